@@ -1,0 +1,513 @@
+//! The engram: the full record, what somebody sends to make one, and what survives validation.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    AgentId, Code, EngramId, Limits, LineageId, Pointer, PointerInput, ProjectId, Refusal, RunId,
+    Ttl, refusal::shorten,
+};
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        pub enum $name { $($(#[$vdoc])* #[serde(rename = $word)] $variant),+ }
+
+        impl $name {
+            /// Every value, in the order of declaration.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The word on the wire.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = Refusal;
+
+            fn from_str(text: &str) -> Result<Self, Refusal> {
+                Self::ALL.iter().copied().find(|it| it.as_str() == text).ok_or_else(|| {
+                    Refusal::new(
+                        Code::SchemaInvalid,
+                        format!("{:?} is no {}", shorten(text, 40), stringify!($name).to_lowercase()),
+                        concat!("Use one of:", $(" ", $word),+, "."),
+                    )
+                })
+            }
+        }
+    };
+}
+
+words!(
+    /// Seed 000's nine kinds.
+    Kind {
+        /// Something that holds.
+        Fact = "fact",
+        /// Something that was chosen.
+        Decision = "decision",
+        /// Something that may go wrong.
+        Risk = "risk",
+        /// Something to do.
+        Todo = "todo",
+        /// Something that must stay so.
+        Constraint = "constraint",
+        /// Something that changed.
+        Diff = "diff",
+        /// Something a test shows.
+        Test = "test",
+        /// Something measured.
+        Perf = "perf",
+        /// Something agreed for all.
+        Policy = "policy",
+    }
+);
+words!(
+    /// How a claim came to be known (seed 002).
+    FactType {
+        /// Seen in code, tests or logs.
+        Observation = "observation",
+        /// Concluded from observations.
+        Inference = "inference",
+        /// Decided by a person or an agent.
+        Decision = "decision",
+    }
+);
+words!(
+    /// Who may see an engram.
+    Scope {
+        /// The agents of one run.
+        Run = "run",
+        /// Everybody on the project.
+        Project = "project",
+        /// Everybody in the organisation, where enabled.
+        Org = "org",
+        /// Everybody, where enabled.
+        Global = "global",
+    }
+);
+words!(
+    /// Whether an engram stays (seed 002).
+    Durability {
+        /// Until it is superseded or expires.
+        Durable = "durable",
+        /// For a day, unless it is asked for.
+        Ephemeral = "ephemeral",
+    }
+);
+words!(
+    /// What a commit means for its lineage (seed 002, MemFactory).
+    MemoryOp {
+        /// A new lineage.
+        Add = "add",
+        /// A new version of a lineage.
+        Update = "update",
+        /// The end of a lineage.
+        Delete = "delete",
+        /// Nothing new.
+        None = "none",
+    }
+);
+words!(
+    /// What an engram was made from (seed 000, 4.1).
+    Source {
+        /// Retrieval over the repository.
+        Rag = "rag",
+        /// The episodic plane.
+        Sam = "sam",
+        /// An agent's own finding.
+        Agent = "agent",
+        /// A tool, an import, or the user.
+        Tool = "tool",
+    }
+);
+
+/// Who made an engram, when, from what.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Provenance {
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// Who made it, as a person would name them.
+    pub created_by: String,
+    /// What it was made from.
+    pub source: Source,
+}
+
+/// What reading has taught about an engram. Never part of its identity.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Figures {
+    /// How often a query returned it.
+    pub query_hits: u64,
+    /// How many other agents committed the same claim.
+    pub corroborations: u64,
+    /// How many open conflicts it is part of.
+    pub conflicts: u64,
+}
+
+/// The full record of DESIGN section 2: one version of one claim.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Engram {
+    /// This version.
+    pub id: EngramId,
+    /// Its place in this home's journal; a cursor, not an identity.
+    pub seq: u64,
+    /// All versions of this claim.
+    pub lineage_id: LineageId,
+    /// The repository it belongs to.
+    pub project: ProjectId,
+    /// The run it belongs to, where one is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
+    /// One to three sentences; empty once redacted.
+    pub claim: String,
+    /// What sort of claim it is.
+    pub kind: Kind,
+    /// How it came to be known.
+    pub fact_type: FactType,
+    /// Who may see it.
+    pub scope: Scope,
+    /// Hierarchical path such as `payments/webhooks`; empty when none was given.
+    pub topic: String,
+    /// Canonical upsert key (seed 003).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topic_key: Option<String>,
+    /// Where its evidence is: pinned, and digested where it was read.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::PointerV01>"))]
+    pub pointers: Vec<Pointer>,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// How long it holds from `valid_from`; forever when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<Ttl>,
+    /// Whether it stays.
+    pub durability: Durability,
+    /// Free labels.
+    pub tags: Vec<String>,
+    /// The most telling recall keys, at most 32.
+    pub hash_keys: Vec<String>,
+    /// What it speaks of: files, identifiers, numbers.
+    pub entities: Vec<String>,
+    /// Who made it, when, from what.
+    pub provenance: Provenance,
+    /// The agent handle behind it; absent for the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentId>,
+    /// The person behind it, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engineer: Option<String>,
+    /// `sha256:HEX` of the claim.
+    pub content_hash: String,
+    /// From when it holds.
+    pub valid_from: Timestamp,
+    /// When it was superseded, forgotten or resolved away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_until: Option<Timestamp>,
+    /// When its ttl ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+    /// When this home learned of it.
+    pub recorded_at: Timestamp,
+    /// What it meant for its lineage.
+    pub memory_op: MemoryOp,
+    /// The version that it replaced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supersedes: Option<EngramId>,
+    /// Whether a repo, artifact, test or diff pointer resolved.
+    pub verified: bool,
+    /// Whether its text was erased for good.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub redacted: bool,
+    /// What reading has taught about it.
+    #[serde(default)]
+    pub figures: Figures,
+}
+
+impl Engram {
+    /// Whether it holds at `at`: its window is open and its ttl not over.
+    pub fn holds_at(&self, at: Timestamp) -> bool {
+        self.valid_from <= at
+            && self.valid_until.is_none_or(|until| at < until)
+            && self.expires_at.is_none_or(|end| at < end)
+    }
+}
+
+/// What somebody sends to make an engram. Nothing in it is trusted.
+///
+/// Accepts the v0.1 wire form too: `id`, `hash_keys`, `embedding_ref` and `provenance` of a sender
+/// are read, and Engram mints its own.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct Draft {
+    /// One to three sentences, at most 500 characters.
+    pub claim: String,
+    /// Where its evidence is; at least one.
+    pub pointers: Vec<PointerInput>,
+    /// `fact` when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// `observation` when absent; always `decision` for a decision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fact_type: Option<FactType>,
+    /// 0 to 1; 0.7 (observed) when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+    /// ISO 8601 duration; no expiry when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<String>,
+    /// `project` when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
+    /// Hierarchical path such as `payments/webhooks`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub topic: Option<String>,
+    /// Free labels.
+    pub tags: Vec<String>,
+    /// Who is speaking, as a person would name them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// `durable` when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub durability: Option<Durability>,
+    /// What it means for its lineage; `add` when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operation: Option<MemoryOp>,
+    /// The lineage (or any version of it) that it corrects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrects_lineage: Option<String>,
+    /// The sender's own id: it comes back with an error of this line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The sender's recall keys, not used.
+    #[serde(skip_serializing)]
+    pub hash_keys: Vec<String>,
+    /// The sender's embedding, not used.
+    #[serde(skip_serializing)]
+    pub embedding_ref: Option<String>,
+    /// The sender's provenance: its `source`, and its `created_by` where `agent` is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Provenance>"))]
+    pub provenance: Option<crate::ProvenanceV01>,
+}
+
+/// A draft that passed: every field parsed and inside its limits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewEngram {
+    /// Trimmed, not empty, within its length.
+    pub claim: String,
+    /// At least one, parsed; not yet resolved.
+    pub pointers: Vec<Pointer>,
+    /// What sort of claim it is.
+    pub kind: Kind,
+    /// How it came to be known.
+    pub fact_type: FactType,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// How long it holds.
+    pub ttl: Option<Ttl>,
+    /// Who may see it.
+    pub scope: Scope,
+    /// Normalised path, empty when none.
+    pub topic: String,
+    /// Free labels.
+    pub tags: Vec<String>,
+    /// Who is speaking.
+    pub agent: Option<String>,
+    /// What it was made from.
+    pub source: Option<Source>,
+    /// Whether it stays.
+    pub durability: Durability,
+    /// What it means for its lineage.
+    pub operation: MemoryOp,
+    /// The lineage, or a version of it, that it corrects.
+    pub corrects: Option<ulid::Ulid>,
+}
+
+impl Draft {
+    /// Checks everything that can be checked without looking anywhere (seed 000, 8.2).
+    pub fn validate(self, limits: &Limits) -> Result<NewEngram, Refusal> {
+        let operation = self.operation.unwrap_or(MemoryOp::Add);
+        let kind = self.kind.unwrap_or(Kind::Fact);
+        let fact_type = match kind {
+            Kind::Decision => FactType::Decision,
+            _ => self.fact_type.unwrap_or(FactType::Observation),
+        };
+        let corrects = match self.corrects_lineage.as_deref().filter(|it| !it.is_empty()) {
+            Some(text) => Some(text.parse::<EngramId>()?.0),
+            None => None,
+        };
+        if operation == MemoryOp::Delete && corrects.is_none() {
+            return Err(schema(
+                "operation delete names no lineage",
+                "Pass the lineage_id to retire as corrects_lineage.",
+            ));
+        }
+        let provenance = self.provenance;
+        Ok(NewEngram {
+            claim: claim(&self.claim, limits)?,
+            pointers: pointers(self.pointers, limits)?,
+            kind,
+            fact_type,
+            confidence: confidence(self.confidence)?,
+            ttl: self.ttl.map(|ttl| ttl.parse()).transpose()?,
+            scope: self.scope.unwrap_or(Scope::Project),
+            topic: topic(self.topic.as_deref().unwrap_or_default())?,
+            tags: tags(self.tags, limits)?,
+            agent: name(
+                self.agent
+                    .or(provenance.as_ref().map(|p| p.created_by.clone())),
+            )?,
+            source: provenance.map(|p| p.source),
+            durability: self.durability.unwrap_or(Durability::Durable),
+            operation,
+            corrects,
+        })
+    }
+}
+
+fn schema(message: impl Into<String>, hint: impl Into<String>) -> Refusal {
+    Refusal::new(Code::SchemaInvalid, message, hint)
+}
+
+fn claim(text: &str, limits: &Limits) -> Result<String, Refusal> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(schema(
+            "the claim is empty",
+            "Say in one to three sentences what holds.",
+        ));
+    }
+    if text.contains('\0') {
+        return Err(schema(
+            "the claim holds a NUL character",
+            "Send plain text.",
+        ));
+    }
+    let chars = text.chars().count();
+    if chars > limits.claim_chars {
+        return Err(Refusal::new(
+            Code::ClaimTooLong,
+            format!(
+                "the claim has {chars} characters, {} more than allowed",
+                chars - limits.claim_chars
+            ),
+            format!(
+                "Say it in {} characters and point at the evidence; split several findings into several engrams.",
+                limits.claim_chars
+            ),
+        ));
+    }
+    Ok(text.to_owned())
+}
+
+fn pointers(inputs: Vec<PointerInput>, limits: &Limits) -> Result<Vec<Pointer>, Refusal> {
+    if inputs.is_empty() {
+        return Err(Refusal::new(
+            Code::Unanchored,
+            "the engram has no pointer to its evidence",
+            "Add at least one, for example repo:src/main.rs#L10-L20@HEAD.",
+        ));
+    }
+    if inputs.len() > limits.pointers {
+        return Err(schema(
+            format!("{} pointers, {} are allowed", inputs.len(), limits.pointers),
+            "Keep the pointers that prove the claim; point at the widest span instead of its parts.",
+        ));
+    }
+    let mut out: Vec<Pointer> = Vec::with_capacity(inputs.len());
+    for input in inputs {
+        let (reference, span) = match &input {
+            PointerInput::Text(text) => (text.chars().count(), 0),
+            PointerInput::Object(object) => (
+                object.reference.chars().count(),
+                object.span.as_ref().map_or(0, |span| span.chars().count()),
+            ),
+        };
+        let pointer = Pointer::try_from(input)?;
+        if reference > limits.ref_chars || span > limits.span_chars {
+            return Err(Refusal::new(
+                Code::PointerInvalid,
+                format!(
+                    "a pointer has {reference} characters (span {span}); {} (span {}) are allowed",
+                    limits.ref_chars, limits.span_chars
+                ),
+                "Shorten the address; a section heading may be cut to its first words.",
+            ));
+        }
+        if !out.contains(&pointer) {
+            out.push(pointer);
+        }
+    }
+    Ok(out)
+}
+
+fn confidence(given: Option<f64>) -> Result<f64, Refusal> {
+    match given.unwrap_or(0.7) {
+        value if (0.0..=1.0).contains(&value) => Ok(value),
+        value => Err(schema(
+            format!("confidence {value} is not between 0 and 1"),
+            "Use 1.0 for verified in code, 0.7 for observed, 0.3 for inferred.",
+        )),
+    }
+}
+
+/// Lower-cases nothing and guesses nothing: trims slashes and refuses what is not a path.
+fn topic(text: &str) -> Result<String, Refusal> {
+    let text = text.trim().trim_matches('/');
+    let ok = text.chars().count() <= 200
+        && !text.chars().any(char::is_control)
+        && (text.is_empty() || text.split('/').all(|part| !part.trim().is_empty()));
+    match ok {
+        true => Ok(text.to_owned()),
+        false => Err(schema(
+            format!("{:?} is not a topic", shorten(text, 80)),
+            "A topic is a short path such as payments/webhooks.",
+        )),
+    }
+}
+
+fn tags(tags: Vec<String>, limits: &Limits) -> Result<Vec<String>, Refusal> {
+    let mut out: Vec<String> = Vec::new();
+    for tag in tags {
+        let tag = tag.trim().to_owned();
+        let chars = tag.chars().count();
+        if chars == 0 || chars > limits.tag_chars || tag.chars().any(char::is_control) {
+            return Err(schema(
+                format!("{:?} is not a tag", shorten(&tag, 60)),
+                format!("A tag is a word of 1 to {} characters.", limits.tag_chars),
+            ));
+        }
+        if !out.contains(&tag) {
+            out.push(tag);
+        }
+    }
+    match out.len() <= limits.tags {
+        true => Ok(out),
+        false => Err(schema(
+            format!("{} tags, {} are allowed", out.len(), limits.tags),
+            "Keep the tags that somebody would search for.",
+        )),
+    }
+}
+
+fn name(agent: Option<String>) -> Result<Option<String>, Refusal> {
+    match agent.map(|it| it.trim().to_owned()) {
+        Some(it) if it.chars().count() > 80 || it.chars().any(char::is_control) => Err(schema(
+            "the agent's name is not a name",
+            "Use a short name such as programmer-2.",
+        )),
+        Some(it) if it.is_empty() => Ok(None),
+        other => Ok(other),
+    }
+}

@@ -1,0 +1,298 @@
+//! Hash keys (seed 000, 5.1): what a claim can be found by, the same for the same text, always.
+//!
+//! Identifiers count whole and in parts (`camelCase`, `snake_case`, `a::b`), file names by path
+//! and by base name, words by their English stem, and runs of two to five words as n-grams.
+
+use std::collections::HashSet;
+
+use rust_stemmers::{Algorithm, Stemmer};
+
+use crate::Pointer;
+
+/// Most keys of the v0.1 wire form, and the longest of them in characters.
+const WIRE_KEYS: usize = 32;
+const WIRE_CHARS: usize = 80;
+
+/// Words that tell nothing; a text of nothing else keeps them.
+const STOP: &[&str] = &[
+    "a", "about", "all", "an", "and", "any", "are", "as", "at", "be", "been", "by", "can", "did",
+    "do", "does", "for", "from", "get", "had", "has", "have", "how", "i", "if", "in", "into", "is",
+    "it", "its", "me", "my", "no", "not", "of", "on", "or", "our", "so", "than", "that", "the",
+    "their", "then", "there", "these", "they", "this", "to", "us", "was", "we", "were", "what",
+    "when", "where", "which", "while", "who", "why", "will", "with", "you",
+];
+
+/// The full set of keys of one text. Every list is in order of first appearance, without repeats.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HashKeys {
+    /// `max_retries`, `httpclient`, `v2`, lower case, whole.
+    pub identifiers: Vec<String>,
+    /// `42`, `1.5`, `200ms`.
+    pub numbers: Vec<String>,
+    /// Paths and base names, lower case.
+    pub files: Vec<String>,
+    /// `service:gateway`, `topic:payments`, `tag:slow`.
+    pub concepts: Vec<String>,
+    /// Stems of words and of the parts of identifiers, stop words left out.
+    pub words: Vec<String>,
+    /// Two to five neighbouring words, joined by a blank.
+    pub grams: Vec<String>,
+}
+
+impl HashKeys {
+    /// What must be found exactly: identifiers, numbers and files.
+    pub fn exact(&self) -> impl Iterator<Item = &String> {
+        self.identifiers
+            .iter()
+            .chain(&self.numbers)
+            .chain(&self.files)
+    }
+}
+
+/// The keys of a claim (or of a query, which has neither pointers nor topic nor tags).
+pub fn hash_keys(claim: &str, pointers: &[Pointer], topic: &str, tags: &[String]) -> HashKeys {
+    let mut keys = Collector::default();
+    keys.text(claim);
+    for pointer in pointers {
+        if pointer.kind() != crate::PointerType::Url {
+            keys.file(pointer.name());
+        }
+        if let crate::Target::Test { name, .. } = &pointer.target {
+            keys.text(name);
+        }
+    }
+    let mut path = String::new();
+    for part in topic.split('/').filter(|part| !part.is_empty()) {
+        path = match path.is_empty() {
+            true => part.to_lowercase(),
+            false => format!("{path}/{}", part.to_lowercase()),
+        };
+        keys.concept(format!("topic:{path}"));
+        keys.words_of(part);
+    }
+    for tag in tags {
+        keys.concept(format!("tag:{}", tag.to_lowercase()));
+        keys.words_of(tag);
+    }
+    keys.finish()
+}
+
+/// Concept keys alone: what [`hash_keys`] derives from paths, topic and tags.
+pub fn concept_keys(pointers: &[Pointer], topic: &str, tags: &[String]) -> Vec<String> {
+    hash_keys("", pointers, topic, tags).concepts
+}
+
+/// At most 32 keys of at most 80 characters, the most telling first.
+pub fn wire_hash_keys(keys: &HashKeys) -> Vec<String> {
+    let words = keys.words.iter().chain(&keys.grams);
+    keys.exact()
+        .chain(&keys.concepts)
+        .chain(words)
+        .filter(|key| key.chars().count() <= WIRE_CHARS)
+        .take(WIRE_KEYS)
+        .cloned()
+        .collect()
+}
+
+#[derive(Default)]
+struct Collector {
+    keys: HashKeys,
+    seen: HashSet<(u8, String)>,
+    /// Words of the claim in order, for n-grams.
+    run: Vec<String>,
+}
+
+impl Collector {
+    fn add(&mut self, list: u8, key: String) {
+        if key.is_empty() || !self.seen.insert((list, key.clone())) {
+            return;
+        }
+        match list {
+            0 => self.keys.identifiers.push(key),
+            1 => self.keys.numbers.push(key),
+            2 => self.keys.files.push(key),
+            3 => self.keys.concepts.push(key),
+            4 => self.keys.words.push(key),
+            _ => self.keys.grams.push(key),
+        }
+    }
+
+    fn concept(&mut self, key: String) {
+        self.add(3, key);
+    }
+
+    fn text(&mut self, text: &str) {
+        for raw in text.split(|c: char| !(c.is_alphanumeric() || "_-./:@#$".contains(c))) {
+            let raw = raw.trim_matches(|c: char| "-./:@#$".contains(c));
+            if !raw.is_empty() {
+                self.token(raw);
+            }
+        }
+    }
+
+    fn token(&mut self, raw: &str) {
+        let digits = raw.starts_with(|c: char| c.is_ascii_digit());
+        let letters = raw.contains(|c: char| c.is_alphabetic());
+        if raw.contains('/') || has_extension(raw) {
+            self.file(raw);
+        } else if digits && !raw.contains(['_', ':']) {
+            self.add(1, raw.to_lowercase());
+            self.run.push(raw.to_lowercase());
+            return;
+        } else if letters && is_identifier(raw) {
+            self.add(0, raw.to_lowercase());
+        }
+        self.words_of(raw);
+    }
+
+    /// A path: itself, its base name and stem, and the concept of its first two folders.
+    fn file(&mut self, path: &str) {
+        let lower = path.to_lowercase();
+        let base = lower.rsplit('/').next().unwrap_or(&lower).to_owned();
+        self.add(2, lower.clone());
+        self.add(2, base.clone());
+        if let Some((stem, _)) = base.rsplit_once('.') {
+            self.add(2, stem.to_owned());
+        }
+        let parts: Vec<&str> = lower.split('/').collect();
+        if let [group, member, _, ..] = parts.as_slice() {
+            let group = group.strip_suffix('s').unwrap_or(group);
+            self.concept(format!("{group}:{member}"));
+        }
+    }
+
+    fn words_of(&mut self, raw: &str) {
+        let stemmer = Stemmer::create(Algorithm::English);
+        for part in split_parts(raw) {
+            let word = stemmer.stem(&part).into_owned();
+            if !STOP.contains(&part.as_str()) {
+                self.add(4, word.clone());
+            }
+            self.run.push(word);
+        }
+    }
+
+    fn finish(mut self) -> HashKeys {
+        if self.keys.words.is_empty() && self.keys.exact().next().is_none() {
+            for word in std::mem::take(&mut self.run) {
+                self.add(4, word);
+            }
+        }
+        let run = std::mem::take(&mut self.run);
+        for length in 2..=5 {
+            for window in run.windows(length) {
+                self.add(5, window.join(" "));
+            }
+        }
+        self.keys
+    }
+}
+
+fn has_extension(raw: &str) -> bool {
+    raw.rsplit_once('.').is_some_and(|(stem, extension)| {
+        !stem.is_empty()
+            && (1..=5).contains(&extension.len())
+            && extension.starts_with(|c: char| c.is_ascii_alphabetic())
+            && extension.bytes().all(|b| b.is_ascii_alphanumeric())
+    })
+}
+
+/// Written like code: an underscore, `::`, a capital inside, or letters mixed with digits.
+fn is_identifier(raw: &str) -> bool {
+    let inner_capital = raw
+        .chars()
+        .zip(raw.chars().skip(1))
+        .any(|(a, b)| a.is_lowercase() && b.is_uppercase());
+    let shouted = raw.len() > 2 && raw.chars().all(|c| c.is_uppercase());
+    raw.contains(['_', ':', '.', '@', '#', '$', '-'])
+        || inner_capital
+        || shouted
+        || raw.contains(|c: char| c.is_ascii_digit())
+}
+
+/// `parseHttpUrl_v2` becomes parse, http, url, v2; text without blanks becomes pairs of characters.
+fn split_parts(raw: &str) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for chunk in raw.split(|c: char| !c.is_alphanumeric()) {
+        let chars: Vec<char> = chunk.chars().collect();
+        if chars.iter().any(|c| is_unspaced(*c)) {
+            match chars.len() {
+                1 => parts.push(chunk.to_owned()),
+                _ => parts.extend(chars.windows(2).map(|pair| pair.iter().collect::<String>())),
+            }
+            continue;
+        }
+        let mut start = 0;
+        for at in 1..=chars.len() {
+            let boundary = at == chars.len()
+                || (chars[at].is_uppercase()
+                    && (chars[at - 1].is_lowercase()
+                        || chars.get(at + 1).is_some_and(|next| next.is_lowercase())));
+            if boundary {
+                let part: String = chars[start..at].iter().collect();
+                parts.push(part.to_lowercase());
+                start = at;
+            }
+        }
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// Scripts that write no blanks between words.
+fn is_unspaced(c: char) -> bool {
+    matches!(c as u32, 0x0E00..=0x0E7F | 0x3040..=0x30FF | 0x3400..=0x9FFF | 0xAC00..=0xD7AF | 0x20000..=0x2FA1F)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_claim_gives_its_identifiers_files_numbers_words_and_grams() {
+        let pointers = vec![
+            "repo:services/gateway/vendor_client.py#L280-L302@HEAD"
+                .parse()
+                .unwrap(),
+        ];
+        let keys = hash_keys(
+            "vendorClient retries 3 times, MAX_RETRIES in limits.toml, 200ms base.",
+            &pointers,
+            "gateway/vendor",
+            &["slow path".to_owned()],
+        );
+        insta::assert_debug_snapshot!(keys);
+    }
+
+    #[test]
+    fn a_query_of_stop_words_is_still_a_query() {
+        assert_eq!(
+            hash_keys("what is it", &[], "", &[]).words,
+            ["what", "is", "it"]
+        );
+    }
+
+    #[test]
+    fn the_wire_form_is_bounded_and_most_telling_first() {
+        let text = "fooBar ".to_owned() + &"alpha beta gamma delta ".repeat(20) + &"x".repeat(90);
+        let wire = wire_hash_keys(&hash_keys(&text, &[], "", &[]));
+        assert_eq!(
+            wire.len(),
+            11,
+            "1 identifier, 6 words, grams up to the end of the text"
+        );
+        assert_eq!(wire[0], "foobar");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_gives_the_same_bounded_keys_twice(text in "\\PC{0,600}") {
+            let keys = hash_keys(&text, &[], "", &[]);
+            prop_assert_eq!(&keys, &hash_keys(&text, &[], "", &[]));
+            let wire = wire_hash_keys(&keys);
+            prop_assert!(wire.len() <= 32 && wire.iter().all(|key| key.chars().count() <= 80));
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Identifiers: one type for each thing that has one, so that they cannot be mixed up.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Code, Refusal};
+
+macro_rules! ulid_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(transparent)]
+        pub struct $name(
+            #[cfg_attr(feature = "schema", schemars(with = "String"))] pub ulid::Ulid,
+        );
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = Refusal;
+
+            fn from_str(text: &str) -> Result<Self, Refusal> {
+                ulid::Ulid::from_string(text).map(Self).map_err(|_| {
+                    Refusal::new(
+                        Code::NotFound,
+                        format!("{:?} is not an id", crate::refusal::shorten(text, 40)),
+                        "Ids are ULIDs of 26 characters, as printed by put, query and feed.",
+                    )
+                })
+            }
+        }
+    };
+}
+
+ulid_id!(
+    /// One version of one claim.
+    EngramId
+);
+ulid_id!(
+    /// All versions of one claim.
+    LineageId
+);
+ulid_id!(
+    /// A repository, minted once and kept in its common git folder.
+    ProjectId
+);
+ulid_id!(
+    /// One immutable step of an agent session.
+    EventId
+);
+ulid_id!(
+    /// One orchestrated run; a connection without one is its own run.
+    RunId
+);
+
+/// The handle that the engine issued to an agent. Never what a client says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct AgentId(pub String);
+
+impl fmt::Display for AgentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

@@ -1,0 +1,46 @@
+//! The words of Engram as types: engrams, pointers, refusals, and the one [`Request`]
+//! that every surface sends.
+//!
+//! Input is parsed once, here, and invalid input cannot exist past that: a [`Draft`] is what
+//! somebody sent, a [`NewEngram`] is what survived [`Draft::validate`].
+//!
+//! **Never:** no I/O, no clock, no randomness, no tokio. Builds for wasm, because the window
+//! sees nothing but this crate.
+
+mod change;
+mod engram;
+mod hash_keys;
+mod id;
+mod limits;
+mod message;
+mod pointer;
+mod refusal;
+mod request;
+#[cfg(feature = "schema")]
+mod schema;
+mod ttl;
+mod wire;
+
+pub use change::{Change, ChangeKind, Entry};
+pub use engram::{
+    Draft, Durability, Engram, FactType, Figures, Kind, MemoryOp, NewEngram, Provenance, Scope,
+    Source,
+};
+pub use hash_keys::{HashKeys, concept_keys, hash_keys, wire_hash_keys};
+pub use id::{AgentId, EngramId, EventId, LineageId, ProjectId, RunId};
+pub use limits::{DerefLimits, Limits, MessageLimits, RateLimits};
+pub use message::{ChildMessage, ChildOutput, DerefRequest, Grant, Message, ParentMessage};
+pub use pointer::{Lines, Pin, Pointer, PointerInput, PointerType, Target};
+pub use refusal::{Code, Refusal};
+pub use request::{
+    Budget, Caller, Deref, Dereferenced, Feed, FeedPage, Finding, ForgetReply, Meter, Note,
+    NoteReply, ProjectStatus, PutReply, Query, QueryReply, Reply, Request, SourceLine, SourceReply,
+    SourceView, StatusReply, Verdict,
+};
+#[cfg(feature = "schema")]
+pub use schema::schemas;
+pub use ttl::Ttl;
+pub use wire::{EngramV01, PointerV01, ProvenanceV01};
+
+/// Version of the record and journal body written by this build.
+pub const SCHEMA_VERSION: u32 = 1;

@@ -1,0 +1,127 @@
+//! Every default of DESIGN section 7, in one typed place. A home's `config.toml` may change them.
+
+use serde::{Deserialize, Serialize};
+
+/// All limits of one home.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Longest claim, in characters (Unicode scalar values).
+    pub claim_chars: usize,
+    /// Most pointers of one engram; the least is 1 and cannot be configured.
+    pub pointers: usize,
+    /// Most tags of one engram.
+    pub tags: usize,
+    /// Longest tag, in characters.
+    pub tag_chars: usize,
+    /// Longest `ref` of a pointer, in characters.
+    pub ref_chars: usize,
+    /// Longest span of a pointer, in characters.
+    pub span_chars: usize,
+    /// Engrams returned by a query that names no limit.
+    pub query_limit: usize,
+    /// Most engrams a query may return.
+    pub query_max: usize,
+    /// Candidates that recall hands to ranking.
+    pub recall_candidates: usize,
+    /// Life of an ephemeral engram, in seconds.
+    pub ephemeral_ttl_seconds: i64,
+    /// What a message may hold.
+    pub message: MessageLimits,
+    /// What a turn may dereference.
+    pub deref: DerefLimits,
+    /// How fast an agent may commit.
+    pub rate: RateLimits,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            claim_chars: 500,
+            pointers: 12,
+            tags: 12,
+            tag_chars: 40,
+            ref_chars: 300,
+            span_chars: 80,
+            query_limit: 10,
+            query_max: 50,
+            recall_candidates: 100,
+            ephemeral_ttl_seconds: 86_400,
+            message: MessageLimits::default(),
+            deref: DerefLimits::default(),
+            rate: RateLimits::default(),
+        }
+    }
+}
+
+/// The hard envelope of one message (seed 000, 3.1).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MessageLimits {
+    /// Tokens (o200k_base) of the compact JSON.
+    pub inline_tokens: usize,
+    /// Engrams in one message.
+    pub engrams: usize,
+    /// Characters of inline code without a grant.
+    pub inline_code_chars: usize,
+    /// Lines of a shared brief.
+    pub brief_lines: usize,
+}
+
+impl Default for MessageLimits {
+    fn default() -> Self {
+        Self {
+            inline_tokens: 800,
+            engrams: 12,
+            inline_code_chars: 0,
+            brief_lines: 30,
+        }
+    }
+}
+
+/// What one agent may dereference in one turn (seed 000, 3.2).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DerefLimits {
+    /// `repo`, `diff` and `test` pointers.
+    pub repo_spans: u32,
+    /// `artifact` and `url` pointers.
+    pub artifact_sections: u32,
+    /// `sam` pointers.
+    pub sam_items: u32,
+    /// Tokens of all excerpts together.
+    pub tokens: u32,
+    /// A turn ends after this many seconds without a call from its agent.
+    pub turn_idle_seconds: i64,
+}
+
+impl Default for DerefLimits {
+    fn default() -> Self {
+        Self {
+            repo_spans: 3,
+            artifact_sections: 2,
+            sam_items: 2,
+            tokens: 1200,
+            turn_idle_seconds: 600,
+        }
+    }
+}
+
+/// Commits of one agent; the user, imports and benchmarks are not limited.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RateLimits {
+    /// Commits within 60 seconds.
+    pub per_minute: u32,
+    /// Commits within 3,600 seconds.
+    pub per_hour: u32,
+}
+
+impl Default for RateLimits {
+    fn default() -> Self {
+        Self {
+            per_minute: 20,
+            per_hour: 50,
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The two messages of the bus (seed 000 section 7), with seed 000's headings in lower case.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Draft, PointerInput};
+
+/// One message; its direction follows from its keys.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Message {
+    /// A child's report.
+    Child(ChildMessage),
+    /// A parent's instruction.
+    Parent(ParentMessage),
+}
+
+/// Child to parent: engrams and pointers instead of text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ChildMessage {
+    /// Who reports.
+    pub role: String,
+    /// How the task stands.
+    pub task_status: String,
+    /// What was learned.
+    #[serde(default)]
+    pub engrams: Vec<Draft>,
+    /// Where to look.
+    #[serde(default)]
+    pub pointer_pack: Vec<PointerInput>,
+    /// What the child wants to read.
+    #[serde(default)]
+    pub deref_requests: Vec<DerefRequest>,
+    /// The minimal response.
+    pub output: ChildOutput,
+}
+
+/// What a child wants to read, and why.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct DerefRequest {
+    /// What to read.
+    pub pointer: PointerInput,
+    /// Why.
+    pub reason: String,
+}
+
+/// The minimal response of a child.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ChildOutput {
+    /// What was found, in a sentence or two.
+    pub summary: String,
+    /// What comes next.
+    #[serde(default)]
+    pub next: String,
+}
+
+/// Parent to child: the brief, the budgets and the grants.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ParentMessage {
+    /// Who is addressed.
+    pub role: String,
+    /// What matters now; at most 30 lines.
+    #[serde(default)]
+    pub shared_brief_micro: Vec<String>,
+    /// What the child may spend, by name of the limit.
+    #[serde(default)]
+    pub budgets: std::collections::BTreeMap<String, u64>,
+    /// What the child may read beyond that.
+    #[serde(default)]
+    pub grants: Vec<Grant>,
+    /// Where to look first.
+    #[serde(default)]
+    pub target_pointer_pack: Vec<PointerInput>,
+    /// What to do.
+    #[serde(default)]
+    pub instructions: Vec<String>,
+}
+
+/// Permission for one thing beyond the budget.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Grant {
+    /// The token that proves it.
+    pub budget_token: String,
+    /// What may be read.
+    pub pointer: PointerInput,
+    /// Most tokens of it.
+    pub cap_tokens: u32,
+}

@@ -1,0 +1,379 @@
+//! The one [`Request`] that every surface sends, and the one [`Reply`] that comes back.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    AgentId, Draft, Engram, EngramId, Entry, EventId, FactType, Kind, LineageId, Pointer,
+    PointerInput, ProjectId, Scope,
+};
+
+/// Who is asking. Surfaces set it from what they know, never from what a client says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// The person at the machine, by command line or window: sees all, unmetered.
+    User,
+    /// An agent, by the handle that the engine issued.
+    Agent(AgentId),
+}
+
+/// Everything that can be asked of the engine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "do", content = "with", rename_all = "snake_case")]
+pub enum Request {
+    /// Store one engram.
+    Put(Box<Draft>),
+    /// One record.
+    Get(EngramId),
+    /// All versions of the lineage that this id belongs to, newest first.
+    History(EngramId),
+    /// Close a claim's window.
+    Forget(EngramId),
+    /// Erase a claim's text for good, in every version that carries it.
+    Redact(EngramId),
+    /// Find claims.
+    Query(Query),
+    /// Fetch what a pointer addresses.
+    Deref(Deref),
+    /// Append an event to the episodic plane.
+    Note(Note),
+    /// A page of the feed.
+    Feed(Feed),
+    /// The user's view of a pointed source, with its surroundings.
+    Source(SourceView),
+    /// Where things stand.
+    Status,
+    /// Check one message (seed 000 section 7) against its contract; stores nothing.
+    ValidateMessage(serde_json::Value),
+}
+
+/// What the engine answers; the variant follows from the request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "is", content = "with", rename_all = "snake_case")]
+pub enum Reply {
+    /// To [`Request::Put`].
+    Put(PutReply),
+    /// To [`Request::Get`].
+    Engram(Box<Engram>),
+    /// To [`Request::History`].
+    History(Vec<Engram>),
+    /// To [`Request::Forget`] and [`Request::Redact`].
+    Closed(ForgetReply),
+    /// To [`Request::Query`].
+    Query(QueryReply),
+    /// To [`Request::Deref`].
+    Deref(Dereferenced),
+    /// To [`Request::Note`].
+    Note(NoteReply),
+    /// To [`Request::Feed`].
+    Feed(FeedPage),
+    /// To [`Request::Source`].
+    Source(Box<SourceReply>),
+    /// To [`Request::Status`].
+    Status(Box<StatusReply>),
+    /// To [`Request::ValidateMessage`]: the tokens that it costs.
+    Valid {
+        /// Always true; a refusal says otherwise.
+        ok: bool,
+        /// Tokens (o200k_base) of the compact JSON.
+        tokens: usize,
+    },
+}
+
+/// Answer to a commit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PutReply {
+    /// The stored version; for a repeat, the one that was there.
+    pub id: EngramId,
+    /// Its place in the journal.
+    pub seq: u64,
+    /// All versions of the claim.
+    pub lineage_id: LineageId,
+    /// Whether a repo, artifact, test or diff pointer resolved.
+    pub verified: bool,
+    /// What the engine noticed; never a reason for failure.
+    pub findings: Vec<Finding>,
+}
+
+/// Something the engine noticed about a commit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Finding {
+    /// `duplicate`, `superseded`.
+    pub what: String,
+    /// The other engram.
+    pub id: EngramId,
+    /// One sentence for a reader.
+    pub note: String,
+}
+
+/// Answer to forget and redact.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ForgetReply {
+    /// The engram.
+    pub id: EngramId,
+    /// The journal entry of the change.
+    pub seq: u64,
+}
+
+/// A search.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Query {
+    /// What somebody wants to know.
+    pub text: String,
+    /// Most engrams to return; 10 when absent, at most 50.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub k: Option<usize>,
+    /// Only this scope.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
+    /// Only this topic and those below it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub topic: Option<String>,
+    /// Only this kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// Only this fact type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fact_type: Option<FactType>,
+    /// What was known at this time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<Timestamp>,
+    /// Ephemeral engrams too.
+    pub include_ephemeral: bool,
+}
+
+/// How well a query was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The first engram speaks of what was asked.
+    Strong,
+    /// Something related was found.
+    Weak,
+    /// Nothing is known.
+    None,
+}
+
+/// Answer to a search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct QueryReply {
+    /// How well the first result answers.
+    pub verdict: Verdict,
+    /// Whether no engram had every term, so that some were given up.
+    pub relaxed: bool,
+    /// Best first.
+    pub engrams: Vec<Engram>,
+}
+
+/// A dereference.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Deref {
+    /// What to fetch.
+    pub pointer: PointerInput,
+    /// Most tokens of excerpt wanted; what is left of the turn's budget when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u32>,
+    /// An explicit turn; else the agent's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<String>,
+    /// A grant beyond the budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_token: Option<String>,
+}
+
+/// What a pointer addresses, provably.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Dereferenced {
+    /// The exact pointer that was used, pinned.
+    pub pointer: String,
+    /// The text, from its beginning, within the budget.
+    pub excerpt: String,
+    /// `sha256:HEX` of the bytes of the full span.
+    pub content_digest: String,
+    /// Tokens (o200k_base) of the excerpt.
+    pub tokens: u32,
+    /// Whether the excerpt ends before the span does.
+    pub truncated: bool,
+    /// What is left for the agent; absent for the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
+}
+
+/// One meter of a turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Meter {
+    /// Spent in this turn.
+    pub used: u32,
+    /// Allowed in a turn.
+    pub limit: u32,
+}
+
+/// What an agent has spent in its turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Budget {
+    /// The turn that this counts for.
+    pub turn: String,
+    /// `repo`, `diff` and `test` pointers.
+    pub repo_spans: Meter,
+    /// `artifact` and `url` pointers.
+    pub artifact_sections: Meter,
+    /// `sam` pointers.
+    pub sam_items: Meter,
+    /// Tokens of all excerpts.
+    pub tokens: Meter,
+}
+
+/// An event for the episodic plane.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Note {
+    /// `decision`, `preference`, `note`, ...
+    pub kind: String,
+    /// A name that a `sam:` pointer can use.
+    pub slug: String,
+    /// What happened.
+    pub text: String,
+    /// Who is speaking.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+}
+
+/// Answer to a note.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NoteReply {
+    /// The event.
+    pub id: EventId,
+    /// Its place in the journal.
+    pub seq: u64,
+    /// The pointer that addresses it.
+    pub pointer: String,
+}
+
+/// Which part of the feed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Feed {
+    /// Only entries before this one (older), newest first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<u64>,
+    /// Only entries after this one (newer), oldest first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<u64>,
+    /// Most entries to return; 100 when absent, at most 1,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// Every kind of entry, not only engrams.
+    pub all: bool,
+}
+
+/// A page of the feed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FeedPage {
+    /// The entries, in the order that was asked for.
+    pub entries: Vec<Entry>,
+    /// The newest place in the journal when this was read.
+    pub head: u64,
+    /// How many engrams hold now.
+    pub engrams: u64,
+}
+
+/// The window's view of a pointed source.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SourceView {
+    /// What to show.
+    pub pointer: PointerInput,
+    /// Lines of surroundings on each side.
+    pub context: u32,
+}
+
+/// One line of a source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceLine {
+    /// 1-based number in the file.
+    pub number: u32,
+    /// Without its terminator; cut at 2,000 characters.
+    pub text: String,
+    /// Whether the pointer marks it.
+    pub marked: bool,
+}
+
+/// A pointed source with its surroundings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SourceReply {
+    /// The exact pointer, pinned.
+    pub pointer: Pointer,
+    /// Path, section or name.
+    pub label: String,
+    /// `sha256:HEX` of the bytes of the full span.
+    pub content_digest: String,
+    /// Whether that is what was read when the engram was made; unknown when it was not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest_matches: Option<bool>,
+    /// The lines to show.
+    pub lines: Vec<SourceLine>,
+    /// Lines of the whole file.
+    pub total_lines: u32,
+    /// The file in the working tree, where it can be opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_path: Option<String>,
+    /// The line to open it at.
+    pub open_line: u32,
+}
+
+/// Where things stand.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StatusReply {
+    /// `ready`, or `empty` while nothing is stored.
+    pub status: String,
+    /// What to do next, in one sentence.
+    pub next: String,
+    /// The repository, where one was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectStatus>,
+    /// Engrams that hold now in this project.
+    pub engrams: u64,
+    /// Newest place in the journal.
+    pub head: u64,
+    /// How far the index has read.
+    pub indexed: u64,
+    /// Agents that have called in this project.
+    pub agents: u64,
+    /// The caller's budget; absent for the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
+    /// Where data lives; for the user only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<String>,
+    /// This build.
+    pub version: String,
+}
+
+/// The repository that is being worked on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProjectStatus {
+    /// Its identity; absent until something is stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<ProjectId>,
+    /// The name of its folder.
+    pub name: String,
+    /// The branch that is checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// The commit that is checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<String>,
+    /// Its root; for the user only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
+}

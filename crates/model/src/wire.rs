@@ -1,0 +1,150 @@
+//! The v0.1 wire forms: the strict subset that the seeds' schemas allow (seed 000 section 4,
+//! seed 001 section 14). No additional properties; what they lack, the full record has.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Code, Engram, Kind, Pointer, PointerType, Refusal, Scope, Source, Target, Ttl, refusal::shorten,
+};
+
+/// An engram as seed 000 section 4.1 defines it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EngramV01 {
+    /// ULID or UUID.
+    pub id: String,
+    /// What sort of claim it is.
+    pub kind: Kind,
+    /// One to three sentences.
+    pub claim: String,
+    /// Where its evidence is.
+    pub pointers: Vec<PointerV01>,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// How long it holds.
+    pub ttl: Ttl,
+    /// Who may see it.
+    pub scope: Scope,
+    /// Free labels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Recall keys.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hash_keys: Vec<String>,
+    /// Pointer to an embedding; seed 000's family only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedding_ref: Option<String>,
+    /// Who made it, when, from what.
+    pub provenance: ProvenanceV01,
+}
+
+/// Who made an engram, when, from what.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProvenanceV01 {
+    /// When it was made.
+    pub created_at: jiff::Timestamp,
+    /// The agent that made it.
+    pub created_by: String,
+    /// What it was made from.
+    pub source: Source,
+}
+
+/// A pointer as seed 000 section 4.2 defines it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PointerV01 {
+    /// The kind of address.
+    #[serde(rename = "type")]
+    pub kind: PointerType,
+    /// The address; the leading `TYPE:` may be left out.
+    #[serde(rename = "ref")]
+    #[cfg_attr(feature = "schema", schemars(length(max = 300)))]
+    pub reference: String,
+    /// Lines such as `L10-L20`, or a section, where `ref` names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(length(max = 80)))]
+    pub span: Option<String>,
+    /// Hash of what the pointer addresses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+}
+
+impl From<Pointer> for PointerV01 {
+    fn from(pointer: Pointer) -> Self {
+        Self {
+            kind: pointer.kind(),
+            reference: pointer.to_string(),
+            span: None,
+            digest: pointer.digest,
+        }
+    }
+}
+
+impl TryFrom<PointerV01> for Pointer {
+    type Error = Refusal;
+
+    fn try_from(wire: PointerV01) -> Result<Self, Refusal> {
+        let prefix = format!("{}:", wire.kind.as_str());
+        let address = match wire.reference.starts_with(&prefix) {
+            true => wire.reference,
+            false => format!("{prefix}{}", wire.reference),
+        };
+        let mut pointer: Pointer = address.parse()?;
+        if let Some(span) = wire.span {
+            apply_span(&mut pointer.target, &span)?;
+        }
+        pointer.with_digest(wire.digest)
+    }
+}
+
+/// Puts the separate `span` of the object form where the address keeps it.
+fn apply_span(target: &mut Target, span: &str) -> Result<(), Refusal> {
+    let clash = |what: &str| {
+        Err(Refusal::new(
+            Code::PointerInvalid,
+            format!("span {:?} {what}", shorten(span, 80)),
+            "Give the span once: in the address after #, or in `span`.",
+        ))
+    };
+    match target {
+        Target::Repo { lines, .. } | Target::Diff { lines, .. } => {
+            let given = span.parse()?;
+            match lines.replace(given) {
+                Some(before) if before != given => clash("differs from the span in `ref`"),
+                _ => Ok(()),
+            }
+        }
+        Target::Artifact { section, .. } => {
+            let given = span.strip_prefix("sec=").unwrap_or(span).to_owned();
+            match section.replace(given.clone()) {
+                Some(before) if before != given => clash("differs from the section in `ref`"),
+                _ => Ok(()),
+            }
+        }
+        _ => clash("has no meaning for this kind of pointer"),
+    }
+}
+
+impl From<&Engram> for EngramV01 {
+    fn from(engram: &Engram) -> Self {
+        Self {
+            id: engram.id.to_string(),
+            kind: engram.kind,
+            claim: engram.claim.clone(),
+            pointers: engram.pointers.iter().cloned().map(Into::into).collect(),
+            confidence: engram.confidence,
+            ttl: engram.ttl.clone().unwrap_or_else(Ttl::forever),
+            scope: engram.scope,
+            tags: engram.tags.clone(),
+            hash_keys: engram.hash_keys.clone(),
+            embedding_ref: None,
+            provenance: ProvenanceV01 {
+                created_at: engram.provenance.created_at,
+                created_by: engram.provenance.created_by.clone(),
+                source: engram.provenance.source,
+            },
+        }
+    }
+}
