@@ -1,1 +1,250 @@
-//! stub
+//! The only composition of Engram: every surface sends one [`Request`] and gets one [`Reply`].
+//!
+//! A request is parsed (by `engram-model`), what it needs is gathered (pointers resolved, nearest
+//! claims, spend), decided (by `engram-gateway` and `engram-consistency`), committed once (by
+//! `engram-store`) and answered. Followers do the rest behind the answer.
+//!
+//! ```no_run
+//! use engram_engine::{Engine, Options};
+//! use engram_model::{Caller, Query, Reply, Request};
+//!
+//! let engine = Engine::open(Options {
+//!     home: "/tmp/home".into(),
+//!     repo: None,
+//!     from: ".".into(),
+//! })?;
+//! let query = Query { text: "vendor retries".into(), ..Query::default() };
+//! let Reply::Query(found) = engine.handle(&Caller::User, Request::Query(query))? else {
+//!     unreachable!("a query is answered by a query's reply")
+//! };
+//! println!("{:?}: {} engrams", found.verdict, found.engrams.len());
+//! # Ok::<(), engram_model::Refusal>(())
+//! ```
+//!
+//! **Never:** no protocol (MCP, HTTP, argv, IPC), no SQL, no clock or chance but [`World`]'s.
+
+mod agents;
+mod close;
+mod config;
+mod deref;
+mod doctor;
+mod follow;
+mod note;
+mod project;
+mod put;
+mod query;
+mod rank;
+mod read;
+mod world;
+
+use std::{
+    path::PathBuf,
+    sync::{Mutex, OnceLock},
+};
+
+use engram_model::{Caller, Code, EngramId, Limits, ProjectId, Refusal, Reply, Request};
+use engram_pointers::{Repo, Shelf};
+use engram_store::{Doorbell, Index, Reader, Store};
+use jiff::civil::Date;
+
+pub use doctor::{Diagnosis, Health};
+pub use follow::Subscription;
+pub use world::World;
+
+use agents::Agents;
+use config::Config;
+
+/// Where to work.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where data lives.
+    pub home: PathBuf,
+    /// A working tree, a bare repository or a git folder; else it is searched upward from `from`.
+    pub repo: Option<PathBuf>,
+    /// The current folder.
+    pub from: PathBuf,
+}
+
+/// One process's engine over one home and, where there is one, one repository. Share it by `Arc`;
+/// calls block and may come from any thread.
+pub struct Engine {
+    store: Store,
+    /// Opened when it is first needed: a `put` alone does not pay for it.
+    index: OnceLock<Option<Index>>,
+    bell: Option<Doorbell>,
+    config: Config,
+    world: World,
+    agents: Agents,
+    place: Place,
+    /// Query hits that were not stored yet; they ride on the next write.
+    hits: Mutex<Vec<EngramId>>,
+    following: OnceLock<follow::Follower>,
+}
+
+/// Where the repository is.
+enum Place {
+    /// Named by the user, or found: it must be there whenever it is needed.
+    At(PathBuf),
+    /// None was found; one may be made later.
+    Below(PathBuf),
+}
+
+impl Engine {
+    /// Opens a home (made when it is not there) with the clock and randomness of the machine.
+    pub fn open(options: Options) -> Result<Self, Refusal> {
+        Self::open_in(options, World::system())
+    }
+
+    /// Opens a home in a given world.
+    pub fn open_in(options: Options, world: World) -> Result<Self, Refusal> {
+        let store = Store::open(&options.home, world.id())?;
+        let place = match options.repo {
+            Some(path) => Place::At(std::path::absolute(&path).unwrap_or(path)),
+            None => match Repo::discover(&options.from)? {
+                Some(repo) => Place::At(repo.workdir().unwrap_or(repo.common_dir()).to_owned()),
+                None => Place::Below(options.from),
+            },
+        };
+        Ok(Self {
+            config: Config::read(&options.home)?,
+            bell: match store.is_writable() {
+                true => Some(Doorbell::open(store.home())?),
+                false => None,
+            },
+            store,
+            index: OnceLock::new(),
+            world,
+            agents: Agents::default(),
+            place,
+            hits: Mutex::default(),
+            following: OnceLock::new(),
+        })
+    }
+
+    /// Answers one request. Blocks while it looks at git and the disk.
+    pub fn handle(&self, caller: &Caller, request: Request) -> Result<Reply, Refusal> {
+        match request {
+            Request::Put(draft) => self.put(caller, *draft).map(Reply::Put),
+            Request::Get(id) => self.get(caller, id).map(|it| Reply::Engram(Box::new(it))),
+            Request::History(id) => self.history(caller, id).map(Reply::History),
+            Request::Forget(id) => self.forget(caller, id).map(Reply::Closed),
+            Request::Redact(id) => self.redact(caller, id).map(Reply::Closed),
+            Request::Query(query) => self.query(caller, &query).map(Reply::Query),
+            Request::Deref(deref) => self.deref(caller, deref).map(Reply::Deref),
+            Request::Note(note) => self.note(caller, note).map(Reply::Note),
+            Request::Feed(feed) => self.feed(caller, &feed).map(Reply::Feed),
+            Request::Source(view) => self.source(view).map(|it| Reply::Source(Box::new(it))),
+            Request::Status => self.status(caller).map(|it| Reply::Status(Box::new(it))),
+            Request::ValidateMessage(message) => {
+                engram_gateway::validate_message(&message, &self.config.limits)
+                    .map(|tokens| Reply::Valid { ok: true, tokens })
+            }
+        }
+    }
+
+    /// Issues a handle to an agent that came without one: a root with a run of its own. `label` is
+    /// what it says of itself, for display only.
+    pub fn register_agent(&self, label: &str) -> Result<engram_model::AgentId, Refusal> {
+        let project = match self.repo() {
+            Ok(repo) => project::find(&self.store, repo.as_ref())?,
+            Err(_) => None,
+        };
+        let project = project.unwrap_or_else(|| project::of_home(&self.store));
+        Ok(self.agents.register(&self.world, label, project))
+    }
+
+    /// The limits in force in this home.
+    pub fn limits(&self) -> &Limits {
+        &self.config.limits
+    }
+
+    /// The repository, opened anew: it may have been moved, packed or deleted since.
+    fn repo(&self) -> Result<Option<Repo>, Refusal> {
+        match &self.place {
+            Place::At(path) => Repo::open(path).map(Some),
+            Place::Below(from) => Repo::discover(from),
+        }
+    }
+
+    fn index(&self) -> Option<&Index> {
+        self.index
+            .get_or_init(|| match Index::open(&self.store) {
+                Ok(index) => Some(index),
+                Err(error) => {
+                    tracing::warn!(%error, "no index to be had; searching by scan");
+                    None
+                }
+            })
+            .as_ref()
+    }
+
+    fn ring(&self) {
+        if let Some(bell) = &self.bell {
+            bell.ring();
+        }
+    }
+
+    /// Lets the index read on when what it has not read grew long. For commands that run once and
+    /// end; those that stay call [`Engine::follow`].
+    pub fn help_index(&self) -> Result<(), Refusal> {
+        const LONG: u64 = 256;
+        if !self.store.is_writable() || self.following.get().is_some() {
+            return Ok(());
+        }
+        if let Some(index) = self.index()
+            && self.store.read(|it| it.head())? > index.cursor()? + LONG
+        {
+            index.catch_up(&self.store)?;
+        }
+        Ok(())
+    }
+}
+
+/// The root of the working tree that a folder lies in.
+///
+/// # Errors
+/// `REPO_UNAVAILABLE` outside of a repository, or in a bare one.
+pub fn working_tree(from: &std::path::Path) -> Result<PathBuf, Refusal> {
+    Repo::discover(from)?
+        .and_then(|repo| repo.workdir().map(PathBuf::from))
+        .ok_or_else(|| {
+            Refusal::new(
+                Code::RepoUnavailable,
+                format!("{} is not in a working tree", from.display()),
+                "Change into your clone, or name it with --repo.",
+            )
+        })
+}
+
+/// What is not in git, for the pointers of one project.
+struct HomeShelf<'a> {
+    store: &'a Store,
+    project: Option<ProjectId>,
+    urls: bool,
+}
+
+impl Shelf for HomeShelf<'_> {
+    fn blob(&self, digest_hex: &str) -> Result<Option<Vec<u8>>, Refusal> {
+        self.store.read(|it| Ok(it.blob(digest_hex)?))
+    }
+
+    fn event(&self, kind: &str, slug: &str, date: Date) -> Result<Option<String>, Refusal> {
+        let Some(project) = self.project else {
+            return Ok(None);
+        };
+        self.store
+            .read(|it: &Reader<'_>| Ok(it.event_text(project, kind, slug, date)?))
+    }
+
+    fn urls_allowed(&self) -> bool {
+        self.urls
+    }
+}
+
+fn not_found(id: EngramId) -> Refusal {
+    Refusal::new(
+        Code::NotFound,
+        format!("there is no engram {id}"),
+        "Ids are printed by put, query and feed; each home has its own.",
+    )
+}

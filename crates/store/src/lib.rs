@@ -1,1 +1,35 @@
-//! stub
+//! What Engram keeps: one SQLite file in WAL mode (journal, tables, blobs) that many processes share
+//! without a daemon, and a tantivy index that follows the journal and can be dropped at any time.
+//!
+//! - [`Store::write`] is the only way in: one short transaction, queued fairly between processes,
+//!   durable when it returns. Everything that changes is one [`Writer::append`] in the same transaction.
+//! - [`Store::read`] gives a [`Reader`] on one snapshot.
+//! - [`Index`] answers which engrams share terms with a query, and how far it has read.
+//! - [`Doorbell`] tells other processes that the journal moved.
+//!
+//! **Never:** no policy (who may write, what ranks first, what a budget allows), no git, no models.
+
+mod agents;
+mod blobs;
+mod db;
+mod doorbell;
+mod engrams;
+mod error;
+mod events;
+mod feed;
+mod index;
+mod journal;
+mod projects;
+
+pub use agents::{Agent, SpendRow};
+pub use db::{Reader, Store, Writer};
+pub use doorbell::{Doorbell, Listener};
+pub use engrams::CommitCount;
+pub use error::StoreError;
+pub use events::Event;
+pub use index::{Candidates, Index, Terms};
+pub use journal::{Journalled, NewEntry};
+pub use projects::Project;
+
+/// What every call here returns.
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;

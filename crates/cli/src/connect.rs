@@ -1,0 +1,259 @@
+//! `engram connect`: puts the MCP entry into a client's configuration, keeps what is there, shows
+//! the change first, and takes it out again.
+
+mod claude;
+mod codex;
+
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use engram_model::{Code, Refusal};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use similar::TextDiff;
+
+use crate::{
+    args::{Client, Connect},
+    run::person_is_there,
+};
+
+/// The name of our entry in every client.
+const NAME: &str = "engram";
+
+/// What a client is to run.
+struct Server {
+    command: String,
+    args: Vec<String>,
+}
+
+/// What was done, so that it can be undone to the byte.
+#[derive(Serialize, Deserialize)]
+struct Record {
+    before: Option<String>,
+    after: String,
+}
+
+pub(crate) fn connect(
+    ask: &Connect,
+    home: PathBuf,
+    repo: Option<&Path>,
+    as_json: bool,
+) -> Result<ExitCode, Refusal> {
+    let path = match ask.client {
+        Client::Claude => project_root(repo)?.join(".mcp.json"),
+        Client::Codex => codex::path()?,
+    };
+    let before = read(&path)?;
+    let record = record_path(&home, &path);
+    let after = match ask.undo {
+        true => undone(ask.client, before.as_deref(), &record)?,
+        false => {
+            let server = server(&home)?;
+            let text = before.as_deref().unwrap_or_default();
+            Some(
+                match ask.client {
+                    Client::Claude => claude::add(text, &server),
+                    Client::Codex => codex::add(text, &server),
+                }
+                .map_err(|why| unreadable(&path, &why))?,
+            )
+        }
+    };
+    let changed = before != after;
+    let diff = diff(&path, before.as_deref(), after.as_deref());
+    if !as_json && changed {
+        print!("{diff}");
+    }
+    let write = changed && (ask.yes || agreed(as_json)?);
+    if write {
+        apply(&path, before, after.as_deref(), &record, ask.undo)?;
+    }
+    say(ask, &path, changed, write, &diff, as_json);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Claude Code reads `.mcp.json` at the root of the working tree.
+fn project_root(repo: Option<&Path>) -> Result<PathBuf, Refusal> {
+    let from = match repo {
+        Some(repo) => repo.to_owned(),
+        None => std::env::current_dir().unwrap_or_default(),
+    };
+    engram_engine::working_tree(&from)
+}
+
+/// This program, by its short name where PATH finds it under that name, with the home it uses.
+fn server(home: &Path) -> Result<Server, Refusal> {
+    let own = std::env::current_exe()
+        .and_then(|it| it.canonicalize())
+        .map_err(|error| {
+            Refusal::new(
+                Code::Internal,
+                format!("this program cannot find itself: {error}"),
+                "Call engram by its full path.",
+            )
+        })?;
+    let on_path = std::env::var_os("PATH").is_some_and(|paths| {
+        std::env::split_paths(&paths)
+            .find_map(|dir| {
+                dir.join(format!("engram{}", std::env::consts::EXE_SUFFIX))
+                    .canonicalize()
+                    .ok()
+            })
+            .is_some_and(|found| found == own)
+    });
+    let command = match on_path {
+        true => "engram".to_owned(),
+        false => own.display().to_string(),
+    };
+    let default = std::env::home_dir().map(|it| it.join(".engram"));
+    let mut args = Vec::new();
+    if default.as_deref() != Some(home) {
+        let home = std::path::absolute(home).unwrap_or(home.to_owned());
+        args.extend(["--home".to_owned(), home.display().to_string()]);
+    }
+    args.push("mcp".to_owned());
+    Ok(Server { command, args })
+}
+
+/// The file as it was before, where nobody changed it since; else without our entry.
+fn undone(client: Client, now: Option<&str>, record: &Path) -> Result<Option<String>, Refusal> {
+    let Some(now) = now else {
+        return Ok(None);
+    };
+    let known: Option<Record> = std::fs::read_to_string(record)
+        .ok()
+        .and_then(|text| serde_json::from_str(&text).ok());
+    match known {
+        Some(known) if known.after == now => Ok(known.before),
+        _ => match client {
+            Client::Claude => claude::remove(now),
+            Client::Codex => codex::remove(now),
+        }
+        .map(Some)
+        .map_err(|why| unreadable(record, &why)),
+    }
+}
+
+fn apply(
+    path: &Path,
+    before: Option<String>,
+    after: Option<&str>,
+    record: &Path,
+    undo: bool,
+) -> Result<(), Refusal> {
+    let failed = |path: &Path, error: std::io::Error| {
+        Refusal::new(
+            Code::StoreReadOnly,
+            format!("{} cannot be written: {error}", path.display()),
+            "Change its permissions, or add the entry by hand.",
+        )
+    };
+    if !undo && let Some(after) = after {
+        let text = json!(Record {
+            before,
+            after: after.to_owned()
+        })
+        .to_string();
+        write_whole(record, &text).map_err(|error| failed(record, error))?;
+    }
+    match after {
+        Some(after) => write_whole(path, after).map_err(|error| failed(path, error))?,
+        None => std::fs::remove_file(path).map_err(|error| failed(path, error))?,
+    }
+    if undo {
+        let _ = std::fs::remove_file(record);
+    }
+    Ok(())
+}
+
+/// A reader sees the old file or the new one. A link stays a link.
+fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+    let path = path.canonicalize().unwrap_or(path.to_owned());
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let draft = path.with_extension("engram-draft");
+    let mut file = std::fs::File::create(&draft)?;
+    if let Ok(known) = std::fs::metadata(&path) {
+        file.set_permissions(known.permissions())?;
+    }
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    std::fs::rename(&draft, &path)
+}
+
+fn record_path(home: &Path, path: &Path) -> PathBuf {
+    let name: String = path
+        .to_string_lossy()
+        .chars()
+        .map(|c| if c.is_alphanumeric() { c } else { '_' })
+        .collect();
+    home.join("connect").join(format!("{name}.json"))
+}
+
+fn read(path: &Path) -> Result<Option<String>, Refusal> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(unreadable(path, &error.to_string())),
+    }
+}
+
+fn unreadable(path: &Path, why: &str) -> Refusal {
+    Refusal::new(
+        Code::SchemaInvalid,
+        format!("{} cannot be read: {why}", path.display()),
+        "Correct the file first; nothing was changed.",
+    )
+}
+
+fn diff(path: &Path, before: Option<&str>, after: Option<&str>) -> String {
+    let name = path.display().to_string();
+    TextDiff::from_lines(before.unwrap_or_default(), after.unwrap_or_default())
+        .unified_diff()
+        .header(&name, &name)
+        .to_string()
+}
+
+fn agreed(as_json: bool) -> Result<bool, Refusal> {
+    if as_json || !person_is_there() {
+        return Ok(false);
+    }
+    eprint!("Write this? [y/N] ");
+    let mut answer = String::new();
+    let _ = std::io::stdin().read_line(&mut answer);
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+fn say(ask: &Connect, path: &Path, changed: bool, written: bool, diff: &str, as_json: bool) {
+    if as_json {
+        let answer = json!({
+            "path": path.display().to_string(),
+            "changed": changed,
+            "written": written,
+            "diff": diff,
+        });
+        println!("{answer}");
+        return;
+    }
+    let path = path.display();
+    println!(
+        "{}",
+        match (changed, written, ask.undo) {
+            (false, _, false) => format!("{path} has engram already; nothing to change"),
+            (false, _, true) => format!("{path} has no engram; nothing to take out"),
+            (true, false, _) => format!("{path} was not changed; add --yes to write it"),
+            (true, true, true) => format!("took engram out of {path}"),
+            (true, true, false) => format!(
+                "wrote {path}; start {} there and it will find its tools",
+                match ask.client {
+                    Client::Claude => "Claude Code",
+                    Client::Codex => "Codex",
+                }
+            ),
+        }
+    );
+}

@@ -1,0 +1,65 @@
+//! Codex: `config.toml` of its home, edited in place.
+
+use std::path::PathBuf;
+
+use engram_model::{Code, Refusal};
+use toml_edit::{Array, DocumentMut, Item, Table, value};
+
+use super::{NAME, Server};
+
+/// `$CODEX_HOME/config.toml`, or `~/.codex/config.toml`.
+pub(super) fn path() -> Result<PathBuf, Refusal> {
+    std::env::var_os("CODEX_HOME")
+        .map(PathBuf::from)
+        .or_else(|| std::env::home_dir().map(|it| it.join(".codex")))
+        .map(|it| it.join("config.toml"))
+        .ok_or_else(|| {
+            Refusal::new(
+                Code::NotFound,
+                "this account has no home folder",
+                "Say where Codex keeps its configuration with CODEX_HOME.",
+            )
+        })
+}
+
+pub(super) fn add(text: &str, server: &Server) -> Result<String, String> {
+    let mut document = parse(text)?;
+    let servers = document
+        .entry("mcp_servers")
+        .or_insert_with(|| {
+            let mut table = Table::new();
+            table.set_implicit(true);
+            Item::Table(table)
+        })
+        .as_table_like_mut()
+        .ok_or("mcp_servers is not a table")?;
+    if !servers.contains_key(NAME) {
+        servers.insert(NAME, Item::Table(Table::new()));
+    }
+    let entry = servers
+        .get_mut(NAME)
+        .and_then(Item::as_table_like_mut)
+        .ok_or("mcp_servers.engram is not a table")?;
+    entry.insert("command", value(&server.command));
+    entry.insert("args", value(server.args.iter().collect::<Array>()));
+    Ok(document.to_string())
+}
+
+pub(super) fn remove(text: &str) -> Result<String, String> {
+    let mut document = parse(text)?;
+    if let Some(servers) = document
+        .get_mut("mcp_servers")
+        .and_then(Item::as_table_like_mut)
+    {
+        servers.remove(NAME);
+        if servers.is_empty() {
+            document.remove("mcp_servers");
+        }
+    }
+    Ok(document.to_string())
+}
+
+fn parse(text: &str) -> Result<DocumentMut, String> {
+    text.parse::<DocumentMut>()
+        .map_err(|error| error.to_string())
+}

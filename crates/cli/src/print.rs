@@ -1,0 +1,178 @@
+//! Replies as a person reads them, or as one JSON object.
+
+use std::fmt::Write as _;
+
+use engram_model::{Change, Engram, Entry, Reply, StatusReply, Verdict};
+use serde_json::{Value, json};
+
+pub(crate) fn reply(reply: &Reply, as_json: bool) {
+    let text = match as_json {
+        true => object(reply).to_string(),
+        false => words(reply),
+    };
+    // A reader that went away is not an error of ours.
+    let _ = std::io::Write::write_all(&mut std::io::stdout(), format!("{text}\n").as_bytes());
+}
+
+/// What a verb prints with `--json`: the reply without its name.
+fn object(reply: &Reply) -> Value {
+    match reply {
+        Reply::Put(it) => json!(it),
+        Reply::Engram(it) => json!(it),
+        Reply::History(it) => json!({ "versions": it }),
+        Reply::Closed(it) => json!(it),
+        Reply::Query(it) => json!(it),
+        Reply::Deref(it) => json!(it),
+        Reply::Note(it) => json!(it),
+        Reply::Feed(it) => json!(it),
+        Reply::Source(it) => json!(it),
+        Reply::Status(it) => json!(it),
+        Reply::Valid { ok, tokens } => json!({ "ok": ok, "tokens": tokens }),
+    }
+}
+
+fn words(reply: &Reply) -> String {
+    match reply {
+        Reply::Put(it) => {
+            let verified = if it.verified {
+                "verified"
+            } else {
+                "unverified"
+            };
+            let mut out = format!("{}  {verified}, entry {}", it.id, it.seq);
+            for finding in &it.findings {
+                let _ = write!(
+                    out,
+                    "\n  {}: {} ({})",
+                    finding.what, finding.note, finding.id
+                );
+            }
+            out
+        }
+        Reply::Engram(it) => record(it),
+        Reply::History(it) => it.iter().map(record).collect::<Vec<_>>().join("\n\n"),
+        Reply::Closed(it) => format!("{}  entry {}", it.id, it.seq),
+        Reply::Query(it) => {
+            let mut out = match (it.verdict, it.relaxed) {
+                (Verdict::None, _) => "nothing is known about this".to_owned(),
+                (Verdict::Strong, false) => "strong".to_owned(),
+                (Verdict::Strong, true) => "strong, though no engram has every term".to_owned(),
+                (Verdict::Weak, _) => "weak: something related".to_owned(),
+            };
+            for engram in &it.engrams {
+                let _ = write!(out, "\n\n{}", record(engram));
+            }
+            out
+        }
+        Reply::Deref(it) => {
+            let cut = if it.truncated { ", cut" } else { "" };
+            format!(
+                "{}\n{}\n{} tokens{cut}\n\n{}",
+                it.pointer, it.content_digest, it.tokens, it.excerpt
+            )
+        }
+        Reply::Note(it) => format!("{}  entry {}", it.pointer, it.seq),
+        Reply::Feed(it) => match it.entries.is_empty() {
+            true => {
+                "nothing was learned yet: run `engram connect claude` or `engram connect codex`"
+                    .to_owned()
+            }
+            false => it.entries.iter().map(entry).collect::<Vec<_>>().join("\n"),
+        },
+        Reply::Source(it) => it.label.clone(),
+        Reply::Status(it) => status(it),
+        Reply::Valid { tokens, .. } => format!("ok, {tokens} tokens"),
+    }
+}
+
+/// One engram in a few lines.
+fn record(it: &Engram) -> String {
+    let mut out = format!("{}  {}", it.id, it.kind);
+    if !it.topic.is_empty() {
+        let _ = write!(out, "  {}", plain(&it.topic));
+    }
+    let _ = write!(
+        out,
+        "\n  {}\n  by {}, confidence {}, {}",
+        match it.redacted {
+            true => "(redacted)".to_owned(),
+            false => plain(&it.claim),
+        },
+        plain(&it.provenance.created_by),
+        it.confidence,
+        match it.verified {
+            true => "verified",
+            false => "unverified",
+        }
+    );
+    if let Some(until) = it.valid_until {
+        let _ = write!(out, ", held until {until}");
+    }
+    if let Some(end) = it.expires_at {
+        let _ = write!(out, ", expires {end}");
+    }
+    for pointer in &it.pointers {
+        let _ = write!(out, "\n  {}", plain(&pointer.to_string()));
+    }
+    out
+}
+
+/// One entry on one line.
+pub(crate) fn entry(it: &Entry) -> String {
+    let time = it.at.strftime("%Y-%m-%d %H:%M:%S");
+    let what = match &it.change {
+        Change::Stored(engram) if engram.redacted => format!("{:<10} (redacted)", "stored"),
+        Change::Stored(engram) => format!(
+            "{:<10} {}  [{}]",
+            engram.kind.as_str(),
+            plain(&engram.claim),
+            engram
+                .pointers
+                .first()
+                .map(|it| plain(&it.label()))
+                .unwrap_or_default()
+        ),
+        Change::Corroborated(id) => format!("{:<10} {id}", "same"),
+        Change::Forgotten(id) => format!("{:<10} {id}", "forgotten"),
+        Change::Redacted(id) => format!("{:<10} {id}", "redacted"),
+        Change::Dereferenced {
+            pointer, tokens, ..
+        } => {
+            format!("{:<10} {}, {tokens} tokens", "read", plain(pointer))
+        }
+        Change::Noted { pointer, .. } => format!("{:<10} {}", "noted", plain(pointer)),
+    };
+    format!("{time}  {:<14} {what}", plain(&it.by))
+}
+
+fn status(it: &StatusReply) -> String {
+    let place = match &it.project {
+        Some(project) => format!(
+            "{} on {}",
+            project.name,
+            project.branch.as_deref().unwrap_or("no branch")
+        ),
+        None => "no repository here".to_owned(),
+    };
+    format!(
+        "{place}\n{} engrams, {} agents, entry {} (index at {})\nhome {}\n{}",
+        it.engrams,
+        it.agents,
+        it.head,
+        it.indexed,
+        it.home.as_deref().unwrap_or_default(),
+        it.next
+    )
+}
+
+/// Text of agents on a terminal: no control characters, and none that turn the line around.
+fn plain(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '\n' | '\t' => ' ',
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+            c if c.is_control() => '\u{fffd}',
+            c => c,
+        })
+        .collect()
+}

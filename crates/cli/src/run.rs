@@ -1,0 +1,326 @@
+//! One function a verb.
+
+use std::{
+    io::{IsTerminal, Read, Write},
+    path::PathBuf,
+    process::{Command, ExitCode},
+    sync::{Arc, mpsc},
+};
+
+use clap::CommandFactory;
+use engram_engine::{Engine, Options};
+use engram_model::{
+    AgentId, Caller, Code, Draft, EngramId, Feed, Note, PointerInput, Query, Refusal, Reply,
+    Request,
+};
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
+use serde_json::{Value, json};
+
+use crate::{
+    args::{self, Cli, MessageVerb, Verb},
+    batch, connect, print,
+};
+
+/// Largest input file that is read whole, in bytes.
+const LARGEST: u64 = 16 << 20;
+
+pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
+    let json = cli.json;
+    match cli.verb {
+        Verb::Completions { shell } => completions(shell),
+        Verb::Connect(ref ask) => connect::connect(ask, home(&cli)?, cli.repo.as_deref(), json),
+        Verb::App => app(&cli),
+        Verb::Mcp { .. } => {
+            let engine = Arc::new(open(&cli)?);
+            serve_mcp(engine)
+        }
+        Verb::Serve { port } => {
+            let engine = Arc::new(open(&cli)?);
+            serve_http(engine, port)
+        }
+        Verb::Feed(ref ask) if ask.follow => follow(Arc::new(open(&cli)?), json),
+        Verb::Doctor { reindex } => doctor(&open(&cli)?, reindex, json),
+        Verb::Put(ref ask) if ask.jsonl.is_some() => {
+            let engine = open(&cli)?;
+            let file = ask.jsonl.as_deref().unwrap_or("-");
+            batch::put(&engine, file)?;
+            engine.help_index()?;
+            Ok(ExitCode::SUCCESS)
+        }
+        ref verb => {
+            let (caller, request) = request_of(verb)?;
+            let engine = open(&cli)?;
+            let reply = engine.handle(&caller, request)?;
+            print::reply(&reply, json);
+            engine.help_index()?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// Verbs that are one request.
+fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
+    let request = match verb {
+        Verb::Put(put) => Request::Put(Box::new(draft(put)?)),
+        Verb::Get { id } => Request::Get(id.parse()?),
+        Verb::Forget { id } => Request::Forget(id.parse::<EngramId>()?),
+        Verb::Redact { id } => Request::Redact(id.parse()?),
+        Verb::Query(query) => Request::Query(query_of(query)?),
+        Verb::Deref(deref) => {
+            let caller = match &deref.agent {
+                Some(agent) => Caller::Agent(AgentId(agent.clone())),
+                None => Caller::User,
+            };
+            return Ok((
+                caller,
+                Request::Deref(engram_model::Deref {
+                    pointer: pointer(&deref.pointer)?,
+                    max_tokens: deref.max_tokens,
+                    turn: deref.turn.clone(),
+                    budget_token: None,
+                }),
+            ));
+        }
+        Verb::Note(note) => Request::Note(Note {
+            kind: note.kind.clone(),
+            slug: note.slug.clone(),
+            text: note.text.clone(),
+            agent: note.agent.clone(),
+        }),
+        Verb::Feed(feed) => Request::Feed(Feed {
+            before: feed.before,
+            after: None,
+            limit: Some(feed.limit),
+            all: feed.all,
+        }),
+        Verb::Message {
+            verb: MessageVerb::Validate { file },
+        } => Request::ValidateMessage(json_of(&read_input(file)?)?),
+        _ => Request::Status,
+    };
+    Ok((Caller::User, request))
+}
+
+fn draft(put: &args::Put) -> Result<Draft, Refusal> {
+    Ok(Draft {
+        claim: put.claim.clone().unwrap_or_default(),
+        pointers: put
+            .pointers
+            .iter()
+            .map(|it| pointer(it))
+            .collect::<Result<_, _>>()?,
+        kind: put.kind,
+        fact_type: put.fact_type,
+        confidence: put.confidence,
+        ttl: put.ttl.clone(),
+        scope: put.scope,
+        topic: put.topic.clone(),
+        tags: put.tags.clone(),
+        agent: put.agent.clone(),
+        durability: put.durability,
+        operation: put.operation,
+        corrects_lineage: put.corrects.clone(),
+        ..Draft::default()
+    })
+}
+
+/// A string, or the object form of the seeds' schema.
+fn pointer(text: &str) -> Result<PointerInput, Refusal> {
+    match text.trim_start().starts_with('{') {
+        true => serde_json::from_str(text).map_err(|error| {
+            Refusal::new(
+                Code::PointerInvalid,
+                format!("the pointer object cannot be read: {error}"),
+                "Write {\"type\":\"repo\",\"ref\":\"src/main.rs@HEAD\",\"span\":\"L1-L9\"}, or the address as a string.",
+            )
+        }),
+        false => Ok(PointerInput::Text(text.to_owned())),
+    }
+}
+
+fn query_of(query: &args::Query) -> Result<Query, Refusal> {
+    Ok(Query {
+        text: query.text.join(" "),
+        k: query.k,
+        scope: query.scope,
+        topic: query.topic.clone(),
+        kind: query.kind,
+        fact_type: query.fact_type,
+        as_of: query.as_of.as_deref().map(time).transpose()?,
+        include_ephemeral: query.include_ephemeral,
+    })
+}
+
+/// A time, or a day, which begins at midnight in UTC.
+fn time(text: &str) -> Result<Timestamp, Refusal> {
+    let day = || text.parse::<Date>()?.to_zoned(TimeZone::UTC);
+    text.parse()
+        .or_else(|_| day().map(|it| it.timestamp()))
+        .map_err(|_: jiff::Error| {
+            Refusal::new(
+                Code::SchemaInvalid,
+                format!("{text:?} is not a time"),
+                "Write 2026-01-08 or 2026-01-08T12:00:00Z.",
+            )
+        })
+}
+
+fn json_of(text: &str) -> Result<Value, Refusal> {
+    serde_json::from_str(text).map_err(|error| {
+        Refusal::new(
+            Code::SchemaInvalid,
+            format!("the message is not JSON: {error}"),
+            "Send one JSON object, with seed headings in lower case: role, task_status, engrams, output.",
+        )
+    })
+}
+
+/// A file, or standard input for `-`, of at most 16 MiB of UTF-8.
+fn read_input(file: &str) -> Result<String, Refusal> {
+    let mut text = String::new();
+    let read = match file {
+        "-" => std::io::stdin().take(LARGEST).read_to_string(&mut text),
+        path => std::fs::File::open(path).and_then(|it| it.take(LARGEST).read_to_string(&mut text)),
+    };
+    match read {
+        Ok(_) => Ok(text),
+        Err(error) => Err(Refusal::new(
+            Code::SchemaInvalid,
+            format!("{file} cannot be read: {error}"),
+            "Name a file of UTF-8 text, or - for standard input.",
+        )),
+    }
+}
+
+pub(crate) fn home(cli: &Cli) -> Result<PathBuf, Refusal> {
+    cli.home
+        .clone()
+        .or_else(|| std::env::home_dir().map(|it| it.join(".engram")))
+        .ok_or_else(|| {
+            Refusal::new(
+                Code::StoreReadOnly,
+                "this account has no home folder",
+                "Say where data should live with --home or ENGRAM_HOME.",
+            )
+        })
+}
+
+fn open(cli: &Cli) -> Result<Engine, Refusal> {
+    Engine::open(Options {
+        home: home(cli)?,
+        repo: cli.repo.clone(),
+        from: std::env::current_dir().unwrap_or_default(),
+    })
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, Refusal> {
+    tokio::runtime::Runtime::new().map_err(|error| {
+        Refusal::new(
+            Code::Internal,
+            format!("no threads to be had: {error}"),
+            "Close something that uses many threads and try again.",
+        )
+    })
+}
+
+fn serve_mcp(engine: Arc<Engine>) -> Result<ExitCode, Refusal> {
+    engine.follow()?;
+    let runtime = runtime()?;
+    let served = runtime.block_on(engram_server::mcp_stdio(engine));
+    // A read of standard input may still be under way; the client is gone, so nothing waits for it.
+    runtime.shutdown_background();
+    served.map(|()| ExitCode::SUCCESS)
+}
+
+fn serve_http(engine: Arc<Engine>, port: u16) -> Result<ExitCode, Refusal> {
+    engine.follow()?;
+    let _ = (engine, port); // HTTP-PENDING
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints what is there and what comes, oldest first, until the reader goes.
+fn follow(engine: Arc<Engine>, json: bool) -> Result<ExitCode, Refusal> {
+    let page = engine.handle(
+        &Caller::User,
+        Request::Feed(Feed {
+            limit: Some(20),
+            ..Feed::default()
+        }),
+    )?;
+    let Reply::Feed(page) = page else {
+        return Ok(ExitCode::SUCCESS);
+    };
+    let (lines, printed) = mpsc::channel();
+    for entry in page.entries.into_iter().rev() {
+        let _ = lines.send(entry);
+    }
+    let _subscription = engine.subscribe(page.head, move |entries| {
+        for entry in entries {
+            let _ = lines.send(entry);
+        }
+    })?;
+    let mut out = std::io::stdout().lock();
+    for entry in printed {
+        let line = match json {
+            true => serde_json::to_string(&entry).unwrap_or_default(),
+            false => print::entry(&entry),
+        };
+        if writeln!(out, "{line}").and_then(|()| out.flush()).is_err() {
+            break;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn doctor(engine: &Engine, reindex: bool, json: bool) -> Result<ExitCode, Refusal> {
+    let health = engine.doctor(reindex)?;
+    match json {
+        true => println!("{}", json!(health)),
+        false => {
+            for it in &health.findings {
+                let mark = if it.ok { "ok " } else { "BAD" };
+                println!("{mark} {:<11} {}", it.what, it.found);
+            }
+        }
+    }
+    Ok(match health.ok {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+/// Starts the window, which lies beside this program or on PATH.
+fn app(cli: &Cli) -> Result<ExitCode, Refusal> {
+    let name = format!("engram-desktop{}", std::env::consts::EXE_SUFFIX);
+    let beside = std::env::current_exe()
+        .ok()
+        .and_then(|it| Some(it.parent()?.join(&name)))
+        .filter(|it| it.exists());
+    let mut command = Command::new(beside.unwrap_or_else(|| name.into()));
+    if let Some(home) = &cli.home {
+        command.arg("--home").arg(home);
+    }
+    if let Some(repo) = &cli.repo {
+        command.arg("--repo").arg(repo);
+    }
+    match command.spawn() {
+        Ok(_) => Ok(ExitCode::SUCCESS),
+        Err(error) => Err(Refusal::new(
+            Code::NotFound,
+            format!("the window cannot be started: {error}"),
+            "Install engram-desktop beside engram; from a clone, `cargo xtask run` builds and opens it.",
+        )),
+    }
+}
+
+fn completions(shell: clap_complete::Shell) -> Result<ExitCode, Refusal> {
+    let mut out = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "engram", &mut out);
+    let _ = std::io::stdout().write_all(&out);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whether a person is there to be asked.
+pub(crate) fn person_is_there() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}

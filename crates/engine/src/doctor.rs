@@ -1,0 +1,121 @@
+//! Doctor: is the home sound, how far has each follower read, and what to do about it.
+
+use engram_model::{Refusal, StatusReply};
+use engram_store::Index;
+use serde::Serialize;
+
+use crate::Engine;
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, Serialize)]
+pub struct Diagnosis {
+    /// What was looked at.
+    pub what: String,
+    /// Whether it is as it should be.
+    pub ok: bool,
+    /// What was found, and what to do where it is not as it should be.
+    pub found: String,
+}
+
+/// All that was looked at.
+#[derive(Debug, Clone, Serialize)]
+pub struct Health {
+    /// Whether everything is as it should be.
+    pub ok: bool,
+    /// In the order in which it was looked at.
+    pub findings: Vec<Diagnosis>,
+}
+
+impl Engine {
+    /// Looks at the database, the index and the repository; with `reindex`, builds the index anew
+    /// from the journal first.
+    pub fn doctor(&self, reindex: bool) -> Result<Health, Refusal> {
+        let mut findings = vec![self.look_at_database()?];
+        findings.push(match reindex {
+            true => self.reindex()?,
+            false => self.look_at_index()?,
+        });
+        findings.push(self.look_at_repository());
+        Ok(Health {
+            ok: findings.iter().all(|it| it.ok),
+            findings,
+        })
+    }
+
+    fn look_at_database(&self) -> Result<Diagnosis, Refusal> {
+        let problems = self.store.integrity()?;
+        let writable = self.store.is_writable();
+        let found = match (problems.as_slice(), writable) {
+            ([], true) => format!("sound, at {}", self.store.home().display()),
+            ([], false) => format!(
+                "sound, but {} cannot be written: change its permissions or choose another home",
+                self.store.home().display()
+            ),
+            (problems, _) => format!(
+                "damaged: {}; copy the home away before anything else, then restore a backup",
+                problems.join("; ")
+            ),
+        };
+        Ok(Diagnosis {
+            what: "database".to_owned(),
+            ok: problems.is_empty() && writable,
+            found,
+        })
+    }
+
+    fn look_at_index(&self) -> Result<Diagnosis, Refusal> {
+        let head = self.store.read::<_, Refusal>(|it| Ok(it.head()?))?;
+        let (ok, found) = match self.index() {
+            None => (
+                false,
+                "cannot be opened: run `engram doctor --reindex`".to_owned(),
+            ),
+            Some(index) => {
+                let cursor = index.cursor()?;
+                (true, format!("has read {cursor} of {head} entries"))
+            }
+        };
+        Ok(Diagnosis {
+            what: "index".to_owned(),
+            ok,
+            found,
+        })
+    }
+
+    fn reindex(&self) -> Result<Diagnosis, Refusal> {
+        Index::delete(self.store.home())?;
+        let index = Index::open(&self.store)?;
+        let cursor = index.catch_up(&self.store)?;
+        Ok(Diagnosis {
+            what: "index".to_owned(),
+            ok: true,
+            found: format!("built anew from {cursor} entries"),
+        })
+    }
+
+    fn look_at_repository(&self) -> Diagnosis {
+        let (ok, found) =
+            match self.handle(&engram_model::Caller::User, engram_model::Request::Status) {
+                Ok(engram_model::Reply::Status(status)) => (true, describe(&status)),
+                Ok(_) => (true, String::new()),
+                Err(error) => (false, format!("{}: {}", error.message, error.hint)),
+            };
+        Diagnosis {
+            what: "repository".to_owned(),
+            ok,
+            found,
+        }
+    }
+}
+
+fn describe(status: &StatusReply) -> String {
+    match &status.project {
+        Some(project) => format!(
+            "{} on {}, {} engrams",
+            project.name,
+            project.branch.as_deref().unwrap_or("no branch"),
+            status.engrams
+        ),
+        None => "none here; claims belong to the home".to_owned(),
+    }
+}

@@ -1,0 +1,146 @@
+//! Followers of a process that stays: the index reads on, and readers are told what is new.
+//! Woken by the doorbell; nothing runs at rest.
+
+use std::{
+    sync::{
+        Arc,
+        mpsc::{Receiver, Sender, channel},
+    },
+    time::Duration,
+};
+
+use engram_model::{Caller, Code, Entry, Feed, Refusal};
+use engram_store::Listener;
+
+use crate::Engine;
+
+/// The first change goes out at once; those after it wait this long for company.
+const BATCH: Duration = Duration::from_millis(50);
+/// The index commits at most this often: a commit costs more than a search over a short tail.
+const INDEX_PAUSE: Duration = Duration::from_millis(200);
+
+/// Keeps the index of this process's home up to date until the process ends.
+pub(crate) struct Follower {
+    _listener: Listener,
+}
+
+/// Delivers entries until it is dropped.
+pub struct Subscription {
+    _listener: Listener,
+}
+
+impl Engine {
+    /// Starts to keep the index up to date, in the background; calling it again changes nothing.
+    pub fn follow(self: &Arc<Self>) -> Result<(), Refusal> {
+        if self.following.get().is_some() || !self.store.is_writable() {
+            return Ok(());
+        }
+        let (listener, rings) = self.listen()?;
+        let engine = Arc::downgrade(self);
+        spawn("index", move || {
+            while heard(&rings) {
+                let Some(engine) = engine.upgrade() else {
+                    return;
+                };
+                if let Some(index) = engine.index()
+                    && let Err(error) = index.catch_up(&engine.store)
+                {
+                    tracing::warn!(%error, "the index could not read on");
+                }
+                drop(engine);
+                // Rings meanwhile wait in the channel.
+                std::thread::sleep(INDEX_PAUSE);
+            }
+        })?;
+        let _ = self.following.set(Follower {
+            _listener: listener,
+        });
+        Ok(())
+    }
+
+    /// Calls `each` on a thread of its own with the entries after `after` in this project, in
+    /// order: what is there at once, what comes when it comes, from every process of the home.
+    pub fn subscribe(
+        self: &Arc<Self>,
+        after: u64,
+        mut each: impl FnMut(Vec<Entry>) + Send + 'static,
+    ) -> Result<Subscription, Refusal> {
+        let (listener, rings) = self.listen()?;
+        let engine = Arc::downgrade(self);
+        let mut seen = after;
+        spawn("subscription", move || {
+            while heard(&rings) {
+                loop {
+                    let Some(engine) = engine.upgrade() else {
+                        return;
+                    };
+                    let page = engine.feed(
+                        &Caller::User,
+                        &Feed {
+                            after: Some(seen),
+                            limit: Some(500),
+                            all: true,
+                            ..Feed::default()
+                        },
+                    );
+                    drop(engine);
+                    match page {
+                        Ok(page) => match page.entries.last() {
+                            Some(last) => {
+                                seen = last.seq;
+                                each(page.entries);
+                            }
+                            None => break,
+                        },
+                        Err(error) => {
+                            tracing::warn!(%error, "the feed cannot be read");
+                            break;
+                        }
+                    }
+                }
+                std::thread::sleep(BATCH);
+            }
+        })?;
+        Ok(Subscription {
+            _listener: listener,
+        })
+    }
+
+    /// Rings of the doorbell as messages; one is there from the start.
+    fn listen(&self) -> Result<(Listener, Receiver<()>), Refusal> {
+        let bell = self.bell.as_ref().ok_or_else(|| {
+            Refusal::new(
+                Code::StoreReadOnly,
+                "a home that cannot be written has no doorbell to listen to",
+                "Make the home writable, or read it without --follow.",
+            )
+        })?;
+        let (ring, rings): (Sender<()>, Receiver<()>) = channel();
+        let _ = ring.send(());
+        let listener = bell.listen(move || {
+            let _ = ring.send(());
+        })?;
+        Ok((listener, rings))
+    }
+}
+
+/// Waits for a ring and takes all that came with it; false when there will be no more.
+fn heard(rings: &Receiver<()>) -> bool {
+    let heard = rings.recv().is_ok();
+    while rings.try_recv().is_ok() {}
+    heard
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Refusal> {
+    std::thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(work)
+        .map(|_| ())
+        .map_err(|error| {
+            Refusal::new(
+                Code::Internal,
+                format!("no thread to be had: {error}"),
+                "Close something that uses many threads and try again.",
+            )
+        })
+}

@@ -1,0 +1,178 @@
+//! Ranking: relevance first, exact identifiers before words; then scope match, recency, confidence
+//! and pointer overlap break ties, and the id breaks what is left. The same input gives the same
+//! order, whether a candidate came from the index or from the tail behind it.
+
+use std::{
+    cmp::{Ordering, Reverse},
+    collections::HashSet,
+};
+
+use engram_model::{Engram, HashKeys, RunId, Scope, hash_keys};
+use engram_store::{Candidates, Terms};
+
+/// An identifier, number or file weighs as much as three words of the same rarity.
+const EXACT: f64 = 3.0;
+/// What a run of neighbouring words adds, as a part of a word's weight.
+const GRAM: f64 = 0.15;
+/// Candidates below this share of the question's weight are noise.
+const FLOOR: f64 = 0.2;
+/// From this share on, an engram speaks of what was asked.
+const STRONG: f64 = 0.6;
+
+/// How much each term of a question weighs: rare terms more.
+pub(crate) struct Weights {
+    exact: Vec<(String, f64)>,
+    words: Vec<(String, f64)>,
+    grams: HashSet<String>,
+    total: f64,
+}
+
+impl Weights {
+    pub(crate) fn new(terms: &Terms, found: &Candidates) -> Self {
+        let total = found.total as f64;
+        let mut frequencies = found.frequencies.iter().map(|it| *it as f64);
+        let mut weigh = |keys: &[String], factor: f64| -> Vec<(String, f64)> {
+            keys.iter()
+                .map(|key| {
+                    let frequency = frequencies.next().unwrap_or(0.0);
+                    let rarity =
+                        (1.0 + (total - frequency + 0.5).max(0.5) / (frequency + 0.5)).ln();
+                    (key.clone(), factor * rarity)
+                })
+                .collect()
+        };
+        let exact = weigh(&terms.exact, EXACT);
+        let words = weigh(&terms.words, 1.0);
+        let total = exact.iter().chain(&words).map(|(_, weight)| weight).sum();
+        Self {
+            exact,
+            words,
+            grams: terms.grams.iter().cloned().collect(),
+            total,
+        }
+    }
+}
+
+/// A candidate with what decided its place.
+pub(crate) struct Ranked {
+    pub(crate) engram: Engram,
+    /// Whether it has every term of the question.
+    pub(crate) complete: bool,
+    /// Share of the weight of the exact terms that it has, in thousandths.
+    exact: u32,
+    /// Share of the whole weight that it has, in thousandths; neighbouring words add to it.
+    relevance: u32,
+    /// Whether it has every exact term.
+    all_exact: bool,
+    scope: u8,
+    overlap: usize,
+}
+
+impl Ranked {
+    /// Whether it speaks of what was asked: most of the weight, or all that was named exactly and
+    /// a good part of the rest.
+    pub(crate) fn is_strong(&self) -> bool {
+        let relevance = f64::from(self.relevance) / 1000.0;
+        relevance >= STRONG || (self.all_exact && self.exact > 0 && relevance >= STRONG * 0.6)
+    }
+}
+
+/// Orders candidates, best first, and drops what only shares a common word.
+pub(crate) fn rank(
+    engrams: Vec<Engram>,
+    asked: &HashKeys,
+    weights: &Weights,
+    run: Option<RunId>,
+) -> Vec<Ranked> {
+    let mut ranked: Vec<Ranked> = engrams
+        .into_iter()
+        .filter_map(|engram| score(engram, asked, weights, run))
+        .collect();
+    ranked.sort_by(order);
+    ranked
+}
+
+fn order(a: &Ranked, b: &Ranked) -> Ordering {
+    let key = |it: &Ranked| {
+        (
+            Reverse(it.exact),
+            Reverse(it.relevance),
+            it.scope,
+            Reverse(it.engram.valid_from),
+        )
+    };
+    key(a)
+        .cmp(&key(b))
+        .then(b.engram.confidence.total_cmp(&a.engram.confidence))
+        .then(b.overlap.cmp(&a.overlap))
+        .then(a.engram.id.cmp(&b.engram.id))
+}
+
+fn score(
+    engram: Engram,
+    asked: &HashKeys,
+    weights: &Weights,
+    run: Option<RunId>,
+) -> Option<Ranked> {
+    let keys = hash_keys(&engram.claim, &engram.pointers, &engram.topic, &engram.tags);
+    let exact: HashSet<&str> = keys.exact().map(String::as_str).collect();
+    let words: HashSet<&str> = keys.words.iter().map(String::as_str).collect();
+    let sum = |terms: &[(String, f64)], has: &HashSet<&str>| -> (f64, usize) {
+        terms
+            .iter()
+            .filter(|(key, _)| has.contains(key.as_str()))
+            .fold((0.0, 0), |(weight, count), (_, it)| {
+                (weight + it, count + 1)
+            })
+    };
+    let (exact_weight, exact_count) = sum(&weights.exact, &exact);
+    let (words_weight, words_count) = sum(&weights.words, &words);
+    let share = (exact_weight + words_weight) / weights.total.max(f64::MIN_POSITIVE);
+    if share < FLOOR && exact_count == 0 {
+        return None;
+    }
+    let neighbours = keys
+        .grams
+        .iter()
+        .filter(|it| weights.grams.contains(*it))
+        .count();
+    let near = GRAM * neighbours as f64 / weights.grams.len().max(1) as f64;
+    let exact_total: f64 = weights.exact.iter().map(|(_, weight)| weight).sum();
+    Some(Ranked {
+        complete: exact_count == weights.exact.len() && words_count == weights.words.len(),
+        exact: thousandths(exact_weight / exact_total.max(f64::MIN_POSITIVE)),
+        relevance: thousandths(share + near),
+        all_exact: exact_count == weights.exact.len(),
+        scope: closeness(&engram, run),
+        overlap: overlap(&engram, asked),
+        engram,
+    })
+}
+
+fn thousandths(share: f64) -> u32 {
+    (share * 1000.0).round().clamp(0.0, 10_000.0) as u32
+}
+
+/// The caller's own run, then its project, then wider.
+fn closeness(engram: &Engram, run: Option<RunId>) -> u8 {
+    match engram.scope {
+        Scope::Run if engram.run.is_some() && engram.run == run => 0,
+        Scope::Project => 1,
+        Scope::Org => 2,
+        Scope::Global => 3,
+        Scope::Run => 4,
+    }
+}
+
+/// How many of its pointers the question speaks of.
+fn overlap(engram: &Engram, asked: &HashKeys) -> usize {
+    engram
+        .pointers
+        .iter()
+        .filter(|pointer| {
+            let name = pointer.name().to_lowercase();
+            asked.files.iter().any(|file| name.ends_with(file.as_str()))
+                || asked.words.iter().any(|word| name.contains(word.as_str()))
+        })
+        .count()
+}

@@ -1,0 +1,191 @@
+//! What can be looked at without changing anything.
+
+use engram_gateway::budget;
+use engram_model::{
+    Caller, Engram, EngramId, Feed, FeedPage, Pointer, ProjectId, ProjectStatus, Refusal, RunId,
+    Scope, SourceReply, SourceView, StatusReply, Target,
+};
+
+use crate::{Engine, HomeShelf, agents::spend_of, not_found, project};
+
+impl Engine {
+    pub(crate) fn get(&self, caller: &Caller, id: EngramId) -> Result<Engram, Refusal> {
+        let found = self.store.read::<_, Refusal>(|it| Ok(it.engram(id)?))?;
+        let engram = found.ok_or_else(|| not_found(id))?;
+        match self.eyes(caller)?.may_see(&engram) {
+            true => Ok(engram),
+            // What may not be seen is not told from what is not there.
+            false => Err(not_found(id)),
+        }
+    }
+
+    pub(crate) fn history(&self, caller: &Caller, id: EngramId) -> Result<Vec<Engram>, Refusal> {
+        let engram = self.get(caller, id)?;
+        let eyes = self.eyes(caller)?;
+        let mut versions = self
+            .store
+            .read::<_, Refusal>(|it| Ok(it.lineage(engram.lineage_id)?))?;
+        versions.retain(|version| eyes.may_see(version));
+        Ok(versions)
+    }
+
+    pub(crate) fn feed(&self, caller: &Caller, feed: &Feed) -> Result<FeedPage, Refusal> {
+        let project = self.project_of(caller)?;
+        let eyes = self.eyes(caller)?;
+        let now = self.world.now();
+        self.store.read(|it| {
+            let mut entries = it.feed(project, feed)?;
+            entries.retain(|entry| match &entry.change {
+                engram_model::Change::Stored(engram) => eyes.may_see(engram),
+                _ => true,
+            });
+            Ok(FeedPage {
+                entries,
+                head: it.head()?,
+                engrams: it.count_engrams(project, now)?.holding,
+            })
+        })
+    }
+
+    /// The window's view; only the user has a window, so nothing is metered.
+    pub(crate) fn source(&self, view: SourceView) -> Result<SourceReply, Refusal> {
+        let pointer = Pointer::try_from(view.pointer)?;
+        let repo = match self.repo() {
+            Err(error) if !matches!(pointer.target, Target::Sam { .. }) => return Err(error),
+            found => found.unwrap_or(None),
+        };
+        let shelf = HomeShelf {
+            store: &self.store,
+            project: project::find(&self.store, repo.as_ref())?,
+            urls: self.config.urls,
+        };
+        engram_pointers::source(repo.as_ref(), &shelf, &pointer, view.context)
+    }
+
+    pub(crate) fn status(&self, caller: &Caller) -> Result<StatusReply, Refusal> {
+        let repo = self.repo()?;
+        let id = project::find(&self.store, repo.as_ref())?;
+        let project = id.unwrap_or_else(|| project::of_home(&self.store));
+        let now = self.world.now();
+        let idle = self.config.limits.deref.turn_idle_seconds;
+        let agent = self
+            .agents
+            .call(&self.store, &self.world, caller, project, idle)?;
+        let user = agent.is_none();
+        let indexed = match self.index() {
+            Some(index) => index.cursor()?,
+            None => 0,
+        };
+        self.store.read(|it| {
+            let count = match id {
+                Some(id) => it.count_engrams(id, now)?,
+                None => engram_store::CommitCount {
+                    holding: 0,
+                    ever: 0,
+                },
+            };
+            let budget = match &agent {
+                Some(agent) => Some(budget(
+                    &self.config.limits.deref,
+                    &spend_of(it.spend(&agent.handle, &agent.turn)?),
+                    &agent.turn,
+                )),
+                None => None,
+            };
+            Ok(StatusReply {
+                status: if count.ever == 0 { "empty" } else { "ready" }.to_owned(),
+                next: next_step(user, count.ever),
+                project: repo.as_ref().map(|repo| {
+                    let (branch, head) = repo.head();
+                    ProjectStatus {
+                        id,
+                        name: repo.name(),
+                        branch,
+                        head,
+                        root: user.then(|| {
+                            repo.workdir()
+                                .unwrap_or(repo.common_dir())
+                                .display()
+                                .to_string()
+                        }),
+                    }
+                }),
+                engrams: count.holding,
+                head: it.head()?,
+                indexed,
+                agents: it.count_agents(project)?,
+                budget,
+                home: user.then(|| self.store.home().display().to_string()),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+            })
+        })
+    }
+
+    /// The project that a caller works on; the home itself where there is no repository.
+    pub(crate) fn project_of(&self, _caller: &Caller) -> Result<ProjectId, Refusal> {
+        let repo = self.repo()?;
+        let found = project::find(&self.store, repo.as_ref())?;
+        // A repository without an id holds nothing: no id is minted for asking.
+        Ok(found.unwrap_or(ProjectId(ulid::Ulid::nil())))
+    }
+
+    pub(crate) fn eyes(&self, caller: &Caller) -> Result<Eyes, Refusal> {
+        match caller {
+            Caller::User => Ok(Eyes::All),
+            Caller::Agent(_) => {
+                let project = self.project_of(caller)?;
+                let idle = self.config.limits.deref.turn_idle_seconds;
+                let agent = self
+                    .agents
+                    .call(&self.store, &self.world, caller, project, idle)?;
+                Ok(Eyes::Agent {
+                    project,
+                    run: agent.map(|agent| agent.run),
+                })
+            }
+        }
+    }
+}
+
+/// What a caller may see (seed 001, 13.3).
+pub(crate) enum Eyes {
+    /// The user.
+    All,
+    /// An agent: its own run, its own project.
+    Agent {
+        project: ProjectId,
+        run: Option<RunId>,
+    },
+}
+
+impl Eyes {
+    pub(crate) fn may_see(&self, engram: &Engram) -> bool {
+        match self {
+            Self::All => true,
+            Self::Agent { project, run } => {
+                engram.project == *project
+                    && (engram.scope != Scope::Run || (engram.run.is_some() && engram.run == *run))
+            }
+        }
+    }
+
+    /// The caller's own run.
+    pub(crate) fn run(&self) -> Option<RunId> {
+        match self {
+            Self::All => None,
+            Self::Agent { run, .. } => *run,
+        }
+    }
+}
+
+fn next_step(user: bool, ever: u64) -> String {
+    match (user, ever) {
+        (true, 0) => "Connect an agent: run `engram connect claude` or `engram connect codex`.",
+        (true, _) => "Ask with `engram query TEXT`, or watch with `engram feed --follow`.",
+        (false, 0) => {
+            "Nothing is known here yet: commit what you learn with engram_commit, with a pointer to its evidence."
+        }
+        (false, _) => "Call engram_query before you work on an area; commit what you learn with engram_commit.",
+    }
+    .to_owned()
+}

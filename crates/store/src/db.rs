@@ -1,0 +1,319 @@
+//! The database file: opening, migrating, one fair queue of writers.
+
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    ops::Deref,
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use jiff::Timestamp;
+use rand::Rng;
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+
+use crate::{Result, StoreError};
+
+/// Each step of the schema, in order; `user_version` counts the steps taken. Never edit a step
+/// that was released: add one.
+const MIGRATIONS: &[&str] = &[include_str!("schema/001.sql")];
+
+/// `EnGr`, so that `file` and a person with a hex editor know whose it is.
+const APPLICATION_ID: i64 = 0x456e_4772;
+
+/// How long a writer waits for its turn before it gives up.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// One home: a folder with the database, the write lock, the doorbell and the index.
+pub struct Store {
+    home: PathBuf,
+    origin: ulid::Ulid,
+    read: Mutex<Connection>,
+    /// Absent where the home cannot be written.
+    write: Option<Mutex<Writing>>,
+}
+
+struct Writing {
+    connection: Connection,
+    turn: File,
+}
+
+impl Store {
+    /// Opens or makes a home. `origin` is the identity that a new home gets.
+    ///
+    /// # Errors
+    /// [`StoreError::Newer`] for a home of a newer build; a home that exists and cannot be written
+    /// is opened for reading.
+    pub fn open(home: &Path, origin: ulid::Ulid) -> Result<Self> {
+        let database = home.join("engram.db");
+        let opened = Self::open_writable(home, &database, origin);
+        match opened {
+            Err(error) if is_read_only(&error) && database.exists() => {
+                Self::open_readable(home, &database).map_err(|_| error)
+            }
+            opened => opened,
+        }
+    }
+
+    fn open_writable(home: &Path, database: &Path, origin: ulid::Ulid) -> Result<Self> {
+        make_private_folder(home)?;
+        let lock = home.join("write.lock");
+        let turn = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&lock)
+            .map_err(|e| StoreError::io(&lock, e))?;
+        let mut writing = Writing {
+            connection: Connection::open(database)?,
+            turn,
+        };
+        let connection = &writing.connection;
+        connection.busy_timeout(PATIENCE)?;
+        refuse_newer(connection)?;
+        {
+            let _turn = Turn::take(&writing.turn)?;
+            connection.pragma_update(None, "journal_mode", "wal")?;
+            migrate(&mut writing.connection, origin)?;
+        }
+        prepare(&writing.connection)?;
+        let read = Connection::open(database)?;
+        prepare(&read)?;
+        read.pragma_update(None, "query_only", true)?;
+        Ok(Self {
+            home: home.to_owned(),
+            origin: origin_of(&read)?,
+            read: Mutex::new(read),
+            write: Some(Mutex::new(writing)),
+        })
+    }
+
+    /// A folder that cannot be written cannot take part in WAL either: read it as it lies.
+    fn open_readable(home: &Path, database: &Path) -> Result<Self> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+        let plain = Connection::open_with_flags(database, flags).and_then(|it| {
+            it.query_row("SELECT 1 FROM meta", [], |_| Ok(()))
+                .map(|()| it)
+        });
+        let read = match plain {
+            Ok(read) => read,
+            Err(_) => {
+                let path = database
+                    .to_string_lossy()
+                    .replace('%', "%25")
+                    .replace('?', "%3f");
+                Connection::open_with_flags(format!("file:{path}?immutable=1"), flags)?
+            }
+        };
+        refuse_newer(&read)?;
+        Ok(Self {
+            home: home.to_owned(),
+            origin: origin_of(&read)?,
+            read: Mutex::new(read),
+            write: None,
+        })
+    }
+
+    /// The folder.
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// The identity of this home; the first half of the identity of its journal entries.
+    pub fn origin(&self) -> ulid::Ulid {
+        self.origin
+    }
+
+    /// Whether this home can be written.
+    pub fn is_writable(&self) -> bool {
+        self.write.is_some()
+    }
+
+    /// Reads on one snapshot: what `f` sees does not change while it looks.
+    pub fn read<T, E: From<StoreError>>(
+        &self,
+        f: impl FnOnce(&Reader<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut connection = lock(&self.read);
+        let snapshot = connection.transaction().map_err(StoreError::from)?;
+        f(&Reader(&snapshot))
+    }
+
+    /// One transaction, durable when this returns `Ok`; undone when `f` fails. `now` becomes the
+    /// time of its entries, or the last entry's time where the clock jumped back.
+    pub fn write<T, E: From<StoreError>>(
+        &self,
+        now: Timestamp,
+        f: impl FnOnce(&Writer<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let write = self.write.as_ref().ok_or(StoreError::ReadOnly)?;
+        let mut writing = lock(write);
+        let Writing { connection, turn } = &mut *writing;
+        let turn = Turn::take(turn)?;
+        let transaction = connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(StoreError::from)?;
+        let answer = {
+            let reader = Reader(&transaction);
+            let now = reader.last_time()?.map_or(now, |last| last.max(now));
+            f(&Writer {
+                reader,
+                origin: self.origin,
+                now,
+            })?
+        };
+        transaction.commit().map_err(StoreError::from)?;
+        drop(turn);
+        Ok(answer)
+    }
+
+    /// Moves the write-ahead log into the database and empties it, so that erased text is gone
+    /// from the disk. Best effort while others read.
+    pub fn checkpoint(&self) -> Result<()> {
+        let write = self.write.as_ref().ok_or(StoreError::ReadOnly)?;
+        lock(write)
+            .connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        Ok(())
+    }
+
+    /// Asks SQLite to check every page; the findings, none when it is sound.
+    pub fn integrity(&self) -> Result<Vec<String>> {
+        let connection = lock(&self.read);
+        let mut check = connection.prepare("PRAGMA integrity_check(20)")?;
+        let rows: Vec<String> = check
+            .query_map([], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        Ok(rows.into_iter().filter(|row| row != "ok").collect())
+    }
+}
+
+/// A snapshot of the database. Its questions are asked in the file of the table they are about.
+pub struct Reader<'a>(pub(crate) &'a Connection);
+
+/// The one transaction of a change.
+pub struct Writer<'a> {
+    reader: Reader<'a>,
+    pub(crate) origin: ulid::Ulid,
+    /// The time of everything in this transaction.
+    pub now: Timestamp,
+}
+
+impl<'a> Deref for Writer<'a> {
+    type Target = Reader<'a>;
+
+    fn deref(&self) -> &Reader<'a> {
+        &self.reader
+    }
+}
+
+/// A place in the queue of writers of all processes; left when dropped, or when its process dies.
+struct Turn<'a>(&'a File);
+
+impl<'a> Turn<'a> {
+    fn take(file: &'a File) -> Result<Self> {
+        let start = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self(file)),
+                Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => {
+                    std::thread::sleep(jitter());
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(StoreError::Locked(PATIENCE.as_secs()));
+                }
+                Err(TryLockError::Error(error)) => return Err(StoreError::io("write.lock", error)),
+            }
+        }
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
+/// Uneven waiting, so that no writer is always the late one. The one place where chance is not a
+/// parameter: it decides nothing but the order of waiters.
+#[expect(clippy::disallowed_methods, reason = "see above")]
+fn jitter() -> Duration {
+    Duration::from_micros(rand::rng().random_range(300..3_000))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic elsewhere leaves the connection usable: SQLite rolled its transaction back.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn prepare(connection: &Connection) -> Result<()> {
+    connection.busy_timeout(PATIENCE)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    connection.pragma_update(None, "synchronous", "full")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "secure_delete", true)?;
+    connection.pragma_update(None, "mmap_size", 268_435_456i64)?;
+    Ok(())
+}
+
+fn refuse_newer(connection: &Connection) -> Result<()> {
+    let known = MIGRATIONS.len() as i64;
+    let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    match found > known {
+        true => Err(StoreError::Newer { found, known }),
+        false => Ok(()),
+    }
+}
+
+fn migrate(connection: &mut Connection, origin: ulid::Ulid) -> Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let found: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    for step in &MIGRATIONS[(found.max(0) as usize).min(MIGRATIONS.len())..] {
+        transaction.execute_batch(step)?;
+    }
+    transaction.execute(
+        "INSERT OR IGNORE INTO meta (key, value) VALUES ('origin', ?1)",
+        [origin.to_string()],
+    )?;
+    if found < MIGRATIONS.len() as i64 {
+        transaction.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
+        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    }
+    transaction.commit()?;
+    Ok(())
+}
+
+fn origin_of(connection: &Connection) -> Result<ulid::Ulid> {
+    let text: String =
+        connection.query_row("SELECT value FROM meta WHERE key = 'origin'", [], |row| {
+            row.get(0)
+        })?;
+    ulid::Ulid::from_string(&text).map_err(|_| StoreError::Record(format!("origin {text:?}")))
+}
+
+fn is_read_only(error: &StoreError) -> bool {
+    use std::io::ErrorKind;
+    match error {
+        StoreError::Sqlite(inner) => matches!(
+            inner.sqlite_error_code(),
+            Some(rusqlite::ErrorCode::ReadOnly | rusqlite::ErrorCode::CannotOpen)
+        ),
+        StoreError::Io { source, .. } => matches!(
+            source.kind(),
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem
+        ),
+        _ => false,
+    }
+}
+
+/// Memory is private: a new home is for its owner only.
+fn make_private_folder(home: &Path) -> Result<()> {
+    if home.is_dir() {
+        return Ok(());
+    }
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(home).map_err(|e| StoreError::io(home, e))
+}

@@ -1,0 +1,100 @@
+//! What can go wrong below: told apart by what the reader can do about it.
+
+use std::path::PathBuf;
+
+use engram_model::{Code, Refusal};
+
+/// A failure of the database, the index or the disk under them.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// SQLite said no.
+    #[error("the database: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+    /// tantivy said no.
+    #[error("the index: {0}")]
+    Index(#[from] tantivy::TantivyError),
+    /// The file system said no.
+    #[error("{path}: {source}")]
+    Io {
+        /// What was touched.
+        path: PathBuf,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// A row that this build cannot read.
+    #[error("a stored record cannot be read: {0}")]
+    Record(String),
+    /// The home was written by a newer build.
+    #[error("the home is at version {found}, this engram knows {known}")]
+    Newer {
+        /// Version of the home.
+        found: i64,
+        /// Newest version that this build knows.
+        known: i64,
+    },
+    /// Another process held the write lock for too long.
+    #[error("another process has been writing for {0} seconds")]
+    Locked(u64),
+    /// The home was opened for reading only.
+    #[error("the home cannot be written")]
+    ReadOnly,
+}
+
+impl StoreError {
+    pub(crate) fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        Self::Io {
+            path: path.into(),
+            source,
+        }
+    }
+
+    fn code(&self) -> Code {
+        use rusqlite::ErrorCode as E;
+        match self {
+            Self::Sqlite(error) => match error.sqlite_error_code() {
+                Some(E::DiskFull) => Code::StoreFull,
+                Some(E::DatabaseBusy | E::DatabaseLocked) => Code::StoreLocked,
+                Some(E::ReadOnly | E::CannotOpen | E::PermissionDenied) => Code::StoreReadOnly,
+                Some(E::DatabaseCorrupt | E::NotADatabase) => Code::StoreCorrupt,
+                _ => Code::Internal,
+            },
+            Self::Io { source, .. } => match source.kind() {
+                std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+                    Code::StoreFull
+                }
+                std::io::ErrorKind::PermissionDenied
+                | std::io::ErrorKind::ReadOnlyFilesystem
+                | std::io::ErrorKind::NotADirectory => Code::StoreReadOnly,
+                _ => Code::Internal,
+            },
+            Self::Record(_) => Code::StoreCorrupt,
+            Self::Newer { .. } => Code::StoreNewer,
+            Self::Locked(_) => Code::StoreLocked,
+            Self::ReadOnly => Code::StoreReadOnly,
+            Self::Index(_) => Code::Internal,
+        }
+    }
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        let code = error.code();
+        let hint = match code {
+            Code::StoreFull => {
+                "Free some space and try again; everything acknowledged so far is kept."
+            }
+            Code::StoreLocked => {
+                "Try again; if it stays, `engram doctor` shows who holds the home."
+            }
+            Code::StoreReadOnly => {
+                "Make the home writable, or choose another with --home or ENGRAM_HOME."
+            }
+            Code::StoreCorrupt => {
+                "Run `engram doctor`; keep a copy of the home before you change anything."
+            }
+            Code::StoreNewer => "Update engram, or choose another home with --home or ENGRAM_HOME.",
+            _ => "Run `engram doctor`; if it finds nothing, please report this with its message.",
+        };
+        Refusal::new(code, error.to_string(), hint)
+    }
+}

@@ -1,0 +1,74 @@
+//! Table `event`: the episodic plane. Append-only; the text alone can be erased.
+
+use engram_model::{EventId, ProjectId};
+use jiff::civil::Date;
+use rusqlite::{OptionalExtension, params};
+
+use crate::{Reader, Result, Writer};
+
+/// An event to append.
+pub struct Event<'a> {
+    /// Its place in the journal.
+    pub seq: u64,
+    /// Its identity.
+    pub id: EventId,
+    /// Where it happened.
+    pub project: ProjectId,
+    /// `decision`, `preference`, `note`, ...
+    pub kind: &'a str,
+    /// The name in its address.
+    pub slug: &'a str,
+    /// The day in its address, in UTC.
+    pub day: Date,
+    /// Hex of the sha256 of the text.
+    pub digest: &'a str,
+    /// What happened.
+    pub text: &'a str,
+}
+
+impl Reader<'_> {
+    /// The text of the newest event at this address; none when there is none or it was erased.
+    pub fn event_text(
+        &self,
+        project: ProjectId,
+        kind: &str,
+        slug: &str,
+        day: Date,
+    ) -> Result<Option<String>> {
+        let text: Option<Option<String>> = self
+            .0
+            .prepare_cached(
+                "SELECT text FROM event WHERE project = ?1 AND kind = ?2 AND slug = ?3 AND day = ?4
+                 ORDER BY seq DESC LIMIT 1",
+            )?
+            .query_row(
+                params![project.to_string(), kind, slug, day.to_string()],
+                |row| row.get(0),
+            )
+            .optional()?;
+        Ok(text.flatten())
+    }
+}
+
+impl Writer<'_> {
+    /// Appends an event.
+    pub fn add_event(&self, event: &Event<'_>) -> Result<()> {
+        self.0
+            .prepare_cached(
+                "INSERT INTO event (seq, id, project, kind, slug, day, digest, text, recorded_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            )?
+            .execute(params![
+                event.seq as i64,
+                event.id.to_string(),
+                event.project.to_string(),
+                event.kind,
+                event.slug,
+                event.day.to_string(),
+                event.digest,
+                event.text,
+                self.now.as_microsecond(),
+            ])?;
+        Ok(())
+    }
+}
