@@ -170,6 +170,7 @@ pub struct Engram {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
     /// One to three sentences; empty once redacted.
+    #[cfg_attr(feature = "schema", schemars(length(max = 500)))]
     pub claim: String,
     /// What sort of claim it is.
     pub kind: Kind,
@@ -183,9 +184,13 @@ pub struct Engram {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topic_key: Option<String>,
     /// Where its evidence is: pinned, and digested where it was read.
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::PointerV01>"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Vec<crate::PointerV01>", length(min = 1, max = 12))
+    )]
     pub pointers: Vec<Pointer>,
     /// 0 to 1.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
     pub confidence: f64,
     /// How long it holds from `valid_from`; forever when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -193,8 +198,16 @@ pub struct Engram {
     /// Whether it stays.
     pub durability: Durability,
     /// Free labels.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(length(max = 12), inner(length(max = 40)))
+    )]
     pub tags: Vec<String>,
     /// The most telling recall keys, at most 32.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(length(max = 32), inner(length(max = 80)))
+    )]
     pub hash_keys: Vec<String>,
     /// What it speaks of: files, identifiers, numbers.
     pub entities: Vec<String>,
@@ -233,7 +246,20 @@ pub struct Engram {
     pub figures: Figures,
 }
 
+/// Most entities of a record.
+const ENTITIES: usize = 32;
+
 impl Engram {
+    /// Fills in what is derived from its words: hash keys and entities. A redacted one has none.
+    pub fn derive_keys(&mut self) {
+        if self.redacted {
+            return;
+        }
+        let keys = crate::hash_keys(&self.claim, &self.pointers, &self.topic, &self.tags);
+        self.hash_keys = crate::wire_hash_keys(&keys);
+        self.entities = keys.exact().take(ENTITIES).cloned().collect();
+    }
+
     /// Whether it holds at `at`: its window is open and its ttl not over.
     pub fn holds_at(&self, at: Timestamp) -> bool {
         self.valid_from <= at
@@ -251,8 +277,10 @@ impl Engram {
 #[serde(deny_unknown_fields, default)]
 pub struct Draft {
     /// One to three sentences, at most 500 characters.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 500)))]
     pub claim: String,
     /// Where its evidence is; at least one.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 12)))]
     pub pointers: Vec<PointerInput>,
     /// `fact` when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -262,9 +290,11 @@ pub struct Draft {
     pub fact_type: Option<FactType>,
     /// 0 to 1; 0.7 (observed) when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
     pub confidence: Option<f64>,
     /// ISO 8601 duration; no expiry when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Ttl>"))]
     pub ttl: Option<String>,
     /// `project` when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -273,6 +303,10 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
     /// Free labels.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(length(max = 12), inner(length(min = 1, max = 40)))
+    )]
     pub tags: Vec<String>,
     /// Who is speaking, as a person would name them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -297,7 +331,7 @@ pub struct Draft {
     pub embedding_ref: Option<String>,
     /// The sender's provenance: its `source`, and its `created_by` where `agent` is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<Provenance>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::ProvenanceV01>"))]
     pub provenance: Option<crate::ProvenanceV01>,
 }
 
@@ -388,6 +422,7 @@ fn claim(text: &str, limits: &Limits) -> Result<String, Refusal> {
             "Say in one to three sentences what holds.",
         ));
     }
+    // Other control characters are text like any other: every surface shows them as such.
     if text.contains('\0') {
         return Err(schema(
             "the claim holds a NUL character",
@@ -427,24 +462,7 @@ fn pointers(inputs: Vec<PointerInput>, limits: &Limits) -> Result<Vec<Pointer>, 
     }
     let mut out: Vec<Pointer> = Vec::with_capacity(inputs.len());
     for input in inputs {
-        let (reference, span) = match &input {
-            PointerInput::Text(text) => (text.chars().count(), 0),
-            PointerInput::Object(object) => (
-                object.reference.chars().count(),
-                object.span.as_ref().map_or(0, |span| span.chars().count()),
-            ),
-        };
-        let pointer = Pointer::try_from(input)?;
-        if reference > limits.ref_chars || span > limits.span_chars {
-            return Err(Refusal::new(
-                Code::PointerInvalid,
-                format!(
-                    "a pointer has {reference} characters (span {span}); {} (span {}) are allowed",
-                    limits.ref_chars, limits.span_chars
-                ),
-                "Shorten the address; a section heading may be cut to its first words.",
-            ));
-        }
+        let pointer = input.check(limits)?;
         if !out.contains(&pointer) {
             out.push(pointer);
         }
@@ -456,7 +474,7 @@ fn confidence(given: Option<f64>) -> Result<f64, Refusal> {
     match given.unwrap_or(0.7) {
         value if (0.0..=1.0).contains(&value) => Ok(value),
         value => Err(schema(
-            format!("confidence {value} is not between 0 and 1"),
+            format!("confidence {value:?} is not between 0 and 1"),
             "Use 1.0 for verified in code, 0.7 for observed, 0.3 for inferred.",
         )),
     }
@@ -479,6 +497,7 @@ fn topic(text: &str) -> Result<String, Refusal> {
 
 fn tags(tags: Vec<String>, limits: &Limits) -> Result<Vec<String>, Refusal> {
     let mut out: Vec<String> = Vec::new();
+    let sent = tags.len();
     for tag in tags {
         let tag = tag.trim().to_owned();
         let chars = tag.chars().count();
@@ -488,17 +507,18 @@ fn tags(tags: Vec<String>, limits: &Limits) -> Result<Vec<String>, Refusal> {
                 format!("A tag is a word of 1 to {} characters.", limits.tag_chars),
             ));
         }
-        if !out.contains(&tag) {
-            out.push(tag);
+        if out.contains(&tag) {
+            continue;
         }
+        if out.len() == limits.tags {
+            return Err(schema(
+                format!("{sent} tags, {} are allowed", limits.tags),
+                "Keep the tags that somebody would search for.",
+            ));
+        }
+        out.push(tag);
     }
-    match out.len() <= limits.tags {
-        true => Ok(out),
-        false => Err(schema(
-            format!("{} tags, {} are allowed", out.len(), limits.tags),
-            "Keep the tags that somebody would search for.",
-        )),
-    }
+    Ok(out)
 }
 
 fn name(agent: Option<String>) -> Result<Option<String>, Refusal> {

@@ -1,7 +1,8 @@
 //! Hash keys (seed 000, 5.1): what a claim can be found by, the same for the same text, always.
 //!
 //! Identifiers count whole and in parts (`camelCase`, `snake_case`, `a::b`), file names by path
-//! and by base name, words by their English stem, and runs of two to five words as n-grams.
+//! and by base name, words by their English stem, and runs of two to five words as n-grams. A run
+//! ends where the claim, a referenced file, a folder of the topic or a tag ends.
 
 use std::collections::HashSet;
 
@@ -16,10 +17,10 @@ const WIRE_CHARS: usize = 80;
 /// Words that tell nothing; a text of nothing else keeps them.
 const STOP: &[&str] = &[
     "a", "about", "all", "an", "and", "any", "are", "as", "at", "be", "been", "by", "can", "did",
-    "do", "does", "for", "from", "get", "had", "has", "have", "how", "i", "if", "in", "into", "is",
-    "it", "its", "me", "my", "no", "not", "of", "on", "or", "our", "so", "than", "that", "the",
-    "their", "then", "there", "these", "they", "this", "to", "us", "was", "we", "were", "what",
-    "when", "where", "which", "while", "who", "why", "will", "with", "you",
+    "do", "does", "e", "for", "from", "get", "had", "has", "have", "how", "i", "if", "in", "into",
+    "is", "it", "its", "me", "my", "no", "not", "of", "on", "or", "our", "s", "so", "t", "than",
+    "that", "the", "their", "then", "there", "these", "they", "this", "to", "us", "was", "we",
+    "were", "what", "when", "where", "which", "while", "who", "why", "will", "with", "you",
 ];
 
 /// The full set of keys of one text. Every list is in order of first appearance, without repeats.
@@ -54,10 +55,13 @@ pub fn hash_keys(claim: &str, pointers: &[Pointer], topic: &str, tags: &[String]
     let mut keys = Collector::default();
     keys.text(claim);
     for pointer in pointers {
+        keys.end_run();
         if pointer.kind() != crate::PointerType::Url {
             keys.file(pointer.name());
+            keys.words_of(stem_of(base_of(pointer.name())));
         }
         if let crate::Target::Test { name, .. } = &pointer.target {
+            keys.end_run();
             keys.text(name);
         }
     }
@@ -68,10 +72,12 @@ pub fn hash_keys(claim: &str, pointers: &[Pointer], topic: &str, tags: &[String]
             false => format!("{path}/{}", part.to_lowercase()),
         };
         keys.concept(format!("topic:{path}"));
+        keys.end_run();
         keys.words_of(part);
     }
     for tag in tags {
         keys.concept(format!("tag:{}", tag.to_lowercase()));
+        keys.end_run();
         keys.words_of(tag);
     }
     keys.finish()
@@ -98,8 +104,8 @@ pub fn wire_hash_keys(keys: &HashKeys) -> Vec<String> {
 struct Collector {
     keys: HashKeys,
     seen: HashSet<(u8, String)>,
-    /// Words of the claim in order, for n-grams.
-    run: Vec<String>,
+    /// Runs of words in order, for n-grams; the last one is open.
+    runs: Vec<Vec<String>>,
 }
 
 impl Collector {
@@ -133,11 +139,11 @@ impl Collector {
     fn token(&mut self, raw: &str) {
         let digits = raw.starts_with(|c: char| c.is_ascii_digit());
         let letters = raw.contains(|c: char| c.is_alphabetic());
-        if raw.contains('/') || has_extension(raw) {
+        if is_path(raw) {
             self.file(raw);
         } else if digits && !raw.contains(['_', ':']) {
             self.add(1, raw.to_lowercase());
-            self.run.push(raw.to_lowercase());
+            self.next_in_run(raw.to_lowercase());
             return;
         } else if letters && is_identifier(raw) {
             self.add(0, raw.to_lowercase());
@@ -148,12 +154,10 @@ impl Collector {
     /// A path: itself, its base name and stem, and the concept of its first two folders.
     fn file(&mut self, path: &str) {
         let lower = path.to_lowercase();
-        let base = lower.rsplit('/').next().unwrap_or(&lower).to_owned();
+        let base = base_of(&lower).to_owned();
         self.add(2, lower.clone());
         self.add(2, base.clone());
-        if let Some((stem, _)) = base.rsplit_once('.') {
-            self.add(2, stem.to_owned());
-        }
+        self.add(2, stem_of(&base).to_owned());
         let parts: Vec<&str> = lower.split('/').collect();
         if let [group, member, _, ..] = parts.as_slice() {
             let group = group.strip_suffix('s').unwrap_or(group);
@@ -168,23 +172,56 @@ impl Collector {
             if !STOP.contains(&part.as_str()) {
                 self.add(4, word.clone());
             }
-            self.run.push(word);
+            self.next_in_run(word);
         }
+    }
+
+    fn next_in_run(&mut self, word: String) {
+        match self.runs.last_mut() {
+            Some(run) => run.push(word),
+            None => self.runs.push(vec![word]),
+        }
+    }
+
+    fn end_run(&mut self) {
+        self.runs.push(Vec::new());
     }
 
     fn finish(mut self) -> HashKeys {
         if self.keys.words.is_empty() && self.keys.exact().next().is_none() {
-            for word in std::mem::take(&mut self.run) {
+            for word in self.runs.concat() {
                 self.add(4, word);
             }
         }
-        let run = std::mem::take(&mut self.run);
+        let runs = std::mem::take(&mut self.runs);
         for length in 2..=5 {
-            for window in run.windows(length) {
+            for window in runs.iter().flat_map(|run| run.windows(length)) {
                 self.add(5, window.join(" "));
             }
         }
         self.keys
+    }
+}
+
+fn base_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// A file name without its extension; `.env` has none.
+fn stem_of(base: &str) -> &str {
+    match base.rsplit_once('.') {
+        Some((stem, _)) if !stem.is_empty() => stem,
+        _ => base,
+    }
+}
+
+/// `src/main.rs`, `limits.toml`, `payments/webhooks`; not `and/or`, `e.g`, `3/4`.
+fn is_path(raw: &str) -> bool {
+    let lower = raw.to_lowercase();
+    let stop = || lower.split('/').any(|part| STOP.contains(&part));
+    match raw.contains('/') {
+        true => has_extension(raw) || (raw.contains(char::is_alphabetic) && !stop()),
+        false => has_extension(raw) && lower != "e.g" && lower != "i.e",
     }
 }
 
@@ -217,8 +254,12 @@ fn split_parts(raw: &str) -> Vec<String> {
         let chars: Vec<char> = chunk.chars().collect();
         if chars.iter().any(|c| is_unspaced(*c)) {
             match chars.len() {
-                1 => parts.push(chunk.to_owned()),
-                _ => parts.extend(chars.windows(2).map(|pair| pair.iter().collect::<String>())),
+                1 => parts.push(chunk.to_lowercase()),
+                _ => parts.extend(
+                    chars
+                        .windows(2)
+                        .map(|pair| pair.iter().collect::<String>().to_lowercase()),
+                ),
             }
             continue;
         }
@@ -276,14 +317,99 @@ mod tests {
 
     #[test]
     fn the_wire_form_is_bounded_and_most_telling_first() {
-        let text = "fooBar ".to_owned() + &"alpha beta gamma delta ".repeat(20) + &"x".repeat(90);
+        let text = "alpha beta gamma delta ".repeat(20) + &"x".repeat(90) + " fooBar 42";
         let wire = wire_hash_keys(&hash_keys(&text, &[], "", &[]));
+        let first = [
+            "foobar",
+            "42",
+            "alpha",
+            "beta",
+            "gamma",
+            "delta",
+            "foo",
+            "bar",
+            "alpha beta",
+        ];
+        assert_eq!(wire[..9], first);
+        assert!(wire.iter().all(|key| key.chars().count() <= 80));
+
+        let many: String = ('a'..='z').map(|c| format!("{c}o{c}o ")).collect();
+        assert_eq!(wire_hash_keys(&hash_keys(&many, &[], "", &[])).len(), 32);
+
+        let wire = wire_hash_keys(&hash_keys(&format!("{} ab", "x".repeat(90)), &[], "", &[]));
         assert_eq!(
-            wire.len(),
-            11,
-            "1 identifier, 6 words, grams up to the end of the text"
+            wire,
+            ["ab"],
+            "what is too long for the wire is left out, not cut"
         );
-        assert_eq!(wire[0], "foobar");
+    }
+
+    /// A claim, and keys that must be among its own.
+    #[test]
+    fn spellings_that_somebody_would_search_for() {
+        for (claim, keys) in [
+            (
+                "parseHttpUrl_v2 fails",
+                vec!["parsehttpurl_v2", "pars", "http", "url", "v2", "http url"],
+            ),
+            (
+                "HTTPServer::start_now()",
+                vec!["httpserver::start_now", "http", "server", "start", "now"],
+            ),
+            (
+                "it reads src/a/limits.toml.",
+                vec!["src/a/limits.toml", "limits.toml", "limits", "src:a"],
+            ),
+            (
+                "1,200 tokens in 200ms, v1.2",
+                vec!["200ms", "v1.2", "token"],
+            ),
+            (
+                "Ledger's retries",
+                vec!["ledger", "retri", "ledger s retri"],
+            ),
+            ("Größe der ÄNDERUNG", vec!["größe", "änderung"]),
+            ("日本API を使う", vec!["日本", "本a", "ap"]),
+        ] {
+            let found = hash_keys(claim, &[], "", &[]);
+            let all: Vec<&String> = found
+                .exact()
+                .chain(&found.concepts)
+                .chain(&found.words)
+                .chain(&found.grams)
+                .collect();
+            for key in keys {
+                assert!(
+                    all.iter().any(|it| *it == key),
+                    "{claim}: {key} is not in {all:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_a_file_is_none() {
+        for claim in ["e.g. this and/or that", "about 3/4 of it", "i.e. most"] {
+            assert_eq!(hash_keys(claim, &[], "", &[]).files, [""; 0], "{claim}");
+        }
+    }
+
+    #[test]
+    fn no_gram_joins_what_does_not_belong_together() {
+        let pointers = ["repo:src/vendor_client.py@HEAD".parse().unwrap()];
+        let keys = hash_keys("it waits", &pointers, "a/b", &["slow path".to_owned()]);
+        assert_eq!(keys.grams, ["it wait", "vendor client", "slow path"]);
+    }
+
+    #[test]
+    fn whoever_writes_the_same_gets_the_same() {
+        for (a, b) in [
+            ("Retries THREE times", "retries three times"),
+            ("retry", "retries"),
+        ] {
+            let words = |text| hash_keys(text, &[], "", &[]).words;
+            assert_eq!(words(a), words(b));
+        }
     }
 
     proptest! {

@@ -13,7 +13,7 @@ macro_rules! ulid_id {
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(transparent)]
         pub struct $name(
-            #[cfg_attr(feature = "schema", schemars(with = "String"))] pub ulid::Ulid,
+            #[cfg_attr(feature = "schema", schemars(with = "String", regex(pattern = r"^[0-7][0-9A-HJKMNP-TV-Z]{25}$")))] pub ulid::Ulid,
         );
 
         impl fmt::Display for $name {

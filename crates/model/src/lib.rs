@@ -42,5 +42,8 @@ pub use schema::schemas;
 pub use ttl::Ttl;
 pub use wire::{EngramV01, PointerV01, ProvenanceV01};
 
+/// Kind of the event that records a claim which came without evidence (DESIGN rule 1).
+pub const OWN_EVENT: &str = "claim";
+
 /// Version of the record and journal body written by this build.
 pub const SCHEMA_VERSION: u32 = 1;

@@ -25,6 +25,7 @@ pub struct ChildMessage {
     pub task_status: String,
     /// What was learned.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(length(max = 12)))]
     pub engrams: Vec<Draft>,
     /// Where to look.
     #[serde(default)]
@@ -68,6 +69,7 @@ pub struct ParentMessage {
     pub role: String,
     /// What matters now; at most 30 lines.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(length(max = 30)))]
     pub shared_brief_micro: Vec<String>,
     /// What the child may spend, by name of the limit.
     #[serde(default)]

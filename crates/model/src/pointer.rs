@@ -12,7 +12,7 @@ use std::{fmt, str::FromStr};
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
-use crate::{Code, Refusal, refusal::shorten};
+use crate::{Code, Limits, Refusal, refusal::shorten};
 
 /// Longest text that is looked at, in bytes; anything longer is refused unread.
 const MAX_BYTES: usize = 4096;
@@ -112,6 +112,16 @@ pub enum PointerType {
 }
 
 impl PointerType {
+    /// Every kind, in the order of seed 000.
+    pub const ALL: &'static [Self] = &[
+        Self::Repo,
+        Self::Artifact,
+        Self::Sam,
+        Self::Url,
+        Self::Test,
+        Self::Diff,
+    ];
+
     /// The word before the first colon.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -259,6 +269,25 @@ impl Pointer {
             Target::Diff { base, head, .. } => format!("{}..{}", short(base), short(head)),
             Target::Url { digest, .. } => digest.as_deref().map(short).unwrap_or_default(),
         }
+    }
+
+    /// Characters of the canonical address once each revision in it is a full commit id, and the
+    /// working tree the digest of a snapshot.
+    fn pinned_chars(&self) -> usize {
+        const COMMIT: usize = 40;
+        let rev = |rev: &str| COMMIT.saturating_sub(rev.chars().count());
+        let grows = match &self.target {
+            Target::Repo { pin, .. } | Target::Artifact { pin, .. } | Target::Test { pin, .. } => {
+                match pin {
+                    Pin::Rev(name) => rev(name),
+                    Pin::Worktree => "sha256:".len() + 64 - "worktree".len(),
+                    Pin::Digest(_) => 0,
+                }
+            }
+            Target::Diff { base, head, .. } => rev(base) + rev(head),
+            Target::Sam { .. } | Target::Url { .. } => 0,
+        };
+        self.to_string().chars().count() + grows
     }
 
     /// The same pointer with a checked `sha256:HEX` digest.
@@ -423,10 +452,14 @@ fn parse_sam(text: &str, rest: &str) -> Result<Target, Refusal> {
     Ok(Target::Sam {
         kind: word(kind)?,
         slug: word(slug)?,
-        date: pin
-            .parse()
-            .map_err(|_| invalid(text, "has a pin that is not a date", hint))?,
+        date: day(pin).ok_or_else(|| invalid(text, "has a pin that is not a date", hint))?,
     })
+}
+
+/// `YYYY-MM-DD`, and none of the other spellings that ISO 8601 has.
+fn day(text: &str) -> Option<Date> {
+    let shape = text.len() == 10 && text.as_bytes()[4] == b'-' && text.as_bytes()[7] == b'-';
+    shape.then(|| text.parse().ok()).flatten()
 }
 
 fn parse_diff(text: &str, rest: &str) -> Result<Target, Refusal> {
@@ -481,7 +514,8 @@ fn parse_url(text: &str, rest: &str) -> Result<Target, Refusal> {
         .strip_prefix("https://")
         .map(|rest| rest.split(['/', '?', '#']).next().unwrap_or_default())
         .unwrap_or_default();
-    if host.is_empty() || host.contains('@') || url.contains(char::is_whitespace) {
+    let plain = |c: char| c.is_alphanumeric() || ".-_:[]".contains(c);
+    if host.is_empty() || !host.chars().all(plain) || url.contains(char::is_whitespace) {
         return Err(invalid(
             text,
             "is not an https address",
@@ -517,7 +551,8 @@ fn split_pin<'a>(text: &str, rest: &'a str) -> Result<(&'a str, &'a str), Refusa
 fn parse_rev(rev: &str) -> Result<String, Refusal> {
     let refused = rev.is_empty()
         || rev.len() > 200
-        || rev.starts_with('-')
+        || rev.starts_with(['-', '{'])
+        || rev.contains("..")
         || rev.contains(|c: char| c.is_whitespace() || "#:?*[\\".contains(c));
     if refused {
         return Err(Refusal::new(
@@ -613,8 +648,8 @@ fn encode(text: &str) -> String {
     out
 }
 
-/// A pointer as it is sent: a string everywhere, or the object of the seeds' schema.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A pointer as it is sent: a string everywhere, or the object of the v0.1 schema.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum PointerInput {
@@ -622,6 +657,75 @@ pub enum PointerInput {
     Text(String),
     /// `{ "type": "repo", "ref": "repo:src/main.rs@HEAD", "span": "L10-L20" }`
     Object(crate::PointerV01),
+}
+
+/// By hand, because an untagged enum would not say which key of the object is wrong.
+impl<'de> Deserialize<'de> for PointerInput {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+
+        impl<'de> serde::de::Visitor<'de> for Either {
+            type Value = PointerInput;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a pointer: a string, or an object with type and ref")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(PointerInput::Text(text.to_owned()))
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                map: A,
+            ) -> Result<Self::Value, A::Error> {
+                let object = serde::de::value::MapAccessDeserializer::new(map);
+                crate::PointerV01::deserialize(object).map(PointerInput::Object)
+            }
+        }
+
+        deserializer.deserialize_any(Either)
+    }
+}
+
+impl PointerInput {
+    /// Parses it and holds it to the limits of the wire form, now and once it is pinned.
+    pub fn check(self, limits: &Limits) -> Result<Pointer, Refusal> {
+        let span = match &self {
+            Self::Text(_) => 0,
+            Self::Object(object) => object
+                .span
+                .as_deref()
+                .map_or(0, |span| span.chars().count()),
+        };
+        if span > limits.span_chars {
+            return Err(Refusal::new(
+                Code::PointerInvalid,
+                format!(
+                    "the span of a pointer has {span} characters, {} are allowed",
+                    limits.span_chars
+                ),
+                "Cut a section's heading to its first words.",
+            ));
+        }
+        let written = match &self {
+            Self::Text(text) => text.chars().count(),
+            Self::Object(object) => object.reference.chars().count(),
+        };
+        let pointer = Pointer::try_from(self)?;
+        let chars = written.max(pointer.pinned_chars());
+        if chars > limits.ref_chars {
+            return Err(invalid(
+                &pointer.to_string(),
+                &format!(
+                    "takes {chars} characters with a full pin, {} are allowed",
+                    limits.ref_chars
+                ),
+                "Shorten the address: a section's heading may be cut to its first words, a file may stand for its span.",
+            ));
+        }
+        Ok(pointer)
+    }
 }
 
 impl TryFrom<PointerInput> for Pointer {

@@ -1,19 +1,218 @@
 //! The JSON Schemas that are published in `schemas/`, generated from the types of this crate.
+//!
+//! The v0.1 families are contracts of others: the same rules as our types, under their `$id` and
+//! with their words. The rest is ours, `engram://schemas/FILE`.
 
-use schemars::{JsonSchema, generate::SchemaSettings};
-use serde_json::Value;
+use schemars::{
+    JsonSchema, Schema,
+    generate::SchemaSettings,
+    transform::{Transform, transform_subschemas},
+};
+use serde_json::{Map, Value, json};
 
-/// File name and schema, for each schema that is published.
+use crate::{ChildMessage, Draft, Engram, EngramV01, ParentMessage, PointerV01};
+
+/// File name within `schemas/` and schema, for each schema that is published.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
-        ("engram.record.json", of::<crate::Engram>()),
-        ("draft.json", of::<crate::Draft>()),
+        ("engram.v0.1.json", v01::<EngramV01>(&SEED_000, "engram")),
+        ("pointer.v0.1.json", v01::<PointerV01>(&SEED_000, "pointer")),
+        (
+            "less/engram.v0.1.json",
+            v01::<EngramV01>(&SEED_001, "engram"),
+        ),
+        (
+            "less/pointer.v0.1.json",
+            v01::<PointerV01>(&SEED_001, "pointer"),
+        ),
+        (
+            "engram.record.json",
+            own::<Engram>("engram.record.json", true),
+        ),
+        ("draft.json", draft("draft.json")),
+        ("message.child.json", child("message.child.json")),
+        (
+            "message.parent.json",
+            own::<ParentMessage>("message.parent.json", false),
+        ),
     ]
 }
 
-fn of<T: JsonSchema>() -> Value {
-    SchemaSettings::draft2020_12()
+/// What distinguishes one family of the v0.1 form from the other.
+struct Family {
+    base: &'static str,
+    /// Properties of our type that this family does not know.
+    without: &'static [&'static str],
+    /// JSON pointer of a property, and what the family says of it.
+    says: &'static [(&'static str, &'static str)],
+}
+
+/// Seed 000, section 4.
+const SEED_000: Family = Family {
+    base: "verdict://schemas",
+    without: &[],
+    says: &[
+        ("/properties/id", "ULID/UUID"),
+        ("/properties/ttl", "ISO-8601 duration, e.g. PT6H, P7D"),
+        (
+            "/properties/embedding_ref",
+            "Optional pointer to embedding storage/id",
+        ),
+        ("/properties/provenance/properties/created_by", "agent_id"),
+        ("/properties/digest", "Optional content hash for integrity"),
+        ("/properties/span", "Optional Lx-Ly or section id"),
+    ],
+};
+
+/// Seed 001, section 14.
+const SEED_001: Family = Family {
+    base: "verdict://skills/less/schemas",
+    without: &["embedding_ref"],
+    says: &[("/properties/ttl", "ISO-8601 duration (PT6H, P7D, etc.)")],
+};
+
+fn v01<T: JsonSchema>(family: &Family, name: &str) -> Value {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    let mut schema = settings
+        .with_transform(Plain)
         .into_generator()
-        .into_root_schema_for::<T>()
-        .to_value()
+        .into_root_schema_for::<T>();
+    Bare.transform(&mut schema);
+    let mut value = identified(schema, format!("{}/{name}.v0.1.json", family.base));
+    if let Some(properties) = fields(&mut value, "/properties") {
+        properties.retain(|key, _| !family.without.contains(&key.as_str()));
+    }
+    if let Some(pointers) = fields(&mut value, "/properties/pointers") {
+        let pointer = format!("{}/pointer.v0.1.json", family.base);
+        pointers.insert("items".to_owned(), json!({ "$ref": pointer }));
+    }
+    for (place, words) in family.says {
+        if let Some(property) = fields(&mut value, place) {
+            property.insert("description".to_owned(), json!(words));
+        }
+    }
+    value
+}
+
+/// One of ours; `written` for what Engram writes, else what it reads.
+fn own<T: JsonSchema>(file: &str, written: bool) -> Value {
+    let settings = SchemaSettings::draft2020_12().with_transform(Plain);
+    let settings = match written {
+        true => settings.for_serialize(),
+        false => settings.for_deserialize(),
+    };
+    let schema = settings.into_generator().into_root_schema_for::<T>();
+    identified(schema, format!("engram://schemas/{file}"))
+}
+
+/// Every field has a default in Rust, so that validation can say what is missing.
+fn draft(file: &str) -> Value {
+    let mut value = own::<Draft>(file, false);
+    require(&mut value, "", &["claim", "pointers"]);
+    value
+}
+
+/// A child's engrams must say themselves what Engram would assume elsewhere (seed 001, 5.2).
+fn child(file: &str) -> Value {
+    let mut value = own::<ChildMessage>(file, false);
+    let on_the_bus = ["kind", "claim", "pointers", "confidence", "ttl", "scope"];
+    require(&mut value, "/$defs/Draft", &on_the_bus);
+    value
+}
+
+fn require(value: &mut Value, place: &str, keys: &[&str]) {
+    if let Some(object) = fields(value, place) {
+        object.insert("required".to_owned(), json!(keys));
+    }
+}
+
+fn identified(schema: Schema, id: String) -> Value {
+    let mut value = schema.to_value();
+    if let Some(fields) = value.as_object_mut() {
+        fields.insert("$id".to_owned(), json!(id));
+    }
+    value
+}
+
+fn fields<'a>(value: &'a mut Value, place: &str) -> Option<&'a mut Map<String, Value>> {
+    value.pointer_mut(place).and_then(Value::as_object_mut)
+}
+
+/// What derive says of Rust is left out: defaults, number formats, null for what may be absent.
+/// Words are an `enum`, and objects are closed.
+#[derive(Clone, Debug)]
+struct Plain;
+
+impl Transform for Plain {
+    fn transform(&mut self, schema: &mut Schema) {
+        transform_subschemas(self, schema);
+        let Some(fields) = schema.as_object_mut() else {
+            return;
+        };
+        fields.remove("default");
+        without_null(fields);
+        let number = matches!(
+            fields.get("type").and_then(Value::as_str),
+            Some("number" | "integer")
+        );
+        if number {
+            fields.remove("format");
+        }
+        words_as_enum(fields);
+        if fields.contains_key("properties") {
+            fields.insert("additionalProperties".to_owned(), json!(false));
+        }
+    }
+}
+
+/// `["string", "null"]` and `anyOf: [X, null]` become what is left without null.
+fn without_null(fields: &mut Map<String, Value>) {
+    if let Some(Value::Array(types)) = fields.get_mut("type") {
+        types.retain(|it| it != "null");
+        if let [one] = types.as_slice() {
+            let one = one.clone();
+            fields.insert("type".to_owned(), one);
+        }
+    }
+    let Some(Value::Array(either)) = fields.get_mut("anyOf") else {
+        return;
+    };
+    either.retain(|it| *it != json!({ "type": "null" }));
+    if let [Value::Object(one)] = either.as_slice() {
+        let one = one.clone();
+        fields.remove("anyOf");
+        for (key, value) in one {
+            fields.entry(key).or_insert(value);
+        }
+    }
+}
+
+/// `oneOf: [{const: a}, {const: b}]` becomes `enum: [a, b]`.
+fn words_as_enum(fields: &mut Map<String, Value>) {
+    let words = fields
+        .get("oneOf")
+        .and_then(Value::as_array)
+        .and_then(|all| {
+            all.iter()
+                .map(|one| one.get("const").cloned())
+                .collect::<Option<Vec<Value>>>()
+        });
+    if let Some(words) = words {
+        fields.remove("oneOf");
+        fields.insert("type".to_owned(), json!("string"));
+        fields.insert("enum".to_owned(), Value::Array(words));
+    }
+}
+
+/// No words of ours.
+#[derive(Clone, Debug)]
+struct Bare;
+
+impl Transform for Bare {
+    fn transform(&mut self, schema: &mut Schema) {
+        transform_subschemas(self, schema);
+        schema.remove("title");
+        schema.remove("description");
+    }
 }

@@ -7,8 +7,9 @@ use crate::{
     Code, Engram, Kind, Pointer, PointerType, Refusal, Scope, Source, Target, Ttl, refusal::shorten,
 };
 
-/// An engram as seed 000 section 4.1 defines it.
+/// An engram in its v0.1 form (seed 000, 4.1).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct EngramV01 {
     /// ULID or UUID.
@@ -16,10 +17,13 @@ pub struct EngramV01 {
     /// What sort of claim it is.
     pub kind: Kind,
     /// One to three sentences.
+    #[cfg_attr(feature = "schema", schemars(length(max = 500)))]
     pub claim: String,
     /// Where its evidence is.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 12)))]
     pub pointers: Vec<PointerV01>,
     /// 0 to 1.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
     pub confidence: f64,
     /// How long it holds.
     pub ttl: Ttl,
@@ -27,9 +31,17 @@ pub struct EngramV01 {
     pub scope: Scope,
     /// Free labels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(length(max = 12), inner(length(max = 40)))
+    )]
     pub tags: Vec<String>,
     /// Recall keys.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(length(max = 32), inner(length(max = 80)))
+    )]
     pub hash_keys: Vec<String>,
     /// Pointer to an embedding; seed 000's family only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,6 +52,7 @@ pub struct EngramV01 {
 
 /// Who made an engram, when, from what.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ProvenanceV01 {
     /// When it was made.
@@ -50,7 +63,7 @@ pub struct ProvenanceV01 {
     pub source: Source,
 }
 
-/// A pointer as seed 000 section 4.2 defines it.
+/// A pointer in its v0.1 object form (seed 000, 4.2).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -86,10 +99,18 @@ impl TryFrom<PointerV01> for Pointer {
     type Error = Refusal;
 
     fn try_from(wire: PointerV01) -> Result<Self, Refusal> {
-        let prefix = format!("{}:", wire.kind.as_str());
-        let address = match wire.reference.starts_with(&prefix) {
-            true => wire.reference,
-            false => format!("{prefix}{}", wire.reference),
+        let kind = wire.kind.as_str();
+        let address = match wire.reference.split_once(':') {
+            Some((prefix, _)) if prefix == kind => wire.reference,
+            // The kind of an event may be any word, also `test`.
+            Some((prefix, _)) if wire.kind != PointerType::Sam && is_type(prefix) => {
+                return Err(Refusal::new(
+                    Code::PointerInvalid,
+                    format!("type {kind:?} contradicts a ref that begins with \"{prefix}:\""),
+                    "Name the kind once: in `type`, or the same in both.",
+                ));
+            }
+            _ => format!("{kind}:{}", wire.reference),
         };
         let mut pointer: Pointer = address.parse()?;
         if let Some(span) = wire.span {
@@ -97,6 +118,10 @@ impl TryFrom<PointerV01> for Pointer {
         }
         pointer.with_digest(wire.digest)
     }
+}
+
+fn is_type(word: &str) -> bool {
+    PointerType::ALL.iter().any(|it| it.as_str() == word)
 }
 
 /// Puts the separate `span` of the object form where the address keeps it.
@@ -118,6 +143,9 @@ fn apply_span(target: &mut Target, span: &str) -> Result<(), Refusal> {
         }
         Target::Artifact { section, .. } => {
             let given = span.strip_prefix("sec=").unwrap_or(span).to_owned();
+            if given.trim().is_empty() || given.contains(char::is_control) {
+                return clash("is not the heading of a section");
+            }
             match section.replace(given.clone()) {
                 Some(before) if before != given => clash("differs from the section in `ref`"),
                 _ => Ok(()),

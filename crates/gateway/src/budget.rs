@@ -1,0 +1,259 @@
+//! What an agent may still dereference, commit and write.
+
+use engram_model::{
+    Budget, Caller, Code, DerefLimits, Meter, PointerType, RateLimits, Refusal, Scope,
+};
+
+/// What one agent has spent in one turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spend {
+    /// `repo`, `diff` and `test` pointers.
+    pub repo_spans: u32,
+    /// `artifact` and `url` pointers.
+    pub artifact_sections: u32,
+    /// `sam` pointers.
+    pub sam_items: u32,
+    /// Tokens of all excerpts.
+    pub tokens: u32,
+}
+
+/// The three classes that pointers spend from (DESIGN section 6).
+enum Class {
+    Repo,
+    Artifact,
+    Sam,
+}
+
+impl Class {
+    fn of(kind: PointerType) -> Self {
+        match kind {
+            PointerType::Repo | PointerType::Diff | PointerType::Test => Self::Repo,
+            PointerType::Artifact | PointerType::Url => Self::Artifact,
+            PointerType::Sam => Self::Sam,
+        }
+    }
+}
+
+/// Whether one more pointer of this kind may be read; if so, how many tokens are left for it.
+pub fn admit(limits: &DerefLimits, spent: &Spend, kind: PointerType) -> Result<u32, Refusal> {
+    let (used, limit, what) = match Class::of(kind) {
+        Class::Repo => (spent.repo_spans, limits.repo_spans, "repo spans"),
+        Class::Artifact => (
+            spent.artifact_sections,
+            limits.artifact_sections,
+            "artifact sections",
+        ),
+        Class::Sam => (spent.sam_items, limits.sam_items, "sam items"),
+    };
+    if used >= limit {
+        return Err(denied(used, limit, what));
+    }
+    match limits.tokens.checked_sub(spent.tokens) {
+        None | Some(0) => Err(denied(spent.tokens, limits.tokens, "dereferenced tokens")),
+        Some(left) => Ok(left),
+    }
+}
+
+fn denied(used: u32, limit: u32, what: &str) -> Refusal {
+    Refusal::new(
+        Code::DerefDenied,
+        format!("this turn has used {used} of {limit} {what}"),
+        "Query for what others know, wait for the next turn, or ask your parent for a grant and pass its budget_token.",
+    )
+}
+
+/// The spend after one pointer of this kind was read for `tokens`.
+pub fn charge(spent: Spend, kind: PointerType, tokens: u32) -> Spend {
+    let mut after = spent;
+    let class = match Class::of(kind) {
+        Class::Repo => &mut after.repo_spans,
+        Class::Artifact => &mut after.artifact_sections,
+        Class::Sam => &mut after.sam_items,
+    };
+    *class = class.saturating_add(1);
+    after.tokens = after.tokens.saturating_add(tokens);
+    after
+}
+
+/// The spend as it is shown, beside its limits.
+pub fn budget(limits: &DerefLimits, spent: &Spend, turn: &str) -> Budget {
+    let meter = |used, limit| Meter { used, limit };
+    Budget {
+        turn: turn.to_owned(),
+        repo_spans: meter(spent.repo_spans, limits.repo_spans),
+        artifact_sections: meter(spent.artifact_sections, limits.artifact_sections),
+        sam_items: meter(spent.sam_items, limits.sam_items),
+        tokens: meter(spent.tokens, limits.tokens),
+    }
+}
+
+/// Whether an agent with this many commits behind it may make one more.
+pub fn admit_commit(limits: &RateLimits, last_minute: u32, last_hour: u32) -> Result<(), Refusal> {
+    let refuse = |used, limit, time| {
+        Err(Refusal::new(
+            Code::RateLimited,
+            format!("{used} of {limit} commits were made in the last {time}"),
+            format!(
+                "Wait up to a {time}; meanwhile keep what is worth a claim and merge what says the same."
+            ),
+        ))
+    };
+    if last_minute >= limits.per_minute {
+        return refuse(last_minute, limits.per_minute, "minute");
+    }
+    if last_hour >= limits.per_hour {
+        return refuse(last_hour, limits.per_hour, "hour");
+    }
+    Ok(())
+}
+
+/// Whether the caller may write into a scope: agents write `run` and `project`, the user all.
+pub fn may_write(caller: &Caller, scope: Scope) -> Result<(), Refusal> {
+    match (caller, scope) {
+        (Caller::User, _) | (Caller::Agent(_), Scope::Run | Scope::Project) => Ok(()),
+        (Caller::Agent(_), Scope::Org | Scope::Global) => Err(Refusal::new(
+            Code::ScopeDenied,
+            format!("an agent may not write into scope {scope}"),
+            "Commit with scope run or project; the user can promote it from there.",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use engram_model::AgentId;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const KINDS: [PointerType; 6] = [
+        PointerType::Repo,
+        PointerType::Artifact,
+        PointerType::Sam,
+        PointerType::Url,
+        PointerType::Test,
+        PointerType::Diff,
+    ];
+
+    /// Reads the kinds in turn at `cost` tokens each; how far it came, and why it stopped.
+    fn read(kinds: &[PointerType], cost: u32) -> (usize, Option<Refusal>) {
+        let limits = DerefLimits::default();
+        let mut spent = Spend::default();
+        for (at, kind) in kinds.iter().enumerate() {
+            match admit(&limits, &spent, *kind) {
+                Ok(left) => spent = charge(spent, *kind, cost.min(left)),
+                Err(refusal) => return (at, Some(refusal)),
+            }
+        }
+        (kinds.len(), None)
+    }
+
+    #[test]
+    fn each_class_and_the_tokens_run_out_and_say_so() {
+        use PointerType::*;
+        for (kinds, cost, read_ok, says) in [
+            (vec![Repo; 4], 10, 3, "3 of 3 repo spans"),
+            (vec![Repo, Diff, Test, Test], 10, 3, "3 of 3 repo spans"),
+            (vec![Artifact, Url, Url], 10, 2, "2 of 2 artifact sections"),
+            (vec![Sam; 3], 10, 2, "2 of 2 sam items"),
+            (
+                vec![Repo, Sam, Url],
+                600,
+                2,
+                "1200 of 1200 dereferenced tokens",
+            ),
+            (vec![Repo, Repo, Repo, Sam, Sam, Url, Artifact], 1, 7, ""),
+        ] {
+            let (count, refusal) = read(&kinds, cost);
+            assert_eq!(count, read_ok, "{kinds:?}");
+            match refusal {
+                None => assert!(says.is_empty()),
+                Some(refusal) => {
+                    assert_eq!(refusal.code, Code::DerefDenied);
+                    assert!(refusal.message.contains(says), "{}", refusal.message);
+                    assert!(refusal.hint.contains("grant") && refusal.hint.contains("Query"));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_budget_shows_spend_and_limit() {
+        let spent = charge(Spend::default(), PointerType::Diff, 70);
+        let shown = budget(&DerefLimits::default(), &spent, "t1");
+        assert_eq!(shown.turn, "t1");
+        assert_eq!(shown.repo_spans, Meter { used: 1, limit: 3 });
+        assert_eq!(shown.sam_items, Meter { used: 0, limit: 2 });
+        assert_eq!(
+            shown.tokens,
+            Meter {
+                used: 70,
+                limit: 1200
+            }
+        );
+    }
+
+    #[test]
+    fn commits_are_limited_by_the_minute_and_the_hour() {
+        for (minute, hour, says) in [
+            (0, 0, None),
+            (19, 49, None),
+            (20, 20, Some("last minute")),
+            (0, 50, Some("last hour")),
+            (u32::MAX, u32::MAX, Some("last minute")),
+        ] {
+            let refusal = admit_commit(&RateLimits::default(), minute, hour).err();
+            assert_eq!(refusal.is_some(), says.is_some(), "{minute} {hour}");
+            if let (Some(refusal), Some(says)) = (refusal, says) {
+                assert_eq!(refusal.code, Code::RateLimited);
+                assert!(refusal.message.contains(says) && !refusal.hint.is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn agents_write_run_and_project_and_the_user_everything() {
+        let agent = Caller::Agent(AgentId("a1".to_owned()));
+        for scope in Scope::ALL {
+            assert!(may_write(&Caller::User, *scope).is_ok());
+            let narrow = matches!(scope, Scope::Run | Scope::Project);
+            match may_write(&agent, *scope) {
+                Ok(()) => assert!(narrow),
+                Err(refusal) => {
+                    assert!(!narrow && refusal.code == Code::ScopeDenied);
+                    assert!(!refusal.hint.is_empty());
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_turn_reads_more_than_its_limits(
+            reads in prop::collection::vec((0usize..6, 0u32..700), 0..40),
+        ) {
+            let limits = DerefLimits::default();
+            let mut spent = Spend::default();
+            for (kind, wanted) in reads {
+                if let Ok(left) = admit(&limits, &spent, KINDS[kind]) {
+                    prop_assert!(left > 0);
+                    spent = charge(spent, KINDS[kind], wanted.min(left));
+                }
+            }
+            prop_assert!(spent.repo_spans <= limits.repo_spans);
+            prop_assert!(spent.artifact_sections <= limits.artifact_sections);
+            prop_assert!(spent.sam_items <= limits.sam_items);
+            prop_assert!(spent.tokens <= limits.tokens);
+        }
+
+        #[test]
+        fn figures_never_overflow(a in any::<u32>(), b in any::<u32>(), kind in 0usize..6) {
+            let spent = Spend { repo_spans: a, artifact_sections: a, sam_items: a, tokens: a };
+            let after = charge(spent, KINDS[kind], b);
+            prop_assert!(after.tokens >= spent.tokens);
+            let _ = admit(&DerefLimits::default(), &after, KINDS[kind]);
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! The published contracts, and what holds of every value.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod draft;
+mod pointers;
+mod schemas;
+mod values;
