@@ -4,7 +4,7 @@ use engram_gateway::{admit, budget, charge, count_tokens, fit};
 use engram_model::{
     Caller, ChangeKind, Code, Deref, Dereferenced, Pointer, PointerType, Refusal, Target,
 };
-use engram_pointers::{Resolved, resolve, text_of};
+use engram_pointers::{Resolved, resolve};
 use engram_store::{Agent, NewEntry, Writer};
 use serde_json::json;
 
@@ -127,7 +127,7 @@ fn excerpt(
     left: Option<u32>,
     max_tokens: Option<u32>,
 ) -> Result<Dereferenced, Refusal> {
-    let text = text_of(&resolved.bytes)?;
+    let text = resolved.text();
     let most = match (left, max_tokens) {
         (Some(left), Some(max)) => Some(left.min(max)),
         (left, max) => left.or(max),

@@ -1,1 +1,107 @@
-//! stub
+//! What a pointer addresses: resolved, pinned, digested and read, through git2.
+//!
+//! A pinned pointer is answered from commits and stored snapshots alone; the working tree is read
+//! only for `@worktree`, and then snapshotted at once. The digest is the sha256 of the bytes of
+//! the full span as stored, whatever a reader is shown of them.
+//!
+//! **Never:** no SQL, no writes to a repository, no hooks, no git command, no clock. The network
+//! only for `url:` and only where the user turned it on.
+
+mod blocks;
+mod definition;
+mod diff;
+mod languages;
+mod locate;
+mod refuse;
+mod repo;
+mod section;
+mod text;
+mod tree;
+mod view;
+mod web;
+mod worktree;
+
+use engram_model::{Lines, Pointer, Refusal};
+use jiff::civil::Date;
+use sha2::{Digest, Sha256};
+
+pub use repo::Repo;
+pub use text::{Encoding, text_of};
+pub use view::source;
+
+/// What is not in git, handed in by the caller.
+pub trait Shelf {
+    /// A stored artifact by the lower-case hex of its sha256.
+    fn blob(&self, digest_hex: &str) -> Result<Option<Vec<u8>>, Refusal>;
+    /// The text of the event of that kind and slug on that day.
+    fn event(&self, kind: &str, slug: &str, date: Date) -> Result<Option<String>, Refusal>;
+    /// Whether the user turned `url:` on.
+    fn urls_allowed(&self) -> bool;
+}
+
+/// A file of the working tree as it was when somebody pointed at it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Lower-case hex of the sha256 of `bytes`.
+    pub digest_hex: String,
+    /// The whole file.
+    pub bytes: Vec<u8>,
+    /// The path that was asked for.
+    pub path: String,
+    /// The commit that was checked out, if any.
+    pub base: Option<String>,
+    /// The id of the git blob that these bytes would be.
+    pub blob: String,
+}
+
+/// What a pointer addresses.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// Pinned: full commit ids, `@worktree` become a digest; carries the digest of the span.
+    pub pointer: Pointer,
+    /// The bytes of the full span: its lines with their terminators, as stored.
+    pub bytes: Vec<u8>,
+    /// How `bytes` encode text; a span of UTF-16 does not begin with the mark that says so.
+    pub encoding: Encoding,
+    /// Where the span lies in the file, for sections and tests too; absent for a whole file.
+    pub lines: Option<Lines>,
+    /// To be stored by the caller when the pin was `@worktree`.
+    pub snapshot: Option<Snapshot>,
+}
+
+impl Resolved {
+    /// The span for a reader.
+    pub fn text(&self) -> String {
+        self.encoding.decode(&self.bytes)
+    }
+
+    /// The beginning of the span for a reader who cannot use more than `max_chars` characters;
+    /// costs as much as is shown, however long the span.
+    pub fn text_up_to(&self, max_chars: usize) -> String {
+        self.encoding.decode_up_to(&self.bytes, max_chars)
+    }
+}
+
+/// Resolves a pointer, pins it and reads its span.
+pub fn resolve(
+    repo: Option<&Repo>,
+    shelf: &dyn Shelf,
+    pointer: &Pointer,
+) -> Result<Resolved, Refusal> {
+    let found = locate::locate(repo, shelf, pointer)?;
+    let encoding = found.encoding;
+    let lines = found.lines;
+    let (pointer, bytes, snapshot) = found.into_parts();
+    Ok(Resolved {
+        pointer,
+        bytes,
+        encoding,
+        lines,
+        snapshot,
+    })
+}
+
+/// Lower-case hex of a sha256.
+fn sha256_hex(bytes: &[u8]) -> String {
+    hex::encode(Sha256::digest(bytes))
+}

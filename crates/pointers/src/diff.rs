@@ -1,0 +1,283 @@
+//! What changed in one file between two commits, as a unified diff.
+
+use std::path::Path;
+
+use engram_model::{Lines, Refusal};
+use git2::{Commit, DiffFindOptions, DiffOptions, Oid, Patch, Tree};
+
+use crate::{Encoding, Repo, refuse, tree};
+
+/// Both sides are held in memory and compared.
+const MAX_BYTES: usize = 64 << 20;
+const CONTEXT: u32 = 3;
+
+/// A change, with both ends pinned.
+pub(crate) struct Change {
+    pub(crate) base: String,
+    pub(crate) head: String,
+    pub(crate) text: Vec<u8>,
+    /// Where it begins in the file at `head`.
+    pub(crate) first_line: u32,
+}
+
+/// A file at one end.
+struct Side {
+    path: String,
+    mode: i32,
+    id: Oid,
+    bytes: Vec<u8>,
+}
+
+/// The diff of `path`, following a rename; with `lines` of `head`, only the hunks that touch them.
+pub(crate) fn between(
+    repo: &Repo,
+    base: &str,
+    head: &str,
+    path: &str,
+    lines: Option<Lines>,
+) -> Result<Change, Refusal> {
+    let (base, head) = (repo.commit(base)?, repo.commit(head)?);
+    let (old, new) = sides(repo, &base, &head, path)?;
+    let same =
+        |old: &Side, new: &Side| (old.id, old.mode, &old.path) == (new.id, new.mode, &new.path);
+    if matches!((&old, &new), (Some(old), Some(new)) if same(old, new)) {
+        return Err(unchanged(path));
+    }
+    if let Some(lines) = lines {
+        check_lines(new.as_ref(), path, lines)?;
+    }
+    let side_bytes = |side: &Option<Side>| side.as_ref().map_or_else(Vec::new, |s| s.bytes.clone());
+    let (old_text, new_text) = (side_bytes(&old), side_bytes(&new));
+    let patch = patch(&old_text, &new_text).map_err(|e| refuse::broken("the diff", &e))?;
+    let mut text = header(old.as_ref(), new.as_ref());
+    let (hunks, first_line) = hunks(&patch, lines).map_err(|e| refuse::broken("the diff", &e))?;
+    if hunks.is_empty() && lines.is_some() {
+        return Err(refuse::not_found(
+            format!("nothing changed at those lines of {}", refuse::quoted(path)),
+            "Leave the lines out to see the whole change; they count in the file after it.",
+        ));
+    }
+    if hunks.is_empty() {
+        strip_file_lines(&mut text);
+    }
+    text.extend(hunks);
+    Ok(Change {
+        base: base.id().to_string(),
+        head: head.id().to_string(),
+        text,
+        first_line,
+    })
+}
+
+fn unchanged(path: &str) -> Refusal {
+    refuse::not_found(
+        format!("{} is the same at both commits", refuse::quoted(path)),
+        "Choose two commits between which it changed: git log -- PATH lists them.",
+    )
+}
+
+fn check_lines(new: Option<&Side>, path: &str, lines: Lines) -> Result<(), Refusal> {
+    let Some(new) = new else {
+        return Err(refuse::not_found(
+            format!("{} was deleted, so it has no lines", refuse::quoted(path)),
+            "Leave the lines out to see what was deleted.",
+        ));
+    };
+    let total = Encoding::Utf8.count_lines(&new.bytes);
+    match u64::from(lines.end) <= total {
+        true => Ok(()),
+        false => Err(refuse::past_end(path, lines.end, total)),
+    }
+}
+
+fn sides(
+    repo: &Repo,
+    base: &Commit<'_>,
+    head: &Commit<'_>,
+    path: &str,
+) -> Result<(Option<Side>, Option<Side>), Refusal> {
+    let broken = |e: git2::Error| match repo.is_there() {
+        true => refuse::broken("the tree of a commit", &e),
+        false => repo.gone(),
+    };
+    let (old_tree, new_tree) = (base.tree().map_err(broken)?, head.tree().map_err(broken)?);
+    let old = side(repo, &old_tree, path)?;
+    let new = side(repo, &new_tree, path)?;
+    match (old, new) {
+        (None, None) => Err(tree::missing(head, path, false)),
+        (None, new) => {
+            let from = renamed(repo, &old_tree, &new_tree, path, Toward::Head).map_err(broken)?;
+            let old = from.map(|from| side(repo, &old_tree, &from)).transpose()?;
+            Ok((old.flatten(), new))
+        }
+        (old, None) => {
+            let to = renamed(repo, &old_tree, &new_tree, path, Toward::Base).map_err(broken)?;
+            let new = to.map(|to| side(repo, &new_tree, &to)).transpose()?;
+            Ok((old, new.flatten()))
+        }
+        both => Ok(both),
+    }
+}
+
+fn side(repo: &Repo, tree: &Tree<'_>, path: &str) -> Result<Option<Side>, Refusal> {
+    let Ok(entry) = tree.get_path(Path::new(path)) else {
+        return Ok(None);
+    };
+    let (id, mode) = (entry.id(), entry.filemode());
+    match mode {
+        tree::SUBMODULE => return Err(tree::submodule(path)),
+        tree::FOLDER => return Err(tree::folder(path, repo.git.find_tree(id).ok().as_ref())),
+        _ => {}
+    }
+    let blob = || {
+        let size = repo.git.odb()?.read_header(id)?.0;
+        match size <= MAX_BYTES {
+            true => repo.git.find_blob(id).map(Ok),
+            false => Ok(Err(size)),
+        }
+    };
+    let blob = blob()
+        .map_err(|e| refuse::broken(&refuse::quoted(path), &e))?
+        .map_err(|size| {
+            refuse::invalid(
+                format!(
+                    "{} is too large to compare: {} MB",
+                    refuse::quoted(path),
+                    size >> 20
+                ),
+                "Point at its lines at one commit, as in repo:PATH#L10-L20@HEAD.",
+            )
+        })?;
+    let bytes = match Encoding::of_file(blob.content()) {
+        None => return Err(refuse::binary(path)),
+        Some(Encoding::Utf8) => blob.content().to_vec(),
+        Some(other) => other.decode(blob.content()).into_bytes(),
+    };
+    Ok(Some(Side {
+        path: path.to_owned(),
+        mode,
+        id,
+        bytes,
+    }))
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Toward {
+    Head,
+    Base,
+}
+
+/// The other name of a file that has `path` at one end only.
+fn renamed(
+    repo: &Repo,
+    old: &Tree<'_>,
+    new: &Tree<'_>,
+    path: &str,
+    toward: Toward,
+) -> Result<Option<String>, git2::Error> {
+    let mut options = DiffOptions::new();
+    options.skip_binary_check(true);
+    let mut diff = repo
+        .git
+        .diff_tree_to_tree(Some(old), Some(new), Some(&mut options))?;
+    diff.find_similar(Some(
+        DiffFindOptions::new().renames(true).rename_limit(1000),
+    ))?;
+    for delta in diff.deltas() {
+        let (from, to) = (delta.old_file().path_bytes(), delta.new_file().path_bytes());
+        let (here, there) = match toward {
+            Toward::Head => (to, from),
+            Toward::Base => (from, to),
+        };
+        if here == Some(path.as_bytes()) && here != there {
+            return Ok(there.and_then(|p| String::from_utf8(p.to_vec()).ok()));
+        }
+    }
+    Ok(None)
+}
+
+/// From the bytes alone: attributes of a working tree have no say.
+fn patch<'b>(old: &'b [u8], new: &'b [u8]) -> Result<Patch<'b>, git2::Error> {
+    let mut options = DiffOptions::new();
+    options
+        .context_lines(CONTEXT)
+        .indent_heuristic(true)
+        .max_size(2 * MAX_BYTES as i64)
+        .force_text(true);
+    Patch::from_buffers(old, None, new, None, Some(&mut options))
+}
+
+fn header(old: Option<&Side>, new: Option<&Side>) -> Vec<u8> {
+    let name = |side: Option<&Side>, other: Option<&Side>| {
+        let path = side.or(other).map_or("", |side| side.path.as_str());
+        refuse::shorten(path, 4096)
+    };
+    let (from, to) = (name(old, new), name(new, old));
+    let mut text = format!("diff --git a/{from} b/{to}\n");
+    match (old, new) {
+        (None, Some(new)) => text += &format!("new file mode {:06o}\n", new.mode),
+        (Some(old), None) => text += &format!("deleted file mode {:06o}\n", old.mode),
+        (Some(old), Some(new)) if old.mode != new.mode => {
+            text += &format!("old mode {:06o}\nnew mode {:06o}\n", old.mode, new.mode);
+        }
+        _ => {}
+    }
+    if from != to {
+        text += &format!("rename from {from}\nrename to {to}\n");
+    }
+    let side = |there: bool, prefix: &str, name: &str| match there {
+        true => format!("{prefix}/{name}"),
+        false => "/dev/null".to_owned(),
+    };
+    text += &format!("--- {}\n", side(old.is_some(), "a", &from));
+    text += &format!("+++ {}\n", side(new.is_some(), "b", &to));
+    text.into_bytes()
+}
+
+/// A change without hunks (a mode, a rename, an empty file) has no `---` and `+++`.
+fn strip_file_lines(text: &mut Vec<u8>) {
+    let find = memchr::memmem::find(text, b"\n--- ");
+    if let Some(at) = find {
+        text.truncate(at + 1);
+    }
+}
+
+fn hunks(patch: &Patch<'_>, wanted: Option<Lines>) -> Result<(Vec<u8>, u32), git2::Error> {
+    let mut text = Vec::new();
+    let mut first_line = None;
+    for hunk in 0..patch.num_hunks() {
+        let (head, count) = patch.hunk(hunk)?;
+        let mut body = head.header().to_vec();
+        let mut touched = wanted.is_none();
+        // The line of the new file that comes next: a deletion lies just before it.
+        let mut next = head.new_start();
+        let mut first = None;
+        for at in 0..count {
+            let line = patch.line_in_hunk(hunk, at)?;
+            let origin = line.origin();
+            if let ' ' | '+' | '-' = origin {
+                body.push(origin as u8);
+            }
+            body.extend_from_slice(line.content());
+            if let '+' | '-' = origin {
+                first = first.or(Some(next.max(1)));
+                touched |= wanted.is_some_and(|w| touches(w, next, origin == '-'));
+            }
+            if let ' ' | '+' = origin {
+                next = line.new_lineno().unwrap_or(next) + 1;
+            }
+        }
+        if touched {
+            first_line = first_line.or(first);
+            text.extend(body);
+        }
+    }
+    let first_line = wanted.map(|w| w.start).or(first_line);
+    Ok((text, first_line.unwrap_or(1)))
+}
+
+/// A deletion touches the lines on both sides of it.
+fn touches(wanted: Lines, next: u32, deletion: bool) -> bool {
+    let reach = wanted.end.saturating_add(u32::from(deletion));
+    (wanted.start..=reach).contains(&next)
+}

@@ -1,0 +1,265 @@
+//! From a pointer to the file that it addresses and the place of the span within it.
+
+use std::ops::Range;
+
+use engram_model::{Code, Lines, Pin, Pointer, Refusal, Target};
+
+use crate::{
+    Encoding, Repo, Shelf, Snapshot, definition, diff, refuse, section, sha256_hex, tree, web,
+    worktree,
+};
+
+/// Sections and definitions are looked for in files up to this size; lines in files of any size.
+const MAX_PARSED: usize = 16 << 20;
+
+/// The bytes of a file, borrowed from git where they can be.
+pub(crate) enum Content<'r> {
+    Blob(git2::Blob<'r>),
+    Bytes(Vec<u8>),
+}
+
+impl Content<'_> {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Blob(blob) => blob.content(),
+            Self::Bytes(bytes) => bytes,
+        }
+    }
+}
+
+/// A pointed file, and the span in it.
+pub(crate) struct Found<'r> {
+    /// Pinned, with the digest of the span.
+    pub(crate) pointer: Pointer,
+    pub(crate) file: Content<'r>,
+    pub(crate) encoding: Encoding,
+    /// Where the span's bytes are in the file.
+    pub(crate) range: Range<usize>,
+    /// The span's lines; absent where it is the whole file.
+    pub(crate) lines: Option<Lines>,
+    pub(crate) snapshot: Option<Snapshot>,
+    /// The line of the file in the working tree that a person would want to see first.
+    pub(crate) open_line: u32,
+}
+
+impl Found<'_> {
+    pub(crate) fn into_parts(self) -> (Pointer, Vec<u8>, Option<Snapshot>) {
+        let bytes = match self.file {
+            Content::Bytes(bytes) if self.range == (0..bytes.len()) => bytes,
+            file => file.bytes()[self.range].to_vec(),
+        };
+        (self.pointer, bytes, self.snapshot)
+    }
+}
+
+/// A file as pinned.
+struct File<'r> {
+    content: Content<'r>,
+    pin: Pin,
+    snapshot: Option<Snapshot>,
+    encoding: Encoding,
+}
+
+pub(crate) fn locate<'r>(
+    repo: Option<&'r Repo>,
+    shelf: &dyn Shelf,
+    pointer: &Pointer,
+) -> Result<Found<'r>, Refusal> {
+    match &pointer.target {
+        Target::Repo { path, lines, pin } => {
+            let file = file(repo, shelf, path, pin)?;
+            let target = Target::Repo {
+                path: path.clone(),
+                lines: *lines,
+                pin: file.pin.clone(),
+            };
+            found(target, file, path, *lines)
+        }
+        Target::Artifact { name, section, pin } => {
+            let file = file(repo, shelf, name, pin)?;
+            let lines = match section {
+                Some(heading) => Some(section::find(&text(&file, name)?, heading, name)?),
+                None => None,
+            };
+            let target = Target::Artifact {
+                name: name.clone(),
+                section: section.clone(),
+                pin: file.pin.clone(),
+            };
+            found(target, file, name, lines)
+        }
+        Target::Test { path, name, pin } => {
+            let file = file(repo, shelf, path, pin)?;
+            let lines = definition::find(&text(&file, path)?, path, name)?;
+            let target = Target::Test {
+                path: path.clone(),
+                name: name.clone(),
+                pin: file.pin.clone(),
+            };
+            found(target, file, path, Some(lines))
+        }
+        Target::Diff {
+            base,
+            head,
+            path,
+            lines,
+        } => {
+            let change = diff::between(
+                repo.ok_or_else(refuse::no_repository)?,
+                base,
+                head,
+                path,
+                *lines,
+            )?;
+            let target = Target::Diff {
+                base: change.base,
+                head: change.head,
+                path: path.clone(),
+                lines: *lines,
+            };
+            Ok(whole(
+                target,
+                change.text,
+                Encoding::Utf8,
+                change.first_line,
+            ))
+        }
+        Target::Sam { kind, slug, date } => match shelf.event(kind, slug, *date)? {
+            Some(text) => {
+                let target = pointer.target.clone();
+                Ok(whole(target, text.into_bytes(), Encoding::Utf8, 1))
+            }
+            None => Err(refuse::not_found(
+                format!("there is no event sam:{kind}:{slug} on {date}"),
+                format!(
+                    "engram note --kind {kind} --slug {slug} TEXT writes one, and prints its pointer with today's date."
+                ),
+            )),
+        },
+        Target::Url { url, digest } => {
+            let expected = [digest.as_deref(), digest_of(pointer)];
+            let bytes = web::read(shelf, url, &expected)?;
+            let encoding = Encoding::of_file(&bytes).ok_or_else(|| refuse::binary(url))?;
+            let target = Target::Url {
+                url: url.clone(),
+                digest: Some(sha256_hex(&bytes)),
+            };
+            Ok(whole(target, bytes, encoding, 1))
+        }
+    }
+}
+
+/// The hex of the digest that the pointer came with.
+fn digest_of(pointer: &Pointer) -> Option<&str> {
+    let digest = pointer.digest.as_deref()?;
+    Some(digest.strip_prefix("sha256:").unwrap_or(digest))
+}
+
+fn found<'r>(
+    target: Target,
+    file: File<'r>,
+    name: &str,
+    lines: Option<Lines>,
+) -> Result<Found<'r>, Refusal> {
+    let bytes = file.content.bytes();
+    let range = match lines {
+        None => 0..bytes.len(),
+        Some(lines) => file
+            .encoding
+            .span(bytes, lines)
+            .map_err(|total| refuse::past_end(name, lines.end, total))?,
+    };
+    Ok(Found {
+        pointer: digested(target, &bytes[range.clone()]),
+        range,
+        lines,
+        open_line: lines.map_or(1, |lines| lines.start),
+        encoding: file.encoding,
+        snapshot: file.snapshot,
+        file: file.content,
+    })
+}
+
+/// What is not part of a file.
+fn whole<'r>(target: Target, bytes: Vec<u8>, encoding: Encoding, open_line: u32) -> Found<'r> {
+    Found {
+        pointer: digested(target, &bytes),
+        range: 0..bytes.len(),
+        lines: None,
+        open_line,
+        encoding,
+        snapshot: None,
+        file: Content::Bytes(bytes),
+    }
+}
+
+fn digested(target: Target, span: &[u8]) -> Pointer {
+    Pointer {
+        target,
+        digest: Some(format!("sha256:{}", sha256_hex(span))),
+    }
+}
+
+/// Reads a file by its pin. Only `@worktree` looks at the working tree.
+fn file<'r>(
+    repo: Option<&'r Repo>,
+    shelf: &dyn Shelf,
+    path: &str,
+    pin: &Pin,
+) -> Result<File<'r>, Refusal> {
+    let (content, pin, snapshot) = match pin {
+        Pin::Digest(hex) => (Content::Bytes(stored(shelf, path, hex)?), pin.clone(), None),
+        Pin::Rev(rev) => {
+            let repo = repo.ok_or_else(refuse::no_repository)?;
+            let commit = repo.commit(rev)?;
+            let blob = tree::blob(repo, &commit, path)?;
+            (Content::Blob(blob), Pin::Rev(commit.id().to_string()), None)
+        }
+        Pin::Worktree => {
+            let repo = repo.ok_or_else(refuse::no_repository)?;
+            let snapshot = worktree::snapshot(repo, path)?;
+            let pin = Pin::Digest(snapshot.digest_hex.clone());
+            (Content::Bytes(snapshot.bytes.clone()), pin, Some(snapshot))
+        }
+    };
+    let encoding = Encoding::of_file(content.bytes()).ok_or_else(|| refuse::binary(path))?;
+    Ok(File {
+        content,
+        pin,
+        snapshot,
+        encoding,
+    })
+}
+
+fn stored(shelf: &dyn Shelf, name: &str, hex: &str) -> Result<Vec<u8>, Refusal> {
+    let short: String = hex.chars().take(7).collect();
+    let bytes = shelf.blob(hex)?.ok_or_else(|| {
+        refuse::not_found(
+            format!("no stored artifact {short} for {}", refuse::quoted(name)),
+            "It was redacted or never stored here; point at a commit, or at @worktree to store it now.",
+        )
+    })?;
+    if sha256_hex(&bytes) != hex {
+        return Err(Refusal::new(
+            Code::StoreCorrupt,
+            format!("the stored artifact {short} is damaged: its bytes have another digest"),
+            "Run engram doctor; restore the home from a backup.",
+        ));
+    }
+    Ok(bytes)
+}
+
+fn text(file: &File<'_>, name: &str) -> Result<String, Refusal> {
+    let bytes = file.content.bytes();
+    if bytes.len() > MAX_PARSED {
+        return Err(refuse::invalid(
+            format!(
+                "{} is too large to look for a name in it: {} MB",
+                refuse::quoted(name),
+                bytes.len() >> 20
+            ),
+            "Point at its lines, as in repo:PATH#L10-L20@HEAD.",
+        ));
+    }
+    Ok(file.encoding.decode(bytes))
+}

@@ -1,0 +1,69 @@
+//! Refusals of this crate, each a sentence and a way out.
+
+use engram_model::{Code, Refusal};
+
+pub(crate) fn not_found(message: impl Into<String>, hint: impl Into<String>) -> Refusal {
+    Refusal::new(Code::PointerNotFound, message, hint)
+}
+
+pub(crate) fn invalid(message: impl Into<String>, hint: impl Into<String>) -> Refusal {
+    Refusal::new(Code::PointerInvalid, message, hint)
+}
+
+pub(crate) fn unavailable(message: impl Into<String>, hint: impl Into<String>) -> Refusal {
+    Refusal::new(Code::RepoUnavailable, message, hint)
+}
+
+/// The pointer needs git and there is none.
+pub(crate) fn no_repository() -> Refusal {
+    unavailable(
+        "there is no git repository here",
+        "Run inside a git repository, or name one with --repo PATH.",
+    )
+}
+
+/// An object that the repository should have and cannot give.
+pub(crate) fn broken(what: &str, error: &git2::Error) -> Refusal {
+    unavailable(
+        format!("{what} cannot be read from the repository: {}", said(error)),
+        "Run git fsck; in a partial clone, fetch the missing objects with git fetch --refetch.",
+    )
+}
+
+pub(crate) fn binary(name: &str) -> Refusal {
+    invalid(
+        format!("{} is binary", quoted(name)),
+        "Point at the text that explains it, or at the source that it is made from.",
+    )
+}
+
+/// A span that ends after the file does.
+pub(crate) fn past_end(name: &str, last: u32, total: u64) -> Refusal {
+    let lines = if total == 1 { "line" } else { "lines" };
+    not_found(
+        format!("{} has no line {last}", quoted(name)),
+        format!("The file has {total} {lines} as pinned; choose lines within it."),
+    )
+}
+
+/// What libgit2 said, as part of a sentence.
+pub(crate) fn said(error: &git2::Error) -> String {
+    shorten(error.message().trim_end_matches('.'), 160)
+}
+
+/// Hostile text for a message: in quotes, printable and short.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("{:?}", shorten(text, 120))
+}
+
+pub(crate) fn shorten(text: &str, max: usize) -> String {
+    let mut out: String = text
+        .chars()
+        .take(max)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    if text.chars().nth(max).is_some() {
+        out.push('…');
+    }
+    out
+}

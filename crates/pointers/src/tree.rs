@@ -1,0 +1,183 @@
+//! Paths in the tree of a commit, with its symbolic links.
+
+use engram_model::Refusal;
+use git2::{Commit, ErrorCode, Oid, Tree, TreeWalkMode, TreeWalkResult};
+
+use crate::{Repo, refuse};
+
+/// As many links as an operating system follows.
+const MAX_LINKS: usize = 40;
+/// A link's text is a path; anything longer is not one.
+const MAX_LINK_BYTES: usize = 4096;
+/// How many files are compared to suggest a path.
+const MAX_SUGGESTION_VISITS: usize = 300_000;
+
+pub(crate) const LINK: i32 = 0o120_000;
+pub(crate) const SUBMODULE: i32 = 0o160_000;
+pub(crate) const FOLDER: i32 = 0o040_000;
+
+/// The blob at `path` in a commit. Links are followed inside that tree and never out of it.
+pub(crate) fn blob<'r>(
+    repo: &'r Repo,
+    commit: &Commit<'r>,
+    path: &str,
+) -> Result<git2::Blob<'r>, Refusal> {
+    let id = find(repo, commit, path)?;
+    repo.git.find_blob(id).map_err(|e| match repo.is_there() {
+        true => refuse::broken(&refuse::quoted(path), &e),
+        false => repo.gone(),
+    })
+}
+
+fn find(repo: &Repo, commit: &Commit<'_>, asked: &str) -> Result<Oid, Refusal> {
+    let root = commit.tree().map_err(|e| match repo.is_there() {
+        true => refuse::broken("the tree of the commit", &e),
+        false => repo.gone(),
+    })?;
+    // What is still to be walked, the next component last.
+    let mut ahead: Vec<String> = asked.split('/').rev().map(str::to_owned).collect();
+    let mut trees: Vec<Tree<'_>> = vec![root];
+    let mut links = 0;
+    while let Some(part) = ahead.pop() {
+        match part.as_str() {
+            "" | "." => continue,
+            ".." if trees.len() > 1 => {
+                trees.pop();
+                continue;
+            }
+            ".." => return Err(leaves(asked)),
+            _ => {}
+        }
+        let Some(here) = trees.last() else { break };
+        // libgit2 takes C strings; a NUL is in no name.
+        let entry = match part.contains('\0') {
+            true => None,
+            false => here.get_name(&part).map(|e| (e.id(), e.filemode())),
+        };
+        let Some((id, mode)) = entry else {
+            return Err(missing(commit, asked, links > 0));
+        };
+        match mode {
+            LINK => {
+                links += 1;
+                if links > MAX_LINKS {
+                    return Err(refuse::invalid(
+                        format!("{} is a symbolic link in a loop", refuse::quoted(asked)),
+                        "Point at a file that is not a link.",
+                    ));
+                }
+                let target = link_target(repo, id, asked)?;
+                ahead.extend(target.split('/').rev().map(str::to_owned));
+            }
+            SUBMODULE => return Err(submodule(asked)),
+            FOLDER => {
+                let tree = repo
+                    .git
+                    .find_tree(id)
+                    .map_err(|e| refuse::broken(&refuse::quoted(asked), &e))?;
+                trees.push(tree);
+            }
+            _ if ahead.iter().all(|rest| rest.is_empty() || rest == ".") => return Ok(id),
+            _ => return Err(missing(commit, asked, links > 0)),
+        }
+    }
+    Err(folder(asked, trees.last()))
+}
+
+fn link_target(repo: &Repo, id: Oid, asked: &str) -> Result<String, Refusal> {
+    let blob = repo
+        .git
+        .find_blob(id)
+        .map_err(|e| refuse::broken(&refuse::quoted(asked), &e))?;
+    let text = blob.content();
+    let absolute = text.starts_with(b"/") || text.starts_with(b"\\") || text.get(1) == Some(&b':');
+    match std::str::from_utf8(text) {
+        _ if absolute => Err(leaves(asked)),
+        Ok(target) if target.len() <= MAX_LINK_BYTES && !target.is_empty() => Ok(target.to_owned()),
+        _ => Err(refuse::invalid(
+            format!("{} is a link to no readable path", refuse::quoted(asked)),
+            "Point at a file that is not a link.",
+        )),
+    }
+}
+
+fn leaves(asked: &str) -> Refusal {
+    refuse::invalid(
+        format!(
+            "{} is a link that leaves the repository",
+            refuse::quoted(asked)
+        ),
+        "Point at a file that is committed in this repository.",
+    )
+}
+
+pub(crate) fn submodule(asked: &str) -> Refusal {
+    refuse::invalid(
+        format!("{} lies in a submodule", refuse::quoted(asked)),
+        "Use the submodule as its own repository: --repo PATH-OF-THE-SUBMODULE, with the path from its root.",
+    )
+}
+
+pub(crate) fn folder(asked: &str, tree: Option<&Tree<'_>>) -> Refusal {
+    let within: Vec<String> = tree
+        .iter()
+        .flat_map(|tree| tree.iter())
+        .take(3)
+        .map(|entry| refuse::shorten(&String::from_utf8_lossy(entry.name_bytes()), 60))
+        .collect();
+    refuse::invalid(
+        format!("{} is a folder", refuse::quoted(asked)),
+        match within.is_empty() {
+            true => "Point at a file.".to_owned(),
+            false => format!("Point at a file; it holds {}.", within.join(", ")),
+        },
+    )
+}
+
+pub(crate) fn missing(commit: &Commit<'_>, asked: &str, through_link: bool) -> Refusal {
+    let short: String = commit.id().to_string().chars().take(7).collect();
+    let message = format!("{} does not exist at commit {short}", refuse::quoted(asked));
+    let hint = match nearest(commit, asked) {
+        _ if through_link => "It is a symbolic link to something that is not committed; point at a file.".to_owned(),
+        Some(path) => format!("Did you mean {}?", refuse::shorten(&path, 300)),
+        None => "Write the path from the root of the repository; uncommitted files are pinned with @worktree.".to_owned(),
+    };
+    refuse::not_found(message, hint)
+}
+
+/// The file of the same name, whatever its case, that shares most of the folders asked for.
+fn nearest(commit: &Commit<'_>, asked: &str) -> Option<String> {
+    let parts =
+        |path: &str| -> Vec<String> { path.split(['/', '\\']).map(str::to_lowercase).collect() };
+    let asked = parts(asked);
+    let base = asked.last()?;
+    let mut best: Option<(usize, String)> = None;
+    let mut visits = 0;
+    let tree = commit.tree().ok()?;
+    let walked = tree.walk(TreeWalkMode::PreOrder, |folder, entry| {
+        visits += 1;
+        if visits > MAX_SUGGESTION_VISITS {
+            return TreeWalkResult::Abort;
+        }
+        let Ok(name) = entry.name() else {
+            return TreeWalkResult::Ok;
+        };
+        if entry.filemode() != FOLDER && name.to_lowercase() == *base {
+            let path = format!("{}{name}", folder);
+            let shared = parts(&path)
+                .iter()
+                .filter(|part| asked.contains(part))
+                .count();
+            if best.as_ref().is_none_or(|(most, _)| shared > *most) {
+                best = Some((shared, path));
+            }
+        }
+        TreeWalkResult::Ok
+    });
+    if let Err(e) = walked
+        && e.code() != ErrorCode::User
+    {
+        tracing::debug!("no suggestion for a missing path: {e}");
+    }
+    best.map(|(_, path)| path)
+}

@@ -1,0 +1,202 @@
+//! One way to build a repository and one way to ask.
+
+use std::{
+    collections::HashMap,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use engram_model::{Code, Pointer, Refusal, Target};
+use engram_pointers::{Repo, Resolved, Shelf, resolve};
+use sha2::{Digest, Sha256};
+use tempfile::TempDir;
+
+/// A repository in a temporary folder, driven by the git command.
+pub(crate) struct Fixture {
+    dir: TempDir,
+    root: PathBuf,
+}
+
+/// What is not in git.
+#[derive(Default)]
+pub(crate) struct Stored {
+    pub(crate) blobs: HashMap<String, Vec<u8>>,
+    pub(crate) events: HashMap<(String, String, String), String>,
+    pub(crate) urls: bool,
+}
+
+impl Shelf for Stored {
+    fn blob(&self, digest_hex: &str) -> Result<Option<Vec<u8>>, Refusal> {
+        Ok(self.blobs.get(digest_hex).cloned())
+    }
+
+    fn event(
+        &self,
+        kind: &str,
+        slug: &str,
+        date: jiff::civil::Date,
+    ) -> Result<Option<String>, Refusal> {
+        let key = (kind.to_owned(), slug.to_owned(), date.to_string());
+        Ok(self.events.get(&key).cloned())
+    }
+
+    fn urls_allowed(&self) -> bool {
+        self.urls
+    }
+}
+
+impl Stored {
+    pub(crate) fn keep(&mut self, bytes: &[u8]) -> String {
+        let hex = sha256(bytes);
+        self.blobs.insert(hex.clone(), bytes.to_vec());
+        hex
+    }
+}
+
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    hex::encode(Sha256::digest(bytes))
+}
+
+/// The git command, deaf to the configuration of the machine.
+pub(crate) fn git(at: &Path, args: &[&str]) -> String {
+    let output = Command::new("git")
+        .args([
+            "-c",
+            "protocol.file.allow=always",
+            "-c",
+            "core.autocrlf=false",
+        ])
+        .args([
+            "-c",
+            "commit.gpgsign=false",
+            "-c",
+            "init.defaultBranch=main",
+        ])
+        .args(args)
+        .current_dir(at)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null")
+        .env("GIT_AUTHOR_NAME", "A")
+        .env("GIT_AUTHOR_EMAIL", "a@example.org")
+        .env("GIT_COMMITTER_NAME", "A")
+        .env("GIT_COMMITTER_EMAIL", "a@example.org")
+        .env("GIT_AUTHOR_DATE", "2026-01-08T10:00:00Z")
+        .env("GIT_COMMITTER_DATE", "2026-01-08T10:00:00Z")
+        .env_remove("GIT_DIR")
+        .env_remove("GIT_WORK_TREE")
+        .env_remove("GIT_INDEX_FILE")
+        .output()
+        .expect("the git command");
+    assert!(
+        output.status.success(),
+        "git {args:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8_lossy(&output.stdout)
+        .trim_end()
+        .to_owned()
+}
+
+impl Fixture {
+    /// An empty repository.
+    pub(crate) fn new() -> Self {
+        let dir = TempDir::new().unwrap();
+        let root = dir.path().canonicalize().unwrap().join("foo");
+        fs::create_dir(&root).unwrap();
+        git(&root, &["init", "-q"]);
+        Self { dir, root }
+    }
+
+    /// A repository with one commit of these files.
+    pub(crate) fn with(files: &[(&str, &[u8])]) -> Self {
+        let fixture = Self::new();
+        for (path, bytes) in files {
+            fixture.write(path, bytes);
+        }
+        fixture.commit("first");
+        fixture
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A path beside the repository.
+    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+        self.dir.path().canonicalize().unwrap().join(name)
+    }
+
+    pub(crate) fn write(&self, path: &str, bytes: &[u8]) {
+        let path = self.root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    pub(crate) fn git(&self, args: &[&str]) -> String {
+        git(&self.root, args)
+    }
+
+    pub(crate) fn commit(&self, message: &str) -> String {
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "--allow-empty", "-m", message]);
+        self.git(&["rev-parse", "HEAD"])
+    }
+
+    pub(crate) fn repo(&self) -> Repo {
+        Repo::open(&self.root).unwrap()
+    }
+
+    pub(crate) fn resolve(&self, pointer: &str) -> Result<Resolved, Refusal> {
+        let pointer: Pointer = pointer.parse()?;
+        resolve(Some(&self.repo()), &Stored::default(), &pointer)
+    }
+
+    /// The text of what a pointer addresses.
+    #[track_caller]
+    pub(crate) fn text(&self, pointer: &str) -> String {
+        match self.resolve(pointer) {
+            Ok(resolved) => resolved.text(),
+            Err(refusal) => panic!("{pointer}: {refusal} ({})", refusal.hint),
+        }
+    }
+
+    /// The refusal of a pointer must have this code and say these words.
+    #[track_caller]
+    pub(crate) fn refused(&self, pointer: &str, code: Code, says: &str) {
+        refused(self.resolve(pointer), pointer, code, says);
+    }
+}
+
+#[track_caller]
+pub(crate) fn refused<T: std::fmt::Debug>(
+    result: Result<T, Refusal>,
+    what: &str,
+    code: Code,
+    says: &str,
+) {
+    let refusal = result.expect_err(what);
+    assert_eq!(refusal.code, code, "{what}: {refusal}");
+    let whole = format!("{} | {}", refusal.message, refusal.hint);
+    assert!(
+        whole.contains(says),
+        "{what}: {whole:?} does not say {says:?}"
+    );
+    assert!(!refusal.hint.is_empty(), "{what}: no hint");
+    assert!(
+        whole.len() < 1500,
+        "{what}: a refusal of {} bytes",
+        whole.len()
+    );
+    assert!(!whole.contains(char::is_control), "{what}: {whole:?}");
+}
+
+/// The pinned commit of a resolved pointer.
+pub(crate) fn commit_of(resolved: &Resolved) -> String {
+    match &resolved.pointer.target {
+        Target::Repo { pin, .. } | Target::Artifact { pin, .. } | Target::Test { pin, .. } => {
+            pin.to_string()
+        }
+        other => panic!("no commit in {other:?}"),
+    }
+}

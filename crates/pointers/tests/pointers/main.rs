@@ -1,0 +1,15 @@
+//! Pointers against real repositories in temporary folders.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod big;
+mod definitions;
+mod diffs;
+mod encodings;
+mod fixture;
+mod hostile;
+mod layouts;
+mod links;
+mod sections;
+mod spans;
+mod views;
+mod worktrees;

@@ -1,0 +1,148 @@
+//! Uncommitted evidence: `@worktree`.
+
+use std::fs;
+
+use engram_model::{Code, Pin, Target};
+use engram_pointers::resolve;
+
+use crate::fixture::{Fixture, Stored, sha256};
+
+#[test]
+fn a_snapshot_keeps_uncommitted_evidence() {
+    let fixture = Fixture::with(&[("a.txt", b"one\ntwo\n")]);
+    let head = fixture.git(&["rev-parse", "HEAD"]);
+    fixture.write("a.txt", b"one\r\nchanged\n");
+    let resolved = fixture.resolve("repo:a.txt#L2@worktree").unwrap();
+    let snapshot = resolved.snapshot.unwrap();
+    let whole = sha256(b"one\r\nchanged\n");
+    assert_eq!(snapshot.bytes, b"one\r\nchanged\n");
+    assert_eq!(snapshot.digest_hex, whole);
+    assert_eq!(snapshot.path, "a.txt");
+    assert_eq!(snapshot.base, Some(head));
+    assert_eq!(snapshot.blob, fixture.git(&["hash-object", "a.txt"]));
+    assert_eq!(resolved.bytes, b"changed\n");
+    assert_eq!(
+        resolved.pointer.to_string(),
+        format!("repo:a.txt#L2@sha256:{whole}")
+    );
+    assert_eq!(
+        resolved.pointer.digest,
+        Some(format!("sha256:{}", sha256(b"changed\n")))
+    );
+    assert!(
+        matches!(&resolved.pointer.target, Target::Repo { pin: Pin::Digest(hex), .. } if *hex == whole)
+    );
+
+    // The stored pointer outlives the file.
+    fs::remove_file(fixture.root().join("a.txt")).unwrap();
+    let mut shelf = Stored::default();
+    shelf.keep(&snapshot.bytes);
+    let again = resolve(Some(&fixture.repo()), &shelf, &resolved.pointer).unwrap();
+    assert_eq!(again.text(), "changed\n");
+    assert_eq!(again.pointer, resolved.pointer);
+    assert!(again.snapshot.is_none());
+}
+
+#[test]
+fn sections_and_tests_of_the_working_tree() {
+    let fixture = Fixture::with(&[]);
+    fixture.write("docs/new.md", b"# A\n\n# B\nb\n");
+    fixture.write("t.py", b"def test_x():\n    pass\n");
+    for (pointer, text) in [
+        ("artifact:docs/new.md#sec=B@worktree", "# B\nb\n"),
+        ("test:t.py::test_x@worktree", "def test_x():\n    pass\n"),
+    ] {
+        let resolved = fixture.resolve(pointer).unwrap();
+        assert_eq!(resolved.text(), text, "{pointer}");
+        assert!(resolved.snapshot.is_some(), "{pointer}");
+    }
+}
+
+#[test]
+fn ignored_files_are_not_kept() {
+    let fixture = Fixture::with(&[(".gitignore", b".env\nout/\n*.log\n!kept.log\n")]);
+    fixture.write(".env", b"TOKEN=1\n");
+    fixture.write("out/x.txt", b"x\n");
+    fixture.write("a.log", b"a\n");
+    fixture.write("kept.log", b"kept\n");
+    fixture.write("tracked.log", b"tracked\n");
+    fixture.git(&["add", "-f", "tracked.log"]);
+    for path in [".env", "out/x.txt", "a.log"] {
+        fixture.refused(
+            &format!("repo:{path}@worktree"),
+            Code::PointerInvalid,
+            "ignored",
+        );
+    }
+    assert_eq!(fixture.text("repo:kept.log@worktree"), "kept\n");
+    assert_eq!(fixture.text("repo:tracked.log@worktree"), "tracked\n");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(".env", fixture.root().join("innocent")).unwrap();
+        fixture.refused("repo:innocent@worktree", Code::PointerInvalid, "ignored");
+    }
+}
+
+#[test]
+fn large_and_special_files_are_not_kept() {
+    let fixture = Fixture::with(&[]);
+    fixture.write("at-limit.txt", &b"x".repeat(16 << 20));
+    fixture.write("large.txt", &b"x".repeat((16 << 20) + 1));
+    assert!(fixture.resolve("repo:at-limit.txt@worktree").is_ok());
+    fixture.refused("repo:large.txt@worktree", Code::PointerInvalid, "Commit it");
+    fixture.write("folder/x", b"x");
+    fixture.refused("repo:folder@worktree", Code::PointerInvalid, "is a folder");
+    fixture.refused(
+        "repo:missing@worktree",
+        Code::PointerNotFound,
+        "does not exist",
+    );
+    #[cfg(unix)]
+    {
+        let pipe = fixture.root().join("pipe");
+        let made = std::process::Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap();
+        assert!(made.success());
+        fixture.refused(
+            "repo:pipe@worktree",
+            Code::PointerInvalid,
+            "not a regular file",
+        );
+    }
+}
+
+/// Nothing under the repository changes, whatever is asked of it.
+#[test]
+fn asking_writes_nothing() {
+    let fixture = Fixture::with(&[("a.txt", b"one\n")]);
+    fixture.write("a.txt", b"two\n");
+    let listing = || {
+        let mut all = Vec::new();
+        let mut folders = vec![fixture.root().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let entry = entry.unwrap();
+                let metadata = entry.metadata().unwrap();
+                if metadata.is_dir() {
+                    folders.push(entry.path());
+                }
+                all.push((entry.path(), metadata.len(), metadata.modified().unwrap()));
+            }
+        }
+        all.sort();
+        all
+    };
+    let before = listing();
+    for pointer in [
+        "repo:a.txt@HEAD",
+        "repo:a.txt@worktree",
+        "diff:HEAD..HEAD#a.txt",
+        "test:a.txt::one@HEAD",
+        "repo:b@HEAD",
+    ] {
+        let _ = fixture.resolve(pointer);
+    }
+    assert_eq!(listing(), before);
+}
