@@ -1,7 +1,9 @@
 //! Forget closes a window; redact erases text for good. Both are entries like any other.
 
-use engram_model::{Caller, ChangeKind, Code, Engram, EngramId, ForgetReply, Refusal, Scope};
-use engram_store::NewEntry;
+use engram_model::{
+    Caller, ChangeKind, Code, Engram, EngramId, ForgetReply, OWN_EVENT, Refusal, Scope, Target,
+};
+use engram_store::{Index, NewEntry};
 use serde_json::json;
 
 use crate::{Engine, not_found, put::spoken_by};
@@ -43,6 +45,9 @@ impl Engine {
             let erased = it.erase(engram.project, &engram.content_hash)?;
             for (_, version) in &erased {
                 it.close(*version)?;
+                if let Some(version) = it.engram(*version)? {
+                    erase_own_events(it, &version)?;
+                }
             }
             let seqs: Vec<u64> = erased.iter().map(|(seq, _)| *seq).collect();
             let ids: Vec<&EngramId> = erased.iter().map(|(_, id)| id).collect();
@@ -50,11 +55,12 @@ impl Engine {
             let seq = self.note_close(it, caller, &engram, ChangeKind::Redacted, body)?;
             Ok(ForgetReply { id, seq })
         })?;
-        self.store.checkpoint()?;
-        if let Some(index) = self.index() {
-            index.catch_up(&self.store)?;
-        }
         self.ring();
+        self.store.checkpoint()?;
+        if !self.catch_up_to(reply.seq) {
+            // Words that cannot be taken out of the index go with it; it is built anew without them.
+            Index::delete(self.store.home())?;
+        }
         Ok(reply)
     }
 
@@ -84,4 +90,16 @@ impl Engine {
             body,
         })?)
     }
+}
+
+/// A claim that came without evidence points at the event of saying so, which repeats its words.
+fn erase_own_events(it: &engram_store::Writer<'_>, engram: &Engram) -> Result<(), Refusal> {
+    for pointer in &engram.pointers {
+        if let Target::Sam { kind, slug, date } = &pointer.target
+            && kind == OWN_EVENT
+        {
+            it.erase_events(engram.project, kind, slug, *date)?;
+        }
+    }
+    Ok(())
 }

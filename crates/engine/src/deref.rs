@@ -1,6 +1,6 @@
 //! Dereference: fetch what a pointer addresses, inside the budget, and journal that it was read.
 
-use engram_gateway::{admit, budget, charge, count_tokens, fit};
+use engram_gateway::{admit, budget, charge, fit};
 use engram_model::{
     Caller, ChangeKind, Code, Deref, Dereferenced, Pointer, PointerType, Refusal, Target,
 };
@@ -14,6 +14,11 @@ use crate::{
     project,
     put::{screen_snapshot, spoken_by},
 };
+
+/// Most tokens of an excerpt for who is not metered; a file of a gigabyte is no excerpt.
+const UNMETERED: u32 = 200_000;
+/// No token is longer, in characters.
+const TOKEN_CHARS: usize = 128;
 
 impl Engine {
     pub(crate) fn deref(&self, caller: &Caller, ask: Deref) -> Result<Dereferenced, Refusal> {
@@ -44,7 +49,7 @@ impl Engine {
         if let Some(snapshot) = &resolved.snapshot {
             screen_snapshot(snapshot)?;
         }
-        let reply = excerpt(&resolved, left, ask.max_tokens)?;
+        let reply = excerpt(&resolved, left, ask.max_tokens);
         let budget = self.store.write::<_, Refusal>(self.world.now(), |it| {
             if let Some(snapshot) = &resolved.snapshot {
                 it.keep_blob(&snapshot.digest_hex, &snapshot.bytes)?;
@@ -122,32 +127,19 @@ impl Engine {
     }
 }
 
-fn excerpt(
-    resolved: &Resolved,
-    left: Option<u32>,
-    max_tokens: Option<u32>,
-) -> Result<Dereferenced, Refusal> {
-    let text = resolved.text();
-    let most = match (left, max_tokens) {
-        (Some(left), Some(max)) => Some(left.min(max)),
-        (left, max) => left.or(max),
-    };
-    let (excerpt, tokens, truncated) = match most {
-        Some(most) => {
-            let fitted = fit(&text, most);
-            (fitted.text, fitted.tokens, fitted.truncated)
-        }
-        None => {
-            let tokens = count_tokens(&text) as u32;
-            (text, tokens, false)
-        }
-    };
-    Ok(Dereferenced {
+fn excerpt(resolved: &Resolved, left: Option<u32>, max_tokens: Option<u32>) -> Dereferenced {
+    let most = max_tokens
+        .unwrap_or(UNMETERED)
+        .min(left.unwrap_or(UNMETERED));
+    // One character more than can fit, so that `fit` sees whether something was left out.
+    let text = resolved.text_up_to(most as usize * TOKEN_CHARS + 1);
+    let fitted = fit(&text, most);
+    Dereferenced {
         pointer: resolved.pointer.to_string(),
-        excerpt,
+        excerpt: fitted.text,
         content_digest: resolved.pointer.digest.clone().unwrap_or_default(),
-        tokens,
-        truncated,
+        tokens: fitted.tokens,
+        truncated: fitted.truncated,
         budget: None,
-    })
+    }
 }

@@ -65,15 +65,13 @@ impl Engine {
 
     fn look_at_index(&self) -> Result<Diagnosis, Refusal> {
         let head = self.store.read::<_, Refusal>(|it| Ok(it.head()?))?;
-        let (ok, found) = match self.index() {
-            None => (
+        let cursor = self.index().map(|index| index.cursor());
+        let (ok, found) = match cursor {
+            Some(Ok(cursor)) => (true, format!("has read {cursor} of {head} entries")),
+            _ => (
                 false,
                 "cannot be opened: run `engram doctor --reindex`".to_owned(),
             ),
-            Some(index) => {
-                let cursor = index.cursor()?;
-                (true, format!("has read {cursor} of {head} entries"))
-            }
         };
         Ok(Diagnosis {
             what: "index".to_owned(),
@@ -84,12 +82,16 @@ impl Engine {
 
     fn reindex(&self) -> Result<Diagnosis, Refusal> {
         Index::delete(self.store.home())?;
-        let index = Index::open(&self.store)?;
-        let cursor = index.catch_up(&self.store)?;
+        *self.index.lock().unwrap_or_else(|it| it.into_inner()) = None;
+        let head = self.store.read::<_, Refusal>(|it| Ok(it.head()?))?;
+        let ok = self.catch_up_to(head);
         Ok(Diagnosis {
             what: "index".to_owned(),
-            ok: true,
-            found: format!("built anew from {cursor} entries"),
+            ok,
+            found: match ok {
+                true => format!("built anew from {head} entries"),
+                false => "could not be built: another process may be at it; try again".to_owned(),
+            },
         })
     }
 

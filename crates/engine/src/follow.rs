@@ -45,11 +45,10 @@ impl Engine {
                 if let Some(index) = engine.index()
                     && let Err(error) = index.catch_up(&engine.store)
                 {
-                    tracing::warn!(%error, "the index could not read on");
+                    engine.close_index(&error);
                 }
                 drop(engine);
-                // Rings meanwhile wait in the channel.
-                std::thread::sleep(INDEX_PAUSE);
+                gather(INDEX_PAUSE);
             }
         })?;
         let _ = self.following.set(Follower {
@@ -98,7 +97,7 @@ impl Engine {
                         }
                     }
                 }
-                std::thread::sleep(BATCH);
+                gather(BATCH);
             }
         })?;
         Ok(Subscription {
@@ -129,6 +128,15 @@ fn heard(rings: &Receiver<()>) -> bool {
     let heard = rings.recv().is_ok();
     while rings.try_recv().is_ok() {}
     heard
+}
+
+/// Lets changes gather after one was served. Only ever after a ring: nothing runs at rest.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the pause is the point; rings wait in the channel"
+)]
+fn gather(pause: Duration) {
+    std::thread::sleep(pause);
 }
 
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Refusal> {

@@ -39,7 +39,7 @@ mod world;
 
 use std::{
     path::PathBuf,
-    sync::{Mutex, OnceLock},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 use engram_model::{Caller, Code, EngramId, Limits, ProjectId, Refusal, Reply, Request};
@@ -69,8 +69,9 @@ pub struct Options {
 /// calls block and may come from any thread.
 pub struct Engine {
     store: Store,
-    /// Opened when it is first needed: a `put` alone does not pay for it.
-    index: OnceLock<Option<Index>>,
+    /// Opened when it is first needed: a `put` alone does not pay for it. Opened anew after it
+    /// failed: another process may have deleted it.
+    index: Mutex<Option<Arc<Index>>>,
     bell: Option<Doorbell>,
     config: Config,
     world: World,
@@ -100,9 +101,10 @@ impl Engine {
         let store = Store::open(&options.home, world.id())?;
         let place = match options.repo {
             Some(path) => Place::At(std::path::absolute(&path).unwrap_or(path)),
-            None => match Repo::discover(&options.from)? {
-                Some(repo) => Place::At(repo.workdir().unwrap_or(repo.common_dir()).to_owned()),
-                None => Place::Below(options.from),
+            // One that is broken is reported by the verbs that need it.
+            None => match Repo::discover(&options.from) {
+                Ok(Some(repo)) => Place::At(repo.workdir().unwrap_or(repo.common_dir()).to_owned()),
+                _ => Place::Below(options.from),
             },
         };
         Ok(Self {
@@ -112,7 +114,7 @@ impl Engine {
                 false => None,
             },
             store,
-            index: OnceLock::new(),
+            index: Mutex::default(),
             world,
             agents: Agents::default(),
             place,
@@ -158,6 +160,11 @@ impl Engine {
         &self.config.limits
     }
 
+    /// The time of this engine's world.
+    pub fn now(&self) -> jiff::Timestamp {
+        self.world.now()
+    }
+
     /// The repository, opened anew: it may have been moved, packed or deleted since.
     fn repo(&self) -> Result<Option<Repo>, Refusal> {
         match &self.place {
@@ -166,16 +173,43 @@ impl Engine {
         }
     }
 
-    fn index(&self) -> Option<&Index> {
-        self.index
-            .get_or_init(|| match Index::open(&self.store) {
-                Ok(index) => Some(index),
+    fn index(&self) -> Option<Arc<Index>> {
+        let mut index = self.index.lock().unwrap_or_else(|it| it.into_inner());
+        if index.is_none() {
+            match Index::open(&self.store) {
+                Ok(opened) => *index = Some(Arc::new(opened)),
                 Err(error) => {
-                    tracing::warn!(%error, "no index to be had; searching by scan");
-                    None
+                    tracing::info!(%error, "no index to be had; searching by scan");
                 }
-            })
-            .as_ref()
+            }
+        }
+        index.clone()
+    }
+
+    /// Lets go of an index that failed, so that it is opened anew when it is needed next.
+    fn close_index(&self, error: &engram_store::StoreError) {
+        tracing::info!(%error, "the index failed; it is opened anew");
+        *self.index.lock().unwrap_or_else(|it| it.into_inner()) = None;
+    }
+
+    /// Lets the index read the journal at least up to `seq`; whether it did.
+    fn catch_up_to(&self, seq: u64) -> bool {
+        let Some(index) = self.index() else {
+            return false;
+        };
+        match index.catch_up_to(&self.store, seq) {
+            Ok(cursor) => cursor >= seq,
+            Err(error) => {
+                self.close_index(&error);
+                false
+            }
+        }
+    }
+
+    /// The time of this world, or that of the newest entry where the clock jumped back.
+    fn now_here(&self) -> Result<jiff::Timestamp, Refusal> {
+        let now = self.world.now();
+        self.store.read(|it| Ok(it.time(now)?))
     }
 
     fn ring(&self) {
@@ -191,10 +225,16 @@ impl Engine {
         if !self.store.is_writable() || self.following.get().is_some() {
             return Ok(());
         }
+        let head = self.store.read::<_, Refusal>(|it| Ok(it.head()?))?;
         if let Some(index) = self.index()
-            && self.store.read(|it| it.head())? > index.cursor()? + LONG
+            && let Err(error) = index
+                .cursor()
+                .and_then(|cursor| match head > cursor + LONG {
+                    true => index.catch_up(&self.store).map(|_| ()),
+                    false => Ok(()),
+                })
         {
-            index.catch_up(&self.store)?;
+            self.close_index(&error);
         }
         Ok(())
     }

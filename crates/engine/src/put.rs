@@ -9,7 +9,7 @@ use engram_pointers::{Repo, Snapshot, resolve};
 use engram_store::{Agent, NewEntry, Writer};
 use sha2::{Digest, Sha256};
 
-use crate::{Engine, HomeShelf, agents::since, project};
+use crate::{Engine, HomeShelf, agents::since, project, read::Eyes};
 
 /// Evidence that was looked at.
 struct Evidence {
@@ -37,7 +37,7 @@ impl Engine {
             .call(&self.store, &self.world, caller, project, idle)?;
         let reply = self.store.write::<_, Refusal>(self.world.now(), |it| {
             self.admit_commit(it, agent.as_ref())?;
-            self.commit(it, project, agent.as_ref(), &new, &evidence)
+            self.commit(it, caller, project, agent.as_ref(), &new, &evidence)
         })?;
         self.ring();
         Ok(reply)
@@ -110,6 +110,7 @@ impl Engine {
     fn commit(
         &self,
         it: &Writer<'_>,
+        caller: &Caller,
         project: ProjectId,
         agent: Option<&Agent>,
         new: &NewEngram,
@@ -117,13 +118,19 @@ impl Engine {
     ) -> Result<PutReply, Refusal> {
         let by = spoken_by(new.agent.as_deref(), agent);
         let content_hash = format!("sha256:{}", hex::encode(Sha256::digest(&new.claim)));
+        let eyes = Eyes::of(project, agent);
         let head = match new.corrects {
-            Some(id) => Some(head_of(it, project, id)?),
+            Some(id) => Some(head_of(it, project, &eyes, id)?),
             None => None,
         };
+        if let Some(head) = &head {
+            engram_gateway::may_write(caller, head.scope)?;
+        }
         let mut findings = Vec::new();
         if head.is_none() {
-            for same in it.same_content(project, &content_hash, it.now)? {
+            let mut held = it.same_content(project, &content_hash, it.now)?;
+            held.retain(|same| eyes.may_see(same));
+            for same in held {
                 if covers(&same, new, evidence) {
                     return self.repeat(it, &same, agent, &by);
                 }
@@ -177,7 +184,7 @@ impl Engine {
         agent: Option<&Agent>,
         by: &str,
     ) -> Result<PutReply, Refusal> {
-        if !it.has_said(by, same.id)? {
+        if !it.has_said(agent.map(|agent| &agent.handle), by, same.id)? {
             it.append(&NewEntry {
                 project: same.project,
                 kind: ChangeKind::Corroborated,
@@ -281,9 +288,10 @@ impl Engine {
             }
         };
         let project = self.project_of(caller)?;
+        let eyes = self.eyes(caller)?;
         let head = self
             .store
-            .read::<_, Refusal>(|it| head_of(it, project, lineage.0))?;
+            .read::<_, Refusal>(|it| head_of(it, project, &eyes, lineage.0))?;
         let closed = self.forget(caller, head.id)?;
         Ok(PutReply {
             id: head.id,
@@ -350,10 +358,11 @@ pub(crate) fn secret_refusal(message: &str) -> Refusal {
     )
 }
 
-/// The version of a lineage that holds, by the id of the lineage or of any of its versions.
+/// The version of a lineage that holds and that the caller may see, by the id of the lineage or of any of its versions.
 fn head_of(
     it: &engram_store::Reader<'_>,
     project: ProjectId,
+    eyes: &Eyes,
     id: ulid::Ulid,
 ) -> Result<Engram, Refusal> {
     let lineage = match it.engram(EngramId(id))? {
@@ -362,7 +371,9 @@ fn head_of(
     };
     it.lineage(lineage)?
         .into_iter()
-        .find(|version| version.project == project && version.valid_until.is_none())
+        .find(|version| {
+            version.project == project && version.valid_until.is_none() && eyes.may_see(version)
+        })
         .ok_or_else(|| {
             Refusal::new(
                 Code::NotFound,

@@ -3,15 +3,15 @@
 use std::collections::HashSet;
 
 use engram_model::{
-    Caller, Code, Durability, Engram, EngramId, HashKeys, Query, QueryReply, Refusal, Verdict,
-    hash_keys,
+    Caller, Code, Durability, Engram, EngramId, HashKeys, ProjectId, Query, QueryReply, Refusal,
+    Verdict, hash_keys,
 };
-use engram_store::{Candidates, StoreError, Terms, Writer};
+use engram_store::{Frequencies, Look, StoreError, Terms, Writer};
 use jiff::Timestamp;
 
 use crate::{
     Engine,
-    rank::{Ranked, Weights, rank},
+    rank::{Ranked, Weights, count_terms, rank},
     read::Eyes,
 };
 
@@ -26,7 +26,10 @@ impl Engine {
         let project = self.project_of(caller)?;
         let filter = Filter {
             eyes: self.eyes(caller)?,
-            at: query.as_of.unwrap_or_else(|| self.world.now()),
+            at: match query.as_of {
+                Some(at) => at,
+                None => self.now_here()?,
+            },
             query,
         };
         let keys = hash_keys(&query.text, &[], "", &[]);
@@ -38,10 +41,10 @@ impl Engine {
             words: keys.words.clone(),
             grams: keys.grams.clone(),
         };
-        let (found, engrams) = self.recall(project, &terms, &filter)?;
-        let weights = Weights::new(&terms, &found);
+        let (weights, engrams) = self.recall(project, terms, &filter)?;
         let ranked = rank(engrams, &keys, &weights, filter.eyes.run());
-        let reply = answer(ranked, limit);
+        let mut reply = answer(ranked, limit);
+        reply.engrams.iter_mut().for_each(Engram::derive_keys);
         if *caller != Caller::User {
             self.count_hits(reply.engrams.iter().map(|it| it.id));
         }
@@ -71,41 +74,71 @@ impl Engine {
         Ok(limit)
     }
 
-    /// Candidates of the index, widened until enough pass the filter, and all that it has not read.
+    /// What each term weighs, and the versions that may answer: candidates of the index, widened
+    /// until enough pass the filter, and all that it has not read.
+    ///
+    /// A version counts the same on either side of the index's cursor, so that the answer does not
+    /// depend on how far the index has read.
     fn recall(
         &self,
-        project: engram_model::ProjectId,
-        terms: &Terms,
+        project: ProjectId,
+        terms: Terms,
         filter: &Filter<'_>,
-    ) -> Result<(Candidates, Vec<Engram>), Refusal> {
+    ) -> Result<(Weights, Vec<Engram>), Refusal> {
+        let (look, mut frequencies) = self.look(project, &terms)?;
+        let indexed = look.as_ref().map_or(0, Look::indexed);
+        let tail = self
+            .store
+            .read::<_, StoreError>(|it| it.engrams_after(project, indexed, TAIL))?;
+        count_terms(&tail, &terms, &mut frequencies);
+        let weights = Weights::new(&terms, &frequencies);
+        let worth = weights.worth();
         let wanted = self.config.limits.recall_candidates;
         let mut limit = wanted;
         loop {
-            let found = match self.index() {
-                Some(index) => index.search(project, terms, limit)?,
-                None => Candidates::default(),
+            let seqs = match &look {
+                Some(look) => look.search(&terms, &worth, limit)?,
+                None => Vec::new(),
             };
-            let engrams = self.store.read::<_, StoreError>(|it| {
-                let mut engrams = it.engrams_after(project, found.indexed, TAIL)?;
-                let unread: HashSet<u64> = engrams.iter().map(|engram| engram.seq).collect();
-                for seq in found.seqs.iter().filter(|seq| !unread.contains(seq)) {
-                    engrams.extend(it.engram_at(*seq)?);
-                }
-                engrams.retain(|engram| filter.passes(engram));
-                Ok(engrams)
+            let unread: HashSet<u64> = tail.iter().map(|engram| engram.seq).collect();
+            let mut engrams = self.store.read::<_, StoreError>(|it| {
+                let read = seqs.iter().filter(|seq| !unread.contains(seq));
+                read.filter_map(|seq| it.engram_at(*seq).transpose())
+                    .collect::<Result<Vec<Engram>, _>>()
             })?;
-            let exhausted = found.seqs.len() < limit;
-            if exhausted || engrams.len() >= wanted || limit > 100_000 {
-                return Ok((found, engrams));
+            engrams.extend(tail.iter().cloned());
+            engrams.retain(|engram| filter.passes(engram));
+            if seqs.len() < limit || engrams.len() >= wanted || limit > 100_000 {
+                return Ok((weights, engrams));
             }
             limit *= 8;
         }
     }
 
+    /// The index as it is now. One that fails is opened anew next time; meanwhile all is read by
+    /// scan.
+    fn look(
+        &self,
+        project: ProjectId,
+        terms: &Terms,
+    ) -> Result<(Option<Look>, Frequencies), Refusal> {
+        let Some(index) = self.index() else {
+            return Ok((None, Frequencies::default()));
+        };
+        let looked = index.look(project).and_then(|look| {
+            let frequencies = look.frequencies(terms)?;
+            Ok((Some(look), frequencies))
+        });
+        Ok(looked.unwrap_or_else(|error| {
+            self.close_index(&error);
+            (None, Frequencies::default())
+        }))
+    }
+
     /// A question without words: what is newest.
     fn newest(
         &self,
-        project: engram_model::ProjectId,
+        project: ProjectId,
         filter: &Filter<'_>,
         limit: usize,
     ) -> Result<QueryReply, Refusal> {
@@ -114,6 +147,7 @@ impl Engine {
             .read::<_, Refusal>(|it| Ok(it.newest_holding(project, filter.at, TAIL)?))?;
         engrams.retain(|engram| filter.passes(engram));
         engrams.truncate(limit);
+        engrams.iter_mut().for_each(Engram::derive_keys);
         Ok(QueryReply {
             verdict: match engrams.is_empty() {
                 true => Verdict::None,

@@ -8,7 +8,7 @@ use std::{
 };
 
 use engram_model::{Engram, HashKeys, RunId, Scope, hash_keys};
-use engram_store::{Candidates, Terms};
+use engram_store::{Frequencies, Terms, Worth};
 
 /// An identifier, number or file weighs as much as three words of the same rarity.
 const EXACT: f64 = 3.0;
@@ -28,27 +28,56 @@ pub(crate) struct Weights {
 }
 
 impl Weights {
-    pub(crate) fn new(terms: &Terms, found: &Candidates) -> Self {
+    pub(crate) fn new(terms: &Terms, found: &Frequencies) -> Self {
+        let of = |at: Option<&u64>| at.map_or(0.0, |it| *it as f64);
         let total = found.total as f64;
-        let mut frequencies = found.frequencies.iter().map(|it| *it as f64);
-        let mut weigh = |keys: &[String], factor: f64| -> Vec<(String, f64)> {
-            keys.iter()
-                .map(|key| {
-                    let frequency = frequencies.next().unwrap_or(0.0);
+        let weigh = |keys: &[String], frequencies: &[u64], factor: f64| -> Vec<(String, f64)> {
+            let pairs = keys.iter().enumerate();
+            pairs
+                .map(|(at, key)| {
+                    let frequency = of(frequencies.get(at));
                     let rarity =
                         (1.0 + (total - frequency + 0.5).max(0.5) / (frequency + 0.5)).ln();
                     (key.clone(), factor * rarity)
                 })
                 .collect()
         };
-        let exact = weigh(&terms.exact, EXACT);
-        let words = weigh(&terms.words, 1.0);
+        let exact = weigh(&terms.exact, &found.exact, EXACT);
+        let words = weigh(&terms.words, &found.words, 1.0);
         let total = exact.iter().chain(&words).map(|(_, weight)| weight).sum();
         Self {
             exact,
             words,
             grams: terms.grams.iter().cloned().collect(),
             total,
+        }
+    }
+
+    /// The same weights as recall takes them.
+    pub(crate) fn worth(&self) -> Worth {
+        let weights = |terms: &[(String, f64)]| terms.iter().map(|(_, weight)| *weight).collect();
+        Worth {
+            exact: weights(&self.exact),
+            words: weights(&self.words),
+            gram: GRAM * self.total / self.grams.len().max(1) as f64,
+        }
+    }
+}
+
+/// Adds versions that the index has not read to what it counted.
+pub(crate) fn count_terms(tail: &[Engram], terms: &Terms, found: &mut Frequencies) {
+    found.exact.resize(terms.exact.len(), 0);
+    found.words.resize(terms.words.len(), 0);
+    for engram in tail.iter().filter(|it| !it.redacted) {
+        let keys = hash_keys(&engram.claim, &engram.pointers, &engram.topic, &engram.tags);
+        let exact: HashSet<&String> = keys.exact().chain(&keys.concepts).collect();
+        let words: HashSet<&String> = keys.words.iter().collect();
+        found.total += 1;
+        for (at, key) in terms.exact.iter().enumerate() {
+            found.exact[at] += u64::from(exact.contains(key));
+        }
+        for (at, key) in terms.words.iter().enumerate() {
+            found.words[at] += u64::from(words.contains(key));
         }
     }
 }

@@ -6,12 +6,15 @@ use engram_model::{
     Scope, SourceReply, SourceView, StatusReply, Target,
 };
 
+use engram_store::Agent;
+
 use crate::{Engine, HomeShelf, agents::spend_of, not_found, project};
 
 impl Engine {
     pub(crate) fn get(&self, caller: &Caller, id: EngramId) -> Result<Engram, Refusal> {
         let found = self.store.read::<_, Refusal>(|it| Ok(it.engram(id)?))?;
-        let engram = found.ok_or_else(|| not_found(id))?;
+        let mut engram = found.ok_or_else(|| not_found(id))?;
+        engram.derive_keys();
         match self.eyes(caller)?.may_see(&engram) {
             true => Ok(engram),
             // What may not be seen is not told from what is not there.
@@ -26,13 +29,14 @@ impl Engine {
             .store
             .read::<_, Refusal>(|it| Ok(it.lineage(engram.lineage_id)?))?;
         versions.retain(|version| eyes.may_see(version));
+        versions.iter_mut().for_each(Engram::derive_keys);
         Ok(versions)
     }
 
     pub(crate) fn feed(&self, caller: &Caller, feed: &Feed) -> Result<FeedPage, Refusal> {
         let project = self.project_of(caller)?;
         let eyes = self.eyes(caller)?;
-        let now = self.world.now();
+        let now = self.now_here()?;
         self.store.read(|it| {
             let mut entries = it.feed(project, feed)?;
             entries.retain(|entry| match &entry.change {
@@ -66,14 +70,14 @@ impl Engine {
         let repo = self.repo()?;
         let id = project::find(&self.store, repo.as_ref())?;
         let project = id.unwrap_or_else(|| project::of_home(&self.store));
-        let now = self.world.now();
+        let now = self.now_here()?;
         let idle = self.config.limits.deref.turn_idle_seconds;
         let agent = self
             .agents
             .call(&self.store, &self.world, caller, project, idle)?;
         let user = agent.is_none();
         let indexed = match self.index() {
-            Some(index) => index.cursor()?,
+            Some(index) => index.cursor().unwrap_or(0),
             None => 0,
         };
         self.store.read(|it| {
@@ -138,10 +142,7 @@ impl Engine {
                 let agent = self
                     .agents
                     .call(&self.store, &self.world, caller, project, idle)?;
-                Ok(Eyes::Agent {
-                    project,
-                    run: agent.map(|agent| agent.run),
-                })
+                Ok(Eyes::of(project, agent.as_ref()))
             }
         }
     }
@@ -159,6 +160,17 @@ pub(crate) enum Eyes {
 }
 
 impl Eyes {
+    /// Those of an agent in a project, or of the user.
+    pub(crate) fn of(project: ProjectId, agent: Option<&Agent>) -> Self {
+        match agent {
+            None => Self::All,
+            Some(agent) => Self::Agent {
+                project,
+                run: Some(agent.run),
+            },
+        }
+    }
+
     pub(crate) fn may_see(&self, engram: &Engram) -> bool {
         match self {
             Self::All => true,
