@@ -104,6 +104,9 @@ Pointers:
         /// Port; 0 chooses a free one
         #[arg(long, default_value_t = 0)]
         port: u16,
+        /// The folder of the built window, to open it in a browser
+        #[arg(long, value_name = "DIR")]
+        ui: Option<PathBuf>,
     },
     /// Open the window
     App,

@@ -17,6 +17,7 @@ use similar::TextDiff;
 
 use crate::{
     args::{Client, Connect},
+    print,
     run::person_is_there,
 };
 
@@ -65,7 +66,7 @@ pub(crate) fn connect(
     let changed = before != after;
     let diff = diff(&path, before.as_deref(), after.as_deref());
     if !as_json && changed {
-        print!("{diff}");
+        print::line(diff.trim_end());
     }
     let write = changed && (ask.yes || agreed(as_json)?);
     if write {
@@ -123,10 +124,7 @@ fn undone(client: Client, now: Option<&str>, record: &Path) -> Result<Option<Str
     let Some(now) = now else {
         return Ok(None);
     };
-    let known: Option<Record> = std::fs::read_to_string(record)
-        .ok()
-        .and_then(|text| serde_json::from_str(&text).ok());
-    match known {
+    match known(record) {
         Some(known) if known.after == now => Ok(known.before),
         _ => match client {
             Client::Claude => claude::remove(now),
@@ -135,6 +133,10 @@ fn undone(client: Client, now: Option<&str>, record: &Path) -> Result<Option<Str
         .map(Some)
         .map_err(|why| unreadable(record, &why)),
     }
+}
+
+fn known(record: &Path) -> Option<Record> {
+    serde_json::from_str(&std::fs::read_to_string(record).ok()?).ok()
 }
 
 fn apply(
@@ -152,6 +154,11 @@ fn apply(
         )
     };
     if !undo && let Some(after) = after {
+        // Written over what we wrote before, the file to go back to is still the first.
+        let before = match known(record) {
+            Some(known) if Some(&known.after) == before.as_ref() => known.before,
+            _ => before,
+        };
         let text = json!(Record {
             before,
             after: after.to_owned()
@@ -236,24 +243,21 @@ fn say(ask: &Connect, path: &Path, changed: bool, written: bool, diff: &str, as_
             "written": written,
             "diff": diff,
         });
-        println!("{answer}");
+        print::line(&answer.to_string());
         return;
     }
     let path = path.display();
-    println!(
-        "{}",
-        match (changed, written, ask.undo) {
-            (false, _, false) => format!("{path} has engram already; nothing to change"),
-            (false, _, true) => format!("{path} has no engram; nothing to take out"),
-            (true, false, _) => format!("{path} was not changed; add --yes to write it"),
-            (true, true, true) => format!("took engram out of {path}"),
-            (true, true, false) => format!(
-                "wrote {path}; start {} there and it will find its tools",
-                match ask.client {
-                    Client::Claude => "Claude Code",
-                    Client::Codex => "Codex",
-                }
-            ),
-        }
-    );
+    print::line(&match (changed, written, ask.undo) {
+        (false, _, false) => format!("{path} has engram already; nothing to change"),
+        (false, _, true) => format!("{path} has no engram; nothing to take out"),
+        (true, false, _) => format!("{path} was not changed; add --yes to write it"),
+        (true, true, true) => format!("took engram out of {path}"),
+        (true, true, false) => format!(
+            "wrote {path}; start {} there and it will find its tools",
+            match ask.client {
+                Client::Claude => "Claude Code",
+                Client::Codex => "Codex",
+            }
+        ),
+    });
 }

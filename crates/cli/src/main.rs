@@ -9,7 +9,7 @@ mod connect;
 mod print;
 mod run;
 
-use std::process::ExitCode;
+use std::{io::Write, process::ExitCode};
 
 use clap::Parser;
 use engram_model::{Code, Refusal};
@@ -22,14 +22,19 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(error),
     };
+    let as_json = cli.json;
+    // With --json, standard error holds the error and nothing else, unless logs are asked for.
+    let usual = match as_json {
+        true => "off",
+        false => "warn,tantivy=error",
+    };
     tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
         .with_env_filter(
             tracing_subscriber::EnvFilter::try_from_env("ENGRAM_LOG")
-                .unwrap_or_else(|_| "warn,tantivy=error".into()),
+                .unwrap_or_else(|_| usual.into()),
         )
         .init();
-    let as_json = cli.json;
     match run::run(cli) {
         Ok(code) => code,
         Err(refusal) => {
@@ -41,17 +46,15 @@ fn main() -> ExitCode {
 
 /// Help and version go their way; a wrong argument is an error like any other under `--json`.
 fn usage(error: clap::Error) -> ExitCode {
-    let as_json = std::env::args().any(|it| it == "--json");
+    let as_json = std::env::args_os().any(|it| it == "--json");
     if !error.use_stderr() || !as_json {
         let _ = error.print();
         return ExitCode::from(error.exit_code().clamp(0, 255) as u8);
     }
-    let text = error.to_string();
-    let first = text.lines().next().unwrap_or_default();
     report(
         &Refusal::new(
             Code::SchemaInvalid,
-            first.trim_start_matches("error: "),
+            first_paragraph(&error.to_string()),
             "Run the verb with --help: it shows the arguments and examples.",
         ),
         true,
@@ -59,12 +62,21 @@ fn usage(error: clap::Error) -> ExitCode {
     ExitCode::FAILURE
 }
 
+/// What is wrong, in one line: clap names missing arguments in the lines below the first.
+fn first_paragraph(text: &str) -> String {
+    let lines = text.lines().map(str::trim).take_while(|it| !it.is_empty());
+    let sentence = lines.collect::<Vec<_>>().join(" ");
+    sentence.trim_start_matches("error: ").to_owned()
+}
+
 fn report(refusal: &Refusal, as_json: bool) {
-    match as_json {
-        true => eprintln!("{}", json!({ "error": refusal })),
-        false => eprintln!(
+    let text = match as_json {
+        true => json!({ "error": refusal }).to_string(),
+        false => format!(
             "engram: {} [{}]\n        {}",
             refusal.message, refusal.code, refusal.hint
         ),
-    }
+    };
+    // A reader that went away is not an error of ours.
+    let _ = writeln!(std::io::stderr(), "{text}");
 }

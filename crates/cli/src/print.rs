@@ -1,6 +1,6 @@
 //! Replies as a person reads them, or as one JSON object.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, io::Write as _};
 
 use engram_model::{Change, Engram, Entry, Reply, StatusReply, Verdict};
 use serde_json::{Value, json};
@@ -10,8 +10,14 @@ pub(crate) fn reply(reply: &Reply, as_json: bool) {
         true => object(reply).to_string(),
         false => words(reply),
     };
-    // A reader that went away is not an error of ours.
-    let _ = std::io::Write::write_all(&mut std::io::stdout(), format!("{text}\n").as_bytes());
+    line(&text);
+}
+
+/// Prints a line. A reader that went away is not an error of ours.
+pub(crate) fn line(text: &str) {
+    let mut out = std::io::stdout();
+    let _ = out.write_all(format!("{text}\n").as_bytes());
+    let _ = out.flush();
 }
 
 /// What a verb prints with `--json`: the reply without its name.

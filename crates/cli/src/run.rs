@@ -13,6 +13,7 @@ use engram_model::{
     AgentId, Caller, Code, Draft, EngramId, Feed, Note, PointerInput, Query, Refusal, Reply,
     Request,
 };
+use engram_server::HttpOptions;
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use serde_json::{Value, json};
 
@@ -34,9 +35,12 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
             let engine = Arc::new(open(&cli)?);
             serve_mcp(engine)
         }
-        Verb::Serve { port } => {
-            let engine = Arc::new(open(&cli)?);
-            serve_http(engine, port)
+        Verb::Serve { port, ref ui } => {
+            let options = HttpOptions {
+                port,
+                ui_dir: ui.clone(),
+            };
+            serve_http(Arc::new(open(&cli)?), options, json)
         }
         Verb::Feed(ref ask) if ask.follow => follow(Arc::new(open(&cli)?), json),
         Verb::Doctor { reindex } => doctor(&open(&cli)?, reindex, json),
@@ -232,9 +236,17 @@ fn serve_mcp(engine: Arc<Engine>) -> Result<ExitCode, Refusal> {
     served.map(|()| ExitCode::SUCCESS)
 }
 
-fn serve_http(engine: Arc<Engine>, port: u16) -> Result<ExitCode, Refusal> {
+/// Prints the address to open, with its token, and answers until it is stopped.
+fn serve_http(engine: Arc<Engine>, options: HttpOptions, json: bool) -> Result<ExitCode, Refusal> {
     engine.follow()?;
-    let _ = (engine, port); // HTTP-PENDING
+    runtime()?.block_on(async {
+        let server = engram_server::http(engine, options).await?;
+        match json {
+            true => println!("{}", json!({ "url": server.url })),
+            false => println!("{}", server.url),
+        }
+        server.run().await
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -275,11 +287,11 @@ fn follow(engine: Arc<Engine>, json: bool) -> Result<ExitCode, Refusal> {
 fn doctor(engine: &Engine, reindex: bool, json: bool) -> Result<ExitCode, Refusal> {
     let health = engine.doctor(reindex)?;
     match json {
-        true => println!("{}", json!(health)),
+        true => print::line(&json!(health).to_string()),
         false => {
             for it in &health.findings {
                 let mark = if it.ok { "ok " } else { "BAD" };
-                println!("{mark} {:<11} {}", it.what, it.found);
+                print::line(&format!("{mark} {:<11} {}", it.what, it.found));
             }
         }
     }

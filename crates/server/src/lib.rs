@@ -1,1 +1,11 @@
-//! stub
+//! The surfaces that other programs call: MCP over standard streams, and the local HTTP API of
+//! the dashboard. Both translate to the engine's one `Request` and back.
+//!
+//! **Never:** decides nothing (budgets, scopes, validation are the engine's), writes nothing but
+//! protocol messages to standard output, and listens on nothing but the loopback interface.
+
+mod http;
+mod mcp;
+
+pub use http::{HttpOptions, HttpServer, http};
+pub use mcp::{mcp_over, mcp_stdio};

@@ -21,8 +21,9 @@ const MIGRATIONS: &[&str] = &[include_str!("schema/001.sql")];
 /// `EnGr`, so that `file` and a person with a hex editor know whose it is.
 const APPLICATION_ID: i64 = 0x456e_4772;
 
-/// How long a writer waits for its turn before it gives up.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a writer waits for its turn before it gives up: a turn takes milliseconds, so that a
+/// hundred writers pass in this time, and the callers of MCP tools still wait for the answer.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// One home: a folder with the database, the write lock, the doorbell and the index.
 pub struct Store {
@@ -31,6 +32,7 @@ pub struct Store {
     read: Mutex<Connection>,
     /// Absent where the home cannot be written.
     write: Option<Mutex<Writing>>,
+    patience: Duration,
 }
 
 struct Writing {
@@ -45,17 +47,29 @@ impl Store {
     /// [`StoreError::Newer`] for a home of a newer build; a home that exists and cannot be written
     /// is opened for reading.
     pub fn open(home: &Path, origin: ulid::Ulid) -> Result<Self> {
+        Self::open_patiently(home, origin, PATIENCE)
+    }
+
+    /// [`Store::open`], with writers that wait this long for their turn.
+    pub fn open_patiently(home: &Path, origin: ulid::Ulid, patience: Duration) -> Result<Self> {
         let database = home.join("engram.db");
-        let opened = Self::open_writable(home, &database, origin);
-        match opened {
+        match Self::open_writable(home, &database, origin, patience) {
             Err(error) if is_read_only(&error) && database.exists() => {
-                Self::open_readable(home, &database).map_err(|_| error)
+                Self::open_readable(home, &database, patience).map_err(|other| match other {
+                    StoreError::Newer { .. } => other,
+                    _ => error,
+                })
             }
             opened => opened,
         }
     }
 
-    fn open_writable(home: &Path, database: &Path, origin: ulid::Ulid) -> Result<Self> {
+    fn open_writable(
+        home: &Path,
+        database: &Path,
+        origin: ulid::Ulid,
+        patience: Duration,
+    ) -> Result<Self> {
         make_private_folder(home)?;
         let lock = home.join("write.lock");
         let turn = OpenOptions::new()
@@ -68,28 +82,30 @@ impl Store {
             connection: Connection::open(database)?,
             turn,
         };
-        let connection = &writing.connection;
-        connection.busy_timeout(PATIENCE)?;
-        refuse_newer(connection)?;
-        {
-            let _turn = Turn::take(&writing.turn)?;
+        writing.connection.busy_timeout(patience)?;
+        refuse_newer(&writing.connection)?;
+        // A home that is ready is opened without a turn: who only reads waits for nobody.
+        if !is_ready(&writing.connection)? {
+            let _turn = Turn::take(&writing.turn, patience)?;
+            let connection = &mut writing.connection;
             connection.pragma_update(None, "journal_mode", "wal")?;
-            migrate(&mut writing.connection, origin)?;
+            migrate(connection, origin)?;
         }
-        prepare(&writing.connection)?;
+        prepare(&writing.connection, patience)?;
         let read = Connection::open(database)?;
-        prepare(&read)?;
+        prepare(&read, patience)?;
         read.pragma_update(None, "query_only", true)?;
         Ok(Self {
             home: home.to_owned(),
             origin: origin_of(&read)?,
             read: Mutex::new(read),
             write: Some(Mutex::new(writing)),
+            patience,
         })
     }
 
     /// A folder that cannot be written cannot take part in WAL either: read it as it lies.
-    fn open_readable(home: &Path, database: &Path) -> Result<Self> {
+    fn open_readable(home: &Path, database: &Path, patience: Duration) -> Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
         let plain = Connection::open_with_flags(database, flags).and_then(|it| {
             it.query_row("SELECT 1 FROM meta", [], |_| Ok(()))
@@ -97,11 +113,14 @@ impl Store {
         });
         let read = match plain {
             Ok(read) => read,
+            // What a writer that was killed left in the log would not be seen: better no answer.
+            Err(error) if has_log(database) => return Err(error.into()),
             Err(_) => {
                 let path = database
                     .to_string_lossy()
                     .replace('%', "%25")
-                    .replace('?', "%3f");
+                    .replace('?', "%3f")
+                    .replace('#', "%23");
                 Connection::open_with_flags(format!("file:{path}?immutable=1"), flags)?
             }
         };
@@ -111,6 +130,7 @@ impl Store {
             origin: origin_of(&read)?,
             read: Mutex::new(read),
             write: None,
+            patience,
         })
     }
 
@@ -149,13 +169,13 @@ impl Store {
         let write = self.write.as_ref().ok_or(StoreError::ReadOnly)?;
         let mut writing = lock(write);
         let Writing { connection, turn } = &mut *writing;
-        let turn = Turn::take(turn)?;
+        let turn = Turn::take(turn, self.patience)?;
         let transaction = connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(StoreError::from)?;
         let answer = {
             let reader = Reader(&transaction);
-            let now = reader.last_time()?.map_or(now, |last| last.max(now));
+            let now = reader.time(now)?;
             f(&Writer {
                 reader,
                 origin: self.origin,
@@ -211,17 +231,13 @@ impl<'a> Deref for Writer<'a> {
 struct Turn<'a>(&'a File);
 
 impl<'a> Turn<'a> {
-    fn take(file: &'a File) -> Result<Self> {
+    fn take(file: &'a File, patience: Duration) -> Result<Self> {
         let start = Instant::now();
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(Self(file)),
-                Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => {
-                    std::thread::sleep(jitter());
-                }
-                Err(TryLockError::WouldBlock) => {
-                    return Err(StoreError::Locked(PATIENCE.as_secs()));
-                }
+                Err(TryLockError::WouldBlock) if start.elapsed() < patience => pause(),
+                Err(TryLockError::WouldBlock) => return Err(StoreError::Locked(patience)),
                 Err(TryLockError::Error(error)) => return Err(StoreError::io("write.lock", error)),
             }
         }
@@ -234,11 +250,15 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// Uneven waiting, so that no writer is always the late one. The one place where chance is not a
-/// parameter: it decides nothing but the order of waiters.
-#[expect(clippy::disallowed_methods, reason = "see above")]
-fn jitter() -> Duration {
-    Duration::from_micros(rand::rng().random_range(300..3_000))
+/// A short uneven wait for another process, so that no waiter is always the late one. The one place
+/// where chance is not a parameter: it decides nothing but the order of waiters.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "see above; a file lock has no event to wait for"
+)]
+pub(crate) fn pause() {
+    let micros = rand::rng().random_range(300..3_000);
+    std::thread::sleep(Duration::from_micros(micros));
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -246,8 +266,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn prepare(connection: &Connection) -> Result<()> {
-    connection.busy_timeout(PATIENCE)?;
+fn prepare(connection: &Connection, patience: Duration) -> Result<()> {
+    connection.busy_timeout(patience)?;
     connection.set_prepared_statement_cache_capacity(64);
     connection.pragma_update(None, "synchronous", "full")?;
     connection.pragma_update(None, "foreign_keys", true)?;
@@ -263,6 +283,20 @@ fn refuse_newer(connection: &Connection) -> Result<()> {
         true => Err(StoreError::Newer { found, known }),
         false => Ok(()),
     }
+}
+
+/// Whether every step of the schema was taken.
+fn is_ready(connection: &Connection) -> Result<bool> {
+    let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    Ok(found == MIGRATIONS.len() as i64 && mode == "wal")
+}
+
+/// Whether there is a write-ahead log that the database has not taken in.
+fn has_log(database: &Path) -> bool {
+    let mut log = database.as_os_str().to_owned();
+    log.push("-wal");
+    std::fs::metadata(log).is_ok_and(|it| it.len() > 0)
 }
 
 fn migrate(connection: &mut Connection, origin: ulid::Ulid) -> Result<()> {

@@ -1,15 +1,12 @@
 //! Tables `engram`, `content` and `figure`: one row for each version of a claim, its erasable words,
 //! and what reading has taught about it.
 
-use engram_model::{Engram, EngramId, Figures, LineageId, ProjectId, hash_keys, wire_hash_keys};
+use engram_model::{AgentId, Engram, EngramId, Figures, LineageId, ProjectId};
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, params};
 use serde_json::{Value, json};
 
 use crate::{Reader, Result, StoreError, Writer, journal::timestamp};
-
-/// Most entities shown with a record.
-const ENTITIES: usize = 32;
 
 const COLUMNS: &str = "engram.seq, journal.body, engram.valid_until, content.claim, content.tags,
      coalesce(figure.query_hits, 0), coalesce(figure.corroborations, 0)
@@ -62,7 +59,8 @@ fn raw(row: &Row<'_>) -> rusqlite::Result<Raw> {
     ))
 }
 
-/// Puts the words back, and derives the rest from them.
+/// Puts the words back. Keys and entities are left to who needs them ([`Engram::derive_keys`]):
+/// ranking reads many versions and returns few.
 fn record((seq, body, until, claim, tags, query_hits, corroborations): Raw) -> Result<Engram> {
     let bad = |e: serde_json::Error| StoreError::Record(format!("engram at {seq}: {e}"));
     let mut engram: Engram = serde_json::from_str(&body).map_err(bad)?;
@@ -74,11 +72,6 @@ fn record((seq, body, until, claim, tags, query_hits, corroborations): Raw) -> R
         Some(tags) => serde_json::from_str(&tags).map_err(bad)?,
         None => Vec::new(),
     };
-    if !engram.redacted {
-        let keys = hash_keys(&engram.claim, &engram.pointers, &engram.topic, &engram.tags);
-        engram.hash_keys = wire_hash_keys(&keys);
-        engram.entities = keys.exact().take(ENTITIES).cloned().collect();
-    }
     engram.figures = Figures {
         query_hits,
         corroborations,
@@ -131,18 +124,19 @@ impl Reader<'_> {
         )
     }
 
-    /// The newest versions that hold at `now`, newest first.
+    /// The newest versions that hold at `at`, newest first.
     pub fn newest_holding(
         &self,
         project: ProjectId,
-        now: Timestamp,
+        at: Timestamp,
         limit: usize,
     ) -> Result<Vec<Engram>> {
         self.engrams_where(
-            "WHERE engram.project = ?1 AND engram.valid_until IS NULL
+            "WHERE engram.project = ?1 AND engram.recorded_at <= ?2
+               AND (engram.valid_until IS NULL OR engram.valid_until > ?2)
                AND (engram.expires_at IS NULL OR engram.expires_at > ?2)
              ORDER BY engram.seq DESC LIMIT ?3",
-            params![project.to_string(), now.as_microsecond(), limit as i64],
+            params![project.to_string(), at.as_microsecond(), limit as i64],
         )
     }
 
@@ -288,12 +282,18 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Whether this agent has said this before, by its entries about the version.
-    pub fn has_said(&self, by: &str, id: EngramId) -> Result<bool> {
+    /// Whether this agent (or, without a handle, the user under this name) has said this before, by
+    /// the entries about the version. Two agents may bear one name.
+    pub fn has_said(&self, agent: Option<&AgentId>, by: &str, id: EngramId) -> Result<bool> {
         Ok(self
             .0
-            .prepare_cached("SELECT 1 FROM journal WHERE subject = ?1 AND by = ?2 LIMIT 1")?
-            .query_row(params![id.to_string(), by], |_| Ok(()))
+            .prepare_cached(
+                "SELECT 1 FROM journal WHERE subject = ?1 AND agent IS ?2
+                 AND (agent IS NOT NULL OR by = ?3) LIMIT 1",
+            )?
+            .query_row(params![id.to_string(), agent.map(|it| &it.0), by], |_| {
+                Ok(())
+            })
             .optional()?
             .is_some())
     }

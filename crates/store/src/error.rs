@@ -33,8 +33,8 @@ pub enum StoreError {
         known: i64,
     },
     /// Another process held the write lock for too long.
-    #[error("another process has been writing for {0} seconds")]
-    Locked(u64),
+    #[error("another process has been writing for {0:?}")]
+    Locked(std::time::Duration),
     /// The home was opened for reading only.
     #[error("the home cannot be written")]
     ReadOnly,
@@ -49,22 +49,16 @@ impl StoreError {
     }
 
     fn code(&self) -> Code {
-        use rusqlite::ErrorCode as E;
         match self {
-            Self::Sqlite(error) => match error.sqlite_error_code() {
-                Some(E::DiskFull) => Code::StoreFull,
-                Some(E::DatabaseBusy | E::DatabaseLocked) => Code::StoreLocked,
-                Some(E::ReadOnly | E::CannotOpen | E::PermissionDenied) => Code::StoreReadOnly,
-                Some(E::DatabaseCorrupt | E::NotADatabase) => Code::StoreCorrupt,
-                _ => Code::Internal,
-            },
+            Self::Sqlite(error) => sqlite_code(error),
             Self::Io { source, .. } => match source.kind() {
                 std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
                     Code::StoreFull
                 }
                 std::io::ErrorKind::PermissionDenied
                 | std::io::ErrorKind::ReadOnlyFilesystem
-                | std::io::ErrorKind::NotADirectory => Code::StoreReadOnly,
+                | std::io::ErrorKind::NotADirectory
+                | std::io::ErrorKind::AlreadyExists => Code::StoreReadOnly,
                 _ => Code::Internal,
             },
             Self::Record(_) => Code::StoreCorrupt,
@@ -73,6 +67,30 @@ impl StoreError {
             Self::ReadOnly => Code::StoreReadOnly,
             Self::Index(_) => Code::Internal,
         }
+    }
+}
+
+fn sqlite_code(error: &rusqlite::Error) -> Code {
+    use rusqlite::{Error, ErrorCode as E, ffi};
+    let extended = error.sqlite_error().map(|it| it.extended_code);
+    match (error.sqlite_error_code(), extended) {
+        (Some(E::DiskFull), _) => Code::StoreFull,
+        // The shared memory beside the database, which cannot grow on a full disk.
+        (_, Some(ffi::SQLITE_IOERR_SHMSIZE)) => Code::StoreFull,
+        (Some(E::DatabaseBusy | E::DatabaseLocked), _) => Code::StoreLocked,
+        (Some(E::ReadOnly | E::CannotOpen | E::PermissionDenied), _) => Code::StoreReadOnly,
+        (Some(E::DatabaseCorrupt | E::NotADatabase), _) => Code::StoreCorrupt,
+        (_, Some(ffi::SQLITE_IOERR_SHORT_READ | ffi::SQLITE_IOERR_CORRUPTFS)) => Code::StoreCorrupt,
+        // A row that does not hold what its table promises.
+        (None, _) => match error {
+            Error::FromSqlConversionFailure(..)
+            | Error::IntegralValueOutOfRange(..)
+            | Error::InvalidColumnType(..)
+            | Error::QueryReturnedNoRows
+            | Error::Utf8Error(..) => Code::StoreCorrupt,
+            _ => Code::Internal,
+        },
+        _ => Code::Internal,
     }
 }
 

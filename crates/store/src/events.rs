@@ -71,4 +71,21 @@ impl Writer<'_> {
             ])?;
         Ok(())
     }
+
+    /// Erases the text of every event at this address; the event itself stays.
+    pub fn erase_events(
+        &self,
+        project: ProjectId,
+        kind: &str,
+        slug: &str,
+        day: Date,
+    ) -> Result<()> {
+        self.0
+            .prepare_cached(
+                "UPDATE event SET text = NULL
+                 WHERE project = ?1 AND kind = ?2 AND slug = ?3 AND day = ?4",
+            )?
+            .execute(params![project.to_string(), kind, slug, day.to_string()])?;
+        Ok(())
+    }
 }

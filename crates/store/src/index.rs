@@ -3,52 +3,36 @@
 //!
 //! Every version stays in it, closed or not, for questions about the past; only redaction removes.
 
-use std::path::{Path, PathBuf};
+mod look;
+
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
 
 use engram_model::{Engram, ProjectId, hash_keys};
 use tantivy::{
-    Index as Tantivy, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term,
-    collector::TopDocs,
-    directory::error::LockError,
-    query::{BooleanQuery, BoostQuery, ConstScoreQuery, Occur, Query, TermQuery},
-    schema::{
-        FAST, Field, INDEXED, IndexRecordOption, STORED, Schema, TextFieldIndexing, TextOptions,
-        Value,
-    },
+    Directory, Index as Tantivy, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument,
+    TantivyError, Term,
+    directory::{DirectoryLock, INDEX_WRITER_LOCK, MmapDirectory, error::LockError},
+    indexer::{LogMergePolicy, MergePolicy, NoMergePolicy},
+    schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions},
 };
 
-use crate::{Result, Store, StoreError};
+pub use look::{Frequencies, Look, Terms, Worth};
+
+use crate::{Result, Store, StoreError, db::pause};
 
 /// Changes when the fields or the keys change, so that an older build's index is not misread.
 const VERSION: &str = "index-1";
+/// The field that holds a version's place in the journal.
+const SEQ: &str = "seq";
 /// tantivy's own least.
 const WRITER_BYTES: usize = 15_000_000;
 /// Journal entries that are read at once.
 const BATCH: usize = 2_000;
-
-/// What a query looks for.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Terms {
-    /// Identifiers, numbers, files.
-    pub exact: Vec<String>,
-    /// Stems.
-    pub words: Vec<String>,
-    /// Neighbouring words.
-    pub grams: Vec<String>,
-}
-
-/// Engrams that share terms with a query, most likely first.
-#[derive(Debug, Clone, Default)]
-pub struct Candidates {
-    /// Places in the journal.
-    pub seqs: Vec<u64>,
-    /// How far the index had read; anything after must be looked at by scan.
-    pub indexed: u64,
-    /// How many versions the index holds.
-    pub total: u64,
-    /// In how many versions each term occurs, in the order of `exact`, then `words`.
-    pub frequencies: Vec<u64>,
-}
+/// How long to wait for another process that writes the index.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The index of one home.
 pub struct Index {
@@ -74,8 +58,9 @@ impl Index {
         let folder = Self::folder(store.home());
         match Self::open_at(&folder, store) {
             Ok(index) => Ok(index),
+            Err(error) if !store.is_writable() => Err(error),
             Err(error) => {
-                tracing::warn!(%error, "the index cannot be read; it is built anew");
+                tracing::info!(%error, "the index cannot be read; it is built anew");
                 Self::delete(store.home())?;
                 Self::open_at(&folder, store)
             }
@@ -87,9 +72,14 @@ impl Index {
         home.join(VERSION)
     }
 
-    /// Deletes the index; the next to open it builds it anew.
+    /// Deletes the index; the next to open it builds it anew. Waits for a process that is writing
+    /// it: what that one commits must not name files that are gone.
     pub fn delete(home: &Path) -> Result<()> {
         let folder = Self::folder(home);
+        let _writing = match MmapDirectory::open(&folder) {
+            Ok(directory) => writer_lock(&directory)?,
+            Err(_) => None,
+        };
         match std::fs::remove_dir_all(&folder) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 Err(StoreError::io(folder, error))
@@ -101,8 +91,7 @@ impl Index {
     fn open_at(folder: &Path, store: &Store) -> Result<Self> {
         std::fs::create_dir_all(folder).map_err(|e| StoreError::io(folder, e))?;
         let (schema, fields) = schema();
-        let directory = tantivy::directory::MmapDirectory::open(folder)
-            .map_err(|e| StoreError::Index(e.into()))?;
+        let directory = MmapDirectory::open(folder).map_err(|e| StoreError::Index(e.into()))?;
         let tantivy = Tantivy::open_or_create(directory, schema)?;
         let reader = tantivy
             .reader_builder()
@@ -137,8 +126,8 @@ impl Index {
 
     /// Reads the journal up to its end, unless another process is doing so. The cursor after.
     pub fn catch_up(&self, store: &Store) -> Result<u64> {
-        let mut cursor = self.cursor()?;
-        if store.read(|it| it.head())? <= cursor {
+        let cursor = self.cursor()?;
+        if store.read(|it| it.head())? <= cursor && self.erased()?.is_empty() {
             return Ok(cursor);
         }
         let mut writer: IndexWriter = match self.tantivy.writer_with_num_threads(1, WRITER_BYTES) {
@@ -146,8 +135,29 @@ impl Index {
             Err(TantivyError::LockFailure(LockError::LockBusy, _)) => return Ok(cursor),
             Err(error) => return Err(error.into()),
         };
+        // Merges are asked for below: one that runs behind would be lost with its writer.
+        writer.set_merge_policy(Box::new(NoMergePolicy));
+        let cursor = self.read_on(store, &mut writer)?;
+        self.tidy(&mut writer)?;
+        Ok(cursor)
+    }
+
+    /// Reads the journal at least up to `seq`, waiting for another process that is doing so. The
+    /// cursor after, which is less when that one took too long.
+    pub fn catch_up_to(&self, store: &Store, seq: u64) -> Result<u64> {
+        let start = Instant::now();
+        loop {
+            let cursor = self.catch_up(store)?;
+            if (cursor >= seq && self.erased()?.is_empty()) || start.elapsed() > PATIENCE {
+                return Ok(cursor);
+            }
+            pause();
+        }
+    }
+
+    fn read_on(&self, store: &Store, writer: &mut IndexWriter) -> Result<u64> {
         // The one before may have written since.
-        cursor = self.cursor()?;
+        let mut cursor = self.cursor()?;
         loop {
             let (entries, engrams) = store.read::<_, StoreError>(|it| {
                 let entries = it.journal_after(cursor, BATCH)?;
@@ -163,27 +173,48 @@ impl Index {
             for engram in engrams.iter().filter(|it| !it.redacted) {
                 writer.add_document(self.document(engram))?;
             }
-            let erased: Vec<u64> = entries
+            let erased = entries
                 .iter()
                 .filter(|it| it.kind == "redacted")
                 .filter_map(|it| it.body.get("seqs")?.as_array())
                 .flatten()
-                .filter_map(serde_json::Value::as_u64)
-                .collect();
-            for seq in &erased {
-                writer.delete_term(Term::from_field_u64(self.fields.seq, *seq));
+                .filter_map(serde_json::Value::as_u64);
+            for seq in erased {
+                writer.delete_term(Term::from_field_u64(self.fields.seq, seq));
             }
             cursor = last.seq;
             let mut prepared = writer.prepare_commit()?;
             prepared.set_payload(&format!("{} {cursor}", self.origin));
             prepared.commit()?;
-            if !erased.is_empty() {
-                // Deleted documents keep their terms on disk until their segment is merged.
-                let segments = self.tantivy.searchable_segment_ids()?;
-                writer.merge(&segments).wait()?;
-                writer.garbage_collect_files().wait()?;
+        }
+    }
+
+    /// Merges what grew into many pieces, and what redaction deleted from: deleted documents keep
+    /// their terms on disk until their segment is merged.
+    fn tidy(&self, writer: &mut IndexWriter) -> Result<()> {
+        let erased = self.erased()?;
+        if !erased.is_empty() {
+            writer.merge(&erased).wait()?;
+        }
+        loop {
+            let segments = self.tantivy.searchable_segment_metas()?;
+            let pieces = LogMergePolicy::default().compute_merge_candidates(&segments);
+            if pieces.is_empty() {
+                break;
+            }
+            for piece in pieces {
+                writer.merge(&piece.0).wait()?;
             }
         }
+        writer.garbage_collect_files().wait()?;
+        Ok(())
+    }
+
+    /// Segments that redaction has deleted from and that still hold the words.
+    fn erased(&self) -> Result<Vec<tantivy::index::SegmentId>> {
+        let segments = self.tantivy.searchable_segment_metas()?;
+        let erased = segments.iter().filter(|it| it.has_deletes());
+        Ok(erased.map(|it| it.id()).collect())
     }
 
     fn document(&self, engram: &Engram) -> TantivyDocument {
@@ -204,55 +235,37 @@ impl Index {
         document
     }
 
-    /// Up to `limit` versions of `project` that share a term, most likely first.
-    pub fn search(&self, project: ProjectId, terms: &Terms, limit: usize) -> Result<Candidates> {
-        let indexed = self.cursor()?;
-        self.reader.reload()?;
-        let searcher = self.reader.searcher();
-        let fields = self.fields;
-        let groups = [
-            (fields.exact, 3.0, &terms.exact),
-            (fields.words, 1.0, &terms.words),
-            (fields.grams, 0.5, &terms.grams),
-        ];
-        let mut any: Vec<(Occur, Box<dyn Query>)> = Vec::new();
-        let mut frequencies = Vec::new();
-        for (field, weight, keys) in groups {
-            for key in keys {
-                let term = Term::from_field_text(field, key);
-                if field != fields.grams {
-                    frequencies.push(searcher.doc_freq(&term)?);
-                }
-                let query = TermQuery::new(term, IndexRecordOption::Basic);
-                any.push((
-                    Occur::Should,
-                    Box::new(BoostQuery::new(Box::new(query), weight)),
-                ));
+    /// The index as it is now, for questions about one project.
+    pub fn look(&self, project: ProjectId) -> Result<Look> {
+        // A commit between the two readings would count what it added twice.
+        let mut indexed = self.cursor()?;
+        loop {
+            self.reader.reload()?;
+            let after = self.cursor()?;
+            if after == indexed {
+                break;
             }
+            indexed = after;
         }
-        let own = TermQuery::new(
-            Term::from_field_text(fields.project, &project.to_string()),
-            IndexRecordOption::Basic,
-        );
-        let query = BooleanQuery::new(vec![
-            (
-                Occur::Must,
-                Box::new(ConstScoreQuery::new(Box::new(own), 0.0)) as Box<dyn Query>,
-            ),
-            (Occur::Must, Box::new(BooleanQuery::new(any))),
-        ]);
-        let found = searcher.search(&query, &TopDocs::with_limit(limit.max(1)).order_by_score())?;
-        let mut seqs = Vec::with_capacity(found.len());
-        for (_, address) in found {
-            let document: TantivyDocument = searcher.doc(address)?;
-            seqs.extend(document.get_first(fields.seq).and_then(|it| it.as_u64()));
-        }
-        Ok(Candidates {
-            seqs,
+        Ok(Look {
+            searcher: self.reader.searcher(),
+            fields: self.fields,
+            project,
             indexed,
-            total: searcher.num_docs(),
-            frequencies,
         })
+    }
+}
+
+/// The right to write the index; none when it cannot be had in time.
+fn writer_lock(directory: &MmapDirectory) -> Result<Option<DirectoryLock>> {
+    let start = Instant::now();
+    loop {
+        match directory.acquire_lock(&INDEX_WRITER_LOCK) {
+            Ok(lock) => return Ok(Some(lock)),
+            Err(LockError::LockBusy) if start.elapsed() < PATIENCE => pause(),
+            Err(LockError::LockBusy) => return Err(StoreError::Locked(PATIENCE)),
+            Err(LockError::IoError(_)) => return Ok(None),
+        }
     }
 }
 
@@ -261,12 +274,13 @@ fn schema() -> (Schema, Fields) {
         TextOptions::default().set_indexing_options(
             TextFieldIndexing::default()
                 .set_tokenizer("raw")
+                .set_fieldnorms(false)
                 .set_index_option(IndexRecordOption::Basic),
         )
     };
     let mut builder = Schema::builder();
     let fields = Fields {
-        seq: builder.add_u64_field("seq", INDEXED | FAST | STORED),
+        seq: builder.add_u64_field(SEQ, INDEXED | FAST),
         project: builder.add_text_field("project", keys()),
         exact: builder.add_text_field("exact", keys()),
         words: builder.add_text_field("words", keys()),

@@ -80,14 +80,14 @@ impl Reader<'_> {
         Ok(head.unwrap_or(0) as u64)
     }
 
-    /// The time of the newest entry.
-    pub(crate) fn last_time(&self) -> Result<Option<Timestamp>> {
+    /// `now`, or the time of the newest entry where the clock jumped back: time only goes on here.
+    pub fn time(&self, now: Timestamp) -> Result<Timestamp> {
         let last: Option<i64> = self
             .0
             .prepare_cached("SELECT recorded_at FROM journal ORDER BY seq DESC LIMIT 1")?
             .query_row([], |row| row.get(0))
             .optional()?;
-        last.map(timestamp).transpose()
+        Ok(last.map(timestamp).transpose()?.map_or(now, |last| last.max(now)))
     }
 
     /// Entries after `after` of every project, oldest first: what a follower reads.

@@ -27,7 +27,7 @@ pub use doorbell::{Doorbell, Listener};
 pub use engrams::CommitCount;
 pub use error::StoreError;
 pub use events::Event;
-pub use index::{Candidates, Index, Terms};
+pub use index::{Frequencies, Index, Look, Terms, Worth};
 pub use journal::{Journalled, NewEntry};
 pub use projects::Project;
 

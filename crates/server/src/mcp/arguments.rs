@@ -1,0 +1,194 @@
+//! What the tools take. Everything is parsed here; what does not fit is refused by name.
+
+use engram_model::{
+    Code, Deref, Draft, Durability, FactType, Kind, MemoryOp, Pointer, PointerInput, Query,
+    Refusal, Ttl,
+};
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
+use rmcp::model::{JsonObject, Tool};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use super::shorten;
+
+/// `engram_status`
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Status {}
+
+/// `engram_query`
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Ask {
+    topic: String,
+    scope: Option<String>,
+    limit: Option<usize>,
+    as_of: Option<String>,
+    fact_type: Option<FactType>,
+    kind: Option<Kind>,
+    include_ephemeral: Option<bool>,
+}
+
+/// `engram_deref`
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Read {
+    pointer: PointerInput,
+    max_tokens: Option<u32>,
+    budget_token: Option<String>,
+}
+
+/// `engram_commit`
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Commit {
+    content: String,
+    scope: String,
+    confidence: f64,
+    kind: Option<Kind>,
+    fact_type: Option<FactType>,
+    provenance: Option<String>,
+    pointers: Option<Vec<PointerInput>>,
+    ttl_days: Option<u32>,
+    operation: Option<MemoryOp>,
+    corrects_lineage: Option<String>,
+    durability: Option<Durability>,
+    agent_id: Option<String>,
+}
+
+/// Reads the arguments of `tool` into its type. An argument that is null is one that is absent.
+pub(super) fn parse<T: DeserializeOwned>(
+    tool: &Tool,
+    mut arguments: JsonObject,
+) -> Result<T, Refusal> {
+    arguments.retain(|_, value| !value.is_null());
+    serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
+        let path = error.path().to_string();
+        let what = match error.into_inner().to_string() {
+            // Serde's words for it name our type.
+            what if what.contains("untagged") => {
+                "expected a pointer: a string, or an object {type, ref, span?, digest?}".to_owned()
+            }
+            what => what,
+        };
+        let what = match path.as_str() {
+            "." => what,
+            name => format!("argument {}: {what}", shorten(name, 80)),
+        };
+        Refusal::new(
+            Code::SchemaInvalid,
+            shorten(&what, 300),
+            format!("{} takes {}.", tool.name, signature(tool)),
+        )
+    })
+}
+
+/// The known arguments: those that must be there, then the others with a question mark.
+fn signature(tool: &Tool) -> String {
+    let schema = &tool.input_schema;
+    let required = schema.get("required").and_then(Value::as_array);
+    let mut names: Vec<String> = required
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect();
+    let all = schema.get("properties").and_then(Value::as_object);
+    for name in all.into_iter().flat_map(|all| all.keys()) {
+        if !names.contains(name) {
+            names.push(format!("{name}?"));
+        }
+    }
+    match names.is_empty() {
+        true => "no arguments".to_owned(),
+        false => names.join(", "),
+    }
+}
+
+impl TryFrom<Ask> for Query {
+    type Error = Refusal;
+
+    fn try_from(ask: Ask) -> Result<Self, Refusal> {
+        Ok(Self {
+            text: ask.topic,
+            k: ask.limit,
+            scope: None,
+            topic: ask.scope.filter(|it| !it.is_empty()),
+            kind: ask.kind,
+            fact_type: ask.fact_type,
+            as_of: ask.as_of.as_deref().map(moment).transpose()?,
+            include_ephemeral: ask.include_ephemeral.unwrap_or_default(),
+        })
+    }
+}
+
+/// A time with its offset, or a day as its beginning in UTC.
+fn moment(text: &str) -> Result<Timestamp, Refusal> {
+    let day = || {
+        let date: Date = text.parse().ok()?;
+        Some(date.to_zoned(TimeZone::UTC).ok()?.timestamp())
+    };
+    text.parse().ok().or_else(day).ok_or_else(|| {
+        Refusal::new(
+            Code::SchemaInvalid,
+            format!("argument as_of: {:?} is not a time", shorten(text, 40)),
+            "Use ISO 8601, for example 2026-01-31T12:00:00Z or 2026-01-31.",
+        )
+    })
+}
+
+impl From<Read> for Deref {
+    fn from(read: Read) -> Self {
+        Self {
+            pointer: read.pointer,
+            max_tokens: read.max_tokens,
+            turn: None,
+            budget_token: read.budget_token,
+        }
+    }
+}
+
+impl Commit {
+    /// The draft, and the words of the evidence where `provenance` is not a pointer.
+    pub(super) fn draft(self) -> Result<(Draft, Option<String>), Refusal> {
+        let mut pointers = self.pointers.unwrap_or_default();
+        let provenance = self.provenance.filter(|it| !it.trim().is_empty());
+        let words = match provenance {
+            Some(text) if addresses(text.trim())? => {
+                pointers.push(PointerInput::Text(text.trim().to_owned()));
+                None
+            }
+            other => other,
+        };
+        let draft = Draft {
+            claim: self.content,
+            pointers,
+            kind: self.kind,
+            fact_type: self.fact_type,
+            confidence: Some(self.confidence),
+            ttl: self
+                .ttl_days
+                .map(|days| Ttl::days(days).map(String::from))
+                .transpose()?,
+            topic: Some(self.scope),
+            agent: self.agent_id,
+            durability: self.durability,
+            operation: self.operation,
+            corrects_lineage: self.corrects_lineage,
+            ..Draft::default()
+        };
+        Ok((draft, words))
+    }
+}
+
+/// Whether a provenance is a pointer. What looks like one and is broken is refused, so that
+/// evidence is not taken for prose.
+fn addresses(text: &str) -> Result<bool, Refusal> {
+    const KINDS: [&str; 6] = ["repo:", "artifact:", "sam:", "diff:", "test:", "url:"];
+    let looks = KINDS.iter().any(|kind| text.starts_with(kind));
+    match text.parse::<Pointer>() {
+        Ok(_) => Ok(true),
+        Err(refusal) if looks && !text.contains(char::is_whitespace) => Err(refusal),
+        Err(_) => Ok(false),
+    }
+}

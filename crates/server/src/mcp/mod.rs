@@ -1,0 +1,249 @@
+//! The MCP server: the official SDK over our own line transport, in both protocol eras
+//! (`initialize`, and stateless requests that carry their version in `_meta`).
+
+mod arguments;
+mod lines;
+mod resources;
+mod results;
+mod tools;
+
+use std::{borrow::Cow, sync::Arc};
+
+use engram_engine::Engine;
+use engram_model::{AgentId, Caller, Code, Refusal, Reply, Request};
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::*,
+    service::{QuitReason, RequestContext, ServerInitializeError, serve_server},
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::OnceCell,
+};
+
+/// The same for all agents and as long as this process lives.
+const LIST_TTL_MS: u64 = 3_600_000;
+
+const INSTRUCTIONS: &str = "\
+Engram is the memory that all agents of this repository share. \
+Before you work on an area, call engram_query with a specific question: others may know it already. \
+After each discovery worth keeping (a constraint, a side effect, a decision, a failed approach), call engram_commit: \
+one short claim plus pointers to its evidence, never pasted code. \
+A pointer is an address with a pin, such as repo:src/auth.rs#L10-L42@HEAD, or @worktree for uncommitted work. \
+engram_deref reads what a pointer addresses and spends a small budget of your turn: read only what you need, with narrow line spans. \
+An error carries code, message and hint: do what the hint says, then call again. \
+Call engram_status once at the start and follow its next_prompt.";
+
+/// Serves MCP on standard input and output until the input ends.
+pub async fn mcp_stdio(engine: Arc<Engine>) -> Result<(), Refusal> {
+    let (input, output) = rmcp::transport::stdio_pipes();
+    mcp_over(engine, input, output).await
+}
+
+/// Serves MCP on any pair of streams until the input ends, and answers what was asked by then.
+pub async fn mcp_over<R, W>(engine: Arc<Engine>, input: R, output: W) -> Result<(), Refusal>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let server = Server {
+        engine,
+        agent: Arc::default(),
+        tools: tools::definitions()?.into(),
+    };
+    if let Err(refusal) = server.engine.follow() {
+        tracing::warn!(%refusal, "the index will not follow in this process");
+    }
+    let running = match serve_server(server, lines::Lines::new(input, output)).await {
+        Ok(running) => running,
+        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(error) => return Err(failed(&error)),
+    };
+    match running.waiting().await {
+        Ok(QuitReason::JoinError(error)) | Err(error) => Err(failed(&error)),
+        Ok(_) => Ok(()),
+    }
+}
+
+/// A defect of ours, or a stream that broke.
+fn failed(error: &dyn std::error::Error) -> Refusal {
+    Refusal::new(
+        Code::Internal,
+        format!("the MCP server stopped: {error}"),
+        "Restart the client; run engram doctor if it happens again.",
+    )
+}
+
+/// One connection: one agent, registered with the first call that needs it.
+#[derive(Clone)]
+struct Server {
+    engine: Arc<Engine>,
+    agent: Arc<OnceCell<AgentId>>,
+    tools: Arc<[Tool]>,
+}
+
+impl Server {
+    /// The agent of this connection. Its handle is the engine's; the client's name is for display.
+    async fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, Refusal> {
+        let label = context.client_info().map_or_else(
+            || "agent".to_owned(),
+            |client| client.title.unwrap_or(client.name),
+        );
+        let engine = Arc::clone(&self.engine);
+        let agent = self
+            .agent
+            .get_or_try_init(|| blocking(move || engine.register_agent(&display_name(&label))))
+            .await?;
+        Ok(Caller::Agent(agent.clone()))
+    }
+
+    /// One request to the engine, off the threads that serve the connection.
+    async fn ask(&self, caller: Caller, request: Request) -> Result<Reply, Refusal> {
+        let engine = Arc::clone(&self.engine);
+        blocking(move || engine.handle(&caller, request)).await
+    }
+}
+
+/// What a client calls itself, as a name of at most 60 printable characters.
+fn display_name(label: &str) -> String {
+    let name: String = label
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(60)
+        .collect::<String>()
+        .trim()
+        .to_owned();
+    match name.is_empty() {
+        true => "agent".to_owned(),
+        false => name,
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
+) -> Result<T, Refusal> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(|error| Err(failed(&error)))
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .build();
+        let info = Implementation::new("engram", env!("CARGO_PKG_VERSION")).with_title("Engram");
+        ServerConfig::new(capabilities)
+            .with_server_info(info)
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        only_page(request)?;
+        Ok(ListToolsResult::with_all_items(self.tools.to_vec())
+            .with_ttl_ms(LIST_TTL_MS)
+            .with_cache_scope(CacheScope::Public))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.tools.iter().find(|tool| tool.name == name).cloned()
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(tool) = self.tools.iter().find(|tool| tool.name == request.name) else {
+            return Err(ErrorData::invalid_params(
+                format!("unknown tool {:?}", shorten(&request.name, 80)),
+                None,
+            ));
+        };
+        let arguments = request.arguments.unwrap_or_default();
+        let answer = match self.caller(&context).await {
+            Ok(caller) => self.call(caller, tool, arguments).await,
+            Err(refusal) => Err(refusal),
+        };
+        Ok(CallToolResponse::Complete(match answer {
+            Ok(value) => CallToolResult::structured(value),
+            Err(refusal) => CallToolResult::structured_error(results::error(&refusal)),
+        }))
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        only_page(request)?;
+        self.resources(&context).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        only_page(request)?;
+        Ok(
+            ListResourceTemplatesResult::with_all_items(vec![resources::template()])
+                .with_ttl_ms(LIST_TTL_MS)
+                .with_cache_scope(CacheScope::Public),
+        )
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.resource(&request.uri, &context).await.map(Into::into)
+    }
+
+    /// Known methods arrive here too, when their parameters have the wrong shape.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = shorten(&request.method, 80);
+        Err(match lines::takes_params(&request.method) {
+            true => ErrorData::invalid_params(format!("malformed params of {method}"), None),
+            false => ErrorData::new(
+                ErrorCode::METHOD_NOT_FOUND,
+                format!("unknown method {method}"),
+                None,
+            ),
+        })
+    }
+}
+
+/// Every list fits one page, so that no cursor of ours exists.
+fn only_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match request.and_then(|it| it.cursor) {
+        None => Ok(()),
+        Some(_) => Err(ErrorData::invalid_params("unknown cursor", None)),
+    }
+}
+
+/// At most `max` characters, on one line.
+fn shorten(text: &str, max: usize) -> Cow<'_, str> {
+    if text.chars().nth(max).is_none() && !text.contains(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let cut: String = text
+        .chars()
+        .take(max)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    Cow::Owned(match text.chars().nth(max) {
+        Some(_) => format!("{}…", cut.trim_end()),
+        None => cut,
+    })
+}

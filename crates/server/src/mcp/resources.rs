@@ -1,0 +1,128 @@
+//! Engrams as resources. Listing shows claims; reading one dereferences its first pointer, and so
+//! spends the agent's budget and is journalled like any dereference.
+
+use engram_model::{
+    Change, Code, Deref, Engram, EngramId, EngramV01, Feed, Refusal, Reply, Request,
+};
+use rmcp::{ErrorData, RoleServer, model::*, service::RequestContext};
+use serde_json::json;
+
+use super::{Server, results::Excerpt, shorten};
+
+const PREFIX: &str = "engram://engram/";
+const MIME: &str = "application/json";
+
+/// How many of the latest engrams are listed.
+const LISTED: usize = 50;
+
+/// Of our own, outside of what JSON-RPC reserves: the engine refused.
+const REFUSED: ErrorCode = ErrorCode(-31_000);
+
+/// How every engram is addressed.
+pub(super) fn template() -> ResourceTemplate {
+    ResourceTemplate::new(format!("{PREFIX}{{id}}"), "engram")
+        .with_title("One engram")
+        .with_description(
+            "An engram and an excerpt of its first pointer. Reading one spends the turn's budget like engram_deref.",
+        )
+        .with_mime_type(MIME)
+}
+
+impl Server {
+    /// The latest engrams that hold.
+    pub(super) async fn resources(
+        &self,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let feed = Feed {
+            limit: Some(LISTED),
+            ..Feed::default()
+        };
+        let caller = self.caller(context).await.map_err(refused)?;
+        let page = match self.ask(caller, Request::Feed(feed)).await {
+            Ok(Reply::Feed(page)) => page,
+            Ok(_) => return Err(unexpected()),
+            Err(refusal) => return Err(refused(refusal)),
+        };
+        let now = self.engine.now();
+        let resources = page
+            .entries
+            .into_iter()
+            .filter_map(|entry| match entry.change {
+                Change::Stored(engram) if engram.holds_at(now) && !engram.redacted => {
+                    Some(resource(&engram))
+                }
+                _ => None,
+            })
+            .collect();
+        Ok(ListResourcesResult::with_all_items(resources)
+            .with_ttl_ms(0)
+            .with_cache_scope(CacheScope::Private))
+    }
+
+    /// One engram with what its first pointer addresses.
+    pub(super) async fn resource(
+        &self,
+        uri: &str,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResult, ErrorData> {
+        let id: EngramId = uri
+            .strip_prefix(PREFIX)
+            .and_then(|id| id.parse().ok())
+            .ok_or_else(|| missing(uri))?;
+        let caller = self.caller(context).await.map_err(refused)?;
+        let engram = match self.ask(caller.clone(), Request::Get(id)).await {
+            Ok(Reply::Engram(engram)) => engram,
+            Ok(_) => return Err(unexpected()),
+            Err(refusal) if refusal.code == Code::NotFound => return Err(missing(uri)),
+            Err(refusal) => return Err(refused(refusal)),
+        };
+        let Some(pointer) = engram.pointers.first().cloned() else {
+            return Err(missing(uri));
+        };
+        let deref = Request::Deref(Deref {
+            pointer: pointer.into(),
+            max_tokens: None,
+            turn: None,
+            budget_token: None,
+        });
+        let read = match self.ask(caller, deref).await {
+            Ok(Reply::Deref(read)) => Excerpt::from(read),
+            Ok(_) => return Err(unexpected()),
+            Err(refusal) => return Err(refused(refusal)),
+        };
+        let text = json!({ "engram": EngramV01::from(&*engram), "dereferenced": read });
+        let contents = ResourceContents::text(text.to_string(), uri).with_mime_type(MIME);
+        Ok(ReadResourceResult::new(vec![contents])
+            .with_ttl_ms(0)
+            .with_cache_scope(CacheScope::Private))
+    }
+}
+
+fn resource(engram: &Engram) -> Resource {
+    Resource::new(format!("{PREFIX}{}", engram.id), shorten(&engram.claim, 80)).with_mime_type(MIME)
+}
+
+fn missing(uri: &str) -> ErrorData {
+    ErrorData::resource_not_found(
+        format!("no resource {}", shorten(uri, 120)),
+        Some(json!({
+            "code": Code::NotFound,
+            "message": "there is no such engram",
+            "hint": "List the resources, or find the engram with engram_query.",
+        })),
+    )
+}
+
+/// The refusal as it is: the sentence for clients that show only that, the parts as data.
+fn refused(refusal: Refusal) -> ErrorData {
+    ErrorData::new(
+        REFUSED,
+        format!("{refusal} {}", refusal.hint),
+        serde_json::to_value(refusal).ok(),
+    )
+}
+
+fn unexpected() -> ErrorData {
+    ErrorData::internal_error("the engine answered something else", None)
+}

@@ -1,0 +1,202 @@
+//! What the tools return: small, since it is all that a model sees.
+
+use engram_gateway::count_tokens;
+use engram_model::{
+    Budget, Dereferenced, Engram, EngramId, FactType, Finding, Kind, LineageId, Meter, PutReply,
+    QueryReply, Refusal, StatusReply, Verdict,
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// Most tokens of the engrams in one answer.
+const QUERY_TOKENS: usize = 3_900;
+
+/// `engram_commit`
+#[derive(Serialize)]
+pub(super) struct Committed {
+    id: EngramId,
+    lineage_id: LineageId,
+    verified: bool,
+    duplicate: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    supersedes: Option<EngramId>,
+    findings: Vec<Finding>,
+}
+
+impl From<PutReply> for Committed {
+    fn from(reply: PutReply) -> Self {
+        let found = |what: &str| reply.findings.iter().find(|finding| finding.what == what);
+        Self {
+            id: reply.id,
+            lineage_id: reply.lineage_id,
+            verified: reply.verified,
+            duplicate: found("duplicate").is_some(),
+            supersedes: found("superseded").map(|finding| finding.id),
+            findings: reply.findings,
+        }
+    }
+}
+
+/// `engram_query`
+#[derive(Serialize)]
+pub(super) struct Found {
+    verdict: Verdict,
+    relaxed: bool,
+    engrams: Vec<Brief>,
+    /// How many more matched and did not fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    omitted: Option<usize>,
+}
+
+impl From<QueryReply> for Found {
+    fn from(reply: QueryReply) -> Self {
+        let matched = reply.engrams.len();
+        let mut engrams: Vec<Brief> = reply.engrams.into_iter().map(Brief::from).collect();
+        engrams.truncate(within(QUERY_TOKENS, &engrams));
+        Self {
+            verdict: reply.verdict,
+            relaxed: reply.relaxed,
+            omitted: Some(matched - engrams.len()).filter(|count| *count > 0),
+            engrams,
+        }
+    }
+}
+
+/// How many of the first items fit. No token is shorter than a byte, so that tokens are counted
+/// only where bytes do not settle it.
+fn within(tokens: usize, items: &[impl Serialize]) -> usize {
+    let texts: Vec<String> = items
+        .iter()
+        .map(|item| serde_json::to_string(item).unwrap_or_default())
+        .collect();
+    if texts.iter().map(String::len).sum::<usize>() <= tokens {
+        return items.len();
+    }
+    let mut room = tokens;
+    texts
+        .iter()
+        .take_while(|text| {
+            let cost = count_tokens(text) + 1;
+            let fits = cost <= room;
+            room = room.saturating_sub(cost);
+            fits
+        })
+        .count()
+}
+
+/// An engram as an answer shows it.
+#[derive(Serialize)]
+pub(super) struct Brief {
+    id: EngramId,
+    claim: String,
+    kind: Kind,
+    fact_type: FactType,
+    topic: String,
+    confidence: f64,
+    by: String,
+    created_at: String,
+    verified: bool,
+    pointers: Vec<String>,
+    has_open_conflict: bool,
+}
+
+impl From<Engram> for Brief {
+    fn from(engram: Engram) -> Self {
+        Self {
+            id: engram.id,
+            claim: engram.claim,
+            kind: engram.kind,
+            fact_type: engram.fact_type,
+            topic: engram.topic,
+            confidence: engram.confidence,
+            by: engram.provenance.created_by,
+            created_at: format!("{:.0}", engram.provenance.created_at),
+            verified: engram.verified,
+            pointers: engram.pointers.iter().map(ToString::to_string).collect(),
+            has_open_conflict: engram.figures.conflicts > 0,
+        }
+    }
+}
+
+/// `engram_deref`
+#[derive(Serialize)]
+pub(super) struct Excerpt {
+    pointer: String,
+    excerpt: String,
+    content_digest: String,
+    tokens: u32,
+    truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<Left>,
+}
+
+impl From<Dereferenced> for Excerpt {
+    fn from(read: Dereferenced) -> Self {
+        Self {
+            pointer: read.pointer,
+            excerpt: read.excerpt,
+            content_digest: read.content_digest,
+            tokens: read.tokens,
+            truncated: read.truncated,
+            budget: read.budget.map(Left::from),
+        }
+    }
+}
+
+/// `engram_status`
+#[derive(Serialize)]
+pub(super) struct Standing {
+    status: String,
+    next_prompt: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    branch: Option<String>,
+    engrams: u64,
+    agents: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<Left>,
+}
+
+impl From<StatusReply> for Standing {
+    fn from(reply: StatusReply) -> Self {
+        let (project, branch) = reply
+            .project
+            .map_or((None, None), |it| (Some(it.name), it.branch));
+        Self {
+            status: reply.status,
+            next_prompt: reply.next,
+            project,
+            branch,
+            engrams: reply.engrams,
+            agents: reply.agents,
+            budget: reply.budget.map(Left::from),
+        }
+    }
+}
+
+/// What an agent may still fetch in this turn.
+#[derive(Serialize)]
+pub(super) struct Left {
+    repo_spans: u32,
+    artifact_sections: u32,
+    sam_items: u32,
+    tokens: u32,
+}
+
+impl From<Budget> for Left {
+    fn from(budget: Budget) -> Self {
+        let left = |meter: Meter| meter.limit.saturating_sub(meter.used);
+        Self {
+            repo_spans: left(budget.repo_spans),
+            artifact_sections: left(budget.artifact_sections),
+            sam_items: left(budget.sam_items),
+            tokens: left(budget.tokens),
+        }
+    }
+}
+
+/// A refusal, as every surface writes it.
+pub(super) fn error(refusal: &Refusal) -> Value {
+    json!({ "error": refusal })
+}

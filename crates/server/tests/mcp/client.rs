@@ -1,0 +1,245 @@
+//! A client of raw JSON-RPC lines, and a repository to serve.
+
+use std::{collections::HashMap, path::Path, sync::Arc};
+
+use engram_engine::{Engine, Options};
+use engram_model::Refusal;
+use engram_server::mcp_over;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf},
+    task::JoinHandle,
+};
+
+/// Twelve lines, so that spans can be told apart.
+pub(crate) const LEDGER: &str = "\
+fn post(entry: Entry) {
+    // Vendors retry for 30 days.
+    store(entry);
+}
+
+fn store(entry: Entry) {
+    let key = entry.id;
+    table().insert(key, entry);
+}
+
+const RETRY_DAYS: u32 = 30;
+// the end
+";
+
+/// A repository with one commit, a home beside it, and an engine on both.
+pub(crate) struct Ground {
+    pub(crate) engine: Arc<Engine>,
+    folder: Arc<TempDir>,
+}
+
+impl Ground {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let repo = folder.path().join("repo");
+        commit(&repo, "src/ledger.rs", LEDGER);
+        let engine = Engine::open(Options {
+            home: folder.path().join("home"),
+            repo: None,
+            from: repo,
+        });
+        Self {
+            engine: Arc::new(engine.unwrap()),
+            folder: Arc::new(folder),
+        }
+    }
+}
+
+fn commit(repo: &Path, path: &str, text: &str) {
+    let git = git2::Repository::init(repo).unwrap();
+    let file = repo.join(path);
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(file, text).unwrap();
+    let mut index = git.index().unwrap();
+    index.add_path(Path::new(path)).unwrap();
+    index.write().unwrap();
+    let tree = git.find_tree(index.write_tree().unwrap()).unwrap();
+    let who = git2::Signature::now("Test", "test@example.org").unwrap();
+    git.commit(Some("HEAD"), &who, &who, "Begin", &tree, &[])
+        .unwrap();
+}
+
+/// The two protocols that are spoken in the field.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Era {
+    /// 2025-11-25: a session that begins with `initialize`.
+    Legacy,
+    /// 2026-07-28: every request carries its version.
+    Modern,
+}
+
+pub(crate) const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
+
+/// What a modern request carries.
+pub(crate) fn meta() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": { "name": "tester", "version": "1" },
+    })
+}
+
+pub(crate) struct Client {
+    era: Era,
+    write: WriteHalf<DuplexStream>,
+    lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    server: JoinHandle<Result<(), Refusal>>,
+    last_id: u64,
+    early: HashMap<u64, Value>,
+    _folder: Arc<TempDir>,
+}
+
+impl Client {
+    /// A connection on which nothing was said.
+    pub(crate) fn raw(ground: &Ground, era: Era) -> Self {
+        let (near, far) = tokio::io::duplex(1 << 16);
+        let (read, write) = tokio::io::split(far);
+        let server = tokio::spawn(mcp_over(Arc::clone(&ground.engine), read, write));
+        let (read, write) = tokio::io::split(near);
+        Self {
+            era,
+            write,
+            lines: BufReader::new(read).lines(),
+            server,
+            last_id: 0,
+            early: HashMap::new(),
+            _folder: Arc::clone(&ground.folder),
+        }
+    }
+
+    /// A connection that is ready for calls.
+    pub(crate) async fn open(ground: &Ground, era: Era) -> Self {
+        let mut client = Self::raw(ground, era);
+        if era == Era::Legacy {
+            client.initialize().await;
+        }
+        client
+    }
+
+    pub(crate) async fn initialize(&mut self) -> Value {
+        let answer = self
+            .request(
+                "initialize",
+                json!({
+                    "protocolVersion": "2025-11-25",
+                    "capabilities": {},
+                    "clientInfo": { "name": "tester", "version": "1" },
+                }),
+            )
+            .await;
+        self.line(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)
+            .await;
+        answer["result"].clone()
+    }
+
+    /// Bytes and a newline.
+    pub(crate) async fn line(&mut self, bytes: &[u8]) {
+        self.write.write_all(bytes).await.unwrap();
+        self.write.write_all(b"\n").await.unwrap();
+    }
+
+    /// Sends a request without waiting; the id to wait for.
+    pub(crate) async fn send(&mut self, method: &str, mut params: Value) -> u64 {
+        self.last_id += 1;
+        if self.era == Era::Modern {
+            params["_meta"] = meta();
+        }
+        let request =
+            json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params });
+        self.line(request.to_string().as_bytes()).await;
+        self.last_id
+    }
+
+    /// The next message, whatever it is; none when the server has closed its end.
+    pub(crate) async fn next(&mut self) -> Option<Value> {
+        let line = self.lines.next_line().await.unwrap()?;
+        Some(serde_json::from_str(&line).expect("only JSON on the output"))
+    }
+
+    /// The answer to a request that was sent.
+    pub(crate) async fn answer(&mut self, id: u64) -> Value {
+        loop {
+            if let Some(answer) = self.early.remove(&id) {
+                return answer;
+            }
+            let answer = self.next().await.expect("an answer before the end");
+            let got = answer["id"].as_u64().expect("an answer to a request");
+            self.early.insert(got, answer);
+        }
+    }
+
+    pub(crate) async fn request(&mut self, method: &str, params: Value) -> Value {
+        let id = self.send(method, params).await;
+        self.answer(id).await
+    }
+
+    /// A tool call; its result, checked against what the tool declares.
+    pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let answer = self.request("tools/call", params).await;
+        let result = &answer["result"];
+        assert!(result.is_object(), "{tool}: {answer}");
+        self.check(tool, result).await;
+        result.clone()
+    }
+
+    /// A call that succeeds; what the model sees of it.
+    pub(crate) async fn ok(&mut self, tool: &str, arguments: Value) -> Value {
+        let result = self.call(tool, arguments).await;
+        assert_eq!(result["isError"], json!(false), "{tool}: {result}");
+        result["structuredContent"].clone()
+    }
+
+    /// A call that is refused; the error that the model sees.
+    pub(crate) async fn refused(&mut self, tool: &str, arguments: Value) -> Value {
+        let result = self.call(tool, arguments).await;
+        assert_eq!(result["isError"], json!(true), "{tool}: {result}");
+        result["structuredContent"]["error"].clone()
+    }
+
+    async fn check(&mut self, tool: &str, result: &Value) {
+        let seen = &result["structuredContent"];
+        let text: Value =
+            serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+        assert_eq!(&text, seen, "{tool}: text and structure differ");
+        let schema = self.tool(tool).await["outputSchema"].clone();
+        let validator = jsonschema::draft202012::new(&schema).unwrap();
+        let errors: Vec<String> = validator
+            .iter_errors(seen)
+            .map(|error| error.to_string())
+            .collect();
+        assert!(
+            errors.is_empty(),
+            "{tool}: {seen} breaks its schema: {errors:?}"
+        );
+        let modern = self.era == Era::Modern;
+        assert_eq!(result["resultType"] == "complete", modern, "{result}");
+    }
+
+    pub(crate) async fn tools(&mut self) -> Vec<Value> {
+        let answer = self.request("tools/list", json!({})).await;
+        answer["result"]["tools"].as_array().unwrap().clone()
+    }
+
+    pub(crate) async fn tool(&mut self, name: &str) -> Value {
+        let tools = self.tools().await;
+        let found = tools.into_iter().find(|tool| tool["name"] == name);
+        found.expect("a listed tool")
+    }
+
+    /// Ends the input; what is still written, and how the server ended.
+    pub(crate) async fn end(mut self) -> (Vec<Value>, Result<(), Refusal>) {
+        self.write.shutdown().await.unwrap();
+        let mut rest: Vec<Value> = self.early.drain().map(|(_, answer)| answer).collect();
+        while let Some(answer) = self.next().await {
+            rest.push(answer);
+        }
+        (rest, self.server.await.unwrap())
+    }
+}

@@ -1,0 +1,9 @@
+//! The MCP server over an in-memory pair of streams, in both protocol eras, on a real repository.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod calls;
+mod client;
+mod refusals;
+mod resources;
+mod surface;
+mod wire;

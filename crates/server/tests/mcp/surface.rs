@@ -1,0 +1,157 @@
+//! What a client sees before it calls anything.
+
+use engram_model::{Durability, FactType, Kind, MemoryOp};
+use serde_json::{Value, json};
+
+use crate::client::{Client, ERAS, Era, Ground};
+
+/// A model pays for this in every session.
+const MOST_BYTES: usize = 8 * 1024;
+
+#[tokio::test]
+async fn the_tools_are_these() {
+    let mut listed = Vec::new();
+    for era in ERAS {
+        let mut client = Client::open(&Ground::new(), era).await;
+        listed.push(client.tools().await);
+    }
+    assert_eq!(listed[0], listed[1], "both eras list the same");
+    insta::assert_json_snapshot!("tools", listed[0]);
+}
+
+#[tokio::test]
+async fn the_list_is_small_and_says_how_long_it_holds() {
+    let mut client = Client::open(&Ground::new(), Era::Modern).await;
+    let answer = client.request("tools/list", json!({})).await;
+    let result = &answer["result"];
+    let bytes = result.to_string().len();
+    println!("tools/list has {bytes} bytes");
+    assert!(bytes <= MOST_BYTES, "{bytes} bytes");
+    assert!(result["tools"].as_array().unwrap().len() <= 8);
+    assert!(result["ttlMs"].as_u64().unwrap() > 0);
+    assert_eq!(result["cacheScope"], "public");
+}
+
+#[tokio::test]
+async fn each_tool_is_fully_declared() {
+    const HINTS: [&str; 4] = [
+        "readOnlyHint",
+        "destructiveHint",
+        "idempotentHint",
+        "openWorldHint",
+    ];
+    let mut client = Client::open(&Ground::new(), Era::Legacy).await;
+    for tool in client.tools().await {
+        let name = tool["name"].as_str().unwrap();
+        assert!(name.starts_with("engram_"), "{name}");
+        assert!(tool["title"].is_string(), "{name}");
+        for hint in HINTS {
+            assert!(tool["annotations"][hint].is_boolean(), "{name}: {hint}");
+        }
+        assert_eq!(
+            tool["annotations"]["readOnlyHint"],
+            json!(name != "engram_commit")
+        );
+        for schema in [&tool["inputSchema"], &tool["outputSchema"]] {
+            assert_eq!(schema["type"], "object", "{name}");
+            jsonschema::draft202012::meta::validate(schema).expect("a valid schema");
+            for wasteful in ["$schema", "format", "title"] {
+                assert!(
+                    !names(schema).contains(&wasteful.to_owned()),
+                    "{name}: {wasteful}"
+                );
+            }
+        }
+        assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{name}");
+        let described = tool["description"].as_str().unwrap();
+        assert!(
+            described.contains("Returns {"),
+            "{name} says what comes back"
+        );
+        let always = tool["_meta"]["anthropic/alwaysLoad"] == true;
+        assert_eq!(always, name != "engram_status", "{name}");
+    }
+}
+
+/// Every key of every object in a value.
+fn names(value: &Value) -> Vec<String> {
+    match value {
+        Value::Object(map) => map
+            .iter()
+            .flat_map(|(key, value)| std::iter::once(key.clone()).chain(names(value)))
+            .collect(),
+        Value::Array(items) => items.iter().flat_map(names).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn words<T: Copy>(all: &[T], word: impl Fn(T) -> &'static str) -> Value {
+    all.iter().map(|it| word(*it)).collect()
+}
+
+#[tokio::test]
+async fn schemas_and_types_know_the_same_words() {
+    let mut client = Client::open(&Ground::new(), Era::Legacy).await;
+    let words = [
+        ("kind", words(Kind::ALL, Kind::as_str)),
+        ("fact_type", words(FactType::ALL, FactType::as_str)),
+        ("operation", words(MemoryOp::ALL, MemoryOp::as_str)),
+        ("durability", words(Durability::ALL, Durability::as_str)),
+    ];
+    for tool in client.tools().await {
+        let properties = tool["inputSchema"]["properties"].clone();
+        for (name, all) in &words {
+            if let Some(property) = properties.get(name) {
+                assert_eq!(&property["enum"], all, "{}: {name}", tool["name"]);
+            }
+        }
+        let error = client
+            .refused(tool["name"].as_str().unwrap(), json!({ "no_such": 1 }))
+            .await;
+        let message = error["message"].as_str().unwrap();
+        for name in properties.as_object().unwrap().keys() {
+            assert!(message.contains(&format!("`{name}`")), "{name}: {message}");
+        }
+        let known = message.matches('`').count() / 2 - 1;
+        assert_eq!(known, properties.as_object().unwrap().len(), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn both_ways_to_begin_introduce_the_server() {
+    let ground = Ground::new();
+    let mut client = Client::raw(&ground, Era::Legacy);
+    let session = client.initialize().await;
+    assert_eq!(session["protocolVersion"], "2025-11-25");
+    assert_eq!(session["serverInfo"]["name"], "engram");
+
+    let mut client = Client::raw(&ground, Era::Modern);
+    let answer = client.request("server/discover", json!({})).await;
+    let found = &answer["result"];
+    let versions = found["supportedVersions"].as_array().unwrap();
+    assert!(versions.contains(&json!("2026-07-28")) && versions.contains(&json!("2025-11-25")));
+    assert_eq!(found["instructions"], session["instructions"]);
+    assert_eq!(found["capabilities"], session["capabilities"]);
+
+    let instructions = session["instructions"].as_str().unwrap();
+    assert!(instructions.len() < 1_500, "{}", instructions.len());
+    for word in [
+        "engram_query",
+        "engram_commit",
+        "engram_deref",
+        "engram_status",
+        "budget",
+    ] {
+        assert!(instructions.contains(word), "{word}");
+    }
+}
+
+#[tokio::test]
+async fn a_probe_does_not_bind_the_client_to_an_era() {
+    let ground = Ground::new();
+    let mut client = Client::raw(&ground, Era::Modern);
+    let answer = client.request("server/discover", json!({})).await;
+    assert!(answer["result"].is_object());
+    let session = client.initialize().await;
+    assert_eq!(session["protocolVersion"], "2025-11-25");
+}

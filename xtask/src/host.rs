@@ -1,0 +1,267 @@
+//! What this machine has: system packages and a compiler that builds for wasm.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use crate::{
+    setup::Needs,
+    shell::{cargo, command, output, run, run_twice, succeeds, which},
+};
+
+/// Debian and Ubuntu packages: what the product is built with.
+const BUILD: &[&str] = &[
+    "build-essential",
+    "cmake",
+    "libayatana-appindicator3-dev",
+    "libgtk-3-dev",
+    "librsvg2-dev",
+    "libssl-dev",
+    "libwebkit2gtk-4.1-dev",
+    "pkg-config",
+];
+/// What shows the window where there is no display, and captures it.
+const SCREENSHOT: &[&str] = &["fonts-dejavu-core", "imagemagick", "xvfb"];
+/// What drives it in the tests.
+const TEST: &[&str] = &["python3-venv", "webkit2gtk-driver"];
+/// Debian's compiler for the web, with the source of its standard library.
+const WEB: &[&str] = &["rustc-web", "rust-web-src"];
+
+const WASM: &str = "wasm32-unknown-unknown";
+
+/// Installs the system packages that are missing; instant when none is.
+pub fn packages(needs: Needs) -> Result<()> {
+    if which("apt-get").is_some() && which("dpkg-query").is_some() {
+        return debian(needs);
+    }
+    if cfg!(target_os = "linux") && !has_libraries() {
+        bail!(
+            "the window needs WebKitGTK 4.1, GTK 3 and librsvg with their headers, pkg-config, cmake and a C compiler; \
+             install them with your package manager, for example\n  \
+             Fedora: sudo dnf install webkit2gtk4.1-devel gtk3-devel librsvg2-devel libappindicator-gtk3-devel openssl-devel cmake gcc-c++\n  \
+             Arch:   sudo pacman -S webkit2gtk-4.1 gtk3 librsvg libappindicator-gtk3 openssl cmake base-devel\n\
+             and run this again"
+        );
+    }
+    let missing: Vec<_> = programs(needs).filter(|it| which(it).is_none()).collect();
+    if !missing.is_empty() {
+        bail!(
+            "{} not found; install with your package manager and run this again",
+            missing.join(", ")
+        );
+    }
+    println!("system libraries: all there");
+    Ok(())
+}
+
+fn programs(needs: Needs) -> impl Iterator<Item = &'static str> {
+    let screenshot: &[_] = match needs.screenshot && cfg!(target_os = "linux") {
+        true => &["Xvfb", "import"],
+        false => &[],
+    };
+    let test: &[_] = match needs.test {
+        true => &["python3", "npm", "WebKitWebDriver"],
+        false => &[],
+    };
+    screenshot.iter().chain(test).copied()
+}
+
+fn has_libraries() -> bool {
+    succeeds(command("pkg-config").args(["--exists", "webkit2gtk-4.1", "gtk+-3.0", "librsvg-2.0"]))
+}
+
+fn debian(needs: Needs) -> Result<()> {
+    let missing = not_installed(&wanted(needs)?)?;
+    if missing.is_empty() {
+        println!("system packages: all there");
+        return Ok(());
+    }
+    println!("system packages to install: {}", missing.join(" "));
+    let Some(prefix) = privilege()? else {
+        bail!(
+            "installing needs root; run this line, then the same task again:\n  \
+             sudo apt-get update && sudo apt-get install -y --no-install-recommends {}",
+            missing.join(" ")
+        );
+    };
+    let apt = |arguments: &[&str]| {
+        let mut apt = match prefix {
+            [] => command("apt-get"),
+            [program, rest @ ..] => {
+                let mut sudo = command(program);
+                sudo.args(rest).arg("apt-get");
+                sudo
+            }
+        };
+        apt.args(["-q", "-o", "Dpkg::Use-Pty=0"]).args(arguments);
+        apt.env("DEBIAN_FRONTEND", "noninteractive");
+        apt
+    };
+    let mut install = vec!["install", "-y", "--no-install-recommends"];
+    install.extend(&missing);
+    run_twice(|| apt(&["update"]))
+        .and_then(|()| run_twice(|| apt(&install)))
+        .context("the system packages could not be installed; is there a network, and is no other apt-get at work?")
+}
+
+/// How to become root: nothing to prepend, sudo without a question, or no way.
+fn privilege() -> Result<Option<&'static [&'static str]>> {
+    if output(command("id").arg("-u"))? == "0" {
+        return Ok(Some(&[]));
+    }
+    Ok(succeeds(command("sudo").args(["-n", "true"])).then_some(&["sudo", "-n"]))
+}
+
+fn wanted(needs: Needs) -> Result<Vec<&'static str>> {
+    let mut wanted = BUILD.to_vec();
+    if needs.screenshot || needs.test {
+        wanted.extend(SCREENSHOT);
+    }
+    if needs.test {
+        wanted.extend(TEST);
+        for (program, package) in [("python3", "python3"), ("npm", "npm"), ("git", "git")] {
+            if which(program).is_none() {
+                wanted.push(package);
+            }
+        }
+    }
+    if !toolchain_has_wasm()? && debian_has_web_compiler() {
+        wanted.extend(WEB);
+    }
+    Ok(wanted)
+}
+
+fn not_installed(wanted: &[&'static str]) -> Result<Vec<&'static str>> {
+    // Fails when a name is unknown, and prints the others all the same.
+    let known = command("dpkg-query")
+        .args(["-W", "-f", "${Package} ${db:Status-Status}\n"])
+        .args(wanted)
+        .output()
+        .context("dpkg-query does not start")?;
+    let known = String::from_utf8_lossy(&known.stdout).into_owned();
+    Ok(missing(wanted, &known))
+}
+
+fn missing(wanted: &[&'static str], known: &str) -> Vec<&'static str> {
+    wanted
+        .iter()
+        .copied()
+        .filter(|name| {
+            !known
+                .lines()
+                .any(|line| line == format!("{name} installed"))
+        })
+        .collect()
+}
+
+/// Makes sure that some compiler here builds for wasm; which one is used is the front end's choice.
+pub fn wasm_compiler() -> Result<()> {
+    if toolchain_has_wasm()? {
+        println!("wasm: the active toolchain builds for it");
+    } else if Path::new("/usr/bin/rustc").exists() && web_source_installed() {
+        println!("wasm: rustc-web builds for it");
+    } else if which("rustup").is_some() {
+        println!("wasm: adding the target to the active toolchain");
+        run_twice(|| {
+            let mut rustup = command("rustup");
+            rustup.args(["target", "add", WASM]);
+            rustup
+        })
+        .context("the wasm target could not be added; is there a network?")?;
+    } else {
+        bail!(
+            "this Rust cannot build for {WASM}; install that target with what installed Rust, and run this again"
+        );
+    }
+    Ok(())
+}
+
+fn toolchain_has_wasm() -> Result<bool> {
+    let folder = output(command("rustc").args(["--print", "target-libdir", "--target", WASM]))
+        .context("Rust is missing: install rustup, then run this again")?;
+    Ok(std::fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some()))
+}
+
+fn web_source_installed() -> bool {
+    not_installed(WEB).is_ok_and(|it| it.is_empty())
+}
+
+/// Whether this release of Debian has it, installed or not.
+fn debian_has_web_compiler() -> bool {
+    let listed = || output(command("apt-cache").args(["policy", "rustc-web"])).unwrap_or_default();
+    if listed().contains("Candidate:") {
+        return true;
+    }
+    // A bare machine has no package lists yet.
+    std::fs::read_to_string("/etc/os-release")
+        .ok()
+        .and_then(|text| debian_version(&text))
+        .is_some_and(|version| version >= 12)
+}
+
+/// The major version, where this is Debian.
+fn debian_version(os_release: &str) -> Option<u32> {
+    let value = |key: &str| {
+        os_release
+            .lines()
+            .find_map(|line| line.strip_prefix(key)?.strip_prefix('='))
+            .map(|it| it.trim_matches('"'))
+    };
+    (value("ID") == Some("debian")).then(|| value("VERSION_ID")?.parse().ok())?
+}
+
+/// The compiler, git, and what checks the sources.
+pub fn rust(needs: Needs) -> Result<()> {
+    let version = output(command("rustc").arg("--version"))
+        .context("Rust is missing: install rustup, then run this again")?;
+    println!(
+        "{version} (at least {} is needed)",
+        env!("CARGO_PKG_RUST_VERSION")
+    );
+    run(command("git").arg("--version"))
+        .context("git is missing: install it, then run this again")?;
+    let components = [("fmt", "rustfmt"), ("clippy", "clippy")];
+    for (subcommand, component) in components {
+        if needs.test && !succeeds(cargo().args([subcommand, "--version"])) {
+            run_twice(|| {
+                let mut rustup = command("rustup");
+                rustup.args(["component", "add", component]);
+                rustup
+            })
+            .with_context(|| {
+                format!("{component} is missing: install it with what installed Rust")
+            })?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_installed_counts() {
+        let known = "cmake installed\nxvfb config-files\ncmake-data installed\n";
+        assert_eq!(
+            missing(&["cmake", "xvfb", "imagemagick"], known),
+            ["xvfb", "imagemagick"]
+        );
+    }
+
+    #[test]
+    fn debian_is_known_by_its_release_file() {
+        for (text, expected) in [
+            ("ID=debian\nVERSION_ID=\"12\"\n", Some(12)),
+            ("VERSION_ID=\"13\"\nID=debian\n", Some(13)),
+            ("ID=ubuntu\nVERSION_ID=\"24.04\"\nID_LIKE=debian\n", None),
+            (
+                "ID=debian\nPRETTY_NAME=\"Debian GNU/Linux trixie/sid\"\n",
+                None,
+            ),
+            ("", None),
+        ] {
+            assert_eq!(debian_version(text), expected, "{text}");
+        }
+    }
+}

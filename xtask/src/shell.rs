@@ -1,0 +1,152 @@
+//! Running other programs: no stdin, and an error that shows the line that failed.
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsStr,
+    io::BufReader,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context, Result, bail};
+use cargo_metadata::Message;
+
+/// A command that reads nothing from the terminal.
+pub fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.stdin(Stdio::null());
+    command
+}
+
+/// The cargo that runs this task, without what it told this task about itself: build scripts that
+/// look at such variables would run again each time that cargo is called the other way.
+pub fn cargo() -> Command {
+    let mut cargo = command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if ["CARGO_PKG_", "CARGO_MANIFEST_"]
+            .iter()
+            .any(|it| text.starts_with(it))
+        {
+            cargo.env_remove(&name);
+        }
+    }
+    cargo
+}
+
+/// Runs to the end, output passed through.
+pub fn run(command: &mut Command) -> Result<()> {
+    let status = command
+        .status()
+        .with_context(|| format!("{} does not start", line(command)))?;
+    if !status.success() {
+        bail!("`{}` failed ({status})", line(command));
+    }
+    Ok(())
+}
+
+/// `cargo build` with these arguments; where the programs are that it built, by name.
+pub fn build(root: &Path, arguments: &[&str]) -> Result<BTreeMap<String, PathBuf>> {
+    let mut build = cargo();
+    build.current_dir(root).arg("build").args(arguments);
+    let mut child = build
+        .arg("--message-format=json-render-diagnostics")
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("cargo does not start")?;
+    let messages = child.stdout.take().context("cargo's output is closed")?;
+    let mut built = BTreeMap::new();
+    for message in Message::parse_stream(BufReader::new(messages)) {
+        if let Message::CompilerArtifact(artifact) = message?
+            && let Some(program) = artifact.executable
+            && !artifact.profile.test
+        {
+            built.insert(artifact.target.name, program.into());
+        }
+    }
+    if !child.wait()?.success() {
+        bail!("`{}` failed", line(&build));
+    }
+    Ok(built)
+}
+
+/// Runs to the end and returns what was printed.
+pub fn output(command: &mut Command) -> Result<String> {
+    let output = command
+        .stderr(Stdio::inherit())
+        .output()
+        .with_context(|| format!("{} does not start", line(command)))?;
+    if !output.status.success() {
+        bail!("`{}` failed ({})", line(command), output.status);
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// Whether it runs and says yes; silent.
+pub fn succeeds(command: &mut Command) -> bool {
+    command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|it| it.success())
+}
+
+/// What fetches from the network gets a second try.
+pub fn run_twice(mut command: impl FnMut() -> Command) -> Result<()> {
+    match run(&mut command()) {
+        Ok(()) => Ok(()),
+        Err(first) => {
+            eprintln!("{first:#}; once more");
+            run(&mut command())
+        }
+    }
+}
+
+/// Where a program is on PATH.
+pub fn which(program: &str) -> Option<PathBuf> {
+    std::env::split_paths(&std::env::var_os("PATH")?)
+        .map(|folder| folder.join(program))
+        .find(|path| path.is_file())
+}
+
+/// As one would type it.
+pub fn line(command: &Command) -> String {
+    let program = PathBuf::from(command.get_program());
+    let name = program.file_name().unwrap_or(command.get_program());
+    std::iter::once(name)
+        .chain(command.get_args())
+        .map(|it| it.to_string_lossy().into_owned())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_shows_its_line() {
+        let error = run(command("false").arg("--now")).unwrap_err().to_string();
+        assert!(error.contains("`false --now` failed"), "{error}");
+        let error = run(&mut command("no-such-program-of-ours"))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("does not start"), "{error}");
+    }
+
+    #[test]
+    fn a_second_try_can_succeed() {
+        let mut tries = 0;
+        let result = run_twice(|| {
+            tries += 1;
+            command(if tries == 1 { "false" } else { "true" })
+        });
+        assert!(result.is_ok() && tries == 2);
+    }
+
+    #[test]
+    fn programs_are_found_on_the_path() {
+        assert!(which("sh").is_some());
+        assert!(which("no-such-program-of-ours").is_none());
+    }
+}

@@ -1,0 +1,302 @@
+//! `cargo xtask test`: every check and every test, and one closing line with the totals.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+    sync::mpsc,
+    time::Duration,
+};
+
+use anyhow::{Context, Result, bail};
+
+use crate::{
+    schemas, setup,
+    shell::{build, cargo, line, run, which},
+    steps::Steps,
+    tally::Tally,
+    tools, ui,
+};
+
+/// A test run that prints nothing for so long hangs.
+const SILENCE: Duration = Duration::from_secs(10 * 60);
+
+/// The front end is a workspace of its own; what needs no browser is checked on the host.
+const UI: &str = "ui/Cargo.toml";
+
+#[derive(clap::Args)]
+pub struct Test {
+    /// Only tests whose name contains this; the checks before them are left out
+    filter: Option<String>,
+}
+
+impl Test {
+    pub fn perform(self, root: &Path) -> Result<ExitCode> {
+        let mut steps = Steps::new(if self.filter.is_some() { 5 } else { 11 });
+        let mut tally = Tally::default();
+        let ready = prepare(&mut steps, root).is_some();
+        if ready && self.filter.is_none() {
+            checks(&mut steps, root);
+        }
+        if ready {
+            tests(&mut steps, root, self.filter.as_deref(), &mut tally);
+        }
+        Ok(close(&steps, tally))
+    }
+}
+
+/// What every later step needs.
+fn prepare(steps: &mut Steps, root: &Path) -> Option<()> {
+    steps.step("what this machine lacks", "cargo xtask setup", || {
+        setup::ensure(setup::Needs::ALL)
+    })?;
+    steps.step("the front end", "cargo xtask ui", || ui::build(root, false))
+}
+
+/// What needs no test binary; each is tried, whatever became of the others.
+fn checks(steps: &mut Steps, root: &Path) {
+    let check = |steps: &mut Steps, name: &str, mut command: Command| {
+        command.current_dir(root);
+        let again = line(&command);
+        steps.step(name, &again, || run(&mut command));
+    };
+    let mut fmt = cargo();
+    fmt.args(["fmt", "--all", "--check"]);
+    check(steps, "format", fmt);
+    let mut fmt = cargo();
+    fmt.args(["fmt", "--check", "--manifest-path", UI]);
+    check(steps, "format of the front end", fmt);
+    let mut clippy = cargo();
+    clippy.args([
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ]);
+    check(steps, "clippy", clippy);
+    let mut clippy = cargo();
+    clippy
+        .args(["clippy", "--all-targets", "--manifest-path", UI])
+        .args(["--", "-D", "warnings"]);
+    check(steps, "clippy of the front end", clippy);
+    steps.step("schemas", "cargo xtask schemas --check", || {
+        schemas::write_or_check(root, true)
+    });
+    steps.step("licences and bans", "cargo deny check", || deny(root));
+}
+
+/// Slow to install, so only where it is; the tests check licences and edges without it.
+fn deny(root: &Path) -> Result<()> {
+    if which("cargo-deny").is_none() {
+        println!("cargo-deny is not installed: left to xtask/tests/tidy.rs");
+        return Ok(());
+    }
+    run(cargo()
+        .args(["deny", "--offline", "check", "bans", "licenses"])
+        .current_dir(root))
+}
+
+fn tests(steps: &mut Steps, root: &Path, filter: Option<&str>, tally: &mut Tally) {
+    // One build with the features of the tests, so that the binaries which journeys drive are
+    // there and nothing is compiled twice.
+    const BUILD: [&str; 3] = ["--workspace", "--bins", "--tests"];
+    let again = format!("cargo build {}", BUILD.join(" "));
+    let Some(built) = steps.step("build", &again, || build(root, &BUILD)) else {
+        return;
+    };
+    let mut all = cargo();
+    all.args(["test", "--workspace", "--no-fail-fast"])
+        .args(filter)
+        .envs(built.get("engram").map(|it| ("ENGRAM_BIN", it)));
+    run_tests(steps, root, "tests", all, tally);
+    let mut ui = cargo();
+    ui.args(["test", "--manifest-path", UI]).args(filter);
+    run_tests(steps, root, "tests of the front end", ui, tally);
+}
+
+fn run_tests(steps: &mut Steps, root: &Path, name: &str, mut command: Command, total: &mut Tally) {
+    let again = line(&command);
+    let mut tally = Tally::default();
+    steps.step(name, &again, || {
+        let home = Trap::new()?;
+        command
+            .current_dir(root)
+            .env("ENGRAM_TOOLS", tools::folder())
+            .env("ENGRAM_HOME", &home.path);
+        watch(command, &mut tally, std::io::stdout())?;
+        home.untouched()
+    });
+    total.add(tally);
+}
+
+/// A home that nobody may use: a test that forgets to name its own would write here.
+struct Trap {
+    path: PathBuf,
+}
+
+impl Trap {
+    fn new() -> Result<Self> {
+        let path =
+            std::env::temp_dir().join(format!("engram-home-of-nobody-{}", std::process::id()));
+        if path.exists() {
+            std::fs::remove_dir_all(&path)?;
+        }
+        Ok(Self { path })
+    }
+
+    fn untouched(&self) -> Result<()> {
+        if self.path.exists() {
+            bail!(
+                "a test wrote into the user's home of Engram ({}): it must name one of its own",
+                self.path.display()
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Passes the output through, counts it, and ends a run that hangs.
+fn watch(mut command: Command, tally: &mut Tally, mut out: impl Write) -> Result<()> {
+    // One pipe for both, so that what cargo and the tests say stays in order.
+    let (reader, writer) = std::io::pipe()?;
+    command.stdout(writer.try_clone()?).stderr(writer);
+    own_group(&mut command);
+    let mut child = command.spawn().context("cargo does not start")?;
+    // It holds the writing ends: the pipe ends only when they are closed.
+    drop(command);
+
+    let (send, lines) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut reader = BufReader::new(reader);
+        let mut line = Vec::new();
+        while matches!(reader.read_until(b'\n', &mut line), Ok(1..)) {
+            if send.send(std::mem::take(&mut line)).is_err() {
+                return;
+            }
+        }
+    });
+    loop {
+        match lines.recv_timeout(SILENCE) {
+            Ok(line) => {
+                out.write_all(&line)?;
+                tally.read(&String::from_utf8_lossy(&line));
+            }
+            Err(mpsc::RecvTimeoutError::Disconnected) => break,
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                end_group(child.id());
+                tally.close();
+                child.wait()?;
+                bail!(
+                    "no output for {} minutes: the last test above hangs",
+                    SILENCE.as_secs() / 60
+                );
+            }
+        }
+    }
+    tally.close();
+    let status = child.wait()?;
+    if !status.success() || tally.failures() > 0 {
+        bail!("{} of the tests failed", tally.failures().max(1));
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn own_group(command: &mut Command) {
+    use std::os::unix::process::CommandExt;
+    command.process_group(0);
+}
+
+#[cfg(not(unix))]
+fn own_group(_: &mut Command) {}
+
+/// Ends the run and what its tests started.
+fn end_group(pid: u32) {
+    let group = format!("-{pid}");
+    let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+}
+
+/// The failed steps, then the one line that others read. A failed step that ran no test counts as one.
+fn close(steps: &Steps, tally: Tally) -> ExitCode {
+    let failures = steps.failures();
+    println!("\nin {}", steps.elapsed());
+    if tally.ignored > 0 {
+        println!("{} tests were ignored", tally.ignored);
+    }
+    for failure in failures {
+        println!("failed: {failure}");
+    }
+    let of_tests = tally.failures();
+    let counted_by_tests = usize::from(of_tests > 0);
+    let failed = of_tests + failures.len().saturating_sub(counted_by_tests) as u64;
+    println!("{} passed, {failed} failed", tally.passed);
+    match failed {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn sh(script: &str) -> Command {
+        let mut command = crate::shell::command("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn output_of_both_kinds_is_counted_in_order() {
+        for (script, ok, passed, failed) in [
+            (
+                "echo Running a >&2; echo 'test result: ok. 2 passed; 0 failed'",
+                true,
+                2,
+                0,
+            ),
+            (
+                "echo Running a >&2; echo 'test result: FAILED. 2 passed; 1 failed'; exit 101",
+                false,
+                2,
+                1,
+            ),
+            ("echo Running a >&2; kill -SEGV $$", false, 0, 1),
+            (
+                "echo Running a >&2; echo Running b >&2; echo 'test result: ok. 1 passed'",
+                false,
+                1,
+                1,
+            ),
+            ("echo error: could not compile >&2; exit 101", false, 0, 0),
+        ] {
+            let mut tally = Tally::default();
+            let result = watch(sh(script), &mut tally, std::io::sink());
+            assert_eq!(result.is_ok(), ok, "{script}");
+            assert_eq!(
+                (tally.passed, tally.failures()),
+                (passed, failed),
+                "{script}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_failed_step_without_tests_is_a_failure_too() {
+        let mut steps = Steps::new(1);
+        let _: Option<()> = steps.step("format", "cargo fmt", || bail!("differs"));
+        assert_eq!(close(&steps, Tally::default()), ExitCode::FAILURE);
+        assert_eq!(close(&Steps::new(1), Tally::default()), ExitCode::SUCCESS);
+    }
+
+    #[test]
+    fn a_home_that_was_used_is_noticed() {
+        let trap = Trap::new().unwrap();
+        trap.untouched().unwrap();
+        std::fs::create_dir(&trap.path).unwrap();
+        assert!(trap.untouched().is_err());
+        std::fs::remove_dir(&trap.path).unwrap();
+    }
+}

@@ -1,0 +1,124 @@
+//! The clients that the tests drive Engram with, none of them ours: the Python MCP client, the MCP
+//! Inspector, and two coding agents. They live in `$ENGRAM_TOOLS`, never in the repository.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result};
+
+use crate::shell::{command, run, run_twice, which};
+
+const PYTHON: &[&str] = &["mcp==2.3.0", "jsonschema==4.26.0"];
+const NPM: &[&str] = &[
+    "node@24",
+    "@modelcontextprotocol/inspector@2.12.0",
+    "@anthropic-ai/claude-code@2.1.329",
+    "@openai/codex@0.169.0",
+];
+
+/// `$ENGRAM_TOOLS`, else a folder in the user's cache.
+pub fn folder() -> PathBuf {
+    let cache = || {
+        std::env::var_os("XDG_CACHE_HOME")
+            .map(PathBuf::from)
+            .or_else(|| Some(std::env::home_dir()?.join(".cache")))
+            .unwrap_or_else(std::env::temp_dir)
+    };
+    std::env::var_os("ENGRAM_TOOLS")
+        .map(PathBuf::from)
+        .unwrap_or_else(|| cache().join("engram/tools"))
+}
+
+/// Installs both sets where their stamp says that they are not what is wanted.
+pub fn ensure() -> Result<()> {
+    let folder = folder();
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    // Two checkouts tested at once share the folder: one installs, the other waits.
+    let lock = fs::File::create(folder.join("lock"))?;
+    lock.lock()?;
+    stamped(&folder.join("venv"), PYTHON, install_python)?;
+    stamped(&folder.join("npm"), NPM, install_npm)?;
+    println!("test tools: all there ({})", folder.display());
+    Ok(())
+}
+
+/// Runs `install` on an empty folder unless the one that is there was made for these versions.
+fn stamped(folder: &Path, versions: &[&str], install: fn(&Path) -> Result<()>) -> Result<()> {
+    let stamp = folder.join("engram-stamp");
+    let wanted = versions.join("\n");
+    if fs::read_to_string(&stamp).is_ok_and(|it| it == wanted) {
+        return Ok(());
+    }
+    println!("test tools: installing {}", versions.join(" "));
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    fs::create_dir_all(folder)?;
+    install(folder).with_context(|| {
+        format!(
+            "the test tools could not be installed into {}; is there a network?",
+            folder.display()
+        )
+    })?;
+    Ok(fs::write(stamp, wanted)?)
+}
+
+fn install_python(folder: &Path) -> Result<()> {
+    // The system's own interpreter outlives version managers that are switched in a shell.
+    let system = Path::new("/usr/bin/python3");
+    let python = match system.exists() {
+        true => system.to_owned(),
+        false => which("python3").context("python3 is missing: install it, then run this again")?,
+    };
+    run(command(python).args(["-m", "venv"]).arg(folder))?;
+    run_twice(|| {
+        let mut pip = command(folder.join("bin/pip"));
+        pip.args(["install", "--quiet", "--disable-pip-version-check"])
+            .args(PYTHON);
+        pip
+    })
+}
+
+fn install_npm(folder: &Path) -> Result<()> {
+    let npm = which("npm").context("npm is missing: install Node.js, then run this again")?;
+    fs::write(folder.join("package.json"), "{\"private\":true}\n")?;
+    run_twice(|| {
+        let mut install = command(&npm);
+        install
+            .current_dir(folder)
+            .args(["install", "--no-fund", "--no-audit", "--loglevel=error"])
+            .args(NPM);
+        install
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stamp_makes_the_second_run_instant_and_a_failure_leaves_none() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("set");
+        let ok = |folder: &Path| Ok(fs::write(folder.join("made"), "")?);
+        let fails = |_: &Path| anyhow::bail!("no network");
+
+        assert!(stamped(&folder, &["a==1"], fails).is_err());
+        assert!(
+            !folder.join("engram-stamp").exists(),
+            "a failed set must be tried again"
+        );
+        stamped(&folder, &["a==1"], ok).unwrap();
+        stamped(&folder, &["a==1"], fails).unwrap();
+        assert!(
+            stamped(&folder, &["a==2"], fails).is_err(),
+            "other versions are another set"
+        );
+        assert!(
+            !folder.join("made").exists(),
+            "and begin with an empty folder"
+        );
+    }
+}

@@ -1,0 +1,290 @@
+//! Builds the window's front end: cargo for wasm, wasm-bindgen as a library, and the files beside it.
+//!
+//! It is a workspace of its own because its compiler may be another one: the active toolchain where
+//! that has the wasm target, else Debian's `rustc-web`, which builds the standard library from source.
+
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    hash::{DefaultHasher, Hash, Hasher},
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result, bail, ensure};
+
+const WASM: &str = "wasm32-unknown-unknown";
+/// Loads the module when the page does; what fails before Rust runs is shown by the page itself.
+const START: &str = include_str!("../../ui/start.js");
+
+/// Builds `ui/dist`; instant when nothing changed since.
+pub fn build(root: &Path, release: bool) -> Result<()> {
+    let ui = root.join("ui");
+    let dist = ui.join("dist");
+    let target = target_dir(&ui);
+    let compiler = Compiler::find()?;
+    let stamp_path = target.join(format!("dist-{:016x}.stamp", hash_of(&dist)));
+    let inputs = (
+        release,
+        &compiler.version,
+        START,
+        hash_files(&ui, &["target", "dist"])?,
+        hash_files(&root.join("crates/model"), &["tests"])?,
+    );
+    let inputs = hash_of(&inputs);
+    let stamp =
+        |dist: &Path| -> Result<String> { Ok(format!("{inputs:x} {:x}", hash_files(dist, &[])?)) };
+    if dist.join("ui_bg.wasm").is_file()
+        && fs::read_to_string(&stamp_path).ok() == Some(stamp(&dist)?)
+    {
+        println!("front end: up to date");
+        return Ok(());
+    }
+    check_bindgen(&ui)?;
+    println!("front end: building with {}", compiler.version);
+    let wasm = compiler.build(&ui, &target, release)?;
+    assemble(&ui, &dist, &target.join("bindgen"), &wasm)?;
+    fs::write(&stamp_path, stamp(&dist)?)
+        .with_context(|| format!("cannot write {}", stamp_path.display()))?;
+    let size = fs::metadata(dist.join("ui_bg.wasm"))?.len();
+    println!("front end: {} ({} KB of wasm)", dist.display(), size / 1024);
+    Ok(())
+}
+
+/// `$CARGO_TARGET_DIR/ui`, else `ui/target`: never shared with another compiler's files.
+fn target_dir(ui: &Path) -> PathBuf {
+    match env::var_os("CARGO_TARGET_DIR").filter(|it| !it.is_empty()) {
+        Some(target) => Path::new(&target).join("ui"),
+        None => ui.join("target"),
+    }
+}
+
+struct Compiler {
+    version: String,
+    /// What differs from the active toolchain.
+    variables: Vec<(&'static str, std::ffi::OsString)>,
+    arguments: &'static [&'static str],
+}
+
+impl Compiler {
+    fn find() -> Result<Self> {
+        let active = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let version = output(Command::new(&active).arg("--version"))?;
+        let libraries =
+            output(Command::new(&active).args(["--print", "target-libdir", "--target", WASM]));
+        if libraries.is_ok_and(|it| Path::new(&it).is_dir()) {
+            return Ok(Self {
+                version,
+                variables: Vec::new(),
+                arguments: &[],
+            });
+        }
+        match Self::debian(Path::new(&active))? {
+            Some(debian) => Ok(debian),
+            None => bail!(
+                "no compiler here builds for {WASM}; run `rustup target add {WASM}`, \
+                 or on Debian `apt-get install rustc-web rust-web-src`, and run this again"
+            ),
+        }
+    }
+
+    /// Debian's compiler for the web: the standard library comes as source, the linker with either toolchain.
+    fn debian(active: &Path) -> Result<Option<Self>> {
+        let rustc = Path::new("/usr/bin/rustc");
+        let Ok(sysroot) = output(Command::new(rustc).args(["--print", "sysroot"])) else {
+            return Ok(None);
+        };
+        if !Path::new(&sysroot)
+            .join("lib/rustlib/src/rust/library/std")
+            .is_dir()
+        {
+            return Ok(None);
+        }
+        let active_root = output(Command::new(active).args(["--print", "sysroot"]))?;
+        let host = output(Command::new(active).args(["--print", "host-tuple"]))?;
+        let tools = Path::new(&active_root)
+            .join("lib/rustlib")
+            .join(host)
+            .join("bin");
+        let linker = [tools.join("rust-lld"), PathBuf::from("/usr/bin/rust-lld")];
+        let Some(linker) = linker.into_iter().find(|it| it.is_file()) else {
+            bail!(
+                "rust-lld is not in {}; run `rustup component add llvm-tools` or install Debian's lld",
+                tools.display()
+            );
+        };
+        let path = env::var_os("PATH").unwrap_or_default();
+        let path = env::join_paths(
+            [tools.join("gcc-ld")]
+                .into_iter()
+                .chain(env::split_paths(&path)),
+        )?;
+        Ok(Some(Self {
+            version: output(Command::new(rustc).arg("--version"))?,
+            variables: vec![
+                ("RUSTC", rustc.into()),
+                ("RUSTC_BOOTSTRAP", "1".into()),
+                ("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker.into()),
+                ("PATH", path),
+            ],
+            arguments: &["-Z", "build-std=std,panic_abort"],
+        }))
+    }
+
+    /// Runs cargo; returns the module that it made.
+    fn build(&self, ui: &Path, target: &Path, release: bool) -> Result<PathBuf> {
+        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut command = Command::new(cargo);
+        command
+            .current_dir(ui)
+            .args(["build", "--lib", "--target", WASM, "--target-dir"])
+            .arg(target)
+            .args(self.arguments)
+            .args(release.then_some("--release"))
+            .envs(self.variables.iter().map(|(name, value)| (name, value)));
+        let status = command.status().context("cannot run cargo")?;
+        ensure!(
+            status.success(),
+            "the front end does not compile: see the messages above"
+        );
+        let profile = if release { "release" } else { "debug" };
+        Ok(target.join(WASM).join(profile).join("engram_ui.wasm"))
+    }
+}
+
+/// The library that writes the JavaScript must have the version that the module was compiled with.
+fn check_bindgen(ui: &Path) -> Result<()> {
+    let lock = fs::read_to_string(ui.join("Cargo.lock")).context("ui/Cargo.lock is missing")?;
+    let locked = lock
+        .split("[[package]]")
+        .find(|it| it.contains("name = \"wasm-bindgen\"\n"))
+        .and_then(|it| it.split("version = \"").nth(1)?.split('"').next());
+    let ours = wasm_bindgen_shared_version();
+    ensure!(
+        locked == Some(ours.as_str()),
+        "ui/Cargo.lock has wasm-bindgen {} and xtask was built with {ours}: \
+         set wasm-bindgen-cli-support in the root Cargo.toml to the version of the lock",
+        locked.unwrap_or("nowhere"),
+    );
+    Ok(())
+}
+
+fn wasm_bindgen_shared_version() -> String {
+    // The library says no version of itself; the workspace pins it exactly.
+    let manifest = include_str!("../../Cargo.toml");
+    let pin = manifest.split("wasm-bindgen-cli-support = \"=").nth(1);
+    pin.and_then(|it| it.split('"').next())
+        .unwrap_or("an unpinned version")
+        .to_owned()
+}
+
+/// Writes what the page loads; a file that did not change is left alone, so that nothing embeds it anew.
+fn assemble(ui: &Path, dist: &Path, scratch: &Path, wasm: &Path) -> Result<()> {
+    if scratch.exists() {
+        fs::remove_dir_all(scratch)?;
+    }
+    wasm_bindgen_cli_support::Bindgen::new()
+        .input_path(wasm)
+        .web(true)?
+        .typescript(false)
+        .remove_name_section(true)
+        .remove_producers_section(true)
+        .out_name("ui")
+        .generate(scratch)?;
+    let mut files = BTreeMap::new();
+    let script = fs::read_to_string(scratch.join("ui.js"))?;
+    files.insert(
+        PathBuf::from("ui.js"),
+        format!("{script}\n{START}").into_bytes(),
+    );
+    files.insert("ui_bg.wasm".into(), fs::read(scratch.join("ui_bg.wasm"))?);
+    files.insert("index.html".into(), fs::read(ui.join("index.html"))?);
+    files.insert("style.css".into(), style(&ui.join("style"))?);
+    for font in sorted(&ui.join("fonts"))? {
+        if let Some(name) = font.file_name() {
+            files.insert(Path::new("fonts").join(name), fs::read(&font)?);
+        }
+    }
+    for (name, content) in &files {
+        write_if_changed(&dist.join(name), content)?;
+    }
+    for old in walk(dist, &[])? {
+        if !old
+            .strip_prefix(dist)
+            .is_ok_and(|it| files.contains_key(it))
+        {
+            fs::remove_file(old)?;
+        }
+    }
+    Ok(())
+}
+
+/// One sheet from its parts, in the order of their names.
+fn style(folder: &Path) -> Result<Vec<u8>> {
+    let mut sheet = Vec::new();
+    for part in sorted(folder)? {
+        sheet.extend(fs::read(part)?);
+        sheet.push(b'\n');
+    }
+    Ok(sheet)
+}
+
+fn write_if_changed(path: &Path, content: &[u8]) -> Result<()> {
+    if fs::read(path).is_ok_and(|it| it == content) {
+        return Ok(());
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(path, content).with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn sorted(folder: &Path) -> Result<Vec<PathBuf>> {
+    let list = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let mut paths = list.map(|it| Ok(it?.path())).collect::<Result<Vec<_>>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+/// Every file below a folder, without some of its own folders.
+fn walk(folder: &Path, without: &[&str]) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    if !folder.is_dir() {
+        return Ok(files);
+    }
+    for path in sorted(folder)? {
+        if !path.is_dir() {
+            files.push(path);
+        } else if !without.iter().any(|it| path.ends_with(it)) {
+            files.extend(walk(&path, &[])?);
+        }
+    }
+    Ok(files)
+}
+
+fn hash_files(folder: &Path, without: &[&str]) -> Result<u64> {
+    let mut hasher = DefaultHasher::new();
+    for path in walk(folder, without)? {
+        path.strip_prefix(folder)?.hash(&mut hasher);
+        fs::read(&path)?.hash(&mut hasher);
+    }
+    Ok(hasher.finish())
+}
+
+fn hash_of(what: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    what.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn output(command: &mut Command) -> Result<String> {
+    let output = command
+        .output()
+        .with_context(|| format!("cannot run {}", command.get_program().display()))?;
+    ensure!(
+        output.status.success(),
+        "{} failed",
+        command.get_program().display()
+    );
+    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+}

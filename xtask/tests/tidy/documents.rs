@@ -1,0 +1,161 @@
+//! The documents are checked too: the map names every room and only tests that exist, links lead somewhere.
+
+use std::collections::BTreeSet;
+
+use crate::workspace::{Source, files, members, none, read, root};
+
+#[test]
+fn the_map_names_every_room_and_its_guards() {
+    let map = read("docs/ARCHITECTURE.md");
+    let rooms: Vec<&str> = map.split("\n### ").skip(1).collect();
+    let mut wrong = Vec::new();
+    for member in members() {
+        match rooms.iter().find(|it| {
+            it.lines()
+                .next()
+                .is_some_and(|head| head.contains(&format!("`{}`", member.name)))
+        }) {
+            None => wrong.push(format!("{} has no room", member.name)),
+            Some(room) if !room.contains("**Invariant:**") => {
+                wrong.push(format!("{} has no invariant", member.name))
+            }
+            Some(room) if !room.contains("Guarded by `") => {
+                wrong.push(format!("{}'s invariant has no guard", member.name))
+            }
+            Some(_) => {}
+        }
+    }
+    let tests: String = files(
+        &["crates", "tests", "src-tauri", "xtask", "ui/src"],
+        &[".rs"],
+    )
+    .into_iter()
+    .map(|it| it.text)
+    .collect();
+    for guard in guards(&map) {
+        if !tests.contains(&format!("fn {guard}(")) {
+            wrong.push(format!("no test is called {guard}"));
+        }
+    }
+    none("docs/ARCHITECTURE.md differs from the code", wrong);
+}
+
+/// The names in backquotes of each `Guarded by ...` sentence.
+fn guards(map: &str) -> BTreeSet<&str> {
+    let sentences = map
+        .split("Guarded by ")
+        .skip(1)
+        .filter_map(|it| it.split(['\n', '.']).next());
+    let quoted = sentences.flat_map(|it| it.split('`').skip(1).step_by(2));
+    quoted.collect()
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut dead = Vec::new();
+    for document in files(
+        &["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs"],
+        &[".md"],
+    ) {
+        let folder = root().join(&document.path);
+        let folder = folder.parent().unwrap();
+        for link in document
+            .text
+            .split("](")
+            .skip(1)
+            .filter_map(|it| it.split(')').next())
+        {
+            let path = link.split('#').next().unwrap_or_default();
+            if !path.is_empty() && !path.contains("://") && !folder.join(path).exists() {
+                dead.push(format!("{}: {link}", document.path));
+            }
+        }
+    }
+    none("links to what is not there", dead);
+}
+
+/// What stands in backquotes, across the documents.
+fn quoted(documents: &[Source]) -> impl Iterator<Item = (&str, &str)> {
+    documents.iter().flat_map(|document| {
+        let spans = document.text.split('`').skip(1).step_by(2);
+        spans.map(|it| (document.path.as_str(), it))
+    })
+}
+
+#[test]
+fn paths_in_documents_exist() {
+    let documents = files(&["CONTRIBUTING.md", "docs"], &[".md"]);
+    let ours = [
+        "crates/",
+        "docs/",
+        "schemas/",
+        "src-tauri/",
+        "tests/",
+        "ui/",
+        "xtask/",
+    ];
+    let paths = quoted(&documents).filter(|it| ours.iter().any(|folder| it.1.starts_with(folder)));
+    // What a build makes is not there in a fresh clone.
+    let gone = paths.filter(|it| it.1 != "ui/dist" && !root().join(it.1).exists());
+    none(
+        "paths that lead nowhere",
+        gone.map(|it| format!("{}: {}", it.0, it.1)).collect(),
+    );
+}
+
+#[test]
+fn verbs_in_documents_exist() {
+    let verbs = read("crates/cli/src/args.rs");
+    let documents = files(
+        &["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs"],
+        &[".md"],
+    );
+    let mut unknown = Vec::new();
+    for document in &documents {
+        let parts: Vec<&str> = document.text.split("engram ").collect();
+        // A command stands at the beginning of a quoted span, of a line, or after a prompt.
+        let typed = parts.windows(2).filter(|it| {
+            ["`", "\n", "$ "]
+                .iter()
+                .any(|before| it[0].ends_with(before))
+        });
+        for verb in typed.map(|it| it[1]) {
+            let verb: String = verb
+                .chars()
+                .take_while(|it| it.is_ascii_lowercase())
+                .collect();
+            let Some(first) = verb.chars().next() else {
+                continue;
+            };
+            let variant = format!("{}{}", first.to_ascii_uppercase(), &verb[1..]);
+            let known = verb == "help"
+                || ["(", ",", " {"]
+                    .iter()
+                    .any(|it| verbs.contains(&format!("\n    {variant}{it}")));
+            if !known {
+                unknown.push(format!("{}: engram {verb}", document.path));
+            }
+        }
+    }
+    none("verbs that the command does not have", unknown);
+}
+
+#[test]
+fn decisions_are_numbered_and_say_why() {
+    for (at, decision) in files(&["docs/decisions"], &[".md"]).iter().enumerate() {
+        let name = decision.path.rsplit('/').next().unwrap();
+        assert!(
+            name.starts_with(&format!("{:04}-", at + 1)),
+            "{name} is decision {}",
+            at + 1
+        );
+        for heading in ["## Decision", "## Why", "## What follows"] {
+            assert!(decision.text.contains(heading), "{name} lacks {heading:?}");
+        }
+    }
+}
+
+#[test]
+fn the_changelog_has_a_place_for_what_is_new() {
+    assert!(read("CHANGELOG.md").contains("\n## [Unreleased]\n"));
+}

@@ -1,0 +1,248 @@
+//! Who may use whom (DESIGN section 4; the map is docs/ARCHITECTURE.md).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::workspace::{closure, files, members, none, read, root, uses};
+
+/// The only edges between members.
+const EDGES: &[(&str, &[&str])] = &[
+    ("engram-model", &[]),
+    ("engram-gateway", &["engram-model"]),
+    ("engram-consistency", &["engram-model"]),
+    ("engram-pointers", &["engram-model"]),
+    ("engram-store", &["engram-model"]),
+    (
+        "engram-engine",
+        &[
+            "engram-model",
+            "engram-gateway",
+            "engram-consistency",
+            "engram-pointers",
+            "engram-store",
+        ],
+    ),
+    (
+        "engram-server",
+        &["engram-model", "engram-gateway", "engram-engine"],
+    ),
+    (
+        "engram-cli",
+        &["engram-model", "engram-engine", "engram-server"],
+    ),
+    ("engram-desktop", &["engram-model", "engram-engine"]),
+    ("engram-ui", &["engram-model"]),
+    ("xtask", &["engram-model"]),
+];
+
+/// Libraries that have one owner each, so that they can be replaced in one place.
+const OWNERS: &[(&str, &[&str])] = &[
+    ("rusqlite", &["engram-store"]),
+    ("tantivy", &["engram-store"]),
+    ("notify", &["engram-store"]),
+    ("git2", &["engram-pointers"]),
+    ("ureq", &["engram-pointers"]),
+    ("tiktoken-rs", &["engram-gateway"]),
+    ("rmcp", &["engram-server"]),
+    ("axum", &["engram-server"]),
+    ("tokio", &["engram-server", "engram-cli", "engram-desktop"]),
+    ("clap", &["engram-cli", "engram-desktop", "xtask"]),
+    ("tauri", &["engram-desktop"]),
+    ("tauri-build", &["engram-desktop"]),
+    ("leptos", &["engram-ui"]),
+    ("wasm-bindgen-cli-support", &["xtask"]),
+];
+
+/// What must not even arrive through others: (member, libraries, why).
+const NEVER: &[(&str, &[&str], &str)] = &[
+    (
+        "engram-model",
+        &["tokio", "rusqlite", "git2", "tiktoken-rs"],
+        "builds for wasm, without I/O",
+    ),
+    (
+        "engram-gateway",
+        &["tokio", "rusqlite", "git2", "ureq"],
+        "decides, does no I/O",
+    ),
+    (
+        "engram-consistency",
+        &["tokio", "rusqlite", "git2", "ureq"],
+        "decides, does no I/O",
+    ),
+    (
+        "engram-engine",
+        &["tokio", "rmcp", "axum", "clap", "tauri"],
+        "speaks no protocol",
+    ),
+    (
+        "engram-cli",
+        &["tauri", "wry", "gtk"],
+        "the command links no webview",
+    ),
+    (
+        "engram-ui",
+        &["tiktoken-rs", "tokio", "schemars"],
+        "the window carries no vocabulary and no runtime",
+    ),
+];
+
+#[test]
+fn members_use_only_the_rooms_below_them() {
+    let known: BTreeMap<_, _> = EDGES.iter().copied().collect();
+    let mut wrong = Vec::new();
+    for member in members() {
+        let Some(allowed) = known.get(member.name.as_str()) else {
+            wrong.push(format!(
+                "{} is not in EDGES: say which rooms it may use",
+                member.name
+            ));
+            continue;
+        };
+        for used in uses(member).iter().filter(|it| known.contains_key(*it)) {
+            if !allowed.contains(used) {
+                wrong.push(format!("{} uses {used}", member.name));
+            }
+        }
+    }
+    none("edges that the design does not have", wrong);
+    let there: BTreeSet<_> = members().map(|it| it.name.as_str()).collect();
+    none(
+        "EDGES names members that are gone",
+        known
+            .keys()
+            .filter(|it| !there.contains(*it))
+            .map(|it| it.to_string())
+            .collect(),
+    );
+}
+
+#[test]
+fn libraries_have_one_owner() {
+    let mut wrong = Vec::new();
+    for (library, owners) in OWNERS {
+        for member in members().filter(|it| uses(it).contains(library)) {
+            if !owners.contains(&member.name.as_str()) {
+                wrong.push(format!(
+                    "{} uses {library}, which belongs to {}",
+                    member.name,
+                    owners.join(", ")
+                ));
+            }
+        }
+    }
+    none("libraries outside their room", wrong);
+}
+
+#[test]
+fn the_server_takes_nothing_but_a_count_from_the_gateway() {
+    // What a reply costs its reader is counted on the reply as sent, which only the server has.
+    let sources = files(&["crates/server/src"], &[".rs"]);
+    let taken = sources.iter().flat_map(|source| {
+        let names = source.text.split("engram_gateway").skip(1);
+        names.map(|it| (&source.path, it.lines().next().unwrap_or_default()))
+    });
+    let more = taken.filter(|it| !it.1.starts_with("::count_tokens"));
+    none(
+        "decisions in the server",
+        more.map(|it| format!("{}: engram_gateway{}", it.0, it.1))
+            .collect(),
+    );
+}
+
+#[test]
+fn nothing_forbidden_arrives_through_others() {
+    let mut wrong = Vec::new();
+    for (member, libraries, why) in NEVER {
+        let closure = closure(member);
+        assert!(!closure.is_empty(), "{member} cannot use nothing");
+        for library in libraries.iter().filter(|it| closure.contains(*it)) {
+            wrong.push(format!("{member} contains {library}: {why}"));
+        }
+    }
+    none("libraries that must not be linked", wrong);
+}
+
+#[test]
+fn every_dependency_is_used() {
+    let mut unused = Vec::new();
+    for member in members() {
+        let folder = member
+            .manifest_path
+            .parent()
+            .unwrap()
+            .strip_prefix(root())
+            .unwrap();
+        let folders: Vec<String> = match folder.as_str() {
+            "" => vec!["src-tauri".into(), "tests".into()],
+            folder => vec![folder.to_owned()],
+        };
+        let folders: Vec<&str> = folders.iter().map(String::as_str).collect();
+        let text: String = files(&folders, &[".rs"])
+            .into_iter()
+            .map(|it| it.text)
+            .collect();
+        for dependency in &member.dependencies {
+            let name = dependency
+                .rename
+                .as_ref()
+                .unwrap_or(&dependency.name)
+                .replace('-', "_");
+            if FEATURES_ONLY.contains(&(member.name.as_str(), name.as_str())) {
+                continue;
+            }
+            if !text.contains(&format!("{name}::")) && !text.contains(&format!("use {name}")) {
+                unused.push(format!("{} declares {name}", member.name));
+            }
+        }
+    }
+    none("dependencies that no source names", unused);
+}
+
+#[test]
+fn shared_versions_are_used() {
+    let table = read("Cargo.toml");
+    let table = table
+        .split("[workspace.dependencies]")
+        .nth(1)
+        .unwrap()
+        .split("\n[")
+        .next()
+        .unwrap();
+    let names = table
+        .lines()
+        .filter_map(|line| line.split_once(" = "))
+        .map(|it| it.0.trim());
+    let used: BTreeSet<&str> = members()
+        .flat_map(|it| &it.dependencies)
+        .map(|it| it.name.as_str())
+        .collect();
+    let unused = names
+        .filter(|it| !it.starts_with('#') && !used.contains(it))
+        .map(str::to_owned);
+    none(
+        "[workspace.dependencies] that no member uses",
+        unused.collect(),
+    );
+}
+
+#[test]
+fn the_number_of_packages_only_falls() {
+    // Lower it when it falls; raise it only for something that is worth it, and say so in the changelog.
+    for (lock, ceiling) in [("Cargo.lock", PACKAGES), ("ui/Cargo.lock", UI_PACKAGES)] {
+        let count = read(lock).matches("\n[[package]]").count();
+        assert!(
+            count <= ceiling,
+            "{lock}: {count} packages, {ceiling} are allowed"
+        );
+        assert!(
+            count + 15 > ceiling,
+            "{lock}: {count} packages; lower the ceiling from {ceiling}"
+        );
+    }
+}
+
+/// Declared only to choose a feature of what others use.
+const FEATURES_ONLY: &[(&str, &str)] = &[("engram-ui", "getrandom")];
+
+const PACKAGES: usize = 625;
+const UI_PACKAGES: usize = 200;

@@ -1,0 +1,262 @@
+//! What the sources promise: small files, plain names, no unfinished work, no I/O in pure rooms.
+
+use crate::workspace::{Source, files, members, none, read};
+
+const OURS: &[&str] = &["crates", "src-tauri", "tests", "ui/src", "xtask"];
+
+/// Rooms that decide and touch nothing outside them.
+const PURE: &[&str] = &[
+    "crates/model/src",
+    "crates/gateway/src",
+    "crates/consistency/src",
+];
+const OUTSIDE: &[&str] = &[
+    "std::env",
+    "std::fs",
+    "std::io::std",
+    "std::net",
+    "std::process",
+    "std::thread",
+    "std::time::SystemTime",
+    "std::time::Instant",
+];
+
+/// Where another program may be started; everywhere else is the engine's own work.
+const STARTS_PROGRAMS: &[&str] = &["crates/cli/src/run.rs", "src-tauri/src/editor.rs", "xtask/"];
+
+#[test]
+fn files_are_small() {
+    let long = files(OURS, &[".rs", ".css", ".js", ".py"]);
+    let long = long
+        .iter()
+        .map(|it| (it, it.text.lines().count()))
+        .filter(|it| it.1 > 800);
+    none(
+        "files over 800 lines: split by what they are about",
+        long.map(|(it, lines)| format!("{}: {lines}", it.path))
+            .collect(),
+    );
+}
+
+#[test]
+fn names_say_what_a_thing_is() {
+    const VAGUE: &[&str] = &["Manager", "Helper", "Util", "Utils", "Service"];
+    const DECLARES: &[&str] = &["struct", "enum", "trait", "type", "mod", "union"];
+    let vague = |name: &str| {
+        VAGUE.iter().any(|it| {
+            name.ends_with(it)
+                || name.eq_ignore_ascii_case(it)
+                || name.ends_with(&format!("_{}", it.to_lowercase()))
+        })
+    };
+    let mut found = Vec::new();
+    for source in files(OURS, &[".rs"]) {
+        for (number, line) in source.lines() {
+            let words: Vec<&str> = line
+                .split(|it: char| !it.is_alphanumeric() && it != '_')
+                .filter(|it| !it.is_empty())
+                .collect();
+            let declared = words
+                .windows(2)
+                .filter(|it| DECLARES.contains(&it[0]) && vague(it[1]));
+            let code = !line.trim_start().starts_with("//");
+            found.extend(
+                declared
+                    .filter(|_| code)
+                    .map(|it| format!("{}:{number}: {}", source.path, it[1])),
+            );
+        }
+    }
+    none("names that say nothing", found);
+}
+
+#[test]
+fn nothing_is_left_unfinished() {
+    // Spelled in two parts, so that this file does not find itself.
+    let product = [concat!("to", "do!("), concat!("un", "implemented!(")];
+    let anywhere = [
+        concat!("#[ig", "nore"),
+        concat!("FIX", "ME"),
+        concat!("TO", "DO:"),
+        concat!("X", "XX"),
+    ];
+    let sources = files(OURS, &[".rs", ".js", ".py", ".css"]);
+    let mut found = occurrences(&sources, &product, Source::product);
+    found.extend(occurrences(&sources, &anywhere, |it| &it.text));
+    none(
+        "unfinished work: finish it, or assert what it does today",
+        found,
+    );
+}
+
+#[test]
+fn pure_rooms_touch_nothing() {
+    none(
+        "I/O in a room that only decides",
+        occurrences(&files(PURE, &[".rs"]), OUTSIDE, Source::product),
+    );
+}
+
+#[test]
+fn pointers_never_writes() {
+    // libgit2 and std offer these; a resolver needs none of them.
+    let writes = [
+        "fs::write",
+        "File::create",
+        "OpenOptions",
+        "remove_file",
+        "remove_dir",
+        "create_dir",
+        "fs::rename",
+        "fs::copy",
+        ".odb()?.write",
+        ".commit(Some",
+        ".commit(None",
+        ".reference(",
+        ".set_head",
+        ".checkout",
+        ".tag(",
+        ".stash",
+        ".reset(",
+        ".add_path(",
+        ".blob_path(",
+        ".treebuilder",
+        ".set_str(",
+    ];
+    none(
+        "a write in the room that only reads",
+        occurrences(
+            &files(&["crates/pointers/src"], &[".rs"]),
+            &writes,
+            Source::product,
+        ),
+    );
+}
+
+#[test]
+fn programs_are_started_in_few_places() {
+    let product = files(&["crates", "src-tauri", "ui/src"], &[".rs"]);
+    let found = occurrences(
+        &product,
+        &["Command::new", "process::Command"],
+        Source::product,
+    );
+    let found = found
+        .into_iter()
+        .filter(|it| !STARTS_PROGRAMS.iter().any(|place| it.starts_with(place)));
+    none(
+        "a program is started outside the places that may",
+        found.collect(),
+    );
+}
+
+#[test]
+fn every_room_says_what_it_never_does() {
+    let mut silent = Vec::new();
+    for member in members() {
+        let purpose = member.description.as_deref().unwrap_or_default();
+        if purpose.len() < 20 || !purpose.ends_with('.') {
+            silent.push(format!(
+                "{}: the manifest's description is no purpose: {purpose:?}",
+                member.name
+            ));
+        }
+        // Libraries and binaries; a package with several opens each.
+        for target in member.targets.iter().filter(|it| {
+            it.is_lib() || it.is_bin() || it.is_kind(cargo_metadata::TargetKind::CDyLib)
+        }) {
+            let text = read(target.src_path.as_std_path());
+            let head: String = text
+                .lines()
+                .take_while(|it| it.starts_with("//!"))
+                .collect();
+            if !head.to_lowercase().contains("never") {
+                silent.push(format!(
+                    "{}: {} does not open with what it is for and never does",
+                    member.name, target.src_path
+                ));
+            }
+        }
+    }
+    none("rooms without a purpose or an invariant", silent);
+}
+
+#[test]
+fn members_are_listed_with_their_purpose() {
+    let manifest = read("Cargo.toml");
+    let list = manifest
+        .split("members = [")
+        .nth(1)
+        .unwrap()
+        .split("\n]")
+        .next()
+        .unwrap();
+    let bare = list
+        .lines()
+        .filter(|it| it.contains('"') && !it.contains("# "));
+    none(
+        "members without a purpose line",
+        bare.map(|it| it.trim().to_owned()).collect(),
+    );
+}
+
+#[test]
+fn members_share_the_lints() {
+    let own = files(&["crates", "Cargo.toml"], &["Cargo.toml"]);
+    let without = own
+        .iter()
+        .filter(|it| !it.text.contains("[lints]\nworkspace = true"));
+    none(
+        "members with lints of their own",
+        without.map(|it| it.path.clone()).collect(),
+    );
+}
+
+#[test]
+fn nothing_names_one_machine() {
+    let machine = [
+        concat!("/ro", "ot/"),
+        concat!("/wo", "rk/"),
+        concat!("crates", ".io"),
+        concat!("npmjs", ".com"),
+        concat!("pypi", ".org"),
+    ];
+    let text = files(
+        &["."],
+        &[
+            ".rs", ".md", ".toml", ".json", ".css", ".js", ".html", ".py", "run",
+        ],
+    );
+    none(
+        "a path of one machine or a package host",
+        occurrences(&text, &machine, |it| &it.text),
+    );
+}
+
+#[test]
+fn cargo_builds_where_the_user_says() {
+    let config = read(".cargo/config.toml");
+    assert!(
+        !config.contains("target-dir"),
+        "the target folder is the user's choice, by CARGO_TARGET_DIR"
+    );
+}
+
+/// Where any of these stand, as `path:line: what`.
+fn occurrences<'a>(
+    sources: &'a [Source],
+    what: &[&str],
+    part: impl Fn(&'a Source) -> &'a str,
+) -> Vec<String> {
+    let mut found = Vec::new();
+    for source in sources {
+        for (at, line) in part(source).lines().enumerate() {
+            found.extend(
+                what.iter()
+                    .filter(|it| line.contains(**it))
+                    .map(|it| format!("{}:{}: {it}", source.path, at + 1)),
+            );
+        }
+    }
+    found
+}
