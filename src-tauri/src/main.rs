@@ -1,1 +1,59 @@
-fn main() {}
+//! The window: a Tauri shell that translates the page's calls to the engine's one `Request`, opens an
+//! editor when asked, and shows itself once there is something to see.
+//!
+//! **Never:** decides nothing that the engine decides; runs no shell; grants the page nothing but the
+//! commands of `permissions/window.toml`.
+#![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
+
+mod commands;
+mod editor;
+mod log;
+mod shell;
+mod window;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::Parser;
+use engram_engine::Options;
+
+use shell::Shell;
+
+/// Opens the window on a repository's shared memory.
+#[derive(Parser)]
+#[command(name = "engram-desktop", version)]
+struct Cli {
+    /// Where data lives; ~/.engram when absent
+    #[arg(long, env = "ENGRAM_HOME", value_name = "DIR")]
+    home: Option<PathBuf>,
+    /// A working tree, a bare repository or a .git folder; found from the current folder when absent
+    #[arg(long, value_name = "DIR")]
+    repo: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let Some(home) = cli
+        .home
+        .or_else(|| std::env::home_dir().map(|it| it.join(".engram")))
+    else {
+        eprintln!(
+            "error: this account has no home folder; say where data should live with --home or ENGRAM_HOME"
+        );
+        return ExitCode::FAILURE;
+    };
+    let from = std::env::current_dir().unwrap_or_else(|_| home.clone());
+    let _log = log::start(&home);
+    let shell = Shell::new(Options {
+        home,
+        repo: cli.repo,
+        from,
+    });
+    match window::run(shell) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!(%error, "the window could not start");
+            eprintln!("error: the window could not start: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! What lies under Engram fails: each failure says so, loses nothing acknowledged, and passes when
+//! its cause is gone.
+
+use std::{
+    fs,
+    io::{Read, Write},
+    path::PathBuf,
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use crate::fixture::{POINTER, Place, mount, with_mounts};
+
+fn database(place: &Place) -> PathBuf {
+    place.home().join("engram.db")
+}
+
+#[test]
+fn a_database_that_is_none_is_refused_and_left_alone() {
+    let place = Place::new();
+    let id = place.put("Retries use full jitter.");
+    let sound = fs::read(database(&place)).unwrap();
+    let mut header = sound.clone();
+    header[..64].fill(b'x');
+    let newer = {
+        let mut bytes = sound.clone();
+        bytes[60..64].copy_from_slice(&99u32.to_be_bytes());
+        bytes
+    };
+    for (bytes, code) in [
+        (header, "STORE_CORRUPT"),
+        (sound[..sound.len() / 2].to_vec(), "STORE_CORRUPT"),
+        (vec![b'x'; 100_000], "STORE_CORRUPT"),
+        (newer, "STORE_NEWER"),
+    ] {
+        fs::write(database(&place), &bytes).unwrap();
+        for args in [
+            &["get", &id][..],
+            &["query", "retries"],
+            &["put", "--claim", "More.", "--pointer", POINTER],
+            &["doctor"],
+        ] {
+            let ran = place.run(&[args, &["--json"]].concat());
+            match args[0] {
+                "doctor" if ran.code == Some(1) && ran.err.is_empty() => {
+                    assert!(ran.out.contains("damaged"), "{ran:?}");
+                }
+                _ => assert_eq!(ran.error()["code"], code, "{args:?}"),
+            }
+        }
+        assert_eq!(
+            fs::read(database(&place)).unwrap(),
+            bytes,
+            "{code}: not a byte was changed"
+        );
+    }
+    fs::write(database(&place), &sound).unwrap();
+    assert_eq!(
+        place.json(&["get", &id])["id"],
+        id.as_str(),
+        "brought back, it is read again"
+    );
+}
+
+/// A page somewhere in the middle is overwritten: an answer or an error, never a crash.
+#[test]
+fn damaged_pages_never_crash() {
+    let place = Place::new();
+    let lines: String = (0..300)
+        .map(|at| {
+            json!({"claim": format!("Setting_{at} is {at} ms."), "pointers": [POINTER]}).to_string()
+                + "\n"
+        })
+        .collect();
+    place
+        .feed(&["put", "--jsonl", "-"], lines.as_bytes())
+        .lines();
+    let id = place.put("Retries use full jitter.");
+    let sound = fs::read(database(&place)).unwrap();
+    let pages = sound.len() / 4096;
+    let mut noticed = 0;
+    for at in 1..25 {
+        let mut bytes = sound.clone();
+        let start = (at * 7 % pages.max(2)) * 4096;
+        let end = (start + 4096).min(bytes.len());
+        for (offset, byte) in bytes[start..end].iter_mut().enumerate() {
+            *byte = (offset * 31 + at * 17) as u8;
+        }
+        fs::write(database(&place), &bytes).unwrap();
+        for args in [
+            &["get", &id][..],
+            &["query", "setting_17 ms"],
+            &["feed"],
+            &["doctor"],
+        ] {
+            let ran = place.run(&[args, &["--json"]].concat());
+            assert!(
+                matches!(ran.code, Some(0 | 1)),
+                "page {start}: {args:?}: {ran:?}"
+            );
+            if ran.code == Some(1) && ran.out.is_empty() {
+                assert_eq!(
+                    ran.error()["code"],
+                    "STORE_CORRUPT",
+                    "page at {start}: {args:?}"
+                );
+                noticed += 1;
+            }
+        }
+        fs::write(database(&place), &sound).unwrap();
+    }
+    assert!(noticed > 10, "{noticed}");
+    assert_eq!(place.json(&["doctor"])["ok"], true);
+}
+
+/// Everything acknowledged in a batch, and the codes of what was not.
+fn batch(place: &Place, from: usize, count: usize) -> (Vec<String>, Vec<String>) {
+    let lines: String = (from..from + count)
+        .map(|at| json!({"claim": format!("Setting_{at} {}", "is long ".repeat(55)), "pointers": [POINTER]}).to_string() + "\n")
+        .collect();
+    let mut ids = Vec::new();
+    let mut codes = Vec::new();
+    for answer in place
+        .feed(&["--json", "put", "--jsonl", "-"], lines.as_bytes())
+        .lines()
+    {
+        match answer.get("error") {
+            None => ids.push(answer["id"].as_str().unwrap().to_owned()),
+            Some(error) => codes.push(error["code"].as_str().unwrap().to_owned()),
+        }
+    }
+    (ids, codes)
+}
+
+#[test]
+fn a_full_disk_loses_nothing() {
+    with_mounts("failures::a_full_disk_loses_nothing", || {
+        let place = Place::new();
+        let home = place.home();
+        fs::create_dir(&home).unwrap();
+        mount(&[
+            "-t",
+            "tmpfs",
+            "-o",
+            "size=2m",
+            "tmpfs",
+            home.to_str().unwrap(),
+        ]);
+        fs::write(home.join("ballast"), vec![0; 1_000_000]).unwrap();
+        let (mut ids, mut codes) = (Vec::new(), Vec::new());
+        for round in 0.. {
+            assert!(round < 20, "2 MB were never full");
+            let (stored, refused) = batch(&place, round * 200, 200);
+            ids.extend(stored);
+            codes.extend(refused);
+            if !codes.is_empty() {
+                break;
+            }
+        }
+        assert!(ids.len() > 50, "{}", ids.len());
+        assert!(
+            codes.iter().all(|code| code == "STORE_FULL"),
+            "{:?}",
+            codes[0]
+        );
+        // Not a byte is left: whoever asks is answered or told why not.
+        fill(&home.join("filler"));
+        for args in [
+            &["status"][..],
+            &["query", "setting_3"],
+            &["get", &ids[3]],
+            &["put", "--claim", "One more.", "--pointer", POINTER],
+            &["doctor", "--reindex"],
+        ] {
+            let ran = place.run(&[args, &["--json"]].concat());
+            match ran.code {
+                Some(0) => assert_ne!(args[0], "put"),
+                _ => assert_eq!(ran.error()["code"], "STORE_FULL", "{args:?}"),
+            }
+        }
+        fs::remove_file(home.join("filler")).unwrap();
+        fs::remove_file(home.join("ballast")).unwrap();
+        let (stored, refused) = batch(&place, 900_000, 5);
+        assert_eq!(
+            (stored.len(), refused.len()),
+            (5, 0),
+            "room again, and it is used"
+        );
+        for id in ids.iter().chain(&stored) {
+            assert_eq!(place.json(&["get", id])["id"], id.as_str());
+        }
+        let doctor = place.json(&["doctor"]);
+        assert_eq!(doctor["ok"], true, "{doctor}");
+    });
+}
+
+fn fill(path: &std::path::Path) {
+    let mut file = fs::File::create(path).unwrap();
+    while file.write(&[0; 512]).is_ok_and(|it| it > 0) {}
+}
+
+#[test]
+fn a_home_that_cannot_be_written_is_read() {
+    with_mounts("failures::a_home_that_cannot_be_written_is_read", || {
+        let place = Place::new();
+        let id = place.put("Retries use full jitter.");
+        place.json(&["doctor", "--reindex"]);
+        let home = place.home();
+        let home = home.to_str().unwrap();
+        mount(&["--bind", home, home]);
+        mount(&["-o", "remount,bind,ro", home]);
+        assert_eq!(place.json(&["get", &id])["id"], id.as_str());
+        assert_eq!(
+            place.json(&["query", "retries"])["engrams"][0]["id"],
+            id.as_str()
+        );
+        assert_eq!(
+            place.json(&["feed"])["entries"].as_array().unwrap().len(),
+            1
+        );
+        place.json(&["status"]);
+        for args in [
+            &["put", "--claim", "More.", "--pointer", POINTER][..],
+            &["forget", &id],
+            &["redact", &id],
+            &["note", "text"],
+            &["deref", POINTER],
+            &["feed", "--follow"],
+            &["doctor", "--reindex"],
+        ] {
+            place
+                .run(&[args, &["--json"]].concat())
+                .refused("STORE_READ_ONLY");
+        }
+        let doctor = place.run(&["doctor", "--json"]);
+        assert!(
+            doctor.code == Some(1) && doctor.out.contains("cannot be written"),
+            "{doctor:?}"
+        );
+        mount(&["-o", "remount,bind,rw", home]);
+        place.put("Retries use no jitter at all.");
+        assert_eq!(place.json(&["status"])["engrams"], 2);
+    });
+}
+
+/// What a killed writer left in the log is acknowledged: it is shown, or the home is not read.
+#[test]
+fn a_read_only_home_with_a_log_shows_all_or_nothing() {
+    with_mounts(
+        "failures::a_read_only_home_with_a_log_shows_all_or_nothing",
+        || {
+            for shared in [true, false] {
+                let place = Place::new();
+                let first = place.put("Retries use full jitter.");
+                let mut child = place
+                    .command()
+                    .args(["put", "--jsonl", "-"])
+                    .stdin(std::process::Stdio::piped())
+                    .spawn()
+                    .unwrap();
+                let line = json!({"claim": "Left in the log.", "pointers": [POINTER]});
+                writeln!(child.stdin.as_mut().unwrap(), "{line}").unwrap();
+                let mut answer = [0; 1];
+                child
+                    .stdout
+                    .as_mut()
+                    .unwrap()
+                    .read_exact(&mut answer)
+                    .unwrap();
+                child.kill().unwrap();
+                child.wait().unwrap();
+                let log = place.home().join("engram.db-wal");
+                assert!(fs::metadata(log).unwrap().len() > 0, "the case is a log");
+                if !shared {
+                    fs::remove_file(place.home().join("engram.db-shm")).unwrap();
+                }
+                let home = place.home();
+                let home = home.to_str().unwrap();
+                mount(&["--bind", home, home]);
+                mount(&["-o", "remount,bind,ro", home]);
+                place.run(&["get", &first, "--json"]);
+                let asked = place.run(&["query", "left in the log", "--json"]);
+                match asked.code {
+                    Some(0) => assert_eq!(asked.json()["engrams"][0]["claim"], "Left in the log."),
+                    _ => assert_eq!(
+                        asked.error()["code"],
+                        "STORE_READ_ONLY",
+                        "with shared memory: {shared}"
+                    ),
+                }
+                mount(&["-o", "remount,bind,rw", home]);
+                assert_eq!(
+                    place.json(&["query", "left in the log"])["engrams"][0]["claim"],
+                    "Left in the log."
+                );
+            }
+        },
+    );
+}
+
+/// Who only asks waits for no writer; who writes waits, then says why not.
+#[test]
+fn a_held_lock_is_waited_for() {
+    let place = Place::new();
+    let id = place.put("Retries use full jitter.");
+    let lock = fs::File::open(place.home().join("write.lock")).unwrap();
+    lock.lock().unwrap();
+    let start = Instant::now();
+    for args in [
+        &["status"][..],
+        &["get", &id],
+        &["query", "retries"],
+        &["feed"],
+        &["doctor"],
+    ] {
+        place.json(args);
+    }
+    assert!(
+        start.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        start.elapsed()
+    );
+    let put = |claim: &str| {
+        place
+            .command()
+            .args(["--json", "put", "--claim", claim, "--pointer", POINTER])
+            .spawn()
+            .unwrap()
+    };
+    let mut given_up = put("Never.");
+    let status = given_up.wait().unwrap();
+    let mut said = String::new();
+    given_up
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut said)
+        .unwrap();
+    assert_eq!(status.code(), Some(1));
+    let error: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(error["error"]["code"], "STORE_LOCKED");
+    let waiting = put("At last.");
+    // It waits, for nothing has been said: then it is let through.
+    lock.unlock().unwrap();
+    let stored = crate::fixture::ran(waiting.wait_with_output().unwrap()).json();
+    assert_eq!(stored["seq"], 2);
+}
+
+/// No git on the machine: nothing here calls it.
+#[test]
+fn the_git_command_is_not_needed() {
+    let place = Place::new();
+    let mut command = place.command();
+    command.env("PATH", "/nonexistent").args([
+        "--json",
+        "put",
+        "--claim",
+        "Retries use full jitter.",
+        "--pointer",
+        POINTER,
+    ]);
+    assert_eq!(
+        crate::fixture::ran(command.output().unwrap()).json()["verified"],
+        true
+    );
+}
+
+/// A home in a place that cannot be: an error, not a crash.
+#[test]
+fn a_home_that_cannot_be_made_says_so() {
+    let place = Place::new();
+    let file = place.write("file", "x");
+    for home in [
+        file.clone(),
+        file.join("below"),
+        PathBuf::from("/proc/none"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_engram"));
+        command
+            .current_dir(place.repo())
+            .env("HOME", place.path("person"))
+            .arg("--home")
+            .arg(&home)
+            .args(["--json", "status"]);
+        let error = crate::fixture::ran(command.output().unwrap()).error();
+        assert_eq!(error["code"], "STORE_READ_ONLY", "{home:?}: {error}");
+    }
+}

@@ -1,0 +1,86 @@
+//! Help and completions: what a person reads first.
+
+use std::process::Command;
+
+use crate::fixture::{Place, ran};
+
+const VERBS: [&str; 17] = [
+    "",
+    "put",
+    "get",
+    "forget",
+    "redact",
+    "query",
+    "deref",
+    "note",
+    "feed",
+    "status",
+    "doctor",
+    "connect",
+    "mcp",
+    "serve",
+    "app",
+    "message validate",
+    "completions",
+];
+
+#[test]
+fn help_teaches() {
+    let place = Place::bare();
+    for verb in VERBS {
+        let mut command = place.plain(env!("CARGO_BIN_EXE_engram"), &place.path("elsewhere"));
+        command
+            .args(verb.split(' ').filter(|it| !it.is_empty()))
+            .arg("--help");
+        let ran = ran(command.env("COLUMNS", "100").output().unwrap());
+        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{verb}");
+        let name = match verb {
+            "" => "engram".to_owned(),
+            verb => verb.replace(' ', "_"),
+        };
+        insta::assert_snapshot!(format!("help_{name}"), ran.out);
+    }
+    assert!(!place.home().exists(), "help makes no home");
+}
+
+#[test]
+fn every_verb_has_its_help_tested() {
+    let place = Place::bare();
+    let help = place.run(&["--help"]).out;
+    let list = help
+        .split("Commands:")
+        .nth(1)
+        .unwrap()
+        .split("Options:")
+        .next()
+        .unwrap();
+    let verbs: Vec<&str> = list
+        .lines()
+        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
+        .filter(|it| !it.is_empty() && *it != "help")
+        .collect();
+    for verb in &verbs {
+        assert!(
+            VERBS.iter().any(|it| it.split(' ').next() == Some(verb)),
+            "{verb}"
+        );
+    }
+    assert_eq!(verbs.len(), VERBS.len() - 1);
+}
+
+#[test]
+fn completions_are_there_and_bash_reads_its_own() {
+    let place = Place::bare();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = place.run(&["completions", shell]);
+        assert_eq!((script.code, script.err.as_str()), (Some(0), ""), "{shell}");
+        for word in ["query", "reindex", "jsonl"] {
+            assert!(script.out.contains(word), "{shell}: {word}");
+        }
+        if shell == "bash" {
+            let file = place.write("engram.bash", &script.out);
+            let read = Command::new("bash").arg("-n").arg(file).output().unwrap();
+            assert!(read.status.success(), "{read:?}");
+        }
+    }
+}

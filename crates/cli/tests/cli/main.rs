@@ -1,0 +1,14 @@
+//! The `engram` command as its users run it: the real binary over a home, a repository and a user's
+//! folder of its own.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod batch;
+mod connect;
+mod crashes;
+mod failures;
+mod fixture;
+mod help;
+mod mcp;
+mod processes;
+mod projects;
+mod verbs;

@@ -1,0 +1,183 @@
+//! `engram mcp` as a process: it ends with its input and leaves nothing behind.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    process::{Child, ChildStdin, Stdio},
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use crate::fixture::{POINTER, Place, ran};
+
+/// A connection that has said hello.
+struct Client {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
+}
+
+impl Client {
+    fn start(place: &Place) -> Self {
+        let mut child = place
+            .command()
+            .arg("mcp")
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut client = Self {
+            stdin: child.stdin.take(),
+            child,
+            lines,
+        };
+        let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
+        client.ask(1, "initialize", hello);
+        client.say(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        client
+    }
+
+    fn say(&mut self, message: &Value) {
+        writeln!(self.stdin.as_mut().unwrap(), "{message}").unwrap();
+    }
+
+    fn ask(&mut self, id: u64, method: &str, params: Value) -> Value {
+        self.say(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        loop {
+            let line: Value = serde_json::from_str(&self.lines.next().unwrap().unwrap()).unwrap();
+            if line["id"] == id {
+                return line["result"].clone();
+            }
+        }
+    }
+
+    fn commit(&mut self, id: u64, content: &str) -> Value {
+        let arguments = json!({"content": content, "scope": "gateway", "confidence": 0.9, "pointers": [POINTER]});
+        let result = self.ask(
+            id,
+            "tools/call",
+            json!({"name": "engram_commit", "arguments": arguments}),
+        );
+        assert_ne!(result["isError"], true, "{result}");
+        result["structuredContent"].clone()
+    }
+
+    /// Closes its input; it ends on its own, with exit 0 and without a word on standard error.
+    fn end(mut self) {
+        drop(self.stdin.take());
+        let output = self.child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    }
+}
+
+#[test]
+fn it_ends_with_its_input() {
+    let place = Place::new();
+    // Before a word, after half a line, after hello.
+    for input in [&b""[..], b"{\"jsonrpc\"", b"\n\n"] {
+        let ended = place.feed(&["mcp"], input);
+        assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""), "{input:?}");
+    }
+    let mut client = Client::start(&place);
+    client.commit(2, "The gateway retries with full jitter.");
+    client.end();
+}
+
+#[test]
+fn twenty_at_once_leave_nothing_behind() {
+    let place = Place::new();
+    let mut clients: Vec<Client> = (0..20).map(|_| Client::start(&place)).collect();
+    for (at, client) in clients.iter_mut().enumerate() {
+        client.commit(2, &format!("The gateway_{at} retries with full jitter."));
+    }
+    clients.into_iter().for_each(Client::end);
+    let home = place.home();
+    let mut log = home.join("engram.db").into_os_string();
+    log.push("-wal");
+    assert!(
+        !std::path::Path::new(&log).exists(),
+        "the last one out takes the log in"
+    );
+    assert_eq!(processes_of(home.to_str().unwrap()), Vec::<String>::new());
+    // No lock is held: the index can be deleted, built and written at once.
+    assert_eq!(place.json(&["doctor", "--reindex"])["ok"], true);
+    assert_eq!(place.json(&["status"])["indexed"], 20);
+    assert_eq!(
+        place.json(&["query", "gateway_7"])["engrams"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+}
+
+/// Command lines of processes that name this home.
+fn processes_of(home: &str) -> Vec<String> {
+    let folders = std::fs::read_dir("/proc").unwrap();
+    let lines = folders.filter_map(|it| std::fs::read(it.ok()?.path().join("cmdline")).ok());
+    lines
+        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
+        .filter(|line| line.contains(home))
+        .collect()
+}
+
+/// The index is deleted and built anew under servers that have it open: they go on answering.
+#[test]
+fn servers_outlive_a_reindex() {
+    let place = Place::new();
+    let mut clients: Vec<Client> = (0..3).map(|_| Client::start(&place)).collect();
+    let mut id = 10;
+    for round in 0..5 {
+        for at in 0..clients.len() {
+            id += 1;
+            clients[at].commit(id, &format!("Setting_{round}_{at} is {id} ms."));
+            for client in &mut clients {
+                id += 1;
+                let arguments = json!({"topic": format!("setting_{round}_{at}")});
+                let found = client.ask(
+                    id,
+                    "tools/call",
+                    json!({"name": "engram_query", "arguments": arguments}),
+                );
+                let text = found.to_string();
+                assert!(text.contains(&format!("Setting_{round}_{at} ")), "{text}");
+            }
+        }
+        assert_eq!(place.json(&["doctor", "--reindex"])["ok"], true);
+        if round == 3 {
+            std::fs::remove_dir_all(place.home().join("index-1")).unwrap();
+        }
+    }
+    clients.into_iter().for_each(Client::end);
+}
+
+/// Killed with its client: another takes over, and nothing waits for it.
+#[test]
+fn a_killed_server_blocks_nobody() {
+    let place = Place::new();
+    let mut client = Client::start(&place);
+    client.commit(2, "The gateway retries with full jitter.");
+    client.child.kill().unwrap();
+    client.child.wait().unwrap();
+    let start = Instant::now();
+    place.put("The gateway retries three times.");
+    assert_eq!(place.json(&["doctor", "--reindex"])["ok"], true);
+    assert!(
+        start.elapsed() < Duration::from_secs(8),
+        "{:?}",
+        start.elapsed()
+    );
+}
+
+#[test]
+fn a_home_that_cannot_be_opened_is_said_at_the_start() {
+    let place = Place::new();
+    place.write(
+        "home/engram.db",
+        "this is no database, but it is long enough to be taken for one".repeat(20),
+    );
+    let mut command = place.command();
+    let ended = ran(command.args(["--json", "mcp"]).output().unwrap());
+    ended.refused("STORE_CORRUPT");
+}

@@ -1,0 +1,204 @@
+//! Which project a repository is: minted once, kept when it moves, its own in a clone.
+
+use std::{fs, path::Path};
+
+use crate::fixture::{POINTER, Place, files, git, make_repository, mount, with_mounts};
+
+impl Place {
+    /// Stores something in the repository at a path; the project that it went to.
+    #[track_caller]
+    fn project_of(&self, repo: &Path) -> String {
+        let repo = repo.to_str().unwrap();
+        let elsewhere = self.path("elsewhere");
+        let stored = self
+            .run_in(
+                &elsewhere,
+                &[
+                    "--json",
+                    "--repo",
+                    repo,
+                    "put",
+                    "--claim",
+                    "Retries use full jitter.",
+                    "--pointer",
+                    POINTER,
+                ],
+            )
+            .json();
+        let got = self.json(&["get", stored["id"].as_str().unwrap()]);
+        got["project"].as_str().unwrap().to_owned()
+    }
+}
+
+#[test]
+fn an_id_is_minted_once_and_shared_by_worktrees_but_not_by_clones() {
+    let place = Place::new();
+    let repo = place.repo();
+    let status = |at: &Path| place.run_in(at, &["status", "--json"]).json();
+    assert!(
+        status(&repo)["project"].get("id").is_none(),
+        "asking mints nothing"
+    );
+    let id = place.project_of(&repo);
+    assert_eq!(
+        fs::read_to_string(repo.join(".git/engram-project"))
+            .unwrap()
+            .trim(),
+        id
+    );
+    let before = files(&repo.join(".git"));
+    assert_eq!(place.project_of(&repo), id);
+    assert_eq!(files(&repo.join(".git")), before, "written once");
+    assert_eq!(
+        git(&repo, &["status", "--porcelain"]),
+        "",
+        "git does not see it"
+    );
+
+    let linked = place.path("linked");
+    git(&repo, &["worktree", "add", "-q", linked.to_str().unwrap()]);
+    assert_eq!(place.project_of(&linked), id);
+    assert_eq!(status(&linked)["project"]["id"], id.as_str());
+    assert_eq!(
+        place.project_of(&repo.join(".git")),
+        id,
+        "the git folder itself"
+    );
+
+    let clone = place.path("clone");
+    git(
+        &place.path("elsewhere"),
+        &[
+            "clone",
+            "-q",
+            repo.to_str().unwrap(),
+            clone.to_str().unwrap(),
+        ],
+    );
+    assert_ne!(place.project_of(&clone), id);
+
+    let moved = place.path("moved");
+    fs::rename(&repo, &moved).unwrap();
+    assert_eq!(place.project_of(&moved), id);
+    let query = place.run_in(&moved, &["query", "retries", "--json"]).json();
+    assert_eq!(query["engrams"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_bare_repository_and_a_git_folder_are_repositories() {
+    let place = Place::new();
+    let bare = place.path("bare.git");
+    git(
+        &place.path("elsewhere"),
+        &[
+            "clone",
+            "-q",
+            "--bare",
+            place.repo().to_str().unwrap(),
+            bare.to_str().unwrap(),
+        ],
+    );
+    let elsewhere = place.path("elsewhere");
+    for repo in [bare, place.repo().join(".git")] {
+        let ask = |args: &[&str]| {
+            place.run_in(
+                &elsewhere,
+                &[&["--json", "--repo", repo.to_str().unwrap()], args].concat(),
+            )
+        };
+        assert_eq!(
+            ask(&["deref", POINTER]).json()["excerpt"],
+            "    // full jitter\n    200\n"
+        );
+        assert_eq!(
+            ask(&["deref", "artifact:README.md#sec=Notes@HEAD"]).json()["truncated"],
+            false
+        );
+        place.project_of(&repo);
+        assert_eq!(ask(&["query", "retries"]).json()["verdict"], "strong");
+    }
+    let bare = place.path("bare.git");
+    let ask = place.run_in(
+        &elsewhere,
+        &[
+            "--json",
+            "--repo",
+            bare.to_str().unwrap(),
+            "deref",
+            "repo:README.md@worktree",
+        ],
+    );
+    assert_eq!(ask.error()["code"], "POINTER_INVALID");
+    place
+        .run_in(
+            &elsewhere,
+            &[
+                "--json",
+                "--repo",
+                bare.to_str().unwrap(),
+                "connect",
+                "claude",
+            ],
+        )
+        .refused("REPO_UNAVAILABLE");
+}
+
+#[test]
+fn a_repository_that_is_not_there_says_so() {
+    let place = Place::new();
+    for repo in [
+        "/none/such",
+        place.path("elsewhere").to_str().unwrap(),
+        place.repo().join("src").to_str().unwrap(),
+    ] {
+        place
+            .run(&["--json", "--repo", repo, "status"])
+            .refused("REPO_UNAVAILABLE");
+    }
+}
+
+#[test]
+fn two_repositories_in_one_home_do_not_see_each_other() {
+    let place = Place::new();
+    let other = place.path("other");
+    make_repository(&other);
+    place.put("Retries use full jitter.");
+    let nothing = place
+        .run_in(&other, &["query", "retries jitter", "--json"])
+        .json();
+    assert_eq!(nothing["verdict"], "none");
+    assert_ne!(place.project_of(&other), place.project_of(&place.repo()));
+    let found = place
+        .run_in(&other, &["query", "retries jitter", "--json"])
+        .json();
+    assert_eq!(found["engrams"].as_array().unwrap().len(), 1);
+}
+
+/// The id is kept in the home where the git folder cannot be written, and found again there.
+#[test]
+fn an_unwritable_git_folder_is_left_alone() {
+    with_mounts("projects::an_unwritable_git_folder_is_left_alone", || {
+        let place = Place::new();
+        let repo = place.repo();
+        let at = repo.to_str().unwrap();
+        mount(&["--bind", at, at]);
+        mount(&["-o", "remount,bind,ro", at]);
+        let before = files(&repo);
+        let id = place.project_of(&repo);
+        assert_eq!(place.project_of(&repo), id);
+        assert_eq!(
+            place.json(&["query", "retries"])["engrams"]
+                .as_array()
+                .unwrap()
+                .len(),
+            1
+        );
+        assert_eq!(files(&repo), before);
+        mount(&["-o", "remount,bind,rw", at]);
+        assert_eq!(
+            place.project_of(&repo),
+            id,
+            "kept when it can be written again"
+        );
+    });
+}

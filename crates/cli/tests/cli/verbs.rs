@@ -1,0 +1,561 @@
+//! Every verb: its exit, the keys that it prints, and what it refuses.
+
+use std::os::unix::ffi::OsStrExt;
+
+use serde_json::{Value, json};
+
+use crate::fixture::{POINTER, Place, Ran, files, keys, ran};
+
+#[test]
+fn each_verb_prints_its_object() {
+    let place = Place::new();
+    let id = place.put("Retries use full jitter, 200 ms base.");
+    let spare = place.put("The retry delay is a constant.");
+    let gone = place.put("The retry delay was once 100 ms.");
+    let note = [
+        "note",
+        "--kind",
+        "decision",
+        "--slug",
+        "jitter",
+        "We use full jitter.",
+    ];
+    let message = place.write("message.json", MESSAGE);
+    let message = message.to_str().unwrap();
+    for (args, expected) in [
+        (
+            vec!["get", &id],
+            "agent? claim confidence content_hash durability entities fact_type figures hash_keys id kind lineage_id memory_op pointers project provenance recorded_at scope seq tags topic valid_from verified",
+        ),
+        (vec!["forget", &spare], "id seq"),
+        (vec!["redact", &gone], "id seq"),
+        (
+            vec!["query", "how does the client retry"],
+            "engrams relaxed verdict",
+        ),
+        (
+            vec![
+                "query", "retry", "--k", "1", "--scope", "project", "--kind", "fact",
+            ],
+            "engrams relaxed verdict",
+        ),
+        (
+            vec![
+                "query",
+                "retry",
+                "--topic",
+                "none/such",
+                "--as-of",
+                "2026-01-08",
+                "--include-ephemeral",
+            ],
+            "engrams relaxed verdict",
+        ),
+        (
+            vec!["deref", POINTER],
+            "content_digest excerpt pointer tokens truncated",
+        ),
+        (
+            vec!["deref", POINTER, "--agent", "a", "--turn", "t"],
+            "budget content_digest excerpt pointer tokens truncated",
+        ),
+        (
+            vec!["deref", POINTER, "--max-tokens", "2"],
+            "content_digest excerpt pointer tokens truncated",
+        ),
+        (note.to_vec(), "id pointer seq"),
+        (vec!["feed"], "engrams entries head"),
+        (
+            vec!["feed", "--all", "--limit", "3", "--before", "3"],
+            "engrams entries head",
+        ),
+        (
+            vec!["status"],
+            "agents engrams head home indexed next project status version",
+        ),
+        (vec!["doctor"], "findings ok"),
+        (vec!["doctor", "--reindex"], "findings ok"),
+        (vec!["connect", "claude"], "changed diff path written"),
+        (vec!["connect", "codex"], "changed diff path written"),
+        (vec!["message", "validate", message], "ok tokens"),
+    ] {
+        let printed = place.json(&args);
+        let mut expected: Vec<&str> = expected
+            .split(' ')
+            .filter(|it| !it.ends_with('?'))
+            .collect();
+        expected.sort_unstable();
+        assert_eq!(keys(&printed), expected, "{args:?}");
+    }
+}
+
+const MESSAGE: &str = r#"{"role":"programmer","task_status":"done","engrams":[],"output":{"summary":"Nothing new.","next":""}}"#;
+
+#[test]
+fn put_answers_and_get_returns_what_was_put() {
+    let place = Place::new();
+    let stored = place.json(&[
+        "put",
+        "--claim",
+        " Retries use full jitter. ",
+        "--pointer",
+        POINTER,
+        "--pointer",
+        r#"{"type":"artifact","ref":"README.md@HEAD","span":"sec=Rules"}"#,
+        "--kind",
+        "decision",
+        "--confidence",
+        "0.9",
+        "--ttl",
+        "P7D",
+        "--scope",
+        "project",
+        "--topic",
+        "/gateway/retry/",
+        "--tag",
+        "slow",
+        "--tag",
+        "net",
+        "--agent",
+        "programmer-2",
+        "--durability",
+        "durable",
+    ]);
+    assert_eq!(
+        keys(&stored),
+        ["findings", "id", "lineage_id", "seq", "verified"]
+    );
+    assert_eq!(
+        (&stored["verified"], &stored["findings"], &stored["seq"]),
+        (&json!(true), &json!([]), &json!(1))
+    );
+    let got = place.json(&["get", stored["id"].as_str().unwrap()]);
+    for (key, expected) in [
+        ("claim", json!("Retries use full jitter.")),
+        ("kind", json!("decision")),
+        ("fact_type", json!("decision")),
+        ("confidence", json!(0.9)),
+        ("ttl", json!("P7D")),
+        ("scope", json!("project")),
+        ("topic", json!("gateway/retry")),
+        ("tags", json!(["slow", "net"])),
+        ("memory_op", json!("add")),
+    ] {
+        assert_eq!(got[key], expected, "{key}");
+    }
+    assert_eq!(got["provenance"]["created_by"], "programmer-2");
+    let head = crate::fixture::git(&place.repo(), &["rev-parse", "HEAD"]);
+    let references: Vec<&str> = got["pointers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["ref"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        references,
+        [
+            format!("repo:src/retry.rs#L2-L3@{head}"),
+            format!("artifact:README.md#sec=Rules@{head}")
+        ]
+    );
+}
+
+/// What a verb refuses, with `--json` and without.
+#[test]
+fn each_refusal_has_its_code() {
+    let place = Place::new();
+    let long = "a".repeat(501);
+    let id = place.put("Retries use full jitter.");
+    place.json(&["forget", &id]);
+    let put = |extra: &[&'static str]| -> Vec<String> {
+        let mut args = vec!["put", "--claim", "Retries use full jitter."];
+        args.extend(extra);
+        args.into_iter().map(str::to_owned).collect()
+    };
+    let words = |text: &str| -> Vec<String> { text.split(' ').map(str::to_owned).collect() };
+    let nothing = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+    for (args, code) in [
+        (put(&[]), "UNANCHORED"),
+        (put(&["--pointer", "repo:src/retry.rs"]), "POINTER_UNPINNED"),
+        (
+            put(&["--pointer", "repo:../etc/passwd@HEAD"]),
+            "POINTER_INVALID",
+        ),
+        (
+            put(&["--pointer", "repo:src/none.rs@HEAD"]),
+            "POINTER_NOT_FOUND",
+        ),
+        (put(&["--pointer", "{\"type\":1}"]), "POINTER_INVALID"),
+        (
+            put(&["--pointer", POINTER, "--confidence", "2"]),
+            "SCHEMA_INVALID",
+        ),
+        (
+            put(&["--pointer", POINTER, "--confidence", "NaN"]),
+            "SCHEMA_INVALID",
+        ),
+        (
+            put(&["--pointer", POINTER, "--ttl", "soon"]),
+            "SCHEMA_INVALID",
+        ),
+        (
+            put(&["--pointer", POINTER, "--kind", "rumour"]),
+            "SCHEMA_INVALID",
+        ),
+        (
+            put(&["--pointer", POINTER, "--operation", "update"]),
+            "SCHEMA_INVALID",
+        ),
+        (
+            put(&["--pointer", POINTER, "--operation", "none"]),
+            "SCHEMA_INVALID",
+        ),
+        (
+            put(&["--pointer", POINTER, "--corrects", nothing]),
+            "NOT_FOUND",
+        ),
+        (put(&["--jsonl", "x"]), "SCHEMA_INVALID"),
+        (
+            vec![
+                "put".into(),
+                "--claim".into(),
+                long,
+                "--pointer".into(),
+                POINTER.into(),
+            ],
+            "CLAIM_TOO_LONG",
+        ),
+        (
+            vec![
+                "put".into(),
+                "--claim".into(),
+                "The key is AKIAIOSFODNN7EXAMPLQ.".into(),
+                "--pointer".into(),
+                POINTER.into(),
+            ],
+            "SECRET_DETECTED",
+        ),
+        (words("put --jsonl /none/such"), "SCHEMA_INVALID"),
+        (words("put"), "SCHEMA_INVALID"),
+        (vec!["get".into(), nothing.into()], "NOT_FOUND"),
+        (words("get x"), "NOT_FOUND"),
+        (words("get"), "SCHEMA_INVALID"),
+        (vec!["forget".into(), id.clone()], "NOT_FOUND"),
+        (vec!["forget".into(), nothing.into()], "NOT_FOUND"),
+        (vec!["redact".into(), nothing.into()], "NOT_FOUND"),
+        (words("query"), "SCHEMA_INVALID"),
+        (words("query retry --k 0"), "SCHEMA_INVALID"),
+        (words("query retry --k 51"), "SCHEMA_INVALID"),
+        (words("query retry --as-of yesterday"), "SCHEMA_INVALID"),
+        (words("query retry --scope galaxy"), "SCHEMA_INVALID"),
+        (words("deref repo:src/retry.rs"), "POINTER_UNPINNED"),
+        (words("deref repo:src/none.rs@HEAD"), "POINTER_NOT_FOUND"),
+        (words("deref repo:src/retry.rs@none"), "POINTER_NOT_FOUND"),
+        (
+            words("deref sam:decision:none@2026-01-08"),
+            "POINTER_NOT_FOUND",
+        ),
+        (words("deref url:https://example.org/"), "DEREF_DENIED"),
+        (words("deref nonsense"), "POINTER_INVALID"),
+        (
+            words("deref repo:src/retry.rs@HEAD --turn 1"),
+            "SCHEMA_INVALID",
+        ),
+        (vec!["note".into(), "".into()], "SCHEMA_INVALID"),
+        (words("note --kind a/b text"), "POINTER_INVALID"),
+        (words("feed --limit few"), "SCHEMA_INVALID"),
+        (words("connect emacs"), "SCHEMA_INVALID"),
+        (words("message validate /none/such"), "SCHEMA_INVALID"),
+        (words("message"), "SCHEMA_INVALID"),
+        (words("mcp --toolsets none"), "SCHEMA_INVALID"),
+        (words("serve --port 99999"), "SCHEMA_INVALID"),
+        (words("remember"), "SCHEMA_INVALID"),
+        (vec![], "SCHEMA_INVALID"),
+    ] {
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let error = place.run(&[args.as_slice(), &["--json"]].concat()).error();
+        assert_eq!(error["code"], code, "{args:?}: {error}");
+        let plain = place.run(&args);
+        assert!(
+            matches!(plain.code, Some(1 | 2)) && plain.out.is_empty() && !plain.err.is_empty(),
+            "{args:?}: {plain:?}"
+        );
+        assert!(
+            plain.code == Some(2) || plain.err.contains(code),
+            "{args:?}: {plain:?}"
+        );
+    }
+    assert_eq!(place.json(&["status"])["head"], 2, "nothing was stored");
+}
+
+#[test]
+fn a_usage_error_says_which_argument() {
+    let place = Place::new();
+    let error = place.run(&["put", "--json"]).error();
+    assert!(
+        error["message"].as_str().unwrap().contains("--claim"),
+        "{error}"
+    );
+}
+
+#[test]
+fn arguments_that_are_not_unicode_are_an_error_like_any_other() {
+    let place = Place::new();
+    let mut command = place.command();
+    command
+        .arg("--json")
+        .arg("get")
+        .arg(std::ffi::OsStr::from_bytes(b"\xff\xfe"));
+    ran(command.output().unwrap()).refused("SCHEMA_INVALID");
+}
+
+#[test]
+fn messages_are_validated_and_not_stored() {
+    let place = Place::new();
+    let many: Vec<Value> = (0..13).map(|at| json!({"claim": format!("Claim {at}."), "pointers": [POINTER], "kind": "fact", "confidence": 0.7, "ttl": "P7D", "scope": "project"})).collect();
+    let child = |engrams: Value, summary: &str| {
+        json!({"role": "r", "task_status": "done", "engrams": engrams, "output": {"summary": summary, "next": ""}}).to_string()
+    };
+    for (message, code) in [
+        (child(json!([]), "Done."), None),
+        (child(json!(many[..2]), "Done."), None),
+        (r#"{"role":"r","shared_brief_micro":[],"budgets":{},"grants":[],"target_pointer_pack":[],"instructions":["Look."]}"#.to_owned(), None),
+        (child(json!(many), "Done."), Some("BUDGET_EXCEEDED")),
+        (child(json!([]), &"word ".repeat(2_000)), Some("BUDGET_EXCEEDED")),
+        (child(json!([]), "```rust\nfn main() { println!(\"x\"); }\n```"), Some("BUDGET_EXCEEDED")),
+        (child(json!([{"claim": "No pointers.", "pointers": [], "kind": "fact", "confidence": 0.7, "ttl": "P7D", "scope": "project"}]), "Done."), Some("UNANCHORED")),
+        ("[]".to_owned(), Some("SCHEMA_INVALID")),
+        ("{".to_owned(), Some("SCHEMA_INVALID")),
+        ("{}".to_owned(), Some("SCHEMA_INVALID")),
+        (format!("{}{}", "[".repeat(200_000), "]".repeat(200_000)), Some("SCHEMA_INVALID")),
+    ] {
+        let ran = place.feed(&["--json", "message", "validate", "-"], message.as_bytes());
+        let shown: String = message.chars().take(100).collect();
+        match code {
+            None => {
+                let answer = ran.json();
+                assert_eq!(answer["ok"], true, "{shown}");
+                assert!(answer["tokens"].as_u64().unwrap() > 10, "{shown}");
+            }
+            Some(code) => assert_eq!(ran.error()["code"], code, "{shown}"),
+        }
+    }
+    assert_eq!(place.json(&["status"])["head"], 0);
+    let bytes = place.feed(
+        &["--json", "message", "validate", "-"],
+        b"{\"role\":\"\xff\"}",
+    );
+    bytes.refused("SCHEMA_INVALID");
+}
+
+#[test]
+fn verbs_that_need_no_repository_work_without_one() {
+    let place = Place::bare();
+    let note = place.json(&[
+        "note",
+        "--kind",
+        "decision",
+        "--slug",
+        "domain",
+        "We publish under example.org.",
+    ]);
+    let pointer = note["pointer"].as_str().unwrap();
+    let stored = place.json(&[
+        "put",
+        "--claim",
+        "We publish under example.org.",
+        "--pointer",
+        pointer,
+    ]);
+    assert_eq!(stored["verified"], false, "an event is no proof");
+    let id = stored["id"].as_str().unwrap();
+    assert_eq!(place.json(&["query", "publish"])["engrams"][0]["id"], id);
+    assert_eq!(
+        place.json(&["deref", pointer])["excerpt"],
+        "We publish under example.org."
+    );
+    assert_eq!(place.json(&["get", id])["id"], id);
+    assert_eq!(
+        place.json(&["feed"])["entries"].as_array().unwrap().len(),
+        1
+    );
+    let status = place.json(&["status"]);
+    assert_eq!(
+        (&status["engrams"], status.get("project")),
+        (&json!(1), None)
+    );
+    assert_eq!(place.json(&["doctor"])["ok"], true);
+    place
+        .feed(&["--json", "message", "validate", "-"], MESSAGE.as_bytes())
+        .json();
+    place.json(&["connect", "codex"]);
+    place.json(&["forget", id]);
+    place.json(&["redact", id]);
+    for args in [
+        &["deref", POINTER][..],
+        &[
+            "put",
+            "--claim",
+            "Retries use full jitter.",
+            "--pointer",
+            POINTER,
+        ],
+        &["connect", "claude"],
+    ] {
+        place
+            .run(&[args, &["--json"]].concat())
+            .refused("REPO_UNAVAILABLE");
+    }
+}
+
+/// A `.git` that cannot be opened must not take down what has nothing to do with it.
+#[test]
+fn a_broken_repository_stops_only_what_needs_it() {
+    let place = Place::new();
+    let id = place.put("Retries use full jitter.");
+    std::fs::remove_file(place.repo().join(".git/HEAD")).unwrap();
+    assert_eq!(place.json(&["get", &id])["id"], id.as_str());
+    place
+        .feed(&["--json", "message", "validate", "-"], MESSAGE.as_bytes())
+        .json();
+    for args in [
+        &["status"][..],
+        &["query", "retry"],
+        &["deref", POINTER],
+        &["feed"],
+    ] {
+        place
+            .run(&[args, &["--json"]].concat())
+            .refused("REPO_UNAVAILABLE");
+    }
+    let doctor = place.run(&["doctor", "--json"]);
+    assert_eq!(doctor.code, Some(1));
+    let health: Value = serde_json::from_str(&doctor.out).unwrap();
+    assert_eq!(
+        (&health["findings"][0]["ok"], &health["findings"][2]["ok"]),
+        (&json!(true), &json!(false))
+    );
+}
+
+#[test]
+fn asking_changes_no_file_outside_the_home() {
+    let place = Place::new();
+    let before = files(&place.repo());
+    for args in [
+        &["status"][..],
+        &["query", "retry"],
+        &["deref", POINTER],
+        &["deref", "repo:README.md@worktree"],
+        &["deref", POINTER, "--agent", "a", "--turn", "1"],
+        &["feed"],
+        &["doctor"],
+        &["connect", "claude"],
+        &["connect", "codex"],
+    ] {
+        place.json(args);
+        assert_eq!(files(&place.repo()), before, "{args:?}");
+    }
+    place
+        .run(&["get", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "--json"])
+        .refused("NOT_FOUND");
+    assert_eq!(files(&place.repo()), before);
+    assert!(files(&place.path("person")).is_empty() && !place.path("codex").exists());
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_crash() {
+    let place = Place::new();
+    place.put("Retries use full jitter.");
+    for args in [
+        "status",
+        "doctor",
+        "feed --json",
+        "query retry",
+        "connect codex",
+        "completions bash",
+        "--help",
+        "get",
+    ] {
+        let mut command = place.command();
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        command
+            .args(args.split(' '))
+            .stdout(writer.try_clone().unwrap())
+            .stderr(writer);
+        let status = command.status().unwrap();
+        assert!(matches!(status.code(), Some(0..=2)), "{args}: {status}");
+    }
+}
+
+#[test]
+fn the_window_is_started_with_the_same_place() {
+    let place = Place::new();
+    let beside = place.path("bin");
+    std::fs::create_dir(&beside).unwrap();
+    let engram = beside.join("engram");
+    std::fs::copy(env!("CARGO_BIN_EXE_engram"), &engram).unwrap();
+    let app = |place: &Place| {
+        let mut command = place.plain(&engram, &place.repo());
+        command
+            .env("PATH", "/nonexistent")
+            .args(["--home", "h", "--repo", "r", "--json", "app"]);
+        command
+    };
+    ran(app(&place).output().unwrap()).refused("NOT_FOUND");
+    let script = place.write(
+        "bin/engram-desktop",
+        "#!/bin/sh\necho \"$@\" > \"$(dirname \"$0\")/said\"\n",
+    );
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    // Waits for the window too: it holds the pipes until it ends.
+    let Ran { code, .. } = ran(app(&place).output().unwrap());
+    assert_eq!(code, Some(0));
+    assert_eq!(
+        std::fs::read_to_string(beside.join("said")).unwrap(),
+        "--home h --repo r\n"
+    );
+}
+
+#[test]
+fn a_config_that_cannot_be_read_is_refused_and_named() {
+    let place = Place::new();
+    let id = place.put("Retries use full jitter.");
+    for config in [
+        "limits = 3",
+        "colour = \"red\"",
+        "[limits]\nclaims = 3",
+        "[limits.deref]\nrepo_spans = -1",
+        "= ",
+        "\u{0}",
+    ] {
+        place.write("home/config.toml", config);
+        let error = place.run(&["get", &id, "--json"]).error();
+        assert_eq!(error["code"], "SCHEMA_INVALID", "{config:?}");
+        assert!(
+            error["message"].as_str().unwrap().contains("config.toml"),
+            "{error}"
+        );
+    }
+    place.write(
+        "home/config.toml",
+        "[limits]\nclaim_chars = 20\n[limits.deref]\nrepo_spans = 1\n",
+    );
+    assert_eq!(place.json(&["get", &id])["id"], id.as_str());
+    place
+        .run(&[
+            "put",
+            "--claim",
+            "Longer than twenty characters.",
+            "--pointer",
+            POINTER,
+            "--json",
+        ])
+        .refused("CLAIM_TOO_LONG");
+    place.json(&["deref", POINTER, "--agent", "a", "--turn", "1"]);
+    place
+        .run(&["deref", POINTER, "--agent", "a", "--turn", "1", "--json"])
+        .refused("DEREF_DENIED");
+    place.json(&["deref", POINTER, "--agent", "a", "--turn", "2"]);
+    place.json(&["deref", POINTER]);
+}

@@ -1,0 +1,237 @@
+//! What the page may call. Each is in `permissions/window.toml`.
+
+use std::path::Path;
+
+use engram_model::{Caller, Code, Entry, Refusal, Reply, Request};
+use serde::Serialize;
+use tauri::{State, WebviewWindow, ipc::Channel};
+
+use crate::{editor, shell::Shell, window};
+
+/// The commands by name; a test holds the permissions against it.
+#[cfg(test)]
+pub(crate) const ALL: &[&str] = &[
+    "read",
+    "change",
+    "subscribe",
+    "open_editor",
+    "ready",
+    "connect_hint",
+];
+
+/// Requests that change nothing.
+#[tauri::command]
+pub(crate) async fn read(shell: State<'_, Shell>, request: Request) -> Result<Reply, Refusal> {
+    if !is_read(&request) {
+        return Err(Refusal::new(
+            Code::ScopeDenied,
+            "this request changes something",
+            "Send it with change.",
+        ));
+    }
+    shell
+        .run(|engine| engine.handle(&Caller::User, request))
+        .await
+}
+
+/// Any request, also one that changes something.
+#[tauri::command]
+pub(crate) async fn change(shell: State<'_, Shell>, request: Request) -> Result<Reply, Refusal> {
+    shell
+        .run(|engine| engine.handle(&Caller::User, request))
+        .await
+}
+
+/// Sends the entries after `after`, and then each batch as it comes, until the next call.
+#[tauri::command]
+pub(crate) async fn subscribe(
+    shell: State<'_, Shell>,
+    after: u64,
+    channel: Channel<Vec<Entry>>,
+) -> Result<(), Refusal> {
+    let keeper = Shell::clone(&shell);
+    shell
+        .run(move |engine| {
+            let send = move |entries: Vec<Entry>| {
+                // A page that went away takes no more; its successor subscribes again.
+                if let Err(error) = channel.send(entries) {
+                    tracing::debug!(%error, "the page took no entries");
+                }
+            };
+            keeper.keep(engine.subscribe(after, send)?);
+            Ok(())
+        })
+        .await
+}
+
+/// Opens a file of the working tree at a line; returns the editor's name.
+#[tauri::command]
+pub(crate) async fn open_editor(
+    shell: State<'_, Shell>,
+    path: String,
+    line: u32,
+) -> Result<String, Refusal> {
+    let asked = Shell::clone(&shell);
+    shell
+        .run(move |_| {
+            let root = asked
+                .status()?
+                .project
+                .and_then(|it| it.root)
+                .ok_or_else(no_tree)?;
+            let place = editor::Place::inside(Path::new(&root), Path::new(&path), line)?;
+            editor::open(&place, &editor::Choice::here(&asked.options().home))
+        })
+        .await
+}
+
+/// The first paint is done.
+#[tauri::command]
+pub(crate) async fn ready(shell: State<'_, Shell>, window: WebviewWindow) -> Result<(), Refusal> {
+    if shell.set_ready() {
+        window::show(&window);
+    }
+    Ok(())
+}
+
+/// How one kind of agent is connected.
+#[derive(Serialize)]
+pub(crate) struct ConnectHint {
+    agent: &'static str,
+    command: String,
+}
+
+/// The command lines that connect an agent, as they work on this machine.
+#[tauri::command]
+pub(crate) async fn connect_hint(shell: State<'_, Shell>) -> Result<Vec<ConnectHint>, Refusal> {
+    let is_default =
+        std::env::home_dir().is_some_and(|it| it.join(".engram") == shell.options().home);
+    let home = if is_default {
+        String::new()
+    } else {
+        format!(" --home {}", quoted(&shell.options().home))
+    };
+    let program = program();
+    let hint = |agent, name| ConnectHint {
+        agent,
+        command: format!("{program}{home} connect {name}"),
+    };
+    Ok(vec![hint("Claude Code", "claude"), hint("Codex", "codex")])
+}
+
+/// `engram` where a terminal finds it, else the one that lies beside this program.
+fn program() -> String {
+    if editor::on_path("engram").is_some() {
+        return "engram".to_owned();
+    }
+    let beside = std::env::current_exe()
+        .ok()
+        .map(|it| it.with_file_name("engram"));
+    match beside.filter(|it| it.is_file()) {
+        Some(path) => quoted(&path),
+        None => "engram".to_owned(),
+    }
+}
+
+/// A path as one word of a command line.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
+    match text.chars().all(is_plain) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+fn no_tree() -> Refusal {
+    Refusal::new(
+        Code::RepoUnavailable,
+        "there is no working tree to open files of",
+        "Start the window in a clone, or name one with --repo.",
+    )
+}
+
+fn is_read(request: &Request) -> bool {
+    match request {
+        Request::Get(_)
+        | Request::History(_)
+        | Request::Query(_)
+        | Request::Feed(_)
+        | Request::Source(_)
+        | Request::Status
+        | Request::ValidateMessage(_) => true,
+        Request::Put(_)
+        | Request::Forget(_)
+        | Request::Redact(_)
+        | Request::Deref(_)
+        | Request::Note(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::{collections::BTreeSet, fs, path::Path};
+
+    #[test]
+    fn every_command_has_exactly_one_permission_and_every_permission_is_in_a_set() {
+        let manifest =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("src-tauri/permissions/window.toml");
+        let manifest: toml::Table = fs::read_to_string(manifest).unwrap().parse().unwrap();
+        let texts = |value: &toml::Value| -> Vec<String> {
+            value
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|it| it.as_str().unwrap().to_owned())
+                .collect()
+        };
+        let mut allowed = Vec::new();
+        let mut permissions = BTreeSet::new();
+        for permission in manifest["permission"].as_array().unwrap() {
+            allowed.extend(texts(&permission["commands"]["allow"]));
+            permissions.insert(permission["identifier"].as_str().unwrap().to_owned());
+        }
+        allowed.sort();
+        let mut commands = super::ALL.to_vec();
+        commands.sort_unstable();
+        assert_eq!(allowed, commands);
+
+        let sets = manifest["set"].as_array().unwrap();
+        let in_sets: BTreeSet<_> = sets
+            .iter()
+            .flat_map(|it| texts(&it["permissions"]))
+            .collect();
+        assert_eq!(in_sets, permissions);
+
+        let capability =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("src-tauri/capabilities/window.json");
+        let capability: serde_json::Value =
+            serde_json::from_str(&fs::read_to_string(capability).unwrap()).unwrap();
+        let granted: Vec<_> = capability["permissions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| it.as_str().unwrap())
+            .collect();
+        let names: Vec<_> = sets
+            .iter()
+            .map(|it| it["identifier"].as_str().unwrap())
+            .collect();
+        assert_eq!(
+            granted, names,
+            "the window is granted the sets, and nothing of Tauri's own"
+        );
+    }
+
+    #[test]
+    fn a_path_is_one_word_of_a_command_line() {
+        for (path, want) in [
+            ("/usr/bin/engram", "/usr/bin/engram"),
+            ("/a b/engram", "'/a b/engram'"),
+            ("/it's/$(x)", r"'/it'\''s/$(x)'"),
+        ] {
+            assert_eq!(super::quoted(Path::new(path)), want);
+        }
+    }
+}

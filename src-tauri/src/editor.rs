@@ -1,0 +1,470 @@
+//! Opens a file of the working tree in the person's editor: an argument vector, never a shell.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use engram_model::{Code, Refusal};
+use serde::Deserialize;
+
+/// A file in the working tree, and a line of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    root: PathBuf,
+    file: PathBuf,
+    line: u32,
+}
+
+impl Place {
+    /// Follows every link, and refuses what is not a file inside the tree then.
+    pub(crate) fn inside(root: &Path, path: &Path, line: u32) -> Result<Self, Refusal> {
+        let refuse =
+            |message: String, hint: &str| Refusal::new(Code::PointerNotFound, message, hint);
+        let root = root.canonicalize().map_err(|error| {
+            Refusal::new(
+                Code::RepoUnavailable,
+                format!("the working tree cannot be read: {error}"),
+                "Start the window in a clone, or name one with --repo.",
+            )
+        })?;
+        let file = root.join(path).canonicalize().map_err(|_| {
+            refuse(
+                format!("{} is not in the working tree", path.display()),
+                "It may have been moved since; the pinned source is shown here.",
+            )
+        })?;
+        if !file.starts_with(&root) || !file.is_file() {
+            return Err(refuse(
+                format!("{} is not a file of this working tree", path.display()),
+                "Only files inside the repository are opened.",
+            ));
+        }
+        Ok(Self {
+            root,
+            file,
+            line: line.max(1),
+        })
+    }
+
+    fn file(&self) -> String {
+        self.file.display().to_string()
+    }
+
+    fn at(&self) -> String {
+        format!("{}:{}", self.file(), self.line)
+    }
+}
+
+/// How an editor is told the file and the line.
+#[derive(Clone, Copy, Debug)]
+enum Style {
+    /// `--reuse-window --goto FILE:LINE`
+    Goto,
+    /// `FILE:LINE`
+    Colon,
+    /// `--line LINE FILE`
+    Line,
+    /// `+LINE FILE`
+    Plus,
+    /// `-n +LINE FILE`
+    Client,
+}
+
+/// An editor that is known by the name of its program.
+#[derive(Debug)]
+struct Editor {
+    name: &'static str,
+    programs: &'static [&'static str],
+    style: Style,
+    in_terminal: bool,
+}
+
+const fn window(name: &'static str, programs: &'static [&'static str], style: Style) -> Editor {
+    Editor {
+        name,
+        programs,
+        style,
+        in_terminal: false,
+    }
+}
+
+const fn terminal(name: &'static str, programs: &'static [&'static str], style: Style) -> Editor {
+    Editor {
+        name,
+        programs,
+        style,
+        in_terminal: true,
+    }
+}
+
+/// In the order in which they are looked for.
+const EDITORS: &[Editor] = &[
+    window("VS Code", &["code", "code-insiders", "codium"], Style::Goto),
+    window("Cursor", &["cursor"], Style::Goto),
+    window("Windsurf", &["windsurf"], Style::Goto),
+    window("Zed", &["zed", "zeditor"], Style::Colon),
+    window(
+        "JetBrains",
+        &[
+            "idea",
+            "rustrover",
+            "pycharm",
+            "webstorm",
+            "goland",
+            "clion",
+            "phpstorm",
+            "rubymine",
+            "rider",
+        ],
+        Style::Line,
+    ),
+    window("Sublime Text", &["subl"], Style::Colon),
+    window("Kate", &["kate"], Style::Line),
+    window("Emacs", &["emacsclient"], Style::Client),
+    window("Emacs", &["emacs"], Style::Plus),
+    terminal("Neovim", &["nvim"], Style::Plus),
+    terminal("Vim", &["vim", "vi"], Style::Plus),
+    terminal("Helix", &["hx", "helix"], Style::Colon),
+    terminal("nano", &["nano"], Style::Plus),
+];
+
+impl Editor {
+    /// By the path or name of its program.
+    fn of(program: &str) -> Option<&'static Self> {
+        let name = Path::new(program).file_stem()?.to_str()?;
+        EDITORS.iter().find(|it| it.programs.contains(&name))
+    }
+
+    fn arguments(&self, place: &Place) -> Vec<String> {
+        match self.style {
+            Style::Goto => vec!["--reuse-window".into(), "--goto".into(), place.at()],
+            Style::Colon => vec![place.at()],
+            Style::Line => vec!["--line".into(), place.line.to_string(), place.file()],
+            Style::Plus => vec![format!("+{}", place.line), place.file()],
+            Style::Client => vec!["-n".into(), format!("+{}", place.line), place.file()],
+        }
+    }
+}
+
+/// What says which editor, in the order of its say.
+#[derive(Debug, Default)]
+pub(crate) struct Choice {
+    /// `ENGRAM_EDITOR`: a command line, with `{file}` and `{line}`.
+    template: Option<String>,
+    /// `editor` in the home's `window.toml`: likewise.
+    setting: Option<String>,
+    /// `$VISUAL`, then `$EDITOR`.
+    environment: Option<String>,
+    /// The first program of the table that is installed.
+    found: Option<&'static str>,
+}
+
+impl Choice {
+    /// What this machine and this home say.
+    pub(crate) fn here(home: &Path) -> Self {
+        let variable = |name| env::var(name).ok().filter(|it| !it.trim().is_empty());
+        let programs = EDITORS.iter().flat_map(|it| it.programs);
+        Self {
+            template: variable("ENGRAM_EDITOR"),
+            setting: setting(home),
+            environment: variable("VISUAL").or_else(|| variable("EDITOR")),
+            found: programs.copied().find(|it| on_path(it).is_some()),
+        }
+    }
+
+    /// The argument vector, and the name to tell the person.
+    fn command(&self, place: &Place, has_terminal: bool) -> Result<(Vec<String>, String), Refusal> {
+        let line = self
+            .template
+            .as_deref()
+            .or(self.setting.as_deref())
+            .or(self.environment.as_deref());
+        let words = match (line, self.found) {
+            (Some(line), _) => split(line)?,
+            (None, Some(program)) => vec![program.to_owned()],
+            (None, None) => return Err(none_found()),
+        };
+        let Some((program, _)) = words.split_first() else {
+            return Err(none_found());
+        };
+        let known = Editor::of(program);
+        let name = known.map_or_else(|| file_name(program), |it| it.name.to_owned());
+        if words.iter().any(|it| it.contains("{file}")) {
+            // Who writes a whole command line has chosen the terminal too.
+            let fill = |word: &String| {
+                word.replace("{line}", &place.line.to_string())
+                    .replace("{file}", &place.file())
+            };
+            return Ok((words.iter().map(fill).collect(), name));
+        }
+        let arguments = known.map_or_else(|| vec![place.file()], |it| it.arguments(place));
+        let words: Vec<String> = words.into_iter().chain(arguments).collect();
+        // An editor that is not in the table came from $EDITOR, and those are at home in a terminal.
+        match known.is_none_or(|it| it.in_terminal) {
+            false => Ok((words, name)),
+            true if has_terminal => {
+                let terminal = [TERMINAL, "-e"].map(str::to_owned);
+                Ok((terminal.into_iter().chain(words).collect(), name))
+            }
+            true => Err(Refusal::new(
+                Code::Internal,
+                format!("{name} needs a terminal, and {TERMINAL} is not installed"),
+                "Set ENGRAM_EDITOR to a command line with {file} and {line}, for example: code --goto {file}:{line}",
+            )),
+        }
+    }
+}
+
+const TERMINAL: &str = "x-terminal-emulator";
+
+/// Starts the editor and does not wait for it; returns its name.
+pub(crate) fn open(place: &Place, choice: &Choice) -> Result<String, Refusal> {
+    let (words, name) = choice.command(place, on_path(TERMINAL).is_some())?;
+    let Some((program, arguments)) = words.split_first() else {
+        return Err(none_found());
+    };
+    let started = Command::new(program)
+        .args(arguments)
+        .current_dir(&place.root)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let mut child = started.map_err(|error| {
+        Refusal::new(
+            Code::Internal,
+            format!("{name} could not be started: {error}"),
+            "Check ENGRAM_EDITOR, VISUAL and EDITOR: the first that is set is used.",
+        )
+    })?;
+    tracing::info!(editor = name, file = %place.file.display(), line = place.line, "opened");
+    let who = name.clone();
+    std::thread::spawn(move || match child.wait() {
+        Ok(status) if status.success() => {}
+        Ok(status) => tracing::warn!(editor = who, %status, "the editor ended with an error"),
+        Err(error) => tracing::warn!(editor = who, %error, "the editor cannot be waited for"),
+    });
+    Ok(name)
+}
+
+/// Where a program of this name is, among the folders of `PATH`.
+pub(crate) fn on_path(program: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path)
+        .map(|folder| folder.join(program))
+        .find(|it| is_program(it))
+}
+
+#[cfg(unix)]
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(path: &Path) -> bool {
+    ["exe", "cmd", "bat"]
+        .iter()
+        .any(|it| path.with_extension(it).is_file())
+}
+
+/// The window's own settings; a file that cannot be read has none, and the log says so.
+fn setting(home: &Path) -> Option<String> {
+    #[derive(Default, Deserialize)]
+    struct Settings {
+        editor: Option<String>,
+    }
+    let path = home.join("window.toml");
+    let text = fs::read_to_string(&path).ok()?;
+    match toml::from_str::<Settings>(&text) {
+        Ok(settings) => settings.editor,
+        Err(error) => {
+            tracing::warn!(%error, path = %path.display(), "the settings cannot be read");
+            None
+        }
+    }
+}
+
+/// A command line as words: spaces part them, quotes hold them together, nothing is expanded.
+fn split(line: &str) -> Result<Vec<String>, Refusal> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote: Option<char> = None;
+    for c in line.chars() {
+        match quote {
+            Some(open) if c == open => quote = None,
+            Some(_) => word.get_or_insert_default().push(c),
+            None if c == '"' || c == '\'' => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            None if c.is_whitespace() => words.extend(word.take()),
+            None => word.get_or_insert_default().push(c),
+        }
+    }
+    if quote.is_some() {
+        return Err(Refusal::new(
+            Code::SchemaInvalid,
+            format!("the editor's command line has an open quote: {line}"),
+            "Close the quote in ENGRAM_EDITOR, VISUAL or EDITOR.",
+        ));
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+fn file_name(program: &str) -> String {
+    let name = Path::new(program).file_name();
+    name.map_or_else(
+        || program.to_owned(),
+        |it| it.to_string_lossy().into_owned(),
+    )
+}
+
+fn none_found() -> Refusal {
+    Refusal::new(
+        Code::Internal,
+        "no editor was found on this machine",
+        "Set ENGRAM_EDITOR to a command line with {file} and {line}, for example: code --goto {file}:{line}",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn place() -> Place {
+        Place {
+            root: "/r".into(),
+            file: "/r/a b.rs".into(),
+            line: 7,
+        }
+    }
+
+    fn said(text: &str) -> Option<String> {
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    #[test]
+    fn each_editor_is_told_the_line_in_its_way() {
+        for (program, want) in [
+            ("code", "code|--reuse-window|--goto|/r/a b.rs:7"),
+            ("cursor", "cursor|--reuse-window|--goto|/r/a b.rs:7"),
+            ("zed", "zed|/r/a b.rs:7"),
+            ("rustrover", "rustrover|--line|7|/r/a b.rs"),
+            ("subl", "subl|/r/a b.rs:7"),
+            ("emacsclient", "emacsclient|-n|+7|/r/a b.rs"),
+            ("nvim", "x-terminal-emulator|-e|nvim|+7|/r/a b.rs"),
+            ("vim", "x-terminal-emulator|-e|vim|+7|/r/a b.rs"),
+        ] {
+            let choice = Choice {
+                found: Some(program),
+                ..Choice::default()
+            };
+            assert_eq!(choice.command(&place(), true).unwrap().0.join("|"), want);
+        }
+    }
+
+    #[test]
+    fn the_choice_is_made_in_order() {
+        for (template, setting, environment, found, want) in [
+            (
+                "x 'a b' {file}:{line}",
+                "code",
+                "vim",
+                "zed",
+                Ok("x|a b|/r/a b.rs:7"),
+            ),
+            ("", "x +{line} {file}", "vim", "zed", Ok("x|+7|/r/a b.rs")),
+            (
+                "",
+                "",
+                "code --wait",
+                "zed",
+                Ok("code|--wait|--reuse-window|--goto|/r/a b.rs:7"),
+            ),
+            (
+                "",
+                "",
+                "/opt/own-editor -x",
+                "zed",
+                Ok("x-terminal-emulator|-e|/opt/own-editor|-x|/r/a b.rs"),
+            ),
+            ("", "", "", "zed", Ok("zed|/r/a b.rs:7")),
+            ("", "", "", "", Err("no editor")),
+            ("x \"{file}", "", "", "zed", Err("open quote")),
+            (
+                "x $(touch /tmp/y) ; {file}",
+                "",
+                "",
+                "",
+                Ok("x|$(touch|/tmp/y)|;|/r/a b.rs"),
+            ),
+        ] {
+            let found = EDITORS
+                .iter()
+                .flat_map(|it| it.programs)
+                .find(|it| **it == found)
+                .copied();
+            let choice = Choice {
+                template: said(template),
+                setting: said(setting),
+                environment: said(environment),
+                found,
+            };
+            match (choice.command(&place(), true), want) {
+                (Ok((words, _)), Ok(want)) => assert_eq!(words.join("|"), want),
+                (Err(refusal), Err(want)) => assert!(refusal.message.contains(want), "{refusal}"),
+                (got, want) => panic!("{got:?}, wanted {want:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn an_editor_of_the_terminal_needs_one() {
+        let choice = Choice {
+            environment: said("nvim"),
+            ..Choice::default()
+        };
+        let refusal = choice.command(&place(), false).unwrap_err();
+        assert!(
+            refusal.message.contains("Neovim needs a terminal"),
+            "{refusal}"
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_files_inside_the_tree_are_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let (root, outside) = (folder.path().join("tree"), folder.path().join("secret"));
+        fs::create_dir_all(root.join("src")).unwrap();
+        fs::write(root.join("src/a.rs"), "x").unwrap();
+        fs::write(&outside, "x").unwrap();
+        std::os::unix::fs::symlink(&outside, root.join("link")).unwrap();
+        std::os::unix::fs::symlink("src/a.rs", root.join("inner")).unwrap();
+        let absolute = outside.display().to_string();
+        for (path, opens) in [
+            ("src/a.rs", true),
+            ("inner", true),
+            ("src/../src/a.rs", true),
+            ("src", false),
+            ("link", false),
+            ("../secret", false),
+            ("gone.rs", false),
+            ("", false),
+            ("a\0b", false),
+            (&absolute, false),
+        ] {
+            assert_eq!(
+                Place::inside(&root, Path::new(path), 0).is_ok(),
+                opens,
+                "{path:?}"
+            );
+        }
+        assert_eq!(Place::inside(&root, Path::new("inner"), 0).unwrap().line, 1);
+    }
+}

@@ -1,0 +1,49 @@
+//! The log of the window: a file for each day in the home's `logs`, a week of them.
+
+use std::path::Path;
+
+use tracing_appender::{
+    non_blocking::WorkerGuard,
+    rolling::{RollingFileAppender, Rotation},
+};
+use tracing_subscriber::EnvFilter;
+
+/// Starts to log; what is returned flushes when it is dropped.
+pub(crate) fn start(home: &Path) -> Option<WorkerGuard> {
+    let filter = EnvFilter::try_from_env("ENGRAM_LOG")
+        .unwrap_or_else(|_| EnvFilter::new("info,tantivy=warn"));
+    let folder = home.join("logs");
+    // Without the folder there is no file, and the log goes to standard error.
+    let _ = std::fs::create_dir_all(&folder);
+    let files = RollingFileAppender::builder()
+        .rotation(Rotation::DAILY)
+        .filename_prefix("window")
+        .filename_suffix("log")
+        .max_log_files(7)
+        .build(folder);
+    let guard = match files {
+        Ok(files) => {
+            let (writer, guard) = tracing_appender::non_blocking(files);
+            tracing_subscriber::fmt()
+                .with_env_filter(filter)
+                .with_ansi(false)
+                .with_writer(writer)
+                .init();
+            Some(guard)
+        }
+        // A home that cannot be written has no log; the page says why.
+        Err(_) => {
+            tracing_subscriber::fmt()
+                .with_env_filter(filter)
+                .with_writer(std::io::stderr)
+                .init();
+            None
+        }
+    };
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        tracing::error!(%panic, "a thread panicked");
+        before(panic);
+    }));
+    guard
+}

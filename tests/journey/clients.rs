@@ -1,0 +1,128 @@
+//! MCP clients that are not ours, in both protocol eras, against the built command.
+
+use std::{ffi::OsStr, fs, path::Path, process::Output};
+
+use serde_json::{Value, json};
+
+use crate::{
+    engram::Engram,
+    machine::{clean, npm, ok, python, run, workspace},
+    repository::Repository,
+};
+
+#[test]
+fn the_official_python_client_uses_every_tool() {
+    for mode in ["legacy", "2026-07-28"] {
+        let dir = tempfile::tempdir().unwrap();
+        let repo = Repository::of_this_project(dir.path());
+        let engram = Engram::new(dir.path(), &repo.root);
+        let script = workspace().join("tests/clients/python_client.py");
+        let mut client = clean(python(), dir.path());
+        println!("{}", ok(client.arg(script).arg(mode).args(engram.server())));
+    }
+}
+
+/// What the Inspector exits with when a tool says `isError`.
+const TOOL_ERROR: i32 = 5;
+
+#[test]
+fn the_inspector_uses_every_tool() {
+    for era in ["legacy", "modern"] {
+        let dir = tempfile::tempdir().unwrap();
+        let repo = Repository::of_this_project(dir.path());
+        let engram = Engram::new(dir.path(), &repo.root);
+        let inspector = Inspector::new(&engram, dir.path(), era);
+
+        let listed = inspector.ok(&["--method", "tools/list", "--strict"]);
+        let names: Vec<&str> = listed["tools"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|it| it["name"].as_str())
+            .collect();
+        for (tool, input) in tools() {
+            assert!(names.contains(&tool), "{era}: {tool} is listed: {names:?}");
+            let reply = inspector.ok(&call(tool, &input));
+            assert!(
+                reply["structuredContent"].is_object(),
+                "{era}: {tool} answers with data: {reply}"
+            );
+        }
+        let unpinned = json!({"content": "No pin.", "scope": "a", "confidence": 0.5, "pointers": ["repo:NOTES.md"]});
+        let refused = inspector.run(&call("engram_commit", &unpinned));
+        let said = String::from_utf8_lossy(&refused.stdout);
+        assert_eq!(refused.status.code(), Some(TOOL_ERROR), "{era}: {said}");
+        assert!(
+            said.contains("POINTER_UNPINNED") && said.contains("@HEAD"),
+            "{era}: code and hint: {said}"
+        );
+
+        let resources = inspector.ok(&["--method", "resources/list"]);
+        let uri = resources["resources"][0]["uri"]
+            .as_str()
+            .expect("the engram is a resource");
+        let read = inspector.ok(&["--method", "resources/read", "--uri", uri]);
+        assert!(read.to_string().contains(CLAIM), "{era}: {read}");
+    }
+}
+
+const CLAIM: &str = "The notes are one line.";
+
+/// Every tool with an input that it takes, in an order in which each has something to find.
+fn tools() -> [(&'static str, Value); 4] {
+    [
+        ("engram_status", json!({})),
+        (
+            "engram_commit",
+            json!({"content": CLAIM, "scope": "notes", "confidence": 0.8, "pointers": ["repo:NOTES.md#L1@HEAD"]}),
+        ),
+        ("engram_query", json!({"topic": "how long are the notes"})),
+        ("engram_deref", json!({"pointer": "repo:NOTES.md#L1@HEAD"})),
+    ]
+}
+
+fn call(tool: &str, input: &Value) -> [String; 6] {
+    [
+        "--method",
+        "tools/call",
+        "--tool-name",
+        tool,
+        "--tool-args-json",
+        &input.to_string(),
+    ]
+    .map(str::to_owned)
+}
+
+/// The Inspector's command line with our server in its settings.
+struct Inspector<'a> {
+    home: &'a Path,
+    era: &'a str,
+}
+
+impl<'a> Inspector<'a> {
+    fn new(engram: &Engram, home: &'a Path, era: &'a str) -> Self {
+        let server = engram.server();
+        let settings = json!({"mcpServers": {"engram": {"type": "stdio", "command": server[0], "args": server[1..]}}});
+        fs::write(home.join("inspector.json"), settings.to_string()).unwrap();
+        Self { home, era }
+    }
+
+    fn run(&self, args: &[impl AsRef<OsStr>]) -> Output {
+        let mut inspector = clean(npm("mcp-inspector"), self.home);
+        inspector
+            .args(["--cli", "--config"])
+            .arg(self.home.join("inspector.json"));
+        inspector
+            .args(["--server", "engram", "--protocol-era", self.era])
+            .args(args);
+        run(&mut inspector)
+    }
+
+    fn ok(&self, args: &[impl AsRef<OsStr>]) -> Value {
+        let output = self.run(args);
+        let said = String::from_utf8_lossy(&output.stdout);
+        let complained = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{}: {said}{complained}", self.era);
+        serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"))
+    }
+}

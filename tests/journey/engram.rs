@@ -1,0 +1,86 @@
+//! The `engram` command as a person runs it.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use engram_model::Engram as Record;
+use serde_json::Value;
+
+use crate::machine::{self, clean, ok};
+
+/// The command on one home and one repository.
+pub struct Engram {
+    program: &'static Path,
+    /// The arguments that say which home and which repository.
+    pub place: [String; 4],
+    /// Where the repository is.
+    pub repo: PathBuf,
+    person: PathBuf,
+}
+
+impl Engram {
+    /// A home in `dir` that does not exist yet.
+    pub fn new(dir: &Path, repo: &Path) -> Self {
+        let text = |path: &Path| path.to_str().expect("a path in UTF-8").to_owned();
+        let home = text(&dir.join("engram-home"));
+        let place = ["--home".to_owned(), home, "--repo".to_owned(), text(repo)];
+        Self {
+            program: machine::engram(), // before the window looks for it
+            place,
+            repo: repo.to_owned(),
+            person: dir.join("person"),
+        }
+    }
+
+    /// The command line of the MCP server.
+    pub fn server(&self) -> Vec<String> {
+        let program = machine::engram()
+            .to_str()
+            .expect("a path in UTF-8")
+            .to_owned();
+        let place = self.place.iter().cloned();
+        [program]
+            .into_iter()
+            .chain(place)
+            .chain(["mcp".to_owned()])
+            .collect()
+    }
+
+    /// The command with arguments.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = clean(self.program, &self.person);
+        command.args(&self.place).args(args).current_dir(&self.repo);
+        command
+    }
+
+    /// What a verb prints with `--json`.
+    pub fn json(&self, args: &[&str]) -> Value {
+        let printed = ok(self.command(&["--json"]).args(args));
+        let parsed = serde_json::from_str(&printed);
+        parsed.unwrap_or_else(|error| panic!("{args:?}: {error}: {printed}"))
+    }
+
+    /// Stores drafts in one batch and returns their ids, in order.
+    pub fn put(&self, dir: &Path, drafts: &[Value]) -> Vec<String> {
+        let lines: String = drafts.iter().map(|it| format!("{it}\n")).collect();
+        let file = dir.join("drafts.jsonl");
+        fs::write(&file, lines).unwrap();
+        let answers = ok(self.command(&["--json", "put", "--jsonl"]).arg(file));
+        let answers = answers
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let ids = answers.map(|it| match (it["id"].as_str(), it.get("error")) {
+            (Some(id), None) => id.to_owned(),
+            _ => panic!("not stored: {it}"),
+        });
+        ids.collect()
+    }
+
+    /// One record.
+    pub fn get(&self, id: &str) -> Record {
+        serde_json::from_value(self.json(&["get", id])).expect("a full record")
+    }
+}

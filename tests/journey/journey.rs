@@ -1,0 +1,248 @@
+//! The main job: agents at work in a repository, a person at the window.
+
+use std::{fs, path::Path};
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    agents::{Agent, Session},
+    editor::Editor,
+    engram::Engram,
+    machine::desktop,
+    model_stub::call,
+    pictures::{others, pictures},
+    repository::Repository,
+    window::Window,
+};
+
+const FILE: &str = "crates/model/src/pointer.rs";
+const FIRST_CLAIM: &str = "A pin is a revision, the working tree, or the digest of a stored blob; nothing else is parsed as one.";
+const SECOND_CLAIM: &str = "The notes of this repository are a single line.";
+
+#[test]
+fn what_agents_learn_appears_in_the_window_with_the_lines_it_rests_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let repo = Repository::of_this_project(dir.path());
+    let engram = Engram::new(dir.path(), &repo.root);
+    let editor = Editor::new(dir.path());
+    let window = Window::open(
+        desktop(),
+        &engram.place,
+        &dir.path().join("person"),
+        &editor.program,
+    );
+    let [connect_claude, connect_codex] = connect_commands(&window);
+    window.script("window.openedOnce = true", json!([]));
+
+    // Claude Code finds something out.
+    let evidence = [
+        Evidence::at(&repo, "pub enum Pin {", "}"),
+        Evidence::at(
+            &repo,
+            "fn parse(text: &str) -> Result<Self, Refusal> {",
+            "    }",
+        ),
+    ];
+    let claude = Session::connected(Agent::Claude, &connect_claude, &repo.root, dir.path());
+    let pointers = evidence.each_ref().map(|it| it.pointer("HEAD"));
+    let input = json!({"content": FIRST_CLAIM, "scope": "model/pointers", "confidence": 0.9, "pointers": pointers});
+    let run = claude.prompt(vec![call("engram_commit", move |_| input.clone())]);
+    assert!(
+        run.seen().contains("engram_query"),
+        "the model is told of our tools"
+    );
+    let first = id(&run.results()[0]);
+    shown(&window, &engram, &first);
+
+    // The code moves on: neither the branch nor the working tree has those lines in that place.
+    let moved = format!("// moved\n// down\n{}", repo.show("HEAD", FILE));
+    repo.change(FILE, &moved, "Move the code");
+    fs::write(repo.root.join(FILE), format!("// uncommitted\n{moved}")).unwrap();
+
+    // Codex asks, is told, reads the evidence and adds a finding of its own.
+    let codex = Session::connected(Agent::Codex, &connect_codex, &repo.root, dir.path());
+    let run = codex.prompt(vec![
+        call("engram_query", |_| json!({"topic": "what is a pin of a pointer"})),
+        call("engram_deref", |seen| json!({"pointer": pointer(&seen[0])})),
+        call("engram_commit", |_| {
+            json!({"content": SECOND_CLAIM, "scope": "notes", "confidence": 0.8, "pointers": ["repo:NOTES.md#L1@HEAD"]})
+        }),
+    ]);
+    let [found, read, committed] = &run.results()[..] else {
+        panic!("three results: {}", run.printed)
+    };
+    assert_eq!(
+        found["engrams"][0]["claim"], FIRST_CLAIM,
+        "the model of Codex sees the claim: {found}"
+    );
+    assert_eq!(
+        read["content_digest"],
+        evidence[0].digest.as_str(),
+        "{read}"
+    );
+    let excerpt = read["excerpt"].as_str().unwrap_or_default();
+    assert_eq!(
+        excerpt.lines().collect::<Vec<_>>(),
+        evidence[0].lines,
+        "the model of Codex reads the lines"
+    );
+    let second = id(committed);
+    shown(&window, &engram, &second);
+    assert_eq!(window.count("[data-testid=feed-row]"), 2);
+    assert_eq!(
+        window.script("return window.openedOnce", json!([])),
+        true,
+        "nothing was loaded again"
+    );
+
+    // The person goes from the newest claim to the one before it, and follows its second pointer.
+    window.click(&row(&second));
+    window.keys("j");
+    window.wait(&format!(
+        "document.querySelector('{}[aria-selected=true]')",
+        row(&first)
+    ));
+    assert_eq!(window.role(&row(&first)), "option");
+    assert_eq!(window.text("[data-testid=claim]"), FIRST_CLAIM);
+    window.click(&format!(
+        "{} [data-testid=pointer-title]",
+        evidence[1].card()
+    ));
+    for evidence in &evidence {
+        evidence.is_shown(&window);
+    }
+
+    // One key opens the file in the person's editor.
+    window.keys("o");
+    let opened = editor.opened();
+    let (file, line) = opened.rsplit_once(':').expect("a file and a line");
+    assert_eq!(
+        Path::new(file),
+        repo.root.canonicalize().unwrap().join(FILE)
+    );
+    let line: usize = line.parse().expect("a line");
+    let moved_by = 0..=3;
+    assert!(moved_by.contains(&(line - evidence[1].first)), "{opened}");
+
+    // Others write meanwhile; what the person reads stays.
+    let others = others(&repo);
+    engram.put(dir.path(), &others);
+    let all = others.len() + 2;
+    window.wait(&format!(
+        "document.querySelectorAll('[data-testid=feed-row]').length === {all}"
+    ));
+    window.wait(&format!(
+        "document.querySelector('[data-testid=count]').textContent.startsWith('{all} ')"
+    ));
+    evidence[1].is_shown(&window);
+    pictures(&window);
+}
+
+/// The commands that the window on an empty home tells a person to run.
+fn connect_commands(window: &Window) -> [String; 2] {
+    window.find("[data-testid=first-run] [data-testid=connect-command]");
+    let script = "return [...document.querySelectorAll('[data-testid=connect-command] code')].map(it => it.textContent)";
+    let commands: Vec<String> = serde_json::from_value(window.script(script, json!([]))).unwrap();
+    ["connect claude", "connect codex"].map(|end| {
+        let command = commands.iter().find(|it| it.ends_with(end));
+        command
+            .unwrap_or_else(|| panic!("no {end} among {commands:?}"))
+            .clone()
+    })
+}
+
+/// Lines of [`FILE`] at a commit, as git has them.
+struct Evidence {
+    rev: String,
+    first: usize,
+    last: usize,
+    lines: Vec<String>,
+    digest: String,
+}
+
+impl Evidence {
+    fn at(repo: &Repository, begin: &str, end: &str) -> Self {
+        let rev = repo.head();
+        let (first, last) = repo.span(FILE, begin, end);
+        let text = repo.show(&rev, FILE);
+        let bytes: String = text
+            .split_inclusive('\n')
+            .take(last)
+            .skip(first - 1)
+            .collect();
+        let lines = bytes.lines().map(str::to_owned).collect();
+        let digest = format!("sha256:{}", hex::encode(Sha256::digest(&bytes)));
+        Self {
+            rev,
+            first,
+            last,
+            lines,
+            digest,
+        }
+    }
+
+    fn pointer(&self, rev: &str) -> String {
+        format!("repo:{FILE}#L{}-L{}@{rev}", self.first, self.last)
+    }
+
+    fn card(&self) -> String {
+        format!(
+            "[data-testid=pointer-card][data-pointer=\"{}\"]",
+            self.pointer(&self.rev)
+        )
+    }
+
+    /// The window marks exactly these lines, shows their text and their digest.
+    fn is_shown(&self, window: &Window) {
+        let card = self.card();
+        let digest = window.attribute(&format!("{card} [data-testid=digest]"), "data-digest");
+        assert_eq!(digest, self.digest);
+        assert_eq!(
+            window.text(&format!("{card} [data-testid=digest-state]")),
+            "evidence unchanged"
+        );
+        let script = "return [...document.querySelectorAll(arguments[0] + ' [data-testid=source-line][data-marked=true]')]
+            .map(it => [Number(it.dataset.line), it.querySelector('.text').textContent])";
+        let marked: Vec<(usize, String)> =
+            serde_json::from_value(window.script(script, json!([card]))).unwrap();
+        let wanted: Vec<_> = (self.first..).zip(self.lines.iter().cloned()).collect();
+        assert_eq!(marked, wanted, "the lines of {}", self.pointer(&self.rev));
+    }
+}
+
+fn id(reply: &Value) -> String {
+    reply["id"]
+        .as_str()
+        .unwrap_or_else(|| panic!("no id in {reply}"))
+        .to_owned()
+}
+
+/// The first pointer of the first engram that a model was told of.
+fn pointer(reply: &Value) -> Value {
+    let pointer = &reply["engrams"][0]["pointers"][0];
+    pointer.get("ref").unwrap_or(pointer).clone()
+}
+
+fn row(id: &str) -> String {
+    format!("[data-testid=feed-row][data-id=\"{id}\"]")
+}
+
+/// Waits for the row and prints how long it took from the write.
+fn shown(window: &Window, engram: &Engram, id: &str) {
+    let row = row(id);
+    let shown = window.attribute(&format!("{row}[data-shown-at]"), "data-shown-at");
+    let record = engram.get(id);
+    let shown: f64 = shown.parse().expect("milliseconds");
+    let took = shown - record.recorded_at.as_microsecond() as f64 / 1000.0;
+    println!("write to row: {took:.0} ms");
+    assert!(
+        (0.0..10_000.0).contains(&took),
+        "the row of {id} came {took} ms after its write"
+    );
+    let text = window.text(&row);
+    assert!(
+        text.contains(&record.claim),
+        "the row shows the claim: {text}"
+    );
+}

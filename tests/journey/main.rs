@@ -1,0 +1,21 @@
+//! The main job of Engram, end to end: real agents, real clients, a real repository, the real window.
+//! Nothing here reaches the network; what is missing on a machine is named, never skipped.
+#![cfg(target_os = "linux")] // no web driver drives the windows of other systems
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic
+)]
+
+mod agents;
+mod clients;
+mod editor;
+mod engram;
+mod journey;
+mod machine;
+mod model_stub;
+mod pictures;
+mod records;
+mod repository;
+mod window;

@@ -1,0 +1,72 @@
+//! What the command prints is what the published schemas say, by a validator that is not ours.
+
+use std::{fs, path::Path};
+
+use engram_model::EngramV01;
+use serde_json::{Value, json};
+
+use crate::{
+    engram::Engram,
+    machine::{clean, ok, python, workspace},
+    repository::Repository,
+};
+
+#[test]
+fn printed_records_are_as_the_published_schemas_say() {
+    let dir = tempfile::tempdir().unwrap();
+    let repo = Repository::of_this_project(dir.path());
+    let engram = Engram::new(dir.path(), &repo.root);
+    let bare = json!({"claim": "Bare.", "pointers": ["repo:NOTES.md@HEAD"]});
+    let whole = json!({"claim": "A whole one: café, \"quoted\", MAX_RETRIES = 3.", "kind": "decision",
+        "confidence": 0.9, "ttl": "P30D", "scope": "run", "topic": "notes/first", "tags": ["one", "two"],
+        "agent": "reviewer", "durability": "ephemeral",
+        "pointers": ["repo:NOTES.md#L1@HEAD", "repo:NOTES.md@worktree", "artifact:NOTES.md@HEAD"]});
+    for draft in [bare, whole] {
+        let id = engram.put(dir.path(), &[draft]).remove(0);
+        let record = engram.json(&["get", &id]);
+        let short = serde_json::to_value(EngramV01::from(&engram.get(&id))).unwrap();
+        for (schema, document) in [
+            ("engram.record.json", record),
+            ("engram.v0.1.json", short.clone()),
+            ("less/engram.v0.1.json", short),
+        ] {
+            let complaints = complaints(dir.path(), schema, &document);
+            assert_eq!(complaints, "", "{schema}: {document}");
+            let broken = with(document.clone(), "confidence", json!("high"));
+            assert_ne!(
+                self::complaints(dir.path(), schema, &broken),
+                "",
+                "{schema} refuses a wrong type"
+            );
+            let nameless = without(document, "claim");
+            assert_ne!(
+                self::complaints(dir.path(), schema, &nameless),
+                "",
+                "{schema} refuses what lacks a claim"
+            );
+        }
+    }
+}
+
+/// What an independent validator has against a document.
+fn complaints(dir: &Path, schema: &str, document: &Value) -> String {
+    let file = dir.join("document.json");
+    fs::write(&file, document.to_string()).unwrap();
+    let mut validator = clean(python(), dir);
+    validator.arg(workspace().join("tests/clients/validate.py"));
+    validator
+        .arg(workspace().join("schemas"))
+        .arg(schema)
+        .arg(file);
+    ok(&mut validator).trim().to_owned()
+}
+
+fn with(mut document: Value, key: &str, value: Value) -> Value {
+    document[key] = value;
+    document
+}
+
+fn without(mut document: Value, key: &str) -> Value {
+    document.as_object_mut().expect("an object").remove(key);
+    document
+}

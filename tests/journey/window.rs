@@ -1,0 +1,256 @@
+//! The real window on a virtual display of its own, driven through WebDriver as a person would use it.
+
+use std::{
+    io::{BufRead, BufReader},
+    net::TcpStream,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use crate::machine::{Running, clean, ok, run, system};
+
+/// How long the window may take to show what is looked for.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The key under which WebDriver names an element.
+const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// An open window. The display outlives the driver and the driver the session: fields drop in order.
+pub struct Window {
+    http: ureq::Agent,
+    session: String,
+    _driver: Running,
+    display: Display,
+}
+
+/// Something in the window.
+#[derive(Clone, Debug)]
+pub struct Element(String);
+
+impl Window {
+    /// Opens `binary` with `args`; `home` and `editor` are all that it knows of a user.
+    pub fn open(binary: &Path, args: &[String], home: &Path, editor: &Path) -> Self {
+        let display = Display::start(home);
+        // Displays are given out once on a machine, so ports that count from them do not clash.
+        let port = 14_500 + display.number;
+        let driver = Running::start(
+            display
+                .command(system("WebKitWebDriver"))
+                .arg(format!("--port={port}"))
+                .env("TAURI_WEBVIEW_AUTOMATION", "true")
+                .env("WEBKIT_DISABLE_DMABUF_RENDERER", "1")
+                .env("LIBGL_ALWAYS_SOFTWARE", "1")
+                .env("NO_AT_BRIDGE", "1")
+                .env("VISUAL", editor)
+                .env("XDG_RUNTIME_DIR", home),
+        );
+        let driver = listening(driver, port);
+        let http = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(PATIENCE * 2))
+            .build()
+            .new_agent();
+        let mut window = Self {
+            http,
+            session: format!("http://127.0.0.1:{port}/session"),
+            _driver: driver,
+            display,
+        };
+        let options = json!({"webkitgtk:browserOptions": {"binary": binary, "args": args}});
+        let opened = window.post("", json!({"capabilities": {"alwaysMatch": options}}));
+        let id = opened["sessionId"].as_str().expect("the id of a session");
+        window.session = format!("{}/{id}", window.session);
+        let patience = PATIENCE.as_millis();
+        window.post(
+            "/timeouts",
+            json!({"implicit": patience, "script": patience}),
+        );
+        window
+    }
+
+    /// The first element that matches, once there is one.
+    pub fn find(&self, css: &str) -> Element {
+        let found = self.post("/element", json!({"using": "css selector", "value": css}));
+        Element(found[ELEMENT].as_str().expect("an element").to_owned())
+    }
+
+    /// How many elements match now.
+    pub fn count(&self, css: &str) -> u64 {
+        let count = self.script(
+            "return document.querySelectorAll(arguments[0]).length",
+            json!([css]),
+        );
+        count.as_u64().expect("a number")
+    }
+
+    /// The text that a person sees in the first element that matches.
+    pub fn text(&self, css: &str) -> String {
+        // The driver's own idea of text leaves out what is clipped after two lines.
+        let Element(id) = self.find(css);
+        let text = self.script("return arguments[0].innerText", json!([{ELEMENT: id}]));
+        text.as_str().expect("text").to_owned()
+    }
+
+    /// The role that a screen reader announces.
+    pub fn role(&self, css: &str) -> String {
+        self.about(&self.find(css), "computedrole")
+    }
+
+    /// An attribute of the first element that matches.
+    pub fn attribute(&self, css: &str, name: &str) -> String {
+        self.about(&self.find(css), &format!("attribute/{name}"))
+    }
+
+    /// Clicks the first element that matches.
+    pub fn click(&self, css: &str) {
+        let Element(id) = self.find(css);
+        self.post(&format!("/element/{id}/click"), json!({}));
+    }
+
+    /// Presses and releases each key, wherever the focus is.
+    pub fn keys(&self, keys: &str) {
+        let press = |key: char| {
+            [
+                json!({"type": "keyDown", "value": key}),
+                json!({"type": "keyUp", "value": key}),
+            ]
+        };
+        let presses: Vec<Value> = keys.chars().flat_map(press).collect();
+        self.post(
+            "/actions",
+            json!({"actions": [{"type": "key", "id": "keys", "actions": presses}]}),
+        );
+    }
+
+    /// Runs a script in the page and returns what it returns.
+    pub fn script(&self, script: &str, args: Value) -> Value {
+        self.post("/execute/sync", json!({"script": script, "args": args}))
+    }
+
+    /// Waits until an expression of the page holds; looks again whenever the page changes.
+    pub fn wait(&self, holds: &str) {
+        let script = format!(
+            "const done = arguments[0];
+             const look = () => {{ if ({holds}) {{ watch.disconnect(); done(true); }} }};
+             const watch = new MutationObserver(look);
+             watch.observe(document, {{subtree: true, childList: true, attributes: true, characterData: true}});
+             look();"
+        );
+        self.post("/execute/async", json!({"script": script, "args": []}));
+    }
+
+    /// Saves what is on the display, once the page has painted.
+    pub fn picture(&self, file: &Path) {
+        let painted = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done(true)));";
+        self.post("/execute/async", json!({"script": painted, "args": []}));
+        ok(self
+            .display
+            .command(system("import"))
+            .args(["-window", "root"])
+            .arg(file));
+    }
+
+    fn about(&self, Element(id): &Element, what: &str) -> String {
+        let reply = self
+            .http
+            .get(format!("{}/element/{id}/{what}", self.session))
+            .call();
+        let value = value(what, reply);
+        value.as_str().unwrap_or_default().to_owned()
+    }
+
+    fn post(&self, path: &str, body: Value) -> Value {
+        value(
+            &format!("{path} {body}"),
+            self.http
+                .post(format!("{}{path}", self.session))
+                .send(body.to_string()),
+        )
+    }
+}
+
+impl Drop for Window {
+    /// A test that failed leaves a picture of what the person would have seen.
+    fn drop(&mut self) {
+        if thread::panicking() {
+            let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failed.png");
+            let mut import = self.display.command(system("import"));
+            run(import.args(["-window", "root"]).arg(&file));
+            println!("at the failure: {}", file.display());
+        }
+    }
+}
+
+/// What WebDriver answered; an error is the end of the test.
+fn value(what: &str, reply: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Value {
+    let mut reply = reply.unwrap_or_else(|error| panic!("WebDriver: {what}: {error}"));
+    let text = reply.body_mut().read_to_string().unwrap();
+    let body: Value = serde_json::from_str(&text).unwrap_or_default();
+    assert!(reply.status().is_success(), "WebDriver: {what}: {text}");
+    body["value"].clone()
+}
+
+/// The driver once it accepts connections; it says nowhere when that is.
+fn listening(mut driver: Running, port: u16) -> Running {
+    let begun = Instant::now();
+    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        let ended = driver.0.try_wait().unwrap();
+        assert!(
+            ended.is_none(),
+            "WebKitWebDriver ended ({ended:?}): is port {port} taken?"
+        );
+        assert!(
+            begun.elapsed() < PATIENCE,
+            "WebKitWebDriver does not listen on port {port}"
+        );
+        thread::yield_now();
+    }
+    driver
+}
+
+/// A virtual display.
+struct Display {
+    number: u16,
+    home: PathBuf,
+    _server: Running,
+}
+
+impl Display {
+    fn start(home: &Path) -> Self {
+        let mut command = clean(system("Xvfb"), home);
+        command.args([
+            "-displayfd",
+            "1",
+            "-screen",
+            "0",
+            "1280x800x24",
+            "-nolisten",
+            "tcp",
+            "-noreset",
+        ]);
+        let mut server = Running::start(command.stdout(Stdio::piped()).stderr(Stdio::null()));
+        let mut line = String::new();
+        let stdout = server.0.stdout.take().expect("a pipe");
+        BufReader::new(stdout).read_line(&mut line).unwrap();
+        let number = line
+            .trim()
+            .parse()
+            .expect("the number of the display: is Xvfb all right?");
+        Self {
+            number,
+            home: home.to_owned(),
+            _server: server,
+        }
+    }
+
+    /// A command that draws on this display.
+    fn command(&self, program: PathBuf) -> Command {
+        let mut command = clean(program, &self.home);
+        command.env("DISPLAY", format!(":{}", self.number));
+        command
+    }
+}

@@ -1,0 +1,159 @@
+//! The one way to the engine, over one of two transports: Tauri's IPC in the window, HTTP in a browser.
+
+use engram_model::{Code, Entry, Refusal, Reply, Request};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use wasm_bindgen::JsValue;
+
+use super::{http, tauri};
+
+/// Where requests go.
+#[derive(Clone, Debug)]
+pub(crate) enum Backend {
+    /// The window: commands of the shell around us.
+    Tauri,
+    /// A browser: the local server that served this page.
+    Http(http::Server),
+}
+
+/// What a subscription tells.
+pub(crate) enum News {
+    /// The connection stands.
+    Connected,
+    /// The connection broke; it is being tried again.
+    Lost,
+    /// Journal entries, oldest first.
+    Entries(Vec<Entry>),
+}
+
+/// A live feed; dropping it ends it.
+pub(crate) enum Subscription {
+    /// See [`tauri::Live`].
+    Tauri(#[expect(dead_code, reason = "kept alive")] tauri::Live),
+    /// See [`http::Live`].
+    Http(#[expect(dead_code, reason = "kept alive")] http::Live),
+}
+
+/// How one kind of agent is connected.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub(crate) struct ConnectHint {
+    /// The agent, as its maker writes it.
+    pub(crate) agent: String,
+    /// The command line.
+    pub(crate) command: String,
+}
+
+impl Backend {
+    /// The transport that this page was loaded with.
+    pub(crate) fn here() -> Self {
+        match tauri::is_here() {
+            true => Self::Tauri,
+            false => Self::Http(http::Server::from_location()),
+        }
+    }
+
+    /// Asks; changes nothing.
+    pub(crate) async fn read(&self, request: Request) -> Result<Reply, Refusal> {
+        match self {
+            Self::Tauri => tauri::call("read", &With { request }).await,
+            Self::Http(server) => server.post("/api/read", &request).await,
+        }
+    }
+
+    /// Changes something.
+    pub(crate) async fn change(&self, request: Request) -> Result<Reply, Refusal> {
+        match self {
+            Self::Tauri => tauri::call("change", &With { request }).await,
+            Self::Http(server) => server.post("/api/change", &request).await,
+        }
+    }
+
+    /// Follows the journal after a place.
+    pub(crate) async fn subscribe(
+        &self,
+        after: u64,
+        each: impl FnMut(News) + 'static,
+    ) -> Result<Subscription, Refusal> {
+        match self {
+            Self::Tauri => tauri::Live::start(after, each)
+                .await
+                .map(Subscription::Tauri),
+            Self::Http(server) => http::Live::start(server, after, each).map(Subscription::Http),
+        }
+    }
+
+    /// Whether it can open an editor: a page in a browser cannot.
+    pub(crate) fn opens_editors(&self) -> bool {
+        matches!(self, Self::Tauri)
+    }
+
+    /// Opens a file of the working tree in the person's editor; returns the editor's name.
+    pub(crate) async fn open_editor(&self, path: &str, line: u32) -> Result<String, Refusal> {
+        #[derive(Serialize)]
+        struct Args<'a> {
+            path: &'a str,
+            line: u32,
+        }
+        match self {
+            Self::Tauri => tauri::call("open_editor", &Args { path, line }).await,
+            Self::Http(_) => Err(Refusal::new(
+                Code::Internal,
+                "a page in a browser cannot open your editor",
+                "Copy the pointer, or open the window with: engram app.",
+            )),
+        }
+    }
+
+    /// Tells the shell that something is on the screen.
+    pub(crate) async fn ready(&self) {
+        if let Self::Tauri = self {
+            let done: Result<(), Refusal> = tauri::call("ready", &serde_json::json!({})).await;
+            if let Err(refusal) = done {
+                super::dom::log(&refusal.to_string());
+            }
+        }
+    }
+
+    /// The command lines that connect an agent.
+    pub(crate) async fn connect_hint(&self) -> Result<Vec<ConnectHint>, Refusal> {
+        let hint = |agent: &str, command: &str| ConnectHint {
+            agent: agent.to_owned(),
+            command: command.to_owned(),
+        };
+        match self {
+            Self::Tauri => tauri::call("connect_hint", &serde_json::json!({})).await,
+            Self::Http(_) => Ok(vec![
+                hint("Claude Code", "engram connect claude"),
+                hint("Codex", "engram connect codex"),
+            ]),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct With {
+    request: Request,
+}
+
+/// A JavaScript value as one of our types.
+pub(crate) fn from_js<T: DeserializeOwned>(value: &JsValue) -> Result<T, Refusal> {
+    let text = js_sys::JSON::stringify(value)
+        .ok()
+        .and_then(|it| it.as_string());
+    // `undefined`, the answer of a command without one, has no JSON text.
+    serde_json::from_str(text.as_deref().unwrap_or("null")).map_err(|error| strange(&error))
+}
+
+/// One of our types as a JavaScript value.
+pub(crate) fn to_js<T: Serialize>(value: &T) -> Result<JsValue, Refusal> {
+    let text = serde_json::to_string(value).map_err(|error| strange(&error))?;
+    js_sys::JSON::parse(&text).map_err(|_| strange(&"not JSON"))
+}
+
+/// An answer of another shape than this page knows.
+pub(crate) fn strange(what: &dyn std::fmt::Display) -> Refusal {
+    Refusal::new(
+        Code::Internal,
+        format!("the answer could not be read: {what}"),
+        "The window and Engram may be of different versions: restart both.",
+    )
+}

@@ -1,0 +1,154 @@
+//! The detail pane: one claim, what is known about it, and the sources that it rests on.
+
+use std::sync::Arc;
+
+use engram_model::{Engram, EngramId};
+use leptos::prelude::*;
+
+use super::{dom, icons::Icon, source::SourceCard, state::App};
+use crate::words::{self, State};
+
+#[component]
+pub(crate) fn Detail() -> impl IntoView {
+    let app = App::here();
+    let current = Memo::new(move |before: Option<&Option<Arc<Engram>>>| {
+        // A claim that left the list stays where it is read.
+        let id = app.selected.get();
+        app.current()
+            .or_else(|| before.cloned().flatten().filter(|it| Some(it.id) == id))
+    });
+    let id = Memo::new(move |_| current.get().map(|it| it.id));
+    view! {
+        <section class="pane detail" aria-label="Engram" data-testid="detail">
+            {move || match id.get() {
+                None => view! { <p class="none quiet">"Choose an engram to see what it rests on."</p> }.into_any(),
+                Some(id) => view! { <Whole id current /> }.into_any(),
+            }}
+            <ActionBar current />
+        </section>
+    }
+}
+
+/// Rebuilt for another engram only; changes to this one flow in.
+#[component]
+fn Whole(id: EngramId, current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
+    let pointers = current
+        .get_untracked()
+        .map(|it| it.pointers.clone())
+        .unwrap_or_default();
+    let cards = pointers.into_iter().enumerate();
+    let app = App::here();
+    let fate = Memo::new(move |_| {
+        let engram = current.get()?;
+        let now = app.clock.get().now;
+        Some(
+            app.feed
+                .with(|feed| (feed.state(&engram, now), feed.newer(engram.id))),
+        )
+    });
+    view! {
+        <div class="scroll" data-testid="engram" data-id=id.to_string()>
+            {move || current.get().zip(fate.get()).map(|(engram, (state, newer))| view! { <Head engram state newer /> })}
+            <h2 class="offscreen">"Evidence"</h2>
+            {cards.map(|(index, pointer)| view! { <SourceCard engram=id index pointer /> }).collect_view()}
+        </div>
+    }
+}
+
+#[component]
+fn Head(engram: Arc<Engram>, state: State, newer: Option<EngramId>) -> impl IntoView {
+    let app = App::here();
+    let clock = app.clock.get_untracked();
+    let (window, until) = clock.window(&engram, state);
+    let evidence = if engram.verified {
+        ("verified", "word ok")
+    } else {
+        ("unverified", "word warn")
+    };
+    let others = engram.figures.corroborations;
+    let claim = match engram.redacted {
+        true => view! { <p class="claim erased">"The text of this claim was erased for good."</p> }.into_any(),
+        false => view! { <p class="claim" data-testid="claim" class:closed={state != State::Holds}>{engram.claim.clone()}</p> }.into_any(),
+    };
+    view! {
+        <div class="chips">
+            <span class="chip">{Icon::Of(engram.kind).draw()}{words::kind(engram.kind)}</span>
+            {(!engram.topic.is_empty()).then(|| view! { <span class="chip" title="Topic">{engram.topic.clone()}</span> })}
+            <span class="chip" title="Who may see it">{engram.scope.as_str()}</span>
+            {state.word().map(|word| view! { <span class="chip gone" data-testid="state">{word}</span> })}
+            <span class=evidence.1 data-testid="verified">{evidence.0}</span>
+        </div>
+        {claim}
+        <dl class="facts">
+            <div><dt>"by"</dt><dd>{words::author(&engram).to_owned()}</dd></div>
+            <div><dt>"confidence"</dt><dd>{format!("{:.2}", engram.confidence)}</dd></div>
+            <div><dt>{window}</dt><dd>{until}</dd></div>
+            <div><dt>"recorded"</dt><dd>{clock.moment(engram.recorded_at)}</dd></div>
+            {(others > 0).then(|| view! {
+                <div><dt>"also said by"</dt><dd>{words::count(others, "other agent", "other agents")}</dd></div>
+            })}
+            {newer.map(|id| view! {
+                <div><button class="plain" on:click=move |_| app.select(id)>"Show the newer version"</button></div>
+            })}
+        </dl>
+        {(!engram.tags.is_empty()).then(|| view! {
+            <div class="chips tags" aria-label="Tags">
+                {engram.tags.iter().map(|tag| view! { <span class="tag">{format!("#{tag}")}</span> }).collect_view()}
+            </div>
+        })}
+    }
+}
+
+#[component]
+fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
+    let app = App::here();
+    let can_open = move || app.source().is_some_and(|it| it.open_path.is_some());
+    let can_forget = move || {
+        current
+            .get()
+            .is_some_and(|it| it.valid_until.is_none() && !it.redacted)
+    };
+    let actions = move || {
+        view! {
+            <button class="primary" data-testid="open-editor" hidden=!app.backend().opens_editors() disabled=move || !can_open() on:click=move |_| app.open_editor()>
+                "Open in editor" <kbd>"O"</kbd>
+            </button>
+            <button data-testid="copy-pointer" on:click=move |_| app.copy_pointer()>"Copy pointer" <kbd>"C"</kbd></button>
+            <span class="space"></span>
+            <button data-testid="forget" disabled=move || !can_forget() on:click=move |_| app.ask_to_forget()>
+                "Forget…" <kbd aria-label="Delete">"Del"</kbd>
+            </button>
+        }
+    };
+    view! {
+        <div class="bar" hidden=move || current.with(Option::is_none)>
+            {move || match app.forgetting.get() {
+                Some(_) => view! { <Confirm /> }.into_any(),
+                None => actions().into_any(),
+            }}
+        </div>
+    }
+}
+
+/// Asks in the place where the action was.
+#[component]
+fn Confirm() -> impl IntoView {
+    let app = App::here();
+    request_animation_frame(|| dom::focus("forget-yes"));
+    let keep = move || {
+        app.forgetting.set(None);
+        dom::focus("feed");
+    };
+    let forget = move || {
+        app.forget();
+        dom::focus("feed");
+    };
+    view! {
+        <div class="ask" role="alertdialog" aria-label="Forget this claim?" aria-describedby="ask-why" data-testid="confirm">
+            <p id="ask-why"><b>"Forget this claim?"</b>" Agents no longer get it; its history stays."</p>
+            <span class="space"></span>
+            <button id="forget-yes" class="danger" data-testid="forget-yes" on:click=move |_| forget()>"Forget" <kbd>"↵"</kbd></button>
+            <button data-testid="forget-no" on:click=move |_| keep()>"Keep" <kbd>"Esc"</kbd></button>
+        </div>
+    }
+}

@@ -1,0 +1,71 @@
+//! What an empty home shows: how to connect an agent, and that the window waits for it.
+
+use leptos::prelude::*;
+
+use super::{
+    backend::ConnectHint,
+    icons::Icon,
+    state::{App, Link},
+};
+
+#[component]
+pub(crate) fn FirstRun() -> impl IntoView {
+    let app = App::here();
+    let hints = LocalResource::new(move || async move { app.backend().connect_hint().await });
+    let commands = move || match hints.get() {
+        None => ().into_any(),
+        Some(Ok(hints)) => hints
+            .into_iter()
+            .map(|hint| view! { <Command hint /> })
+            .collect_view()
+            .into_any(),
+        Some(Err(refusal)) => view! { <p class="quiet">{refusal.hint}</p> }.into_any(),
+    };
+    let name = move || app.status.get().and_then(|it| it.project).map(|it| it.name);
+    let waiting = move || match app.link.get() {
+        Link::Live => "Waiting for the first engram",
+        Link::Connecting | Link::Lost => "Connecting to the journal",
+    };
+    view! {
+        <main class="whole" data-testid="first-run">
+            <div class="welcome">
+                <h1>"Nothing is known yet"{move || name().map(|name| view! { " about "<b>{name}</b> })}"."</h1>
+                <p class="lead">
+                    "Engram is the memory that your coding agents share. Each claim they store points at the evidence, and you read both here."
+                </p>
+                <ol>
+                    <li>
+                        <h2>"Connect an agent"</h2>
+                        <p>"Run one of these in a terminal, in this repository. The change is shown before it is made."</p>
+                        <div class="commands">{commands}</div>
+                    </li>
+                    <li>
+                        <h2>"Start it and give it work"</h2>
+                        <p>"It finds the tools of Engram by itself. Tell it to store what it learns, if it needs telling."</p>
+                    </li>
+                    <li>
+                        <h2>"Watch"</h2>
+                        <p>"What it learns appears here as it is written, with the lines that it rests on."</p>
+                        <p class="waiting" data-testid="waiting" role="status"><span class="pulse" aria-hidden="true"></span>{waiting}</p>
+                    </li>
+                </ol>
+            </div>
+        </main>
+    }
+}
+
+#[component]
+fn Command(hint: ConnectHint) -> impl IntoView {
+    let app = App::here();
+    let command = StoredValue::new(hint.command.clone());
+    view! {
+        <div class="command" data-testid="connect-command">
+            <span class="agent">{hint.agent.clone()}</span>
+            <code>{hint.command}</code>
+            <button aria-label=format!("Copy the command for {}", hint.agent)
+                on:click=move |_| app.copy(command.get_value(), "Command copied")>
+                {Icon::Copy.draw()}"Copy"
+            </button>
+        </div>
+    }
+}

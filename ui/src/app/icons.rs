@@ -1,0 +1,59 @@
+//! The icons: strokes on a grid of 24, drawn in the colour of the text.
+
+use engram_model::Kind;
+use leptos::prelude::*;
+
+/// One icon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Icon {
+    Feed,
+    Search,
+    Copy,
+    Check,
+    Chevron,
+    Alert,
+    Close,
+    Of(Kind),
+    Erased,
+}
+
+impl Icon {
+    fn path(self) -> &'static str {
+        match self {
+            Self::Feed => "M4 6h16M4 12h16M4 18h10",
+            Self::Search => "M11 4a7 7 0 1 0 0 14a7 7 0 1 0 0-14M16 16l4.5 4.5",
+            Self::Copy => "M9 9h10v11H9zM15 9V4H5v11h4",
+            Self::Check | Self::Of(Kind::Decision) => "M5 12.5l4.5 4.5L19 7.5",
+            Self::Chevron => "M9 6l6 6-6 6",
+            Self::Alert | Self::Of(Kind::Risk) => "M12 4 3 19.5h18zM12 10v4.5M12 16.9v.2",
+            Self::Close => "M6 6l12 12M18 6 6 18",
+            Self::Of(Kind::Fact) => {
+                "M12 4.5a7.5 7.5 0 1 0 0 15a7.5 7.5 0 1 0 0-15M12 11.2v4.6M12 8.3v.2"
+            }
+            Self::Of(Kind::Todo) => {
+                "M7 5h10a2 2 0 0 1 2 2v10a2 2 0 0 1-2 2H7a2 2 0 0 1-2-2V7a2 2 0 0 1 2-2z"
+            }
+            Self::Of(Kind::Constraint) => {
+                "M6.5 11h11a1.5 1.5 0 0 1 1.5 1.5v6a1.5 1.5 0 0 1-1.5 1.5h-11A1.5 1.5 0 0 1 5 18.500v-6A1.5 1.5 0 0 1 6.5 11M8 11V8a4 4 0 0 1 8 0v3"
+            }
+            Self::Of(Kind::Diff) => "M12 4v9M7.500 8.500h9M7.500 18.500h9",
+            Self::Of(Kind::Test) => {
+                "M9 3.500h6M10 3.500V9.500l-5 8.500a1.700 1.700 0 0 0 1.500 2.500h11a1.700 1.700 0 0 0 1.500-2.500l-5-8.500V3.500M8 14.500h8"
+            }
+            Self::Of(Kind::Perf) => "M13 3 5 14h6l-1 7 8.500-11h-6z",
+            Self::Of(Kind::Policy) => {
+                "M12 3.500l7 2.500v6c0 4-3 7-7 8.500c-4-1.500-7-4.500-7-8.500V6z"
+            }
+            Self::Erased => "M4 12h16M7 7h10M7 17h6",
+        }
+    }
+
+    /// Drawn for the eye alone: what it says stands beside it in words.
+    pub(crate) fn draw(self) -> impl IntoView {
+        view! {
+            <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+                <path d=self.path() />
+            </svg>
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! The list pane: the live feed, newest first, of which only the visible rows are drawn.
+
+use std::{collections::HashMap, sync::Arc};
+
+use engram_model::{Engram, EngramId};
+use leptos::{ev, html, prelude::*, task::spawn_local};
+use wasm_bindgen::{JsCast, prelude::Closure};
+
+use super::{dom, icons::Icon, state::App};
+use crate::{
+    feed::Feed,
+    layout::Layout,
+    words::{self, State},
+};
+
+/// Heights of a row whose claim takes one line, or two (`list.css` has the same).
+const ONE_LINE: u32 = 61;
+const TWO_LINES: u32 = 80;
+/// What stands beside the claim: padding, icon, time, gaps.
+const BESIDE: f64 = 16.0 + 22.0 + 10.0 + 10.0 + 52.0 + 16.0;
+/// Rows drawn beyond each edge.
+const SPARE: usize = 6;
+/// How near the end older engrams are asked for, in rows.
+const NEAR_END: usize = 40;
+
+/// Where the list is scrolled to and how large it is.
+#[derive(Clone, Copy, PartialEq, Default)]
+struct View {
+    scroll: u32,
+    height: u32,
+    width: u32,
+}
+
+#[component]
+pub(crate) fn List() -> impl IntoView {
+    let app = App::here();
+    let waiting = move || app.feed.with(Feed::waiting);
+    let pill = move || {
+        (waiting() > 0).then(|| {
+            view! {
+                <button class="pill" data-testid="new-pill" on:click=move |_| app.show_new()>
+                    {move || format!("{} new", waiting())} <kbd>"N"</kbd>
+                </button>
+            }
+        })
+    };
+    let count = move || app.status.get().map(|it| words::thousands(it.engrams));
+    view! {
+        <section class="pane list" aria-label="Feed">
+            <header>
+                <h1>"Feed"</h1>
+                <span class="chip" title="Engrams that hold now">{count}</span>
+                <span class="space"></span>
+                {pill}
+            </header>
+            <Filter />
+            <Rows />
+        </section>
+    }
+}
+
+#[component]
+fn Filter() -> impl IntoView {
+    let app = App::here();
+    let leave = move |event: ev::KeyboardEvent| match event.key().as_str() {
+        "Escape" => {
+            app.filter.set(String::new());
+            dom::focus("feed");
+        }
+        "Enter" | "ArrowDown" => {
+            event.prevent_default();
+            dom::focus("feed");
+        }
+        _ => {}
+    };
+    view! {
+        <div class="filter">
+            {Icon::Search.draw()}
+            <input id="filter" type="search" data-testid="filter" placeholder="Filter claims, paths, agents…"
+                aria-label="Filter the feed" autocomplete="off" spellcheck="false"
+                prop:value=move || app.filter.get()
+                on:input=move |event| app.filter.set(event_target_value(&event))
+                on:keydown=leave />
+            <kbd>"/"</kbd>
+        </div>
+    }
+}
+
+#[component]
+fn Rows() -> impl IntoView {
+    let app = App::here();
+    let box_ref = NodeRef::<html::Div>::new();
+    let at = RwSignal::new(View::default());
+    let widths = Widths::new();
+    let rows = Memo::new_with_compare(move |_| app.rows(), |_, _| true);
+    let layout = Memo::new(move |_| {
+        let room = f64::from(at.with(|it| it.width)) - BESIDE;
+        widths.changed();
+        rows.with(|rows| Layout::new(rows.iter().map(|it| widths.height(it, room))))
+    });
+    let window = Memo::new(move |_| {
+        let View { scroll, height, .. } = at.get();
+        layout.with(|layout| layout.window(scroll, height, SPARE))
+    });
+    let drawn = move || -> Vec<EngramId> {
+        let range = window.get();
+        rows.with(|rows| {
+            rows.get(range)
+                .unwrap_or_default()
+                .iter()
+                .map(|it| it.id)
+                .collect()
+        })
+    };
+
+    follow_size(box_ref, at);
+    let measure = move || {
+        let Some(element) = box_ref.get_untracked() else {
+            return;
+        };
+        let scroll = element.scroll_top().max(0) as u32;
+        at.update(|it| it.scroll = scroll);
+        let at_top = scroll < 4;
+        if at_top && app.feed.with_untracked(Feed::waiting) > 0 {
+            app.feed.update(Feed::release);
+        }
+        if app.at_top.get_untracked() != at_top {
+            app.at_top.set(at_top);
+        }
+    };
+    let scroll_to = move |top: u32| {
+        if let Some(element) = box_ref.get_untracked() {
+            element.set_scroll_top(top as i32);
+            measure();
+        }
+    };
+    Effect::new(move |before: Option<u32>| {
+        let asked = app.scroll_to_top.get();
+        if before.is_some_and(|it| it != asked) {
+            scroll_to(0);
+        }
+        asked
+    });
+    // A selection that was made by a key is brought into view; live updates never scroll.
+    Effect::new(move |_| {
+        let Some(id) = app.selected.get() else { return };
+        let view = at.get_untracked();
+        if view.height == 0 {
+            return; // not laid out yet: it stands at the top
+        }
+        let index = rows.with_untracked(|rows| rows.iter().position(|it| it.id == id));
+        let top = index.and_then(|it| {
+            layout.with_untracked(|layout| layout.reveal(it, view.scroll, view.height))
+        });
+        if let Some(top) = top {
+            scroll_to(top);
+        }
+    });
+    Effect::new(move |_| {
+        let near = window.get().end + NEAR_END >= layout.with(Layout::len);
+        if near && app.filter.with(|it| it.trim().is_empty()) {
+            app.load_older();
+        }
+    });
+
+    let active = move || {
+        let selected = app.selected.get()?;
+        drawn().contains(&selected).then(|| row_id(selected))
+    };
+    let shown = ShownAt::default();
+    view! {
+        <div class="rows" id="feed" node_ref=box_ref tabindex="0" role="listbox" aria-label="Engrams, newest first"
+            aria-activedescendant=active data-testid="feed" on:scroll=move |_| measure()>
+            <div class="sheet" role="presentation" style:height=move || format!("{}px", layout.with(Layout::total))>
+                <For each=drawn key=|id| *id let:id>
+                    <Row id rows layout shown=shown.clone() />
+                </For>
+            </div>
+            <End rows />
+        </div>
+    }
+}
+
+fn row_id(id: EngramId) -> String {
+    format!("row-{id}")
+}
+
+#[component]
+fn Row(
+    id: EngramId,
+    rows: Memo<Vec<Arc<Engram>>>,
+    layout: Memo<Layout>,
+    shown: ShownAt,
+) -> impl IntoView {
+    let app = App::here();
+    let place = Memo::new(move |_| {
+        let index = rows.with(|rows| rows.iter().position(|it| it.id == id));
+        index.map(|it| {
+            (
+                it,
+                layout.with(|layout| (layout.top(it), layout.top(it + 1))),
+            )
+        })
+    });
+    let top = move || place.get().map_or(0, |(_, (top, _))| top);
+    let is_short = move || {
+        place
+            .get()
+            .is_some_and(|(_, (top, bottom))| bottom - top == ONE_LINE)
+    };
+    let is_selected = Memo::new(move |_| app.selected.get() == Some(id));
+    let engram = Memo::new(move |_| app.feed.with(|feed| feed.get(id)));
+    let state = Memo::new(move |_| {
+        let engram = engram.get()?;
+        Some(
+            app.feed
+                .with(|feed| feed.state(&engram, app.clock.get().now)),
+        )
+    });
+
+    let node = NodeRef::<html::Div>::new();
+    node.on_load(move |element| shown.mark(id, element));
+    view! {
+        <div class="row" node_ref=node id=row_id(id) role="option" data-testid="feed-row" data-id=id.to_string()
+            class:selected=move || is_selected.get() class:short=is_short
+            aria-selected=move || is_selected.get().to_string()
+            aria-posinset=move || place.get().map(|(index, _)| (index + 1).to_string())
+            aria-setsize=move || match app.feed.with(Feed::next_page) {
+                Some(_) => "-1".to_owned(),
+                None => layout.with(Layout::len).to_string(),
+            }
+            style:transform=move || format!("translateY({}px)", top())
+            on:click=move |_| app.select(id)>
+            {move || engram.get().zip(state.get()).map(|(it, state)| row_content(app, &it, state))}
+        </div>
+    }
+}
+
+fn row_content(app: App, it: &Engram, state: State) -> impl IntoView + use<> {
+    let icon = if it.redacted {
+        Icon::Erased
+    } else {
+        Icon::Of(it.kind)
+    };
+    let claim = if it.redacted {
+        "Its text was erased.".to_owned()
+    } else {
+        it.claim.clone()
+    };
+    let more = it.pointers.len().saturating_sub(1);
+    let pointer = it.pointers.first().map(|it| it.label()).unwrap_or_default();
+    let (word, class) = match state.word() {
+        Some(word) => (word, "word gone"),
+        None if it.verified => ("verified", "word ok"),
+        None => ("unverified", "word warn"),
+    };
+    let at = it.recorded_at;
+    let author = words::author(it).to_owned();
+    let (folder, file) = split(&pointer);
+    view! {
+        <span class="kind" title=words::kind(it.kind)>{icon.draw()}<span class="offscreen">{words::kind(it.kind)}</span></span>
+        <div class="said">
+            <p class:closed={state != State::Holds}>{claim}</p>
+            <time datetime=at.to_string() title=dom::clock().moment(at)>{move || app.clock.get().ago(at)}</time>
+        </div>
+        <div class="meta">
+            <span class="by">{author}</span>
+            <span class="pointer" title=pointer.clone()><span class="file">{file}</span><span class="folder">{folder}</span></span>
+            {(more > 0).then(|| view! { <span class="more">{format!("+{more}")}</span> })}
+            <span class="space"></span>
+            <span class=class>{word}</span>
+        </div>
+    }
+}
+
+/// The file first: a row has no room for all, and the folder can be cut.
+fn split(pointer: &str) -> (String, String) {
+    let (folder, file) = words::split_path(pointer);
+    (folder.trim_end_matches('/').to_owned(), file.to_owned())
+}
+
+/// What stands at the end: that nothing matches, or the way further back.
+#[component]
+fn End(rows: Memo<Vec<Arc<Engram>>>) -> impl IntoView {
+    let app = App::here();
+    let filtered = move || !app.filter.with(|it| it.trim().is_empty());
+    let nothing = move || filtered() && rows.with(Vec::is_empty);
+    let further = move || filtered() && app.feed.with(Feed::next_page).is_some();
+    view! {
+        {move || nothing().then(|| view! {
+            <div class="none" data-testid="no-match">
+                <p>"No engram here has all of these words."</p>
+                <button on:click=move |_| app.filter.set(String::new())>"Clear the filter" <kbd>"Esc"</kbd></button>
+            </div>
+        })}
+        {move || further().then(|| view! {
+            <div class="none"><button on:click=move |_| app.load_older()>"Look further back"</button></div>
+        })}
+    }
+}
+
+/// Keeps the size of the list known.
+fn follow_size(node: NodeRef<html::Div>, at: RwSignal<View>) {
+    node.on_load(move |element| {
+        let measured = element.clone();
+        let measure = Closure::<dyn FnMut()>::new(move || {
+            let (width, height) = (
+                measured.client_width().max(0) as u32,
+                measured.client_height().max(0) as u32,
+            );
+            at.update(|it| (it.width, it.height) = (width, height));
+        });
+        if let Ok(observer) = web_sys::ResizeObserver::new(measure.as_ref().unchecked_ref()) {
+            observer.observe(&element);
+            let kept = StoredValue::new_local((observer, measure));
+            on_cleanup(move || kept.with_value(|(observer, _)| observer.disconnect()));
+        }
+    });
+}
+
+/// Widths of claims in one line, measured once each.
+#[derive(Clone, Copy)]
+struct Widths {
+    canvas: StoredValue<Option<web_sys::CanvasRenderingContext2d>, LocalStorage>,
+    known: StoredValue<HashMap<EngramId, f64>>,
+    fonts: RwSignal<bool>,
+}
+
+impl Widths {
+    fn new() -> Self {
+        let it = Self {
+            canvas: StoredValue::new_local(dom::measure()),
+            known: StoredValue::new(HashMap::new()),
+            fonts: RwSignal::new(false),
+        };
+        spawn_local(async move {
+            dom::fonts_ready().await;
+            it.known.update_value(HashMap::clear);
+            it.fonts.set(true);
+        });
+        it
+    }
+
+    /// Makes the caller run again when the fonts have come.
+    fn changed(self) {
+        self.fonts.track();
+    }
+
+    fn height(self, engram: &Engram, room: f64) -> u32 {
+        if engram.redacted {
+            return ONE_LINE;
+        }
+        let known = self.known.with_value(|all| all.get(&engram.id).copied());
+        let width = known.unwrap_or_else(|| {
+            let width = self.canvas.with_value(|canvas| {
+                canvas
+                    .as_ref()
+                    .and_then(|it| it.measure_text(&engram.claim).ok())
+                    .map_or(f64::MAX, |it| it.width())
+            });
+            self.known.update_value(|all| {
+                all.insert(engram.id, width);
+            });
+            width
+        });
+        if width <= room && !engram.claim.contains('\n') {
+            ONE_LINE
+        } else {
+            TWO_LINES
+        }
+    }
+}
+
+/// When each row was first on the screen: on the row as `data-shown-at`, so that it can be measured from outside.
+#[derive(Clone, Default)]
+struct ShownAt(Arc<std::sync::Mutex<HashMap<EngramId, f64>>>);
+
+impl ShownAt {
+    fn mark(&self, id: EngramId, element: web_sys::HtmlDivElement) {
+        let all = self.0.clone();
+        request_animation_frame(move || {
+            let now = js_sys::Date::now();
+            let at = all
+                .lock()
+                .map_or(now, |mut all| *all.entry(id).or_insert(now));
+            // An attribute that cannot be set is only missed by who measures.
+            let _ = element.set_attribute("data-shown-at", &format!("{at:.0}"));
+        });
+    }
+}

@@ -1,0 +1,15 @@
+//! The window's front end: it shows what the engine answers and sends what the person asks.
+//!
+//! What needs no browser (rows, geometry, words, colours of code) is plain code that is tested on the
+//! host; `app` is the part that is compiled for wasm only.
+//!
+//! **Never:** decides nothing that the engine decides, knows no crate but the model, reads no file,
+//! and reaches the engine through one [`app::Backend`](crate) alone.
+
+pub mod feed;
+pub mod layout;
+pub mod syntax;
+pub mod words;
+
+#[cfg(target_arch = "wasm32")]
+mod app;

@@ -1,0 +1,229 @@
+//! Times, states and digests as a person reads them.
+
+use engram_model::{Engram, Kind};
+use jiff::{Timestamp, tz::Offset};
+
+/// What became of a claim, as it is shown on its row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It holds.
+    Holds,
+    /// A newer version took its place.
+    Replaced,
+    /// Its ttl is over.
+    Expired,
+    /// Its window was closed.
+    Forgotten,
+    /// Its text was erased.
+    Redacted,
+}
+
+impl State {
+    /// The word for it; nothing for what simply holds.
+    pub fn word(self) -> Option<&'static str> {
+        match self {
+            Self::Holds => None,
+            Self::Replaced => Some("replaced"),
+            Self::Expired => Some("expired"),
+            Self::Forgotten => Some("forgotten"),
+            Self::Redacted => Some("redacted"),
+        }
+    }
+}
+
+/// Whether the engine found the evidence, in a word.
+pub fn verified(engram: &Engram) -> &'static str {
+    if engram.verified {
+        "verified"
+    } else {
+        "unverified"
+    }
+}
+
+/// The kind as a person says it.
+pub fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Fact => "fact",
+        Kind::Decision => "decision",
+        Kind::Risk => "risk",
+        Kind::Todo => "to do",
+        Kind::Constraint => "constraint",
+        Kind::Diff => "change",
+        Kind::Test => "test",
+        Kind::Perf => "performance",
+        Kind::Policy => "policy",
+    }
+}
+
+/// Who said it; what no agent said comes from the person at the machine.
+pub fn author(engram: &Engram) -> &str {
+    match engram.provenance.created_by.as_str() {
+        "" | "user" if engram.agent.is_none() => "you",
+        name => name,
+    }
+}
+
+const MONTHS: [&str; 12] = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+];
+
+fn month(number: i8) -> &'static str {
+    MONTHS[usize::from(number.unsigned_abs().saturating_sub(1)).min(11)]
+}
+
+/// The person's clock: the time now and how far local time is from UTC.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clock {
+    /// Now.
+    pub now: Timestamp,
+    /// Local time minus UTC.
+    pub offset: Offset,
+}
+
+impl Clock {
+    /// From milliseconds since 1970 and minutes that local time is ahead of UTC.
+    pub fn new(millis: f64, ahead_minutes: f64) -> Self {
+        Self {
+            now: Timestamp::from_millisecond(millis as i64).unwrap_or(Timestamp::UNIX_EPOCH),
+            offset: Offset::from_seconds((ahead_minutes * 60.0) as i32).unwrap_or(Offset::UTC),
+        }
+    }
+
+    /// How long ago, for a row: `now`, `4 min`, `3 h`, then the day, then the month.
+    pub fn ago(&self, at: Timestamp) -> String {
+        match self.now.as_second().saturating_sub(at.as_second()) {
+            ..60 => "now".to_owned(),
+            seconds @ 60..3_600 => format!("{} min", seconds / 60),
+            seconds @ 3_600..86_400 => format!("{} h", seconds / 3_600),
+            _ if self.same_year(at) => self.day(at),
+            _ => {
+                let date = self.offset.to_datetime(at);
+                format!("{} {}", month(date.month()), date.year())
+            }
+        }
+    }
+
+    /// The day: `27 Nov`, with the year where it is another one.
+    pub fn day(&self, at: Timestamp) -> String {
+        let date = self.offset.to_datetime(at);
+        let month = month(date.month());
+        match self.same_year(at) {
+            true => format!("{} {month}", date.day()),
+            false => format!("{} {month} {}", date.day(), date.year()),
+        }
+    }
+
+    fn same_year(&self, at: Timestamp) -> bool {
+        self.offset.to_datetime(at).year() == self.offset.to_datetime(self.now).year()
+    }
+
+    /// Day and time to the minute: `27 Nov, 14:03`.
+    pub fn moment(&self, at: Timestamp) -> String {
+        let time = self.offset.to_datetime(at);
+        format!("{}, {:02}:{:02}", self.day(at), time.hour(), time.minute())
+    }
+
+    /// The label and the value of the window in which a claim holds.
+    pub fn window(&self, engram: &Engram, state: State) -> (&'static str, String) {
+        match (state, engram.valid_until, engram.expires_at) {
+            (State::Holds, _, Some(end)) => ("holds until", self.day(end)),
+            (State::Holds, _, None) => ("holds", "until replaced".to_owned()),
+            (State::Expired, _, Some(end)) => ("held until", self.moment(end)),
+            (_, Some(until), _) => ("held until", self.moment(until)),
+            _ => ("no longer", "holds".to_owned()),
+        }
+    }
+}
+
+/// A digest in few characters: `sha256 5976ad02…`.
+pub fn short_digest(digest: &str) -> String {
+    let hex = digest.strip_prefix("sha256:").unwrap_or(digest);
+    let head: String = hex.chars().take(8).collect();
+    format!("sha256 {head}…")
+}
+
+/// The first letters of a path that has no room, cut in front so that the file name stays.
+pub fn split_path(path: &str) -> (&str, &str) {
+    match path.rfind('/') {
+        Some(at) => path.split_at(at + 1),
+        None => ("", path),
+    }
+}
+
+/// `1 engram`, `1,284 engrams`.
+pub fn count(number: u64, one: &str, many: &str) -> String {
+    format!(
+        "{} {}",
+        thousands(number),
+        if number == 1 { one } else { many }
+    )
+}
+
+/// `1,284`.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn times_are_said_shortly() {
+        let clock = Clock::new(1_800_000_000_000.0, 120.0); // 2027-01-15 08:00 UTC, 10:00 local
+        for (seconds, want) in [
+            (-30, "now"),
+            (0, "now"),
+            (59, "now"),
+            (60, "1 min"),
+            (3_599, "59 min"),
+            (3_600, "1 h"),
+            (86_399, "23 h"),
+            (86_400, "14 Jan"),
+            (20 * 86_400, "Dec 2026"),
+        ] {
+            let at = Timestamp::from_second(1_800_000_000 - seconds).unwrap();
+            assert_eq!(clock.ago(at), want, "{seconds} s ago");
+        }
+        let midnight: Timestamp = "2027-01-14T23:30:00Z".parse().unwrap();
+        assert_eq!(clock.moment(midnight), "15 Jan, 01:30");
+        assert_eq!(
+            Clock::new(f64::NAN, f64::INFINITY).ago(Timestamp::UNIX_EPOCH),
+            "now"
+        );
+    }
+
+    #[test]
+    fn numbers_are_grouped() {
+        for (number, want) in [
+            (0, "0 engrams"),
+            (1, "1 engram"),
+            (999, "999 engrams"),
+            (1_284, "1,284 engrams"),
+            (1_000_000, "1,000,000 engrams"),
+        ] {
+            assert_eq!(count(number, "engram", "engrams"), want);
+        }
+    }
+
+    #[test]
+    fn a_path_keeps_its_file_name() {
+        for (path, want) in [
+            ("a/b/c.rs", ("a/b/", "c.rs")),
+            ("c.rs", ("", "c.rs")),
+            ("a/", ("a/", "")),
+        ] {
+            assert_eq!(split_path(path), want);
+        }
+        assert_eq!(short_digest("sha256:5976ad02ffff"), "sha256 5976ad02…");
+    }
+}
