@@ -3,6 +3,7 @@
 //! Everything that a fresh machine lacks is found and installed here, and every failure says what
 //! to do next. Never part of the product: nothing that ships depends on this package.
 
+mod accuracy;
 mod bench;
 mod host;
 mod run;
@@ -43,6 +44,8 @@ enum Task {
     },
     /// Measure, each figure beside a plain baseline of the same run
     Bench(bench::Bench),
+    /// Follow spans through histories, beside git's own ways of following lines
+    Accuracy(accuracy::Accuracy),
     /// Write schemas/ from the types of engram-model
     Schemas {
         /// Change nothing; fail where a file differs from its type
@@ -69,6 +72,7 @@ fn perform(task: Task, root: &Path) -> Result<ExitCode> {
         Task::Test(test) => return test.perform(root),
         Task::Ui { release } => ui::build(root, release)?,
         Task::Bench(bench) => bench.perform(root)?,
+        Task::Accuracy(accuracy) => accuracy.perform(root)?,
         Task::Schemas { check } => schemas::write_or_check(root, check)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -1,13 +1,15 @@
 //! Counts what the test binaries of `cargo test` report.
 
 /// Totals over all test binaries.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     pub passed: u64,
     pub failed: u64,
     pub ignored: u64,
     /// Binaries that ended without a summary.
     pub crashed: u64,
+    /// The tests that failed, by name.
+    pub names: Vec<String>,
     /// Whether a binary has begun whose summary is still to come.
     running: bool,
 }
@@ -22,6 +24,10 @@ impl Tally {
         } else if line.starts_with("Running ") || line.starts_with("Doc-tests ") {
             self.close();
             self.running = true;
+        } else if let Some(test) = line.strip_prefix("test ")
+            && let Some(name) = test.strip_suffix(" ... FAILED")
+        {
+            self.names.push(name.to_owned());
         }
     }
 
@@ -36,6 +42,7 @@ impl Tally {
         self.failed += other.failed;
         self.ignored += other.ignored;
         self.crashed += other.crashed;
+        self.names.extend(other.names);
     }
 
     /// Failed tests and crashed binaries.
@@ -78,6 +85,7 @@ mod tests {
         let tally = read(&[
             "     Running unittests src/lib.rs (target/debug/deps/a-1)",
             "test store::put ... ok",
+            "test store::query ... FAILED",
             "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 3 filtered out; finished in 0.01s",
             "     Running tests/journey/main.rs (target/debug/deps/b-2)",
             "test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.50s",
@@ -90,6 +98,7 @@ mod tests {
             passed: 17,
             failed: 2,
             ignored: 1,
+            names: vec!["store::query".to_owned()],
             ..Tally::default()
         };
         assert_eq!(tally, expected);

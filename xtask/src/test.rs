@@ -41,7 +41,7 @@ impl Test {
         if ready {
             tests(&mut steps, root, self.filter.as_deref(), &mut tally);
         }
-        Ok(close(&steps, tally))
+        Ok(close(&steps, &tally))
     }
 }
 
@@ -197,8 +197,10 @@ fn watch(mut command: Command, tally: &mut Tally, mut out: impl Write) -> Result
     }
     tally.close();
     let status = child.wait()?;
-    if !status.success() || tally.failures() > 0 {
-        bail!("{} of the tests failed", tally.failures().max(1));
+    match tally.failures() {
+        0 if status.success() => {}
+        0 => bail!("cargo stopped before the tests were done ({status})"),
+        failures => bail!("{failures} of the tests failed"),
     }
     Ok(())
 }
@@ -219,11 +221,14 @@ fn end_group(pid: u32) {
 }
 
 /// The failed steps, then the one line that others read. A failed step that ran no test counts as one.
-fn close(steps: &Steps, tally: Tally) -> ExitCode {
+fn close(steps: &Steps, tally: &Tally) -> ExitCode {
     let failures = steps.failures();
     println!("\nin {}", steps.elapsed());
     if tally.ignored > 0 {
         println!("{} tests were ignored", tally.ignored);
+    }
+    for name in &tally.names {
+        println!("failed: test {name}");
     }
     for failure in failures {
         println!("failed: {failure}");
@@ -287,8 +292,8 @@ mod tests {
     fn a_failed_step_without_tests_is_a_failure_too() {
         let mut steps = Steps::new(1);
         let _: Option<()> = steps.step("format", "cargo fmt", || bail!("differs"));
-        assert_eq!(close(&steps, Tally::default()), ExitCode::FAILURE);
-        assert_eq!(close(&Steps::new(1), Tally::default()), ExitCode::SUCCESS);
+        assert_eq!(close(&steps, &Tally::default()), ExitCode::FAILURE);
+        assert_eq!(close(&Steps::new(1), &Tally::default()), ExitCode::SUCCESS);
     }
 
     #[test]

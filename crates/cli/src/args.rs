@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use engram_model::{Durability, FactType, Kind, MemoryOp, Scope};
 
+/// Below the arguments of a verb: those that all verbs share.
+const EVERYWHERE: &str = "Everywhere";
+
 /// Shared memory of coding agents: tiny claims with pointers to their evidence.
 #[derive(Parser, Debug)]
 #[command(
@@ -20,13 +23,13 @@ use engram_model::{Durability, FactType, Kind, MemoryOp, Scope};
 )]
 pub(crate) struct Cli {
     /// Where data lives [default: ~/.engram]
-    #[arg(long, global = true, env = "ENGRAM_HOME", value_name = "DIR")]
+    #[arg(long, global = true, env = "ENGRAM_HOME", value_name = "DIR", help_heading = EVERYWHERE)]
     pub(crate) home: Option<PathBuf>,
     /// A working tree, a bare repository or a .git folder [default: found from the current folder]
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", help_heading = EVERYWHERE)]
     pub(crate) repo: Option<PathBuf>,
     /// Print one JSON object; errors as JSON on standard error
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
     pub(crate) json: bool,
     #[command(subcommand)]
     pub(crate) verb: Verb,
@@ -115,6 +118,11 @@ Pointers:
         #[command(subcommand)]
         verb: MessageVerb,
     },
+    /// Follow pointed lines as the code moves
+    Pointers {
+        #[command(subcommand)]
+        verb: PointersVerb,
+    },
     /// Print completions for a shell
     #[command(after_help = "Example:
   engram completions bash > ~/.local/share/bash-completion/completions/engram")]
@@ -130,6 +138,28 @@ pub(crate) enum MessageVerb {
     Validate {
         /// A JSON file, or - for standard input
         file: String,
+    },
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum PointersVerb {
+    /// Where lines of one commit are in another; asks commits alone, stores nothing
+    #[command(after_help = "Example:
+  echo '{\"id\":1,\"path\":\"src/main.rs\",\"start\":10,\"end\":20}' | engram pointers track --from HEAD~9 --to HEAD --spans -
+
+Each line is answered, in order, by one object:
+  {\"id\",\"state\",\"path\",\"start\",\"end\",\"change\",\"confidence\"}
+  state is unchanged, moved, renamed, edited or deleted; change is whitespace or text")]
+    Track {
+        /// The commit where the lines were seen
+        #[arg(long, value_name = "REV")]
+        from: String,
+        /// The commit to find them in; before or after, related or not
+        #[arg(long, value_name = "REV")]
+        to: String,
+        /// Lines {"id","path","start","end"}, counted from 1; - for standard input
+        #[arg(long, value_name = "FILE")]
+        spans: String,
     },
 }
 

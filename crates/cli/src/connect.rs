@@ -50,7 +50,7 @@ pub(crate) fn connect(
     let before = read(&path)?;
     let record = record_path(&home, &path);
     let after = match ask.undo {
-        true => undone(ask.client, before.as_deref(), &record)?,
+        true => undone(ask.client, &path, before.as_deref(), &record)?,
         false => {
             let server = server(&home)?;
             let text = before.as_deref().unwrap_or_default();
@@ -70,7 +70,7 @@ pub(crate) fn connect(
     }
     let write = changed && (ask.yes || agreed(as_json)?);
     if write {
-        apply(&path, before, after.as_deref(), &record, ask.undo)?;
+        apply(ask, &path, before, after.as_deref(), &record)?;
     }
     say(ask, &path, changed, write, &diff, as_json);
     Ok(ExitCode::SUCCESS)
@@ -120,18 +120,27 @@ fn server(home: &Path) -> Result<Server, Refusal> {
 }
 
 /// The file as it was before, where nobody changed it since; else without our entry.
-fn undone(client: Client, now: Option<&str>, record: &Path) -> Result<Option<String>, Refusal> {
+fn undone(
+    client: Client,
+    path: &Path,
+    now: Option<&str>,
+    record: &Path,
+) -> Result<Option<String>, Refusal> {
     let Some(now) = now else {
         return Ok(None);
     };
     match known(record) {
         Some(known) if known.after == now => Ok(known.before),
-        _ => match client {
-            Client::Claude => claude::remove(now),
-            Client::Codex => codex::remove(now),
-        }
-        .map(Some)
-        .map_err(|why| unreadable(record, &why)),
+        _ => remove(client, now)
+            .map(Some)
+            .map_err(|why| unreadable(path, &why)),
+    }
+}
+
+fn remove(client: Client, text: &str) -> Result<String, String> {
+    match client {
+        Client::Claude => claude::remove(text),
+        Client::Codex => codex::remove(text),
     }
 }
 
@@ -140,11 +149,11 @@ fn known(record: &Path) -> Option<Record> {
 }
 
 fn apply(
+    ask: &Connect,
     path: &Path,
     before: Option<String>,
     after: Option<&str>,
     record: &Path,
-    undo: bool,
 ) -> Result<(), Refusal> {
     let failed = |path: &Path, error: std::io::Error| {
         Refusal::new(
@@ -153,11 +162,14 @@ fn apply(
             "Change its permissions, or add the entry by hand.",
         )
     };
-    if !undo && let Some(after) = after {
+    if !ask.undo
+        && let Some(after) = after
+    {
         // Written over what we wrote before, the file to go back to is still the first.
         let before = match known(record) {
             Some(known) if Some(&known.after) == before.as_ref() => known.before,
-            _ => before,
+            // Nor is it one that names engram already: undo takes engram out.
+            _ => before.map(|text| remove(ask.client, &text).unwrap_or(text)),
         };
         let text = json!(Record {
             before,
@@ -168,9 +180,9 @@ fn apply(
     }
     match after {
         Some(after) => write_whole(path, after).map_err(|error| failed(path, error))?,
-        None => std::fs::remove_file(path).map_err(|error| failed(path, error))?,
+        None => std::fs::remove_file(linked(path)).map_err(|error| failed(path, error))?,
     }
-    if undo {
+    if ask.undo {
         let _ = std::fs::remove_file(record);
     }
     Ok(())
@@ -178,7 +190,7 @@ fn apply(
 
 /// A reader sees the old file or the new one. A link stays a link.
 fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
-    let path = path.canonicalize().unwrap_or(path.to_owned());
+    let path = linked(path);
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
@@ -190,6 +202,16 @@ fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     std::fs::rename(&draft, &path)
+}
+
+/// The file that a path means, also where a link points to nothing yet.
+fn linked(path: &Path) -> PathBuf {
+    let folder = path.parent().unwrap_or(path);
+    match (path.canonicalize(), std::fs::read_link(path)) {
+        (Ok(path), _) => path,
+        (Err(_), Ok(target)) => folder.join(target),
+        _ => path.to_owned(),
+    }
 }
 
 fn record_path(home: &Path, path: &Path) -> PathBuf {

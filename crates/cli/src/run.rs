@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::{
     args::{self, Cli, MessageVerb, Verb},
-    batch, connect, print,
+    batch, connect, pointers, print,
 };
 
 /// Largest input file that is read whole, in bytes.
@@ -31,6 +31,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
         Verb::Completions { shell } => completions(shell),
         Verb::Connect(ref ask) => connect::connect(ask, home(&cli)?, cli.repo.as_deref(), json),
         Verb::App => app(&cli),
+        Verb::Pointers { ref verb } => pointers::run(&cli, verb),
         Verb::Mcp { .. } => {
             let engine = Arc::new(open(&cli)?);
             serve_mcp(engine)

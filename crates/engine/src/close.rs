@@ -57,7 +57,7 @@ impl Engine {
         })?;
         self.ring();
         self.store.checkpoint()?;
-        if !self.catch_up_to(reply.seq) {
+        if self.catch_up_to(reply.seq).is_err() {
             // Words that cannot be taken out of the index go with it; it is built anew without them.
             Index::delete(self.store.home())?;
         }

@@ -84,13 +84,13 @@ impl Engine {
         Index::delete(self.store.home())?;
         *self.index.lock().unwrap_or_else(|it| it.into_inner()) = None;
         let head = self.store.read::<_, Refusal>(|it| Ok(it.head()?))?;
-        let ok = self.catch_up_to(head);
+        let built = self.catch_up_to(head);
         Ok(Diagnosis {
             what: "index".to_owned(),
-            ok,
-            found: match ok {
-                true => format!("built anew from {head} entries"),
-                false => "could not be built: another process may be at it; try again".to_owned(),
+            ok: built.is_ok(),
+            found: match built {
+                Ok(()) => format!("built anew from {head} entries"),
+                Err(why) => format!("could not be built, queries go on without it: {why}"),
             },
         })
     }

@@ -48,6 +48,7 @@ use engram_store::{Doorbell, Index, Reader, Store};
 use jiff::civil::Date;
 
 pub use doctor::{Diagnosis, Health};
+pub use engram_pointers::track::{Anchor, Edit, Side, Span, State};
 pub use follow::Subscription;
 pub use world::World;
 
@@ -192,16 +193,15 @@ impl Engine {
         *self.index.lock().unwrap_or_else(|it| it.into_inner()) = None;
     }
 
-    /// Lets the index read the journal at least up to `seq`; whether it did.
-    fn catch_up_to(&self, seq: u64) -> bool {
-        let Some(index) = self.index() else {
-            return false;
-        };
+    /// Lets the index read the journal at least up to `seq`; why not, where it could not.
+    fn catch_up_to(&self, seq: u64) -> Result<(), String> {
+        let index = self.index().ok_or("it cannot be opened")?;
         match index.catch_up_to(&self.store, seq) {
-            Ok(cursor) => cursor >= seq,
+            Ok(cursor) if cursor >= seq => Ok(()),
+            Ok(_) => Err("another process has been writing it for long".to_owned()),
             Err(error) => {
                 self.close_index(&error);
-                false
+                Err(error.to_string())
             }
         }
     }
@@ -254,6 +254,31 @@ pub fn working_tree(from: &std::path::Path) -> Result<PathBuf, Refusal> {
                 "Change into your clone, or name it with --repo.",
             )
         })
+}
+
+/// Where each span of one side of a repository is at another, in their order. Needs no home and
+/// stores nothing. The repository is the one named, or the one around the current folder.
+///
+/// # Errors
+/// No repository, or a side that is not in it. A span that cannot be answered has its own.
+pub fn track(
+    repo: Option<&std::path::Path>,
+    from: &Side,
+    to: &Side,
+    spans: &[Span],
+) -> Result<Vec<Result<Anchor, Refusal>>, Refusal> {
+    let found = match repo {
+        Some(path) => Some(Repo::open(path)?),
+        None => Repo::discover(&std::env::current_dir().unwrap_or_default())?,
+    };
+    let repo = found.ok_or_else(|| {
+        Refusal::new(
+            Code::RepoUnavailable,
+            "there is no git repository here",
+            "Run inside a git repository, or name one with --repo PATH.",
+        )
+    })?;
+    engram_pointers::track::track(&repo, from, to, spans)
 }
 
 /// What is not in git, for the pointers of one project.

@@ -1,6 +1,7 @@
-//! Ranking: relevance first, exact identifiers before words; then scope match, recency, confidence
-//! and pointer overlap break ties, and the id breaks what is left. The same input gives the same
-//! order, whether a candidate came from the index or from the tail behind it.
+//! Ranking: relevance first, exact identifiers before words; then what the claim itself says (not
+//! its topic or pointers), scope match, recency, confidence and pointer overlap break ties, and the
+//! id breaks what is left. The same input gives the same order, whether a candidate came from the
+//! index or from the tail behind it.
 
 use std::{
     cmp::{Ordering, Reverse},
@@ -19,6 +20,11 @@ const FLOOR: f64 = 0.2;
 /// From this share on, an engram speaks of what was asked.
 const STRONG: f64 = 0.6;
 
+/// Versions that every memory is taken to hold besides its own. A young memory knows too little to
+/// tell rare words from common ones: without this, a word that it lacks ("how *long* are the
+/// notes") would outweigh the word that it has.
+const YOUNG: f64 = 100.0;
+
 /// How much each term of a question weighs: rare terms more.
 pub(crate) struct Weights {
     exact: Vec<(String, f64)>,
@@ -29,15 +35,14 @@ pub(crate) struct Weights {
 
 impl Weights {
     pub(crate) fn new(terms: &Terms, found: &Frequencies) -> Self {
-        let of = |at: Option<&u64>| at.map_or(0.0, |it| *it as f64);
+        let of = |at: Option<&u64>| -> f64 { at.map_or(0.0, |it| *it as f64) };
         let total = found.total as f64;
         let weigh = |keys: &[String], frequencies: &[u64], factor: f64| -> Vec<(String, f64)> {
             let pairs = keys.iter().enumerate();
             pairs
                 .map(|(at, key)| {
                     let frequency = of(frequencies.get(at));
-                    let rarity =
-                        (1.0 + (total - frequency + 0.5).max(0.5) / (frequency + 0.5)).ln();
+                    let rarity = (1.0 + (total + YOUNG) / (frequency + 1.0)).ln();
                     (key.clone(), factor * rarity)
                 })
                 .collect()
@@ -93,6 +98,8 @@ pub(crate) struct Ranked {
     relevance: u32,
     /// Whether it has every exact term.
     all_exact: bool,
+    /// How many of the terms its claim says, rather than its topic, tags or pointers.
+    said: usize,
     scope: u8,
     overlap: usize,
 }
@@ -126,6 +133,7 @@ fn order(a: &Ranked, b: &Ranked) -> Ordering {
         (
             Reverse(it.exact),
             Reverse(it.relevance),
+            Reverse(it.said),
             it.scope,
             Reverse(it.engram.valid_from),
         )
@@ -172,10 +180,18 @@ fn score(
         exact: thousandths(exact_weight / exact_total.max(f64::MIN_POSITIVE)),
         relevance: thousandths(share + near),
         all_exact: exact_count == weights.exact.len(),
+        said: said(&engram.claim, weights),
         scope: closeness(&engram, run),
         overlap: overlap(&engram, asked),
         engram,
     })
+}
+
+fn said(claim: &str, weights: &Weights) -> usize {
+    let keys = hash_keys(claim, &[], "", &[]);
+    let said: HashSet<&String> = keys.exact().chain(&keys.words).collect();
+    let terms = weights.exact.iter().chain(&weights.words);
+    terms.filter(|(key, _)| said.contains(key)).count()
 }
 
 fn thousandths(share: f64) -> u32 {

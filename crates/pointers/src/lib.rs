@@ -16,6 +16,7 @@ mod refuse;
 mod repo;
 mod section;
 mod text;
+pub mod track;
 mod tree;
 mod view;
 mod web;

@@ -58,7 +58,8 @@ impl StoreError {
                 std::io::ErrorKind::PermissionDenied
                 | std::io::ErrorKind::ReadOnlyFilesystem
                 | std::io::ErrorKind::NotADirectory
-                | std::io::ErrorKind::AlreadyExists => Code::StoreReadOnly,
+                | std::io::ErrorKind::AlreadyExists
+                | std::io::ErrorKind::NotFound => Code::StoreReadOnly,
                 _ => Code::Internal,
             },
             Self::Record(_) => Code::StoreCorrupt,

@@ -45,5 +45,6 @@ pub(super) fn remove(text: &str) -> Result<String, String> {
 }
 
 fn parse(text: &str) -> Result<CstRootNode, String> {
-    CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| error.to_string())
+    CstRootNode::parse(text, &ParseOptions::default())
+        .map_err(|error| error.to_string().replace('\n', " "))
 }

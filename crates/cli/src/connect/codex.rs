@@ -47,19 +47,20 @@ pub(super) fn add(text: &str, server: &Server) -> Result<String, String> {
 
 pub(super) fn remove(text: &str) -> Result<String, String> {
     let mut document = parse(text)?;
-    if let Some(servers) = document
+    let servers = document
         .get_mut("mcp_servers")
-        .and_then(Item::as_table_like_mut)
-    {
-        servers.remove(NAME);
-        if servers.is_empty() {
-            document.remove("mcp_servers");
-        }
+        .and_then(Item::as_table_like_mut);
+    let Some(servers) = servers.filter(|it| it.contains_key(NAME)) else {
+        return Ok(text.to_owned());
+    };
+    servers.remove(NAME);
+    if servers.is_empty() {
+        document.remove("mcp_servers");
     }
     Ok(document.to_string())
 }
 
 fn parse(text: &str) -> Result<DocumentMut, String> {
     text.parse::<DocumentMut>()
-        .map_err(|error| error.to_string())
+        .map_err(|error| error.message().replace('\n', " "))
 }

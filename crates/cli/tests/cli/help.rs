@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::fixture::{Place, ran};
 
-const VERBS: [&str; 17] = [
+const VERBS: [&str; 18] = [
     "",
     "put",
     "get",
@@ -21,6 +21,7 @@ const VERBS: [&str; 17] = [
     "serve",
     "app",
     "message validate",
+    "pointers track",
     "completions",
 ];
 

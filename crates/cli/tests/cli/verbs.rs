@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use serde_json::{Value, json};
 
-use crate::fixture::{POINTER, Place, Ran, files, keys, ran};
+use crate::fixture::{POINTER, Place, Ran, files, git, keys, ran};
 
 #[test]
 fn each_verb_prints_its_object() {
@@ -262,7 +262,7 @@ fn each_refusal_has_its_code() {
             "SCHEMA_INVALID",
         ),
         (vec!["note".into(), "".into()], "SCHEMA_INVALID"),
-        (words("note --kind a/b text"), "POINTER_INVALID"),
+        (words("note --kind a:b text"), "POINTER_INVALID"),
         (words("feed --limit few"), "SCHEMA_INVALID"),
         (words("connect emacs"), "SCHEMA_INVALID"),
         (words("message validate /none/such"), "SCHEMA_INVALID"),
@@ -408,33 +408,38 @@ fn verbs_that_need_no_repository_work_without_one() {
     }
 }
 
-/// A `.git` that cannot be opened must not take down what has nothing to do with it.
+/// A worktree whose repository is gone must not take down what has nothing to do with it.
 #[test]
 fn a_broken_repository_stops_only_what_needs_it() {
     let place = Place::new();
     let id = place.put("Retries use full jitter.");
-    std::fs::remove_file(place.repo().join(".git/HEAD")).unwrap();
-    assert_eq!(place.json(&["get", &id])["id"], id.as_str());
-    place
-        .feed(&["--json", "message", "validate", "-"], MESSAGE.as_bytes())
-        .json();
+    let linked = place.path("linked");
+    git(
+        &place.repo(),
+        &["worktree", "add", "-q", linked.to_str().unwrap()],
+    );
+    std::fs::rename(place.repo(), place.path("away")).unwrap();
+    let ask = |args: &[&str]| place.run_in(&linked, &[args, &["--json"]].concat());
+    let message = place.write("message.json", MESSAGE);
+    assert_eq!(ask(&["get", &id]).json()["id"], id.as_str());
+    ask(&["message", "validate", message.to_str().unwrap()]).json();
     for args in [
         &["status"][..],
         &["query", "retry"],
         &["deref", POINTER],
         &["feed"],
     ] {
-        place
-            .run(&[args, &["--json"]].concat())
-            .refused("REPO_UNAVAILABLE");
+        ask(args).refused("REPO_UNAVAILABLE");
     }
-    let doctor = place.run(&["doctor", "--json"]);
+    let doctor = ask(&["doctor"]);
     assert_eq!(doctor.code, Some(1));
     let health: Value = serde_json::from_str(&doctor.out).unwrap();
     assert_eq!(
         (&health["findings"][0]["ok"], &health["findings"][2]["ok"]),
         (&json!(true), &json!(false))
     );
+    std::fs::rename(place.path("away"), place.repo()).unwrap();
+    assert_eq!(ask(&["query", "retry"]).json()["verdict"], "strong");
 }
 
 #[test]
@@ -505,7 +510,7 @@ fn the_window_is_started_with_the_same_place() {
     ran(app(&place).output().unwrap()).refused("NOT_FOUND");
     let script = place.write(
         "bin/engram-desktop",
-        "#!/bin/sh\necho \"$@\" > \"$(dirname \"$0\")/said\"\n",
+        "#!/bin/sh\necho \"$@\" > \"${0%/*}/said\"\n",
     );
     std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     // Waits for the window too: it holds the pipes until it ends.
@@ -515,6 +520,21 @@ fn the_window_is_started_with_the_same_place() {
         std::fs::read_to_string(beside.join("said")).unwrap(),
         "--home h --repo r\n"
     );
+}
+
+#[test]
+fn serving_says_where() {
+    use std::io::{BufRead, BufReader};
+    let place = Place::new();
+    let mut server = place.command().args(["--json", "serve"]).spawn().unwrap();
+    let mut line = String::new();
+    let mut out = BufReader::new(server.stdout.take().unwrap());
+    out.read_line(&mut line).unwrap();
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let said: Value = serde_json::from_str(&line).unwrap();
+    let url = said["url"].as_str().unwrap();
+    assert!(url.starts_with("http://127.0.0.1:"), "{said}");
 }
 
 #[test]

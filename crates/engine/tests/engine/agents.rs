@@ -1,0 +1,329 @@
+//! What an agent may see, spend and write; the user sees and grants anything.
+
+use engram_model::{Caller, Code, Draft, MemoryOp, Query, Scope, Verdict};
+
+use crate::fixture::{
+    Ground, POINTER, claims, correcting, draft, handle, make_repository, query, refused, scoped,
+};
+
+const USER: Caller = Caller::User;
+
+#[test]
+fn a_run_is_seen_by_its_own() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let (ada, bob) = (engine.agent("ada"), engine.agent("bob"));
+    let secret = engine
+        .put(
+            &ada,
+            scoped("The plan is to rewrite the parser.", Scope::Run),
+        )
+        .unwrap();
+    for indexed in [false, true] {
+        assert_eq!(engine.query(&ada, "parser plan").engrams.len(), 1);
+        assert_eq!(engine.query(&USER, "parser plan").engrams.len(), 1);
+        let hidden = engine.query(&bob, "parser plan");
+        assert_eq!(
+            (hidden.verdict, hidden.engrams.len()),
+            (Verdict::None, 0),
+            "indexed: {indexed}"
+        );
+        assert!(engine.query(&bob, "?").engrams.is_empty());
+        let narrow = Query {
+            scope: Some(Scope::Run),
+            as_of: Some(ground.clock.now()),
+            ..query("parser")
+        };
+        assert!(engine.ask(&bob, narrow).unwrap().engrams.is_empty());
+        assert!(engine.0.doctor(true).unwrap().ok);
+    }
+    refused(engine.get(&bob, secret.id), Code::NotFound);
+    refused(engine.forget(&bob, secret.id), Code::NotFound);
+    refused(
+        engine.put(&bob, correcting(secret.lineage_id, "Mine now.")),
+        Code::NotFound,
+    );
+    let delete = Draft {
+        operation: Some(MemoryOp::Delete),
+        ..correcting(secret.id, "")
+    };
+    refused(engine.put(&bob, delete), Code::NotFound);
+    assert_eq!(engine.get(&ada, secret.id).unwrap().valid_until, None);
+}
+
+/// The same words in another run are stored for it, and say nothing of the first.
+#[test]
+fn the_same_claim_in_another_run_is_its_own() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let (ada, bob) = (engine.agent("ada"), engine.agent("bob"));
+    let first = engine
+        .put(&ada, scoped("The parser is slow.", Scope::Run))
+        .unwrap();
+    let second = engine
+        .put(&bob, scoped("The parser is slow.", Scope::Run))
+        .unwrap();
+    assert_ne!(first.id, second.id);
+    assert!(second.findings.is_empty(), "{:?}", second.findings);
+    assert_eq!(engine.query(&bob, "parser").engrams[0].id, second.id);
+    let again = engine
+        .put(&bob, scoped("The parser is slow.", Scope::Run))
+        .unwrap();
+    assert_eq!(
+        (again.id, again.findings[0].what.as_str()),
+        (second.id, "duplicate")
+    );
+    let shared = engine.put(&bob, draft("The parser is slow.")).unwrap();
+    let told: Vec<_> = shared.findings.iter().map(|it| it.id).collect();
+    assert_eq!(told, [second.id], "nothing of another run");
+}
+
+#[test]
+fn agents_write_run_and_project_alone() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let ada = engine.agent("ada");
+    for (scope, may) in [
+        (Scope::Run, true),
+        (Scope::Project, true),
+        (Scope::Org, false),
+        (Scope::Global, false),
+    ] {
+        let claim = format!("Written into {scope}.");
+        let result = engine.put(&ada, scoped(&claim, scope));
+        match may {
+            true => assert_eq!(engine.get(&ada, result.unwrap().id).unwrap().scope, scope),
+            false => {
+                refused(result, Code::ScopeDenied);
+                let users = engine.put(&USER, scoped(&claim, scope)).unwrap();
+                refused(engine.forget(&ada, users.id), Code::ScopeDenied);
+                let correction = correcting(users.id, "Narrower.");
+                refused(engine.put(&ada, correction), Code::ScopeDenied);
+                let delete = Draft {
+                    operation: Some(MemoryOp::Delete),
+                    ..correcting(users.id, "")
+                };
+                refused(engine.put(&ada, delete), Code::ScopeDenied);
+                assert_eq!(engine.get(&ada, users.id).unwrap().valid_until, None);
+            }
+        }
+    }
+    let shared = engine.claim("Anybody's.");
+    refused(engine.redact(&ada, shared.id), Code::ScopeDenied);
+    engine
+        .put(&ada, correcting(shared.id, "Corrected by an agent."))
+        .unwrap();
+}
+
+#[test]
+fn projects_of_one_home_are_apart() {
+    let ground = Ground::new();
+    make_repository(&ground.path("other"));
+    let (here, there) = (ground.open(), ground.open_at("other", 2));
+    let claim = here.claim("The parser is slow.");
+    let (ada, bob) = (here.agent("ada"), there.agent("bob"));
+    for indexed in [false, true] {
+        assert_eq!(here.query(&ada, "parser").engrams.len(), 1);
+        for who in [&bob, &USER] {
+            assert_eq!(
+                there.query(who, "parser").verdict,
+                Verdict::None,
+                "indexed: {indexed}"
+            );
+            assert!(there.journal().entries.is_empty());
+        }
+        assert!(here.0.doctor(true).unwrap().ok);
+    }
+    refused(there.get(&bob, claim.id), Code::NotFound);
+    refused(there.forget(&bob, claim.id), Code::NotFound);
+    refused(
+        there.put(&bob, correcting(claim.id, "Mine.")),
+        Code::NotFound,
+    );
+    refused(
+        there.put(&USER, correcting(claim.id, "Mine.")),
+        Code::NotFound,
+    );
+    let same = there.put(&bob, draft("The parser is slow.")).unwrap();
+    assert!(same.id != claim.id && same.findings.is_empty());
+    // What one project holds does not change how the other's answers are weighed.
+    let alone = there.query(&bob, "slow parser");
+    for at in 0..50 {
+        here.claim(&format!("Parser {at} is slow."));
+    }
+    assert_eq!(there.query(&bob, "slow parser"), alone);
+    assert!(there.0.doctor(true).unwrap().ok);
+    assert_eq!(there.query(&bob, "slow parser").verdict, alone.verdict);
+}
+
+#[test]
+fn a_turn_has_its_budget() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    engine.note(&USER, "one", "We use one.");
+    let (ada, bob) = (engine.agent("ada"), engine.agent("bob"));
+    let sam = "sam:decision:one@2026-01-08";
+    let artifact = "artifact:README.md#sec=Rules@HEAD";
+    for (pointer, allowed) in [(POINTER, 3), (artifact, 2), (sam, 2)] {
+        for at in 0..allowed {
+            let read = engine.deref(&ada, pointer).unwrap();
+            let budget = read.budget.unwrap();
+            let used =
+                budget.repo_spans.used + budget.artifact_sections.used + budget.sam_items.used;
+            assert!(used > at && budget.tokens.used >= read.tokens, "{budget:?}");
+        }
+        let refusal = refused(engine.deref(&ada, pointer), Code::DerefDenied);
+        assert!(
+            refusal.message.contains(&format!("{allowed} of {allowed}")),
+            "{refusal}"
+        );
+        // Neither another agent nor the user is touched, nor another process asked.
+        engine.deref(&bob, pointer).unwrap();
+        assert_eq!(engine.deref(&USER, pointer).unwrap().budget, None);
+    }
+    // The handle is the agent, in whatever process it calls.
+    let elsewhere = ground.open_at("repo", 9);
+    refused(elsewhere.deref(&ada, POINTER), Code::DerefDenied);
+    // A refused one costs nothing; calls keep the turn open; silence ends it.
+    ground.clock.turn(599);
+    assert_eq!(
+        engine.status(&ada).unwrap().budget.unwrap().repo_spans.used,
+        3
+    );
+    ground.clock.turn(600);
+    refused(engine.deref(&ada, POINTER), Code::DerefDenied);
+    ground.clock.turn(601);
+    engine.deref(&ada, POINTER).unwrap();
+    // A turn that the parent named is its own.
+    for turn in ["a", "b"] {
+        for _ in 0..3 {
+            engine.deref_in(&ada, POINTER, Some(turn)).unwrap();
+        }
+        refused(
+            engine.deref_in(&ada, POINTER, Some(turn)),
+            Code::DerefDenied,
+        );
+    }
+}
+
+#[test]
+fn tokens_run_out() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let ada = engine.agent("ada");
+    let whole = "repo:src/lib.rs@HEAD";
+    let read = engine.deref(&ada, whole).unwrap();
+    assert!(
+        read.truncated && read.tokens <= 1_200 && read.tokens > 1_000,
+        "{}",
+        read.tokens
+    );
+    let full = engine.deref(&USER, whole).unwrap();
+    assert!(!full.truncated && full.excerpt.starts_with(&read.excerpt));
+    assert_eq!(
+        full.content_digest, read.content_digest,
+        "the digest is of the full span"
+    );
+    let mut left = 1_200 - read.tokens;
+    for _ in 0..2 {
+        match engine.deref(&ada, whole) {
+            Ok(read) => {
+                assert!(read.tokens <= left, "{} of {left}", read.tokens);
+                left -= read.tokens;
+            }
+            Err(refusal) => {
+                assert_eq!((refusal.code, left), (Code::DerefDenied, 0), "{refusal}");
+            }
+        }
+    }
+}
+
+/// Two processes spend for one agent at once: together no more than the turn allows.
+#[test]
+fn a_budget_cannot_be_spent_twice_at_once() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let ada = engine.agent("ada");
+    engine.deref_in(&ada, POINTER, Some("t")).unwrap();
+    let engines: Vec<_> = (0..4).map(|at| ground.open_at("repo", 10 + at)).collect();
+    let read: usize = std::thread::scope(|scope| {
+        let threads: Vec<_> = engines
+            .iter()
+            .map(|engine| {
+                scope.spawn(|| {
+                    (0..3)
+                        .filter(|_| engine.deref_in(&ada, POINTER, Some("t")).is_ok())
+                        .count()
+                })
+            })
+            .collect();
+        threads.into_iter().map(|it| it.join().unwrap()).sum()
+    });
+    assert_eq!(read, 2);
+}
+
+#[test]
+fn agents_are_slowed_and_the_user_is_not() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let (ada, bob) = (engine.agent("ada"), engine.agent("bob"));
+    let mut made = 0;
+    let mut commit = |who: &Caller| {
+        made += 1;
+        engine.put(who, draft(&format!("Claim number {made}.")))
+    };
+    for _ in 0..20 {
+        commit(&ada).unwrap();
+    }
+    refused(commit(&ada), Code::RateLimited);
+    commit(&bob).unwrap();
+    for _ in 0..60 {
+        commit(&USER).unwrap();
+    }
+    // The limit holds for the handle, in whatever process.
+    refused(
+        ground
+            .open_at("repo", 5)
+            .put(&ada, draft("From elsewhere.")),
+        Code::RateLimited,
+    );
+    ground.clock.turn(60);
+    for _ in 0..20 {
+        commit(&ada).unwrap();
+    }
+    ground.clock.turn(60);
+    for _ in 0..10 {
+        commit(&ada).unwrap();
+    }
+    let refusal = refused(commit(&ada), Code::RateLimited);
+    assert!(
+        refusal.message.contains("50 of 50") && refusal.hint.contains("hour"),
+        "{refusal}"
+    );
+    ground.clock.turn(3_600);
+    commit(&ada).unwrap();
+}
+
+/// A label is shown, not believed: two agents of one name are two.
+#[test]
+fn a_name_is_not_an_identity() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let (one, two) = (engine.agent("claude"), engine.agent("claude"));
+    assert_ne!(handle(&one), handle(&two));
+    engine
+        .put(&one, scoped("The plan is mine.", Scope::Run))
+        .unwrap();
+    assert!(claims(&engine.query(&two, "plan")).is_empty());
+    for _ in 0..3 {
+        engine.deref(&one, POINTER).unwrap();
+    }
+    engine.deref(&two, POINTER).unwrap();
+    let odd = engine.agent("\u{1b}[31m\nred\u{0}".repeat(50).as_str());
+    let stored = engine.put(&odd, draft("Said by an odd one.")).unwrap();
+    let by = engine.get(&USER, stored.id).unwrap().provenance.created_by;
+    assert!(
+        by.chars().count() <= 80 && !by.contains(char::is_control),
+        "{by:?}"
+    );
+}

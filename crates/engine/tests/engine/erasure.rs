@@ -1,0 +1,148 @@
+//! Redaction: the words are in no file of the home, whoever had it open.
+
+use std::{fs, path::Path};
+
+use engram_model::{Caller, Draft, PointerInput};
+
+use crate::fixture::{Ground, correcting, draft};
+
+const USER: Caller = Caller::User;
+/// Words that no other file of a home holds.
+const WORDS: [&str; 4] = ["xylophone", "quagmire", "zeppelin_9941", "zugzwang"];
+
+fn secret(at: usize) -> Draft {
+    Draft {
+        tags: vec![format!("zugzwang{at}")],
+        ..draft(&format!(
+            "Xylophone {at} fell into the quagmire, see ZEPPELIN_9941."
+        ))
+    }
+}
+
+/// The files below a folder that hold one of the words, as they are or in small letters.
+#[track_caller]
+fn holding(home: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = vec![home.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+                continue;
+            }
+            let bytes = fs::read(&path).unwrap().to_ascii_lowercase();
+            for word in WORDS {
+                if bytes.windows(word.len()).any(|it| it == word.as_bytes()) {
+                    found.push(format!("{} holds {word}", path.display()));
+                }
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn what_was_redacted_is_in_no_file() {
+    for (before, after, indexed) in [
+        (0, 0, true),
+        (0, 0, false),
+        (3, 2, true),
+        (60, 40, true),
+        (60, 40, false),
+        (2_500, 0, true),
+    ] {
+        let ground = Ground::new();
+        let engine = ground.open();
+        // Other claims around it, so that pages split and segments merge; long ones overflow.
+        let fill = |from: usize, to: usize| {
+            for at in from..to {
+                engine.claim(&format!(
+                    "Setting_{at} is {at} ms {}",
+                    "and so on ".repeat(at % 40)
+                ));
+            }
+        };
+        fill(0, before.min(300));
+        let ids: Vec<_> = (0..3)
+            .map(|at| engine.put(&USER, secret(at)).unwrap())
+            .collect();
+        let newer = engine
+            .put(&USER, correcting(ids[2].id, "Nothing fell."))
+            .unwrap();
+        fill(300, 300 + after);
+        if indexed {
+            assert!(engine.0.doctor(true).unwrap().ok);
+        }
+        assert!(
+            !holding(&ground.home()).is_empty(),
+            "the case is words on disk"
+        );
+        for stored in &ids {
+            engine.redact(&USER, stored.id).unwrap();
+        }
+        let left = holding(&ground.home());
+        assert!(
+            left.is_empty(),
+            "{before} before, {after} after, indexed {indexed}: {left:?}"
+        );
+        assert_eq!(
+            engine.found("nothing fell").len(),
+            1,
+            "its correction stays"
+        );
+        assert!(engine.get(&USER, newer.id).unwrap().valid_until.is_none());
+        drop(engine);
+        assert!(holding(&ground.home()).is_empty());
+        let again = ground.open();
+        assert!(again.0.doctor(true).unwrap().ok);
+        assert!(again.found("xylophone quagmire").is_empty());
+        assert!(holding(&ground.home()).is_empty());
+    }
+}
+
+/// The same words in several versions, and in the event that the claim was said with.
+#[test]
+fn every_version_that_carries_the_words_loses_them() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let text = secret(0).claim;
+    let event = engine.note(&USER, "fall", &text);
+    let pointing = Draft {
+        pointers: vec![PointerInput::Text(event.pointer.clone())],
+        ..draft(&text)
+    };
+    let first = engine.put(&USER, draft(&text)).unwrap();
+    let second = engine.put(&USER, pointing).unwrap();
+    assert_ne!(first.id, second.id);
+    engine.redact(&USER, first.id).unwrap();
+    assert!(engine.get(&USER, second.id).unwrap().redacted);
+    assert!(engine.deref(&USER, &event.pointer).is_err());
+    assert_eq!(holding(&ground.home()), Vec::<String>::new());
+    // Once more is no error, and erases nothing more.
+    engine.redact(&USER, first.id).unwrap();
+    engine.redact(&USER, second.id).unwrap();
+}
+
+/// Others have the home and its index open: a window, another agent's server.
+#[test]
+fn it_is_gone_for_those_who_had_it_open() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let others: Vec<_> = (0..3).map(|at| ground.open_at("repo", 20 + at)).collect();
+    for other in &others {
+        other.0.follow().unwrap();
+    }
+    let stored = engine.put(&USER, secret(0)).unwrap();
+    for at in 0..30 {
+        others[at % 3].claim(&format!("Setting_{at} is {at} ms."));
+    }
+    for other in &others {
+        assert_eq!(other.found("xylophone").len(), 1);
+    }
+    engine.redact(&USER, stored.id).unwrap();
+    for other in &others {
+        assert!(other.found("xylophone").is_empty());
+    }
+    assert_eq!(holding(&ground.home()), Vec::<String>::new());
+}

@@ -1,0 +1,231 @@
+//! From the first version to the last: expiry, forgetting, correction, and questions about the past.
+
+use engram_model::{Caller, Code, Draft, Durability, MemoryOp, Query, Verdict};
+
+use crate::fixture::{Ground, claims, correcting, draft, query, refused};
+
+const USER: Caller = Caller::User;
+
+/// What no longer holds never comes back: not at once, not from another process, not after the
+/// index was built anew.
+#[test]
+fn what_ended_never_comes_back() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    engine.claim("The cache holds 64 entries.");
+    let brief = Draft {
+        ttl: Some("PT1S".into()),
+        ..draft("The cache is warm for a second.")
+    };
+    engine.put(&USER, brief).unwrap();
+    let forgotten = engine.claim("The cache evicts at random.");
+    let redacted = engine.claim("The cache is owned by nobody.");
+    assert_eq!(engine.found("cache").len(), 4);
+    engine.forget(&USER, forgotten.id).unwrap();
+    engine.redact(&USER, redacted.id).unwrap();
+    assert_eq!(engine.found("cache").len(), 2);
+    ground.clock.turn(1);
+    let left = ["The cache holds 64 entries."];
+    assert_eq!(engine.found("cache"), left, "expired to the second");
+    assert_eq!(engine.status(&USER).unwrap().engrams, 1);
+    assert!(engine.0.doctor(true).unwrap().ok);
+    assert_eq!(engine.found("cache"), left);
+    let again = ground.open();
+    assert_eq!(again.found("cache"), left);
+    assert_eq!(again.found("???"), left, "a question without words");
+    assert!(again.0.doctor(true).unwrap().ok);
+    assert_eq!(again.found("cache"), left);
+    refused(again.forget(&USER, forgotten.id), Code::NotFound);
+    let seen = again.get(&USER, redacted.id).unwrap();
+    assert_eq!(
+        (seen.claim.as_str(), seen.redacted, &seen.tags),
+        ("", true, &vec![])
+    );
+}
+
+#[test]
+fn the_past_can_be_asked_for() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let before = ground.clock.now();
+    ground.clock.turn(10);
+    let first = engine.claim("The limit is 10.");
+    let at_first = ground.clock.now();
+    ground.clock.turn(10);
+    let second = engine
+        .put(&USER, correcting(first.lineage_id, "The limit is 20."))
+        .unwrap();
+    let at_second = ground.clock.now();
+    ground.clock.turn(10);
+    engine.forget(&USER, second.id).unwrap();
+    let at_end = ground.clock.now();
+    let brief = Draft {
+        ttl: Some("PT5S".into()),
+        ..draft("The limit is off for five seconds.")
+    };
+    engine.put(&USER, brief).unwrap();
+    ground.clock.turn(10);
+    for indexed in [false, true] {
+        for (text, at, expected) in [
+            ("limit", before, vec![]),
+            ("limit", at_first, vec!["The limit is 10."]),
+            ("limit", at_second, vec!["The limit is 20."]),
+            ("limit", at_end, vec!["The limit is off for five seconds."]),
+            ("limit", ground.clock.now(), vec![]),
+            ("...", at_first, vec!["The limit is 10."]),
+            ("...", at_second, vec!["The limit is 20."]),
+            ("...", ground.clock.now(), vec![]),
+        ] {
+            let asked = Query {
+                as_of: Some(at),
+                ..query(text)
+            };
+            let reply = engine.ask(&USER, asked).unwrap();
+            assert_eq!(
+                claims(&reply),
+                expected,
+                "{text:?} at {at}, indexed: {indexed}"
+            );
+        }
+        assert!(engine.0.doctor(true).unwrap().ok);
+    }
+}
+
+#[test]
+fn a_correction_takes_the_place_of_what_it_corrects() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let first = engine.claim("The limit is 10.");
+    // By lineage, by the newest version, by an old version.
+    let second = engine
+        .put(&USER, correcting(first.lineage_id, "The limit is 20."))
+        .unwrap();
+    let third = engine
+        .put(&USER, correcting(second.id, "The limit is 30."))
+        .unwrap();
+    let fourth = engine
+        .put(&USER, correcting(first.id, "The limit is 40."))
+        .unwrap();
+    for (reply, before) in [
+        (&second, first.id),
+        (&third, second.id),
+        (&fourth, third.id),
+    ] {
+        assert_eq!(reply.lineage_id, first.lineage_id);
+        assert_eq!(
+            (reply.findings[0].what.as_str(), reply.findings[0].id),
+            ("superseded", before)
+        );
+        let version = engine.get(&USER, reply.id).unwrap();
+        assert_eq!(
+            (version.supersedes, version.memory_op),
+            (Some(before), MemoryOp::Update)
+        );
+        let closed = engine.get(&USER, before).unwrap().valid_until;
+        assert_eq!(closed, Some(version.valid_from), "no gap and no overlap");
+    }
+    assert_eq!(engine.found("limit"), ["The limit is 40."]);
+    let retire = Draft {
+        operation: Some(MemoryOp::Delete),
+        ..correcting(first.lineage_id, "")
+    };
+    let retired = engine.put(&USER, retire.clone()).unwrap();
+    assert_eq!(retired.findings[0].what, "retired");
+    assert_eq!(engine.query(&USER, "limit").verdict, Verdict::None);
+    refused(engine.put(&USER, retire), Code::NotFound);
+    refused(
+        engine.put(&USER, correcting(first.lineage_id, "The limit is 50.")),
+        Code::NotFound,
+    );
+}
+
+#[test]
+fn the_same_claim_is_held_once_and_counted() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let (ada, bob) = (engine.agent("claude"), engine.agent("claude"));
+    let first = engine.put(&ada, draft("The limit is 10.")).unwrap();
+    let corroborations = || engine.get(&USER, first.id).unwrap().figures.corroborations;
+    for (who, count) in [
+        (&ada, 0),
+        (&bob, 1),
+        (&bob, 1),
+        (&USER, 2),
+        (&USER, 2),
+        (&ada, 2),
+    ] {
+        let again = engine.put(who, draft("  The limit is 10.\n")).unwrap();
+        assert_eq!((again.id, again.seq), (first.id, first.seq));
+        assert_eq!(again.findings[0].what, "duplicate");
+        assert_eq!(
+            corroborations(),
+            count,
+            "{who:?}; two agents may bear one name"
+        );
+    }
+    // Other evidence, or another topic, is another engram that knows of the first.
+    let elsewhere = Draft {
+        topic: Some("gateway".into()),
+        ..draft("The limit is 10.")
+    };
+    let other = engine.put(&ada, elsewhere).unwrap();
+    assert_eq!(
+        (other.findings[0].what.as_str(), other.findings[0].id),
+        ("same_claim", first.id)
+    );
+    assert_ne!(other.id, first.id);
+    engine.forget(&USER, first.id).unwrap();
+    engine.forget(&USER, other.id).unwrap();
+    let anew = engine.put(&ada, draft("The limit is 10.")).unwrap();
+    assert!(
+        anew.id != first.id && anew.findings.is_empty(),
+        "what ended is not a duplicate"
+    );
+}
+
+#[test]
+fn ephemeral_claims_are_asked_for_and_end_after_a_day() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let brief = Draft {
+        durability: Some(Durability::Ephemeral),
+        ..draft("The build is red.")
+    };
+    engine.put(&USER, brief).unwrap();
+    assert_eq!(engine.query(&USER, "build").verdict, Verdict::None);
+    let asked = Query {
+        include_ephemeral: true,
+        ..query("build red")
+    };
+    assert_eq!(
+        engine.ask(&USER, asked.clone()).unwrap().verdict,
+        Verdict::Strong
+    );
+    ground.clock.turn(86_399);
+    assert_eq!(engine.ask(&USER, asked.clone()).unwrap().engrams.len(), 1);
+    ground.clock.turn(1);
+    assert_eq!(engine.ask(&USER, asked).unwrap().engrams.len(), 0);
+}
+
+/// A clock that jumped back stops nothing: what is written then is found then.
+#[test]
+fn a_clock_that_jumps_back_stops_nothing() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    engine.claim("Before the jump.");
+    ground.clock.turn(-3_600);
+    let brief = Draft {
+        ttl: Some("PT1H".into()),
+        ..draft("After the jump.")
+    };
+    let after = engine.put(&USER, brief).unwrap();
+    assert_eq!(engine.found("jump").len(), 2);
+    assert_eq!(engine.found("!").len(), 2);
+    assert_eq!(engine.status(&USER).unwrap().engrams, 2);
+    engine.forget(&USER, after.id).unwrap();
+    assert_eq!(engine.found("jump"), ["Before the jump."]);
+    let times: Vec<_> = engine.journal().entries.iter().map(|it| it.at).collect();
+    assert!(times.is_sorted(), "{times:?}");
+    ground.clock.turn(3_600 * 24);
+    assert_eq!(engine.found("jump"), ["Before the jump."]);
+}

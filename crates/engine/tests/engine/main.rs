@@ -1,0 +1,11 @@
+//! The engine over a real home and a real repository, with a clock that the tests turn.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod agents;
+mod erasure;
+mod fixture;
+mod lifecycle;
+mod places;
+mod rebuild;
+mod recall;
+mod simulation;

@@ -1,0 +1,89 @@
+//! The repository goes away under an open engine, and comes back.
+
+use std::fs;
+
+use engram_engine::{Engine, Options};
+use engram_model::{Caller, Code, Verdict};
+
+use crate::fixture::{Ground, POINTER, draft, git, make_repository, query, refused};
+
+const USER: Caller = Caller::User;
+
+#[test]
+fn a_repository_that_moved_is_missed_and_found_again() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let stored = engine.claim("The parser is slow.");
+    let ada = engine.agent("ada");
+    fs::rename(ground.path("repo"), ground.path("away")).unwrap();
+    for who in [&USER, &ada] {
+        refused(engine.put(who, draft("More.")), Code::RepoUnavailable);
+        refused(engine.deref(who, POINTER), Code::RepoUnavailable);
+        refused(engine.ask(who, query("parser")), Code::RepoUnavailable);
+        refused(engine.status(who), Code::RepoUnavailable);
+    }
+    assert_eq!(engine.get(&USER, stored.id).unwrap().id, stored.id);
+    assert!(!engine.0.doctor(false).unwrap().ok);
+    fs::rename(ground.path("away"), ground.path("repo")).unwrap();
+    assert_eq!(engine.query(&ada, "parser").verdict, Verdict::Strong);
+    engine.deref(&USER, POINTER).unwrap();
+    engine.claim("The parser is fast.");
+    assert!(engine.0.doctor(false).unwrap().ok);
+}
+
+#[test]
+fn a_repository_that_is_deleted_and_made_anew_works_again() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    engine.claim("The parser is slow.");
+    fs::remove_dir_all(ground.path("repo")).unwrap();
+    refused(engine.ask(&USER, query("parser")), Code::RepoUnavailable);
+    make_repository(&ground.path("repo"));
+    engine.claim("The parser was written anew.");
+    assert!(!engine.found("parser").is_empty());
+}
+
+/// Evidence from the past stays readable as the branch moves on, is rewritten, and packed.
+#[test]
+fn history_may_move_on() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let stored = engine.claim("Line two computes.");
+    let pinned = engine.get(&USER, stored.id).unwrap().pointers[0].to_string();
+    let first = engine.deref(&USER, &pinned).unwrap();
+    let repo = ground.path("repo");
+    fs::write(repo.join("src/lib.rs"), "all new\n").unwrap();
+    git(&repo, &["commit", "-q", "-a", "-m", "second"]);
+    git(&repo, &["gc", "-q"]);
+    assert_eq!(engine.deref(&USER, &pinned).unwrap(), first);
+    assert_eq!(
+        engine
+            .deref(&USER, "repo:src/lib.rs#L1@HEAD")
+            .unwrap()
+            .excerpt,
+        "all new\n"
+    );
+}
+
+/// No repository at first, made later in the same folder: found without a restart.
+#[test]
+fn a_repository_may_be_made_later() {
+    let ground = Ground::new();
+    let place = ground.path("later");
+    fs::create_dir(&place).unwrap();
+    let engine = Engine::open(Options {
+        home: ground.home(),
+        repo: None,
+        from: place.clone(),
+    })
+    .unwrap();
+    let engine = crate::fixture::Asked(engine.into());
+    refused(
+        engine.put(&USER, draft("The parser is slow.")),
+        Code::RepoUnavailable,
+    );
+    assert!(engine.status(&USER).unwrap().project.is_none());
+    make_repository(&place);
+    assert!(engine.claim("The parser is slow.").verified);
+    assert_eq!(engine.status(&USER).unwrap().project.unwrap().name, "later");
+}

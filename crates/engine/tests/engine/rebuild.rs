@@ -1,0 +1,188 @@
+//! The index is a follower: however far it has read, however it was lost, the answers are the same.
+
+use std::{fs, path::PathBuf};
+
+use engram_model::{Caller, Query, QueryReply};
+
+use crate::fixture::{Asked, Ground, correcting, draft, query};
+
+const USER: Caller = Caller::User;
+
+/// A home with a few hundred versions, some closed, in three topics.
+fn filled(ground: &Ground) -> Asked {
+    let engine = ground.open();
+    for at in 0..240 {
+        ground.clock.turn(1);
+        let area = ["parser", "gateway", "ledger"][at % 3];
+        let mut claim = draft(&format!(
+            "The {area} reads setting_{} and waits {} ms.",
+            at % 40,
+            at % 7
+        ));
+        claim.topic = Some(format!("{area}/limits"));
+        claim.confidence = Some((at % 10) as f64 / 10.0);
+        let stored = engine.put(&USER, claim).unwrap();
+        match at % 9 {
+            0 => drop(engine.forget(&USER, stored.id).unwrap()),
+            1 => drop(
+                engine
+                    .put(
+                        &USER,
+                        correcting(stored.id, &format!("The {area} waits {at} ms now.")),
+                    )
+                    .unwrap(),
+            ),
+            2 if at > 100 => drop(engine.redact(&USER, stored.id).unwrap()),
+            _ => {}
+        }
+    }
+    engine
+}
+
+fn answers(engine: &Asked, ground: &Ground) -> Vec<QueryReply> {
+    let past = ground.clock.now() - jiff::SignedDuration::from_secs(100);
+    (0..30)
+        .map(|at| {
+            let text = match at % 5 {
+                0 => format!("setting_{at}"),
+                1 => format!("how long does the gateway wait, {} ms?", at % 7),
+                2 => "reads waits ms".to_owned(),
+                3 => format!("ledger setting_{at} waits"),
+                _ => format!("what is {at} ms now"),
+            };
+            let asked = Query {
+                k: Some(20),
+                topic: (at % 4 == 0).then(|| "parser".to_owned()),
+                as_of: (at % 7 == 0).then_some(past),
+                ..query(&text)
+            };
+            engine.ask(&USER, asked).unwrap()
+        })
+        .collect()
+}
+
+fn index_files(ground: &Ground) -> Vec<PathBuf> {
+    let entries = fs::read_dir(ground.home().join("index-1")).unwrap();
+    let mut files: Vec<PathBuf> = entries.map(|it| it.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn the_answers_do_not_depend_on_the_index() {
+    let ground = Ground::new();
+    let engine = filled(&ground);
+    let expected = answers(&engine, &ground);
+    assert!(expected.iter().filter(|it| it.engrams.len() > 5).count() > 10);
+    let same = |engine: &Asked, what: &str| {
+        for (at, (got, expected)) in answers(engine, &ground).iter().zip(&expected).enumerate() {
+            assert_eq!(got, expected, "{what}, question {at}");
+        }
+    };
+    assert!(engine.0.doctor(true).unwrap().ok);
+    same(&engine, "built anew at once");
+    same(&ground.open(), "another process");
+    fs::remove_dir_all(ground.home().join("index-1")).unwrap();
+    same(&engine, "deleted under an open engine");
+    same(&ground.open(), "deleted");
+    assert!(ground.open().0.doctor(true).unwrap().ok);
+    same(&engine, "built anew by another");
+}
+
+/// Every file of the index in turn: cut, emptied, scribbled over, gone.
+#[test]
+fn a_damaged_index_is_built_anew() {
+    let ground = Ground::new();
+    let engine = filled(&ground);
+    let expected = answers(&engine, &ground);
+    assert!(engine.0.doctor(true).unwrap().ok);
+    drop(engine);
+    let sound: Vec<(PathBuf, Vec<u8>)> = index_files(&ground)
+        .into_iter()
+        .map(|path| (path.clone(), fs::read(path).unwrap()))
+        .collect();
+    assert!(sound.len() > 5, "{sound:?}");
+    for (path, bytes) in &sound {
+        for damage in 0..4 {
+            let damaged = match damage {
+                0 => Some(bytes[..bytes.len() / 2].to_vec()),
+                1 => Some(Vec::new()),
+                2 => Some(vec![b'x'; bytes.len()]),
+                _ => None,
+            };
+            match damaged {
+                Some(damaged) => fs::write(path, damaged).unwrap(),
+                None => fs::remove_file(path).unwrap(),
+            }
+            let engine = ground.open();
+            let name = path.file_name().unwrap();
+            for (got, expected) in answers(&engine, &ground).iter().zip(&expected).step_by(7) {
+                assert_eq!(got, expected, "{name:?}, damage {damage}");
+            }
+            drop(engine);
+            // Put everything back as it was, also where it was built anew meanwhile.
+            fs::remove_dir_all(ground.home().join("index-1")).unwrap();
+            fs::create_dir(ground.home().join("index-1")).unwrap();
+            for (path, bytes) in &sound {
+                fs::write(path, bytes).unwrap();
+            }
+        }
+    }
+}
+
+/// An index of another home, or of a newer state of this one, is not believed.
+#[test]
+fn an_index_that_belongs_elsewhere_is_built_anew() {
+    let (ground, other) = (Ground::new(), Ground::new());
+    let engine = filled(&ground);
+    let expected = answers(&engine, &ground);
+    let stranger = other.open();
+    stranger.claim("Nothing of the kind.");
+    for engine in [&engine, &stranger] {
+        assert!(engine.0.doctor(true).unwrap().ok);
+    }
+    drop((engine, stranger));
+    fs::rename(ground.home().join("index-1"), ground.path("own")).unwrap();
+    fs::rename(other.home().join("index-1"), ground.home().join("index-1")).unwrap();
+    assert_eq!(answers(&ground.open(), &ground), expected);
+    // The database is brought back from a copy, the index is of later.
+    fs::create_dir(other.home().join("index-1")).unwrap();
+    let stranger = other.open();
+    for name in ["engram.db", "engram.db-wal"] {
+        let _ = fs::copy(other.home().join(name), ground.path(name));
+    }
+    drop(stranger);
+    let stranger = other.open();
+    stranger.claim("Later than the copy.");
+    assert!(stranger.0.doctor(true).unwrap().ok);
+    drop(stranger);
+    for name in ["engram.db", "engram.db-wal"] {
+        let _ = fs::copy(ground.path(name), other.home().join(name));
+    }
+    let back = other.open();
+    assert!(back.found("later copy").is_empty());
+    back.claim("Another later.");
+    assert_eq!(back.found("later"), ["Another later."]);
+    assert!(back.0.doctor(false).unwrap().ok);
+}
+
+/// A process that stays follows the journal in many small steps: the pieces are merged, and the
+/// answers stay those of an index that was built at once.
+#[test]
+fn followed_step_by_step_is_the_same_as_at_once() {
+    let ground = Ground::new();
+    let engine = filled(&ground);
+    engine.0.follow().unwrap();
+    let (rang, heard) = std::sync::mpsc::channel();
+    let _subscription = engine
+        .0
+        .subscribe(0, move |_| rang.send(()).unwrap_or_default())
+        .unwrap();
+    for at in 0..30 {
+        engine.claim(&format!("Step {at} of the follower."));
+        let _ = heard.recv_timeout(std::time::Duration::from_secs(5));
+    }
+    let followed = answers(&engine, &ground);
+    assert!(ground.open().0.doctor(true).unwrap().ok);
+    assert_eq!(answers(&engine, &ground), followed);
+}

@@ -1,0 +1,327 @@
+//! A seeded run: three agents and the user put, correct, forget, redact, ask and read, the engine is
+//! reopened and the index deleted at any moment, and a small model in memory says what must be seen.
+//! `ENGRAM_SEED` and `ENGRAM_STEPS` repeat or lengthen it.
+
+use std::{collections::BTreeMap, fs};
+
+use engram_model::{Caller, Code, Draft, EngramId, LineageId, Scope};
+use jiff::Timestamp;
+use proptest::{
+    strategy::{Strategy, ValueTree},
+    test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
+};
+
+use crate::fixture::{Asked, Ground, POINTER, correcting, scoped};
+
+/// One thing that the model holds.
+#[derive(Debug, Clone)]
+struct Held {
+    claim: String,
+    lineage: LineageId,
+    scope: Scope,
+    /// Which agent's run it belongs to; none for the user's.
+    owner: Option<usize>,
+    expires: Option<Timestamp>,
+    open: bool,
+    redacted: bool,
+}
+
+/// What must be true.
+#[derive(Default)]
+struct Model {
+    held: BTreeMap<EngramId, Held>,
+    spans: BTreeMap<(usize, usize), u32>,
+}
+
+impl Model {
+    fn sees(&self, who: Option<usize>, it: &Held) -> bool {
+        it.scope != Scope::Run || who.is_none() || it.owner == who
+    }
+
+    /// The claims of a word that a caller must find now.
+    fn answers(&self, who: Option<usize>, word: &str, now: Timestamp) -> Vec<String> {
+        let mut claims: Vec<String> = self
+            .held
+            .values()
+            .filter(|it| it.open && !it.redacted && it.expires.is_none_or(|end| now < end))
+            .filter(|it| self.sees(who, it) && it.claim.contains(word))
+            .map(|it| it.claim.clone())
+            .collect();
+        claims.sort();
+        claims
+    }
+}
+
+struct Run {
+    ground: Ground,
+    engine: Asked,
+    agents: Vec<Caller>,
+    model: Model,
+    step: usize,
+    opened: u64,
+    log: Vec<String>,
+}
+
+const WORDS: [&str; 6] = ["alder", "birch", "cedar", "douglas", "elder", "fir"];
+
+impl Run {
+    fn new() -> Self {
+        let ground = Ground::new();
+        let engine = ground.open_at("repo", 1);
+        let agents = (0..3)
+            .map(|at| engine.agent(&format!("agent-{at}")))
+            .collect();
+        Self {
+            ground,
+            engine,
+            agents,
+            model: Model::default(),
+            step: 0,
+            opened: 1,
+            log: Vec::new(),
+        }
+    }
+
+    fn caller(&self, who: Option<usize>) -> Caller {
+        who.map_or(Caller::User, |at| self.agents[at].clone())
+    }
+
+    /// One of what the model holds, open or not.
+    fn pick(&self, chance: u64) -> Option<(EngramId, Held)> {
+        let at = chance as usize % self.model.held.len().max(1);
+        self.model
+            .held
+            .iter()
+            .nth(at)
+            .map(|(id, it)| (*id, it.clone()))
+    }
+
+    fn take(&mut self, dice: [u64; 4]) {
+        self.step += 1;
+        // Slow enough that no agent is rate limited within an hour.
+        self.ground.clock.turn(90 + (dice[3] % 5) as i64);
+        let who = match dice[1] % 4 {
+            3 => None,
+            at => Some(at as usize),
+        };
+        match dice[0] % 100 {
+            0..=29 => self.put(who, dice),
+            30..=39 => self.correct(who, dice),
+            40..=47 => self.forget(who, dice),
+            48..=51 => self.redact(dice),
+            52..=81 => self.query(who, dice),
+            82..=89 => self.read(who),
+            90..=94 => self.reopen(),
+            95..=97 => self.delete_index(),
+            _ => assert!(self.engine.0.doctor(true).unwrap().ok),
+        }
+    }
+
+    fn put(&mut self, who: Option<usize>, dice: [u64; 4]) {
+        let word = WORDS[dice[2] as usize % WORDS.len()];
+        let scope = if dice[3].is_multiple_of(3) && who.is_some() {
+            Scope::Run
+        } else {
+            Scope::Project
+        };
+        let ttl = dice[3].is_multiple_of(7).then(|| "PT20M".to_owned());
+        let claim = format!("Step {} found a {word}.", self.step);
+        let draft = Draft {
+            ttl: ttl.clone(),
+            ..scoped(&claim, scope)
+        };
+        let stored = self.engine.put(&self.caller(who), draft).unwrap();
+        let end = self.ground.clock.now() + jiff::SignedDuration::from_mins(20);
+        self.log.push(format!("put {} {claim}", stored.id));
+        self.model.held.insert(
+            stored.id,
+            Held {
+                claim,
+                lineage: stored.lineage_id,
+                scope,
+                owner: who,
+                expires: ttl.map(|_| end),
+                open: true,
+                redacted: false,
+            },
+        );
+    }
+
+    fn correct(&mut self, who: Option<usize>, dice: [u64; 4]) {
+        let Some((id, held)) = self.pick(dice[2]) else {
+            return;
+        };
+        let claim = format!(
+            "Step {} corrects a {}.",
+            self.step,
+            WORDS[dice[3] as usize % WORDS.len()]
+        );
+        let result = self.engine.put(&self.caller(who), correcting(id, &claim));
+        // The head of the lineage, where one holds that this caller may see.
+        let head = self
+            .model
+            .held
+            .iter()
+            .find(|(_, it)| it.lineage == held.lineage && it.open && self.model.sees(who, it))
+            .map(|(id, _)| *id);
+        match (head, result) {
+            (Some(head), Ok(stored)) => {
+                assert_eq!(stored.lineage_id, held.lineage);
+                self.model.held.get_mut(&head).unwrap().open = false;
+                self.model.held.insert(
+                    stored.id,
+                    Held {
+                        claim,
+                        lineage: held.lineage,
+                        scope: Scope::Project,
+                        owner: who,
+                        expires: None,
+                        open: true,
+                        redacted: false,
+                    },
+                );
+                self.log.push(format!("correct {head} by {}", stored.id));
+            }
+            (None, Err(refusal)) => assert_eq!(refusal.code, Code::NotFound, "{refusal}"),
+            (head, result) => panic!("head {head:?}, got {result:?}"),
+        }
+    }
+
+    fn forget(&mut self, who: Option<usize>, dice: [u64; 4]) {
+        let Some((id, held)) = self.pick(dice[2]) else {
+            return;
+        };
+        let may = held.open && self.model.sees(who, &held);
+        match self.engine.forget(&self.caller(who), id) {
+            Ok(_) => {
+                assert!(may, "{id} was forgotten");
+                self.model.held.get_mut(&id).unwrap().open = false;
+            }
+            Err(refusal) => assert!(!may && refusal.code == Code::NotFound, "{refusal}"),
+        }
+        self.log.push(format!("forget {id} {may}"));
+    }
+
+    fn redact(&mut self, dice: [u64; 4]) {
+        let Some((id, _)) = self.pick(dice[2]) else {
+            return;
+        };
+        self.engine.redact(&Caller::User, id).unwrap();
+        let held = self.model.held.get_mut(&id).unwrap();
+        held.redacted = true;
+        held.open = false;
+        let seen = self.engine.get(&Caller::User, id).unwrap();
+        assert!(seen.redacted && seen.claim.is_empty());
+        self.log.push(format!("redact {id}"));
+    }
+
+    fn query(&mut self, who: Option<usize>, dice: [u64; 4]) {
+        let word = WORDS[dice[2] as usize % WORDS.len()];
+        let asked = engram_model::Query {
+            k: Some(50),
+            ..crate::fixture::query(word)
+        };
+        let mut found = crate::fixture::claims(&self.engine.ask(&self.caller(who), asked).unwrap());
+        found.sort();
+        let mut expected = self.model.answers(who, word, self.ground.clock.now());
+        if expected.len() > 50 {
+            assert_eq!(found.len(), 50);
+            expected.retain(|it| found.contains(it));
+        }
+        assert_eq!(found, expected, "{who:?} asks for {word}");
+        self.log.push(format!("query {word} {}", found.len()));
+    }
+
+    fn read(&mut self, who: Option<usize>) {
+        let turn = self.step / 40;
+        let result = self.engine.deref_in(
+            &self.caller(who),
+            POINTER,
+            who.map(|_| format!("turn-{turn}")).as_deref(),
+        );
+        let Some(who) = who else {
+            assert!(result.unwrap().budget.is_none());
+            return;
+        };
+        let used = self.model.spans.entry((who, turn)).or_default();
+        match result {
+            Ok(read) => {
+                *used += 1;
+                assert_eq!(read.budget.unwrap().repo_spans.used, *used);
+                assert!(*used <= 3);
+            }
+            Err(refusal) => assert_eq!((refusal.code, *used), (Code::DerefDenied, 3)),
+        }
+    }
+
+    fn reopen(&mut self) {
+        self.opened += 1;
+        self.engine = self.ground.open_at("repo", self.opened);
+        self.log.push("reopen".to_owned());
+    }
+
+    fn delete_index(&mut self) {
+        let _ = fs::remove_dir_all(self.ground.home().join("index-1"));
+        self.log.push("delete the index".to_owned());
+    }
+
+    /// Everything once more, and what the journal says.
+    fn finish(&mut self) -> String {
+        for who in [None, Some(0), Some(1), Some(2)] {
+            for at in 0..WORDS.len() as u64 {
+                self.query(who, [0, 0, at, 0]);
+            }
+        }
+        for (id, held) in &self.model.held {
+            let seen = self.engine.get(&Caller::User, *id).unwrap();
+            assert_eq!(seen.valid_until.is_none(), held.open, "{id}");
+            assert_eq!(seen.redacted, held.redacted, "{id}");
+        }
+        let page = self.engine.journal();
+        let seqs: Vec<u64> = page.entries.iter().map(|it| it.seq).collect();
+        assert_eq!(seqs, (1..=page.head).collect::<Vec<_>>(), "no gap");
+        let head = crate::fixture::head(&self.ground.path("repo"));
+        serde_json::to_string(&page).unwrap().replace(&head, "HEAD")
+    }
+}
+
+/// One run; the journal as text.
+fn run(seed: u64, steps: usize) -> String {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let mut dice = TestRunner::new_with_rng(Config::default(), rng);
+    let mut run = Run::new();
+    for _ in 0..steps {
+        let thrown = proptest::array::uniform4(0..u64::MAX)
+            .new_tree(&mut dice)
+            .unwrap()
+            .current();
+        run.take(thrown);
+    }
+    run.finish()
+}
+
+#[test]
+fn whatever_happens_the_model_is_right() {
+    let number = |name: &str, usual: u64| {
+        std::env::var(name).map_or(usual, |it| it.parse().expect("a number"))
+    };
+    let steps = number("ENGRAM_STEPS", 220) as usize;
+    let first = number("ENGRAM_SEED", 1);
+    let seeds = number("ENGRAM_SEEDS", 4);
+    for seed in first..first + seeds {
+        let ran = std::panic::catch_unwind(|| run(seed, steps));
+        assert!(
+            ran.is_ok(),
+            "repeat with ENGRAM_SEED={seed} ENGRAM_SEEDS=1 ENGRAM_STEPS={steps}"
+        );
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_journal() {
+    let (first, second) = (run(7, 80), run(7, 80));
+    assert!(first == second, "{first}\n\n{second}");
+    assert_ne!(run(8, 80), first);
+}

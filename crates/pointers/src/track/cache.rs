@@ -1,0 +1,82 @@
+//! Texts and line maps by blob id, so that no file is read or compared twice.
+
+use std::{collections::HashMap, rc::Rc};
+
+use engram_model::Refusal;
+use git2::Oid;
+
+use crate::{Repo, refuse};
+
+use super::{
+    linemap::LineMap,
+    side::{self, File, Snapshot},
+    text::Text,
+};
+
+/// How many bytes of texts are held before all are let go.
+const MOST_HELD: usize = 256 << 20;
+
+/// A text and the blob that it is.
+#[derive(Clone)]
+pub(super) struct Read {
+    pub(super) blob: Oid,
+    pub(super) text: Rc<Text>,
+}
+
+pub(super) struct Cache<'r> {
+    pub(super) repo: &'r Repo,
+    texts: HashMap<Oid, Option<Rc<Text>>>,
+    maps: HashMap<(Oid, Oid), Rc<LineMap>>,
+    /// What was read from disk, by path: one batch sees one state of a file.
+    disk: HashMap<String, Oid>,
+    held: usize,
+}
+
+impl<'r> Cache<'r> {
+    pub(super) fn new(repo: &'r Repo) -> Self {
+        Self {
+            repo,
+            texts: HashMap::new(),
+            maps: HashMap::new(),
+            disk: HashMap::new(),
+            held: 0,
+        }
+    }
+
+    pub(super) fn read(&mut self, side: Snapshot, file: &File) -> Result<Read, Refusal> {
+        let known = match side {
+            Snapshot::Worktree => self.disk.get(&file.path).copied(),
+            _ => Some(file.blob),
+        };
+        if let Some(blob) = known
+            && let Some(text) = self.texts.get(&blob)
+        {
+            let text = text.clone().ok_or_else(|| refuse::binary(&file.path))?;
+            return Ok(Read { blob, text });
+        }
+        let (blob, bytes) = side::read(self.repo, side, file)?;
+        if side == Snapshot::Worktree {
+            self.disk.insert(file.path.clone(), blob);
+        }
+        self.held += bytes.len();
+        if self.held > MOST_HELD {
+            self.texts.clear();
+            self.maps.clear();
+            self.held = bytes.len();
+        }
+        let text = Text::of(bytes).map(Rc::new);
+        self.texts.insert(blob, text.clone());
+        let text = text.ok_or_else(|| refuse::binary(&file.path))?;
+        Ok(Read { blob, text })
+    }
+
+    pub(super) fn map(&mut self, old: &Read, new: &Read) -> Rc<LineMap> {
+        let key = (old.blob, new.blob);
+        if let Some(map) = self.maps.get(&key) {
+            return map.clone();
+        }
+        let map = Rc::new(LineMap::between(&old.text, &new.text));
+        self.maps.insert(key, map.clone());
+        map
+    }
+}

@@ -1,0 +1,336 @@
+//! Which line of the new file is the counterpart of each line of the old one.
+//!
+//! Equal lines come from a histogram diff whose hunks were slid to where people see them. Inside
+//! each changed hunk the lines are aligned once more: first those equal but for whitespace, then
+//! by likeness. The map never runs backward.
+
+use std::ops::Range;
+
+use imara_diff::{Algorithm, Diff, InternedInput};
+
+use super::{
+    likeness::Profile,
+    text::{Text, is_blank, same_but_for_blanks},
+};
+
+/// Lines less alike than this are no counterparts.
+const ALIKE: f32 = 0.5;
+/// The same where one line stands in the place of one line.
+const ALIKE_ALONE: f32 = 0.35;
+/// Hunks of more pairs of lines than this are aligned by equal lines only.
+const MOST_PAIRS: usize = 120_000;
+/// How many lines one line may have been split into, or joined from.
+const MOST_SPLIT: usize = 6;
+/// What a further line must add to the likeness to be part of a split or join.
+const SPLIT_GAIN: f32 = 0.08;
+
+/// Where one old line went.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Counterpart {
+    /// The first line of it.
+    pub(super) first: usize,
+    /// The last line of it; another than the first where the line was split.
+    pub(super) last: usize,
+    /// 1 where the bytes are the same.
+    pub(super) likeness: f32,
+}
+
+/// The counterparts between two versions of a file.
+pub(super) struct LineMap {
+    to: Vec<Option<Counterpart>>,
+    /// Whether a new line is nobody's counterpart.
+    added: Vec<bool>,
+}
+
+impl LineMap {
+    pub(super) fn between(old: &Text, new: &Text) -> Self {
+        let mut map = Self {
+            to: vec![None; old.len()],
+            added: vec![true; new.len()],
+        };
+        let mut input = InternedInput::default();
+        input.update_before((0..old.len()).map(|it| old.line(it)));
+        input.update_after((0..new.len()).map(|it| new.line(it)));
+        let mut diff = Diff::compute(Algorithm::Histogram, &input);
+        diff.postprocess_lines(&input);
+        let (mut i, mut j) = (0, 0);
+        for hunk in diff.hunks() {
+            let before = hunk.before.start as usize..hunk.before.end as usize;
+            let after = hunk.after.start as usize..hunk.after.end as usize;
+            map.equal(i..before.start, j);
+            map.align(old, new, before.clone(), after.clone());
+            (i, j) = (before.end, after.end);
+        }
+        map.equal(i..old.len(), j);
+        map
+    }
+
+    pub(super) fn get(&self, line: usize) -> Option<Counterpart> {
+        self.to.get(line).copied().flatten()
+    }
+
+    /// Whether a new line came with this change.
+    pub(super) fn is_added(&self, line: usize) -> bool {
+        self.added.get(line).copied().unwrap_or(false)
+    }
+
+    fn equal(&mut self, before: Range<usize>, after: usize) {
+        for (offset, line) in before.enumerate() {
+            self.set(line, after + offset, 1.0);
+        }
+    }
+
+    fn set(&mut self, old: usize, new: usize, likeness: f32) {
+        if let (Some(to), Some(added)) = (self.to.get_mut(old), self.added.get_mut(new)) {
+            *to = Some(Counterpart {
+                first: new,
+                last: new,
+                likeness,
+            });
+            *added = false;
+        }
+    }
+
+    /// Aligns the lines of a changed hunk: what is equal without its whitespace divides it.
+    fn align(&mut self, old: &Text, new: &Text, before: Range<usize>, after: Range<usize>) {
+        if before.is_empty() || after.is_empty() {
+            return;
+        }
+        if same_but_for_blanks(old.span(before.clone()), new.span(after.clone())) {
+            return self.reflow(old, new, before, after);
+        }
+        let mut input = InternedInput::default();
+        input.update_before(before.clone().map(|it| old.squeezed(it)));
+        input.update_after(after.clone().map(|it| new.squeezed(it)));
+        let mut diff = Diff::compute(Algorithm::Histogram, &input);
+        diff.postprocess_no_heuristic(&input);
+        let (mut i, mut j) = (before.start, after.start);
+        for hunk in diff.hunks() {
+            let b =
+                before.start + hunk.before.start as usize..before.start + hunk.before.end as usize;
+            let a = after.start + hunk.after.start as usize..after.start + hunk.after.end as usize;
+            self.nearly_equal(old, new, i..b.start, j);
+            self.align_by_likeness(old, new, b.clone(), a.clone());
+            (i, j) = (b.end, a.end);
+        }
+        self.nearly_equal(old, new, i..before.end, j);
+    }
+
+    /// Only whitespace changed, line breaks too: the characters tell which line went where.
+    fn reflow(&mut self, old: &Text, new: &Text, before: Range<usize>, after: Range<usize>) {
+        let solid = |text: &[u8]| text.iter().filter(|it| !is_blank(**it)).count();
+        let mut to = after.start;
+        // Characters up to the end of the new line `to`, and of the old lines so far.
+        let mut reached = solid(new.line(to));
+        let mut seen = 0;
+        for line in before {
+            let count = solid(old.line(line));
+            if count == 0 {
+                // A blank line is the blank line that stands there, or none.
+                if to < after.end && solid(new.line(to)) == 0 {
+                    self.set(line, to, 0.99);
+                    to += 1;
+                    reached += solid(new.line(to));
+                }
+                continue;
+            }
+            while reached <= seen && to + 1 < after.end {
+                to += 1;
+                reached += solid(new.line(to));
+            }
+            let first = to;
+            seen += count;
+            while reached < seen && to + 1 < after.end {
+                to += 1;
+                reached += solid(new.line(to));
+            }
+            self.set(line, first, 0.99);
+            self.stretch(line, to);
+            if reached == seen && to + 1 < after.end {
+                to += 1;
+                reached += solid(new.line(to));
+            }
+        }
+    }
+
+    /// The counterpart of a line goes on to another line.
+    fn stretch(&mut self, line: usize, last: usize) {
+        if let Some(Some(found)) = self.to.get_mut(line) {
+            found.last = last.max(found.first);
+            for it in found.first..=found.last {
+                if let Some(added) = self.added.get_mut(it) {
+                    *added = false;
+                }
+            }
+        }
+    }
+
+    fn nearly_equal(&mut self, old: &Text, new: &Text, before: Range<usize>, after: usize) {
+        for (offset, line) in before.enumerate() {
+            let to = after + offset;
+            let same = old.line(line) == new.line(to);
+            self.set(line, to, if same { 1.0 } else { 0.99 });
+        }
+    }
+
+    /// The alignment that keeps the most of what the lines say, each only with lines alike.
+    fn align_by_likeness(
+        &mut self,
+        old: &Text,
+        new: &Text,
+        before: Range<usize>,
+        after: Range<usize>,
+    ) {
+        let (n, m) = (before.len(), after.len());
+        if n == 0 || m == 0 || n.saturating_mul(m) > MOST_PAIRS {
+            return;
+        }
+        let least = if n == m { ALIKE_ALONE } else { ALIKE };
+        let olds: Vec<Profile> = before.clone().map(|it| Profile::of(old.line(it))).collect();
+        let news: Vec<Profile> = after.clone().map(|it| Profile::of(new.line(it))).collect();
+        // best[i * (m + 1) + j]: what the first i old and j new lines keep at most.
+        let mut best = vec![0f32; (n + 1) * (m + 1)];
+        let mut alike = vec![0f32; n * m];
+        for i in 0..n {
+            for j in 0..m {
+                let it = olds[i].likeness(&news[j], least);
+                alike[i * m + j] = it;
+                let taken = match it > 0.0 {
+                    true => {
+                        best[i * (m + 1) + j]
+                            + gain(old, new, before.start + i, after.start + j, it)
+                    }
+                    false => 0.0,
+                };
+                let left = best[(i + 1) * (m + 1) + j].max(best[i * (m + 1) + j + 1]);
+                best[(i + 1) * (m + 1) + j + 1] = taken.max(left);
+            }
+        }
+        let (mut i, mut j) = (n, m);
+        while i > 0 && j > 0 {
+            let here = best[i * (m + 1) + j];
+            if here == best[(i - 1) * (m + 1) + j] {
+                i -= 1;
+            } else if here == best[i * (m + 1) + j - 1] {
+                j -= 1;
+            } else {
+                (i, j) = (i - 1, j - 1);
+                self.set(before.start + i, after.start + j, alike[i * m + j]);
+            }
+        }
+        self.split_and_joined(old, new, before, after);
+    }
+
+    /// Lines that became several lines, and several that became one.
+    fn split_and_joined(
+        &mut self,
+        old: &Text,
+        new: &Text,
+        before: Range<usize>,
+        after: Range<usize>,
+    ) {
+        for line in before.clone() {
+            let Some(mut found) = self.get(line).filter(|it| it.likeness < 0.98) else {
+                continue;
+            };
+            self.widen_new(old, new, line, &mut found, &after);
+            if let Some(to) = self.to.get_mut(line) {
+                *to = Some(found);
+            }
+            self.widen_old(old, new, line, found, &before);
+        }
+    }
+
+    /// Takes in the added lines around a counterpart while they make it more alike.
+    fn widen_new(
+        &mut self,
+        old: &Text,
+        new: &Text,
+        line: usize,
+        found: &mut Counterpart,
+        after: &Range<usize>,
+    ) {
+        let profile = Profile::of(old.line(line));
+        for _ in 0..MOST_SPLIT {
+            let below = (found.last + 1 < after.end && self.is_added(found.last + 1))
+                .then_some(found.first..found.last + 2);
+            let above = (found.first > after.start && self.is_added(found.first - 1))
+                .then(|| found.first - 1..found.last + 1);
+            let wider = [below, above]
+                .into_iter()
+                .flatten()
+                .map(|it| {
+                    (
+                        profile.likeness(&Profile::of(new.span(it.clone())), 0.0),
+                        it,
+                    )
+                })
+                .max_by(|a, b| a.0.total_cmp(&b.0));
+            let Some((likeness, lines)) = wider else {
+                break;
+            };
+            if likeness < found.likeness + SPLIT_GAIN {
+                break;
+            }
+            *found = Counterpart {
+                first: lines.start,
+                last: lines.end - 1,
+                likeness: likeness.min(0.98),
+            };
+            for it in lines {
+                if let Some(added) = self.added.get_mut(it) {
+                    *added = false;
+                }
+            }
+        }
+    }
+
+    /// Gives the neighbours of a line without a counterpart its own, while that explains it better.
+    fn widen_old(
+        &mut self,
+        old: &Text,
+        new: &Text,
+        line: usize,
+        found: Counterpart,
+        before: &Range<usize>,
+    ) {
+        let profile = Profile::of(new.span(found.first..found.last + 1));
+        let (mut first, mut last, mut reached) = (line, line, found.likeness);
+        for _ in 0..MOST_SPLIT {
+            let below = (last + 1 < before.end && self.get(last + 1).is_none())
+                .then_some((first, last + 1));
+            let above =
+                (first > before.start && self.get(first - 1).is_none()).then(|| (first - 1, last));
+            let wider = [below, above]
+                .into_iter()
+                .flatten()
+                .map(|it| {
+                    (
+                        profile.likeness(&Profile::of(old.span(it.0..it.1 + 1)), 0.0),
+                        it,
+                    )
+                })
+                .max_by(|a, b| a.0.total_cmp(&b.0));
+            let Some((likeness, lines)) = wider else {
+                break;
+            };
+            if likeness < reached + SPLIT_GAIN {
+                break;
+            }
+            (reached, (first, last)) = (likeness, lines);
+            for it in first..=last {
+                if let Some(to) = self.to.get_mut(it) {
+                    *to = Some(Counterpart {
+                        likeness: likeness.min(0.98),
+                        ..found
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// What it is worth to call two lines counterparts.
+fn gain(old: &Text, new: &Text, i: usize, j: usize, likeness: f32) -> f32 {
+    (old.weight(i) + new.weight(j)) * (likeness - ALIKE_ALONE * 0.9)
+}

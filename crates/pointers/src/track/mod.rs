@@ -1,0 +1,201 @@
+//! Where spans of one state of a repository are in another.
+//!
+//! One comparison of the two states answers most spans: the same blob, or lines in an equal block
+//! of a diff. What it leaves in doubt is followed once more through the commits between, all spans
+//! in one pass, and the two answers are weighed. Whatever the road, the bytes decide: what is not
+//! byte for byte the same is never called unchanged, moved or renamed.
+
+mod cache;
+mod history;
+mod likeness;
+mod linemap;
+mod moves;
+mod place;
+mod side;
+mod step;
+mod text;
+mod verdict;
+mod walk;
+
+use std::collections::HashSet;
+
+use engram_model::Refusal;
+
+use crate::{Repo, refuse, tree};
+
+use cache::{Cache, Read};
+use side::Snapshot;
+use step::{Fate, Spot, Step};
+
+pub use side::Side;
+pub use verdict::{Anchor, Edit, State};
+
+/// Lines of a file, from 1 and inclusive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// From the root of the repository.
+    pub path: String,
+    /// The first line.
+    pub start: u32,
+    /// The last line.
+    pub end: u32,
+}
+
+/// A span whose lines were found at the side that it comes from.
+struct Origin {
+    spot: Spot,
+    read: Read,
+}
+
+/// Where each span of `from` is at `to`, in their order. A span that cannot be answered has its own
+/// refusal.
+///
+/// # Errors
+/// A side that is not there.
+pub fn track(
+    repo: &Repo,
+    from: &Side,
+    to: &Side,
+    spans: &[Span],
+) -> Result<Vec<Result<Anchor, Refusal>>, Refusal> {
+    let (old, from_commit) = from.find(repo)?;
+    let (new, to_commit) = to.find(repo)?;
+    let mut cache = Cache::new(repo);
+    let origins: Vec<Result<Origin, Refusal>> = spans
+        .iter()
+        .map(|span| origin(&mut cache, from, old, span))
+        .collect();
+    let known: Vec<&Origin> = origins.iter().flatten().collect();
+    let direct = at_once(&mut cache, old, new, &known);
+    let doubtful: Vec<usize> = (0..known.len())
+        .filter(|it| verdict::is_doubtful(&known[*it].read.text, &known[*it].spot, &direct[*it]))
+        .collect();
+    let mut stepwise: Vec<Option<Fate>> = vec![None; known.len()];
+    if !doubtful.is_empty()
+        && let Some(route) = walk::route(repo, (old, from_commit), (new, to_commit))
+    {
+        let spots = doubtful.iter().map(|it| known[*it].spot.clone()).collect();
+        let fates = walk::along(&mut cache, &route, spots);
+        for (at, fate) in doubtful.into_iter().zip(fates) {
+            stepwise[at] = fate;
+        }
+    }
+    let fates: Vec<_> = direct.into_iter().zip(stepwise).collect();
+    let mut fates = fates.into_iter();
+    Ok(origins
+        .into_iter()
+        .map(|origin| {
+            let origin = origin?;
+            match fates.next() {
+                Some((direct, stepwise)) => verdict::of(
+                    &mut cache,
+                    new,
+                    &origin.read,
+                    &origin.spot,
+                    direct,
+                    stepwise,
+                ),
+                None => Err(repo.gone()),
+            }
+        })
+        .collect())
+}
+
+/// Finds the lines of a span at the side that it comes from.
+fn origin(
+    cache: &mut Cache<'_>,
+    from: &Side,
+    side: Snapshot,
+    span: &Span,
+) -> Result<Origin, Refusal> {
+    let Some(file) = side::find(cache.repo, side, &span.path)? else {
+        return Err(not_a_file(cache.repo, from, &span.path));
+    };
+    if span.start == 0 || span.end < span.start {
+        return Err(refuse::invalid(
+            format!("lines {} to {} are not a span", span.start, span.end),
+            "Lines begin at 1, and the last is not before the first.",
+        ));
+    }
+    let read = cache.read(side, &file)?;
+    let total = read.text.len();
+    if span.end as usize > total {
+        return Err(refuse::past_end(&span.path, span.end, total as u64));
+    }
+    let spot = Spot {
+        file: side::File {
+            path: file.path,
+            blob: read.blob,
+        },
+        lines: span.start as usize - 1..span.end as usize,
+    };
+    Ok(Origin { spot, read })
+}
+
+/// Why there are no lines at a path.
+fn not_a_file(repo: &Repo, from: &Side, path: &str) -> Refusal {
+    match from {
+        Side::Commit(rev) => {
+            let commit = match repo.commit(rev) {
+                Ok(commit) => commit,
+                Err(refusal) => return refusal,
+            };
+            match tree::blob(repo, &commit, path) {
+                Err(refusal) => refusal,
+                // It was found by following a link, or by another spelling of its path.
+                Ok(_) => refuse::invalid(
+                    format!("{} is not a file of its own", refuse::quoted(path)),
+                    "Name the file that the link leads to, by its path from the root.",
+                ),
+            }
+        }
+        Side::Index | Side::Worktree => refuse::not_found(
+            format!("{} is not a file there", refuse::quoted(path)),
+            "Write the path of a file from the root of the repository.",
+        ),
+    }
+}
+
+/// The two sides compared in one step.
+fn at_once(cache: &mut Cache<'_>, old: Snapshot, new: Snapshot, origins: &[&Origin]) -> Vec<Fate> {
+    let paths: HashSet<&str> = origins
+        .iter()
+        .map(|it| it.spot.file.path.as_str())
+        .collect();
+    match side::changes(cache.repo, old, new, &|path| paths.contains(path)) {
+        Ok(changes) => {
+            let mut step = Step::new(old, new, &changes);
+            let spots = origins.iter().map(|it| &it.spot);
+            spots.map(|it| step.follow(cache, it)).collect()
+        }
+        Err(error) => {
+            tracing::info!(%error, "the sides cannot be compared as a whole; each file by itself");
+            origins
+                .iter()
+                .map(|it| by_itself(cache, old, new, &it.spot))
+                .collect()
+        }
+    }
+}
+
+/// A damaged repository cannot be compared as a whole: the file at the same path still can be.
+fn by_itself(cache: &mut Cache<'_>, old: Snapshot, new: Snapshot, spot: &Spot) -> Fate {
+    let found = match side::find(cache.repo, new, &spot.file.path) {
+        Ok(Some(file)) => file,
+        Ok(None) => {
+            return Fate::Unknown(refuse::unavailable(
+                format!(
+                    "where {} went cannot be seen: objects of the repository are missing or damaged",
+                    refuse::quoted(&spot.file.path)
+                ),
+                "Run git fsck; in a partial clone, fetch the missing objects with git fetch --refetch.",
+            ));
+        }
+        Err(refusal) => return Fate::Unknown(refusal),
+    };
+    let change = [side::Change {
+        old: Some(spot.file.clone()),
+        new: Some(found),
+    }];
+    Step::new(old, new, &change).follow(cache, spot)
+}

@@ -1,0 +1,221 @@
+//! Spans that were moved within a file or to another, found among the lines that a change added.
+//!
+//! A line that was there before is somebody's counterpart already: a twin is never taken for the
+//! span that went away.
+
+use std::{collections::HashMap, ops::Range, rc::Rc};
+
+use super::{
+    cache::{Cache, Read},
+    linemap::LineMap,
+    place::{Place, judged, place},
+    side::{Change, File, Snapshot},
+    text::Text,
+};
+
+/// Most files of one change that are looked through.
+const MOST_FILES: usize = 4000;
+/// A line that was added more often than this tells nothing about where to look.
+const MOST_ALIKE: usize = 24;
+/// How many of the best places are compared closely.
+const MOST_TRIED: usize = 4;
+/// How much of a span must be found again in the same file, and in another.
+const ENOUGH_HERE: f32 = 0.5;
+const ENOUGH_ELSEWHERE: f32 = 0.7;
+/// How many telling characters must be found again in the same file, and in another (what
+/// `git blame -M` and `-C` ask for).
+const TELLING_HERE: f32 = 20.0;
+const TELLING_ELSEWHERE: f32 = 40.0;
+/// The same for a span that stands unchanged, once, among the added lines of its own file.
+const TELLING_EXACT: f32 = 8.0;
+
+struct Added {
+    file: File,
+    read: Read,
+    /// From the file that it was; `None` for a new file.
+    map: Option<Rc<LineMap>>,
+}
+
+impl Added {
+    fn is_added(&self, line: usize) -> bool {
+        self.map.as_ref().is_none_or(|it| it.is_added(line))
+    }
+}
+
+/// The lines that a change added.
+pub(super) struct Additions {
+    files: Vec<Added>,
+    at: HashMap<u64, Vec<(usize, usize)>>,
+}
+
+/// Where a moved span is.
+pub(super) struct Moved {
+    pub(super) file: File,
+    pub(super) place: Place,
+    /// Another place is as good.
+    pub(super) ambiguous: bool,
+}
+
+/// A stretch of added lines that share lines with the span.
+struct Candidate {
+    file: usize,
+    lines: Range<usize>,
+    votes: f32,
+}
+
+impl Additions {
+    /// What cannot be read adds nothing.
+    pub(super) fn of(
+        cache: &mut Cache<'_>,
+        old: Snapshot,
+        new: Snapshot,
+        changes: &[Change],
+    ) -> Self {
+        let mut files = Vec::new();
+        let mut at: HashMap<u64, Vec<(usize, usize)>> = HashMap::new();
+        for change in changes.iter().take(MOST_FILES) {
+            let Some(file) = &change.new else { continue };
+            let Ok(read) = cache.read(new, file) else {
+                continue;
+            };
+            let before = change.old.as_ref().and_then(|it| cache.read(old, it).ok());
+            let map = before.map(|it| cache.map(&it, &read));
+            let added = Added {
+                file: File {
+                    path: file.path.clone(),
+                    blob: read.blob,
+                },
+                read,
+                map,
+            };
+            let text = &added.read.text;
+            for line in (0..text.len()).filter(|it| added.is_added(*it)) {
+                if text.telling(line) >= 4 {
+                    at.entry(text.squeezed(line))
+                        .or_default()
+                        .push((files.len(), line));
+                }
+            }
+            files.push(added);
+        }
+        Self { files, at }
+    }
+
+    /// Where the lines of a span of `old` went, if they are found again.
+    pub(super) fn find(&self, old: &Text, span: &Range<usize>, own: &str) -> Option<Moved> {
+        let says = old.all_telling(span.clone()) as f32;
+        let alone = Text::of(old.span(span.clone()).to_vec())?;
+        let mut found: Vec<(f32, usize, Place)> = Vec::new();
+        for candidate in self.candidates(old, span) {
+            let added = &self.files[candidate.file];
+            let Some(place) = close_up(&alone, added, &candidate) else {
+                continue;
+            };
+            let here = added.file.path == own;
+            let (enough, telling) = match (place.same, here) {
+                (true, true) => (0.0, TELLING_EXACT),
+                (_, true) => (ENOUGH_HERE, TELLING_HERE),
+                (_, false) => (ENOUGH_ELSEWHERE, TELLING_ELSEWHERE),
+            };
+            if place.kept >= enough && place.kept * says >= telling {
+                let around = surroundings(old, span, &added.read.text, &place.lines);
+                let score = place.kept + 0.2 * around + if here { 0.05 } else { 0.0 };
+                found.push((score, candidate.file, place));
+            }
+        }
+        found.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let ambiguous = matches!(found.as_slice(), [a, b, ..] if a.0 - b.0 < 0.02);
+        let (_, file, place) = found.into_iter().next()?;
+        // Two places for a few words: neither.
+        if ambiguous && says < TELLING_ELSEWHERE {
+            return None;
+        }
+        Some(Moved {
+            file: self.files[file].file.clone(),
+            place,
+            ambiguous,
+        })
+    }
+
+    /// The stretches that share the most with the span, the best first.
+    fn candidates(&self, old: &Text, span: &Range<usize>) -> Vec<Candidate> {
+        let mut hits: Vec<(usize, usize, f32)> = Vec::new();
+        for line in span.clone() {
+            let places = self.at.get(&old.squeezed(line)).map(Vec::as_slice);
+            let places = places
+                .filter(|it| it.len() <= MOST_ALIKE)
+                .unwrap_or_default();
+            let weight = old.weight(line) / places.len().max(1) as f32;
+            hits.extend(places.iter().map(|(file, at)| (*file, *at, weight)));
+        }
+        hits.sort_by_key(|it| (it.0, it.1));
+        hits.dedup_by_key(|it| (it.0, it.1));
+        let reach = span.len() + span.len() / 3 + 2;
+        let mut candidates: Vec<Candidate> = Vec::new();
+        let mut next = 0;
+        for (at, (file, line, _)) in hits.iter().enumerate() {
+            if at < next {
+                continue;
+            }
+            let within = |it: &&(usize, usize, f32)| it.0 == *file && it.1 < line + reach;
+            let run: Vec<_> = hits[at..].iter().take_while(within).collect();
+            next = at + run.len();
+            candidates.push(Candidate {
+                file: *file,
+                lines: *line..run.last().map_or(*line, |it| it.1) + 1,
+                votes: run.iter().map(|it| it.2).sum(),
+            });
+        }
+        candidates.sort_by(|a, b| b.votes.total_cmp(&a.votes));
+        candidates.truncate(MOST_TRIED);
+        candidates
+    }
+}
+
+/// Aligns a span with the lines around a candidate.
+fn close_up(span: &Text, added: &Added, candidate: &Candidate) -> Option<Place> {
+    let text = &added.read.text;
+    let slack = span.len() / 2 + 2;
+    let from = candidate.lines.start.saturating_sub(slack);
+    let window = from..(candidate.lines.end + slack).min(text.len());
+    let around = Text::of(text.span(window.clone()).to_vec())?;
+    let map = LineMap::between(span, &around);
+    let whole = 0..span.len();
+    let found = place(span, &around, &map, &whole)?;
+    // Only what the change added counts.
+    let kept = whole
+        .clone()
+        .filter_map(|it| Some((it, map.get(it)?)))
+        .filter(|(_, it)| !text.is_telling(from + it.first) || added.is_added(from + it.first))
+        .map(|(line, it)| span.weight(line) * it.likeness)
+        .sum::<f32>()
+        / span.all_weight(whole.clone()).max(f32::MIN_POSITIVE);
+    let lines = from + found.lines.start..from + found.lines.end;
+    let new = lines.clone().filter(|it| added.is_added(*it));
+    let fresh = text.all_weight(lines.clone()) * 0.6 <= new.map(|it| text.weight(it)).sum::<f32>();
+    fresh.then(|| match found.same {
+        true => judged(span, &around, &whole, found.lines, 1.0).at(lines),
+        false => Place {
+            lines,
+            kept: kept.clamp(0.0, 0.999),
+            ..found
+        },
+    })
+}
+
+/// The share of the lines around a span that are around its new place too.
+fn surroundings(old: &Text, span: &Range<usize>, new: &Text, place: &Range<usize>) -> f32 {
+    const NEAR: usize = 4;
+    let around = |text: &Text, lines: &Range<usize>| -> Vec<u64> {
+        let above = lines.start.saturating_sub(NEAR)..lines.start;
+        let below = lines.end..(lines.end + NEAR).min(text.len());
+        above
+            .chain(below)
+            .filter(|it| text.is_telling(*it))
+            .map(|it| text.squeezed(it))
+            .collect()
+    };
+    let (before, after) = (around(old, span), around(new, place));
+    let common = before.iter().filter(|it| after.contains(it)).count();
+    common as f32 / before.len().max(1) as f32
+}

@@ -1,0 +1,189 @@
+//! Where a span of the old file is in the new one, by the map of its lines.
+
+use std::ops::Range;
+
+use super::{likeness::likeness, linemap::LineMap, text::Text};
+
+/// What stands where a span stood must be this much like it to be called the span, edited.
+const ALIKE_AS_A_WHOLE: f32 = 0.4;
+
+/// Where a span is.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Place {
+    /// Its lines, from 0.
+    pub(super) lines: Range<usize>,
+    /// How much of what it says is still there, from 0 to 1; 1 also where every byte is.
+    pub(super) kept: f32,
+    /// Byte for byte the same.
+    pub(super) same: bool,
+    /// A telling line of it is there, changed in no more than whitespace.
+    pub(super) telling: bool,
+    /// The line right above or right below it is right above or below its place too.
+    pub(super) anchored: bool,
+}
+
+impl Place {
+    /// The same, in the file that its text was cut from.
+    pub(super) fn at(self, lines: Range<usize>) -> Self {
+        Self { lines, ..self }
+    }
+}
+
+/// The lines around a span that have counterparts, and theirs.
+struct Edge {
+    old: usize,
+    new: usize,
+}
+
+/// `None` where nothing stands in its place.
+pub(super) fn place(old: &Text, new: &Text, map: &LineMap, span: &Range<usize>) -> Option<Place> {
+    let mapped = |it: &usize| map.get(*it).is_some();
+    let Some(first) = span.clone().find(mapped) else {
+        return in_its_gap(old, new, map, span);
+    };
+    let last = span.clone().rev().find(mapped).unwrap_or(first);
+    let (top, bottom) = (map.get(first)?.first, map.get(last)?.last);
+    let before = edge_above(map, span.start);
+    let after = edge_below(map, span.end, old.len(), new.len());
+    let start = top
+        - replaced(
+            first - span.start,
+            first - before.old,
+            top - before.new.min(top),
+        );
+    let end = bottom + 1;
+    let end = end
+        + replaced(
+            span.end - 1 - last,
+            after.old - 1 - last,
+            after.new.max(end) - end,
+        );
+    let kept = span
+        .clone()
+        .filter_map(|it| Some(old.weight(it) * map.get(it)?.likeness))
+        .sum::<f32>()
+        / old.all_weight(span.clone()).max(f32::MIN_POSITIVE);
+    let telling = span
+        .clone()
+        .any(|it| old.is_telling(it) && map.get(it).is_some_and(|to| to.likeness >= 0.99));
+    Some(Place {
+        telling,
+        anchored: is_anchored(map, span, &(start..end), (old.len(), new.len())),
+        ..judged(old, new, span, start..end, kept)
+    })
+}
+
+fn is_anchored(
+    map: &LineMap,
+    span: &Range<usize>,
+    place: &Range<usize>,
+    ends: (usize, usize),
+) -> bool {
+    let at = |line: usize| map.get(line).map(|it| (it.first, it.last));
+    let above = match (span.start, place.start) {
+        (0, to) => to == 0,
+        (_, 0) => false,
+        (line, to) => at(line - 1).is_some_and(|it| it.1 == to - 1),
+    };
+    let below = match (span.end == ends.0, place.end == ends.1) {
+        (true, to) => to,
+        (false, _) => at(span.end).is_some_and(|it| it.0 == place.end),
+    };
+    above || below
+}
+
+pub(super) fn judged(
+    old: &Text,
+    new: &Text,
+    span: &Range<usize>,
+    lines: Range<usize>,
+    kept: f32,
+) -> Place {
+    let same = old.span(span.clone()) == new.span(lines.clone());
+    Place {
+        lines,
+        kept: if same { 1.0 } else { kept.clamp(0.0, 0.999) },
+        same,
+        telling: same,
+        anchored: false,
+    }
+}
+
+/// How many of the new lines in a gap beside an anchored line belong to the span: `ours` of the
+/// `old` lines that stood in the gap were the span's.
+///
+/// Lines that only were inserted beside the span are not part of it.
+fn replaced(ours: usize, old: usize, new: usize) -> usize {
+    match (ours, old) {
+        (0, _) | (_, 0) => 0,
+        _ if ours >= old => new.min(ours * 3 + 3),
+        _ => (new * ours).div_ceil(old).min(new),
+    }
+}
+
+/// The nearest line above with a counterpart: one past both, so that gaps begin there.
+fn edge_above(map: &LineMap, line: usize) -> Edge {
+    let found = (0..line).rev().find_map(|it| Some((it, map.get(it)?.last)));
+    match found {
+        Some((old, new)) => Edge {
+            old: old + 1,
+            new: new + 1,
+        },
+        None => Edge { old: 0, new: 0 },
+    }
+}
+
+/// The nearest line below with a counterpart, or the end.
+fn edge_below(map: &LineMap, line: usize, old: usize, new: usize) -> Edge {
+    let found = (line..old).find_map(|it| Some((it, map.get(it)?.first)));
+    let (old, new) = found.unwrap_or((old, new));
+    Edge { old, new }
+}
+
+/// None of its lines has a counterpart: what stands between those of its neighbours may still be
+/// the span, rewritten.
+fn in_its_gap(old: &Text, new: &Text, map: &LineMap, span: &Range<usize>) -> Option<Place> {
+    let before = edge_above(map, span.start);
+    let after = edge_below(map, span.end, old.len(), new.len());
+    let gap = before.new..after.new.max(before.new);
+    let around = before.old..after.old;
+    if gap.is_empty() {
+        return None;
+    }
+    // The share of the gap at the span's own place in it.
+    let scale = gap.len() as f32 / around.len().max(1) as f32;
+    let from = gap.start + ((span.start - around.start) as f32 * scale).round() as usize;
+    let to = gap.start + ((span.end - around.start) as f32 * scale).round() as usize;
+    let from = from.min(gap.end - 1);
+    let lines = from..to.clamp(from + 1, gap.end);
+    if lines.len() > span.len() * 3 + 3 {
+        return None;
+    }
+    let alike = likeness(old.span(span.clone()), new.span(lines.clone()));
+    (alike >= ALIKE_AS_A_WHOLE && old.all_telling(span.clone()) > 6)
+        .then(|| judged(old, new, span, lines, alike))
+}
+
+/// The place of the exact bytes, where a diff paired the span's lines with others beside them.
+pub(super) fn exact_nearby(
+    old: &Text,
+    new: &Text,
+    map: &LineMap,
+    span: &Range<usize>,
+    found: &Range<usize>,
+) -> Option<Place> {
+    let bytes = old.span(span.clone());
+    let from = found.start.saturating_sub(span.len());
+    let to = (found.end + span.len()).min(new.len());
+    let own = |it: usize| found.contains(&it) || map.is_added(it);
+    let mut fits = (from..to.saturating_sub(span.len() - 1))
+        .filter(|at| new.squeezed(*at) == old.squeezed(span.start))
+        .filter(|at| new.span(*at..at + span.len()) == bytes)
+        .filter(|at| (*at..at + span.len()).all(own));
+    let at = fits.next()?;
+    // Two of them: neither is certain.
+    if fits.next().is_some() {
+        return None;
+    }
+    Some(judged(old, new, span, at..at + span.len(), 1.0))
+}

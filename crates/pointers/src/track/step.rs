@@ -1,0 +1,203 @@
+//! One step: from one state of the repository to another, for many spans at once.
+
+use std::{collections::HashMap, ops::Range};
+
+use engram_model::Refusal;
+
+use super::{
+    cache::Cache,
+    moves::{Additions, Moved},
+    place::{Place, exact_nearby, place},
+    side::{Change, File, Snapshot},
+};
+
+/// Below this share a span that stands in its place is first looked for elsewhere.
+const DOUBTFUL: f32 = 0.5;
+/// What is elsewhere must be this much more of the span than what stands in its place.
+const CLEARLY_MORE: f32 = 0.2;
+/// A span of which less is left is gone, unless a line of it is left that says something.
+const TRACE: f32 = 0.12;
+const TELLING_TRACE: f32 = 0.03;
+/// Spans that say less than this are not looked for beside their place.
+const FEW_WORDS: u32 = 20;
+
+/// Lines of a file, from 0.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Spot {
+    pub(super) file: File,
+    pub(super) lines: Range<usize>,
+}
+
+/// What became of a span in one step.
+#[derive(Clone, Debug)]
+pub(super) enum Fate {
+    At {
+        spot: Spot,
+        /// How much of it is still there.
+        kept: f32,
+        /// Byte for byte the same.
+        same: bool,
+        /// The file itself is the same, or only has another name.
+        whole_file: bool,
+        ambiguous: bool,
+        /// A neighbouring line went with it.
+        anchored: bool,
+    },
+    /// Gone.
+    Gone,
+    /// Something that had to be read cannot be.
+    Unknown(Refusal),
+}
+
+/// From `old` to `new`, which differ by `changes`.
+pub(super) struct Step<'s> {
+    pub(super) old: Snapshot,
+    pub(super) new: Snapshot,
+    pub(super) changes: &'s [Change],
+    by_path: HashMap<&'s str, &'s Change>,
+    additions: Option<Additions>,
+}
+
+impl<'s> Step<'s> {
+    pub(super) fn new(old: Snapshot, new: Snapshot, changes: &'s [Change]) -> Self {
+        let named = |it: &'s Change| Some((it.old.as_ref()?.path.as_str(), it));
+        Self {
+            old,
+            new,
+            changes,
+            by_path: changes.iter().filter_map(named).collect(),
+            additions: None,
+        }
+    }
+
+    /// Whether the file at this path is another, or gone, after the step.
+    pub(super) fn touches(&self, path: &str) -> bool {
+        self.by_path.contains_key(path)
+    }
+
+    pub(super) fn follow(&mut self, cache: &mut Cache<'_>, spot: &Spot) -> Fate {
+        let Some(change) = self.by_path.get(spot.file.path.as_str()) else {
+            return stays(spot.clone(), spot.file.clone());
+        };
+        let Some(new) = &change.new else {
+            return self.elsewhere(cache, spot, None);
+        };
+        if new.blob == spot.file.blob {
+            return stays(spot.clone(), new.clone());
+        }
+        match self.in_file(cache, spot, new) {
+            Ok((file, found)) => self.judge(cache, spot, file, found),
+            Err(refusal) => Fate::Unknown(refusal),
+        }
+    }
+
+    fn in_file(
+        &self,
+        cache: &mut Cache<'_>,
+        spot: &Spot,
+        new: &File,
+    ) -> Result<(File, Option<Place>), Refusal> {
+        let before = cache.read(self.old, &spot.file)?;
+        let after = match cache.read(self.new, new) {
+            Ok(read) => read,
+            // It became a binary: its lines are gone.
+            Err(refusal) if refusal.message.ends_with("is binary") => {
+                return Ok((new.clone(), None));
+            }
+            Err(refusal) => return Err(refusal),
+        };
+        let file = File {
+            path: new.path.clone(),
+            blob: after.blob,
+        };
+        let map = cache.map(&before, &after);
+        let mut found = place(&before.text, &after.text, &map, &spot.lines);
+        if let Some(place) = &mut found
+            && !place.same
+            && before.text.all_telling(spot.lines.clone()) >= FEW_WORDS
+            && let Some(exact) =
+                exact_nearby(&before.text, &after.text, &map, &spot.lines, &place.lines)
+        {
+            *place = exact;
+        }
+        Ok((file, found))
+    }
+
+    fn judge(
+        &mut self,
+        cache: &mut Cache<'_>,
+        spot: &Spot,
+        file: File,
+        found: Option<Place>,
+    ) -> Fate {
+        match found {
+            Some(place) if place.same || place.kept >= DOUBTFUL => at(file, place, false),
+            Some(place) => self.elsewhere(cache, spot, Some((file, place))),
+            None => self.elsewhere(cache, spot, None),
+        }
+    }
+
+    /// Looks among the lines that the step added; else what stands in its place, if anything does.
+    fn elsewhere(
+        &mut self,
+        cache: &mut Cache<'_>,
+        spot: &Spot,
+        here: Option<(File, Place)>,
+    ) -> Fate {
+        let before = match cache.read(self.old, &spot.file) {
+            Ok(read) => read,
+            Err(refusal) => return Fate::Unknown(refusal),
+        };
+        let (old, new, changes) = (self.old, self.new, self.changes);
+        let additions = self
+            .additions
+            .get_or_insert_with(|| Additions::of(cache, old, new, changes));
+        let moved = additions.find(&before.text, &spot.lines, &spot.file.path);
+        match (moved, here) {
+            (
+                Some(Moved {
+                    file,
+                    place,
+                    ambiguous,
+                }),
+                here,
+            ) if here
+                .as_ref()
+                .is_none_or(|(_, it)| place.kept >= it.kept + CLEARLY_MORE) =>
+            {
+                at(file, place, ambiguous)
+            }
+            (_, Some((file, place)))
+                if place.kept >= TRACE || place.telling && place.kept >= TELLING_TRACE =>
+            {
+                at(file, place, false)
+            }
+            _ => Fate::Gone,
+        }
+    }
+}
+
+fn stays(spot: Spot, file: File) -> Fate {
+    Fate::At {
+        spot: Spot { file, ..spot },
+        kept: 1.0,
+        same: true,
+        whole_file: true,
+        ambiguous: false,
+        anchored: true,
+    }
+}
+
+fn at(file: File, place: Place, ambiguous: bool) -> Fate {
+    Fate::At {
+        spot: Spot {
+            file,
+            lines: place.lines,
+        },
+        kept: place.kept,
+        same: place.same,
+        whole_file: false,
+        ambiguous,
+        anchored: place.anchored,
+    }
+}

@@ -1,0 +1,144 @@
+//! A file as lines, with what alignment asks of each.
+
+use std::ops::Range;
+
+use crate::Encoding;
+
+/// A line counts for at most this much, however long.
+const MOST_TELLING: u16 = 40;
+/// Lines that tell less are brackets, blanks and bare keywords: they stand anywhere.
+const TELLING: u16 = 7;
+
+/// The lines of one file.
+pub(super) struct Text {
+    bytes: Vec<u8>,
+    /// Where each line ends, its terminator included.
+    ends: Vec<usize>,
+    /// Of each line without its whitespace.
+    squeezed: Vec<u64>,
+    /// Letters, digits and bytes beyond ASCII of each line, up to a limit.
+    telling: Vec<u16>,
+}
+
+impl Text {
+    /// `None` for a binary.
+    pub(super) fn of(bytes: Vec<u8>) -> Option<Self> {
+        let encoding = Encoding::of_file(&bytes)?;
+        let mut ends = Vec::new();
+        let mut squeezed = Vec::new();
+        let mut telling = Vec::new();
+        let mut end = 0;
+        for line in encoding.lines(&bytes) {
+            end += line.len();
+            ends.push(end);
+            let (hash, says) = read(line);
+            squeezed.push(hash);
+            telling.push(says);
+        }
+        Some(Self {
+            bytes,
+            ends,
+            squeezed,
+            telling,
+        })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn start_of(&self, line: usize) -> usize {
+        match line {
+            0 => 0,
+            _ => self.ends.get(line - 1).copied().unwrap_or(self.bytes.len()),
+        }
+    }
+
+    /// The bytes of one line; empty past the end.
+    pub(super) fn line(&self, line: usize) -> &[u8] {
+        self.span(line..line + 1)
+    }
+
+    /// The bytes of these lines with their terminators; what lies past the end is left out.
+    pub(super) fn span(&self, lines: Range<usize>) -> &[u8] {
+        let from = self.start_of(lines.start);
+        let to = self.start_of(lines.end.min(self.len()));
+        self.bytes.get(from..to).unwrap_or_default()
+    }
+
+    pub(super) fn squeezed(&self, line: usize) -> u64 {
+        self.squeezed.get(line).copied().unwrap_or_default()
+    }
+
+    /// How much a line says.
+    pub(super) fn telling(&self, line: usize) -> u16 {
+        self.telling.get(line).copied().unwrap_or_default()
+    }
+
+    pub(super) fn is_telling(&self, line: usize) -> bool {
+        self.telling(line) >= TELLING
+    }
+
+    /// How much these lines say together.
+    pub(super) fn all_telling(&self, lines: Range<usize>) -> u32 {
+        lines.map(|it| u32::from(self.telling(it))).sum()
+    }
+
+    /// The weight of a line in a share of a span; even a bracket has some.
+    pub(super) fn weight(&self, line: usize) -> f32 {
+        f32::from(self.telling(line)).max(0.5)
+    }
+
+    pub(super) fn all_weight(&self, lines: Range<usize>) -> f32 {
+        lines.map(|it| self.weight(it)).sum()
+    }
+}
+
+/// What a byte is to us.
+const BLANK: u8 = 0;
+const SOLID: u8 = 1;
+const TELLS: u8 = 2;
+const CLASSES: [u8; 256] = classes();
+
+/// NUL is blank: it is half of each plain character in UTF-16.
+const fn classes() -> [u8; 256] {
+    let mut classes = [SOLID; 256];
+    let mut at = 0;
+    while at < 256 {
+        let byte = at as u8;
+        if byte.is_ascii_whitespace() || byte == 0 || byte == 0x0b {
+            classes[at] = BLANK;
+        } else if byte.is_ascii_alphanumeric() || byte >= 0x80 {
+            classes[at] = TELLS;
+        }
+        at += 1;
+    }
+    classes
+}
+
+pub(super) fn is_blank(byte: u8) -> bool {
+    CLASSES[usize::from(byte)] == BLANK
+}
+
+/// Whether two spans differ in whitespace only.
+pub(super) fn same_but_for_blanks(a: &[u8], b: &[u8]) -> bool {
+    let solid = |it: &&u8| !is_blank(**it);
+    a.iter().filter(solid).eq(b.iter().filter(solid))
+}
+
+/// A line without its blanks as FNV-1a, the same on every machine, and how much it tells. Equal
+/// bytes are verified where it matters.
+fn read(line: &[u8]) -> (u64, u16) {
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    let mut says = 0u16;
+    for byte in line {
+        let class = CLASSES[usize::from(*byte)];
+        if class != BLANK {
+            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+            if class == TELLS && says < MOST_TELLING {
+                says += 1;
+            }
+        }
+    }
+    (hash, says)
+}

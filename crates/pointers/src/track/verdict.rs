@@ -1,0 +1,218 @@
+//! The answer: which of two ways to believe, and the state that the bytes allow.
+
+use engram_model::Refusal;
+
+use super::{
+    cache::{Cache, Read},
+    likeness::likeness,
+    side::Snapshot,
+    step::{Fate, Spot},
+    text::{Text, same_but_for_blanks},
+};
+
+/// A span that says less than this could stand in many places.
+const FEW_WORDS: u32 = 20;
+/// Less than this says nothing at all.
+const NO_WORDS: u32 = 7;
+/// What was lost on the way and is found again must be this much like it.
+const RESTORED: f32 = 0.6;
+
+/// What became of a span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// The same path, lines and bytes.
+    Unchanged,
+    /// The same bytes on other lines.
+    Moved,
+    /// The same bytes at another path.
+    Renamed,
+    /// Lives on with changed bytes.
+    Edited(Edit),
+    /// Gone.
+    Deleted,
+}
+
+/// How far the bytes of an edited span differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// In whitespace only, line breaks and their kind included.
+    Whitespace,
+    /// In what can be read.
+    Text,
+}
+
+impl State {
+    /// As it is written on every surface.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unchanged => "unchanged",
+            Self::Moved => "moved",
+            Self::Renamed => "renamed",
+            Self::Edited(_) => "edited",
+            Self::Deleted => "deleted",
+        }
+    }
+}
+
+impl Edit {
+    /// As it is written on every surface.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Whitespace => "whitespace",
+            Self::Text => "text",
+        }
+    }
+}
+
+/// Where a span is now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Anchor {
+    /// What became of it.
+    pub state: State,
+    /// Where it is; `None` when it is deleted.
+    pub place: Option<super::Span>,
+    /// From 0 to 1. Same bytes begin at 1, edited ones at how much of the span is still there;
+    /// it falls where there is little to tell the span by, where another place was as good, and
+    /// where the direct comparison and the way through the commits disagree.
+    pub confidence: f64,
+}
+
+/// Whether the direct comparison leaves anything to find out.
+pub(super) fn is_doubtful(text: &Text, spot: &Spot, fate: &Fate) -> bool {
+    match fate {
+        Fate::At {
+            same: true,
+            whole_file: true,
+            ..
+        } => false,
+        Fate::At {
+            same: true,
+            ambiguous: false,
+            ..
+        } => text.all_telling(spot.lines.clone()) < FEW_WORDS,
+        _ => true,
+    }
+}
+
+/// Weighs the direct answer and the one through the commits, then looks at the bytes.
+pub(super) fn of(
+    cache: &mut Cache<'_>,
+    side: Snapshot,
+    origin: &Read,
+    spot: &Spot,
+    direct: Fate,
+    stepwise: Option<Fate>,
+) -> Result<Anchor, Refusal> {
+    let agree = stepwise.as_ref().map(|it| same_place(&direct, it));
+    let words = origin.text.all_telling(spot.lines.clone());
+    let bytes = origin.text.span(spot.lines.clone());
+    let back = match &stepwise {
+        Some(Fate::At { spot: it, .. }) => cache
+            .read(side, &it.file)
+            .is_ok_and(|read| read.text.span(it.lines.clone()) == bytes),
+        _ => false,
+    };
+    let fate = choose(direct, stepwise, words, back);
+    let (found, kept, ambiguous) = match fate {
+        Fate::Unknown(refusal) => return Err(refusal),
+        Fate::Gone => {
+            let confidence = match agree {
+                Some(true) => 0.95,
+                Some(false) => 0.6,
+                None => 0.85,
+            };
+            return Ok(Anchor {
+                state: State::Deleted,
+                place: None,
+                confidence,
+            });
+        }
+        Fate::At {
+            spot,
+            kept,
+            ambiguous,
+            ..
+        } => (spot, kept, ambiguous),
+    };
+    let read = cache.read(side, &found.file)?;
+    let now = read.text.span(found.lines.clone());
+    let state = state(spot, bytes, &found, now);
+    let alike = match state {
+        State::Edited(Edit::Text) => kept.max(likeness(bytes, now)).min(0.99),
+        State::Edited(Edit::Whitespace) => 0.99,
+        _ => 1.0,
+    };
+    let telling = match (state, words) {
+        (State::Unchanged, _) => 1.0,
+        (_, it) if it < NO_WORDS => 0.6,
+        (_, it) if it < FEW_WORDS => 0.85,
+        _ => 1.0,
+    };
+    let roads = match agree {
+        Some(false) => 0.7,
+        _ => 1.0,
+    };
+    let rivals = if ambiguous { 0.6 } else { 1.0 };
+    let confidence = (0.3 + 0.7 * f64::from(alike)) * telling * roads * rivals;
+    Ok(Anchor {
+        state,
+        place: Some(super::Span {
+            path: found.file.path,
+            start: line_number(found.lines.start + 1),
+            end: line_number(found.lines.end),
+        }),
+        confidence: (confidence * 1000.0).round() / 1000.0,
+    })
+}
+
+fn line_number(line: usize) -> u32 {
+    u32::try_from(line).unwrap_or(u32::MAX)
+}
+
+/// By the bytes alone.
+fn state(old: &Spot, bytes: &[u8], new: &Spot, now: &[u8]) -> State {
+    match bytes == now {
+        true if old.file.path != new.file.path => State::Renamed,
+        true if old.lines != new.lines => State::Moved,
+        true => State::Unchanged,
+        false if same_but_for_blanks(bytes, now) => State::Edited(Edit::Whitespace),
+        false => State::Edited(Edit::Text),
+    }
+}
+
+fn same_place(a: &Fate, b: &Fate) -> bool {
+    match (a, b) {
+        (Fate::At { spot: a, .. }, Fate::At { spot: b, .. }) => {
+            a.file.path == b.file.path && a.lines == b.lines
+        }
+        (Fate::Gone, Fate::Gone) => true,
+        _ => false,
+    }
+}
+
+/// Same bytes before other bytes, small steps before a large one. `back`: the way through the
+/// commits ended at the same bytes.
+fn choose(direct: Fate, stepwise: Option<Fate>, words: u32, back: bool) -> Fate {
+    let Some(stepwise) = stepwise else {
+        return direct;
+    };
+    match (direct, stepwise) {
+        (_, stepwise @ Fate::At { .. }) if back => stepwise,
+        (direct @ Fate::At { same: true, .. }, _) if words >= NO_WORDS => direct,
+        (
+            direct @ Fate::At {
+                same: true,
+                anchored: true,
+                ..
+            },
+            Fate::Gone,
+        ) => direct,
+        (Fate::At { same: true, .. }, stepwise @ (Fate::At { .. } | Fate::Gone)) => stepwise,
+        (_, stepwise @ Fate::At { .. }) => stepwise,
+        (direct @ Fate::At { .. }, Fate::Gone) => match direct {
+            Fate::At { kept, .. } if kept >= RESTORED => direct,
+            _ => Fate::Gone,
+        },
+        (direct, _) => direct,
+    }
+}

@@ -1,0 +1,118 @@
+//! All spans in doubt through the commits between, in one pass.
+
+use std::collections::HashSet;
+
+use git2::Oid;
+
+use crate::Repo;
+
+use super::{
+    cache::Cache,
+    history,
+    side::{self, Snapshot},
+    step::{Fate, Spot, Step},
+};
+
+/// The states between two sides, both included; `None` where there is no way of more than one step.
+pub(super) fn route(
+    repo: &Repo,
+    from: (Snapshot, Option<Oid>),
+    to: (Snapshot, Option<Oid>),
+) -> Option<Vec<Snapshot>> {
+    let commits = history::route(repo, from.1?, to.1?)?;
+    let mut route = Vec::with_capacity(commits.len() + 2);
+    if !matches!(from.0, Snapshot::Tree(_)) {
+        route.push(from.0);
+    }
+    for commit in commits {
+        let tree = repo.git.find_commit(commit).ok()?.tree_id();
+        route.push(Snapshot::Tree(tree));
+    }
+    if !matches!(to.0, Snapshot::Tree(_)) {
+        route.push(to.0);
+    }
+    route.dedup();
+    (route.len() > 2).then_some(route)
+}
+
+/// What becomes of each spot along a route. `None` for all where a step cannot be taken.
+pub(super) fn along(
+    cache: &mut Cache<'_>,
+    route: &[Snapshot],
+    spots: Vec<Spot>,
+) -> Vec<Option<Fate>> {
+    let mut fates: Vec<Fate> = spots.into_iter().map(beginning).collect();
+    for pair in route.windows(2) {
+        let [old, new] = *pair else { continue };
+        let paths: HashSet<&str> = fates
+            .iter()
+            .filter_map(|it| match it {
+                Fate::At { spot, .. } => Some(spot.file.path.as_str()),
+                _ => None,
+            })
+            .collect();
+        if paths.is_empty() {
+            break;
+        }
+        let changes = match side::changes(cache.repo, old, new, &|path| paths.contains(path)) {
+            Ok(changes) => changes,
+            Err(error) => {
+                tracing::info!(%error, "a commit on the way cannot be read");
+                return vec![None; fates.len()];
+            }
+        };
+        drop(paths);
+        let mut step = Step::new(old, new, &changes);
+        for fate in &mut fates {
+            let next = match fate {
+                Fate::At { spot, .. } if step.touches(&spot.file.path) => step.follow(cache, spot),
+                _ => continue,
+            };
+            *fate = composed(fate, next);
+        }
+    }
+    fates.into_iter().map(Some).collect()
+}
+
+fn beginning(spot: Spot) -> Fate {
+    Fate::At {
+        spot,
+        kept: 1.0,
+        same: true,
+        whole_file: true,
+        ambiguous: false,
+        anchored: true,
+    }
+}
+
+/// A fate after a fate.
+fn composed(before: &Fate, after: Fate) -> Fate {
+    match (before, after) {
+        (
+            Fate::At {
+                kept: a,
+                same: b,
+                whole_file: c,
+                ambiguous: d,
+                anchored: e,
+                ..
+            },
+            Fate::At {
+                spot,
+                kept,
+                same,
+                whole_file,
+                ambiguous,
+                anchored,
+            },
+        ) => Fate::At {
+            spot,
+            kept: a * kept,
+            same: *b && same,
+            whole_file: *c && whole_file,
+            ambiguous: *d || ambiguous,
+            anchored: *e && anchored,
+        },
+        (_, after) => after,
+    }
+}

@@ -1,0 +1,116 @@
+//! One way to open a store and to put something into it.
+
+use std::{path::Path, time::Duration};
+
+use engram_model::{
+    ChangeKind, Durability, Engram, EngramId, FactType, Figures, Kind, LineageId, MemoryOp,
+    ProjectId, Provenance, Refusal, Scope, Source,
+};
+use engram_store::{NewEntry, Result, Store, StoreError};
+use jiff::Timestamp;
+use ulid::Ulid;
+
+pub(crate) const PROJECT: ProjectId = ProjectId(Ulid(7));
+
+pub(crate) fn open(home: &Path) -> Store {
+    Store::open(home, Ulid(1)).unwrap()
+}
+
+/// A store whose writers give up soon.
+pub(crate) fn impatient(home: &Path) -> Result<Store> {
+    Store::open_patiently(home, Ulid(1), Duration::from_millis(150))
+}
+
+pub(crate) fn now() -> Timestamp {
+    "2026-01-08T12:00:00Z".parse().unwrap()
+}
+
+/// Stores a claim; its place.
+pub(crate) fn put(store: &Store, number: u128, claim: &str) -> Result<u64> {
+    store.write::<_, StoreError>(now(), |it| {
+        let engram = engram(number, claim);
+        let seq = it.append(&NewEntry {
+            project: PROJECT,
+            kind: ChangeKind::Stored,
+            shareable: true,
+            agent: None,
+            by: "user",
+            subject: Some(engram.id.to_string()),
+            body: it.journal_body(&engram)?,
+        })?;
+        it.add_engram(&Engram { seq, ..engram })?;
+        Ok(seq)
+    })
+}
+
+/// Erases a claim, as the engine does.
+pub(crate) fn redact(store: &Store, number: u128, claim: &str) -> u64 {
+    let engram = engram(number, claim);
+    store
+        .write::<_, StoreError>(now(), |it| {
+            let erased = it.erase(PROJECT, &engram.content_hash)?;
+            let seqs: Vec<u64> = erased.iter().map(|(seq, _)| *seq).collect();
+            it.append(&NewEntry {
+                project: PROJECT,
+                kind: ChangeKind::Redacted,
+                shareable: true,
+                agent: None,
+                by: "user",
+                subject: Some(engram.id.to_string()),
+                body: serde_json::json!({ "seqs": seqs }),
+            })
+        })
+        .unwrap()
+}
+
+fn engram(number: u128, claim: &str) -> Engram {
+    let id = EngramId(Ulid(number));
+    Engram {
+        id,
+        seq: 0,
+        lineage_id: LineageId(id.0),
+        project: PROJECT,
+        run: None,
+        claim: claim.to_owned(),
+        kind: Kind::Fact,
+        fact_type: FactType::Observation,
+        scope: Scope::Project,
+        topic: String::new(),
+        topic_key: None,
+        pointers: Vec::new(),
+        confidence: 0.7,
+        ttl: None,
+        durability: Durability::Durable,
+        tags: Vec::new(),
+        hash_keys: Vec::new(),
+        entities: Vec::new(),
+        provenance: Provenance {
+            created_at: now(),
+            created_by: "user".to_owned(),
+            source: Source::Tool,
+        },
+        agent: None,
+        engineer: None,
+        content_hash: format!("sha256:{claim}"),
+        valid_from: now(),
+        valid_until: None,
+        expires_at: None,
+        recorded_at: now(),
+        memory_op: MemoryOp::Add,
+        supersedes: None,
+        verified: true,
+        redacted: false,
+        figures: Figures::default(),
+    }
+}
+
+pub(crate) fn head(store: &Store) -> u64 {
+    store.read::<_, StoreError>(|it| it.head()).unwrap()
+}
+
+/// The code that a caller of Engram sees.
+pub(crate) fn code(error: StoreError) -> String {
+    let refusal = Refusal::from(error);
+    assert!(!refusal.hint.is_empty() && !refusal.message.is_empty());
+    refusal.code.as_str().to_owned()
+}

@@ -1,0 +1,178 @@
+//! Opening a home: new, old, newer, strange.
+
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use engram_store::{Store, StoreError};
+use rusqlite::Connection;
+use tempfile::TempDir;
+use ulid::Ulid;
+
+use crate::fixture::{code, head, now, open, put};
+
+#[test]
+fn a_new_home_is_private_and_keeps_its_identity() {
+    let dir = TempDir::new().unwrap();
+    let home = dir.path().join("deep/home");
+    let first = open(&home);
+    assert_eq!(
+        fs::metadata(&home).unwrap().permissions().mode() & 0o777,
+        0o700
+    );
+    let second = Store::open(&home, Ulid(2)).unwrap();
+    assert_eq!((first.origin(), second.origin()), (Ulid(1), Ulid(1)));
+    assert!(first.is_writable());
+}
+
+/// Eight at once on a home that is not there yet: one makes it, all use it.
+#[test]
+fn a_home_is_made_once() {
+    for _ in 0..5 {
+        let dir = TempDir::new().unwrap();
+        let home = dir.path().join("home");
+        let origins: Vec<Ulid> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (1..=8)
+                .map(|at| {
+                    let home = &home;
+                    scope.spawn(move || {
+                        let store = Store::open(home, Ulid(at)).unwrap();
+                        put(&store, at, "one").unwrap();
+                        store.origin()
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|it| it.join().unwrap()).collect()
+        });
+        assert!(origins.iter().all(|it| *it == origins[0]), "{origins:?}");
+        assert_eq!(head(&open(&home)), 8);
+    }
+}
+
+#[test]
+fn a_newer_home_is_refused_and_left_alone() {
+    let dir = TempDir::new().unwrap();
+    put(&open(dir.path()), 1, "one").unwrap();
+    let database = dir.path().join("engram.db");
+    let set = |version: i64| {
+        Connection::open(&database)
+            .unwrap()
+            .pragma_update(None, "user_version", version)
+            .unwrap()
+    };
+    set(99);
+    let before = fs::read(&database).unwrap();
+    let error = Store::open(dir.path(), Ulid(1)).map(|_| ()).unwrap_err();
+    assert!(
+        matches!(error, StoreError::Newer { found: 99, .. }),
+        "{error}"
+    );
+    assert!(error.to_string().contains("99"));
+    assert_eq!(code(error), "STORE_NEWER");
+    assert_eq!(fs::read(&database).unwrap(), before);
+    set(1);
+    assert_eq!(head(&open(dir.path())), 1);
+}
+
+/// A home from before the first step, or one whose making was cut short.
+#[test]
+fn an_older_home_is_brought_up_to_date() {
+    for make in [
+        "",
+        "PRAGMA journal_mode = delete;",
+        "CREATE TABLE other (a); DROP TABLE other;",
+    ] {
+        let dir = TempDir::new().unwrap();
+        let database = Connection::open(dir.path().join("engram.db")).unwrap();
+        database.execute_batch(make).unwrap();
+        drop(database);
+        let store = open(dir.path());
+        put(&store, 1, "one").unwrap();
+        let database = Connection::open(dir.path().join("engram.db")).unwrap();
+        let version: i64 = database
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .unwrap();
+        let mode: String = database
+            .pragma_query_value(None, "journal_mode", |row| row.get(0))
+            .unwrap();
+        assert_eq!((version, mode.as_str()), (1, "wal"));
+    }
+    // Somebody turned the log off: it is turned on again, and nothing is lost.
+    let dir = TempDir::new().unwrap();
+    put(&open(dir.path()), 1, "one").unwrap();
+    let database = Connection::open(dir.path().join("engram.db")).unwrap();
+    database
+        .execute_batch("PRAGMA journal_mode = delete;")
+        .unwrap();
+    drop(database);
+    let store = open(dir.path());
+    assert_eq!(put(&store, 2, "two").unwrap(), 2);
+}
+
+#[test]
+fn strange_homes_are_errors_with_a_code() {
+    let dir = TempDir::new().unwrap();
+    let text = "not a database, but long enough to be taken for one ".repeat(50);
+    fs::write(dir.path().join("engram.db"), &text).unwrap();
+    let error = Store::open(dir.path(), Ulid(1)).map(|_| ()).unwrap_err();
+    assert_eq!(code(error), "STORE_CORRUPT");
+    assert_eq!(
+        fs::read_to_string(dir.path().join("engram.db")).unwrap(),
+        text
+    );
+
+    let file = dir.path().join("file");
+    fs::write(&file, "x").unwrap();
+    for home in [file.clone(), file.join("below"), "/proc/none/such".into()] {
+        let error = Store::open(&home, Ulid(1)).map(|_| ()).unwrap_err();
+        assert_eq!(code(error), "STORE_READ_ONLY", "{home:?}");
+    }
+
+    // Rows that are not what they should be.
+    let dir = TempDir::new().unwrap();
+    let store = open(dir.path());
+    put(&store, 1, "one").unwrap();
+    let database = Connection::open(dir.path().join("engram.db")).unwrap();
+    for (at, damage) in [
+        "UPDATE journal SET body = 'no json'",
+        "UPDATE journal SET body = '{}', project = 'x'",
+        "UPDATE journal SET body = CAST(x'ff' AS TEXT)",
+        "UPDATE journal SET recorded_at = 9223372036854775807",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        database.execute_batch(damage).unwrap();
+        let read = store.read::<_, StoreError>(|it| it.journal_after(0, 10));
+        assert_eq!(code(read.unwrap_err()), "STORE_CORRUPT", "{damage}");
+        if let Err(error) = put(&store, at as u128 + 2, "another") {
+            assert_eq!(code(error), "STORE_CORRUPT", "{damage}");
+        }
+    }
+}
+
+/// Time only goes on, and no entry is without a place.
+#[test]
+fn a_clock_that_jumps_back_does_not_turn_the_journal() {
+    let dir = TempDir::new().unwrap();
+    let store = open(dir.path());
+    put(&store, 1, "one").unwrap();
+    let earlier = now() - jiff::SignedDuration::from_hours(5);
+    let at = store
+        .write::<_, StoreError>(earlier, |it| Ok(it.now))
+        .unwrap();
+    assert_eq!(at, now());
+    let later = now() + jiff::SignedDuration::from_hours(5);
+    assert_eq!(
+        store
+            .write::<_, StoreError>(later, |it| Ok(it.now))
+            .unwrap(),
+        later
+    );
+    assert_eq!(
+        store.read::<_, StoreError>(|it| it.time(earlier)).unwrap(),
+        now()
+    );
+    assert_eq!(
+        store.read::<_, StoreError>(|it| it.time(later)).unwrap(),
+        later
+    );
+}

@@ -1,0 +1,7 @@
+//! The store over a real folder: its locks, its versions, its index.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod fixture;
+mod home;
+mod index;
+mod locks;

@@ -1,0 +1,372 @@
+//! `cargo xtask accuracy`: spans followed by `engram pointers track`, beside git's own ways of
+//! following lines, and beside generated histories whose truth is known.
+
+mod generated;
+mod published;
+mod references;
+mod table;
+
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::shell;
+use references::{Blame, Fate, LineHistory, Place, Range};
+use table::Table;
+
+#[derive(Args)]
+pub(crate) struct Accuracy {
+    /// A repository; without one, histories are made from published versions and by generation
+    #[arg(long, requires_all = ["from", "to"])]
+    repo: Option<PathBuf>,
+    /// The commit whose lines are followed
+    #[arg(long)]
+    from: Option<String>,
+    /// The commit to find them in
+    #[arg(long)]
+    to: Option<String>,
+    /// Spans to follow between each two commits
+    #[arg(long, default_value_t = 300)]
+    spans: usize,
+    /// Chooses the spans and the generated histories
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Another engram binary than the release build
+    #[arg(long)]
+    binary: Option<PathBuf>,
+    /// Print every span that was answered otherwise
+    #[arg(long)]
+    show: bool,
+    /// Where histories are kept between runs
+    #[arg(long)]
+    cache: Option<PathBuf>,
+}
+
+/// Lines from 1, inclusive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) path: String,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+impl Accuracy {
+    pub(crate) fn perform(self, root: &Path) -> Result<()> {
+        let binary = match &self.binary {
+            Some(binary) => binary.clone(),
+            None => shell::build(root, &["--release", "--package", "engram-cli"])?
+                .remove("engram")
+                .context("cargo built no engram")?,
+        };
+        let mut bench = Bench {
+            binary,
+            spans: self.spans,
+            seed: self.seed,
+            show: self.show,
+            table: Table::default(),
+            truth: Table::default(),
+            speed: Speed::default(),
+        };
+        if let (Some(repo), Some(from), Some(to)) = (&self.repo, &self.from, &self.to) {
+            bench.compare("given", repo, from, to)?;
+            bench.compare("given, backward", repo, to, from)?;
+        } else {
+            let cache = match self.cache {
+                Some(cache) => cache,
+                None => std::env::temp_dir().join("engram-accuracy"),
+            };
+            let histories = published::histories(&cache)?;
+            for (name, repo) in &histories {
+                for (from, to) in published::pairs(repo)? {
+                    bench.compare(name, repo, &from, &to)?;
+                }
+            }
+            let sources: Vec<PathBuf> = histories.into_iter().map(|it| it.1).collect();
+            generated::measure(&mut bench, &cache.join("generated"), &sources)?;
+        }
+        bench.table.print("spans where both agree", true);
+        bench.truth.print("spans", false);
+        bench.speed.print();
+        Ok(())
+    }
+}
+
+/// What is measured, and what was found so far.
+pub(crate) struct Bench {
+    binary: PathBuf,
+    spans: usize,
+    seed: u64,
+    show: bool,
+    /// Where git's ways agree.
+    table: Table,
+    /// Where the truth is known.
+    truth: Table,
+    speed: Speed,
+}
+
+impl Bench {
+    /// Follows spans of `from` to `to` and notes where both of git's ways agree.
+    fn compare(&mut self, name: &str, repo: &Path, from: &str, to: &str) -> Result<()> {
+        let range = Range::new(repo, from, to)?;
+        let spans = sample(repo, &range.from, self.spans, self.seed)?;
+        let (answers, took) = self.track(repo, &range.from, &range.to, &spans)?;
+        let history = LineHistory::new(repo, &range)?;
+        let mut blame = Blame::new(repo, &range);
+        self.speed.note(spans.len(), took, &blame, &spans)?;
+        for (span, answer) in spans.iter().zip(answers) {
+            let ours = fate_of(&answer)?;
+            self.check_bytes(repo, &range, span, &ours)?;
+            let (a, b) = (blame.fate(span)?, history.fate(span));
+            let both = format!(
+                "{name} {}",
+                if range.forward { "forward" } else { "backward" }
+            );
+            if a != b {
+                self.table.disagree(&both, &ours, &a, &b);
+                continue;
+            }
+            let row = self.table.row(&both);
+            row.note(&ours, &a);
+            if self.show && ours != a {
+                self.print_miss(repo, &range, span, &a, &ours, &answer);
+            }
+        }
+        Ok(())
+    }
+
+    fn print_miss(
+        &self,
+        repo: &Path,
+        range: &Range,
+        span: &Span,
+        expected: &Fate,
+        ours: &Fate,
+        answer: &Value,
+    ) {
+        println!(
+            "{} {}..{}: {span:?}\n   expected {expected:?}\n   got      {ours:?} {}",
+            repo.display(),
+            &range.from[..8],
+            &range.to[..8],
+            answer["confidence"]
+        );
+    }
+
+    /// The rule above all: what is called intact is byte for byte the same.
+    fn check_bytes(&mut self, repo: &Path, range: &Range, span: &Span, ours: &Fate) -> Result<()> {
+        let Fate::Intact(place) = ours else {
+            return Ok(());
+        };
+        let before = lines_of(&show(repo, &range.from, &span.path)?, span.start, span.end);
+        let after = lines_of(&show(repo, &range.to, &place.path)?, place.start, place.end);
+        ensure!(
+            before == after,
+            "{span:?} was called intact at {place:?} and has other bytes there"
+        );
+        Ok(())
+    }
+
+    /// Runs the command as an outside tool would.
+    pub(crate) fn track(
+        &self,
+        repo: &Path,
+        from: &str,
+        to: &str,
+        spans: &[Span],
+    ) -> Result<(Vec<Value>, Duration)> {
+        let mut child = Command::new(&self.binary)
+            .arg("--json")
+            .arg("--repo")
+            .arg(repo)
+            .args([
+                "pointers", "track", "--from", from, "--to", to, "--spans", "-",
+            ])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("engram does not start")?;
+        let start = Instant::now();
+        let mut input = child.stdin.take().context("engram reads nothing")?;
+        for (id, span) in spans.iter().enumerate() {
+            let line = json!({ "id": id, "path": span.path, "start": span.start, "end": span.end });
+            writeln!(input, "{line}")?;
+        }
+        drop(input);
+        let output = child.wait_with_output()?;
+        let took = start.elapsed();
+        ensure!(output.status.success(), "engram pointers track failed");
+        let answers = String::from_utf8(output.stdout)?
+            .lines()
+            .map(serde_json::from_str)
+            .collect::<Result<Vec<Value>, _>>()?;
+        ensure!(answers.len() == spans.len(), "not every span was answered");
+        Ok((answers, took))
+    }
+}
+
+/// Our answer in the words of the references.
+pub(crate) fn fate_of(answer: &Value) -> Result<Fate> {
+    let place = || -> Option<Place> {
+        Some(Place {
+            path: answer["path"].as_str()?.to_owned(),
+            start: usize::try_from(answer["start"].as_u64()?).ok()?,
+            end: usize::try_from(answer["end"].as_u64()?).ok()?,
+        })
+    };
+    Ok(match answer["state"].as_str() {
+        Some("deleted") => Fate::Deleted,
+        Some("edited") => Fate::Edited(place().context("no place")?),
+        Some(_) => Fate::Intact(place().context("no place")?),
+        None => bail!("no state: {answer}"),
+    })
+}
+
+/// How long we take, and blame.
+#[derive(Default)]
+struct Speed {
+    spans: usize,
+    ours: Duration,
+    blames: usize,
+    blame: Duration,
+}
+
+impl Speed {
+    /// Blames a few of the spans one by one.
+    fn note(
+        &mut self,
+        spans: usize,
+        ours: Duration,
+        blame: &Blame<'_>,
+        sample: &[Span],
+    ) -> Result<()> {
+        const BLAMED: usize = 8;
+        self.spans += spans;
+        self.ours += ours;
+        for span in sample.iter().step_by(sample.len().div_ceil(BLAMED).max(1)) {
+            let line = blame.command(&span.path, Some(span));
+            let line: Vec<&str> = line.iter().map(String::as_str).collect();
+            let start = Instant::now();
+            git(blame.repo, &line)?;
+            self.blame += start.elapsed();
+            self.blames += 1;
+        }
+        Ok(())
+    }
+
+    fn print(&self) {
+        if self.spans == 0 || self.blames == 0 {
+            return;
+        }
+        let ours = self.ours.as_secs_f64() / self.spans as f64;
+        let blame = self.blame.as_secs_f64() / self.blames as f64;
+        println!(
+            "\n{} spans: {:.3} ms each; `git blame -C -M` of {} of them: {:.1} ms each; {:.0} times as long",
+            self.spans,
+            ours * 1e3,
+            self.blames,
+            blame * 1e3,
+            blame / ours
+        );
+    }
+}
+
+/// Spans of the text files of a commit, by chance: most are short, some long.
+fn sample(repo: &Path, commit: &str, count: usize, seed: u64) -> Result<Vec<Span>> {
+    const LENGTHS: &[usize] = &[1, 1, 2, 3, 4, 5, 8, 12, 20, 40];
+    const LARGEST: usize = 400_000;
+    let mut chance = Chance(seed);
+    let listed = git(repo, &["ls-tree", "-r", "--name-only", commit])?;
+    let mut files: Vec<(String, usize)> = Vec::new();
+    for path in listed.lines().filter(|it| !it.starts_with('"')) {
+        let bytes = show(repo, commit, path)?;
+        if !bytes.contains(&0) && !bytes.is_empty() && bytes.len() < LARGEST {
+            let lines = lines_of(&bytes, 1, usize::MAX)
+                .iter()
+                .filter(|it| **it == b'\n')
+                .count();
+            files.push((path.to_owned(), lines.max(1)));
+        }
+    }
+    ensure!(!files.is_empty(), "{commit} has no text files");
+    Ok((0..count)
+        .map(|_| {
+            let (path, lines) = &files[chance.below(files.len())];
+            let length = LENGTHS[chance.below(LENGTHS.len())].min(*lines);
+            let start = 1 + chance.below(lines - length + 1);
+            Span {
+                path: path.clone(),
+                start,
+                end: start + length - 1,
+            }
+        })
+        .collect())
+}
+
+/// SplitMix64.
+pub(crate) struct Chance(pub(crate) u64);
+
+impl Chance {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut it = self.0;
+        it = (it ^ (it >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        it = (it ^ (it >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        it ^ (it >> 31)
+    }
+
+    /// A number below `limit`, or 0.
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        (self.next() % limit.max(1) as u64) as usize
+    }
+}
+
+/// The bytes of some lines with their terminators.
+fn lines_of(bytes: &[u8], start: usize, end: usize) -> Vec<u8> {
+    let lines = bytes.split_inclusive(|it| *it == b'\n');
+    let count = end.saturating_sub(start).saturating_add(1);
+    lines
+        .skip(start - 1)
+        .take(count)
+        .flatten()
+        .copied()
+        .collect()
+}
+
+fn show(repo: &Path, commit: &str, path: &str) -> Result<Vec<u8>> {
+    let output = command(repo)
+        .args(["cat-file", "blob", &format!("{commit}:{path}")])
+        .output()?;
+    Ok(output.stdout)
+}
+
+/// The git command, deaf to the configuration of the machine.
+pub(crate) fn command(repo: &Path) -> Command {
+    let mut command = shell::command("git");
+    command
+        .args(["-c", "core.quotepath=off", "-c", "core.autocrlf=false"])
+        .args(["-c", "diff.renameLimit=2000"])
+        .current_dir(repo)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null");
+    for who in ["AUTHOR", "COMMITTER"] {
+        command
+            .env(format!("GIT_{who}_NAME"), "A")
+            .env(format!("GIT_{who}_EMAIL"), "a@example.org");
+    }
+    command
+}
+
+pub(crate) fn git(repo: &Path, args: &[&str]) -> Result<String> {
+    let output = command(repo).args(args).stderr(Stdio::inherit()).output()?;
+    ensure!(output.status.success(), "git {} failed", args.join(" "));
+    Ok(String::from_utf8_lossy(&output.stdout)
+        .trim_end_matches('\n')
+        .to_owned())
+}

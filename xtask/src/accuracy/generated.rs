@@ -1,0 +1,532 @@
+//! Histories made from real files by one kind of change at a time, so that every line is known:
+//! each has a number that it keeps however it is changed or moved.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result};
+
+use super::{
+    Bench, Chance, Span, command, fate_of, git,
+    references::{Blame, Fate, Place, Range},
+};
+
+/// Commits of a history.
+const COMMITS: usize = 24;
+/// Files that a history begins with, and most lines of each.
+const FILES: usize = 10;
+const LONGEST: usize = 400;
+
+/// A line and its number.
+#[derive(Clone, PartialEq)]
+struct Line {
+    number: usize,
+    text: String,
+}
+
+type Files = BTreeMap<String, Vec<Line>>;
+
+/// What may happen in a commit.
+const KINDS: &[(&str, &[Change])] = &[
+    ("insert", &[Change::Insert]),
+    ("delete", &[Change::Delete]),
+    ("edit", &[Change::Edit]),
+    (
+        "insert, delete, edit",
+        &[Change::Insert, Change::Delete, Change::Edit],
+    ),
+    ("move in a file", &[Change::Move]),
+    ("move to another file", &[Change::MoveOut]),
+    ("edit and move", &[Change::EditMove]),
+    ("rename, edit", &[Change::Rename, Change::Edit]),
+    ("split, merge", &[Change::Split, Change::Merge]),
+    (
+        "reindent, line endings",
+        &[Change::Reindent, Change::Ending],
+    ),
+    ("twins", &[Change::Twin, Change::Edit, Change::Delete]),
+    (
+        "deleted, restored",
+        &[Change::Hide, Change::Restore, Change::Insert],
+    ),
+    (
+        "everything",
+        &[
+            Change::Insert,
+            Change::Insert,
+            Change::Insert,
+            Change::Delete,
+            Change::Delete,
+            Change::Edit,
+            Change::Edit,
+            Change::Edit,
+            Change::Move,
+            Change::MoveOut,
+            Change::EditMove,
+            Change::Rename,
+            Change::Split,
+            Change::Merge,
+            Change::Reindent,
+            Change::Ending,
+            Change::Twin,
+        ],
+    ),
+];
+
+#[derive(Clone, Copy)]
+enum Change {
+    Insert,
+    Delete,
+    Edit,
+    Move,
+    MoveOut,
+    EditMove,
+    Rename,
+    Split,
+    Merge,
+    Reindent,
+    Ending,
+    Twin,
+    Hide,
+    Restore,
+}
+
+/// Makes a history of each kind, follows spans through it in both directions, and counts what we
+/// and blame got right.
+pub(crate) fn measure(bench: &mut Bench, cache: &Path, sources: &[PathBuf]) -> Result<()> {
+    for (kind, changes) in KINDS {
+        for (at, source) in sources.iter().enumerate() {
+            let seed = bench.seed.wrapping_mul(1000) + at as u64;
+            let repo = cache.join(format!("generated-{}", kind.replace([' ', ','], "-")));
+            let mut history = History::begin(&repo, source, seed)?;
+            for _ in 0..COMMITS {
+                history.commit(changes)?;
+            }
+            let commits = (history.first.clone(), git(&repo, &["rev-parse", "HEAD"])?);
+            let (first, last) = (history.before.clone(), history.files.clone());
+            let name = format!("generated: {kind}");
+            follow(
+                bench,
+                &repo,
+                &name,
+                (&commits.0, &first),
+                (&commits.1, &last),
+            )?;
+            follow(
+                bench,
+                &repo,
+                &name,
+                (&commits.1, &last),
+                (&commits.0, &first),
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn follow(
+    bench: &mut Bench,
+    repo: &Path,
+    name: &str,
+    from: (&str, &Files),
+    to: (&str, &Files),
+) -> Result<()> {
+    let range = Range::new(repo, from.0, to.0)?;
+    let known = known(to.1);
+    let spans: Vec<(Span, Fate)> = sample(from.1, bench.spans, bench.seed)
+        .into_iter()
+        .filter_map(|span| {
+            let truth = truth(&span, from.1, to.1, &known)?;
+            Some((span, truth))
+        })
+        .collect();
+    let asked: Vec<Span> = spans.iter().map(|it| it.0.clone()).collect();
+    let (answers, _) = bench.track(repo, from.0, to.0, &asked)?;
+    let mut blame = Blame::new(repo, &range);
+    for ((span, truth), answer) in spans.iter().zip(answers) {
+        let ours = fate_of(&answer)?;
+        bench.check_bytes(repo, &range, span, &ours)?;
+        let theirs = checked(blame.fate(span)?, span, from.1, to.1);
+        bench.truth.row(name).note(&ours, truth);
+        bench
+            .truth
+            .row(&format!("{name} (blame)"))
+            .note(&theirs, truth);
+        if bench.show && ours != *truth {
+            bench.print_miss(repo, &range, span, truth, &ours, &answer);
+        }
+    }
+    Ok(())
+}
+
+/// Blame knows lines by their text without what `-w` leaves out; its spans are judged by bytes.
+fn checked(fate: Fate, span: &Span, from: &Files, to: &Files) -> Fate {
+    let text = |files: &Files, path: &str, start: usize, end: usize| {
+        let lines = files.get(path)?.get(start - 1..end)?;
+        Some(lines.iter().map(|it| it.text.clone()).collect::<Vec<_>>())
+    };
+    match fate {
+        Fate::Intact(place)
+            if text(from, &span.path, span.start, span.end)
+                != text(to, &place.path, place.start, place.end) =>
+        {
+            Fate::Edited(place)
+        }
+        fate => fate,
+    }
+}
+
+/// Where each numbered line is.
+fn known(files: &Files) -> HashMap<usize, (&str, usize)> {
+    let mut known = HashMap::new();
+    for (path, lines) in files {
+        for (at, line) in lines.iter().enumerate() {
+            known.insert(line.number, (path.as_str(), at));
+        }
+    }
+    known
+}
+
+/// `None` where it cannot be said in one span: its lines were taken apart.
+fn truth(
+    span: &Span,
+    from: &Files,
+    to: &Files,
+    known: &HashMap<usize, (&str, usize)>,
+) -> Option<Fate> {
+    let lines = from.get(&span.path)?.get(span.start - 1..span.end)?;
+    let places: Vec<_> = lines
+        .iter()
+        .filter_map(|it| known.get(&it.number))
+        .collect();
+    let Some((path, first)) = places.first().copied() else {
+        return Some(Fate::Deleted);
+    };
+    let together =
+        places.iter().all(|it| it.0 == *path) && places.windows(2).all(|it| it[0].1 < it[1].1);
+    let last = places.last()?.1;
+    if !together || last - first > lines.len() * 2 + 20 || places.len() * 2 < lines.len() {
+        return None;
+    }
+    let place = Place {
+        path: (*path).to_owned(),
+        start: first + 1,
+        end: last + 1,
+    };
+    let now = to.get(*path)?.get(*first..=last)?;
+    let same = now.len() == lines.len() && now.iter().zip(lines).all(|(a, b)| a.text == b.text);
+    Some(match same {
+        true => Fate::Intact(place),
+        false => Fate::Edited(place),
+    })
+}
+
+fn sample(files: &Files, count: usize, seed: u64) -> Vec<Span> {
+    const LENGTHS: &[usize] = &[1, 1, 2, 3, 4, 5, 8, 12, 20];
+    let mut chance = Chance(seed ^ 0x5eed);
+    let paths: Vec<&String> = files
+        .iter()
+        .filter(|it| !it.1.is_empty())
+        .map(|it| it.0)
+        .collect();
+    (0..count)
+        .map(|_| {
+            let path = paths[chance.below(paths.len())];
+            let total = files[path].len();
+            let length = LENGTHS[chance.below(LENGTHS.len())].min(total);
+            let start = 1 + chance.below(total - length + 1);
+            Span {
+                path: path.clone(),
+                start,
+                end: start + length - 1,
+            }
+        })
+        .collect()
+}
+
+struct History {
+    repo: PathBuf,
+    files: Files,
+    before: Files,
+    first: String,
+    /// Files that were deleted and may come back.
+    hidden: Files,
+    /// Lines of other files, to insert.
+    foreign: Vec<String>,
+    next: usize,
+    chance: Chance,
+}
+
+impl History {
+    /// Begins with some of the text files of a repository.
+    fn begin(repo: &Path, source: &Path, seed: u64) -> Result<Self> {
+        if repo.exists() {
+            fs::remove_dir_all(repo)?;
+        }
+        fs::create_dir_all(repo)?;
+        git(repo, &["init", "-q"])?;
+        let mut chance = Chance(seed);
+        let listed = git(source, &["ls-tree", "-r", "--name-only", "HEAD"])?;
+        let mut texts = Vec::new();
+        for path in listed.lines().filter(|it| !it.starts_with('"')) {
+            let bytes = super::show(source, "HEAD", path)?;
+            if let Ok(text) = String::from_utf8(bytes)
+                && text.ends_with('\n')
+                && !text.contains('\0')
+                && text.lines().count() > 30
+            {
+                texts.push((path.to_owned(), text));
+            }
+        }
+        let mut next = 0;
+        let mut files = Files::new();
+        let mut foreign = Vec::new();
+        while !texts.is_empty() {
+            let (path, text) = texts.swap_remove(chance.below(texts.len()));
+            let lines = text.split_inclusive('\n').take(LONGEST);
+            if files.len() == FILES {
+                foreign.extend(lines.map(str::to_owned));
+                continue;
+            }
+            let numbered = lines.map(|text| {
+                next += 1;
+                Line {
+                    number: next,
+                    text: text.to_owned(),
+                }
+            });
+            files.insert(path, numbered.collect());
+        }
+        if foreign.is_empty() {
+            foreign.extend((0..500).map(|it| format!("inserted line number {it};\n")));
+        }
+        let mut history = Self {
+            repo: repo.to_owned(),
+            before: files.clone(),
+            files,
+            first: String::new(),
+            hidden: Files::new(),
+            foreign,
+            next,
+            chance,
+        };
+        history.write()?;
+        history.first = git(repo, &["rev-parse", "HEAD"])?;
+        Ok(history)
+    }
+
+    fn commit(&mut self, changes: &[Change]) -> Result<()> {
+        for _ in 0..1 + self.chance.below(3) {
+            let change = changes[self.chance.below(changes.len())];
+            self.apply(change);
+        }
+        self.write()
+    }
+
+    fn write(&self) -> Result<()> {
+        for entry in fs::read_dir(&self.repo)? {
+            let path = entry?.path();
+            if path.file_name().is_some_and(|it| it == ".git") {
+                continue;
+            }
+            match path.is_dir() {
+                true => fs::remove_dir_all(path)?,
+                false => fs::remove_file(path)?,
+            }
+        }
+        for (path, lines) in self.files.iter().filter(|it| !it.1.is_empty()) {
+            let path = self.repo.join(path);
+            fs::create_dir_all(path.parent().context("no folder")?)?;
+            fs::write(
+                path,
+                lines.iter().map(|it| it.text.as_str()).collect::<String>(),
+            )?;
+        }
+        git(&self.repo, &["add", "-A", "-f"])?;
+        let status = command(&self.repo)
+            .args(["commit", "-q", "--allow-empty", "-m", "change"])
+            .status()?;
+        anyhow::ensure!(status.success(), "git commit failed");
+        Ok(())
+    }
+
+    fn number(&mut self) -> usize {
+        self.next += 1;
+        self.next
+    }
+
+    fn any_path(&mut self) -> Option<String> {
+        let paths: Vec<&String> = self
+            .files
+            .iter()
+            .filter(|it| it.1.len() > 20)
+            .map(|it| it.0)
+            .collect();
+        let at = self.chance.below(paths.len());
+        paths.get(at).map(|it| (*it).clone())
+    }
+
+    fn apply(&mut self, change: Change) -> Option<()> {
+        let path = self.any_path()?;
+        match change {
+            Change::Insert => self.insert(&path),
+            Change::Delete => {
+                let block = self.block(&path, 6);
+                self.files.get_mut(&path)?.drain(block);
+            }
+            Change::Edit => self.edit(&path, 4),
+            Change::Move => {
+                let block = self.block(&path, 14);
+                self.carry(&path, block, &path.clone());
+            }
+            Change::MoveOut => {
+                let block = self.block(&path, 14);
+                let to = self.any_path()?;
+                self.carry(&path, block, &to);
+            }
+            Change::EditMove => self.edit_and_move(&path)?,
+            Change::Rename => {
+                let lines = self.files.remove(&path)?;
+                let name = format!("renamed{}/{path}", self.number());
+                self.files.insert(name, lines);
+            }
+            Change::Split => {
+                let lines = self.files.get_mut(&path)?;
+                let half = lines.split_off(lines.len() / 2);
+                let name = format!("{path}.part{}", self.number());
+                self.files.insert(name, half);
+            }
+            Change::Merge => {
+                let other = self.any_path().filter(|it| *it != path)?;
+                let lines = self.files.remove(&other)?;
+                self.files.get_mut(&path)?.extend(lines);
+            }
+            Change::Reindent => self.reindent(&path),
+            Change::Ending => {
+                for line in self.files.get_mut(&path)? {
+                    line.text = match line.text.strip_suffix("\r\n") {
+                        Some(it) => format!("{it}\n"),
+                        None => format!("{}\r\n", line.text.trim_end_matches('\n')),
+                    };
+                }
+            }
+            Change::Twin => {
+                let block = self.block(&path, 8);
+                let copy: Vec<String> = self.files[&path][block]
+                    .iter()
+                    .map(|it| it.text.clone())
+                    .collect();
+                let at = self.chance.below(self.files[&path].len());
+                self.put(&path, at, copy);
+            }
+            Change::Hide => {
+                let lines = self.files.remove(&path)?;
+                self.hidden.insert(path, lines);
+            }
+            Change::Restore => {
+                let (path, lines) = self.hidden.pop_first()?;
+                self.files.insert(path, lines);
+            }
+        }
+        Some(())
+    }
+
+    fn insert(&mut self, path: &str) {
+        let count = 1 + self.chance.below(8);
+        let from = self.chance.below(self.foreign.len().saturating_sub(count));
+        let texts: Vec<String> = self
+            .foreign
+            .iter()
+            .skip(from)
+            .take(count)
+            .cloned()
+            .collect();
+        let at = self.chance.below(self.files[path].len());
+        self.put(path, at, texts);
+    }
+
+    /// Lines that nobody has seen before.
+    fn put(&mut self, path: &str, at: usize, texts: Vec<String>) {
+        let lines: Vec<Line> = texts
+            .into_iter()
+            .map(|text| Line {
+                number: self.number(),
+                text,
+            })
+            .collect();
+        if let Some(file) = self.files.get_mut(path) {
+            file.splice(at..at, lines);
+        }
+    }
+
+    fn block(&mut self, path: &str, most: usize) -> std::ops::Range<usize> {
+        let total = self.files[path].len();
+        let count = (1 + self.chance.below(most)).min(total);
+        let at = self.chance.below(total - count + 1);
+        at..at + count
+    }
+
+    fn carry(&mut self, path: &str, block: std::ops::Range<usize>, to: &str) {
+        let Some(file) = self.files.get_mut(path) else {
+            return;
+        };
+        let lines: Vec<Line> = file.drain(block).collect();
+        let limit = self.files.get(to).map_or(0, Vec::len);
+        let at = self.chance.below(limit);
+        if let Some(file) = self.files.get_mut(to) {
+            file.splice(at..at, lines);
+        }
+    }
+
+    /// Changes a word or number of some lines.
+    fn edit(&mut self, path: &str, most: usize) {
+        for at in self.block(path, most) {
+            let word = self.number();
+            if let Some(line) = self.files.get_mut(path).and_then(|it| it.get_mut(at)) {
+                line.text = edited(&line.text, word);
+            }
+        }
+    }
+
+    fn edit_and_move(&mut self, path: &str) -> Option<()> {
+        let total = self.files[path].len();
+        let count = 12.min(total);
+        let at = self.chance.below(total - count + 1);
+        for _ in 0..2 {
+            let inside = at + self.chance.below(count);
+            let word = self.number();
+            let line = self.files.get_mut(path)?.get_mut(inside)?;
+            line.text = edited(&line.text, word);
+        }
+        let to = match self.chance.below(2) {
+            0 => path.to_owned(),
+            _ => self.any_path()?,
+        };
+        self.carry(path, at..at + count, &to);
+        Some(())
+    }
+
+    fn reindent(&mut self, path: &str) {
+        let deeper = self.chance.below(2) == 0;
+        for line in self.files.get_mut(path).into_iter().flatten() {
+            line.text = match line.text.strip_prefix("  ") {
+                Some(rest) if !deeper => rest.to_owned(),
+                _ if line.text.trim().is_empty() => line.text.clone(),
+                _ => format!("  {}", line.text),
+            };
+        }
+    }
+}
+
+/// Another word in the place of the longest.
+fn edited(text: &str, word: usize) -> String {
+    let is_word = |it: char| it.is_alphanumeric() || it == '_';
+    let longest = text.split(|it| !is_word(it)).max_by_key(|it| it.len());
+    match longest.filter(|it| !it.is_empty()) {
+        Some(it) => text.replacen(it, &format!("changed{word}"), 1),
+        None => text.replacen('\n', &format!(" changed{word}\n"), 1),
+    }
+}

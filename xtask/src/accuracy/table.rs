@@ -1,0 +1,131 @@
+//! What was counted, by history and class.
+
+use std::collections::BTreeMap;
+
+use super::references::Fate;
+
+/// One class of one history.
+#[derive(Default, Clone)]
+struct Count {
+    all: usize,
+    state: usize,
+    lines: usize,
+}
+
+/// One history.
+#[derive(Default)]
+pub(crate) struct Row {
+    classes: BTreeMap<&'static str, Count>,
+    /// Called intact where it was not.
+    intact: usize,
+    /// Given a place where it was none, or one without a line in common.
+    elsewhere: usize,
+    /// Where the references differ: how often we say what one of them says.
+    apart: usize,
+    like_one: usize,
+}
+
+impl Row {
+    pub(crate) fn note(&mut self, ours: &Fate, truth: &Fate) {
+        let count = self.classes.entry(truth.name()).or_default();
+        count.all += 1;
+        let state = ours.name() == truth.name();
+        count.state += usize::from(state);
+        count.lines += usize::from(state && ours.place() == truth.place());
+        let intact = ours.name() == "intact" && truth.name() != "intact";
+        self.intact += usize::from(intact);
+        self.elsewhere += usize::from(is_elsewhere(ours, truth));
+    }
+
+    fn add(&mut self, other: &Row) {
+        for (class, it) in &other.classes {
+            let count = self.classes.entry(class).or_default();
+            count.all += it.all;
+            count.state += it.state;
+            count.lines += it.lines;
+        }
+        self.intact += other.intact;
+        self.elsewhere += other.elsewhere;
+        self.apart += other.apart;
+        self.like_one += other.like_one;
+    }
+
+    fn print(&self, name: &str, references: bool) {
+        let all = self
+            .classes
+            .values()
+            .fold(Count::default(), |sum, it| Count {
+                all: sum.all + it.all,
+                state: sum.state + it.state,
+                lines: sum.lines + it.lines,
+            });
+        let class = |name: &str| match self.classes.get(name) {
+            Some(it) => format!("{} / {}", it.lines, it.all),
+            None => String::new(),
+        };
+        let apart = match references {
+            true => format!(" {} / {} |", self.like_one, self.apart),
+            false => String::new(),
+        };
+        println!(
+            "| {name} | {} | {} | {} | {} | {:.2} % | {} | {} |{apart}",
+            all.all,
+            class("intact"),
+            class("edited"),
+            class("deleted"),
+            100.0 * all.lines as f64 / all.all.max(1) as f64,
+            self.intact,
+            self.elsewhere,
+        );
+    }
+}
+
+fn is_elsewhere(ours: &Fate, truth: &Fate) -> bool {
+    match (ours.place(), truth.place()) {
+        (None, _) => false,
+        (Some(_), None) => true,
+        (Some(a), Some(b)) => a.path != b.path || a.end < b.start || b.end < a.start,
+    }
+}
+
+/// Rows by history.
+#[derive(Default)]
+pub(crate) struct Table {
+    rows: BTreeMap<String, Row>,
+}
+
+impl Table {
+    pub(crate) fn row(&mut self, name: &str) -> &mut Row {
+        self.rows.entry(name.to_owned()).or_default()
+    }
+
+    /// The references differ; this says nothing of who is right.
+    pub(crate) fn disagree(&mut self, name: &str, ours: &Fate, a: &Fate, b: &Fate) {
+        let row = self.row(name);
+        row.apart += 1;
+        row.like_one += usize::from(ours == a || ours == b);
+    }
+
+    /// `spans` is what is counted; `references` whether there are two of them that may differ.
+    pub(crate) fn print(&self, spans: &str, references: bool) {
+        if self.rows.is_empty() {
+            return;
+        }
+        let (title, rule) = match references {
+            true => (" like one, where they differ |", "---|"),
+            false => ("", ""),
+        };
+        println!(
+            "\n| history | {spans} | intact | edited | deleted | state and lines right | called intact, was not | wrong place |{title}"
+        );
+        println!("|---|---|---|---|---|---|---|---|{rule}");
+        let mut sum = Row::default();
+        for (name, row) in &self.rows {
+            row.print(name, references);
+            sum.add(row);
+        }
+        if references {
+            sum.print("all", references);
+        }
+    }
+}
