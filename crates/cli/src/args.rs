@@ -161,6 +161,20 @@ Each line is answered, in order, by one object:
         #[arg(long, value_name = "FILE")]
         spans: String,
     },
+    /// Whether the evidence of the claims that hold still reads as it did
+    #[command(after_help = "Examples:
+  engram pointers check                     against the files on disk
+  engram pointers check --changed           before a commit: what does this work touch?")]
+    Check {
+        /// Only what differs from the last commit
+        #[arg(long)]
+        changed: bool,
+    },
+    /// Point a claim at where its evidence is at the current commit: a new version in its lineage
+    Repin {
+        /// Its id
+        id: String,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

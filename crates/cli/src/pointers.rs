@@ -11,21 +11,18 @@ use engram_engine::{Anchor, Side, Span, State};
 use engram_model::{Code, Refusal};
 use serde_json::{Value, json};
 
-use crate::args::{Cli, PointersVerb};
-
 /// Longest line that is read, in bytes.
 const LONGEST: u64 = 1 << 20;
-
-pub(crate) fn run(cli: &Cli, verb: &PointersVerb) -> Result<ExitCode, Refusal> {
-    match verb {
-        PointersVerb::Track { from, to, spans } => track(cli.repo.as_deref(), from, to, spans),
-    }
-}
 
 /// A line of the input: its id, and the span that it asks for.
 type Asked = (Value, Result<Span, Refusal>);
 
-fn track(repo: Option<&Path>, from: &str, to: &str, file: &str) -> Result<ExitCode, Refusal> {
+pub(crate) fn track(
+    repo: Option<&Path>,
+    from: &str,
+    to: &str,
+    file: &str,
+) -> Result<ExitCode, Refusal> {
     let asked = read(file)?;
     let spans: Vec<Span> = asked.iter().filter_map(|it| it.1.clone().ok()).collect();
     let sides = (Side::Commit(from.to_owned()), Side::Commit(to.to_owned()));

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, io::Write as _};
 
-use engram_model::{Change, Engram, Entry, Reply, StatusReply, Verdict};
+use engram_model::{Change, CheckReply, Engram, Entry, Reply, Standing, StatusReply, Verdict};
 use serde_json::{Value, json};
 
 pub(crate) fn reply(reply: &Reply, as_json: bool) {
@@ -32,6 +32,7 @@ fn object(reply: &Reply) -> Value {
         Reply::Note(it) => json!(it),
         Reply::Feed(it) => json!(it),
         Reply::Source(it) => json!(it),
+        Reply::Checked(it) => json!(it),
         Reply::Status(it) => json!(it),
         Reply::Valid { ok, tokens } => json!({ "ok": ok, "tokens": tokens }),
     }
@@ -86,6 +87,7 @@ fn words(reply: &Reply) -> String {
             false => it.entries.iter().map(entry).collect::<Vec<_>>().join("\n"),
         },
         Reply::Source(it) => it.label.clone(),
+        Reply::Checked(it) => checked(it),
         Reply::Status(it) => status(it),
         Reply::Valid { tokens, .. } => format!("ok, {tokens} tokens"),
     }
@@ -169,6 +171,53 @@ fn status(it: &StatusReply) -> String {
         it.home.as_deref().unwrap_or_default(),
         it.next
     )
+}
+
+/// What needs a look, then how many there were.
+fn checked(it: &CheckReply) -> String {
+    let mut out = String::new();
+    for engram in it
+        .engrams
+        .iter()
+        .filter(|it| it.standing != Standing::Holds)
+    {
+        let _ = writeln!(
+            out,
+            "{}  {}\n  {}",
+            engram.id,
+            engram.standing.words(),
+            plain(&engram.claim)
+        );
+        for pointer in &engram.pointers {
+            let now = match (&pointer.path, pointer.start, pointer.end) {
+                (Some(path), Some(start), Some(end)) => format!(", now {path}#L{start}-L{end}"),
+                _ => String::new(),
+            };
+            let state = match (&pointer.state, &pointer.error) {
+                (Some(state), _) => state.clone(),
+                (None, Some(error)) => error.message.clone(),
+                (None, None) => String::new(),
+            };
+            let _ = writeln!(
+                out,
+                "  {}  {}{}",
+                plain(&pointer.pointer),
+                plain(&state),
+                plain(&now)
+            );
+        }
+    }
+    let touched = it
+        .engrams
+        .iter()
+        .filter(|it| it.standing != Standing::Holds)
+        .count();
+    let _ = write!(
+        out,
+        "{} claims checked, the evidence of {touched} changed",
+        it.checked
+    );
+    out
 }
 
 /// Text of agents on a terminal: no control characters, and none that turn the line around.

@@ -18,7 +18,7 @@ use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use serde_json::{Value, json};
 
 use crate::{
-    args::{self, Cli, MessageVerb, Verb},
+    args::{self, Cli, MessageVerb, PointersVerb, Verb},
     batch, connect, pointers, print,
 };
 
@@ -31,7 +31,14 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
         Verb::Completions { shell } => completions(shell),
         Verb::Connect(ref ask) => connect::connect(ask, home(&cli)?, cli.repo.as_deref(), json),
         Verb::App => app(&cli),
-        Verb::Pointers { ref verb } => pointers::run(&cli, verb),
+        Verb::Pointers {
+            verb:
+                PointersVerb::Track {
+                    ref from,
+                    ref to,
+                    ref spans,
+                },
+        } => pointers::track(cli.repo.as_deref(), from, to, spans),
         Verb::Mcp { .. } => {
             let engine = Arc::new(open(&cli)?);
             serve_mcp(engine)
@@ -98,6 +105,12 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
             limit: Some(feed.limit),
             all: feed.all,
         }),
+        Verb::Pointers {
+            verb: PointersVerb::Check { changed },
+        } => Request::CheckPointers { changed: *changed },
+        Verb::Pointers {
+            verb: PointersVerb::Repin { id },
+        } => Request::Repin(id.parse()?),
         Verb::Message {
             verb: MessageVerb::Validate { file },
         } => Request::ValidateMessage(json_of(&read_input(file)?)?),

@@ -24,6 +24,7 @@
 //! **Never:** no protocol (MCP, HTTP, argv, IPC), no SQL, no clock or chance but [`World`]'s.
 
 mod agents;
+mod anchor;
 mod close;
 mod config;
 mod deref;
@@ -137,6 +138,10 @@ impl Engine {
             Request::Note(note) => self.note(caller, note).map(Reply::Note),
             Request::Feed(feed) => self.feed(caller, &feed).map(Reply::Feed),
             Request::Source(view) => self.source(view).map(|it| Reply::Source(Box::new(it))),
+            Request::CheckPointers { changed } => {
+                self.check_pointers(caller, changed).map(Reply::Checked)
+            }
+            Request::Repin(id) => self.repin(caller, id).map(Reply::Put),
             Request::Status => self.status(caller).map(|it| Reply::Status(Box::new(it))),
             Request::ValidateMessage(message) => {
                 engram_gateway::validate_message(&message, &self.config.limits)

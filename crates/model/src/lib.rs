@@ -10,6 +10,7 @@
 mod change;
 mod engram;
 mod hash_keys;
+mod health;
 mod id;
 mod limits;
 mod message;
@@ -27,6 +28,7 @@ pub use engram::{
     Source,
 };
 pub use hash_keys::{HashKeys, concept_keys, hash_keys, wire_hash_keys};
+pub use health::{CheckReply, CheckedEngram, CheckedPointer, Standing};
 pub use id::{AgentId, EngramId, EventId, LineageId, ProjectId, RunId};
 pub use limits::{DerefLimits, Limits, MessageLimits, RateLimits};
 pub use message::{ChildMessage, ChildOutput, DerefRequest, Grant, Message, ParentMessage};

@@ -41,17 +41,48 @@ pub enum Request {
     Feed(Feed),
     /// The user's view of a pointed source, with its surroundings.
     Source(SourceView),
+    /// Where the evidence of the claims that hold is now; with `changed`, only of those that the
+    /// work since the last commit touches.
+    CheckPointers {
+        /// Only what differs from the last commit.
+        changed: bool,
+    },
+    /// A new version of a claim whose pointers are where its evidence is at the current commit.
+    Repin(EngramId),
     /// Where things stand.
     Status,
     /// Check one message (seed 000 section 7) against its contract; stores nothing.
     ValidateMessage(serde_json::Value),
 }
 
+impl Request {
+    /// Whether the journal knows of it afterwards. Surfaces that part reading from changing part
+    /// them here.
+    pub fn changes(&self) -> bool {
+        match self {
+            Self::Put(_)
+            | Self::Forget(_)
+            | Self::Redact(_)
+            | Self::Deref(_)
+            | Self::Note(_)
+            | Self::Repin(_) => true,
+            Self::Get(_)
+            | Self::History(_)
+            | Self::Query(_)
+            | Self::Feed(_)
+            | Self::Source(_)
+            | Self::CheckPointers { .. }
+            | Self::Status
+            | Self::ValidateMessage(_) => false,
+        }
+    }
+}
+
 /// What the engine answers; the variant follows from the request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "with", rename_all = "snake_case")]
 pub enum Reply {
-    /// To [`Request::Put`].
+    /// To [`Request::Put`] and [`Request::Repin`].
     Put(PutReply),
     /// To [`Request::Get`].
     Engram(Box<Engram>),
@@ -69,6 +100,8 @@ pub enum Reply {
     Feed(FeedPage),
     /// To [`Request::Source`].
     Source(Box<SourceReply>),
+    /// To [`Request::CheckPointers`].
+    Checked(crate::CheckReply),
     /// To [`Request::Status`].
     Status(Box<StatusReply>),
     /// To [`Request::ValidateMessage`]: the tokens that it costs.

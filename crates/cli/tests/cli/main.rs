@@ -9,6 +9,7 @@ mod failures;
 mod fixture;
 mod help;
 mod mcp;
+mod pointers;
 mod processes;
 mod projects;
 mod verbs;

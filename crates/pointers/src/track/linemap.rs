@@ -24,6 +24,9 @@ const MOST_SPLIT: usize = 6;
 /// What a further line must add to the likeness to be part of a split or join.
 const SPLIT_GAIN: f32 = 0.08;
 
+/// More equal lines than this are not so by chance.
+const MOST_CHANCE: usize = 4;
+
 /// Where one old line went.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Counterpart {
@@ -48,20 +51,14 @@ impl LineMap {
             to: vec![None; old.len()],
             added: vec![true; new.len()],
         };
-        let mut input = InternedInput::default();
-        input.update_before((0..old.len()).map(|it| old.line(it)));
-        input.update_after((0..new.len()).map(|it| new.line(it)));
-        let mut diff = Diff::compute(Algorithm::Histogram, &input);
-        diff.postprocess_lines(&input);
+        let hunks = hunks(old, new);
         let (mut i, mut j) = (0, 0);
-        for hunk in diff.hunks() {
-            let before = hunk.before.start as usize..hunk.before.end as usize;
-            let after = hunk.after.start as usize..hunk.after.end as usize;
-            map.equal(i..before.start, j);
+        for (before, after) in hunks {
+            map.nearly_equal(old, new, i..before.start, j);
             map.align(old, new, before.clone(), after.clone());
             (i, j) = (before.end, after.end);
         }
-        map.equal(i..old.len(), j);
+        map.nearly_equal(old, new, i..old.len(), j);
         map
     }
 
@@ -72,12 +69,6 @@ impl LineMap {
     /// Whether a new line came with this change.
     pub(super) fn is_added(&self, line: usize) -> bool {
         self.added.get(line).copied().unwrap_or(false)
-    }
-
-    fn equal(&mut self, before: Range<usize>, after: usize) {
-        for (offset, line) in before.enumerate() {
-            self.set(line, after + offset, 1.0);
-        }
     }
 
     fn set(&mut self, old: usize, new: usize, likeness: f32) {
@@ -96,9 +87,6 @@ impl LineMap {
         if before.is_empty() || after.is_empty() {
             return;
         }
-        if same_but_for_blanks(old.span(before.clone()), new.span(after.clone())) {
-            return self.reflow(old, new, before, after);
-        }
         let mut input = InternedInput::default();
         input.update_before(before.clone().map(|it| old.squeezed(it)));
         input.update_after(after.clone().map(|it| new.squeezed(it)));
@@ -110,10 +98,21 @@ impl LineMap {
                 before.start + hunk.before.start as usize..before.start + hunk.before.end as usize;
             let a = after.start + hunk.after.start as usize..after.start + hunk.after.end as usize;
             self.nearly_equal(old, new, i..b.start, j);
-            self.align_by_likeness(old, new, b.clone(), a.clone());
+            self.rewritten(old, new, b.clone(), a.clone());
             (i, j) = (b.end, a.end);
         }
         self.nearly_equal(old, new, i..before.end, j);
+    }
+
+    fn rewritten(&mut self, old: &Text, new: &Text, before: Range<usize>, after: Range<usize>) {
+        let texts = (old.span(before.clone()), new.span(after.clone()));
+        if before.is_empty() || after.is_empty() {
+            return;
+        }
+        match same_but_for_blanks(texts.0, texts.1) {
+            true => self.reflow(old, new, before, after),
+            false => self.align_by_likeness(old, new, before, after),
+        }
     }
 
     /// Only whitespace changed, line breaks too: the characters tell which line went where.
@@ -328,6 +327,70 @@ impl LineMap {
             }
         }
     }
+}
+
+/// The changed lines of the old and the new file.
+type Hunks = Vec<(Range<usize>, Range<usize>)>;
+
+/// By equal bytes; by what is not whitespace where that finds clearly more, as after a reindent.
+fn hunks(old: &Text, new: &Text) -> Hunks {
+    let mut input = InternedInput::default();
+    input.update_before((0..old.len()).map(|it| old.line(it)));
+    input.update_after((0..new.len()).map(|it| new.line(it)));
+    let mut diff = Diff::compute(Algorithm::Histogram, &input);
+    diff.postprocess_lines(&input);
+    let by_bytes = ranges(&diff);
+    let all = old.all_weight(0..old.len());
+    let lost = |hunks: &Hunks| -> f32 { hunks.iter().map(|it| old.all_weight(it.0.clone())).sum() };
+    let kept = all - lost(&by_bytes);
+    if kept > all * 0.8 {
+        return without_chance(old, by_bytes);
+    }
+    let mut input = InternedInput::default();
+    input.update_before((0..old.len()).map(|it| old.squeezed(it)));
+    input.update_after((0..new.len()).map(|it| new.squeezed(it)));
+    let mut diff = Diff::compute(Algorithm::Histogram, &input);
+    diff.postprocess_no_heuristic(&input);
+    let squeezed = ranges(&diff);
+    match all - lost(&squeezed) > kept * 1.15 {
+        true => squeezed,
+        false => without_chance(old, by_bytes),
+    }
+}
+
+fn ranges(diff: &Diff) -> Hunks {
+    diff.hunks()
+        .map(|it| {
+            (
+                it.before.start as usize..it.before.end as usize,
+                it.after.start as usize..it.after.end as usize,
+            )
+        })
+        .collect()
+}
+
+/// Brackets and blanks between two rewritten stretches are equal by chance: joined, the two are
+/// aligned as one, and such lines find their place by what stands around them.
+fn without_chance(old: &Text, hunks: Hunks) -> Hunks {
+    let mut joined = Hunks::new();
+    for (before, after) in hunks {
+        if let Some((b, a)) = joined.last_mut() {
+            let between = b.end..before.start;
+            let rewritten = |it: &(&Range<usize>, &Range<usize>)| {
+                it.0.len() > between.len() && it.1.len() > between.len()
+            };
+            if between.len() <= MOST_CHANCE
+                && !between.clone().any(|it| old.is_telling(it))
+                && [(&*b, &*a), (&before, &after)].iter().all(rewritten)
+            {
+                b.end = before.end;
+                a.end = after.end;
+                continue;
+            }
+        }
+        joined.push((before, after));
+    }
+    joined
 }
 
 /// What it is worth to call two lines counterparts.

@@ -8,7 +8,7 @@ use std::{collections::HashMap, ops::Range, rc::Rc};
 use super::{
     cache::{Cache, Read},
     linemap::LineMap,
-    place::{Place, judged, place},
+    place::{Place, judged, mapped},
     side::{Change, File, Snapshot},
     text::Text,
 };
@@ -17,6 +17,8 @@ use super::{
 const MOST_FILES: usize = 4000;
 /// A line that was added more often than this tells nothing about where to look.
 const MOST_ALIKE: usize = 24;
+/// Changed lines within a moved block are aligned up to this many.
+const MOST_BRIDGED: usize = 12;
 /// How many of the best places are compared closely.
 const MOST_TRIED: usize = 4;
 /// How much of a span must be found again in the same file, and in another.
@@ -40,6 +42,20 @@ impl Added {
     fn is_added(&self, line: usize) -> bool {
         self.map.as_ref().is_none_or(|it| it.is_added(line))
     }
+}
+
+/// Where a line of a moved block went.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Carried {
+    file: usize,
+    line: usize,
+    /// Another block was as good.
+    ambiguous: bool,
+}
+
+/// For each line of a file, where the block that it was moved with put it.
+pub(super) struct Blocks {
+    to: Vec<Option<Carried>>,
 }
 
 /// The lines that a change added.
@@ -99,6 +115,159 @@ impl Additions {
             files.push(added);
         }
         Self { files, at }
+    }
+
+    /// Where the lines went that have no counterpart in their own file (whose map is `map`):
+    /// runs of equal lines that together tell enough. A bracket goes with its block.
+    pub(super) fn blocks(&self, old: &Text, map: Option<&LineMap>, own: &str) -> Blocks {
+        let mut to = vec![None; old.len()];
+        let free = |line: usize| map.is_none_or(|it| it.get(line).is_none());
+        for line in 0..old.len() {
+            if to[line].is_some() || !free(line) || old.telling(line) < 4 {
+                continue;
+            }
+            let places = self.at.get(&old.squeezed(line)).map(Vec::as_slice);
+            let places = places
+                .filter(|it| it.len() <= MOST_ALIKE)
+                .unwrap_or_default();
+            let mut runs: Vec<(u32, Range<usize>, usize, usize)> = places
+                .iter()
+                .filter_map(|(file, at)| {
+                    let run = self.run(old, &free, line, *file, *at);
+                    let says = old.all_telling(run.clone());
+                    let here = self.files[*file].file.path == own;
+                    let enough = if here {
+                        TELLING_HERE
+                    } else {
+                        TELLING_ELSEWHERE
+                    };
+                    (says as f32 >= enough).then_some((says, run, *file, *at))
+                })
+                .collect();
+            runs.sort_by_key(|it| (std::cmp::Reverse(it.0), self.files[it.2].file.path != own));
+            let ambiguous = matches!(runs.as_slice(), [a, b, ..] if a.0 == b.0);
+            let Some((_, run, file, at)) = runs.into_iter().next() else {
+                continue;
+            };
+            for it in run {
+                to[it] = to[it].or(Some(Carried {
+                    file,
+                    line: at + it - line,
+                    ambiguous,
+                }));
+            }
+        }
+        self.bridge(old, &free, &mut to);
+        Blocks { to }
+    }
+
+    /// Lines that were changed within a moved block.
+    fn bridge(&self, old: &Text, free: &dyn Fn(usize) -> bool, to: &mut [Option<Carried>]) {
+        let known: Vec<(usize, Carried)> = to
+            .iter()
+            .enumerate()
+            .filter_map(|(line, it)| Some((line, (*it)?)))
+            .collect();
+        for pair in known.windows(2) {
+            let [(a, above), (b, below)] = *pair else {
+                continue;
+            };
+            let lines = a + 1..b;
+            if lines.is_empty() || above.file != below.file || below.line <= above.line + 1 {
+                continue;
+            }
+            let there = above.line + 1..below.line;
+            if lines.len() > MOST_BRIDGED || there.len() > MOST_BRIDGED || !lines.clone().all(free)
+            {
+                continue;
+            }
+            let new = &self.files[above.file].read.text;
+            let (Some(was), Some(is)) = (
+                Text::of(old.span(lines.clone()).to_vec()),
+                Text::of(new.span(there.clone()).to_vec()),
+            ) else {
+                continue;
+            };
+            let map = LineMap::between(&was, &is);
+            for line in lines.clone() {
+                to[line] = map.get(line - lines.start).map(|it| Carried {
+                    line: there.start + it.first,
+                    ..above
+                });
+            }
+        }
+    }
+
+    /// The lines around `line` that stand, equal but for whitespace, around `at`: those that tell
+    /// something only where they went from the old and came to the new file.
+    fn run(
+        &self,
+        old: &Text,
+        free: &dyn Fn(usize) -> bool,
+        line: usize,
+        file: usize,
+        at: usize,
+    ) -> Range<usize> {
+        let added = &self.files[file];
+        let new = &added.read.text;
+        let fits = |a: usize, b: usize| {
+            b < new.len()
+                && old.squeezed(a) == new.squeezed(b)
+                && (!old.is_telling(a) || free(a) && added.is_added(b))
+        };
+        let (mut start, mut end) = (line, line + 1);
+        while start > 0 && at + start > line && fits(start - 1, at + start - line - 1) {
+            start -= 1;
+        }
+        while end < old.len() && fits(end, at + end - line) {
+            end += 1;
+        }
+        start..end
+    }
+
+    /// Where a span went with its block or blocks.
+    pub(super) fn carried(
+        &self,
+        old: &Text,
+        span: &Range<usize>,
+        blocks: &Blocks,
+    ) -> Option<Moved> {
+        let lines = blocks.to.get(span.clone())?;
+        let mut weights: HashMap<usize, f32> = HashMap::new();
+        for (line, to) in span.clone().zip(lines) {
+            if let Some(to) = to {
+                *weights.entry(to.file).or_default() += old.weight(line);
+            }
+        }
+        let most = |a: &(usize, f32), b: &(usize, f32)| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0));
+        let (file, weight) = weights.into_iter().max_by(most)?;
+        let kept = weight / old.all_weight(span.clone()).max(f32::MIN_POSITIVE);
+        let there = || lines.iter().flatten().filter(|it| it.file == file);
+        let first = there().map(|it| it.line).min()?;
+        let last = there().map(|it| it.line).max()?;
+        let hull = first..last + 1;
+        if kept < ENOUGH_HERE || hull.len() > span.len() * 2 + 8 {
+            return None;
+        }
+        let added = &self.files[file];
+        let whole = there().count() == span.len() && hull.len() == span.len();
+        let place = match whole {
+            true => judged(old, &added.read.text, span, hull, 0.99),
+            false => {
+                let alone = Text::of(old.span(span.clone()).to_vec())?;
+                let candidate = Candidate {
+                    file,
+                    lines: hull,
+                    votes: weight,
+                };
+                close_up(&alone, added, &candidate)?
+            }
+        };
+        Some(Moved {
+            file: added.file.clone(),
+            place,
+            ambiguous: there().any(|it| it.ambiguous),
+        })
     }
 
     /// Where the lines of a span of `old` went, if they are found again.
@@ -181,7 +350,7 @@ fn close_up(span: &Text, added: &Added, candidate: &Candidate) -> Option<Place> 
     let around = Text::of(text.span(window.clone()).to_vec())?;
     let map = LineMap::between(span, &around);
     let whole = 0..span.len();
-    let found = place(span, &around, &map, &whole)?;
+    let found = mapped(span, &around, &map, &whole, false)?;
     // Only what the change added counts.
     let kept = whole
         .clone()

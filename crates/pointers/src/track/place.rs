@@ -37,23 +37,37 @@ struct Edge {
 
 /// `None` where nothing stands in its place.
 pub(super) fn place(old: &Text, new: &Text, map: &LineMap, span: &Range<usize>) -> Option<Place> {
+    match mapped(old, new, map, span, true) {
+        Some(place) => Some(place),
+        None => in_its_gap(old, new, map, span),
+    }
+}
+
+/// By its lines that have counterparts; with `edges`, what was put in the place of its first and
+/// last lines is part of it too.
+pub(super) fn mapped(
+    old: &Text,
+    new: &Text,
+    map: &LineMap,
+    span: &Range<usize>,
+    edges: bool,
+) -> Option<Place> {
     let mapped = |it: &usize| map.get(*it).is_some();
-    let Some(first) = span.clone().find(mapped) else {
-        return in_its_gap(old, new, map, span);
-    };
+    let first = span.clone().find(mapped)?;
     let last = span.clone().rev().find(mapped).unwrap_or(first);
     let (top, bottom) = (map.get(first)?.first, map.get(last)?.last);
     let before = edge_above(map, span.start);
     let after = edge_below(map, span.end, old.len(), new.len());
+    let edge = if edges { replaced } else { |_, _, _| 0 };
     let start = top
-        - replaced(
+        - edge(
             first - span.start,
             first - before.old,
             top - before.new.min(top),
         );
     let end = bottom + 1;
     let end = end
-        + replaced(
+        + edge(
             span.end - 1 - last,
             after.old - 1 - last,
             after.new.max(end) - end,
@@ -116,7 +130,9 @@ pub(super) fn judged(
 fn replaced(ours: usize, old: usize, new: usize) -> usize {
     match (ours, old) {
         (0, _) | (_, 0) => 0,
-        _ if ours >= old => new.min(ours * 3 + 3),
+        // Much more than stood there is something new.
+        _ if ours >= old && new > ours * 2 + 2 => 0,
+        _ if ours >= old => new,
         _ => (new * ours).div_ceil(old).min(new),
     }
 }

@@ -1,6 +1,9 @@
 //! The states of a repository between which spans are tracked, and what changed from one to another.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Component, Path},
+};
 
 use engram_model::Refusal;
 use git2::{Delta, Diff, DiffFindOptions, DiffOptions, ErrorCode, ObjectType, Oid};
@@ -150,7 +153,8 @@ fn of_delta(delta: &git2::DiffDelta<'_>) -> Change {
 
 /// A file by its path; `None` where there is none. Links are not followed.
 pub(super) fn find(repo: &Repo, side: Snapshot, path: &str) -> Result<Option<File>, Refusal> {
-    if path.contains('\0') || path.is_empty() {
+    let plain = |it: Component<'_>| matches!(it, Component::Normal(_));
+    if path.contains('\0') || path.is_empty() || !Path::new(path).components().all(plain) {
         return Ok(None);
     }
     let broken = |e: &git2::Error| refuse::broken(&refuse::quoted(path), e);

@@ -6,7 +6,7 @@ use engram_model::Refusal;
 
 use super::{
     cache::Cache,
-    moves::{Additions, Moved},
+    moves::{Additions, Blocks, Moved},
     place::{Place, exact_nearby, place},
     side::{Change, File, Snapshot},
 };
@@ -56,6 +56,8 @@ pub(super) struct Step<'s> {
     pub(super) changes: &'s [Change],
     by_path: HashMap<&'s str, &'s Change>,
     additions: Option<Additions>,
+    /// What was moved out of a file, by its path.
+    blocks: HashMap<String, Blocks>,
 }
 
 impl<'s> Step<'s> {
@@ -67,6 +69,7 @@ impl<'s> Step<'s> {
             changes,
             by_path: changes.iter().filter_map(named).collect(),
             additions: None,
+            blocks: HashMap::new(),
         }
     }
 
@@ -152,7 +155,19 @@ impl<'s> Step<'s> {
         let additions = self
             .additions
             .get_or_insert_with(|| Additions::of(cache, old, new, changes));
-        let moved = additions.find(&before.text, &spot.lines, &spot.file.path);
+        let own = spot.file.path.as_str();
+        if !self.blocks.contains_key(own) {
+            let after = self.by_path.get(own).and_then(|it| it.new.as_ref());
+            let after = after.and_then(|it| cache.read(new, it).ok());
+            let map = after.map(|it| cache.map(&before, &it));
+            let blocks = additions.blocks(&before.text, map.as_deref(), own);
+            self.blocks.insert(own.to_owned(), blocks);
+        }
+        let carried = self
+            .blocks
+            .get(own)
+            .and_then(|it| additions.carried(&before.text, &spot.lines, it));
+        let moved = carried.or_else(|| additions.find(&before.text, &spot.lines, own));
         match (moved, here) {
             (
                 Some(Moved {

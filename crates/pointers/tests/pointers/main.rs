@@ -11,5 +11,8 @@ mod layouts;
 mod links;
 mod sections;
 mod spans;
+mod tracked;
+mod tracked_badly;
+mod tracked_histories;
 mod views;
 mod worktrees;

@@ -1,0 +1,165 @@
+//! `engram pointers`: what became of the evidence, and a claim pointed at where it is now.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::fixture::{Place, git};
+
+const SOURCE: &str = "fn main() {\n    let max_retries = 3;\n    retry(max_retries);\n}\n";
+
+impl Place {
+    /// A repository with one source file and a claim about its second line; the claim's id.
+    fn about_retries() -> (Self, String) {
+        let place = Self::new();
+        place.commit("src/retry.rs", SOURCE);
+        let stored = place.json(&[
+            "put",
+            "--claim",
+            "Retries stop after 3.",
+            "--pointer",
+            "repo:src/retry.rs#L2@HEAD",
+        ]);
+        let id = stored["id"].as_str().unwrap().to_owned();
+        (place, id)
+    }
+
+    fn commit(&self, path: &str, text: &str) {
+        self.write(&format!("repo/{path}"), text);
+        git(&self.repo(), &["add", "--all"]);
+        git(&self.repo(), &["commit", "-q", "-m", "work"]);
+    }
+
+    /// `standing` and `state` of the only claim that is looked at.
+    #[track_caller]
+    fn checked(&self, args: &[&str]) -> (Value, Value) {
+        let reply = self.json(&[&["pointers", "check"], args].concat());
+        let engram = &reply["engrams"][0];
+        (
+            engram["standing"].clone(),
+            engram["pointers"][0]["state"].clone(),
+        )
+    }
+}
+
+#[test]
+fn the_evidence_is_followed_to_the_files_on_disk() {
+    let (place, _) = Place::about_retries();
+    let edited = SOURCE.replace("= 3", "= 5");
+    let cases = [
+        (Some(SOURCE.to_owned()), "holds", "unchanged"),
+        (Some(format!("// new\n\n{SOURCE}")), "holds", "moved"),
+        (Some(SOURCE.replace("    let", "\tlet")), "holds", "edited"),
+        (Some(edited), "needs_reverification", "edited"),
+        (None, "evidence_gone", "deleted"),
+    ];
+    for (text, standing, state) in cases {
+        let path = place.repo().join("src/retry.rs");
+        match &text {
+            Some(text) => fs::write(&path, text).unwrap(),
+            None => fs::remove_file(&path).unwrap(),
+        }
+        assert_eq!(
+            place.checked(&[]),
+            (json!(standing), json!(state)),
+            "{text:?}"
+        );
+    }
+}
+
+#[test]
+fn changed_speaks_of_uncommitted_work_alone() {
+    let (place, id) = Place::about_retries();
+    let touched = || place.json(&["pointers", "check", "--changed"])["engrams"].clone();
+    assert_eq!(touched(), json!([]), "nothing was touched");
+    place.write("repo/src/retry.rs", SOURCE.replace("= 3", "= 5"));
+    assert_eq!(touched()[0]["id"], json!(id));
+    place.commit("src/retry.rs", &SOURCE.replace("= 3", "= 5"));
+    assert_eq!(touched(), json!([]), "it is committed");
+    assert_eq!(place.checked(&[]).0, json!("needs_reverification"));
+}
+
+#[test]
+fn a_claim_is_repinned_in_its_lineage() {
+    let (place, id) = Place::about_retries();
+    place.commit("src/retry.rs", &format!("// new\n{SOURCE}"));
+    let stored = place.json(&["pointers", "repin", &id]);
+    let got = place.json(&["get", stored["id"].as_str().unwrap()]);
+    let head = git(&place.repo(), &["rev-parse", "HEAD"]);
+    assert_eq!(
+        got["pointers"][0]["ref"],
+        json!(format!("repo:src/retry.rs#L3@{}", head.trim()))
+    );
+    assert_eq!(
+        got["lineage_id"],
+        json!(id),
+        "the lineage of its first version"
+    );
+    assert_eq!(got["supersedes"], json!(id));
+    assert_eq!(place.checked(&[]), (json!("holds"), json!("unchanged")));
+
+    git(&place.repo(), &["rm", "-q", "src/retry.rs"]);
+    git(&place.repo(), &["commit", "-q", "-m", "gone"]);
+    let refused = place.run(&[
+        "--json",
+        "pointers",
+        "repin",
+        stored["id"].as_str().unwrap(),
+    ]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.err.contains("POINTER_NOT_FOUND"), "{refused:?}");
+}
+
+#[test]
+fn what_cannot_be_looked_at_is_not_called_changed() {
+    let (place, _) = Place::about_retries();
+    // History is rewritten and the old commit is collected.
+    git(&place.repo(), &["checkout", "-q", "--orphan", "other"]);
+    git(&place.repo(), &["commit", "-q", "-m", "other"]);
+    git(&place.repo(), &["branch", "-D", "main"]);
+    git(
+        &place.repo(),
+        &["reflog", "expire", "--expire=now", "--all"],
+    );
+    git(&place.repo(), &["gc", "-q", "--prune=now"]);
+    let reply = place.json(&["pointers", "check"]);
+    assert_eq!(reply["engrams"][0]["standing"], json!("unknown"));
+    assert!(reply["engrams"][0]["pointers"][0]["error"]["hint"].is_string());
+}
+
+#[test]
+fn lines_are_tracked_between_commits_and_each_is_answered() {
+    let (place, _) = Place::about_retries();
+    place.commit("src/retry.rs", &format!("// new\n{SOURCE}"));
+    let lines = concat!(
+        r#"{"id":"a","path":"src/retry.rs","start":2,"end":3}"#,
+        "\n{\n",
+        r#"{"id":"b","path":"src/none.rs","start":1,"end":1}"#,
+        "\n",
+        r#"{"id":"c","path":"src/retry.rs","start":2,"end":99}"#,
+        "\n"
+    );
+    let args = [
+        "pointers", "track", "--from", "HEAD~1", "--to", "HEAD", "--spans", "-",
+    ];
+    let ran = place.feed(&args, lines.as_bytes());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let answers: Vec<Value> = ran
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(answers.len(), 4);
+    assert_eq!(
+        (
+            &answers[0]["state"],
+            &answers[0]["start"],
+            &answers[0]["end"]
+        ),
+        (&json!("moved"), &json!(3), &json!(4))
+    );
+    for (answer, id) in answers[1..].iter().zip([json!(2), json!("b"), json!("c")]) {
+        assert_eq!(answer["id"], id);
+        assert!(answer["error"]["code"].is_string(), "{answer}");
+    }
+}

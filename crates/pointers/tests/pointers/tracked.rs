@@ -1,0 +1,427 @@
+//! Where spans are after one change or several: the states, and the peers' classes.
+
+use engram_pointers::track::{Anchor, Edit, Side, Span, State, track};
+
+use crate::fixture::Fixture;
+
+pub(crate) fn span(path: &str, start: u32, end: u32) -> Span {
+    Span {
+        path: path.to_owned(),
+        start,
+        end,
+    }
+}
+
+/// One span that must be answered.
+#[track_caller]
+pub(crate) fn follow(fixture: &Fixture, from: &str, to: &str, asked: &Span) -> Anchor {
+    let sides = (Side::Commit(from.into()), Side::Commit(to.into()));
+    let spans = std::slice::from_ref(asked);
+    let mut answers = track(&fixture.repo(), &sides.0, &sides.1, spans).unwrap();
+    answers.pop().unwrap().unwrap()
+}
+
+/// A file of `count` functions of four lines each with a blank line after it; function 1 begins
+/// at line 1, function n at line 5n - 4.
+fn functions(count: usize) -> String {
+    (1..=count)
+        .map(|n| {
+            format!(
+                "def limit_of_service_{n}(request):\n    base = settings.base_{n}\n    retries = {}\n    return base * retries + request.weight_{n}\n\n",
+                n * 7
+            )
+        })
+        .collect()
+}
+
+fn expect(found: &Anchor, state: State, place: Option<(&str, u32, u32)>, what: &str) {
+    let place = place.map(|(path, start, end)| span(path, start, end));
+    assert_eq!(
+        (found.state, &found.place),
+        (state, &place),
+        "{what}: {found:?}"
+    );
+    assert!((0.0..=1.0).contains(&found.confidence), "{what}: {found:?}");
+}
+
+#[test]
+fn one_change_has_one_state() {
+    const TEXT: State = State::Edited(Edit::Text);
+    const SPACE: State = State::Edited(Edit::Whitespace);
+    let old = "alpha one\nbeta two\ngamma three\ndelta four\nepsilon five\nzeta six\n";
+    // Lines 3 and 4 are followed.
+    let cases: &[(&str, &str, State, Option<(u32, u32)>)] = &[
+        ("nothing", old, State::Unchanged, Some((3, 4))),
+        (
+            "inserted above",
+            "new\nalpha one\nbeta two\ngamma three\ndelta four\nepsilon five\nzeta six\n",
+            State::Moved,
+            Some((4, 5)),
+        ),
+        (
+            "inserted right before and after",
+            "alpha one\nbeta two\nnew\ngamma three\ndelta four\nnew\nepsilon five\nzeta six\n",
+            State::Moved,
+            Some((4, 5)),
+        ),
+        (
+            "inserted inside",
+            "alpha one\nbeta two\ngamma three\nnew\ndelta four\nepsilon five\nzeta six\n",
+            TEXT,
+            Some((3, 5)),
+        ),
+        (
+            "first line deleted",
+            "alpha one\nbeta two\ndelta four\nepsilon five\nzeta six\n",
+            TEXT,
+            Some((3, 3)),
+        ),
+        (
+            "one word changed",
+            "alpha one\nbeta two\ngamma 3\ndelta four\nepsilon five\nzeta six\n",
+            TEXT,
+            Some((3, 4)),
+        ),
+        (
+            "reindented",
+            "alpha one\nbeta two\n  gamma three\n\tdelta four\nepsilon five\nzeta six\n",
+            SPACE,
+            Some((3, 4)),
+        ),
+        (
+            "joined",
+            "alpha one\nbeta two\ngamma three delta four\nepsilon five\nzeta six\n",
+            SPACE,
+            Some((3, 3)),
+        ),
+        (
+            "split",
+            "alpha one\nbeta two\ngamma\nthree\ndelta\nfour\nepsilon five\nzeta six\n",
+            SPACE,
+            Some((3, 6)),
+        ),
+        (
+            "other line endings",
+            "alpha one\r\nbeta two\r\ngamma three\r\ndelta four\r\nepsilon five\r\nzeta six\r\n",
+            SPACE,
+            Some((3, 4)),
+        ),
+        (
+            "deleted",
+            "alpha one\nbeta two\nepsilon five\nzeta six\n",
+            State::Deleted,
+            None,
+        ),
+        (
+            "something else in its place",
+            "alpha one\nbeta two\n#include <x>\nepsilon five\nzeta six\n",
+            State::Deleted,
+            None,
+        ),
+        ("emptied", "", State::Deleted, None),
+        (
+            "became a binary",
+            "\0\0gamma three\ndelta four\n",
+            State::Deleted,
+            None,
+        ),
+    ];
+    for (what, new, state, lines) in cases {
+        let fixture = Fixture::with(&[("f.txt", old.as_bytes()), ("other", b"x\n")]);
+        fixture.write("f.txt", new.as_bytes());
+        fixture.commit("second");
+        let found = follow(&fixture, "HEAD~1", "HEAD", &span("f.txt", 3, 4));
+        let place = lines.map(|(start, end)| ("f.txt", start, end));
+        expect(&found, *state, place, what);
+    }
+}
+
+#[test]
+fn a_last_line_without_its_end_has_other_bytes() {
+    let fixture = Fixture::with(&[("f", b"one two three\nfour five six")]);
+    fixture.write("f", b"one two three\nfour five six\n");
+    fixture.commit("second");
+    let found = follow(&fixture, "HEAD~1", "HEAD", &span("f", 2, 2));
+    expect(
+        &found,
+        State::Edited(Edit::Whitespace),
+        Some(("f", 2, 2)),
+        "newline",
+    );
+    let found = follow(&fixture, "HEAD~1", "HEAD", &span("f", 1, 1));
+    expect(&found, State::Unchanged, Some(("f", 1, 1)), "above it");
+}
+
+/// The recipe of the peers: claims that each cite the four lines of one function.
+#[test]
+fn every_class_of_the_peers() {
+    const CLAIMS: u32 = 20;
+    type Made = fn(&Fixture, &str, u32);
+    let kept: &[(&str, Made)] = &[
+        ("unchanged", |it, _, _| {
+            it.write("README", b"another file\n")
+        }),
+        ("edit elsewhere in the file", |it, text, n| {
+            let other = n % CLAIMS + 1;
+            let text = text.replace(&format!("settings.base_{other}\n"), "settings.fallback\n");
+            it.write("src/app.py", text.as_bytes());
+        }),
+        ("20 lines inserted above", |it, text, _| {
+            let above: String = (0..20).map(|n| format!("import module_{n}\n")).collect();
+            it.write("src/app.py", (above + text).as_bytes());
+        }),
+        ("file renamed", |it, _, _| {
+            it.git(&["mv", "src/app.py", "src/limits.py"]);
+        }),
+        ("renamed and shifted", |it, text, _| {
+            it.git(&["mv", "src/app.py", "src/limits.py"]);
+            it.write(
+                "src/limits.py",
+                format!("import os\nimport sys\n\n{text}").as_bytes(),
+            );
+        }),
+        ("moved to another file", |it, text, n| {
+            let function = function(text, n);
+            it.write("src/app.py", text.replacen(&function, "", 1).as_bytes());
+            it.write(
+                "src/new.py",
+                format!("import os\n\n\n{function}").as_bytes(),
+            );
+        }),
+        ("whitespace only", |it, text, n| {
+            let function = function(text, n);
+            let wide = function.replace("    ", "        ");
+            it.write("src/app.py", text.replacen(&function, &wide, 1).as_bytes());
+        }),
+    ];
+    let broken: &[(&str, Made, State)] = &[
+        (
+            "value changed",
+            |it, text, n| {
+                let text = text.replace(&format!("retries = {}\n", n * 7), "retries = 1000\n");
+                it.write("src/app.py", text.as_bytes());
+            },
+            State::Edited(Edit::Text),
+        ),
+        (
+            "span deleted",
+            |it, text, n| {
+                let text = text.replacen(&function(text, n), "", 1);
+                it.write("src/app.py", text.as_bytes());
+            },
+            State::Deleted,
+        ),
+        (
+            "file deleted",
+            |it, _, _| {
+                it.git(&["rm", "-q", "src/app.py"]);
+            },
+            State::Deleted,
+        ),
+    ];
+    let text = functions(CLAIMS as usize);
+    let (mut held, mut caught) = (0, 0);
+    let after = |make: Made, n: u32| {
+        let fixture = Fixture::with(&[
+            ("src/app.py", text.as_bytes()),
+            ("src/other.py", b"import os\nprint(os.name)\n"),
+        ]);
+        make(&fixture, &text, n);
+        fixture.commit("second");
+        let found = follow(
+            &fixture,
+            "HEAD~1",
+            "HEAD",
+            &span("src/app.py", 5 * n - 4, 5 * n - 1),
+        );
+        found.state
+    };
+    for n in 1..=CLAIMS {
+        for (class, make) in kept {
+            let state = after(*make, n);
+            let holds = !matches!(state, State::Deleted | State::Edited(Edit::Text));
+            assert!(holds, "{class}, claim {n}: {state:?}");
+            held += 1;
+        }
+        for (class, make, expected) in broken {
+            assert_eq!(after(*make, n), *expected, "{class}, claim {n}");
+            caught += 1;
+        }
+    }
+    assert_eq!((held, caught), (140, 60));
+}
+
+fn function(text: &str, n: u32) -> String {
+    let lines = text.split_inclusive('\n');
+    lines.skip(5 * n as usize - 5).take(5).collect()
+}
+
+#[test]
+fn a_twin_is_not_taken_for_what_went_away() {
+    let block =
+        "fn reset(&mut self) {\n    self.count = 0;\n    self.total_of_everything = 0;\n}\n";
+    let old = format!("struct A;\n{block}struct B;\n{block}struct C;\n");
+    let fixture = Fixture::with(&[("f.rs", old.as_bytes())]);
+    fixture.write(
+        "f.rs",
+        format!("struct A;\nstruct B;\n{block}struct C;\n").as_bytes(),
+    );
+    fixture.commit("the first is gone");
+    let first = follow(&fixture, "HEAD~1", "HEAD", &span("f.rs", 2, 5));
+    expect(&first, State::Deleted, None, "the first twin");
+    let second = follow(&fixture, "HEAD~1", "HEAD", &span("f.rs", 7, 10));
+    expect(
+        &second,
+        State::Moved,
+        Some(("f.rs", 3, 6)),
+        "the second twin",
+    );
+}
+
+#[test]
+fn many_small_steps_are_one_way() {
+    let old = functions(6);
+    let fixture = Fixture::with(&[("a.py", old.as_bytes())]);
+    let from = fixture.commit("begin");
+    // Everything of function 3 changes, a line at a time, and the file is renamed on the way.
+    let mut text = old.clone();
+    for (at, (was, is)) in [
+        (
+            "def limit_of_service_3(request):",
+            "def ceiling(request, tenant):",
+        ),
+        ("    base = settings.base_3", "    floor = tenant.minimum()"),
+        ("    retries = 21", "    attempts = tenant.attempts()"),
+        (
+            "    return base * retries + request.weight_3",
+            "    return max(floor, attempts)",
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        text = text.replacen(was, is, 1);
+        let name = if at < 2 { "a.py" } else { "b.py" };
+        fixture.write(name, text.as_bytes());
+        if at == 2 {
+            fixture.git(&["rm", "-q", "-f", "a.py"]);
+        }
+        fixture.commit("step");
+    }
+    let found = follow(&fixture, &from, "HEAD", &span("a.py", 11, 14));
+    expect(
+        &found,
+        State::Edited(Edit::Text),
+        Some(("b.py", 11, 14)),
+        "step by step",
+    );
+    let back = follow(&fixture, "HEAD", &from, &span("b.py", 11, 14));
+    expect(
+        &back,
+        State::Edited(Edit::Text),
+        Some(("a.py", 11, 14)),
+        "and back",
+    );
+}
+
+#[test]
+fn histories_that_are_not_one_line() {
+    let text = functions(8);
+    let fixture = Fixture::with(&[("a.py", text.as_bytes())]);
+    let asked = span("a.py", 16, 19);
+    // Two branches that each change what is above, merged both ways, and a third that is unrelated.
+    fixture.git(&["checkout", "-q", "-b", "left"]);
+    fixture.write("a.py", format!("left\n{text}").as_bytes());
+    let left = fixture.commit("left");
+    fixture.git(&["checkout", "-q", "main"]);
+    fixture.write("a.py", format!("{text}right\n").as_bytes());
+    let right = fixture.commit("right");
+    let moved = follow(&fixture, &right, &left, &asked);
+    expect(
+        &moved,
+        State::Moved,
+        Some(("a.py", 17, 20)),
+        "across branches",
+    );
+    let merge = |branch: &str, name: &str, with: &str| {
+        fixture.git(&["checkout", "-q", "-b", name, branch]);
+        fixture.git(&["merge", "-q", "--no-edit", with]);
+    };
+    merge(&left, "one", &right);
+    merge(&right, "two", &left);
+    fixture.git(&["checkout", "-q", "one"]);
+    fixture.git(&["merge", "-q", "--no-edit", "two"]);
+    let crossed = follow(&fixture, "two", "one", &span("a.py", 17, 20));
+    expect(
+        &crossed,
+        State::Unchanged,
+        Some(("a.py", 17, 20)),
+        "criss-cross",
+    );
+    fixture.git(&["checkout", "-q", "--orphan", "alone"]);
+    fixture.write("a.py", format!("alone\nalone\n{text}").as_bytes());
+    let alone = fixture.commit("unrelated");
+    let moved = follow(&fixture, &right, &alone, &asked);
+    expect(
+        &moved,
+        State::Moved,
+        Some(("a.py", 18, 21)),
+        "unrelated histories",
+    );
+}
+
+#[test]
+fn deleted_and_later_restored() {
+    let text = functions(5);
+    let fixture = Fixture::with(&[("a.py", text.as_bytes()), ("b", b"b\n")]);
+    let from = fixture.commit("begin");
+    fixture.git(&["rm", "-q", "a.py"]);
+    let without = fixture.commit("gone");
+    fixture.write("a.py", format!("\n{text}").as_bytes());
+    fixture.commit("back");
+    let asked = span("a.py", 6, 9);
+    let gone = follow(&fixture, &from, &without, &asked);
+    expect(&gone, State::Deleted, None, "while it was gone");
+    let back = follow(&fixture, &from, "HEAD", &asked);
+    expect(&back, State::Moved, Some(("a.py", 7, 10)), "restored");
+}
+
+#[test]
+fn the_index_and_the_disk_are_sides_too() {
+    let text = functions(5);
+    let fixture = Fixture::with(&[("a.py", text.as_bytes()), (".gitignore", b"out/\n")]);
+    fixture.write("a.py", format!("staged\n{text}").as_bytes());
+    fixture.git(&["add", "a.py"]);
+    fixture.write("a.py", format!("on disk\nstaged\n{text}").as_bytes());
+    let repo = fixture.repo();
+    let commit = Side::Commit("HEAD".into());
+    for (from, to, first, expected) in [
+        (&commit, &Side::Index, 6, (7, 10)),
+        (&commit, &Side::Worktree, 6, (8, 11)),
+        (&Side::Index, &Side::Worktree, 7, (8, 11)),
+        (&Side::Worktree, &Side::Index, 8, (7, 10)),
+        (&Side::Worktree, &commit, 8, (6, 9)),
+        (&Side::Index, &commit, 7, (6, 9)),
+    ] {
+        let asked = [span("a.py", first, first + 3)];
+        let found = track(&repo, from, to, &asked)
+            .unwrap()
+            .pop()
+            .unwrap()
+            .unwrap();
+        let place = Some(("a.py", expected.0, expected.1));
+        expect(&found, State::Moved, place, &format!("{from:?} to {to:?}"));
+    }
+    // Moved on disk to a file that git does not know yet.
+    fixture.write("a.py", b"import new\n");
+    fixture.write("new.py", text.as_bytes());
+    let asked = [span("a.py", 6, 9)];
+    let found = track(&repo, &commit, &Side::Worktree, &asked).unwrap();
+    let found = found.into_iter().next().unwrap().unwrap();
+    expect(
+        &found,
+        State::Renamed,
+        Some(("new.py", 6, 9)),
+        "an untracked file",
+    );
+}

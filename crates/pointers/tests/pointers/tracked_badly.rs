@@ -1,0 +1,180 @@
+//! Bad input to tracking: a refusal for that span alone, or for the revision.
+
+use std::fs;
+
+use engram_model::Code;
+use engram_pointers::track::{Side, Span, State, track};
+
+use crate::{
+    fixture::{Fixture, refused},
+    tracked::span,
+};
+
+fn commits(from: &str, to: &str) -> (Side, Side) {
+    (Side::Commit(from.into()), Side::Commit(to.into()))
+}
+
+#[test]
+fn each_bad_span_is_refused_alone() {
+    let inner = Fixture::with(&[("f", b"inside\n")]);
+    let fixture = Fixture::with(&[
+        ("good.txt", b"one\ntwo\nthree\n"),
+        ("empty", b""),
+        ("binary", b"a\0b\n"),
+        ("folder/file", b"x\n"),
+        (
+            "lfs",
+            b"version https://git-lfs.example/spec/v1\noid sha256:4d7a\nsize 12345\n",
+        ),
+    ]);
+    let url = inner.root().to_string_lossy().into_owned();
+    fixture.git(&["submodule", "--quiet", "add", &url, "sub"]);
+    std::os::unix::fs::symlink("good.txt", fixture.root().join("link")).unwrap();
+    fixture.commit("second");
+    let bad: &[(Span, Code, &str)] = &[
+        (
+            span("missing", 1, 1),
+            Code::PointerNotFound,
+            "does not exist",
+        ),
+        (span("good.txt", 3, 4), Code::PointerNotFound, "no line 4"),
+        (span("good.txt", 0, 1), Code::PointerInvalid, "not a span"),
+        (span("good.txt", 3, 2), Code::PointerInvalid, "not a span"),
+        (
+            span("good.txt", 1, u32::MAX),
+            Code::PointerNotFound,
+            "no line",
+        ),
+        (span("empty", 1, 1), Code::PointerNotFound, "no line 1"),
+        (span("binary", 1, 1), Code::PointerInvalid, "binary"),
+        (span("folder", 1, 1), Code::PointerInvalid, "folder"),
+        (span("sub", 1, 1), Code::PointerInvalid, "submodule"),
+        (span("sub/f", 1, 1), Code::PointerInvalid, "submodule"),
+        (span("link", 1, 1), Code::PointerInvalid, "link"),
+        (span("", 1, 1), Code::PointerInvalid, "folder"),
+        (span("../good.txt", 1, 1), Code::PointerInvalid, "leaves"),
+        (span("/good.txt", 1, 1), Code::PointerInvalid, "not a file"),
+        (
+            span("good.txt\0", 1, 1),
+            Code::PointerNotFound,
+            "does not exist",
+        ),
+        (
+            span(&"x/".repeat(5000), 1, 1),
+            Code::PointerNotFound,
+            "does not exist",
+        ),
+    ];
+    // Between good ones, which are answered all the same.
+    let mut asked = vec![span("good.txt", 1, 2), span("lfs", 2, 2)];
+    asked.extend(bad.iter().map(|it| it.0.clone()));
+    asked.push(span("good.txt", 3, 3));
+    let (from, to) = commits("HEAD", "HEAD~1");
+    let answers = track(&fixture.repo(), &from, &to, &asked).unwrap();
+    assert_eq!(answers.len(), asked.len());
+    for (asked, answer) in asked.iter().zip(answers) {
+        match bad.iter().find(|it| it.0 == *asked) {
+            Some((_, code, says)) => refused(answer, &format!("{asked:?}"), *code, says),
+            None => assert_eq!(answer.unwrap().state, State::Unchanged, "{asked:?}"),
+        }
+    }
+}
+
+#[test]
+fn an_unknown_revision_is_refused_as_a_whole() {
+    let fixture = Fixture::with(&[("f", b"one\n")]);
+    let bare = fixture.beside("bare.git");
+    fixture.git(&["clone", "-q", "--bare", ".", &bare.to_string_lossy()]);
+    let repo = fixture.repo();
+    for rev in ["nowhere", "", "HEAD~9", "HEAD:f", "\0", "deadbeef", "--all"] {
+        let (good, bad) = commits("HEAD", rev);
+        assert!(track(&repo, &good, &bad, &[]).is_err(), "{rev:?}");
+        assert!(
+            track(&repo, &bad, &good, &[span("f", 1, 1)]).is_err(),
+            "{rev:?}"
+        );
+    }
+    let bare = engram_pointers::Repo::open(&bare).unwrap();
+    let (head, _) = commits("HEAD", "HEAD");
+    for side in [Side::Index, Side::Worktree] {
+        let refusal = track(&bare, &head, &side, &[]).unwrap_err();
+        assert!(refusal.message.contains("bare"), "{refusal}");
+    }
+    assert!(track(&bare, &head, &head, &[span("f", 1, 1)]).unwrap()[0].is_ok());
+}
+
+/// Loose objects are damaged one by one; what does not need them is answered.
+#[test]
+fn a_damaged_object_is_an_error_for_what_needs_it() {
+    let fixture = Fixture::with(&[
+        ("safe/a", b"alpha\nbeta\n"),
+        ("hurt/b", b"gamma\ndelta\n"),
+        ("hurt/c", b"epsilon\nzeta\n"),
+    ]);
+    fixture.write("safe/a", b"new\nalpha\nbeta\n");
+    fixture.write("hurt/b", b"new\ngamma\ndelta\n");
+    fixture.git(&["rm", "-q", "hurt/c"]);
+    fixture.write("hurt/d", b"something else entirely\n");
+    fixture.commit("second");
+    let asked = [
+        span("safe/a", 1, 2),
+        span("hurt/b", 1, 2),
+        span("hurt/c", 1, 2),
+    ];
+    let (from, to) = commits("HEAD~1", "HEAD");
+    for object in ["HEAD:hurt/b", "HEAD:hurt/d", "HEAD:hurt", "HEAD~1:hurt"] {
+        let id = fixture.git(&["rev-parse", object]);
+        let at = fixture
+            .root()
+            .join(".git/objects")
+            .join(&id[..2])
+            .join(&id[2..]);
+        let whole = fs::read(&at).unwrap();
+        let mut permissions = fs::metadata(&at).unwrap().permissions();
+        std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o644);
+        fs::set_permissions(&at, permissions).unwrap();
+        fs::write(&at, b"not an object").unwrap();
+        let answers = track(&fixture.repo(), &from, &to, &asked).unwrap();
+        let safe = answers[0].as_ref().unwrap();
+        assert_eq!(safe.state, State::Moved, "{object}");
+        if object != "HEAD:hurt/d" {
+            refused(
+                answers[1].clone(),
+                object,
+                Code::RepoUnavailable,
+                "git fsck",
+            );
+        }
+        fs::write(&at, whole).unwrap();
+    }
+}
+
+#[test]
+fn a_shallow_clone_answers_with_what_it_has() {
+    let fixture = Fixture::with(&[("f", b"one line of text\nanother line of text\n")]);
+    let first = fixture.git(&["rev-parse", "HEAD"]);
+    for n in 0..4 {
+        fixture.write(
+            "f",
+            format!("{n}\none line of text\nanother line of text\n").as_bytes(),
+        );
+        fixture.commit("more");
+    }
+    let clone = fixture.beside("shallow");
+    let url = format!("file://{}", fixture.root().display());
+    fixture.git(&[
+        "clone",
+        "-q",
+        "--depth",
+        "2",
+        &url,
+        &clone.to_string_lossy(),
+    ]);
+    let repo = engram_pointers::Repo::open(&clone).unwrap();
+    let (from, to) = commits("HEAD~1", "HEAD");
+    let found = track(&repo, &from, &to, &[span("f", 2, 3)]).unwrap();
+    assert_eq!(found[0].as_ref().unwrap().state, State::Unchanged);
+    let (beyond, to) = commits(&first, "HEAD");
+    let refusal = track(&repo, &beyond, &to, &[]).unwrap_err();
+    assert!(refusal.hint.contains("unshallow"), "{refusal:?}");
+}

@@ -1,0 +1,300 @@
+//! Properties of tracking over generated histories.
+
+use engram_pointers::track::{Anchor, Edit, Side, Span, State, track};
+use proptest::prelude::*;
+
+use crate::fixture::Fixture;
+
+/// One change of one of two files.
+#[derive(Clone, Debug)]
+enum Change {
+    Insert { at: usize, count: usize },
+    Delete { at: usize, count: usize },
+    Edit { at: usize },
+    Move { at: usize, count: usize, to: usize },
+    Rename,
+    Reindent,
+}
+
+/// A line and the number that it keeps.
+#[derive(Clone, Debug)]
+struct Line {
+    number: usize,
+    text: String,
+}
+
+#[derive(Clone, Debug)]
+struct File {
+    path: String,
+    lines: Vec<Line>,
+}
+
+fn text_of(lines: &[Line]) -> String {
+    lines.iter().map(|it| it.text.as_str()).collect()
+}
+
+/// Words that no other line has, so that the truth is certain.
+fn fresh(next: &mut usize) -> Line {
+    *next += 1;
+    let mut mixed = *next as u64;
+    let mut word = || {
+        mixed = (mixed ^ (mixed >> 29))
+            .wrapping_add(1)
+            .wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let letters = (0..7).map(|at| char::from(b'a' + (mixed >> (at * 7)) as u8 % 26));
+        letters.collect::<String>()
+    };
+    Line {
+        number: *next,
+        text: format!("{} {} {}\n", word(), word(), word()),
+    }
+}
+
+fn apply(file: &mut File, change: &Change, next: &mut usize) {
+    let total = file.lines.len();
+    let within = |at: usize, count: usize| {
+        let start = at % (total + 1);
+        start..(start + count).min(total)
+    };
+    match change {
+        Change::Insert { at, count } => {
+            let new: Vec<Line> = (0..*count).map(|_| fresh(next)).collect();
+            let at = at % (total + 1);
+            file.lines.splice(at..at, new);
+        }
+        Change::Delete { at, count } => {
+            file.lines.drain(within(*at, *count));
+        }
+        Change::Edit { at } => {
+            if let Some(line) = file.lines.get_mut(at % total.max(1)) {
+                line.text = format!("changed{}", &line.text[6..]);
+            }
+        }
+        Change::Move { at, count, to } => {
+            let block: Vec<Line> = file.lines.drain(within(*at, *count)).collect();
+            let to = to % (file.lines.len() + 1);
+            file.lines.splice(to..to, block);
+        }
+        Change::Rename => {
+            *next += 1;
+            file.path = format!("renamed{next}/{}", file.path.rsplit('/').next().unwrap());
+        }
+        Change::Reindent => {
+            for line in &mut file.lines {
+                line.text.insert_str(0, "  ");
+            }
+        }
+    }
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    let at = 0usize..200;
+    prop_oneof![
+        3 => (at.clone(), 1usize..6).prop_map(|(at, count)| Change::Insert { at, count }),
+        3 => (at.clone(), 1usize..4).prop_map(|(at, count)| Change::Delete { at, count }),
+        3 => at.clone().prop_map(|at| Change::Edit { at }),
+        2 => (at.clone(), 3usize..8, at.clone())
+            .prop_map(|(at, count, to)| Change::Move { at, count, to }),
+        1 => Just(Change::Rename),
+        1 => Just(Change::Reindent),
+    ]
+}
+
+/// Lines that only move: nothing is lost on the way back.
+fn shift() -> impl Strategy<Value = Change> {
+    let at = 0usize..200;
+    prop_oneof![
+        (at, 1usize..6).prop_map(|(at, count)| Change::Insert { at, count }),
+        Just(Change::Rename),
+    ]
+}
+
+/// A repository of two files and what they held at each commit.
+struct History {
+    fixture: Fixture,
+    states: Vec<(String, Vec<File>)>,
+}
+
+fn history(commits: &[Vec<(bool, Change)>]) -> History {
+    let fixture = Fixture::new();
+    let mut next = 0;
+    let mut files: Vec<File> = ["a.rs", "b.rs"]
+        .into_iter()
+        .map(|path| File {
+            path: path.to_owned(),
+            lines: (0..40).map(|_| fresh(&mut next)).collect(),
+        })
+        .collect();
+    let mut states = Vec::new();
+    for changes in std::iter::once(&Vec::new()).chain(commits) {
+        for file in &files {
+            let _ = std::fs::remove_file(fixture.root().join(&file.path));
+        }
+        for (second, change) in changes {
+            apply(&mut files[usize::from(*second)], change, &mut next);
+        }
+        for file in &files {
+            fixture.write(&file.path, text_of(&file.lines).as_bytes());
+        }
+        states.push((fixture.commit("next"), files.clone()));
+    }
+    History { fixture, states }
+}
+
+impl History {
+    fn follow(&self, from: usize, to: usize, asked: &[Span]) -> Vec<Anchor> {
+        let side = |at: usize| Side::Commit(self.states[at].0.clone());
+        let answers = track(&self.fixture.repo(), &side(from), &side(to), asked).unwrap();
+        answers.into_iter().map(Result::unwrap).collect()
+    }
+
+    fn lines(&self, at: usize, span: &Span) -> &[Line] {
+        let files = &self.states[at].1;
+        let file = files.iter().find(|it| it.path == span.path).unwrap();
+        &file.lines[span.start as usize - 1..span.end as usize]
+    }
+
+    /// Spans of every length from every third line.
+    fn spans(&self, at: usize) -> Vec<Span> {
+        let mut spans = Vec::new();
+        for file in &self.states[at].1 {
+            for (n, start) in (1..=file.lines.len() as u32).step_by(3).enumerate() {
+                let end = (start + n as u32 % 9).min(file.lines.len() as u32);
+                spans.push(Span {
+                    path: file.path.clone(),
+                    start,
+                    end,
+                });
+            }
+        }
+        spans
+    }
+
+    /// The rule above all others, and what each state promises.
+    fn check(&self, from: usize, to: usize, asked: &Span, found: &Anchor) {
+        let Some(place) = &found.place else {
+            assert_eq!(found.state, State::Deleted, "{asked:?}");
+            return;
+        };
+        let (was, is) = (
+            text_of(self.lines(from, asked)),
+            text_of(self.lines(to, place)),
+        );
+        let blanks = |text: &str| text.split_whitespace().collect::<String>();
+        let at = (asked.path == place.path, asked == place);
+        match found.state {
+            State::Unchanged => assert!(at == (true, true) && was == is, "{asked:?} {found:?}"),
+            State::Moved => assert!(at == (true, false) && was == is, "{asked:?} {found:?}"),
+            State::Renamed => assert!(!at.0 && was == is, "{asked:?} {found:?}"),
+            State::Edited(Edit::Whitespace) => {
+                assert!(
+                    was != is && blanks(&was) == blanks(&is),
+                    "{asked:?} {found:?}"
+                );
+            }
+            State::Edited(Edit::Text) => {
+                assert!(blanks(&was) != blanks(&is), "{asked:?} {found:?}");
+            }
+            State::Deleted => panic!("deleted, with a place: {asked:?}"),
+        }
+    }
+}
+
+fn commits() -> impl Strategy<Value = Vec<Vec<(bool, Change)>>> {
+    prop::collection::vec(prop::collection::vec((any::<bool>(), change()), 1..4), 1..5)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Where every line has words of its own the truth is known: nothing that is there in one
+    /// piece is missed, nothing that is gone is found.
+    #[test]
+    fn known_truth(commits in commits()) {
+        let history = history(&commits);
+        let last = history.states.len() - 1;
+        for (from, to) in [(0, last), (last, 0)] {
+            let asked = history.spans(from);
+            let answers = history.follow(from, to, &asked);
+            for (asked, found) in asked.iter().zip(&answers) {
+                history.check(from, to, asked, found);
+                let was: Vec<usize> = history.lines(from, asked).iter().map(|it| it.number).collect();
+                let held: Vec<usize> = history.states[to].1.iter()
+                    .flat_map(|it| &it.lines)
+                    .map(|it| it.number)
+                    .collect();
+                let there = was.iter().filter(|it| held.contains(it)).count();
+                prop_assert!(there > 0 || found.state == State::Deleted, "{asked:?} {found:?}");
+                let Some(at) = held.iter().position(|it| *it == was[0]) else { continue };
+                if held[at..].starts_with(&was) {
+                    let place = found.place.as_ref();
+                    prop_assert!(place.is_some(), "lost {asked:?}");
+                    let now: Vec<usize> = history.lines(to, place.unwrap())
+                        .iter().map(|it| it.number).collect();
+                    prop_assert_eq!(was, now, "{:?} {:?}", asked, found);
+                }
+            }
+        }
+    }
+
+    /// By way of another commit, or not: the same, where both are sure.
+    #[test]
+    fn two_ways_agree(commits in commits()) {
+        let history = history(&commits);
+        let last = history.states.len() - 1;
+        let middle = last / 2;
+        let asked = history.spans(0);
+        let direct = history.follow(0, last, &asked);
+        let first = history.follow(0, middle, &asked);
+        for (at, found) in first.iter().enumerate() {
+            let Some(place) = found.place.clone() else { continue };
+            let second = history.follow(middle, last, &[place]).remove(0);
+            let sure = [found, &second, &direct[at]].iter().all(|it| it.confidence >= 0.9);
+            if sure {
+                prop_assert_eq!(&second.place, &direct[at].place, "{:?}", asked[at]);
+            }
+        }
+    }
+
+    /// What only moved comes back to where it was.
+    #[test]
+    fn there_and_back(commits in prop::collection::vec(prop::collection::vec((any::<bool>(), shift()), 1..4), 1..4)) {
+        let history = history(&commits);
+        let last = history.states.len() - 1;
+        let asked = history.spans(0);
+        for (asked, found) in asked.iter().zip(history.follow(0, last, &asked)) {
+            history.check(0, last, asked, &found);
+            prop_assert!(found.place.is_some(), "{asked:?}");
+            if !matches!(found.state, State::Edited(_)) {
+                let back = history.follow(last, 0, &[found.place.clone().unwrap()]).remove(0);
+                prop_assert_eq!(back.place.as_ref(), Some(asked), "{:?}", found);
+            }
+        }
+        for (asked, found) in asked.iter().zip(history.follow(0, 0, &asked)) {
+            prop_assert_eq!((found.state, found.place.as_ref()), (State::Unchanged, Some(asked)));
+        }
+    }
+
+    /// Any bytes on either side: an answer or a refusal, and the same bytes where it says so.
+    #[test]
+    fn any_bytes(
+        old in prop::collection::vec(prop_oneof![Just(b'\n'), Just(b'}'), Just(b' '), Just(b'\r'), Just(b'a'), Just(0xffu8), any::<u8>()], 0..200),
+        new in prop::collection::vec(prop_oneof![Just(b'\n'), Just(b'}'), Just(b' '), Just(b'\r'), Just(b'a'), Just(0xfeu8), any::<u8>()], 0..200),
+        mark in prop_oneof![Just(&b""[..]), Just(&b"\xff\xfe"[..]), Just(&b"\xef\xbb\xbf"[..])],
+    ) {
+        let (old, new) = ([mark, &old].concat(), [mark, &new].concat());
+        let fixture = Fixture::with(&[("f", &old)]);
+        fixture.write("f", &new);
+        fixture.write("g", &old[old.len() / 2..]);
+        fixture.commit("second");
+        let asked: Vec<Span> = (0..8)
+            .flat_map(|start| (0..4).map(move |more| (start, start + more)))
+            .map(|(start, end)| Span { path: "f".into(), start, end })
+            .collect();
+        let sides = (Side::Commit("HEAD~1".into()), Side::Commit("HEAD".into()));
+        for (from, to) in [(&sides.0, &sides.1), (&sides.1, &sides.0)] {
+            let answers = track(&fixture.repo(), from, to, &asked).unwrap();
+            prop_assert_eq!(answers.len(), asked.len());
+        }
+    }
+}
