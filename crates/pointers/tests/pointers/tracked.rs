@@ -50,7 +50,8 @@ fn one_change_has_one_state() {
     const SPACE: State = State::Edited(Edit::Whitespace);
     let old = "alpha one\nbeta two\ngamma three\ndelta four\nepsilon five\nzeta six\n";
     // Lines 3 and 4 are followed.
-    let cases: &[(&str, &str, State, Option<(u32, u32)>)] = &[
+    type Case = (&'static str, &'static str, State, Option<(u32, u32)>);
+    let cases: &[Case] = &[
         ("nothing", old, State::Unchanged, Some((3, 4))),
         (
             "inserted above",
