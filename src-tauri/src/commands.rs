@@ -22,7 +22,7 @@ pub(crate) const ALL: &[&str] = &[
 /// Requests that change nothing.
 #[tauri::command]
 pub(crate) async fn read(shell: State<'_, Shell>, request: Request) -> Result<Reply, Refusal> {
-    if !is_read(&request) {
+    if request.changes() {
         return Err(Refusal::new(
             Code::ScopeDenied,
             "this request changes something",
@@ -149,23 +149,6 @@ fn no_tree() -> Refusal {
         "there is no working tree to open files of",
         "Start the window in a clone, or name one with --repo.",
     )
-}
-
-fn is_read(request: &Request) -> bool {
-    match request {
-        Request::Get(_)
-        | Request::History(_)
-        | Request::Query(_)
-        | Request::Feed(_)
-        | Request::Source(_)
-        | Request::Status
-        | Request::ValidateMessage(_) => true,
-        Request::Put(_)
-        | Request::Forget(_)
-        | Request::Redact(_)
-        | Request::Deref(_)
-        | Request::Note(_) => false,
-    }
 }
 
 #[cfg(test)]

@@ -32,6 +32,10 @@ fn object(reply: &Reply) -> Value {
         Reply::Note(it) => json!(it),
         Reply::Feed(it) => json!(it),
         Reply::Source(it) => json!(it),
+        Reply::Standing(it) => json!(it),
+        Reply::Facets(it) => json!(it),
+        Reply::Voices(it) => json!(it),
+        Reply::Blame(it) => json!(it),
         Reply::Status(it) => json!(it),
         Reply::Valid { ok, tokens } => json!({ "ok": ok, "tokens": tokens }),
     }
@@ -86,6 +90,25 @@ fn words(reply: &Reply) -> String {
             false => it.entries.iter().map(entry).collect::<Vec<_>>().join("\n"),
         },
         Reply::Source(it) => it.label.clone(),
+        // Only the window asks these.
+        Reply::Facets(it) => it.total.to_string(),
+        Reply::Voices(it) => it
+            .iter()
+            .map(|it| it.by.as_str())
+            .collect::<Vec<_>>()
+            .join("\n"),
+        Reply::Standing(it) => format!("{:?}", it.reading).to_lowercase(),
+        Reply::Blame(it) => {
+            let lines = it.parts.iter().map(|part| {
+                format!(
+                    "{} {} {}",
+                    &part.commit.get(..7).unwrap_or_default(),
+                    part.author,
+                    part.summary
+                )
+            });
+            lines.collect::<Vec<_>>().join("\n")
+        }
         Reply::Status(it) => status(it),
         Reply::Valid { tokens, .. } => format!("ok, {tokens} tokens"),
     }

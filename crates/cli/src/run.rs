@@ -96,6 +96,7 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
             after: None,
             limit: Some(feed.limit),
             all: feed.all,
+            filter: engram_model::Filter::default(),
         }),
         Verb::Message {
             verb: MessageVerb::Validate { file },

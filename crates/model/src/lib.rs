@@ -9,6 +9,7 @@
 
 mod change;
 mod engram;
+mod filter;
 mod hash_keys;
 mod id;
 mod limits;
@@ -18,6 +19,7 @@ mod refusal;
 mod request;
 #[cfg(feature = "schema")]
 mod schema;
+mod source;
 mod ttl;
 mod wire;
 
@@ -26,6 +28,7 @@ pub use engram::{
     Draft, Durability, Engram, FactType, Figures, Kind, MemoryOp, NewEngram, Provenance, Scope,
     Source,
 };
+pub use filter::{Facets, Filter, Voice};
 pub use hash_keys::{HashKeys, concept_keys, hash_keys, wire_hash_keys};
 pub use id::{AgentId, EngramId, EventId, LineageId, ProjectId, RunId};
 pub use limits::{DerefLimits, Limits, MessageLimits, RateLimits};
@@ -34,11 +37,14 @@ pub use pointer::{Lines, Pin, Pointer, PointerInput, PointerType, Target};
 pub use refusal::{Code, Refusal};
 pub use request::{
     Budget, Caller, Deref, Dereferenced, Feed, FeedPage, Finding, ForgetReply, Meter, Note,
-    NoteReply, ProjectStatus, PutReply, Query, QueryReply, Reply, Request, SourceLine, SourceReply,
-    SourceView, StatusReply, Verdict,
+    NoteReply, ProjectStatus, PutReply, Query, QueryReply, Reply, Request, StatusReply, Verdict,
 };
 #[cfg(feature = "schema")]
 pub use schema::schemas;
+pub use source::{
+    Blame, BlamePart, Block, Class, Inline, Piece, Reading, Side, SourceLine, SourceReply,
+    SourceView, Standing,
+};
 pub use ttl::Ttl;
 pub use wire::{EngramV01, PointerV01, ProvenanceV01};
 

@@ -87,7 +87,10 @@ impl Reader<'_> {
             .prepare_cached("SELECT recorded_at FROM journal ORDER BY seq DESC LIMIT 1")?
             .query_row([], |row| row.get(0))
             .optional()?;
-        Ok(last.map(timestamp).transpose()?.map_or(now, |last| last.max(now)))
+        Ok(last
+            .map(timestamp)
+            .transpose()?
+            .map_or(now, |last| last.max(now)))
     }
 
     /// Entries after `after` of every project, oldest first: what a follower reads.

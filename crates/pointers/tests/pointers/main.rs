@@ -11,5 +11,6 @@ mod layouts;
 mod links;
 mod sections;
 mod spans;
+mod standings;
 mod views;
 mod worktrees;

@@ -155,7 +155,7 @@ async fn read(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Reply>, Refused> {
     let request = parse(&headers, body)?;
-    match changes(&request) {
+    match request.changes() {
         false => answer(engine, request).await,
         true => Err(invalid(
             "this request changes something",
@@ -170,30 +170,12 @@ async fn change(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Reply>, Refused> {
     let request = parse(&headers, body)?;
-    match changes(&request) {
+    match request.changes() {
         true => answer(engine, request).await,
         false => Err(invalid(
             "this request changes nothing",
             "Send it to /api/read.",
         )),
-    }
-}
-
-/// Whether the journal knows of it afterwards.
-fn changes(request: &Request) -> bool {
-    match request {
-        Request::Put(_)
-        | Request::Forget(_)
-        | Request::Redact(_)
-        | Request::Deref(_)
-        | Request::Note(_) => true,
-        Request::Get(_)
-        | Request::History(_)
-        | Request::Query(_)
-        | Request::Feed(_)
-        | Request::Source(_)
-        | Request::Status
-        | Request::ValidateMessage(_) => false,
     }
 }
 
