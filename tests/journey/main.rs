@@ -18,4 +18,5 @@ mod model_stub;
 mod pictures;
 mod records;
 mod repository;
+mod views;
 mod window;

@@ -154,6 +154,32 @@ impl Window {
             .arg(file));
     }
 
+    /// Makes the window as large as this, once the page knows.
+    pub fn resize(&self, width: u32, height: u32) {
+        let rect = json!({"x": 0, "y": 0, "width": width, "height": height});
+        self.post("/window/rect", rect);
+        let script = "const [width, done] = arguments;
+             const look = () => { if (window.innerWidth === width) { removeEventListener('resize', look); done(true); } };
+             addEventListener('resize', look);
+             look();";
+        self.post("/execute/async", json!({"script": script, "args": [width]}));
+    }
+
+    /// Saves pictures of a state, in two sizes and both themes, among the files of the tests.
+    pub fn shot(&self, name: &str) {
+        for (width, height) in [(900, 600), (1280, 800)] {
+            self.resize(width, height);
+            for theme in ["light", "dark"] {
+                self.script(
+                    "document.documentElement.dataset.theme = arguments[0]",
+                    json!([theme]),
+                );
+                let file = format!("{name}-{width}-{theme}.png");
+                self.picture(&Path::new(env!("CARGO_TARGET_TMPDIR")).join(file));
+            }
+        }
+    }
+
     fn about(&self, Element(id): &Element, what: &str) -> String {
         let reply = self
             .http

@@ -1,6 +1,6 @@
 //! The window's front end: it shows what the engine answers and sends what the person asks.
 //!
-//! What needs no browser (rows, geometry, words, colours of code) is plain code that is tested on the
+//! What needs no browser (rows, geometry, words) is plain code that is tested on the
 //! host; `app` is the part that is compiled for wasm only.
 //!
 //! **Never:** decides nothing that the engine decides, knows no crate but the model, reads no file,
@@ -8,7 +8,7 @@
 
 pub mod feed;
 pub mod layout;
-pub mod syntax;
+pub mod route;
 pub mod words;
 
 #[cfg(target_arch = "wasm32")]

@@ -1,6 +1,6 @@
 //! Times, states and digests as a person reads them.
 
-use engram_model::{Engram, Kind};
+use engram_model::{Engram, Kind, Lines, Reading, Standing};
 use jiff::{Timestamp, tz::Offset};
 
 /// What became of a claim, as it is shown on its row.
@@ -132,6 +132,25 @@ impl Clock {
             (_, Some(until), _) => ("held until", self.moment(until)),
             _ => ("no longer", "holds".to_owned()),
         }
+    }
+}
+
+/// How the working tree reads where a span was pinned, in words, and the class of the words.
+pub fn reading(standing: &Standing, then: Option<Lines>) -> (String, &'static str) {
+    match standing.reading {
+        Reading::Same => ("reads the same".to_owned(), "word ok"),
+        Reading::Moved => {
+            let by = then.zip(standing.lines).map(|(then, now)| {
+                let by = i64::from(now.start) - i64::from(then.start);
+                match by < 0 {
+                    true => format!("moved −{}", -by),
+                    false => format!("moved +{by}"),
+                }
+            });
+            (by.unwrap_or_else(|| "moved".to_owned()), "word moved")
+        }
+        Reading::Edited => ("edited since".to_owned(), "word warn"),
+        Reading::Gone => ("evidence gone".to_owned(), "word bad"),
     }
 }
 

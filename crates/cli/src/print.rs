@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, io::Write as _};
 
-use engram_model::{Change, CheckReply, Engram, Entry, Reply, Standing, StatusReply, Verdict};
+use engram_model::{Change, CheckReply, Engram, Entry, Evidence, Reply, StatusReply, Verdict};
 use serde_json::{Value, json};
 
 pub(crate) fn reply(reply: &Reply, as_json: bool) {
@@ -33,6 +33,10 @@ fn object(reply: &Reply) -> Value {
         Reply::Feed(it) => json!(it),
         Reply::Source(it) => json!(it),
         Reply::Checked(it) => json!(it),
+        Reply::Standing(it) => json!(it),
+        Reply::Facets(it) => json!(it),
+        Reply::Voices(it) => json!(it),
+        Reply::Blame(it) => json!(it),
         Reply::Status(it) => json!(it),
         Reply::Valid { ok, tokens } => json!({ "ok": ok, "tokens": tokens }),
     }
@@ -88,6 +92,25 @@ fn words(reply: &Reply) -> String {
         },
         Reply::Source(it) => it.label.clone(),
         Reply::Checked(it) => checked(it),
+        // Only the window asks these.
+        Reply::Facets(it) => it.total.to_string(),
+        Reply::Voices(it) => it
+            .iter()
+            .map(|it| it.by.as_str())
+            .collect::<Vec<_>>()
+            .join("\n"),
+        Reply::Standing(it) => format!("{:?}", it.reading).to_lowercase(),
+        Reply::Blame(it) => {
+            let lines = it.parts.iter().map(|part| {
+                format!(
+                    "{} {} {}",
+                    &part.commit.get(..7).unwrap_or_default(),
+                    part.author,
+                    part.summary
+                )
+            });
+            lines.collect::<Vec<_>>().join("\n")
+        }
         Reply::Status(it) => status(it),
         Reply::Valid { tokens, .. } => format!("ok, {tokens} tokens"),
     }
@@ -179,7 +202,7 @@ fn checked(it: &CheckReply) -> String {
     for engram in it
         .engrams
         .iter()
-        .filter(|it| it.standing != Standing::Holds)
+        .filter(|it| it.standing != Evidence::Holds)
     {
         let _ = writeln!(
             out,
@@ -210,7 +233,7 @@ fn checked(it: &CheckReply) -> String {
     let touched = it
         .engrams
         .iter()
-        .filter(|it| it.standing != Standing::Holds)
+        .filter(|it| it.standing != Evidence::Holds)
         .count();
     let _ = write!(
         out,

@@ -104,6 +104,7 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
             after: None,
             limit: Some(feed.limit),
             all: feed.all,
+            filter: engram_model::Filter::default(),
         }),
         Verb::Pointers {
             verb: PointersVerb::Check { changed },

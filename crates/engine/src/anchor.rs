@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use engram_model::{
-    Caller, CheckReply, CheckedEngram, CheckedPointer, Code, Draft, Engram, EngramId, Lines, Pin,
-    Pointer, PointerInput, PutReply, Refusal, Standing, Target,
+    Caller, CheckReply, CheckedEngram, CheckedPointer, Code, Draft, Engram, EngramId, Evidence,
+    Lines, Pin, Pointer, PointerInput, PutReply, Refusal, Target,
 };
 use engram_pointers::{
     Repo, resolve,
@@ -55,7 +55,7 @@ impl Engine {
                 checked.push(CheckedEngram {
                     id: engram.id,
                     claim: engram.claim.clone(),
-                    standing: Standing::Unknown,
+                    standing: Evidence::Unknown,
                     pointers: Vec::new(),
                 });
             }
@@ -69,7 +69,7 @@ impl Engine {
         }
         let count = checked.len() as u64;
         if changed {
-            checked.retain(|it| !matches!(it.standing, Standing::Holds | Standing::Unknown));
+            checked.retain(|it| !matches!(it.standing, Evidence::Holds | Evidence::Unknown));
         }
         Ok(CheckReply {
             checked: count,
@@ -288,7 +288,7 @@ fn answer(pointer: &Pointer, found: Found) -> CheckedPointer {
 }
 
 /// The worst of what could be looked at.
-fn standing(pointers: &[CheckedPointer]) -> Standing {
+fn standing(pointers: &[CheckedPointer]) -> Evidence {
     let any = |state: &str, change: Option<&str>| {
         pointers.iter().any(|it| {
             it.state.as_deref() == Some(state)
@@ -296,13 +296,13 @@ fn standing(pointers: &[CheckedPointer]) -> Standing {
         })
     };
     if any("deleted", None) {
-        Standing::EvidenceGone
+        Evidence::EvidenceGone
     } else if any("edited", Some("text")) {
-        Standing::NeedsReverification
+        Evidence::NeedsReverification
     } else if pointers.iter().any(|it| it.state.is_some()) {
-        Standing::Holds
+        Evidence::Holds
     } else {
-        Standing::Unknown
+        Evidence::Unknown
     }
 }
 

@@ -137,11 +137,19 @@ impl Engine {
             Request::Deref(deref) => self.deref(caller, deref).map(Reply::Deref),
             Request::Note(note) => self.note(caller, note).map(Reply::Note),
             Request::Feed(feed) => self.feed(caller, &feed).map(Reply::Feed),
+            Request::Facets(filter) => self
+                .facets(caller, &filter)
+                .map(|it| Reply::Facets(Box::new(it))),
+            Request::Voices(id) => self.voices(caller, id).map(Reply::Voices),
             Request::Source(view) => self.source(view).map(|it| Reply::Source(Box::new(it))),
             Request::CheckPointers { changed } => {
                 self.check_pointers(caller, changed).map(Reply::Checked)
             }
             Request::Repin(id) => self.repin(caller, id).map(Reply::Put),
+            Request::Standing(pointer) => self
+                .standing(pointer)
+                .map(|it| Reply::Standing(Box::new(it))),
+            Request::Blame(pointer) => self.blame(pointer).map(Reply::Blame),
             Request::Status => self.status(caller).map(|it| Reply::Status(Box::new(it))),
             Request::ValidateMessage(message) => {
                 engram_gateway::validate_message(&message, &self.config.limits)

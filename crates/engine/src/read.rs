@@ -2,10 +2,11 @@
 
 use engram_gateway::budget;
 use engram_model::{
-    Caller, Engram, EngramId, Feed, FeedPage, Pointer, ProjectId, ProjectStatus, Refusal, RunId,
-    Scope, SourceReply, SourceView, StatusReply, Target,
+    Blame, Caller, Code, Engram, EngramId, Facets, Feed, FeedPage, Filter, Pointer, PointerInput,
+    ProjectId, ProjectStatus, Refusal, RunId, Scope, SourceReply, SourceView, Standing,
+    StatusReply, Target, Voice,
 };
-
+use engram_pointers::{Repo, Shelf};
 use engram_store::Agent;
 
 use crate::{Engine, HomeShelf, agents::spend_of, not_found, project};
@@ -51,9 +52,45 @@ impl Engine {
         })
     }
 
+    pub(crate) fn facets(&self, caller: &Caller, filter: &Filter) -> Result<Facets, Refusal> {
+        // Counts tell of what an agent may not see.
+        if !matches!(self.eyes(caller)?, Eyes::All) {
+            return Err(Refusal::new(
+                Code::ScopeDenied,
+                "only the user counts the feed",
+                "Ask with engram_query.",
+            ));
+        }
+        let project = self.project_of(caller)?;
+        self.store.read(|it| Ok(it.facets(project, filter)?))
+    }
+
+    pub(crate) fn voices(&self, caller: &Caller, id: EngramId) -> Result<Vec<Voice>, Refusal> {
+        let engram = self.get(caller, id)?;
+        self.store.read(|it| Ok(it.voices(engram.id)?))
+    }
+
     /// The window's view; only the user has a window, so nothing is metered.
     pub(crate) fn source(&self, view: SourceView) -> Result<SourceReply, Refusal> {
-        let pointer = Pointer::try_from(view.pointer)?;
+        self.view(view.pointer, |repo, shelf, pointer| {
+            engram_pointers::source(repo, shelf, pointer, view.context)
+        })
+    }
+
+    pub(crate) fn standing(&self, pointer: PointerInput) -> Result<Standing, Refusal> {
+        self.view(pointer, engram_pointers::standing)
+    }
+
+    pub(crate) fn blame(&self, pointer: PointerInput) -> Result<Blame, Refusal> {
+        self.view(pointer, engram_pointers::blame)
+    }
+
+    fn view<T>(
+        &self,
+        pointer: PointerInput,
+        ask: impl FnOnce(Option<&Repo>, &dyn Shelf, &Pointer) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        let pointer = Pointer::try_from(pointer)?;
         let repo = match self.repo() {
             Err(error) if !matches!(pointer.target, Target::Sam { .. }) => return Err(error),
             found => found.unwrap_or(None),
@@ -63,7 +100,7 @@ impl Engine {
             project: project::find(&self.store, repo.as_ref())?,
             urls: self.config.urls,
         };
-        engram_pointers::source(repo.as_ref(), &shelf, &pointer, view.context)
+        ask(repo.as_ref(), &shelf, &pointer)
     }
 
     pub(crate) fn status(&self, caller: &Caller) -> Result<StatusReply, Refusal> {

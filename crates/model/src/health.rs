@@ -7,7 +7,7 @@ use crate::{EngramId, Refusal};
 /// What became of the evidence of one claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum Evidence {
     /// Every pointer that could be looked at reads the same; whitespace does not count.
     Holds,
     /// Evidence was edited: somebody should look whether the claim is still true.
@@ -18,7 +18,7 @@ pub enum Standing {
     Unknown,
 }
 
-impl Standing {
+impl Evidence {
     /// In words, as every surface shows it.
     pub fn words(self) -> &'static str {
         match self {
@@ -66,7 +66,7 @@ pub struct CheckedEngram {
     /// What it says.
     pub claim: String,
     /// What became of its evidence.
-    pub standing: Standing,
+    pub standing: Evidence,
     /// Its pointers that address source, in their order.
     pub pointers: Vec<CheckedPointer>,
 }

@@ -9,6 +9,7 @@
 
 mod change;
 mod engram;
+mod filter;
 mod hash_keys;
 mod health;
 mod id;
@@ -19,6 +20,7 @@ mod refusal;
 mod request;
 #[cfg(feature = "schema")]
 mod schema;
+mod source;
 mod ttl;
 mod wire;
 
@@ -27,8 +29,9 @@ pub use engram::{
     Draft, Durability, Engram, FactType, Figures, Kind, MemoryOp, NewEngram, Provenance, Scope,
     Source,
 };
+pub use filter::{Facets, Filter, Voice};
 pub use hash_keys::{HashKeys, concept_keys, hash_keys, wire_hash_keys};
-pub use health::{CheckReply, CheckedEngram, CheckedPointer, Standing};
+pub use health::{CheckReply, CheckedEngram, CheckedPointer, Evidence};
 pub use id::{AgentId, EngramId, EventId, LineageId, ProjectId, RunId};
 pub use limits::{DerefLimits, Limits, MessageLimits, RateLimits};
 pub use message::{ChildMessage, ChildOutput, DerefRequest, Grant, Message, ParentMessage};
@@ -36,11 +39,14 @@ pub use pointer::{Lines, Pin, Pointer, PointerInput, PointerType, Target};
 pub use refusal::{Code, Refusal};
 pub use request::{
     Budget, Caller, Deref, Dereferenced, Feed, FeedPage, Finding, ForgetReply, Meter, Note,
-    NoteReply, ProjectStatus, PutReply, Query, QueryReply, Reply, Request, SourceLine, SourceReply,
-    SourceView, StatusReply, Verdict,
+    NoteReply, ProjectStatus, PutReply, Query, QueryReply, Reply, Request, StatusReply, Verdict,
 };
 #[cfg(feature = "schema")]
 pub use schema::schemas;
+pub use source::{
+    Blame, BlamePart, Block, Class, Inline, Piece, Reading, Side, SourceLine, SourceReply,
+    SourceView, Standing,
+};
 pub use ttl::Ttl;
 pub use wire::{EngramV01, PointerV01, ProvenanceV01};
 

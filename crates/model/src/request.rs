@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, Draft, Engram, EngramId, Entry, EventId, FactType, Kind, LineageId, Pointer,
-    PointerInput, ProjectId, Scope,
+    AgentId, Blame, Draft, Engram, EngramId, Entry, EventId, Facets, FactType, Filter, Kind,
+    LineageId, PointerInput, ProjectId, Scope, SourceReply, SourceView, Standing, Voice,
 };
 
 /// Who is asking. Surfaces set it from what they know, never from what a client says of itself.
@@ -39,6 +39,10 @@ pub enum Request {
     Note(Note),
     /// A page of the feed.
     Feed(Feed),
+    /// How many engrams of the feed each value of a filter would leave.
+    Facets(Filter),
+    /// Who said the same as this engram, oldest first.
+    Voices(EngramId),
     /// The user's view of a pointed source, with its surroundings.
     Source(SourceView),
     /// Where the evidence of the claims that hold is now; with `changed`, only of those that the
@@ -49,6 +53,10 @@ pub enum Request {
     },
     /// A new version of a claim whose pointers are where its evidence is at the current commit.
     Repin(EngramId),
+    /// How the working tree reads now where a pointer was pinned.
+    Standing(PointerInput),
+    /// Who wrote the lines that a pointer addresses.
+    Blame(PointerInput),
     /// Where things stand.
     Status,
     /// Check one message (seed 000 section 7) against its contract; stores nothing.
@@ -70,8 +78,12 @@ impl Request {
             | Self::History(_)
             | Self::Query(_)
             | Self::Feed(_)
-            | Self::Source(_)
             | Self::CheckPointers { .. }
+            | Self::Facets(_)
+            | Self::Voices(_)
+            | Self::Source(_)
+            | Self::Standing(_)
+            | Self::Blame(_)
             | Self::Status
             | Self::ValidateMessage(_) => false,
         }
@@ -98,10 +110,18 @@ pub enum Reply {
     Note(NoteReply),
     /// To [`Request::Feed`].
     Feed(FeedPage),
+    /// To [`Request::Facets`].
+    Facets(Box<Facets>),
+    /// To [`Request::Voices`].
+    Voices(Vec<Voice>),
     /// To [`Request::Source`].
     Source(Box<SourceReply>),
     /// To [`Request::CheckPointers`].
     Checked(crate::CheckReply),
+    /// To [`Request::Standing`].
+    Standing(Box<Standing>),
+    /// To [`Request::Blame`].
+    Blame(Blame),
     /// To [`Request::Status`].
     Status(Box<StatusReply>),
     /// To [`Request::ValidateMessage`]: the tokens that it costs.
@@ -306,6 +326,9 @@ pub struct Feed {
     pub limit: Option<usize>,
     /// Every kind of entry, not only engrams.
     pub all: bool,
+    /// Only engrams like these, and no other entries; everything when it asks nothing.
+    #[serde(skip_serializing_if = "Filter::is_empty")]
+    pub filter: Filter,
 }
 
 /// A page of the feed.
@@ -317,49 +340,6 @@ pub struct FeedPage {
     pub head: u64,
     /// How many engrams hold now.
     pub engrams: u64,
-}
-
-/// The window's view of a pointed source.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SourceView {
-    /// What to show.
-    pub pointer: PointerInput,
-    /// Lines of surroundings on each side.
-    pub context: u32,
-}
-
-/// One line of a source.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SourceLine {
-    /// 1-based number in the file.
-    pub number: u32,
-    /// Without its terminator; cut at 2,000 characters.
-    pub text: String,
-    /// Whether the pointer marks it.
-    pub marked: bool,
-}
-
-/// A pointed source with its surroundings.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SourceReply {
-    /// The exact pointer, pinned.
-    pub pointer: Pointer,
-    /// Path, section or name.
-    pub label: String,
-    /// `sha256:HEX` of the bytes of the full span.
-    pub content_digest: String,
-    /// Whether that is what was read when the engram was made; unknown when it was not read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub digest_matches: Option<bool>,
-    /// The lines to show.
-    pub lines: Vec<SourceLine>,
-    /// Lines of the whole file.
-    pub total_lines: u32,
-    /// The file in the working tree, where it can be opened.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub open_path: Option<String>,
-    /// The line to open it at.
-    pub open_line: u32,
 }
 
 /// Where things stand.

@@ -7,14 +7,18 @@
 //! **Never:** no SQL, no writes to a repository, no hooks, no git command, no clock. The network
 //! only for `url:` and only where the user turned it on.
 
+mod blame;
 mod blocks;
 mod definition;
 mod diff;
+mod document;
 mod languages;
 mod locate;
+mod paint;
 mod refuse;
 mod repo;
 mod section;
+mod standing;
 mod text;
 pub mod track;
 mod tree;
@@ -26,7 +30,9 @@ use engram_model::{Lines, Pointer, Refusal};
 use jiff::civil::Date;
 use sha2::{Digest, Sha256};
 
+pub use blame::blame;
 pub use repo::Repo;
+pub use standing::standing;
 pub use text::{Encoding, text_of};
 pub use view::source;
 

@@ -36,6 +36,18 @@ pub(crate) fn snapshot(repo: &Repo, path: &str) -> Result<Snapshot, Refusal> {
     })
 }
 
+/// The file as it is now; none where it is not there. Nothing of it is kept.
+pub(crate) fn read_now(repo: &Repo, path: &str) -> Result<Option<Vec<u8>>, Refusal> {
+    let root = root(repo)?;
+    let real = match inside(&root, path) {
+        Ok(real) if real.is_file() => real,
+        Ok(_) => return Ok(None),
+        Err(refusal) if refusal.code == engram_model::Code::PointerNotFound => return Ok(None),
+        Err(refusal) => return Err(refusal),
+    };
+    read(&real, path).map(Some)
+}
+
 /// The absolute path of a file in the working tree, if it is there and stays inside.
 pub(crate) fn open_path(repo: &Repo, path: &str) -> Option<PathBuf> {
     let root = root(repo).ok()?;

@@ -16,7 +16,10 @@ use crate::{Result, StoreError};
 
 /// Each step of the schema, in order; `user_version` counts the steps taken. Never edit a step
 /// that was released: add one.
-const MIGRATIONS: &[&str] = &[include_str!("schema/001.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("schema/001.sql"),
+    include_str!("schema/002.sql"),
+];
 
 /// `EnGr`, so that `file` and a person with a hex editor know whose it is.
 const APPLICATION_ID: i64 = 0x456e_4772;

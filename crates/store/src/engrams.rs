@@ -185,8 +185,8 @@ impl Writer<'_> {
         self.0
             .prepare_cached(
                 "INSERT INTO engram (seq, id, lineage, project, run, scope, kind, fact_type, topic,
-                   durability, content_hash, valid_from, valid_until, expires_at, recorded_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, NULL, ?13, ?14)",
+                   durability, content_hash, valid_from, valid_until, expires_at, recorded_at, by, verified)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, NULL, ?13, ?14, ?15, ?16)",
             )?
             .execute(params![
                 engram.seq as i64,
@@ -203,6 +203,8 @@ impl Writer<'_> {
                 engram.valid_from.as_microsecond(),
                 engram.expires_at.map(|at| at.as_microsecond()),
                 engram.recorded_at.as_microsecond(),
+                engram.provenance.created_by,
+                engram.verified,
             ])?;
         self.0
             .prepare_cached("INSERT INTO content (engram, claim, tags) VALUES (?1, ?2, ?3)")?

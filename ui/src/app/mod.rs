@@ -1,7 +1,9 @@
 //! The part that runs in a web view: start, panics, keys, and the frame around the panes.
 
 mod backend;
+mod code;
 mod detail;
+mod document;
 mod dom;
 mod first_run;
 mod icons;
@@ -21,7 +23,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use self::{
     backend::Backend,
     icons::Icon,
-    state::{App, Link, Phase},
+    state::{App, Link, Panel, Phase},
 };
 use crate::words;
 
@@ -142,6 +144,7 @@ fn follow_time(app: App) {
     let minute = set_interval_with_handle(move || app.tick(), Duration::from_secs(60));
     let focus = window_event_listener(ev::focus, move |_| {
         app.tick();
+        app.returned.update(|it| *it = it.wrapping_add(1));
         app.catch_up();
     });
     on_cleanup(move || {
@@ -181,6 +184,8 @@ fn press(app: App, event: &web_sys::KeyboardEvent) -> bool {
         "End" => app.step(isize::MAX),
         "n" | "N" => app.show_new(),
         "o" | "O" => app.open_editor(),
+        "b" | "B" => app.toggle_panel(Panel::Blame),
+        "d" | "D" => app.toggle_panel(Panel::Changes),
         "c" | "C" => app.copy_pointer(),
         "Delete" | "Backspace" => app.ask_to_forget(),
         "Enter" if !dom::is_control(event) => dom::focus("pointer-0"),

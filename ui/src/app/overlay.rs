@@ -28,6 +28,8 @@ const KEYS: &[(&str, &[(&[&str], &str)])] = &[
             (&["1", "9"], "To a source by number"),
             (&["O"], "Open in editor"),
             (&["C"], "Copy pointer"),
+            (&["B"], "Who wrote the lines"),
+            (&["D"], "What changed since"),
             (&["Del"], "Forget, after a question"),
             (&["?"], "This sheet"),
         ],

@@ -3,24 +3,22 @@
 use std::sync::Arc;
 
 use engram_model::{
-    EngramId, Pointer, PointerInput, Refusal, Reply, Request, SourceReply, SourceView,
+    BlamePart, EngramId, Pin, Pointer, PointerInput, PointerType, Refusal, Reply, Request,
+    SourceLine, SourceReply, SourceView, Standing, Target,
 };
 use leptos::prelude::*;
 
 use super::{
     backend::strange,
+    code::{Code, Shape},
+    document::Document,
     icons::Icon,
-    state::{App, sentence},
+    state::{App, Panel, sentence},
 };
-use crate::{
-    syntax::{Class, Language, Painter},
-    words,
-};
+use crate::words;
 
 /// Lines of surroundings on each side.
 const CONTEXT: u32 = 4;
-/// Most lines that are drawn at once.
-const MOST: usize = 1_000;
 
 type Loaded = Result<Arc<SourceReply>, Refusal>;
 
@@ -59,7 +57,7 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
             Some(Err(refusal)) => {
                 view! { <Refused refusal retry=move || loaded.refetch() /> }.into_any()
             }
-            Some(Ok(source)) => view! { <Lines source /> }.into_any(),
+            Some(Ok(source)) => view! { <Shown index source /> }.into_any(),
         })
     };
     view! {
@@ -112,62 +110,170 @@ fn Title(pointer: Pointer) -> impl IntoView {
     }
 }
 
+/// What was read, whether it is what it was, and what became of it since.
 #[component]
-fn Lines(source: Arc<SourceReply>) -> impl IntoView {
+fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
+    let app = App::here();
+    let is_diff = source.pointer.kind() == PointerType::Diff;
+    let shape = match source.pointer.kind() {
+        PointerType::Diff => Shape::Compared,
+        PointerType::Sam => Shape::Plain,
+        _ => Shape::Source,
+    };
+    let kept = StoredValue::new(source.clone());
+    let as_source = RwSignal::new(source.document.is_empty());
+    let has_document = !source.document.is_empty();
+    let label = match &source.language {
+        Some(language) => format!("{}, {language}, {} lines in all", source.label, source.total_lines),
+        None => format!("{}, {} lines in all", source.label, source.total_lines),
+    };
+    let lines: Arc<[SourceLine]> = source.lines.clone().into();
+    let text = move || match as_source.get() {
+        true => view! { <Code lines=lines.clone() shape label=label.clone() testid="source" /> }.into_any(),
+        false => {
+            let source = kept.get_value();
+            view! { <Document blocks=source.document.clone() label=source.label.clone() /> }.into_any()
+        }
+    };
     let evidence = match source.digest_matches {
         Some(true) => ("evidence unchanged", "word ok"),
         Some(false) => ("evidence differs from what was read", "word bad"),
         None => ("no digest was recorded", "word quiet"),
     };
-    let language = Language::of(source.pointer.name());
-    let mut painter = Painter::default();
-    let hidden = source.lines.len().saturating_sub(MOST);
-    let lines: Vec<_> = source
-        .lines
-        .iter()
-        .take(MOST)
-        .map(|line| {
-            let pieces = match language {
-                Some(language) => painter.line(language, &line.text),
-                None => vec![(Class::Plain, line.text.as_str())],
-            };
-            let pieces = pieces.into_iter().map(|(class, text)| piece(class, text.to_owned())).collect_view();
-            view! {
-                <span class="line" class:marked=line.marked data-testid="source-line" data-line=line.number.to_string()
-                    data-marked=line.marked.then_some("true")>
-                    <span class="number" aria-hidden="true">{line.number}</span>
-                    <span class="text">{pieces}</span>
-                </span>
+    let standing = LocalResource::new(move || {
+        app.returned.track();
+        let pointer = kept.with_value(|it| it.pointer.clone());
+        async move {
+            match is_in_tree(&pointer) {
+                true => read_standing(app, pointer).await,
+                false => None,
             }
-        })
-        .collect();
-    let width = source
-        .lines
-        .last()
-        .map_or(2, |it| it.number.to_string().len().max(2));
+        }
+    });
+    let standing = Memo::new(move |_| standing.get().flatten());
+    let is_active = move || app.pointer.get() == index;
+    let toggle = move |panel: Panel| {
+        app.pointer.set(index);
+        app.toggle_panel(panel);
+    };
+    let opens = move |panel: Panel| is_active() && app.panel.get() == Some(panel);
+    let has_history = is_of_commit(&source.pointer);
+    let total = u64::from(source.total_lines);
     view! {
-        <pre tabindex="0" aria-label=format!("{}, {} lines in all", source.label, source.total_lines) data-testid="source"
-            style:--digits=width.to_string()><code>{lines}</code></pre>
-        {(hidden > 0).then(|| view! {
-            <p class="wait">{format!("{} more in this span: open it in the editor to read on.", words::count(hidden as u64, "line", "lines"))}</p>
-        })}
-        <p class="proof">
+        {text}
+        {move || (opens(Panel::Changes)).then(|| standing.get()).flatten().map(|it| view! { <Changes standing=it /> })}
+        {move || opens(Panel::Blame).then(|| view! { <Blamed pointer=kept.with_value(|it| it.pointer.clone()) /> })}
+        <div class="proof">
             <span class=evidence.1 data-testid="digest-state">{evidence.0}</span>
             <span class="digest" data-testid="digest" data-digest=source.content_digest.clone() title=source.content_digest.clone()>
                 {words::short_digest(&source.content_digest)}
             </span>
+            {move || standing.get().map(|it| {
+                let (word, class) = words::reading(&it, kept.with_value(|it| it.pointer.lines()));
+                let can_compare = !it.changes.is_empty();
+                view! {
+                    <span class="now"><i>"working tree "</i><span class=class data-testid="standing" data-reading=format!("{:?}", it.reading).to_lowercase()>{word}</span></span>
+                    {can_compare.then(|| view! {
+                        <button class="plain" data-testid="changes-button" aria-expanded=move || opens(Panel::Changes).to_string()
+                            on:click=move |_| toggle(Panel::Changes)>"What changed" <kbd>"D"</kbd></button>
+                    })}
+                }
+            })}
             <span class="space"></span>
-            <span class="quiet">{format!("{} in the file", words::count(u64::from(source.total_lines), "line", "lines"))}</span>
-        </p>
+            {has_document.then(|| view! {
+                <button class="plain" data-testid="as-source" on:click=move |_| as_source.update(|it| *it = !*it)>
+                    {move || if as_source.get() { "As a document" } else { "As source" }}
+                </button>
+            })}
+            {has_history.then(|| view! {
+                <button class="plain" data-testid="blame-button" aria-expanded=move || opens(Panel::Blame).to_string()
+                    on:click=move |_| toggle(Panel::Blame)>"Who wrote it" <kbd>"B"</kbd></button>
+            })}
+            {(!is_diff).then(|| view! { <span class="quiet">{format!("{} in the file", words::count(total, "line", "lines"))}</span> })}
+        </div>
     }
 }
 
-fn piece(class: Class, text: String) -> AnyView {
-    match class {
-        Class::Plain => text.into_any(),
-        Class::Keyword => view! { <span class="kw">{text}</span> }.into_any(),
-        Class::Text => view! { <span class="str">{text}</span> }.into_any(),
-        Class::Comment => view! { <span class="com">{text}</span> }.into_any(),
+/// Whether the working tree can have what the pointer addresses.
+fn is_in_tree(pointer: &Pointer) -> bool {
+    matches!(pointer.kind(), PointerType::Repo | PointerType::Test | PointerType::Artifact)
+}
+
+fn is_of_commit(pointer: &Pointer) -> bool {
+    match &pointer.target {
+        Target::Repo { pin, .. } | Target::Test { pin, .. } | Target::Artifact { pin, .. } => {
+            matches!(pin, Pin::Rev(_))
+        }
+        Target::Diff { .. } | Target::Sam { .. } | Target::Url { .. } => false,
+    }
+}
+
+/// None where there is no tree to compare with.
+async fn read_standing(app: App, pointer: Pointer) -> Option<Arc<Standing>> {
+    let request = Request::Standing(PointerInput::from(pointer));
+    match app.backend().read(request).await {
+        Ok(Reply::Standing(standing)) => Some(Arc::from(standing)),
+        Ok(_) => None,
+        Err(refusal) => {
+            super::dom::log(&refusal.to_string());
+            None
+        }
+    }
+}
+
+/// What the span was and what it is now.
+#[component]
+fn Changes(standing: Arc<Standing>) -> impl IntoView {
+    let lines: Arc<[SourceLine]> = standing.changes.clone().into();
+    view! {
+        <div class="panel" data-testid="changes">
+            <h3>"Then, as pinned, and now, in the working tree"</h3>
+            <Code lines shape=Shape::Compared label="What changed since".to_owned() testid="changes-lines" />
+        </div>
+    }
+}
+
+/// The commits that wrote the lines.
+#[component]
+fn Blamed(pointer: Pointer) -> impl IntoView {
+    let app = App::here();
+    let asked = StoredValue::new(pointer);
+    let blame = LocalResource::new(move || {
+        let request = Request::Blame(PointerInput::from(asked.get_value()));
+        async move { app.backend().read(request).await }
+    });
+    let rows = move |parts: Vec<BlamePart>| {
+        let clock = app.clock.get_untracked();
+        let row = |it: BlamePart| {
+            let lines = match it.lines.start == it.lines.end {
+                true => it.lines.start.to_string(),
+                false => format!("{}–{}", it.lines.start, it.lines.end),
+            };
+            let short: String = it.commit.chars().take(7).collect();
+            let when = match it.or_before {
+                true => format!("{} or before", clock.day(it.at)),
+                false => clock.day(it.at),
+            };
+            view! {
+                <tr data-testid="blame-row" data-commit=it.commit.clone()>
+                    <td class="at">{lines}</td><td class="what">{it.summary}</td>
+                    <td class="who">{it.author}</td><td class="when">{when}</td>
+                    <td class="commit" title=it.commit.clone()>{short}</td>
+                </tr>
+            }
+        };
+        view! { <table class="blame"><tbody>{parts.into_iter().map(row).collect_view()}</tbody></table> }
+    };
+    view! {
+        <div class="panel" data-testid="blame">
+            <h3>"Who wrote these lines"</h3>
+            {move || match blame.get() {
+                None => view! { <p class="wait" aria-busy="true">"Following the history…"</p> }.into_any(),
+                Some(Ok(Reply::Blame(it))) => rows(it.parts).into_any(),
+                Some(Ok(_)) => ().into_any(),
+                Some(Err(refusal)) => view! { <Refused refusal retry=move || blame.refetch() /> }.into_any(),
+            }}
+        </div>
     }
 }
 

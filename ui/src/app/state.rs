@@ -44,6 +44,15 @@ pub(crate) enum Link {
     Lost,
 }
 
+/// What a source card shows below its lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Panel {
+    /// The commits that wrote the lines.
+    Blame,
+    /// What became of them since.
+    Changes,
+}
+
 /// A sentence at the lower edge that goes away.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Toast {
@@ -76,6 +85,10 @@ pub(crate) struct App {
     /// The pointer that keys act on, and its source once it was read.
     pub(crate) pointer: RwSignal<usize>,
     pub(crate) sources: RwSignal<Vec<Option<Arc<SourceReply>>>>,
+    /// What the card of that pointer shows below its lines.
+    pub(crate) panel: RwSignal<Option<Panel>>,
+    /// Changes when the person comes back to the window: the working tree may read otherwise then.
+    pub(crate) returned: RwSignal<u32>,
     pub(crate) shortcuts: RwSignal<bool>,
     /// The engram that is about to be forgotten.
     pub(crate) forgetting: RwSignal<Option<EngramId>>,
@@ -106,6 +119,8 @@ impl App {
             at_top: RwSignal::new(true),
             pointer: RwSignal::new(0),
             sources: RwSignal::new(Vec::new()),
+            panel: RwSignal::new(None),
+            returned: RwSignal::new(0),
             shortcuts: RwSignal::new(false),
             forgetting: RwSignal::new(None),
             toast: RwSignal::new(None),
@@ -312,6 +327,7 @@ impl App {
         }
         self.forgetting.set(None);
         self.pointer.set(0);
+        self.panel.set(None);
         self.sources.set(Vec::new());
         self.selected.set(Some(id));
     }
@@ -352,6 +368,12 @@ impl App {
     pub(crate) fn current(self) -> Option<Arc<Engram>> {
         let id = self.selected.get()?;
         self.feed.with(|feed| feed.get(id))
+    }
+
+    /// Opens a panel of the active card, or closes it.
+    pub(crate) fn toggle_panel(self, panel: Panel) {
+        self.panel
+            .update(|it| *it = (*it != Some(panel)).then_some(panel));
     }
 
     /// Remembers a source that was read, for the keys that act on it.

@@ -11,6 +11,7 @@ mod layouts;
 mod links;
 mod sections;
 mod spans;
+mod standings;
 mod tracked;
 mod tracked_badly;
 mod tracked_histories;

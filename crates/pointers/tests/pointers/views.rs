@@ -1,6 +1,6 @@
 //! The window's view of a span.
 
-use engram_model::SourceReply;
+use engram_model::{Class, Side, SourceReply};
 use engram_pointers::source;
 
 use crate::fixture::{Fixture, Stored};
@@ -115,12 +115,21 @@ fn every_kind_can_be_viewed() {
     assert_eq!(numbers(&test), ((2..=5).collect(), vec![3, 4]));
 
     let diff = view(&fixture, "diff:HEAD~1..HEAD#doc.md", 1);
-    assert!(diff.lines.iter().all(|l| l.marked));
-    assert!(diff.lines.iter().any(|l| l.text == "+changed"), "{diff:?}");
+    let told: Vec<_> = diff
+        .lines
+        .iter()
+        .filter(|l| l.side != Side::Both)
+        .map(|l| (l.side, l.before, l.number, l.text.as_str()))
+        .collect();
     assert_eq!(
-        (diff.open_line, diff.total_lines as usize),
-        (4, diff.lines.len())
+        told,
+        [
+            (Side::Hunk, 0, 0, "@@ -1,7 +1,7 @@"),
+            (Side::Removed, 4, 0, "a"),
+            (Side::Added, 0, 4, "changed"),
+        ]
     );
+    assert_eq!(diff.open_line, 4);
     assert!(diff.open_path.is_some());
 
     let gone = view(&fixture, "repo:gone.txt@HEAD~1", 1);
@@ -144,4 +153,36 @@ fn a_path_that_leaves_the_working_tree_is_not_opened() {
     let view = view(&fixture, "repo:a.txt@HEAD", 0);
     assert_eq!(view.open_path, None);
     assert_eq!(view.lines[0].text, "one");
+}
+
+#[test]
+fn lines_are_painted_as_the_whole_file_reads() {
+    let text = "/* one\n two\n three */\nfn a() {}\n";
+    let fixture = Fixture::with(&[("a.rs", text.as_bytes()), ("a.bin.txt", b"fn a() {}\n")]);
+    let rust = view(&fixture, "repo:a.rs#L2-L4@HEAD", 0);
+    assert_eq!(rust.language.as_deref(), Some("Rust"));
+    let first = |n: usize| rust.lines[n].pieces.first().map(|piece| piece.0);
+    assert_eq!(
+        [first(0), first(1), first(2)],
+        [
+            Some(Class::Comment),
+            Some(Class::Comment),
+            Some(Class::Keyword)
+        ],
+        "a comment that began before the span"
+    );
+    let plain = view(&fixture, "repo:a.bin.txt@HEAD", 0);
+    assert_eq!((plain.language, plain.lines[0].pieces.len()), (None, 0));
+}
+
+#[test]
+fn a_long_line_is_cut_and_says_so() {
+    let text = format!("{}\nb\r\n", "x".repeat(1 << 20));
+    let fixture = Fixture::with(&[("a.js", text.as_bytes())]);
+    let view = view(&fixture, "repo:a.js@HEAD", 0);
+    assert_eq!(
+        (view.lines[0].text.len(), view.lines[0].cut),
+        (2_000, (1 << 20) - 2_000 + 1)
+    );
+    assert_eq!((view.lines[1].text.as_str(), view.lines[1].cut), ("b", 0));
 }

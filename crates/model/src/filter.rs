@@ -1,0 +1,148 @@
+//! Which engrams of the feed somebody wants to see. The store asks it of all of them in SQL, the
+//! window of each that arrives; both must answer alike.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{Engram, FactType, Kind, Scope};
+
+/// Longest text that is looked for, and how many words of it count.
+const MAX_TEXT: usize = 200;
+const MAX_WORDS: usize = 12;
+
+/// What must be true of an engram; what is empty asks nothing. Values of one list are alternatives.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Filter {
+    /// Words that must all be there: in the claim, topic, author, kind, tags or pointers.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// Of one of these kinds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<Kind>,
+    /// Of one of these scopes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scopes: Vec<Scope>,
+    /// Of one of these fact types.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fact_types: Vec<FactType>,
+    /// By one of these, as [`Engram::provenance`] names them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub authors: Vec<String>,
+    /// On this topic or below it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub topic: String,
+    /// Whether its evidence resolved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified: Option<bool>,
+    /// Recorded then or later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
+    /// Recorded before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
+}
+
+impl Filter {
+    /// Whether it asks nothing.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+            || (self.words().is_empty() && self.without_text() == Self::default())
+    }
+
+    fn without_text(&self) -> Self {
+        Self {
+            text: String::new(),
+            ..self.clone()
+        }
+    }
+
+    /// The words that are looked for. Case counts only beyond ASCII, as in SQL.
+    pub fn words(&self) -> Vec<String> {
+        let text: String = self.text.chars().take(MAX_TEXT).collect();
+        let words = text.split_whitespace().take(MAX_WORDS);
+        words.map(str::to_ascii_lowercase).collect()
+    }
+
+    /// The topic without the slash at its end.
+    pub fn topic(&self) -> &str {
+        self.topic.trim_end_matches('/')
+    }
+
+    /// Whether an engram is what is asked for.
+    pub fn admits(&self, it: &Engram) -> bool {
+        fn any<T: PartialEq>(wanted: &[T], it: &T) -> bool {
+            wanted.is_empty() || wanted.contains(it)
+        }
+        any(&self.kinds, &it.kind)
+            && any(&self.scopes, &it.scope)
+            && any(&self.fact_types, &it.fact_type)
+            && any(&self.authors, &it.provenance.created_by)
+            && self.verified.is_none_or(|wanted| wanted == it.verified)
+            && self.since.is_none_or(|since| it.recorded_at >= since)
+            && self.until.is_none_or(|until| it.recorded_at < until)
+            && self.has_topic(&it.topic)
+            && self.has_words(it)
+    }
+
+    fn has_topic(&self, topic: &str) -> bool {
+        let wanted = self.topic();
+        wanted.is_empty()
+            || topic
+                .strip_prefix(wanted)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    fn has_words(&self, it: &Engram) -> bool {
+        let words = self.words();
+        if words.is_empty() {
+            return true;
+        }
+        let mut text = [
+            &it.claim,
+            &it.topic,
+            &it.provenance.created_by,
+            it.kind.as_str(),
+        ]
+        .join("\n");
+        for tag in &it.tags {
+            text.push('\n');
+            text.push_str(tag);
+        }
+        for pointer in &it.pointers {
+            text.push('\n');
+            text.push_str(&pointer.to_string());
+        }
+        text.make_ascii_lowercase();
+        words.iter().all(|word| text.contains(word.as_str()))
+    }
+}
+
+/// How many engrams each value of a list would leave, the other lists being as they are.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Facets {
+    /// Engrams that the whole filter leaves.
+    pub total: u64,
+    /// By kind, most first.
+    pub kinds: Vec<(Kind, u64)>,
+    /// By scope.
+    pub scopes: Vec<(Scope, u64)>,
+    /// By fact type.
+    pub fact_types: Vec<(FactType, u64)>,
+    /// By author; the 40 with most.
+    pub authors: Vec<(String, u64)>,
+    /// By topic; the 40 with most.
+    pub topics: Vec<(String, u64)>,
+    /// With evidence that resolved, and without.
+    pub verified: Vec<(bool, u64)>,
+}
+
+/// Somebody who said the same.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Voice {
+    /// As a person would name them; empty for the user.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
+}

@@ -1,0 +1,247 @@
+//! How the working tree reads now where a pointer was pinned: the same bytes, elsewhere, changed or
+//! gone. Only bytes decide; what was renamed is gone here.
+
+use engram_model::{Lines, Pointer, Reading, Refusal, Side, SourceLine, Standing, Target};
+use git2::{DiffLineType, DiffOptions, Patch};
+
+use crate::{
+    Encoding, Repo, Shelf, locate,
+    locate::Found,
+    paint::{Language, Painter},
+    refuse, view, worktree,
+};
+
+/// Lines of surroundings in what changed.
+const CONTEXT: u32 = 3;
+/// Most lines of a change that are sent.
+const MAX_LINES: usize = 600;
+/// Surroundings that are as long as any text.
+const WHOLE: u32 = 50_000_000;
+/// Larger files are told to differ, not how.
+const MAX_COMPARED: usize = 4 << 20;
+
+/// Compares the span of a pointer with the working tree.
+pub fn standing(
+    repo: Option<&Repo>,
+    shelf: &dyn Shelf,
+    pointer: &Pointer,
+) -> Result<Standing, Refusal> {
+    let path = match &pointer.target {
+        Target::Repo { path, .. } | Target::Test { path, .. } => path,
+        Target::Artifact { name, .. } => name,
+        Target::Diff { .. } | Target::Sam { .. } | Target::Url { .. } => {
+            return Err(refuse::invalid(
+                "what this pointer addresses is in no working tree",
+                "Read it as it was pinned.",
+            ));
+        }
+    };
+    let repo = repo.ok_or_else(refuse::no_repository)?;
+    let found = locate::locate(Some(repo), shelf, pointer)?;
+    let Some(now) = worktree::read_now(repo, path)? else {
+        return Ok(plain(Reading::Gone, None));
+    };
+    Ok(compare(&found, path, &now))
+}
+
+fn plain(reading: Reading, lines: Option<Lines>) -> Standing {
+    Standing {
+        reading,
+        lines,
+        changes: Vec::new(),
+    }
+}
+
+fn compare(found: &Found<'_>, path: &str, now: &[u8]) -> Standing {
+    let then = found.file.bytes();
+    let Some(lines) = found.lines else {
+        return match then == now {
+            true => plain(Reading::Same, None),
+            false => edited(found, path, now, None),
+        };
+    };
+    let span = &then[found.range.clone()];
+    if found
+        .encoding
+        .span(now, lines)
+        .is_ok_and(|range| now[range] == *span)
+    {
+        return plain(Reading::Same, Some(lines));
+    }
+    match elsewhere(found, now, span, lines) {
+        Some(lines) => plain(Reading::Moved, Some(lines)),
+        None => edited(found, path, now, Some(lines)),
+    }
+}
+
+/// Where the same lines are now: the place nearest to where they were.
+fn elsewhere(found: &Found<'_>, now: &[u8], span: &[u8], lines: Lines) -> Option<Lines> {
+    // A span of white space is everywhere.
+    if span.iter().all(u8::is_ascii_whitespace) {
+        return None;
+    }
+    let height = lines.end - lines.start;
+    let starts = |at: usize| -> Option<u32> {
+        let before = found.encoding.count_lines(&now[..at]);
+        let start = u32::try_from(before).ok()?.checked_add(1)?;
+        let there = Lines {
+            start,
+            end: start.checked_add(height)?,
+        };
+        let range = found.encoding.span(now, there).ok()?;
+        (now[range] == *span).then_some(start)
+    };
+    let places = memchr::memmem::find_iter(now, span).take(64);
+    let nearest = places
+        .filter_map(starts)
+        .min_by_key(|start| start.abs_diff(lines.start))?;
+    Some(Lines {
+        start: nearest,
+        end: nearest + height,
+    })
+}
+
+/// One line of a comparison, with its number on either side.
+struct Compared {
+    then: Option<u32>,
+    now: Option<u32>,
+    side: Side,
+    bytes: Vec<u8>,
+}
+
+fn edited(found: &Found<'_>, path: &str, now: &[u8], lines: Option<Lines>) -> Standing {
+    let then = found.file.bytes();
+    let too_large = then.len().max(now.len()) > MAX_COMPARED;
+    let is_text = Encoding::of_file(now) == Some(found.encoding);
+    if too_large || !is_text || found.encoding != Encoding::Utf8 {
+        return plain(Reading::Edited, None);
+    }
+    let compared = match whole(then, now) {
+        Ok(compared) => compared,
+        Err(error) => {
+            tracing::debug!(%error, "two texts could not be compared");
+            return plain(Reading::Edited, None);
+        }
+    };
+    let total = u32::try_from(found.encoding.count_lines(then)).unwrap_or(u32::MAX);
+    let span = lines.unwrap_or(Lines {
+        start: 1,
+        end: total.max(1),
+    });
+    let (part, there) = around(&compared, span);
+    let reading = match there {
+        Some(_) => Reading::Edited,
+        None => Reading::Gone,
+    };
+    let language = Language::of(path, "");
+    Standing {
+        reading,
+        lines: there,
+        changes: shown(part, span, language.as_ref()),
+    }
+}
+
+/// Every line of both texts, in order.
+fn whole(then: &[u8], now: &[u8]) -> Result<Vec<Compared>, git2::Error> {
+    let mut options = DiffOptions::new();
+    options.context_lines(WHOLE).interhunk_lines(0);
+    let patch = Patch::from_buffers(then, None, now, None, Some(&mut options))?;
+    let mut all = Vec::new();
+    for hunk in 0..patch.num_hunks() {
+        for line in 0..patch.num_lines_in_hunk(hunk)? {
+            let line = patch.line_in_hunk(hunk, line)?;
+            let side = match line.origin_value() {
+                DiffLineType::Addition => Side::Added,
+                DiffLineType::Deletion => Side::Removed,
+                DiffLineType::Context => Side::Both,
+                _ => continue, // what git says of a missing line feed
+            };
+            all.push(Compared {
+                then: line.old_lineno(),
+                now: line.new_lineno(),
+                side,
+                bytes: line.content().to_vec(),
+            });
+        }
+    }
+    Ok(all)
+}
+
+/// The lines of the span with what was put among them and some surroundings, and where what is
+/// left of it is now.
+fn around(all: &[Compared], span: Lines) -> (&[Compared], Option<Lines>) {
+    let inside = |it: &Compared| {
+        it.then
+            .is_some_and(|n| (span.start..=span.end).contains(&n))
+    };
+    let (Some(mut first), Some(mut last)) =
+        (all.iter().position(inside), all.iter().rposition(inside))
+    else {
+        return (&[], None);
+    };
+    // A line that was replaced stands before what replaced it: that belongs to the span too.
+    if all[last].side == Side::Removed {
+        while all.get(last + 1).is_some_and(|it| it.side == Side::Added) {
+            last += 1;
+        }
+    }
+    if all[first].side == Side::Removed {
+        while first > 0 && all[first - 1].side == Side::Added {
+            first -= 1;
+        }
+    }
+    let numbers = || all[first..=last].iter().filter_map(|it| it.now);
+    let there = numbers().min().zip(numbers().max());
+    let from = first.saturating_sub(CONTEXT as usize);
+    let to = (last + 1 + CONTEXT as usize).min(all.len());
+    (
+        &all[from..to],
+        there.map(|(start, end)| Lines { start, end }),
+    )
+}
+
+/// What changed with its surroundings; long runs of what did not are left out.
+fn shown(part: &[Compared], span: Lines, language: Option<&Language>) -> Vec<SourceLine> {
+    let near = |at: usize| {
+        let from = at.saturating_sub(CONTEXT as usize);
+        let to = (at + 1 + CONTEXT as usize).min(part.len());
+        part[from..to].iter().any(|it| it.side != Side::Both)
+    };
+    let mut then: Option<Painter> = language.map(Language::painter);
+    let mut now: Option<Painter> = language.map(Language::painter);
+    let mut lines = Vec::new();
+    let mut gap = false;
+    for (at, it) in part.iter().enumerate() {
+        let mut line = view::shown_line(Encoding::Utf8, &it.bytes);
+        // Each text is read by a painter of its own; what is in both, by both.
+        match it.side {
+            Side::Removed => view::paint_one(then.as_mut(), &mut line),
+            Side::Added => view::paint_one(now.as_mut(), &mut line),
+            Side::Both | Side::Hunk => {
+                view::paint_one(then.as_mut(), &mut line);
+                view::paint_one(now.as_mut(), &mut line);
+            }
+        }
+        if !near(at) {
+            gap = !lines.is_empty();
+            continue;
+        }
+        if std::mem::take(&mut gap) {
+            lines.push(SourceLine {
+                side: Side::Hunk,
+                ..SourceLine::default()
+            });
+        }
+        line.number = it.now.unwrap_or(0);
+        line.before = it.then.unwrap_or(0);
+        line.marked = it
+            .then
+            .is_some_and(|n| (span.start..=span.end).contains(&n));
+        line.side = it.side;
+        lines.push(line);
+        if lines.len() >= MAX_LINES {
+            break;
+        }
+    }
+    lines
+}

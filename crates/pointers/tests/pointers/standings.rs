@@ -1,0 +1,153 @@
+//! How the working tree reads where a pointer was pinned, and who wrote it.
+
+use engram_model::{Reading, Refusal, Side, Standing};
+use engram_pointers::{blame, standing};
+
+use crate::fixture::{Fixture, Stored};
+
+fn now(fixture: &Fixture, pointer: &str) -> Result<Standing, Refusal> {
+    standing(
+        Some(&fixture.repo()),
+        &Stored::default(),
+        &pointer.parse().unwrap(),
+    )
+}
+
+#[test]
+fn the_working_tree_is_compared_by_bytes() {
+    let then = "a\nb\nc\nd\ne\nf\ng\nh\n";
+    for (now_text, span, reading, lines) in [
+        (Some(then), "#L3-L4", Reading::Same, Some((3, 4))),
+        (
+            Some("a\nb\nc\nd\nx\n"),
+            "#L3-L4",
+            Reading::Same,
+            Some((3, 4)),
+        ),
+        (
+            Some("x\ny\na\nb\nc\nd\ne\n"),
+            "#L3-L4",
+            Reading::Moved,
+            Some((5, 6)),
+        ),
+        // The nearest of two places, and only whole lines.
+        (
+            Some("c\nd\nxc\nd\n\nc\nd\n"),
+            "#L3-L4",
+            Reading::Moved,
+            Some((1, 2)),
+        ),
+        (
+            Some("a\nb\nC\nd\ne\nf\ng\nh\n"),
+            "#L3-L4",
+            Reading::Edited,
+            Some((3, 4)),
+        ),
+        (
+            Some("a\nb\nc\nnew\nd\ne\nf\ng\nh\n"),
+            "#L3-L4",
+            Reading::Edited,
+            Some((3, 5)),
+        ),
+        (
+            Some("a\nb\nc\r\nd\r\ne\nf\ng\nh\n"),
+            "#L3-L4",
+            Reading::Edited,
+            Some((3, 4)),
+        ),
+        (Some("a\nb\ne\nf\ng\nh\n"), "#L3-L4", Reading::Gone, None),
+        (Some(""), "#L3-L4", Reading::Gone, None),
+        (Some("a\0b"), "#L3-L4", Reading::Edited, None),
+        (None, "#L3-L4", Reading::Gone, None),
+        (Some(then), "", Reading::Same, None),
+        (Some("a\n"), "", Reading::Edited, Some((1, 1))),
+    ] {
+        let fixture = Fixture::with(&[("a.txt", then.as_bytes())]);
+        match now_text {
+            Some(text) => fixture.write("a.txt", text.as_bytes()),
+            None => std::fs::remove_file(fixture.root().join("a.txt")).unwrap(),
+        }
+        let got = now(&fixture, &format!("repo:a.txt{span}@HEAD")).unwrap();
+        let at = got.lines.map(|it| (it.start, it.end));
+        assert_eq!((got.reading, at), (reading, lines), "{now_text:?} {span}");
+    }
+}
+
+#[test]
+fn what_changed_is_told_with_both_numbers() {
+    let then: String = (1..=60).map(|n| format!("line {n}\n")).collect();
+    let fixture = Fixture::with(&[("a.txt", then.as_bytes())]);
+    let text = then
+        .replace("line 1\n", "")
+        .replace("line 10\n", "ten\n")
+        .replace("line 40\n", "");
+    fixture.write("a.txt", text.as_bytes());
+    let got = now(&fixture, "repo:a.txt#L8-L45@HEAD").unwrap();
+    assert_eq!(got.reading, Reading::Edited);
+    assert_eq!(got.lines.map(|it| (it.start, it.end)), Some((7, 43)));
+    let told: Vec<_> = got
+        .changes
+        .iter()
+        .filter(|it| it.side != Side::Both)
+        .map(|it| (it.side, it.before, it.number, it.text.as_str()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (Side::Removed, 10, 0, "line 10"),
+            (Side::Added, 0, 9, "ten"),
+            (Side::Hunk, 0, 0, ""),
+            (Side::Removed, 40, 0, "line 40"),
+        ],
+        "what changed before the span is not told"
+    );
+    assert!(got.changes.len() < 20, "what did not change is left out");
+}
+
+#[test]
+fn what_is_in_no_tree_has_no_standing() {
+    let fixture = Fixture::with(&[("a.txt", b"a\n")]);
+    assert!(now(&fixture, "sam:note:s@2026-01-08").is_err());
+    assert!(now(&fixture, "repo:gone.txt@HEAD").is_err());
+}
+
+#[test]
+fn each_line_is_told_with_the_commit_that_wrote_it() {
+    let fixture = Fixture::with(&[("a.txt", b"a\nb\nc\nd\n")]);
+    fixture.write("a.txt", b"a\nB\nc\nd\n");
+    fixture.commit("Second thoughts");
+    let ask = |pointer: &str| {
+        blame(
+            Some(&fixture.repo()),
+            &Stored::default(),
+            &pointer.parse().unwrap(),
+        )
+    };
+    let parts = ask("repo:a.txt#L2-L4@HEAD").unwrap().parts;
+    let told: Vec<_> = parts
+        .iter()
+        .map(|it| {
+            (
+                it.lines.start,
+                it.lines.end,
+                it.author.as_str(),
+                it.summary.as_str(),
+                it.or_before,
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (2, 2, "A", "Second thoughts", false),
+            (3, 4, "A", "first", false)
+        ]
+    );
+    assert_eq!(parts[0].commit, fixture.git(&["rev-parse", "HEAD"]));
+    let old = ask("repo:a.txt#L2@HEAD~1").unwrap().parts;
+    assert_eq!(
+        old[0].summary, "first",
+        "history as the pinned commit has it"
+    );
+    assert!(ask("sam:note:s@2026-01-08").is_err());
+}

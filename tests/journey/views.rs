@@ -1,0 +1,153 @@
+//! What a source is shown as: code by its language, comparisons, documents, long files, history.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::{
+    editor::Editor, engram::Engram, machine::desktop, repository::Repository, window::Window,
+};
+
+const FILE: &str = "crates/model/src/limits.rs";
+const GUIDE: &str = "# Guide\n\nIntro.\n\n## Rules\n\nOne *budget* for **all**, see [this](https://a.example/x).\n\n\
+- first\n- second\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```rust\nfn held() -> bool { true }\n```\n\n<script>window.hacked = true</script>\n\n## After\n";
+
+#[test]
+fn every_source_is_shown_as_what_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let repo = Repository::of_this_project(dir.path());
+    repo.change("GUIDE.md", GUIDE, "Add a guide");
+    repo.change("NOTES.md", "A note.\nAnother.\n", "Add to the notes");
+    let long: String = (1..=5_000)
+        .map(|n| format!("let value_{n} = \"{n}\"; // {n}\n"))
+        .collect();
+    repo.change(
+        "long.rs",
+        &format!("{long}// {}\n", "x".repeat(1 << 20)),
+        "Add a long file",
+    );
+    let engram = Engram::new(dir.path(), &repo.root);
+    let (first, last) = repo.span(FILE, "impl Default for DerefLimits", "}");
+    let note = engram.json(&[
+        "note",
+        "--kind",
+        "decision",
+        "--slug",
+        "keep-it",
+        "We keep it.",
+    ]);
+    let pointers = [
+        format!("repo:{FILE}#L{first}-L{last}@HEAD"),
+        "diff:HEAD~2..HEAD#NOTES.md".to_owned(),
+        "artifact:GUIDE.md#sec=Rules@HEAD".to_owned(),
+        "repo:long.rs@HEAD".to_owned(),
+        note["pointer"].as_str().expect("a pointer").to_owned(),
+    ];
+    let drafts = pointers
+        .map(|it| json!({"claim": format!("See {it}"), "pointers": [it], "agent": "reviewer"}));
+    let ids = engram.put(dir.path(), &drafts);
+    // Since then the span was edited, and nobody committed it.
+    let now = fs::read_to_string(repo.root.join(FILE)).unwrap();
+    let edited: Vec<&str> = now.lines().collect();
+    let mut edited: Vec<String> = edited.into_iter().map(str::to_owned).collect();
+    edited.insert(0, "// above".to_owned());
+    edited[first + 1] = "        // edited".to_owned();
+    fs::write(repo.root.join(FILE), edited.join("\n") + "\n").unwrap();
+
+    let editor = Editor::new(dir.path());
+    let window = Window::open(
+        desktop(),
+        &engram.place,
+        &dir.path().join("person"),
+        &editor.program,
+    );
+    let open = |id: &String| {
+        window.click(&format!("[data-testid=feed-row][data-id=\"{id}\"]"));
+        window.find(&format!(
+            "[data-testid=engram][data-id=\"{id}\"] [data-testid=digest]"
+        ));
+    };
+
+    open(&ids[0]);
+    window.find("[data-testid=source] .kw");
+    window.wait("document.querySelector('[data-testid=standing]')?.dataset.reading === 'edited'");
+    window.keys("d");
+    window.find("[data-testid=changes] .line.added");
+    let added = texts(&window, "[data-testid=changes] .line.added .text");
+    assert_eq!(added, ["        // edited"]);
+    window.shot("viewer-edited");
+    window.keys("b");
+    window.find("[data-testid=blame] [data-testid=blame-row]");
+    assert_eq!(
+        window.count("[data-testid=changes]"),
+        0,
+        "one panel at a time"
+    );
+    let commits = texts(&window, "[data-testid=blame-row] .commit");
+    let line = format!("{first},{last}");
+    let wanted = repo.git(&[
+        "blame",
+        "-s",
+        "--abbrev=39",
+        "-L",
+        &line,
+        "HEAD",
+        "--",
+        FILE,
+    ]);
+    for commit in &commits {
+        assert!(wanted.contains(commit.as_str()), "{commit} in {wanted}");
+    }
+    window.shot("viewer-blame");
+    // The tree is put back, and the person comes back to the window.
+    fs::write(repo.root.join(FILE), &now).unwrap();
+    window.script("window.dispatchEvent(new Event('focus'))", json!([]));
+    window.wait("document.querySelector('[data-testid=standing]')?.dataset.reading === 'same'");
+
+    open(&ids[1]);
+    assert_eq!(
+        texts(&window, "[data-testid=source] .line.added .text"),
+        ["Another."]
+    );
+    window.shot("viewer-diff");
+
+    open(&ids[2]);
+    window.find("[data-testid=document] strong");
+    assert_eq!(
+        texts(&window, "[data-testid=document] li"),
+        ["first", "second"]
+    );
+    assert_eq!(
+        window.count("[data-testid=document] :is(a, img, script, iframe)"),
+        0
+    );
+    assert_eq!(
+        window.script("return window.hacked ?? null", json!([])),
+        Value::Null
+    );
+    window.shot("viewer-document");
+    window.click("[data-testid=as-source]");
+    assert!(window.text("[data-testid=source]").contains("## Rules"));
+
+    open(&ids[3]);
+    window.find("[data-testid=source] .line");
+    assert!(
+        window.count("[data-testid=source] .line") < 250,
+        "only what is seen is drawn"
+    );
+    let end =
+        "const it = document.querySelector('[data-testid=source]'); it.scrollTop = it.scrollHeight";
+    window.script(end, json!([]));
+    window.wait("document.querySelector('[data-testid=source-line][data-line=\"4990\"]')");
+    assert!(window.count("[data-testid=source] .line") < 250);
+    window.shot("viewer-long");
+
+    open(&ids[4]);
+    assert!(window.text("[data-testid=source]").contains("We keep it."));
+    window.shot("viewer-note");
+}
+
+fn texts(window: &Window, css: &str) -> Vec<String> {
+    let script = "return [...document.querySelectorAll(arguments[0])].map(it => it.textContent)";
+    serde_json::from_value(window.script(script, json!([css]))).unwrap()
+}

@@ -1,0 +1,169 @@
+//! Lines of code as the engine painted them: numbered, marked, compared; long ones drawn as they are
+//! scrolled to.
+
+use std::{ops::Range, sync::Arc};
+
+use engram_model::{Class, Side, SourceLine};
+use leptos::{html, prelude::*};
+
+use crate::words;
+
+/// More lines than this get a box of their own height, in which only what is seen is drawn.
+const LONG: usize = 400;
+/// Height of a line (`detail.css` has the same).
+const LINE: i32 = 20;
+/// Lines are drawn by blocks of this many.
+const BLOCK: usize = 40;
+
+/// How lines are shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// One text, with the numbers of the file.
+    Source,
+    /// Two texts, with the numbers of both and signs.
+    Compared,
+    /// No numbers: a part of a document, or what is in no file.
+    Plain,
+}
+
+/// All lines, or those that are scrolled to.
+#[component]
+pub(crate) fn Code(
+    lines: Arc<[SourceLine]>,
+    shape: Shape,
+    label: String,
+    testid: &'static str,
+) -> impl IntoView {
+    let digits = lines
+        .iter()
+        .map(|it| it.number.max(it.before))
+        .max()
+        .unwrap_or(0)
+        .to_string()
+        .len()
+        .max(2);
+    let total = lines.len();
+    let class = match shape {
+        Shape::Source => "source-lines",
+        Shape::Compared => "source-lines compared",
+        Shape::Plain => "source-lines plain-lines",
+    };
+    if total <= LONG {
+        return view! {
+            <pre class=class tabindex="0" aria-label=label data-testid=testid style:--digits=digits.to_string()>
+                <code>{lines.iter().map(|it| line(it, shape)).collect_view()}</code>
+            </pre>
+        }
+        .into_any();
+    }
+    let first = RwSignal::new(0usize);
+    let node = NodeRef::<html::Pre>::new();
+    // The first marked line stands in the upper part of the box.
+    let start = lines.iter().position(|it| it.marked).unwrap_or(0).saturating_sub(4);
+    node.on_load(move |element| {
+        let element = element.clone();
+        request_animation_frame(move || {
+            element.set_scroll_top(start as i32 * LINE);
+            first.set(start / BLOCK * BLOCK);
+        });
+    });
+    let seen = move || {
+        if let Some(element) = node.get_untracked() {
+            let at = (element.scroll_top().max(0) / LINE) as usize / BLOCK * BLOCK;
+            if first.get_untracked() != at {
+                first.set(at);
+            }
+        }
+    };
+    let window = move |first: usize| -> Range<usize> {
+        first.saturating_sub(BLOCK)..(first + 3 * BLOCK).min(total)
+    };
+    let drawn = move || {
+        let range = window(first.get());
+        let shown = lines.get(range).unwrap_or_default();
+        shown.iter().map(|it| line(it, shape)).collect_view()
+    };
+    let top = move || format!("{}px", window(first.get()).start as i32 * LINE);
+    view! {
+        <pre class=class class:long=true tabindex="0" node_ref=node aria-label=label data-testid=testid
+            style:--digits=digits.to_string() on:scroll=move |_| seen()>
+            <code style:height=format!("{}px", total as i32 * LINE) style:padding-top=top>{drawn}</code>
+        </pre>
+    }
+    .into_any()
+}
+
+fn line(it: &SourceLine, shape: Shape) -> AnyView {
+    let (side, sign, said) = match it.side {
+        Side::Both => ("", " ", ""),
+        Side::Added => ("added", "+", "added: "),
+        Side::Removed => ("removed", "−", "removed: "),
+        Side::Hunk => {
+            let text = match it.text.is_empty() {
+                true => "⋯".to_owned(),
+                false => it.text.clone(),
+            };
+            return view! { <span class="line hunk"><span class="text">{text}</span></span> }.into_any();
+        }
+    };
+    let number = |number: u32| (number > 0).then(|| number.to_string());
+    let numbers = match shape {
+        Shape::Source => view! { <span class="number" aria-hidden="true">{number(it.number)}</span> }.into_any(),
+        Shape::Compared => view! {
+            <span class="number then" aria-hidden="true">{number(it.before)}</span>
+            <span class="number" aria-hidden="true">{number(it.number)}</span>
+            <span class="sign" aria-hidden="true">{sign}</span>
+            <span class="offscreen">{said}</span>
+        }
+        .into_any(),
+        Shape::Plain => ().into_any(),
+    };
+    let cut = (it.cut > 0).then(|| {
+        let bytes = words::count(u64::from(it.cut), "byte", "bytes");
+        view! { <span class="cut">{format!("… {bytes} more in this line")}</span> }
+    });
+    view! {
+        <span class=format!("line {side}") class:marked=it.marked data-testid="source-line" data-line=it.number.to_string()
+            data-marked=it.marked.then_some("true")>
+            {numbers}
+            <span class="text">{pieces(it)}</span>
+            {cut}
+        </span>
+    }
+    .into_any()
+}
+
+/// The text in its pieces; whatever they leave over is plain.
+fn pieces(it: &SourceLine) -> Vec<AnyView> {
+    let mut rest = it.text.as_str();
+    let mut views = Vec::with_capacity(it.pieces.len());
+    for piece in &it.pieces {
+        let Some((text, after)) = rest.split_at_checked(piece.1 as usize) else {
+            break;
+        };
+        rest = after;
+        let text = text.to_owned();
+        views.push(match class(piece.0) {
+            "" => text.into_any(),
+            class => view! { <span class=class>{text}</span> }.into_any(),
+        });
+    }
+    if !rest.is_empty() {
+        views.push(rest.to_owned().into_any());
+    }
+    views
+}
+
+fn class(class: Class) -> &'static str {
+    match class {
+        Class::Plain => "",
+        Class::Keyword => "kw",
+        Class::Text => "str",
+        Class::Value => "val",
+        Class::Comment => "com",
+        Class::Function => "fun",
+        Class::Type => "typ",
+        Class::Name => "nam",
+        Class::Heading => "hed",
+    }
+}

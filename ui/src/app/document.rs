@@ -1,0 +1,86 @@
+//! A document of Markdown, from the parts that the engine made of it: text alone reaches the page.
+
+use engram_model::{Block, Inline};
+use leptos::prelude::*;
+
+use super::code::{Code, Shape};
+
+#[component]
+pub(crate) fn Document(blocks: Vec<Block>, label: String) -> impl IntoView {
+    view! {
+        <div class="document" role="document" tabindex="0" aria-label=label data-testid="document">
+            {blocks.into_iter().map(block).collect_view()}
+        </div>
+    }
+}
+
+fn block(it: Block) -> AnyView {
+    match it {
+        // Inside the page's own outline: the claim and its evidence are its second level.
+        Block::Heading { level, text } => match level {
+            1 => view! { <h3 class="heading first">{words(text)}</h3> }.into_any(),
+            2 => view! { <h4 class="heading second">{words(text)}</h4> }.into_any(),
+            3 => view! { <h5 class="heading">{words(text)}</h5> }.into_any(),
+            _ => view! { <h6 class="heading">{words(text)}</h6> }.into_any(),
+        },
+        Block::Paragraph { text } => view! { <p>{words(text)}</p> }.into_any(),
+        Block::Code { lines } => view! {
+            <Code lines=lines.into() shape=Shape::Plain label="Code".to_owned() testid="document-code" />
+        }
+        .into_any(),
+        Block::List { first, items } => {
+            let items = items.into_iter().map(|blocks| {
+                view! { <li>{blocks.into_iter().map(block).collect_view()}</li> }
+            });
+            let items = items.collect_view();
+            match first {
+                Some(first) => view! { <ol start=first.to_string()>{items}</ol> }.into_any(),
+                None => view! { <ul>{items}</ul> }.into_any(),
+            }
+        }
+        Block::Quote { blocks } => {
+            view! { <blockquote>{blocks.into_iter().map(block).collect_view()}</blockquote> }
+                .into_any()
+        }
+        Block::Table { rows } => table(rows),
+        Block::Rule => view! { <hr /> }.into_any(),
+    }
+}
+
+fn table(rows: Vec<Vec<Vec<Inline>>>) -> AnyView {
+    let mut rows = rows.into_iter();
+    let head = rows.next().unwrap_or_default().into_iter();
+    let head = head.map(|cell| view! { <th scope="col">{words(cell)}</th> }).collect_view();
+    let body = rows.map(|row| {
+        let cells = row.into_iter().map(|cell| view! { <td>{words(cell)}</td> });
+        view! { <tr>{cells.collect_view()}</tr> }
+    });
+    view! {
+        <div class="table"><table>
+            <thead><tr>{head}</tr></thead>
+            <tbody>{body.collect_view()}</tbody>
+        </table></div>
+    }
+    .into_any()
+}
+
+fn words(all: Vec<Inline>) -> AnyView {
+    all.into_iter().map(word).collect_view().into_any()
+}
+
+fn word(it: Inline) -> AnyView {
+    match it {
+        Inline::Text { text } => text.into_any(),
+        Inline::Code { text } => view! { <code>{text}</code> }.into_any(),
+        Inline::Strong { text } => view! { <strong>{words(text)}</strong> }.into_any(),
+        Inline::Emphasis { text } => view! { <em>{words(text)}</em> }.into_any(),
+        Inline::Struck { text } => view! { <s>{words(text)}</s> }.into_any(),
+        // The address is told: nothing here leads out of the window.
+        Inline::Link { text, to } => view! { <span class="address" title=to>{words(text)}</span> }.into_any(),
+        Inline::Picture { text, to } => view! {
+            <span class="address picture" title=to.clone()>"picture: "{words(text)}</span>
+        }
+        .into_any(),
+        Inline::Break => view! { <br /> }.into_any(),
+    }
+}

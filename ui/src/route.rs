@@ -1,0 +1,229 @@
+//! What the address says: the filter and the engram that is read, so that a link, going back and
+//! loading again lead to the same screen.
+
+use engram_model::{EngramId, Filter};
+use jiff::{Timestamp, civil::Date, tz::Offset};
+
+/// A place in the window.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Route {
+    /// Which engrams are listed.
+    pub filter: Filter,
+    /// Which one is read.
+    pub engram: Option<EngramId>,
+}
+
+impl Route {
+    /// From the query of an address, which anybody may have written: what is not understood is left out.
+    pub fn parse(query: &str, offset: Offset) -> Self {
+        let mut it = Self::default();
+        let pairs = query.trim_start_matches('?').split('&').take(64);
+        for (key, value) in pairs.filter_map(|pair| pair.split_once('=')) {
+            let value = decode(value);
+            let filter = &mut it.filter;
+            match key {
+                "q" => filter.text = value,
+                "kind" => filter.kinds.extend(value.parse().ok()),
+                "scope" => filter.scopes.extend(value.parse().ok()),
+                "type" => filter.fact_types.extend(value.parse().ok()),
+                "agent" => filter.authors.push(value),
+                "topic" => filter.topic = value,
+                "verified" => filter.verified = (value == "yes" || value == "no").then(|| value == "yes"),
+                "since" => filter.since = midnight(&value, offset),
+                "until" => filter.until = midnight(&value, offset),
+                "id" => it.engram = value.parse().ok(),
+                _ => {}
+            }
+        }
+        it
+    }
+
+    /// The query that leads back here; empty for the plain feed.
+    pub fn query(&self, offset: Offset) -> String {
+        let it = &self.filter;
+        let mut pairs: Vec<(&str, String)> = Vec::new();
+        pairs.extend(it.kinds.iter().map(|it| ("kind", it.to_string())));
+        pairs.extend(it.scopes.iter().map(|it| ("scope", it.to_string())));
+        pairs.extend(it.fact_types.iter().map(|it| ("type", it.to_string())));
+        pairs.extend(it.authors.iter().map(|it| ("agent", it.clone())));
+        if !it.topic.is_empty() {
+            pairs.push(("topic", it.topic.clone()));
+        }
+        if let Some(verified) = it.verified {
+            pairs.push(("verified", if verified { "yes" } else { "no" }.to_owned()));
+        }
+        pairs.extend(it.since.map(|at| ("since", day(at, offset))));
+        pairs.extend(it.until.map(|at| ("until", day(at, offset))));
+        if !it.text.trim().is_empty() {
+            pairs.push(("q", it.text.trim().to_owned()));
+        }
+        pairs.extend(self.engram.map(|id| ("id", id.to_string())));
+        let mut query = String::new();
+        for (key, value) in pairs {
+            query.push(if query.is_empty() { '?' } else { '&' });
+            query.push_str(key);
+            query.push('=');
+            query.push_str(&encode(&value));
+        }
+        query
+    }
+}
+
+/// One condition of a filter, as a chip that can be taken away.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chip {
+    /// What it is about.
+    pub what: &'static str,
+    /// What it asks.
+    pub value: String,
+    /// The filter without it.
+    pub without: Filter,
+}
+
+/// The conditions of a filter but its text, which stands in a field of its own.
+pub fn chips(filter: &Filter, offset: Offset) -> Vec<Chip> {
+    let mut chips = Vec::new();
+    let mut add = |what, value: String, take: &dyn Fn(&mut Filter)| {
+        let mut without = filter.clone();
+        take(&mut without);
+        chips.push(Chip {
+            what,
+            value,
+            without,
+        });
+    };
+    for kind in &filter.kinds {
+        let word = crate::words::kind(*kind).to_owned();
+        add("kind", word, &|it| it.kinds.retain(|other| other != kind));
+    }
+    for scope in &filter.scopes {
+        add("scope", scope.to_string(), &|it| it.scopes.retain(|other| other != scope));
+    }
+    for fact_type in &filter.fact_types {
+        add("type", fact_type.to_string(), &|it| {
+            it.fact_types.retain(|other| other != fact_type);
+        });
+    }
+    for author in &filter.authors {
+        let name = author_name(author).to_owned();
+        add("by", name, &|it| it.authors.retain(|other| other != author));
+    }
+    if !filter.topic.is_empty() {
+        add("topic", filter.topic.clone(), &|it| it.topic.clear());
+    }
+    if let Some(verified) = filter.verified {
+        let word = if verified { "verified" } else { "unverified" };
+        add("evidence", word.to_owned(), &|it| it.verified = None);
+    }
+    if let Some(at) = filter.since {
+        add("since", day(at, offset), &|it| it.since = None);
+    }
+    if let Some(at) = filter.until {
+        add("before", day(at, offset), &|it| it.until = None);
+    }
+    chips
+}
+
+/// An author as the list names them.
+pub fn author_name(author: &str) -> &str {
+    match author {
+        "" | "user" => "you",
+        name => name,
+    }
+}
+
+/// The midnight that began the day `days` before this one.
+pub fn days_ago(now: Timestamp, days: i64, offset: Offset) -> Option<Timestamp> {
+    let today = offset.to_datetime(now).date();
+    let date = today.checked_sub(jiff::Span::new().try_days(days).ok()?).ok()?;
+    offset.to_timestamp(date.at(0, 0, 0, 0)).ok()
+}
+
+fn midnight(text: &str, offset: Offset) -> Option<Timestamp> {
+    let date: Date = text.parse().ok()?;
+    offset.to_timestamp(date.at(0, 0, 0, 0)).ok()
+}
+
+fn day(at: Timestamp, offset: Offset) -> String {
+    offset.to_datetime(at).date().to_string()
+}
+
+fn encode(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                out.push(char::from(byte));
+            }
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+fn decode(text: &str) -> String {
+    let mut out = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        out.push(match byte {
+            b'+' => b' ',
+            b'%' => {
+                let ahead = bytes.clone();
+                let hex: String = ahead.take(2).map(char::from).collect();
+                match (hex.len(), u8::from_str_radix(&hex, 16)) {
+                    (2, Ok(value)) if !hex.starts_with('+') => {
+                        bytes.nth(1);
+                        value
+                    }
+                    _ => byte,
+                }
+            }
+            other => other,
+        });
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    const HERE: Offset = Offset::constant(2);
+
+    #[test]
+    fn an_address_leads_back_to_the_same_place() {
+        for query in [
+            "",
+            "?kind=risk&kind=fact&scope=project&type=decision&agent=Claude%20Code&topic=ledger/locks&verified=no\
+             &since=2026-11-20&until=2026-11-22&q=50%25%20%26%20more&id=01ARZ3NDEKTSV4RRFFQ69G5FAV",
+            "?verified=yes",
+            "?q=%C3%A9%F0%9F%A6%80",
+        ] {
+            let route = Route::parse(query, HERE);
+            assert_eq!(route.query(HERE), query);
+            assert_eq!(Route::parse(&route.query(HERE), HERE), route);
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_left_out() {
+        for query in ["?kind=nonsense&verified=maybe&since=yesterday&id=1&x=y&&=&q", "?%", "????", "#token=abc"] {
+            assert_eq!(Route::parse(query, HERE), Route::default(), "{query}");
+        }
+        assert_eq!(Route::parse("?q=a+b%2", HERE).filter.text, "a b%2");
+    }
+
+    #[test]
+    fn each_chip_takes_its_condition_away() {
+        let filter = Route::parse("?kind=risk&kind=fact&agent=user&since=2026-11-20", HERE).filter;
+        let chips = chips(&filter, HERE);
+        let told: Vec<_> = chips.iter().map(|it| format!("{} {}", it.what, it.value)).collect();
+        assert_eq!(told, ["kind risk", "kind fact", "by you", "since 2026-11-20"]);
+        assert_eq!(chips[0].without.kinds.len(), 1);
+        assert_eq!(chips[3].without.since, None);
+        let now: Timestamp = "2026-11-20T23:30:00Z".parse().unwrap();
+        assert_eq!(day(days_ago(now, 0, HERE).unwrap(), HERE), "2026-11-21");
+        assert_eq!(days_ago(now, i64::MAX, HERE), None);
+    }
+}
