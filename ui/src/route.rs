@@ -1,7 +1,7 @@
 //! What the address says: the filter and the engram that is read, so that a link, going back and
 //! loading again lead to the same screen.
 
-use engram_model::{EngramId, Filter};
+use engram_model::{EngramId, FactType, Filter, Kind, Scope};
 use jiff::{Timestamp, civil::Date, tz::Offset};
 
 /// A place in the window.
@@ -23,9 +23,9 @@ impl Route {
             let filter = &mut it.filter;
             match key {
                 "q" => filter.text = value,
-                "kind" => filter.kinds.extend(value.parse().ok()),
-                "scope" => filter.scopes.extend(value.parse().ok()),
-                "type" => filter.fact_types.extend(value.parse().ok()),
+                "kind" => filter.kinds.extend(value.parse::<Kind>().ok()),
+                "scope" => filter.scopes.extend(value.parse::<Scope>().ok()),
+                "type" => filter.fact_types.extend(value.parse::<FactType>().ok()),
                 "agent" => filter.authors.push(value),
                 "topic" => filter.topic = value,
                 "verified" => filter.verified = (value == "yes" || value == "no").then(|| value == "yes"),
