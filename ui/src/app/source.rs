@@ -124,15 +124,20 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
     let as_source = RwSignal::new(source.document.is_empty());
     let has_document = !source.document.is_empty();
     let label = match &source.language {
-        Some(language) => format!("{}, {language}, {} lines in all", source.label, source.total_lines),
+        Some(language) => format!(
+            "{}, {language}, {} lines in all",
+            source.label, source.total_lines
+        ),
         None => format!("{}, {} lines in all", source.label, source.total_lines),
     };
     let lines: Arc<[SourceLine]> = source.lines.clone().into();
     let text = move || match as_source.get() {
-        true => view! { <Code lines=lines.clone() shape label=label.clone() testid="source" /> }.into_any(),
+        true => view! { <Code lines=lines.clone() shape label=label.clone() testid="source" /> }
+            .into_any(),
         false => {
             let source = kept.get_value();
-            view! { <Document blocks=source.document.clone() label=source.label.clone() /> }.into_any()
+            view! { <Document blocks=source.document.clone() label=source.label.clone() /> }
+                .into_any()
         }
     };
     let evidence = match source.digest_matches {
@@ -196,7 +201,10 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
 
 /// Whether the working tree can have what the pointer addresses.
 fn is_in_tree(pointer: &Pointer) -> bool {
-    matches!(pointer.kind(), PointerType::Repo | PointerType::Test | PointerType::Artifact)
+    matches!(
+        pointer.kind(),
+        PointerType::Repo | PointerType::Test | PointerType::Artifact
+    )
 }
 
 fn is_of_commit(pointer: &Pointer) -> bool {
