@@ -1,7 +1,7 @@
 //! What the address says: the filter and the engram that is read, so that a link, going back and
 //! loading again lead to the same screen.
 
-use engram_model::{EngramId, Filter};
+use engram_model::{EngramId, FactType, Filter, Kind, Scope};
 use jiff::{Timestamp, civil::Date, tz::Offset};
 
 /// A place in the window.
@@ -23,12 +23,14 @@ impl Route {
             let filter = &mut it.filter;
             match key {
                 "q" => filter.text = value,
-                "kind" => filter.kinds.extend(value.parse().ok()),
-                "scope" => filter.scopes.extend(value.parse().ok()),
-                "type" => filter.fact_types.extend(value.parse().ok()),
+                "kind" => filter.kinds.extend(value.parse::<Kind>().ok()),
+                "scope" => filter.scopes.extend(value.parse::<Scope>().ok()),
+                "type" => filter.fact_types.extend(value.parse::<FactType>().ok()),
                 "agent" => filter.authors.push(value),
                 "topic" => filter.topic = value,
-                "verified" => filter.verified = (value == "yes" || value == "no").then(|| value == "yes"),
+                "verified" => {
+                    filter.verified = (value == "yes" || value == "no").then(|| value == "yes")
+                }
                 "since" => filter.since = midnight(&value, offset),
                 "until" => filter.until = midnight(&value, offset),
                 "id" => it.engram = value.parse().ok(),
@@ -97,7 +99,9 @@ pub fn chips(filter: &Filter, offset: Offset) -> Vec<Chip> {
         add("kind", word, &|it| it.kinds.retain(|other| other != kind));
     }
     for scope in &filter.scopes {
-        add("scope", scope.to_string(), &|it| it.scopes.retain(|other| other != scope));
+        add("scope", scope.to_string(), &|it| {
+            it.scopes.retain(|other| other != scope)
+        });
     }
     for fact_type in &filter.fact_types {
         add("type", fact_type.to_string(), &|it| {
@@ -135,7 +139,9 @@ pub fn author_name(author: &str) -> &str {
 /// The midnight that began the day `days` before this one.
 pub fn days_ago(now: Timestamp, days: i64, offset: Offset) -> Option<Timestamp> {
     let today = offset.to_datetime(now).date();
-    let date = today.checked_sub(jiff::Span::new().try_days(days).ok()?).ok()?;
+    let date = today
+        .checked_sub(jiff::Span::new().try_days(days).ok()?)
+        .ok()?;
     offset.to_timestamp(date.at(0, 0, 0, 0)).ok()
 }
 
@@ -208,7 +214,12 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_left_out() {
-        for query in ["?kind=nonsense&verified=maybe&since=yesterday&id=1&x=y&&=&q", "?%", "????", "#token=abc"] {
+        for query in [
+            "?kind=nonsense&verified=maybe&since=yesterday&id=1&x=y&&=&q",
+            "?%",
+            "????",
+            "#token=abc",
+        ] {
             assert_eq!(Route::parse(query, HERE), Route::default(), "{query}");
         }
         assert_eq!(Route::parse("?q=a+b%2", HERE).filter.text, "a b%2");
@@ -218,8 +229,14 @@ mod tests {
     fn each_chip_takes_its_condition_away() {
         let filter = Route::parse("?kind=risk&kind=fact&agent=user&since=2026-11-20", HERE).filter;
         let chips = chips(&filter, HERE);
-        let told: Vec<_> = chips.iter().map(|it| format!("{} {}", it.what, it.value)).collect();
-        assert_eq!(told, ["kind risk", "kind fact", "by you", "since 2026-11-20"]);
+        let told: Vec<_> = chips
+            .iter()
+            .map(|it| format!("{} {}", it.what, it.value))
+            .collect();
+        assert_eq!(
+            told,
+            ["kind risk", "kind fact", "by you", "since 2026-11-20"]
+        );
         assert_eq!(chips[0].without.kinds.len(), 1);
         assert_eq!(chips[3].without.since, None);
         let now: Timestamp = "2026-11-20T23:30:00Z".parse().unwrap();

@@ -59,7 +59,11 @@ pub(crate) fn Code(
     let first = RwSignal::new(0usize);
     let node = NodeRef::<html::Pre>::new();
     // The first marked line stands in the upper part of the box.
-    let start = lines.iter().position(|it| it.marked).unwrap_or(0).saturating_sub(4);
+    let start = lines
+        .iter()
+        .position(|it| it.marked)
+        .unwrap_or(0)
+        .saturating_sub(4);
     node.on_load(move |element| {
         let element = element.clone();
         request_animation_frame(move || {
@@ -103,12 +107,15 @@ fn line(it: &SourceLine, shape: Shape) -> AnyView {
                 true => "⋯".to_owned(),
                 false => it.text.clone(),
             };
-            return view! { <span class="line hunk"><span class="text">{text}</span></span> }.into_any();
+            return view! { <span class="line hunk"><span class="text">{text}</span></span> }
+                .into_any();
         }
     };
     let number = |number: u32| (number > 0).then(|| number.to_string());
     let numbers = match shape {
-        Shape::Source => view! { <span class="number" aria-hidden="true">{number(it.number)}</span> }.into_any(),
+        Shape::Source => {
+            view! { <span class="number" aria-hidden="true">{number(it.number)}</span> }.into_any()
+        }
         Shape::Compared => view! {
             <span class="number then" aria-hidden="true">{number(it.before)}</span>
             <span class="number" aria-hidden="true">{number(it.number)}</span>

@@ -50,7 +50,9 @@ fn block(it: Block) -> AnyView {
 fn table(rows: Vec<Vec<Vec<Inline>>>) -> AnyView {
     let mut rows = rows.into_iter();
     let head = rows.next().unwrap_or_default().into_iter();
-    let head = head.map(|cell| view! { <th scope="col">{words(cell)}</th> }).collect_view();
+    let head = head
+        .map(|cell| view! { <th scope="col">{words(cell)}</th> })
+        .collect_view();
     let body = rows.map(|row| {
         let cells = row.into_iter().map(|cell| view! { <td>{words(cell)}</td> });
         view! { <tr>{cells.collect_view()}</tr> }
@@ -76,7 +78,9 @@ fn word(it: Inline) -> AnyView {
         Inline::Emphasis { text } => view! { <em>{words(text)}</em> }.into_any(),
         Inline::Struck { text } => view! { <s>{words(text)}</s> }.into_any(),
         // The address is told: nothing here leads out of the window.
-        Inline::Link { text, to } => view! { <span class="address" title=to>{words(text)}</span> }.into_any(),
+        Inline::Link { text, to } => {
+            view! { <span class="address" title=to>{words(text)}</span> }.into_any()
+        }
         Inline::Picture { text, to } => view! {
             <span class="address picture" title=to.clone()>"picture: "{words(text)}</span>
         }
