@@ -5,7 +5,13 @@ use std::sync::Arc;
 use engram_model::{Engram, EngramId};
 use leptos::prelude::*;
 
-use super::{dom, icons::Icon, source::SourceCard, state::App};
+use super::{
+    dom,
+    history::History,
+    icons::Icon,
+    source::SourceCard,
+    state::{App, Closing},
+};
 use crate::words::{self, State};
 
 #[component]
@@ -49,6 +55,7 @@ fn Whole(id: EngramId, current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     view! {
         <div class="scroll" data-testid="engram" data-id=id.to_string()>
             {move || current.get().zip(fate.get()).map(|(engram, (state, newer))| view! { <Head engram state newer /> })}
+            {move || app.history.get().then(|| view! { <History id /> })}
             <h2 class="offscreen">"Evidence"</h2>
             {cards.map(|(index, pointer)| view! { <SourceCard engram=id index pointer /> }).collect_view()}
         </div>
@@ -103,27 +110,30 @@ fn Head(engram: Arc<Engram>, state: State, newer: Option<EngramId>) -> impl Into
 fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let app = App::here();
     let can_open = move || app.source().is_some_and(|it| it.open_path.is_some());
-    let can_forget = move || {
-        current
-            .get()
-            .is_some_and(|it| it.valid_until.is_none() && !it.redacted)
-    };
+    let can = move |closing: Closing| current.get().is_some_and(|it| closing.is_for(&it));
     let actions = move || {
         view! {
             <button class="primary" data-testid="open-editor" hidden=!app.backend().opens_editors() disabled=move || !can_open() on:click=move |_| app.open_editor()>
                 "Open in editor" <kbd>"O"</kbd>
             </button>
             <button data-testid="copy-pointer" on:click=move |_| app.copy_pointer()>"Copy pointer" <kbd>"C"</kbd></button>
+            <button data-testid="history-button" aria-pressed=move || app.history.get().to_string()
+                on:click=move |_| app.history.update(|it| *it = !*it)>"History" <kbd>"H"</kbd></button>
             <span class="space"></span>
-            <button data-testid="forget" disabled=move || !can_forget() on:click=move |_| app.ask_to_forget()>
+            <button data-testid="forget" disabled=move || !can(Closing::Forget) title="Agents no longer get it; its history stays"
+                on:click=move |_| app.ask_to_close(Closing::Forget)>
                 "Forget…" <kbd aria-label="Delete">"Del"</kbd>
+            </button>
+            <button class="quiet-action" data-testid="redact" disabled=move || !can(Closing::Redact) title="Its text is erased for good"
+                on:click=move |_| app.ask_to_close(Closing::Redact)>
+                "Redact…" <kbd aria-label="Shift Delete">"⇧Del"</kbd>
             </button>
         }
     };
     view! {
         <div class="bar" hidden=move || current.with(Option::is_none)>
-            {move || match app.forgetting.get() {
-                Some(_) => view! { <Confirm /> }.into_any(),
+            {move || match app.closing.get() {
+                Some((_, closing)) => view! { <Confirm closing /> }.into_any(),
                 None => actions().into_any(),
             }}
         </div>
@@ -132,23 +142,40 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
 
 /// Asks in the place where the action was.
 #[component]
-fn Confirm() -> impl IntoView {
+fn Confirm(closing: Closing) -> impl IntoView {
     let app = App::here();
-    request_animation_frame(|| dom::focus("forget-yes"));
+    let (question, means, verb) = match closing {
+        Closing::Forget => (
+            "Forget this claim?",
+            " Agents no longer get it; its history stays and can be read.",
+            "Forget",
+        ),
+        Closing::Redact => (
+            "Erase the text of this claim for good?",
+            " In every version, here and wherever this journal goes. This cannot be undone.",
+            "Erase",
+        ),
+    };
+    // What cannot be undone is not what Enter does.
+    let first = match closing {
+        Closing::Forget => "forget-yes",
+        Closing::Redact => "forget-no",
+    };
+    request_animation_frame(move || dom::focus(first));
     let keep = move || {
-        app.forgetting.set(None);
+        app.closing.set(None);
         dom::focus("feed");
     };
-    let forget = move || {
-        app.forget();
+    let close = move || {
+        app.close();
         dom::focus("feed");
     };
     view! {
-        <div class="ask" role="alertdialog" aria-label="Forget this claim?" aria-describedby="ask-why" data-testid="confirm">
-            <p id="ask-why"><b>"Forget this claim?"</b>" Agents no longer get it; its history stays."</p>
+        <div class="ask" role="alertdialog" aria-label=question aria-describedby="ask-why" data-testid="confirm">
+            <p id="ask-why"><b>{question}</b>{means}</p>
             <span class="space"></span>
-            <button id="forget-yes" class="danger" data-testid="forget-yes" on:click=move |_| forget()>"Forget" <kbd>"↵"</kbd></button>
-            <button data-testid="forget-no" on:click=move |_| keep()>"Keep" <kbd>"Esc"</kbd></button>
+            <button id="forget-yes" class="danger" data-testid="forget-yes" on:click=move |_| close()>{verb}</button>
+            <button id="forget-no" data-testid="forget-no" on:click=move |_| keep()>"Keep" <kbd>"Esc"</kbd></button>
         </div>
     }
 }

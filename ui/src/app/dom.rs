@@ -23,6 +23,30 @@ pub(crate) fn is_visible() -> bool {
     !document().hidden()
 }
 
+/// The query of the address.
+pub(crate) fn query() -> String {
+    window().location().search().unwrap_or_default()
+}
+
+/// Writes the query of the address; a step is one that can be gone back.
+pub(crate) fn set_query(query: &str, is_step: bool) {
+    if query == self::query() {
+        return;
+    }
+    let Ok(history) = window().history() else {
+        return;
+    };
+    let path = window().location().pathname().unwrap_or_default();
+    let address = Some(format!("{path}{query}"));
+    let done = match is_step {
+        true => history.push_state_with_url(&JsValue::NULL, "", address.as_deref()),
+        false => history.replace_state_with_url(&JsValue::NULL, "", address.as_deref()),
+    };
+    if let Err(error) = done {
+        log(&format!("{error:?}"));
+    }
+}
+
 /// Focuses the element with this id.
 pub(crate) fn focus(id: &str) {
     let element = document().get_element_by_id(id);

@@ -31,7 +31,9 @@ impl Server {
                 // Where the tab cannot keep it, the address does.
                 let kept = store.is_some_and(|it| it.set_item(TOKEN, token).is_ok());
                 if kept && let Ok(history) = window.history() {
-                    let _ = history.replace_state_with_url(&JsValue::NULL, "", Some("./"));
+                    let query = window.location().search().unwrap_or_default();
+                    let address = format!("./{query}");
+                    let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&address));
                 }
                 token.to_owned()
             }

@@ -2,11 +2,11 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use engram_model::{Engram, EngramId};
-use leptos::{ev, html, prelude::*, task::spawn_local};
+use engram_model::{Engram, EngramId, Filter};
+use leptos::{html, prelude::*, task::spawn_local};
 use wasm_bindgen::{JsCast, prelude::Closure};
 
-use super::{dom, icons::Icon, state::App};
+use super::{dom, filter, icons::Icon, state::App};
 use crate::{
     feed::Feed,
     layout::Layout,
@@ -44,45 +44,24 @@ pub(crate) fn List() -> impl IntoView {
             }
         })
     };
-    let count = move || app.status.get().map(|it| words::thousands(it.engrams));
+    let holding = move || app.status.get().map(|it| words::thousands(it.engrams));
+    let left = move || {
+        let is_on = !app.filter.with(Filter::is_empty);
+        let total = is_on.then(|| app.facets.get().map(|it| it.total)).flatten();
+        total.map(|it| format!("{} of all versions", words::thousands(it)))
+    };
+    let count = move || left().or_else(holding);
     view! {
         <section class="pane list" aria-label="Feed">
             <header>
                 <h1>"Feed"</h1>
-                <span class="chip" title="Engrams that hold now">{count}</span>
+                <span class="chip" data-testid="list-count" title=move || if left().is_some() { "Versions ever stored that the filter leaves" } else { "Engrams that hold now" }>{count}</span>
                 <span class="space"></span>
                 {pill}
             </header>
-            <Filter />
+            <filter::FilterBar />
             <Rows />
         </section>
-    }
-}
-
-#[component]
-fn Filter() -> impl IntoView {
-    let app = App::here();
-    let leave = move |event: ev::KeyboardEvent| match event.key().as_str() {
-        "Escape" => {
-            app.filter.set(String::new());
-            dom::focus("feed");
-        }
-        "Enter" | "ArrowDown" => {
-            event.prevent_default();
-            dom::focus("feed");
-        }
-        _ => {}
-    };
-    view! {
-        <div class="filter">
-            {Icon::Search.draw()}
-            <input id="filter" type="search" data-testid="filter" placeholder="Filter claims, paths, agents…"
-                aria-label="Filter the feed" autocomplete="off" spellcheck="false"
-                prop:value=move || app.filter.get()
-                on:input=move |event| app.filter.set(event_target_value(&event))
-                on:keydown=leave />
-            <kbd>"/"</kbd>
-        </div>
     }
 }
 
@@ -158,7 +137,7 @@ fn Rows() -> impl IntoView {
     });
     Effect::new(move |_| {
         let near = window.get().end + NEAR_END >= layout.with(Layout::len);
-        if near && app.filter.with(|it| it.trim().is_empty()) {
+        if near {
             app.load_older();
         }
     });
@@ -279,23 +258,18 @@ fn split(pointer: &str) -> (String, String) {
     (folder.trim_end_matches('/').to_owned(), file.to_owned())
 }
 
-/// What stands at the end: that nothing matches, or the way further back.
+/// What stands at the end: that nothing is like what is asked for.
 #[component]
 fn End(rows: Memo<Vec<Arc<Engram>>>) -> impl IntoView {
     let app = App::here();
-    let filtered = move || !app.filter.with(|it| it.trim().is_empty());
-    let nothing = move || filtered() && rows.with(Vec::is_empty);
-    let further = move || filtered() && app.feed.with(Feed::next_page).is_some();
-    view! {
-        {move || nothing().then(|| view! {
+    let nothing = move || !app.filter.with(Filter::is_empty) && rows.with(Vec::is_empty);
+    move || {
+        nothing().then(|| view! {
             <div class="none" data-testid="no-match">
-                <p>"No engram here has all of these words."</p>
-                <button on:click=move |_| app.filter.set(String::new())>"Clear the filter" <kbd>"Esc"</kbd></button>
+                <p>"No engram of this project is like that."</p>
+                <button on:click=move |_| app.set_filter(Filter::default(), true)>"Clear the filter"</button>
             </div>
-        })}
-        {move || further().then(|| view! {
-            <div class="none"><button on:click=move |_| app.load_older()>"Look further back"</button></div>
-        })}
+        })
     }
 }
 

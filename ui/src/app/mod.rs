@@ -5,7 +5,9 @@ mod code;
 mod detail;
 mod document;
 mod dom;
+mod filter;
 mod first_run;
+mod history;
 mod icons;
 mod list;
 mod overlay;
@@ -23,7 +25,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use self::{
     backend::Backend,
     icons::Icon,
-    state::{App, Link, Panel, Phase},
+    state::{App, Closing, Link, Panel, Phase},
 };
 use crate::words;
 
@@ -56,6 +58,7 @@ fn Window() -> impl IntoView {
     app.start();
     follow_time(app);
     follow_keys(app);
+    follow_address(app);
     spawn_local(async move {
         dom::fonts_ready().await;
         app.backend().ready().await;
@@ -155,6 +158,12 @@ fn follow_time(app: App) {
     });
 }
 
+/// Back and forward lead through the filters that were chosen.
+fn follow_address(app: App) {
+    let went = window_event_listener(ev::popstate, move |_| app.follow_address());
+    on_cleanup(move || went.remove());
+}
+
 /// The keys of the window, as the sheet of shortcuts lists them.
 fn follow_keys(app: App) {
     let keys = window_event_listener(ev::keydown, move |event| {
@@ -187,9 +196,12 @@ fn press(app: App, event: &web_sys::KeyboardEvent) -> bool {
         "b" | "B" => app.toggle_panel(Panel::Blame),
         "d" | "D" => app.toggle_panel(Panel::Changes),
         "c" | "C" => app.copy_pointer(),
-        "Delete" | "Backspace" => app.ask_to_forget(),
+        "f" | "F" => app.toggle_facets(),
+        "h" | "H" => app.history.update(|it| *it = !*it),
+        "Delete" | "Backspace" if event.shift_key() => app.ask_to_close(Closing::Redact),
+        "Delete" | "Backspace" => app.ask_to_close(Closing::Forget),
         "Enter" if !dom::is_control(event) => dom::focus("pointer-0"),
-        "Escape" if app.forgetting.get_untracked().is_some() => app.forgetting.set(None),
+        "Escape" if app.closing.get_untracked().is_some() => app.closing.set(None),
         "Escape" if app.toast.get_untracked().is_some() => app.toast.set(None),
         "Escape" => dom::focus("feed"),
         digit => match digit.parse::<usize>() {

@@ -6,7 +6,7 @@ use engram_model::{
     BlamePart, EngramId, Pin, Pointer, PointerInput, PointerType, Refusal, Reply, Request,
     SourceLine, SourceReply, SourceView, Standing, Target,
 };
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 
 use super::{
     backend::strange,
@@ -114,7 +114,6 @@ fn Title(pointer: Pointer) -> impl IntoView {
 #[component]
 fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
     let app = App::here();
-    let is_diff = source.pointer.kind() == PointerType::Diff;
     let shape = match source.pointer.kind() {
         PointerType::Diff => Shape::Compared,
         PointerType::Sam => Shape::Plain,
@@ -163,9 +162,12 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
     };
     let opens = move |panel: Panel| is_active() && app.panel.get() == Some(panel);
     let has_history = is_of_commit(&source.pointer);
-    let total = u64::from(source.total_lines);
+    let hidden = hidden(&source);
     view! {
         {text}
+        {(hidden > 0).then(|| view! {
+            <p class="wait" data-testid="more-lines">{format!("{} more of this span: open it in the editor to read on.", words::count(hidden, "line", "lines"))}</p>
+        })}
         {move || (opens(Panel::Changes)).then(|| standing.get()).flatten().map(|it| view! { <Changes standing=it /> })}
         {move || opens(Panel::Blame).then(|| view! { <Blamed pointer=kept.with_value(|it| it.pointer.clone()) /> })}
         <div class="proof">
@@ -194,8 +196,20 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
                 <button class="plain" data-testid="blame-button" aria-expanded=move || opens(Panel::Blame).to_string()
                     on:click=move |_| toggle(Panel::Blame)>"Who wrote it" <kbd>"B"</kbd></button>
             })}
-            {(!is_diff).then(|| view! { <span class="quiet">{format!("{} in the file", words::count(total, "line", "lines"))}</span> })}
         </div>
+    }
+}
+
+/// Lines of the span that were not sent.
+fn hidden(source: &SourceReply) -> u64 {
+    let end = source
+        .pointer
+        .lines()
+        .map_or(source.total_lines, |it| it.end);
+    let last = source.lines.last().map_or(end, |it| it.number);
+    match source.pointer.kind() {
+        PointerType::Diff => 0,
+        _ => u64::from(end.saturating_sub(last)),
     }
 }
 
@@ -229,12 +243,25 @@ async fn read_standing(app: App, pointer: Pointer) -> Option<Arc<Standing>> {
     }
 }
 
+/// A panel that was opened is brought into view.
+fn shown_panel() -> NodeRef<html::Div> {
+    let node = NodeRef::<html::Div>::new();
+    node.on_load(|element| {
+        request_animation_frame(move || {
+            let how = web_sys::ScrollIntoViewOptions::new();
+            how.set_block(web_sys::ScrollLogicalPosition::Nearest);
+            element.scroll_into_view_with_scroll_into_view_options(&how);
+        });
+    });
+    node
+}
+
 /// What the span was and what it is now.
 #[component]
 fn Changes(standing: Arc<Standing>) -> impl IntoView {
     let lines: Arc<[SourceLine]> = standing.changes.clone().into();
     view! {
-        <div class="panel" data-testid="changes">
+        <div class="panel" data-testid="changes" node_ref=shown_panel()>
             <h3>"Then, as pinned, and now, in the working tree"</h3>
             <Code lines shape=Shape::Compared label="What changed since".to_owned() testid="changes-lines" />
         </div>
@@ -273,7 +300,7 @@ fn Blamed(pointer: Pointer) -> impl IntoView {
         view! { <table class="blame"><tbody>{parts.into_iter().map(row).collect_view()}</tbody></table> }
     };
     view! {
-        <div class="panel" data-testid="blame">
+        <div class="panel" data-testid="blame" node_ref=shown_panel()>
             <h3>"Who wrote these lines"</h3>
             {move || match blame.get() {
                 None => view! { <p class="wait" aria-busy="true">"Following the history…"</p> }.into_any(),

@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use engram_model::{
-    Engram, EngramId, Feed as FeedRequest, FeedPage, Refusal, Reply, Request, SourceReply,
-    StatusReply,
+    Engram, EngramId, Facets, Feed as FeedRequest, FeedPage, Filter, Refusal, Reply, Request,
+    SourceReply, StatusReply,
 };
 use leptos::{prelude::*, task::spawn_local};
 
@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     feed::Feed,
+    route::Route,
     words::{self, Clock},
 };
 
@@ -53,6 +54,25 @@ pub(crate) enum Panel {
     Changes,
 }
 
+/// How a claim is taken out of use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Closing {
+    /// Its window is closed; history keeps it.
+    Forget,
+    /// Its text is erased.
+    Redact,
+}
+
+impl Closing {
+    /// Whether there is anything left to do it to.
+    pub(crate) fn is_for(self, engram: &Engram) -> bool {
+        match self {
+            Self::Forget => engram.valid_until.is_none() && !engram.redacted,
+            Self::Redact => !engram.redacted,
+        }
+    }
+}
+
 /// A sentence at the lower edge that goes away.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Toast {
@@ -73,12 +93,19 @@ pub(crate) struct App {
     status_due: StoredValue<bool>,
     unannounced: StoredValue<usize>,
     toast_number: StoredValue<u64>,
+    filter_number: StoredValue<u64>,
     pub(crate) feed: RwSignal<Feed>,
     pub(crate) status: RwSignal<Option<StatusReply>>,
     pub(crate) phase: RwSignal<Phase>,
     pub(crate) link: RwSignal<Link>,
     pub(crate) clock: RwSignal<Clock>,
-    pub(crate) filter: RwSignal<String>,
+    pub(crate) filter: RwSignal<Filter>,
+    /// The values that a filter can have, with counts; read while they are looked at.
+    pub(crate) facets: RwSignal<Option<Facets>>,
+    pub(crate) facets_open: RwSignal<bool>,
+    /// An engram that is read though it is not in the list.
+    pub(crate) visited: RwSignal<Option<Arc<Engram>>>,
+    pub(crate) history: RwSignal<bool>,
     pub(crate) selected: RwSignal<Option<EngramId>>,
     /// Whether the list stands at its newest end.
     pub(crate) at_top: RwSignal<bool>,
@@ -90,8 +117,8 @@ pub(crate) struct App {
     /// Changes when the person comes back to the window: the working tree may read otherwise then.
     pub(crate) returned: RwSignal<u32>,
     pub(crate) shortcuts: RwSignal<bool>,
-    /// The engram that is about to be forgotten.
-    pub(crate) forgetting: RwSignal<Option<EngramId>>,
+    /// What is about to be done to an engram.
+    pub(crate) closing: RwSignal<Option<(EngramId, Closing)>>,
     pub(crate) toast: RwSignal<Option<Toast>>,
     pub(crate) announcement: RwSignal<String>,
     /// Each change asks the list to go to its newest end.
@@ -109,12 +136,17 @@ impl App {
             status_due: StoredValue::new(false),
             unannounced: StoredValue::new(0),
             toast_number: StoredValue::new(0),
+            filter_number: StoredValue::new(0),
             feed: RwSignal::new(Feed::default()),
             status: RwSignal::new(None),
             phase: RwSignal::new(Phase::Loading),
             link: RwSignal::new(Link::Connecting),
             clock: RwSignal::new(dom::clock()),
-            filter: RwSignal::new(String::new()),
+            filter: RwSignal::new(Filter::default()),
+            facets: RwSignal::new(None),
+            facets_open: RwSignal::new(false),
+            visited: RwSignal::new(None),
+            history: RwSignal::new(false),
             selected: RwSignal::new(None),
             at_top: RwSignal::new(true),
             pointer: RwSignal::new(0),
@@ -122,7 +154,7 @@ impl App {
             panel: RwSignal::new(None),
             returned: RwSignal::new(0),
             shortcuts: RwSignal::new(false),
-            forgetting: RwSignal::new(None),
+            closing: RwSignal::new(None),
             toast: RwSignal::new(None),
             announcement: RwSignal::new(String::new()),
             scroll_to_top: RwSignal::new(0),
@@ -149,16 +181,23 @@ impl App {
     }
 
     async fn first_page(self) -> Result<(), Refusal> {
+        let route = Route::parse(&dom::query(), self.clock.get_untracked().offset);
+        self.filter.set(route.filter.clone());
         let status = self.read_status().await?;
         self.status.set(Some(status));
         let page = self
             .read_feed(FeedRequest {
                 limit: Some(PAGE),
+                filter: route.filter.clone(),
                 ..Default::default()
             })
             .await?;
-        self.feed.update(|feed| feed.load(page, PAGE));
+        self.feed.update(|feed| feed.load(page, PAGE, route.filter));
         self.phase.set(Phase::Ready);
+        self.count_facets();
+        if let Some(id) = route.engram {
+            self.select(id);
+        }
         if self.selected.get_untracked().is_none() {
             self.select_newest();
         }
@@ -305,37 +344,156 @@ impl App {
             let request = FeedRequest {
                 before: Some(before),
                 limit: Some(PAGE),
+                filter: self.filter.get_untracked(),
                 ..Default::default()
             };
+            let number = self.filter_number.get_value();
             match self.read_feed(request).await {
-                Ok(page) => self.feed.update(|feed| feed.older(page, PAGE)),
+                // Another list may have begun meanwhile.
+                Ok(page) if self.filter_number.get_value() == number => {
+                    self.feed.update(|feed| feed.older(page, PAGE));
+                }
+                Ok(_) => {}
                 Err(refusal) => self.complain(refusal),
             }
             self.older_is_coming.set_value(false);
         });
     }
 
-    /// The rows that the filter leaves.
+    /// The rows of the list.
     pub(crate) fn rows(self) -> Vec<Arc<Engram>> {
-        let filter = self.filter.get();
-        self.feed.with(|feed| feed.rows(&filter))
+        self.feed.with(Feed::rows)
+    }
+
+    /// Where the window is, as an address says it.
+    fn route(self) -> Route {
+        Route {
+            filter: self.filter.get_untracked(),
+            engram: self.selected.get_untracked(),
+        }
+    }
+
+    fn write_address(self, is_step: bool) {
+        let offset = self.clock.get_untracked().offset;
+        dom::set_query(&self.route().query(offset), is_step);
+    }
+
+    /// Goes where the address leads: at the start, and back and forward.
+    pub(crate) fn follow_address(self) {
+        let route = Route::parse(&dom::query(), self.clock.get_untracked().offset);
+        if let Some(id) = route.engram {
+            self.select(id);
+        }
+        if self.filter.get_untracked() != route.filter {
+            self.filter.set(route.filter);
+            self.list_anew();
+        }
+    }
+
+    /// Limits the list; a step can be gone back.
+    pub(crate) fn set_filter(self, filter: Filter, is_step: bool) {
+        if self.filter.get_untracked() == filter {
+            return;
+        }
+        self.filter.set(filter);
+        self.write_address(is_step);
+        let number = self.filter_number.get_value().wrapping_add(1);
+        self.filter_number.set_value(number);
+        // While somebody types, only the last filter is asked for.
+        let ask = move || {
+            if self.filter_number.get_value() == number {
+                self.list_anew();
+            }
+        };
+        set_timeout(ask, Duration::from_millis(if is_step { 0 } else { 120 }));
+    }
+
+    fn list_anew(self) {
+        let number = self.filter_number.get_value().wrapping_add(1);
+        self.filter_number.set_value(number);
+        let filter = self.filter.get_untracked();
+        spawn_local(async move {
+            let request = FeedRequest {
+                limit: Some(PAGE),
+                filter: filter.clone(),
+                ..Default::default()
+            };
+            let page = self.read_feed(request).await;
+            if self.filter_number.get_value() != number {
+                return; // another filter was chosen meanwhile
+            }
+            match page {
+                Ok(page) => {
+                    self.feed.update(|feed| feed.load(page, PAGE, filter));
+                    self.at_top.set(true);
+                    self.scroll_to_top.update(|it| *it = it.wrapping_add(1));
+                    let found = self.feed.with_untracked(|feed| feed.rows().len()) as u64;
+                    self.announcement
+                        .set(words::count(found, "engram listed", "engrams listed"));
+                    // What arrived between the page and the subscription.
+                    self.catch_up();
+                }
+                Err(refusal) => self.complain(refusal),
+            }
+            self.count_facets();
+        });
+    }
+
+    /// Shows what the list can be limited to, or hides it.
+    pub(crate) fn toggle_facets(self) {
+        self.facets_open.update(|it| *it = !*it);
+        self.count_facets();
+    }
+
+    /// Counts the values of the filter, while somebody looks at them or a filter is on.
+    pub(crate) fn count_facets(self) {
+        let filter = self.filter.get_untracked();
+        if !self.facets_open.get_untracked() && filter.is_empty() {
+            return self.facets.set(None);
+        }
+        spawn_local(async move {
+            match self.backend().read(Request::Facets(filter.clone())).await {
+                Ok(Reply::Facets(facets)) if self.filter.get_untracked() == filter => {
+                    self.facets.set(Some(*facets));
+                }
+                Ok(_) => {}
+                Err(refusal) => self.complain(refusal),
+            }
+        });
     }
 
     pub(crate) fn select(self, id: EngramId) {
         if self.selected.get_untracked() == Some(id) {
             return;
         }
-        self.forgetting.set(None);
+        self.closing.set(None);
+        self.history.set(false);
         self.pointer.set(0);
         self.panel.set(None);
         self.sources.set(Vec::new());
         self.selected.set(Some(id));
+        self.visit(id);
+        self.write_address(false);
+    }
+
+    /// Reads an engram that is not in the list, as a link or a history leads to.
+    fn visit(self, id: EngramId) {
+        if self.feed.with_untracked(|feed| feed.get(id).is_some()) {
+            return;
+        }
+        spawn_local(async move {
+            match self.backend().read(Request::Get(id)).await {
+                Ok(Reply::Engram(engram)) => self.visited.set(Some(Arc::from(engram))),
+                Ok(_) => {}
+                Err(refusal) => self.complain(refusal),
+            }
+        });
     }
 
     fn select_newest(self) {
         let newest = self
             .feed
-            .with_untracked(|feed| feed.rows("").first().map(|it| it.id));
+            .with_untracked(|feed| feed.rows().first().map(|it| it.id));
         if let Some(id) = newest {
             self.select(id);
         }
@@ -367,7 +525,8 @@ impl App {
     /// The selected engram, as it is now.
     pub(crate) fn current(self) -> Option<Arc<Engram>> {
         let id = self.selected.get()?;
-        self.feed.with(|feed| feed.get(id))
+        let visited = || self.visited.get().filter(|it| it.id == id);
+        self.feed.with(|feed| feed.get(id)).or_else(visited)
     }
 
     /// Opens a panel of the active card, or closes it.
@@ -436,25 +595,32 @@ impl App {
         });
     }
 
-    /// Asks before anything is forgotten.
-    pub(crate) fn ask_to_forget(self) {
+    /// Asks before anything is forgotten or erased.
+    pub(crate) fn ask_to_close(self, closing: Closing) {
         let Some(engram) = untrack(|| self.current()) else {
             return;
         };
-        if engram.valid_until.is_none() && !engram.redacted {
-            self.forgetting.set(Some(engram.id));
+        if closing.is_for(&engram) {
+            self.closing.set(Some((engram.id, closing)));
         }
     }
 
-    /// Closes the window of the engram that was asked about.
-    pub(crate) fn forget(self) {
-        let Some(id) = self.forgetting.get_untracked() else {
+    /// Does what was asked about.
+    pub(crate) fn close(self) {
+        let Some((id, closing)) = self.closing.get_untracked() else {
             return;
         };
-        self.forgetting.set(None);
+        self.closing.set(None);
+        let (request, done) = match closing {
+            Closing::Forget => (
+                Request::Forget(id),
+                "Forgotten: agents no longer get this claim",
+            ),
+            Closing::Redact => (Request::Redact(id), "Redacted: the text is erased for good"),
+        };
         spawn_local(async move {
-            match self.backend().change(Request::Forget(id)).await {
-                Ok(_) => self.say("Forgotten: agents no longer get this claim", "", false),
+            match self.backend().change(request).await {
+                Ok(_) => self.say(done, "", false),
                 Err(refusal) => self.complain(refusal),
             }
         });

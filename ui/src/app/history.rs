@@ -1,0 +1,86 @@
+//! All versions of a claim, newest first, and who else said it.
+
+use engram_model::{Engram, EngramId, Refusal, Reply, Request, Voice};
+use leptos::prelude::*;
+
+use super::{
+    backend::strange,
+    state::{App, sentence},
+};
+use crate::{route::author_name, words};
+
+async fn read(app: App, id: EngramId) -> Result<(Vec<Engram>, Vec<Voice>), Refusal> {
+    let versions = match app.backend().read(Request::History(id)).await? {
+        Reply::History(versions) => versions,
+        _ => return Err(strange(&"not a history")),
+    };
+    match app.backend().read(Request::Voices(id)).await? {
+        Reply::Voices(voices) => Ok((versions, voices)),
+        _ => Err(strange(&"not voices")),
+    }
+}
+
+#[component]
+pub(crate) fn History(id: EngramId) -> impl IntoView {
+    let app = App::here();
+    let loaded = LocalResource::new(move || read(app, id));
+    view! {
+        <section class="history" aria-label="History" data-testid="history">
+            {move || match loaded.get() {
+                None => view! { <p class="quiet" aria-busy="true">"Reading its history…"</p> }.into_any(),
+                Some(Err(refusal)) => view! { <p role="alert">{sentence(&refusal.message)}" "{refusal.hint}</p> }.into_any(),
+                Some(Ok((versions, voices))) => view! { <Versions id versions /><Voices voices /> }.into_any(),
+            }}
+        </section>
+    }
+}
+
+#[component]
+fn Versions(id: EngramId, versions: Vec<Engram>) -> impl IntoView {
+    let app = App::here();
+    let clock = app.clock.get_untracked();
+    let title = match versions.len() {
+        1 => "One version: nobody has corrected it".to_owned(),
+        count => format!("{count} versions"),
+    };
+    let row = |it: Engram| {
+        let other = it.id;
+        let until = match it.valid_until {
+            Some(until) => format!(
+                "held {} to {}",
+                clock.moment(it.valid_from),
+                clock.moment(until)
+            ),
+            None => format!("holds since {}", clock.moment(it.valid_from)),
+        };
+        let claim = if it.redacted {
+            "Its text was erased.".to_owned()
+        } else {
+            it.claim.clone()
+        };
+        view! {
+            <li data-testid="version" data-id=other.to_string() aria-current=(other == id).then_some("true")>
+                <button class="plain" disabled=other == id on:click=move |_| app.select(other)>{claim}</button>
+                <span class="quiet">{until}" · "{words::author(&it).to_owned()}</span>
+            </li>
+        }
+    };
+    view! {
+        <h3>{title}</h3>
+        <ol>{versions.into_iter().map(row).collect_view()}</ol>
+    }
+}
+
+#[component]
+fn Voices(voices: Vec<Voice>) -> impl IntoView {
+    let clock = App::here().clock.get_untracked();
+    let row = |it: Voice| {
+        view! { <li data-testid="voice"><b>{author_name(&it.by).to_owned()}</b>" said the same on "{clock.moment(it.at)}</li> }
+    };
+    (!voices.is_empty()).then(|| {
+        view! {
+            <h3>"Who else said it"</h3>
+            <ul>{voices.into_iter().map(row).collect_view()}</ul>
+        }
+    })
+}
