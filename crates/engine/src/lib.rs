@@ -319,6 +319,16 @@ impl Shelf for HomeShelf<'_> {
     }
 }
 
+impl HomeShelf<'_> {
+    /// The commit that was checked out when a file of the working tree was kept, where known.
+    fn base(&self, digest_hex: &str, path: &str) -> Option<String> {
+        self.store
+            .read::<_, Refusal>(|it| Ok(it.snapshot_base(digest_hex, path)?))
+            .ok()
+            .flatten()
+    }
+}
+
 fn not_found(id: EngramId) -> Refusal {
     Refusal::new(
         Code::NotFound,

@@ -17,7 +17,10 @@ impl Engine {
         let mut engram = found.ok_or_else(|| not_found(id))?;
         engram.derive_keys();
         match self.eyes(caller)?.may_see(&engram) {
-            true => Ok(engram),
+            true => {
+                self.tell_health_now(std::slice::from_mut(&mut engram));
+                Ok(engram)
+            }
             // What may not be seen is not told from what is not there.
             false => Err(not_found(id)),
         }
@@ -31,6 +34,7 @@ impl Engine {
             .read::<_, Refusal>(|it| Ok(it.lineage(engram.lineage_id)?))?;
         versions.retain(|version| eyes.may_see(version));
         versions.iter_mut().for_each(Engram::derive_keys);
+        self.tell_health(versions.iter_mut());
         Ok(versions)
     }
 
@@ -38,8 +42,9 @@ impl Engine {
         let project = self.project_of(caller)?;
         let eyes = self.eyes(caller)?;
         let now = self.now_here()?;
-        self.store.read(|it| {
-            let mut entries = it.feed(project, feed)?;
+        let worktree = self.worktree()?;
+        let mut page = self.store.read::<_, Refusal>(|it| {
+            let mut entries = it.feed(project, &worktree, feed)?;
             entries.retain(|entry| match &entry.change {
                 engram_model::Change::Stored(engram) => eyes.may_see(engram),
                 _ => true,
@@ -49,7 +54,16 @@ impl Engine {
                 head: it.head()?,
                 engrams: it.count_engrams(project, now)?.holding,
             })
-        })
+        })?;
+        self.tell_health(
+            page.entries
+                .iter_mut()
+                .filter_map(|it| match &mut it.change {
+                    engram_model::Change::Stored(engram) => Some(&mut **engram),
+                    _ => None,
+                }),
+        );
+        Ok(page)
     }
 
     pub(crate) fn facets(&self, caller: &Caller, filter: &Filter) -> Result<Facets, Refusal> {
@@ -62,7 +76,9 @@ impl Engine {
             ));
         }
         let project = self.project_of(caller)?;
-        self.store.read(|it| Ok(it.facets(project, filter)?))
+        let worktree = self.worktree()?;
+        self.store
+            .read(|it| Ok(it.facets(project, &worktree, filter)?))
     }
 
     pub(crate) fn voices(&self, caller: &Caller, id: EngramId) -> Result<Vec<Voice>, Refusal> {
@@ -117,6 +133,7 @@ impl Engine {
             Some(index) => index.cursor().unwrap_or(0),
             None => 0,
         };
+        let watching = self.watching()?;
         self.store.read(|it| {
             let count = match id {
                 Some(id) => it.count_engrams(id, now)?,
@@ -154,6 +171,7 @@ impl Engine {
                 engrams: count.holding,
                 head: it.head()?,
                 indexed,
+                watching: watching.clone(),
                 agents: it.count_agents(project)?,
                 budget,
                 home: user.then(|| self.store.home().display().to_string()),
@@ -168,6 +186,10 @@ impl Engine {
         let found = project::find(&self.store, repo.as_ref())?;
         // A repository without an id holds nothing: no id is minted for asking.
         Ok(found.unwrap_or(ProjectId(ulid::Ulid::nil())))
+    }
+
+    fn worktree(&self) -> Result<String, Refusal> {
+        Ok(self.repo()?.map_or_else(String::new, |it| it.worktree()))
     }
 
     pub(crate) fn eyes(&self, caller: &Caller) -> Result<Eyes, Refusal> {

@@ -255,6 +255,9 @@ pub struct Dereferenced {
     pub tokens: u32,
     /// Whether the excerpt ends before the span does.
     pub truncated: bool,
+    /// What became of it since it was pinned; absent where it reads the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub now: Option<crate::CheckedPointer>,
     /// What is left for the agent; absent for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
@@ -364,6 +367,9 @@ pub struct StatusReply {
     /// The caller's budget; absent for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
+    /// Why not all of the working tree is watched; absent where it is, or nobody watches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watching: Option<String>,
     /// Where data lives; for the user only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub home: Option<String>,

@@ -38,7 +38,8 @@ const EDGES: &[(&str, &[&str])] = &[
 const OWNERS: &[(&str, &[&str])] = &[
     ("rusqlite", &["engram-store"]),
     ("tantivy", &["engram-store"]),
-    ("notify", &["engram-store"]),
+    ("notify", &["engram-store", "engram-pointers"]),
+    ("ignore", &["engram-pointers"]),
     ("git2", &["engram-pointers"]),
     ("ureq", &["engram-pointers"]),
     ("tiktoken-rs", &["engram-gateway"]),
