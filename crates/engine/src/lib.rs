@@ -146,6 +146,7 @@ impl Engine {
                 self.check_pointers(caller, changed).map(Reply::Checked)
             }
             Request::Repin(id) => self.repin(caller, id).map(Reply::Put),
+            Request::Reverify(id) => self.reverify(caller, id).map(Reply::Put),
             Request::Standing(pointer) => self
                 .standing(pointer)
                 .map(|it| Reply::Standing(Box::new(it))),

@@ -53,6 +53,8 @@ pub enum Request {
     },
     /// A new version of a claim whose pointers are where its evidence is at the current commit.
     Repin(EngramId),
+    /// A todo for agents: to find out whether a claim whose evidence changed still holds.
+    Reverify(EngramId),
     /// How the working tree reads now where a pointer was pinned.
     Standing(PointerInput),
     /// Who wrote the lines that a pointer addresses.
@@ -73,7 +75,8 @@ impl Request {
             | Self::Redact(_)
             | Self::Deref(_)
             | Self::Note(_)
-            | Self::Repin(_) => true,
+            | Self::Repin(_)
+            | Self::Reverify(_) => true,
             Self::Get(_)
             | Self::History(_)
             | Self::Query(_)
@@ -94,7 +97,7 @@ impl Request {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "with", rename_all = "snake_case")]
 pub enum Reply {
-    /// To [`Request::Put`] and [`Request::Repin`].
+    /// To [`Request::Put`], [`Request::Repin`] and [`Request::Reverify`].
     Put(PutReply),
     /// To [`Request::Get`].
     Engram(Box<Engram>),

@@ -8,7 +8,7 @@ mod pins;
 
 use engram_model::{
     Caller, CheckReply, CheckedEngram, CheckedPointer, Code, Draft, Engram, EngramId, Evidence,
-    Health, Lines, Pin, Pointer, PointerInput, ProjectId, PutReply, Refusal, Target,
+    Health, Kind, Lines, Pin, Pointer, PointerInput, ProjectId, PutReply, Refusal, Target,
 };
 use engram_pointers::{Anchors, Repo, Resolved, Stand, track::State};
 
@@ -78,31 +78,16 @@ impl Engine {
         })
     }
 
-    /// A new version in the lineage whose pointers are where their lines are at the current commit.
+    /// A new version in the lineage whose pointers are where their lines are now.
     pub(crate) fn repin(&self, caller: &Caller, id: EngramId) -> Result<PutReply, Refusal> {
         let engram = self.get(caller, id)?;
-        let repo = self.repository()?;
-        let head = repo.head().1.ok_or_else(|| {
-            Refusal::new(
-                Code::PointerNotFound,
-                "the repository has no commit to pin to",
-                "Commit first, then repin.",
-            )
-        })?;
-        let shelf = self.shelf(Some(engram.project));
-        let held = held(&repo, &shelf, &engram, None);
-        let (_, found) = look(&mut Anchors::default(), &repo, &shelf, held.iter())?;
-        let mut pointers: Vec<Pointer> = engram.pointers.clone();
-        for (held, found) in held.iter().zip(found) {
-            let pointer = &mut pointers[held.index];
-            *pointer = repinned(pointer, found?, &head)?;
-        }
+        let pointers = self
+            .repinned(&engram)?
+            .into_iter()
+            .collect::<Result<Vec<_>, _>>()?;
         let draft = Draft {
             claim: engram.claim,
-            pointers: pointers
-                .iter()
-                .map(|it| PointerInput::Text(it.to_string()))
-                .collect(),
+            pointers: inputs(&pointers),
             kind: Some(engram.kind),
             fact_type: Some(engram.fact_type),
             confidence: Some(engram.confidence),
@@ -116,6 +101,59 @@ impl Engine {
             ..Draft::default()
         };
         self.put(caller, draft)
+    }
+
+    /// Asks whoever works next to find out; the todo points at what is left of the evidence.
+    pub(crate) fn reverify(&self, caller: &Caller, id: EngramId) -> Result<PutReply, Refusal> {
+        const ASK: &str = "Is this still true? Its evidence changed: ";
+        let engram = self.get(caller, id)?;
+        let found = self.repinned(&engram)?.into_iter().zip(&engram.pointers);
+        // What is gone is shown as it was.
+        let pointers: Vec<Pointer> = found
+            .map(|(found, pinned)| found.unwrap_or_else(|_| pinned.clone()))
+            .collect();
+        let room = self.config.limits.claim_chars.saturating_sub(ASK.len());
+        let claim = match engram.claim.chars().count() > room {
+            true => engram
+                .claim
+                .chars()
+                .take(room.saturating_sub(1))
+                .chain(['…'])
+                .collect(),
+            false => engram.claim,
+        };
+        let draft = Draft {
+            claim: format!("{ASK}{claim}"),
+            pointers: inputs(&pointers),
+            kind: Some(Kind::Todo),
+            scope: Some(engram.scope),
+            topic: Some(engram.topic),
+            tags: vec!["reverify".to_owned()],
+            ..Draft::default()
+        };
+        self.put(caller, draft)
+    }
+
+    /// Each pointer where its lines are now; those that are in no tree as they are.
+    fn repinned(&self, engram: &Engram) -> Result<Vec<Result<Pointer, Refusal>>, Refusal> {
+        let repo = self.repository()?;
+        let head = repo.head().1.ok_or_else(|| {
+            Refusal::new(
+                Code::PointerNotFound,
+                "the repository has no commit to pin to",
+                "Commit first, then repin.",
+            )
+        })?;
+        let shelf = self.shelf(Some(engram.project));
+        let held = held(&repo, &shelf, engram, None);
+        let (_, found) = look(&mut Anchors::default(), &repo, &shelf, held.iter())?;
+        let mut pointers: Vec<Result<Pointer, Refusal>> =
+            engram.pointers.iter().cloned().map(Ok).collect();
+        for (held, found) in held.iter().zip(found) {
+            let pinned = &engram.pointers[held.index];
+            pointers[held.index] = found.and_then(|stand| repinned(pinned, stand, &head));
+        }
+        Ok(pointers)
     }
 
     fn repository(&self) -> Result<Repo, Refusal> {
@@ -259,6 +297,11 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+fn inputs(pointers: &[Pointer]) -> Vec<PointerInput> {
+    let texts = pointers.iter().map(ToString::to_string);
+    texts.map(PointerInput::Text).collect()
 }
 
 /// The same address where its lines are now: at the commit that is checked out, or, where the work

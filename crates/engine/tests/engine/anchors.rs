@@ -453,3 +453,44 @@ fn repinning_takes_the_tree_as_it_is() {
     let refusal = repin(&at, newest).unwrap_err();
     assert!(refusal.message.contains("gone"), "{refusal}");
 }
+
+#[test]
+fn who_is_unsure_leaves_a_todo() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let tree = Tree(ground.path("repo"));
+    let long = format!(
+        "Values are computed. {}",
+        "Much more is said of them. ".repeat(17)
+    );
+    let reverify = |id| match at.0.handle(&Caller::User, Request::Reverify(id)) {
+        Ok(Reply::Put(reply)) => at.get(&Caller::User, reply.id).unwrap(),
+        other => panic!("{other:?}"),
+    };
+    let ids = [long.trim(), "Values are computed with alpha"].map(|it| claim(&at, it, SPAN).id);
+    for (name, change, pin) in [
+        ("edited", STEPS[0].1, "@sha256:"),
+        (
+            "gone",
+            (|it: &Tree| fs::remove_file(it.0.join("src/lib.rs")).unwrap()) as fn(&Tree),
+            "#L40-L44@",
+        ),
+    ] {
+        change(&tree);
+        for id in ids {
+            let todo = reverify(id);
+            assert_eq!(todo.kind.as_str(), "todo", "{name}");
+            assert!(
+                todo.claim.starts_with("Is this still true?"),
+                "{name}: {}",
+                todo.claim
+            );
+            assert!(todo.claim.chars().count() <= 500, "{name}");
+            assert!(
+                todo.pointers[0].to_string().contains(pin),
+                "{name}: {}",
+                todo.pointers[0]
+            );
+        }
+    }
+}
