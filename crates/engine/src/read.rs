@@ -2,9 +2,9 @@
 
 use engram_gateway::budget;
 use engram_model::{
-    Blame, Caller, Code, Engram, EngramId, Facets, Feed, FeedPage, Filter, Pointer, PointerInput,
-    ProjectId, ProjectStatus, Refusal, RunId, Scope, SourceReply, SourceView, Standing,
-    StatusReply, Target, Voice,
+    Blame, Caller, Code, Engram, EngramId, Evidence, Facets, Feed, FeedPage, Filter, Pointer,
+    PointerInput, ProjectId, ProjectStatus, Refusal, RunId, Scope, SourceReply, SourceView,
+    Standing, StatusReply, Target, Voice,
 };
 use engram_pointers::{Repo, Shelf};
 use engram_store::Agent;
@@ -47,6 +47,8 @@ impl Engine {
             let mut entries = it.feed(project, &worktree, feed)?;
             entries.retain(|entry| match &entry.change {
                 engram_model::Change::Stored(engram) => eyes.may_see(engram),
+                // How evidence stands in another working tree is no news in this one.
+                engram_model::Change::Anchored { worktree: of, .. } => *of == worktree,
                 _ => true,
             });
             Ok(FeedPage {
@@ -133,6 +135,7 @@ impl Engine {
             Some(index) => index.cursor().unwrap_or(0),
             None => 0,
         };
+        let tree = self.tree()?;
         let watching = self.watching()?;
         self.store.read(|it| {
             let count = match id {
@@ -171,6 +174,12 @@ impl Engine {
                 engrams: count.holding,
                 head: it.head()?,
                 indexed,
+                drifted: match &tree {
+                    Some(tree) => {
+                        it.count_standing(tree.project, &tree.worktree, &Evidence::DRIFTED)?
+                    }
+                    None => 0,
+                },
                 watching: watching.clone(),
                 agents: it.count_agents(project)?,
                 budget,

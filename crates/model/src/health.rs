@@ -19,6 +19,9 @@ words!(
 );
 
 impl Evidence {
+    /// Ways to stand in which somebody should look at the claim.
+    pub const DRIFTED: [Self; 2] = [Self::NeedsReverification, Self::EvidenceGone];
+
     /// In words, as every surface shows it.
     pub fn words(self) -> &'static str {
         match self {

@@ -370,6 +370,9 @@ pub struct StatusReply {
     /// The caller's budget; absent for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
+    /// Claims whose evidence was edited or is gone in this working tree.
+    #[serde(default)]
+    pub drifted: u64,
     /// Why not all of the working tree is watched; absent where it is, or nobody watches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watching: Option<String>,

@@ -58,6 +58,29 @@ impl Reader<'_> {
         .transpose()
     }
 
+    /// How many claims of a project that hold stand in one of these ways.
+    pub fn count_standing(
+        &self,
+        project: ProjectId,
+        worktree: &str,
+        standing: &[Evidence],
+    ) -> Result<u64> {
+        let mut count = 0;
+        for it in standing {
+            let found: i64 = self
+                .0
+                .prepare_cached(
+                    "SELECT count(*) FROM health JOIN engram ON engram.id = health.engram
+                     WHERE worktree = ?1 AND standing = ?2 AND project = ?3 AND valid_until IS NULL",
+                )?
+                .query_row(params![worktree, it.as_str(), project.to_string()], |row| {
+                    row.get(0)
+                })?;
+            count += found as u64;
+        }
+        Ok(count)
+    }
+
     /// The commit that was checked out when a file of the working tree was kept.
     pub fn snapshot_base(&self, digest_hex: &str, path: &str) -> Result<Option<String>> {
         Ok(self
