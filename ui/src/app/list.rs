@@ -269,7 +269,13 @@ fn End(rows: Memo<Vec<Arc<Engram>>>) -> impl IntoView {
     let nothing = move || !app.filter.with(Filter::is_empty) && rows.with(Vec::is_empty);
     move || {
         nothing().then(|| view! {
-            <div class="none" data-testid="no-match">
+            {app.is_drift().then(|| view! {
+                <div class="none" data-testid="no-drift">
+                    <p>"No claim is in doubt: all evidence stands."</p>
+                    <button on:click=move |_| app.show_drift(false)>"Back to the feed"</button>
+                </div>
+            })}
+            <div class="none" data-testid="no-match" hidden=app.is_drift()>
                 <p>"No engram of this project is like that."</p>
                 <button on:click=move |_| app.set_filter(Filter::default(), true)>"Clear the filter"</button>
             </div>
