@@ -100,7 +100,7 @@ pub(crate) fn measure(bench: &mut Bench, cache: &Path, sources: &[PathBuf]) -> R
     for (kind, changes) in KINDS {
         for (at, source) in sources.iter().enumerate() {
             let seed = bench.seed.wrapping_mul(1000) + at as u64;
-            let repo = cache.join(format!("generated-{}", kind.replace([' ', ','], "-")));
+            let repo = cache.join(format!("{}-{at}", kind.replace([' ', ','], "-")));
             let mut history = History::begin(&repo, source, seed)?;
             for _ in 0..COMMITS {
                 history.commit(changes)?;
@@ -422,6 +422,8 @@ impl History {
                 let at = self.chance.below(self.files[&path].len());
                 self.put(&path, at, copy);
             }
+            // Something always stays to be followed.
+            Change::Hide if self.files.len() < 4 => {}
             Change::Hide => {
                 let lines = self.files.remove(&path)?;
                 self.hidden.insert(path, lines);
