@@ -21,6 +21,8 @@ const MOST_ALIKE: usize = 24;
 const MOST_BRIDGED: usize = 12;
 /// How many of the best places are compared closely.
 const MOST_TRIED: usize = 4;
+/// How many lines around a span speak for where its block went.
+const AROUND: usize = 6;
 /// How much of a span must be found again in the same file, and in another.
 const ENOUGH_HERE: f32 = 0.5;
 const ENOUGH_ELSEWHERE: f32 = 0.7;
@@ -70,6 +72,8 @@ pub(super) struct Moved {
     pub(super) place: Place,
     /// Another place is as good.
     pub(super) ambiguous: bool,
+    /// How much of it and the lines around it went there together.
+    pub(super) together: f32,
 }
 
 /// A stretch of added lines that share lines with the span.
@@ -267,6 +271,7 @@ impl Additions {
             file: added.file.clone(),
             place,
             ambiguous: there().any(|it| it.ambiguous),
+            together: together(old, span, blocks, file),
         })
     }
 
@@ -301,6 +306,7 @@ impl Additions {
         }
         Some(Moved {
             file: self.files[file].file.clone(),
+            together: place.kept,
             place,
             ambiguous,
         })
@@ -370,6 +376,17 @@ fn close_up(span: &Text, added: &Added, candidate: &Candidate) -> Option<Place> 
             ..found
         },
     })
+}
+
+/// The share of a span and of the lines around it that the blocks put into a file.
+fn together(old: &Text, span: &Range<usize>, blocks: &Blocks, file: usize) -> f32 {
+    let wide = span.start.saturating_sub(AROUND)..(span.end + AROUND).min(old.len());
+    let went = |it: &usize| {
+        let to = blocks.to.get(*it).copied().flatten();
+        to.is_some_and(|it| it.file == file)
+    };
+    let kept: f32 = wide.clone().filter(went).map(|it| old.weight(it)).sum();
+    kept / old.all_weight(wide).max(f32::MIN_POSITIVE)
 }
 
 /// The share of the lines around a span that are around its new place too.
