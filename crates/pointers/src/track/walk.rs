@@ -115,9 +115,10 @@ fn composed(before: &Fate, after: Fate) -> Fate {
             whole_file: *c && whole_file,
             ambiguous: *d || ambiguous,
             anchored: *e && anchored,
-            away: match (*f, away) {
-                (Some(a), Some(b)) => Some(a.min(b)),
-                (a, b) => a.or(b),
+            // What happened to it before and there counts too.
+            away: match (f, away) {
+                (Some(it), away) => Some(it * away.unwrap_or(kept)),
+                (None, away) => away.map(|it| it * a),
             },
         },
         (_, after) => after,
