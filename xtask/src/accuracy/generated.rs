@@ -208,7 +208,7 @@ fn truth(
     let together =
         places.iter().all(|it| it.0 == *path) && places.windows(2).all(|it| it[0].1 < it[1].1);
     let last = places.last()?.1;
-    if !together || last - first > lines.len() * 2 + 20 || places.len() * 2 < lines.len() {
+    if !together || last - first > lines.len() * 3 / 2 + 6 || places.len() * 2 < lines.len() {
         return None;
     }
     let place = Place {

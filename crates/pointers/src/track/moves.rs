@@ -19,6 +19,8 @@ const MOST_FILES: usize = 4000;
 const MOST_ALIKE: usize = 24;
 /// Changed lines within a moved block are aligned up to this many.
 const MOST_BRIDGED: usize = 12;
+/// At most so many lines less one were changed in a row where a moved block goes on.
+const MOST_CHANGED: usize = 3;
 /// How many of the best places are compared closely.
 const MOST_TRIED: usize = 4;
 /// How many lines around a span speak for where its block went.
@@ -161,8 +163,71 @@ impl Additions {
                 }));
             }
         }
+        self.lengthen(old, &free, &mut to);
         self.bridge(old, &free, &mut to);
         Blocks { to }
+    }
+
+    /// Beyond a line or a few that were changed at the end of a moved block, it may go on.
+    fn lengthen(&self, old: &Text, free: &dyn Fn(usize) -> bool, to: &mut [Option<Carried>]) {
+        for down in [true, false] {
+            let order: Vec<usize> = match down {
+                true => (0..to.len()).collect(),
+                false => (0..to.len()).rev().collect(),
+            };
+            for line in order {
+                let Some(end) = to[line] else { continue };
+                let Some((next, at)) = self.goes_on(old, free, to, (line, end), down) else {
+                    continue;
+                };
+                for it in self.run(old, free, next, end.file, at) {
+                    let beyond = if down { it > line } else { it < line };
+                    if beyond && to[it].is_none() {
+                        let line = at + it - next;
+                        to[it] = Some(Carried { line, ..end });
+                    }
+                }
+            }
+        }
+    }
+
+    /// The nearest equal line past the changed ones at the end of a block.
+    fn goes_on(
+        &self,
+        old: &Text,
+        free: &dyn Fn(usize) -> bool,
+        to: &[Option<Carried>],
+        (line, end): (usize, Carried),
+        down: bool,
+    ) -> Option<(usize, usize)> {
+        let added = &self.files[end.file];
+        let new = &added.read.text;
+        let step = |from: usize, by: usize| match down {
+            true => from.checked_add(by),
+            false => from.checked_sub(by),
+        };
+        for far in 2..=2 * MOST_CHANGED {
+            for here in 1..far {
+                let there = far - here;
+                if here > MOST_CHANGED || there > MOST_CHANGED {
+                    continue;
+                }
+                let (Some(a), Some(b)) = (step(line, here), step(end.line, there)) else {
+                    continue;
+                };
+                let between = (1..=here).filter_map(|it| step(line, it));
+                if a >= old.len() || b >= new.len() || !between.clone().all(free) {
+                    continue;
+                }
+                if between.clone().any(|it| to[it].is_some()) {
+                    return None;
+                }
+                if old.telling(a) >= 4 && old.squeezed(a) == new.squeezed(b) && added.is_added(b) {
+                    return Some((a, b));
+                }
+            }
+        }
+        None
     }
 
     /// Lines that were changed within a moved block.

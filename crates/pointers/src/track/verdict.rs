@@ -95,7 +95,7 @@ pub(super) fn is_doubtful(text: &Text, spot: &Spot, fate: &Fate) -> bool {
             same: true,
             ambiguous: false,
             ..
-        } => text.all_telling(spot.lines.clone()) < FEW_WORDS,
+        } => text.all_telling(spot.lines.clone()) < FEW_WORDS || text.has_twin(spot.lines.clone()),
         _ => true,
     }
 }
@@ -155,7 +155,13 @@ pub(super) fn of(
         Some(false) => 0.7,
         _ => 1.0,
     };
-    let rivals = if ambiguous { 0.6 } else { 1.0 };
+    let twins = state != State::Unchanged && read.text.has_twin(found.lines.clone());
+    let rivals = match (ambiguous, twins) {
+        (true, _) => 0.6,
+        // Only the lines around them tell twins apart.
+        (_, true) => 0.85,
+        _ => 1.0,
+    };
     let confidence = (0.3 + 0.7 * f64::from(alike)) * telling * roads * rivals;
     Ok(Anchor {
         state,
