@@ -2,11 +2,14 @@
 //! following lines, and beside generated histories whose truth is known.
 
 mod generated;
+mod hunks;
 mod published;
 mod references;
 mod table;
 
 use std::{
+    collections::HashMap,
+    fs,
     io::Write,
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -20,6 +23,9 @@ use serde_json::{Value, json};
 use crate::shell;
 use references::{Blame, Fate, LineHistory, Place, Range};
 use table::Table;
+
+/// Published histories that are followed once more in small commits.
+const BY_HUNKS: &[&str] = &["clap", "libz-sys", "commander", "marked", "click", "attrs"];
 
 #[derive(Args)]
 pub(crate) struct Accuracy {
@@ -88,6 +94,17 @@ impl Accuracy {
                     bench.compare(name, repo, &from, &to)?;
                 }
             }
+            for name in BY_HUNKS {
+                let Some((_, repo)) = histories.iter().find(|it| it.0 == *name) else {
+                    continue;
+                };
+                let small = cache.join("hunks").join(name);
+                fs::create_dir_all(cache.join("hunks"))?;
+                hunks::make(repo, &small, self.seed)?;
+                for (from, to) in published::pairs(&small)? {
+                    bench.compare(&format!("{name}, by hunks"), &small, &from, &to)?;
+                }
+            }
             // One of each language is enough to make histories from.
             let of = ["semver", "commander", "requests"];
             let wanted = histories
@@ -124,11 +141,21 @@ impl Bench {
         let (answers, took) = self.track(repo, &range.from, &range.to, &spans)?;
         let history = LineHistory::new(repo, &range)?;
         let mut blame = Blame::new(repo, &range);
+        let mut files = Files::new(repo, &range);
         self.speed.note(spans.len(), took, &blame, &spans)?;
         for (span, answer) in spans.iter().zip(answers) {
             let ours = fate_of(&answer)?;
             self.check_bytes(repo, &range, span, &ours)?;
-            let (a, b) = (blame.fate(span)?, history.fate(span));
+            let (mut a, mut b) = (blame.fate(span)?, history.fate(span));
+            // Gone on the way and back again: the file is the same, whatever was between.
+            if files.is_same(span)? {
+                let unchanged = Fate::Intact(Place {
+                    path: span.path.clone(),
+                    start: span.start,
+                    end: span.end,
+                });
+                (a, b) = (unchanged.clone(), unchanged);
+            }
             let both = format!(
                 "{name} {}",
                 if range.forward { "forward" } else { "backward" }
@@ -213,6 +240,34 @@ impl Bench {
             .collect::<Result<Vec<Value>, _>>()?;
         ensure!(answers.len() == spans.len(), "not every span was answered");
         Ok((answers, took))
+    }
+}
+
+/// Which files are the same at both ends.
+struct Files<'a> {
+    repo: &'a Path,
+    range: &'a Range,
+    same: HashMap<String, bool>,
+}
+
+impl<'a> Files<'a> {
+    fn new(repo: &'a Path, range: &'a Range) -> Self {
+        Self {
+            repo,
+            range,
+            same: HashMap::new(),
+        }
+    }
+
+    fn is_same(&mut self, span: &Span) -> Result<bool> {
+        if let Some(same) = self.same.get(&span.path) {
+            return Ok(*same);
+        }
+        let Range { from, to, .. } = self.range;
+        let at = |commit: &str| git(self.repo, &["ls-tree", commit, "--", &span.path]);
+        let same = at(from)? == at(to)?;
+        self.same.insert(span.path.clone(), same);
+        Ok(same)
     }
 }
 

@@ -100,7 +100,7 @@ pub(crate) fn measure(bench: &mut Bench, cache: &Path, sources: &[PathBuf]) -> R
     for (kind, changes) in KINDS {
         for (at, source) in sources.iter().enumerate() {
             let seed = bench.seed.wrapping_mul(1000) + at as u64;
-            let repo = cache.join(format!("generated-{}", kind.replace([' ', ','], "-")));
+            let repo = cache.join(format!("{}-{at}", kind.replace([' ', ','], "-")));
             let mut history = History::begin(&repo, source, seed)?;
             for _ in 0..COMMITS {
                 history.commit(changes)?;
@@ -208,7 +208,7 @@ fn truth(
     let together =
         places.iter().all(|it| it.0 == *path) && places.windows(2).all(|it| it[0].1 < it[1].1);
     let last = places.last()?.1;
-    if !together || last - first > lines.len() * 2 + 20 || places.len() * 2 < lines.len() {
+    if !together || last - first > lines.len() * 3 / 2 + 6 || places.len() * 2 < lines.len() {
         return None;
     }
     let place = Place {
@@ -422,6 +422,8 @@ impl History {
                 let at = self.chance.below(self.files[&path].len());
                 self.put(&path, at, copy);
             }
+            // Something always stays to be followed.
+            Change::Hide if self.files.len() < 4 => {}
             Change::Hide => {
                 let lines = self.files.remove(&path)?;
                 self.hidden.insert(path, lines);

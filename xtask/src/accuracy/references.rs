@@ -50,8 +50,6 @@ pub(crate) struct Range {
     pub(crate) to: String,
     /// From the ancestor to the descendant.
     pub(crate) forward: bool,
-    /// One by one, both ends included.
-    pub(crate) commits: Vec<String>,
 }
 
 impl Range {
@@ -59,23 +57,7 @@ impl Range {
         let full = |rev: &str| git(repo, &["rev-parse", &format!("{rev}^{{commit}}")]);
         let (from, to) = (full(from)?, full(to)?);
         let forward = git(repo, &["merge-base", &from, &to])? == from;
-        let (old, new) = match forward {
-            true => (&from, &to),
-            false => (&to, &from),
-        };
-        let between = format!("{old}..{new}");
-        let list = git(repo, &["rev-list", "--first-parent", "--reverse", &between])?;
-        let mut commits: Vec<String> = vec![old.clone()];
-        commits.extend(list.lines().map(str::to_owned));
-        if !forward {
-            commits.reverse();
-        }
-        Ok(Self {
-            from,
-            to,
-            forward,
-            commits,
-        })
+        Ok(Self { from, to, forward })
     }
 }
 
@@ -170,16 +152,33 @@ fn hull(lines: &[Option<(String, usize)>]) -> Fate {
 
 /// One hunk of `git diff -U0`: first line and count, before and after.
 #[derive(Clone, Copy)]
-struct Hunk {
+pub(crate) struct Hunk {
     before: (usize, usize),
     after: (usize, usize),
 }
 
+impl Hunk {
+    /// From 0, the last not included.
+    pub(crate) fn old_lines(&self) -> (usize, usize) {
+        from_zero(self.before)
+    }
+
+    pub(crate) fn new_lines(&self) -> (usize, usize) {
+        from_zero(self.after)
+    }
+}
+
+/// A count of none follows the line that is named.
+fn from_zero((at, count): (usize, usize)) -> (usize, usize) {
+    let first = if count == 0 { at } else { at - 1 };
+    (first, first + count)
+}
+
 /// One file of one commit.
-struct Patch {
+pub(crate) struct Patch {
     /// `None` where the file is gone.
     to: Option<String>,
-    hunks: Vec<Hunk>,
+    pub(crate) hunks: Vec<Hunk>,
 }
 
 /// Lines shifted through the hunks of each commit, as `git log -L` follows them.
@@ -189,21 +188,32 @@ pub(crate) struct LineHistory {
 
 impl LineHistory {
     pub(crate) fn new(repo: &Path, range: &Range) -> Result<Self> {
-        let step = |pair: &[String]| {
-            let line = [
-                "diff",
-                "-U0",
-                "-M",
-                "--no-color",
-                "--no-ext-diff",
-                "--src-prefix=a/",
-                "--dst-prefix=b/",
-                &pair[0],
-                &pair[1],
-            ];
-            Ok(patches(&git(repo, &line)?))
+        let (between, order) = match range.forward {
+            true => (format!("{}..{}", range.from, range.to), "--reverse"),
+            // The hunks themselves are turned around too, and the prefixes with them.
+            false => (format!("{}..{}", range.to, range.from), "-R"),
         };
-        let steps = range.commits.windows(2).map(step).collect::<Result<_>>()?;
+        let (old, new) = match range.forward {
+            true => ("--src-prefix=a/", "--dst-prefix=b/"),
+            false => ("--src-prefix=b/", "--dst-prefix=a/"),
+        };
+        let line = [
+            "log",
+            "--first-parent",
+            "--diff-merges=first-parent",
+            "-p",
+            "-U0",
+            "-M",
+            "--no-color",
+            "--no-ext-diff",
+            old,
+            new,
+            "--format=%x00",
+            order,
+            &between,
+        ];
+        let log = git(repo, &line)?;
+        let steps = log.split('\0').map(patches).collect();
         Ok(Self { steps })
     }
 
@@ -278,7 +288,7 @@ fn shift(hunks: &[Hunk], start: usize, end: usize) -> Option<(usize, usize, bool
     (first <= last && first >= 1).then_some((first as usize, last as usize, touched))
 }
 
-fn patches(diff: &str) -> HashMap<String, Patch> {
+pub(crate) fn patches(diff: &str) -> HashMap<String, Patch> {
     let mut found = HashMap::new();
     let mut now: Option<(String, Patch)> = None;
     let mut in_hunks = false;

@@ -19,6 +19,8 @@ const ALIKE: f32 = 0.5;
 const ALIKE_ALONE: f32 = 0.35;
 /// Hunks of more pairs of lines than this are aligned by equal lines only.
 const MOST_PAIRS: usize = 120_000;
+/// How much more it is worth to stay at the same line of a hunk that is as long as before.
+const STRAIGHT: f32 = 1.3;
 /// How many lines one line may have been split into, or joined from.
 const MOST_SPLIT: usize = 6;
 /// What a further line must add to the likeness to be part of a split or join.
@@ -196,8 +198,10 @@ impl LineMap {
                 alike[i * m + j] = it;
                 let taken = match it > 0.0 {
                     true => {
-                        best[i * (m + 1) + j]
-                            + gain(old, new, before.start + i, after.start + j, it)
+                        let gain = gain(old, new, before.start + i, after.start + j, it);
+                        // As many lines as before: rather each in the place of its own.
+                        let straight = if n == m && i == j { STRAIGHT } else { 1.0 };
+                        best[i * (m + 1) + j] + gain * straight
                     }
                     false => 0.0,
                 };

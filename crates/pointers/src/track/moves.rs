@@ -19,8 +19,12 @@ const MOST_FILES: usize = 4000;
 const MOST_ALIKE: usize = 24;
 /// Changed lines within a moved block are aligned up to this many.
 const MOST_BRIDGED: usize = 12;
+/// At most so many lines less one were changed in a row where a moved block goes on.
+const MOST_CHANGED: usize = 3;
 /// How many of the best places are compared closely.
 const MOST_TRIED: usize = 4;
+/// How many lines around a span speak for where its block went.
+const AROUND: usize = 6;
 /// How much of a span must be found again in the same file, and in another.
 const ENOUGH_HERE: f32 = 0.5;
 const ENOUGH_ELSEWHERE: f32 = 0.7;
@@ -70,6 +74,8 @@ pub(super) struct Moved {
     pub(super) place: Place,
     /// Another place is as good.
     pub(super) ambiguous: bool,
+    /// How much of it and the lines around it went there together.
+    pub(super) together: f32,
 }
 
 /// A stretch of added lines that share lines with the span.
@@ -157,8 +163,71 @@ impl Additions {
                 }));
             }
         }
+        self.lengthen(old, &free, &mut to);
         self.bridge(old, &free, &mut to);
         Blocks { to }
+    }
+
+    /// Beyond a line or a few that were changed at the end of a moved block, it may go on.
+    fn lengthen(&self, old: &Text, free: &dyn Fn(usize) -> bool, to: &mut [Option<Carried>]) {
+        for down in [true, false] {
+            let order: Vec<usize> = match down {
+                true => (0..to.len()).collect(),
+                false => (0..to.len()).rev().collect(),
+            };
+            for line in order {
+                let Some(end) = to[line] else { continue };
+                let Some((next, at)) = self.goes_on(old, free, to, (line, end), down) else {
+                    continue;
+                };
+                for it in self.run(old, free, next, end.file, at) {
+                    let beyond = if down { it > line } else { it < line };
+                    if beyond && to[it].is_none() {
+                        let line = at + it - next;
+                        to[it] = Some(Carried { line, ..end });
+                    }
+                }
+            }
+        }
+    }
+
+    /// The nearest equal line past the changed ones at the end of a block.
+    fn goes_on(
+        &self,
+        old: &Text,
+        free: &dyn Fn(usize) -> bool,
+        to: &[Option<Carried>],
+        (line, end): (usize, Carried),
+        down: bool,
+    ) -> Option<(usize, usize)> {
+        let added = &self.files[end.file];
+        let new = &added.read.text;
+        let step = |from: usize, by: usize| match down {
+            true => from.checked_add(by),
+            false => from.checked_sub(by),
+        };
+        for far in 2..=2 * MOST_CHANGED {
+            for here in 1..far {
+                let there = far - here;
+                if here > MOST_CHANGED || there > MOST_CHANGED {
+                    continue;
+                }
+                let (Some(a), Some(b)) = (step(line, here), step(end.line, there)) else {
+                    continue;
+                };
+                let between = (1..=here).filter_map(|it| step(line, it));
+                if a >= old.len() || b >= new.len() || !between.clone().all(free) {
+                    continue;
+                }
+                if between.clone().any(|it| to[it].is_some()) {
+                    return None;
+                }
+                if old.telling(a) >= 4 && old.squeezed(a) == new.squeezed(b) && added.is_added(b) {
+                    return Some((a, b));
+                }
+            }
+        }
+        None
     }
 
     /// Lines that were changed within a moved block.
@@ -267,6 +336,7 @@ impl Additions {
             file: added.file.clone(),
             place,
             ambiguous: there().any(|it| it.ambiguous),
+            together: together(old, span, blocks, file),
         })
     }
 
@@ -301,6 +371,7 @@ impl Additions {
         }
         Some(Moved {
             file: self.files[file].file.clone(),
+            together: place.kept,
             place,
             ambiguous,
         })
@@ -370,6 +441,17 @@ fn close_up(span: &Text, added: &Added, candidate: &Candidate) -> Option<Place> 
             ..found
         },
     })
+}
+
+/// The share of a span and of the lines around it that the blocks put into a file.
+fn together(old: &Text, span: &Range<usize>, blocks: &Blocks, file: usize) -> f32 {
+    let wide = span.start.saturating_sub(AROUND)..(span.end + AROUND).min(old.len());
+    let went = |it: &usize| {
+        let to = blocks.to.get(*it).copied().flatten();
+        to.is_some_and(|it| it.file == file)
+    };
+    let kept: f32 = wide.clone().filter(went).map(|it| old.weight(it)).sum();
+    kept / old.all_weight(wide).max(f32::MIN_POSITIVE)
 }
 
 /// The share of the lines around a span that are around its new place too.

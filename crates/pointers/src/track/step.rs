@@ -42,9 +42,12 @@ pub(super) enum Fate {
         ambiguous: bool,
         /// A neighbouring line went with it.
         anchored: bool,
+        /// It left its file for one that this was not renamed to: how much of it, or of it with
+        /// the lines around it, went that way.
+        away: Option<f32>,
     },
-    /// Gone.
-    Gone,
+    /// Gone, alone or with its file.
+    Gone { with_file: bool },
     /// Something that had to be read cannot be.
     Unknown(Refusal),
 }
@@ -134,7 +137,7 @@ impl<'s> Step<'s> {
         found: Option<Place>,
     ) -> Fate {
         match found {
-            Some(place) if place.same || place.kept >= DOUBTFUL => at(file, place, false),
+            Some(place) if place.same || place.kept >= DOUBTFUL => at(file, place, false, None),
             Some(place) => self.elsewhere(cache, spot, Some((file, place))),
             None => self.elsewhere(cache, spot, None),
         }
@@ -167,6 +170,8 @@ impl<'s> Step<'s> {
             .blocks
             .get(own)
             .and_then(|it| additions.carried(&before.text, &spot.lines, it));
+        let natural = self.by_path.get(own).and_then(|it| it.new.as_ref());
+        let natural = natural.map(|it| it.path.as_str());
         let moved = carried.or_else(|| additions.find(&before.text, &spot.lines, own));
         match (moved, here) {
             (
@@ -174,20 +179,25 @@ impl<'s> Step<'s> {
                     file,
                     place,
                     ambiguous,
+                    together,
                 }),
                 here,
             ) if here
                 .as_ref()
                 .is_none_or(|(_, it)| place.kept >= it.kept + CLEARLY_MORE) =>
             {
-                at(file, place, ambiguous)
+                let away = natural.is_none_or(|it| file.path != it);
+                let away = away.then(|| together.max(place.kept));
+                at(file, place, ambiguous, away)
             }
             (_, Some((file, place)))
                 if place.kept >= TRACE || place.telling && place.kept >= TELLING_TRACE =>
             {
-                at(file, place, false)
+                at(file, place, false, None)
             }
-            _ => Fate::Gone,
+            _ => Fate::Gone {
+                with_file: natural.is_none(),
+            },
         }
     }
 }
@@ -200,10 +210,11 @@ fn stays(spot: Spot, file: File) -> Fate {
         whole_file: true,
         ambiguous: false,
         anchored: true,
+        away: None,
     }
 }
 
-fn at(file: File, place: Place, ambiguous: bool) -> Fate {
+fn at(file: File, place: Place, ambiguous: bool, away: Option<f32>) -> Fate {
     Fate::At {
         spot: Spot {
             file,
@@ -214,5 +225,6 @@ fn at(file: File, place: Place, ambiguous: bool) -> Fate {
         whole_file: false,
         ambiguous,
         anchored: place.anchored,
+        away,
     }
 }

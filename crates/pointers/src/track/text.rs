@@ -1,6 +1,6 @@
 //! A file as lines, with what alignment asks of each.
 
-use std::ops::Range;
+use std::{cell::OnceCell, collections::HashMap, ops::Range};
 
 use crate::Encoding;
 
@@ -18,6 +18,8 @@ pub(super) struct Text {
     squeezed: Vec<u64>,
     /// Letters, digits and bytes beyond ASCII of each line, up to a limit.
     telling: Vec<u16>,
+    /// Which lines are equal but for whitespace; made when it is first asked for.
+    alike: OnceCell<HashMap<u64, Vec<u32>>>,
 }
 
 impl Text {
@@ -40,6 +42,7 @@ impl Text {
             ends,
             squeezed,
             telling,
+            alike: OnceCell::new(),
         })
     }
 
@@ -68,6 +71,34 @@ impl Text {
 
     pub(super) fn squeezed(&self, line: usize) -> u64 {
         self.squeezed.get(line).copied().unwrap_or_default()
+    }
+
+    /// The lines that are equal to one but for whitespace.
+    fn alike(&self, hash: u64) -> &[u32] {
+        let made = self.alike.get_or_init(|| {
+            let mut made: HashMap<u64, Vec<u32>> = HashMap::new();
+            for (line, hash) in self.squeezed.iter().enumerate() {
+                made.entry(*hash).or_default().push(line as u32);
+            }
+            made
+        });
+        made.get(&hash).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Whether the bytes of these lines stand in this text once more.
+    pub(super) fn has_twin(&self, lines: Range<usize>) -> bool {
+        // By the line that is there the least often.
+        let others = |line: usize| self.alike(self.squeezed(line));
+        let Some(rare) = lines.clone().min_by_key(|it| others(*it).len()) else {
+            return false;
+        };
+        let bytes = self.span(lines.clone());
+        others(rare).iter().any(|it| {
+            let start = (*it as usize + lines.start).checked_sub(rare);
+            start.is_some_and(|start| {
+                start != lines.start && self.span(start..start + lines.len()) == bytes
+            })
+        })
     }
 
     /// How much a line says.

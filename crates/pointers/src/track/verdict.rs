@@ -16,6 +16,12 @@ const FEW_WORDS: u32 = 20;
 const NO_WORDS: u32 = 7;
 /// What was lost on the way and is found again must be this much like it.
 const RESTORED: f32 = 0.6;
+/// The same where its whole file was lost.
+const RESTORED_FILE: f32 = 0.35;
+/// What left its file and was edited must be this much like it; and this much where only one of
+/// the two ways leads there.
+const ENOUGH_AWAY: f32 = 0.75;
+const ENOUGH_ALONE: f32 = 0.9;
 
 /// What became of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +95,7 @@ pub(super) fn is_doubtful(text: &Text, spot: &Spot, fate: &Fate) -> bool {
             same: true,
             ambiguous: false,
             ..
-        } => text.all_telling(spot.lines.clone()) < FEW_WORDS,
+        } => text.all_telling(spot.lines.clone()) < FEW_WORDS || text.has_twin(spot.lines.clone()),
         _ => true,
     }
 }
@@ -113,30 +119,27 @@ pub(super) fn of(
         _ => false,
     };
     let fate = choose(direct, stepwise, words, back);
-    let (found, kept, ambiguous) = match fate {
+    let (found, kept, ambiguous, away) = match fate {
         Fate::Unknown(refusal) => return Err(refusal),
-        Fate::Gone => {
-            let confidence = match agree {
-                Some(true) => 0.95,
-                Some(false) => 0.6,
-                None => 0.85,
-            };
-            return Ok(Anchor {
-                state: State::Deleted,
-                place: None,
-                confidence,
-            });
-        }
+        Fate::Gone { .. } => return Ok(gone(agree)),
         Fate::At {
             spot,
             kept,
             ambiguous,
+            away,
             ..
-        } => (spot, kept, ambiguous),
+        } => (spot, kept, ambiguous, away),
     };
     let read = cache.read(side, &found.file)?;
     let now = read.text.span(found.lines.clone());
     let state = state(spot, bytes, &found, now);
+    let enough = match agree {
+        Some(false) => ENOUGH_ALONE,
+        _ => ENOUGH_AWAY,
+    };
+    if state == State::Edited(Edit::Text) && away.is_some_and(|it| it < enough) {
+        return Ok(gone(Some(false)));
+    }
     let alike = match state {
         State::Edited(Edit::Text) => kept.max(likeness(bytes, now)).min(0.99),
         State::Edited(Edit::Whitespace) => 0.99,
@@ -152,7 +155,13 @@ pub(super) fn of(
         Some(false) => 0.7,
         _ => 1.0,
     };
-    let rivals = if ambiguous { 0.6 } else { 1.0 };
+    let twins = state != State::Unchanged && read.text.has_twin(found.lines.clone());
+    let rivals = match (ambiguous, twins) {
+        (true, _) => 0.6,
+        // Only the lines around them tell twins apart.
+        (_, true) => 0.85,
+        _ => 1.0,
+    };
     let confidence = (0.3 + 0.7 * f64::from(alike)) * telling * roads * rivals;
     Ok(Anchor {
         state,
@@ -163,6 +172,18 @@ pub(super) fn of(
         }),
         confidence: (confidence * 1000.0).round() / 1000.0,
     })
+}
+
+fn gone(agree: Option<bool>) -> Anchor {
+    Anchor {
+        state: State::Deleted,
+        place: None,
+        confidence: match agree {
+            Some(true) => 0.95,
+            Some(false) => 0.6,
+            None => 0.85,
+        },
+    }
 }
 
 fn line_number(line: usize) -> u32 {
@@ -185,7 +206,7 @@ fn same_place(a: &Fate, b: &Fate) -> bool {
         (Fate::At { spot: a, .. }, Fate::At { spot: b, .. }) => {
             a.file.path == b.file.path && a.lines == b.lines
         }
-        (Fate::Gone, Fate::Gone) => true,
+        (Fate::Gone { .. }, Fate::Gone { .. }) => true,
         _ => false,
     }
 }
@@ -205,14 +226,17 @@ fn choose(direct: Fate, stepwise: Option<Fate>, words: u32, back: bool) -> Fate 
                 anchored: true,
                 ..
             },
-            Fate::Gone,
+            Fate::Gone { .. },
         ) => direct,
-        (Fate::At { same: true, .. }, stepwise @ (Fate::At { .. } | Fate::Gone)) => stepwise,
+        (Fate::At { same: true, .. }, stepwise @ (Fate::At { .. } | Fate::Gone { .. })) => stepwise,
         (_, stepwise @ Fate::At { .. }) => stepwise,
-        (direct @ Fate::At { .. }, Fate::Gone) => match direct {
-            Fate::At { kept, .. } if kept >= RESTORED => direct,
-            _ => Fate::Gone,
-        },
+        (direct @ Fate::At { .. }, gone @ Fate::Gone { with_file }) => {
+            let enough = if with_file { RESTORED_FILE } else { RESTORED };
+            match direct {
+                Fate::At { kept, .. } if kept >= enough => direct,
+                _ => gone,
+            }
+        }
         (direct, _) => direct,
     }
 }

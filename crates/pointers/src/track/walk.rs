@@ -82,6 +82,7 @@ fn beginning(spot: Spot) -> Fate {
         whole_file: true,
         ambiguous: false,
         anchored: true,
+        away: None,
     }
 }
 
@@ -95,6 +96,7 @@ fn composed(before: &Fate, after: Fate) -> Fate {
                 whole_file: c,
                 ambiguous: d,
                 anchored: e,
+                away: f,
                 ..
             },
             Fate::At {
@@ -104,6 +106,7 @@ fn composed(before: &Fate, after: Fate) -> Fate {
                 whole_file,
                 ambiguous,
                 anchored,
+                away,
             },
         ) => Fate::At {
             spot,
@@ -112,6 +115,11 @@ fn composed(before: &Fate, after: Fate) -> Fate {
             whole_file: *c && whole_file,
             ambiguous: *d || ambiguous,
             anchored: *e && anchored,
+            // What happened to it before and there counts too.
+            away: match (f, away) {
+                (Some(it), away) => Some(it * away.unwrap_or(kept)),
+                (None, away) => away.map(|it| it * a),
+            },
         },
         (_, after) => after,
     }

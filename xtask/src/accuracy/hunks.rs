@@ -1,0 +1,217 @@
+//! A history of versions made into one of many small commits: what two versions differ by is
+//! committed file by file and hunk by hunk, in an order of chance. Every commit holds real edits.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::Write,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context, Result, ensure};
+
+use super::{
+    Chance, command, git,
+    references::{Hunk, patches},
+    show,
+};
+
+/// About as many commits come of a whole history.
+const COMMITS: usize = 600;
+
+/// A file that is changed hunk by hunk.
+struct Changing {
+    old: Vec<u8>,
+    new: Vec<u8>,
+    hunks: Vec<Hunk>,
+    done: Vec<bool>,
+}
+
+/// One thing that a commit may do.
+enum Piece {
+    Add(String),
+    Remove(String),
+    Rename(String, String),
+    /// One hunk of the file at this path.
+    Hunk(String, usize),
+}
+
+/// Makes `to` from the versions in `repo`.
+pub(crate) fn make(repo: &Path, to: &Path, seed: u64) -> Result<()> {
+    if to.join(".git").is_dir() {
+        return Ok(());
+    }
+    let making = to.with_extension("part");
+    if making.exists() {
+        fs::remove_dir_all(&making)?;
+    }
+    let (from, into) = (repo.to_string_lossy(), making.to_string_lossy());
+    git(repo, &["clone", "-q", "--no-checkout", &from, &into])?;
+    let list = git(repo, &["rev-list", "--first-parent", "--reverse", "HEAD"])?;
+    let versions: Vec<&str> = list.lines().collect();
+    let mut import = Import::begin(&making)?;
+    import.commit()?;
+    import.whole_tree(repo, versions.first().context("no versions")?)?;
+    let mut chance = Chance(seed);
+    let steps = versions.len().saturating_sub(1).max(1);
+    for pair in versions.windows(2) {
+        let [old, new] = *pair else { continue };
+        between(repo, old, new, COMMITS / steps, &mut import, &mut chance)?;
+        import.commit()?;
+        import.whole_tree(repo, new)?;
+    }
+    import.end()?;
+    git(&making, &["checkout", "-q", "-f", "pieces"])?;
+    fs::rename(&making, to)?;
+    Ok(())
+}
+
+fn between(
+    repo: &Path,
+    old: &str,
+    new: &str,
+    commits: usize,
+    import: &mut Import,
+    chance: &mut Chance,
+) -> Result<()> {
+    let mut pieces = Vec::new();
+    let mut files = BTreeMap::new();
+    let names = git(
+        repo,
+        &["diff", "--name-status", "-M", "--no-ext-diff", old, new],
+    )?;
+    let diff = git(
+        repo,
+        &["diff", "-U0", "-M", "--no-color", "--no-ext-diff", old, new],
+    )?;
+    let mut patches = patches(&diff);
+    for line in names.lines() {
+        let words: Vec<&str> = line.split('\t').collect();
+        let (was, is) = match words.as_slice() {
+            ["A", path] => {
+                pieces.push(Piece::Add((*path).to_owned()));
+                continue;
+            }
+            ["D", path] => {
+                pieces.push(Piece::Remove((*path).to_owned()));
+                continue;
+            }
+            [_, path] => (*path, *path),
+            [_, was, is] => {
+                pieces.push(Piece::Rename((*was).to_owned(), (*is).to_owned()));
+                (*was, *is)
+            }
+            _ => continue,
+        };
+        let hunks = patches.remove(was).map(|it| it.hunks).unwrap_or_default();
+        // In any other order a hunk of a renamed file would name a path that is not there yet.
+        if was == is {
+            pieces.extend((0..hunks.len()).map(|it| Piece::Hunk(is.to_owned(), it)));
+        }
+        let changing = Changing {
+            old: show(repo, old, was)?,
+            new: show(repo, new, is)?,
+            done: vec![false; hunks.len()],
+            hunks,
+        };
+        files.insert(is.to_owned(), changing);
+    }
+    for at in (1..pieces.len()).rev() {
+        pieces.swap(at, chance.below(at + 1));
+    }
+    let together = pieces.len().div_ceil(commits.max(1)).max(1);
+    for some in pieces.chunks(together) {
+        import.commit()?;
+        for piece in some {
+            match piece {
+                Piece::Add(path) => import.file(path, &show(repo, new, path)?)?,
+                Piece::Remove(path) => import.line(&format!("D {path}"))?,
+                Piece::Rename(was, is) => import.line(&format!("R {was} {is}"))?,
+                Piece::Hunk(path, at) => {
+                    let file = files.get_mut(path).context("no such file")?;
+                    file.done[*at] = true;
+                    import.file(path, &file.text())?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Changing {
+    /// With the hunks that were done so far.
+    fn text(&self) -> Vec<u8> {
+        let old: Vec<&[u8]> = self.old.split_inclusive(|it| *it == b'\n').collect();
+        let new: Vec<&[u8]> = self.new.split_inclusive(|it| *it == b'\n').collect();
+        let mut text = Vec::new();
+        let mut at = 0;
+        for (hunk, done) in self.hunks.iter().zip(&self.done) {
+            let (from, until) = hunk.old_lines();
+            let lines = match done {
+                true => new.get(hunk.new_lines().0..hunk.new_lines().1),
+                false => old.get(from..until),
+            };
+            text.extend(old.get(at..from).unwrap_or_default().concat());
+            text.extend(lines.unwrap_or_default().concat());
+            at = until;
+        }
+        text.extend(old.get(at..).unwrap_or_default().concat());
+        text
+    }
+}
+
+/// `git fast-import`.
+struct Import {
+    child: std::process::Child,
+    input: std::io::BufWriter<std::process::ChildStdin>,
+    count: usize,
+}
+
+impl Import {
+    fn begin(repo: &Path) -> Result<Self> {
+        let mut import: Command = command(repo);
+        let mut child = import
+            .args(["fast-import", "--quiet", "--date-format=raw"])
+            .stdin(Stdio::piped())
+            .spawn()?;
+        let input = child.stdin.take().context("git reads nothing")?;
+        Ok(Self {
+            child,
+            input: std::io::BufWriter::new(input),
+            count: 0,
+        })
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        let time = 1_600_000_000 + self.count;
+        self.count += 1;
+        write!(
+            self.input,
+            "commit refs/heads/pieces\ncommitter A <a@example.org> {time} +0000\ndata 5\npiece\n"
+        )?;
+        Ok(())
+    }
+
+    fn whole_tree(&mut self, repo: &Path, commit: &str) -> Result<()> {
+        let tree = git(repo, &["rev-parse", &format!("{commit}^{{tree}}")])?;
+        self.line(&format!("M 040000 {tree} "))
+    }
+
+    fn file(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
+        write!(self.input, "M 100644 inline {path}\ndata {}\n", bytes.len())?;
+        self.input.write_all(bytes)?;
+        self.line("")
+    }
+
+    fn line(&mut self, line: &str) -> Result<()> {
+        Ok(writeln!(self.input, "{line}")?)
+    }
+
+    fn end(mut self) -> Result<()> {
+        self.input.flush()?;
+        drop(self.input);
+        ensure!(self.child.wait()?.success(), "git fast-import failed");
+        Ok(())
+    }
+}
