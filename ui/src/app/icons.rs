@@ -22,7 +22,9 @@ impl Icon {
     fn path(self) -> &'static str {
         match self {
             Self::Feed => "M4 6h16M4 12h16M4 18h10",
-            Self::Drift => "M4 7h9M4 17h16M4 12h5M14 9l3-3 3 3M17 6v7",
+            Self::Drift => {
+                "M12 8.500V20M12 8.500a2.700 2.700 0 1 0 0-5.400a2.700 2.700 0 1 0 0 5.400M5 13a7 7 0 0 0 14 0M9 11.500h6"
+            }
             Self::Search => "M11 4a7 7 0 1 0 0 14a7 7 0 1 0 0-14M16 16l4.5 4.5",
             Self::Copy => "M9 9h10v11H9zM15 9V4H5v11h4",
             Self::Check | Self::Of(Kind::Decision) => "M5 12.5l4.5 4.5L19 7.5",
