@@ -10,6 +10,7 @@
 
 mod agents;
 mod clients;
+mod drift;
 mod editor;
 mod engram;
 mod journey;

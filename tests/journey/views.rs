@@ -78,6 +78,10 @@ fn every_source_is_shown_as_what_it_is() {
     open(&ids[0]);
     window.find("[data-testid=source] .kw");
     window.wait("document.querySelector('[data-testid=standing]')?.dataset.reading === 'edited'");
+    // What changed is shown by itself; D puts it away and brings it back.
+    window.find("[data-testid=changes] .line.added");
+    window.keys("d");
+    window.wait("!document.querySelector('[data-testid=changes]')");
     window.keys("d");
     window.find("[data-testid=changes] .line.added");
     let added = texts(&window, "[data-testid=changes] .line.added .text");
@@ -106,9 +110,8 @@ fn every_source_is_shown_as_what_it_is() {
         assert!(wanted.contains(commit.as_str()), "{commit} in {wanted}");
     }
     window.shot("viewer-blame");
-    // The tree is put back, and the person comes back to the window.
+    // The tree is put back: the window hears of it.
     fs::write(repo.root.join(FILE), &now).unwrap();
-    window.script("window.dispatchEvent(new Event('focus'))", json!([]));
     window.wait("document.querySelector('[data-testid=standing]')?.dataset.reading === 'same'");
 
     open(&ids[1]);

@@ -77,6 +77,11 @@ impl Feed {
                 Change::Corroborated(id) => self.edit(id, |it| it.figures.corroborations += 1),
                 Change::Forgotten(id) => self.edit(id, |it| it.valid_until = Some(entry.at)),
                 Change::Redacted(id) => self.redact(id, entry.at),
+                Change::Anchored { engrams, .. } => {
+                    for it in engrams {
+                        self.edit(it.id, |engram| engram.health = Some(it.health));
+                    }
+                }
                 Change::Dereferenced { .. } | Change::Noted { .. } => {}
             }
         }

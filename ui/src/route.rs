@@ -1,7 +1,7 @@
 //! What the address says: the filter and the engram that is read, so that a link, going back and
 //! loading again lead to the same screen.
 
-use engram_model::{EngramId, FactType, Filter, Kind, Scope};
+use engram_model::{EngramId, Evidence, FactType, Filter, Kind, Scope};
 use jiff::{Timestamp, civil::Date, tz::Offset};
 
 /// A place in the window.
@@ -31,6 +31,7 @@ impl Route {
                 "verified" => {
                     filter.verified = (value == "yes" || value == "no").then(|| value == "yes")
                 }
+                "health" => filter.health.extend(value.parse::<Evidence>().ok()),
                 "since" => filter.since = midnight(&value, offset),
                 "until" => filter.until = midnight(&value, offset),
                 "id" => it.engram = value.parse().ok(),
@@ -54,6 +55,7 @@ impl Route {
         if let Some(verified) = it.verified {
             pairs.push(("verified", if verified { "yes" } else { "no" }.to_owned()));
         }
+        pairs.extend(it.health.iter().map(|it| ("health", it.to_string())));
         pairs.extend(it.since.map(|at| ("since", day(at, offset))));
         pairs.extend(it.until.map(|at| ("until", day(at, offset))));
         if !it.text.trim().is_empty() {
@@ -118,6 +120,12 @@ pub fn chips(filter: &Filter, offset: Offset) -> Vec<Chip> {
     if let Some(verified) = filter.verified {
         let word = if verified { "verified" } else { "unverified" };
         add("evidence", word.to_owned(), &|it| it.verified = None);
+    }
+    for standing in &filter.health {
+        let word = standing.words().to_owned();
+        add("evidence", word, &|it| {
+            it.health.retain(|other| other != standing);
+        });
     }
     if let Some(at) = filter.since {
         add("since", day(at, offset), &|it| it.since = None);

@@ -1,6 +1,6 @@
 //! Times, states and digests as a person reads them.
 
-use engram_model::{Engram, Kind, Lines, Reading, Standing};
+use engram_model::{Engram, Evidence, Kind, Lines, Reading, Standing};
 use jiff::{Timestamp, tz::Offset};
 
 /// What became of a claim, as it is shown on its row.
@@ -149,9 +149,52 @@ pub fn reading(standing: &Standing, then: Option<Lines>) -> (String, &'static st
             });
             (by.unwrap_or_else(|| "moved".to_owned()), "word moved")
         }
+        Reading::Renamed => match &standing.path {
+            Some(path) => (format!("renamed {path}"), "word moved"),
+            None => ("renamed".to_owned(), "word moved"),
+        },
         Reading::Edited => ("edited since".to_owned(), "word warn"),
         Reading::Gone => ("evidence gone".to_owned(), "word bad"),
     }
+}
+
+/// How the evidence of a claim stands, in a word and the class of the word.
+pub fn evidence(engram: &Engram) -> (&'static str, &'static str) {
+    let Some(health) = &engram.health else {
+        return match engram.verified {
+            true => ("verified", "word ok"),
+            false => ("unverified", "word warn"),
+        };
+    };
+    match health.standing {
+        Evidence::NeedsReverification => ("needs re-verification", "word warn"),
+        Evidence::EvidenceGone => ("evidence gone", "word bad"),
+        Evidence::Unknown => ("could not look", "word quiet"),
+        Evidence::Holds => match health.worst().and_then(|it| it.state.as_deref()) {
+            Some("renamed") => ("renamed", "word moved"),
+            Some("moved") => ("moved", "word moved"),
+            Some("edited") => ("reformatted", "word moved"),
+            _ => ("verified", "word ok"),
+        },
+    }
+}
+
+/// Whether somebody should look at a claim again.
+pub fn is_drifted(engram: &Engram) -> bool {
+    let standing = engram.health.as_ref().map(|it| it.standing);
+    engram.valid_until.is_none() && standing.is_some_and(|it| Evidence::DRIFTED.contains(&it))
+}
+
+/// Where a pointer leads now, where that is not where it was pinned: `core.rs lines 3–9`.
+pub fn place_now(engram: &Engram, pointer: &str) -> Option<String> {
+    let health = engram.health.as_ref()?;
+    let found = health.pointers.iter().find(|it| it.pointer == pointer)?;
+    let (path, start, end) = (found.path.as_ref()?, found.start?, found.end?);
+    let is_elsewhere = matches!(found.state.as_deref(), Some("moved" | "renamed" | "edited"));
+    is_elsewhere.then(|| match start == end {
+        true => format!("{path}#L{start}"),
+        false => format!("{path}#L{start}-L{end}"),
+    })
 }
 
 /// A digest in few characters: `sha256 5976ad02…`.

@@ -142,8 +142,17 @@ fn record(it: &Engram) -> String {
     if let Some(end) = it.expires_at {
         let _ = write!(out, ", expires {end}");
     }
+    let health = it.health.as_ref();
+    if let Some(health) = health.filter(|it| it.standing != Evidence::Holds) {
+        let _ = write!(out, "\n  {}", health.standing.words());
+    }
     for pointer in &it.pointers {
-        let _ = write!(out, "\n  {}", plain(&pointer.to_string()));
+        let text = pointer.to_string();
+        let _ = write!(out, "\n  {}", plain(&text));
+        let found = health.and_then(|it| it.pointers.iter().find(|it| it.pointer == text));
+        if let Some(found) = found.filter(|it| !it.is_unchanged()) {
+            let _ = write!(out, "\n    {}", plain(&found.words()));
+        }
     }
     out
 }
@@ -172,6 +181,20 @@ pub(crate) fn entry(it: &Entry) -> String {
             format!("{:<10} {}, {tokens} tokens", "read", plain(pointer))
         }
         Change::Noted { pointer, .. } => format!("{:<10} {}", "noted", plain(pointer)),
+        Change::Anchored { engrams, .. } => {
+            let counts = Evidence::ALL.iter().filter_map(|standing| {
+                let count = engrams
+                    .iter()
+                    .filter(|it| it.health.standing == *standing)
+                    .count();
+                (count > 0).then(|| format!("{count} {}", standing.words()))
+            });
+            format!(
+                "{:<10} {}",
+                "evidence",
+                counts.collect::<Vec<_>>().join(", ")
+            )
+        }
     };
     format!("{time}  {:<14} {what}", plain(&it.by))
 }
@@ -212,21 +235,11 @@ fn checked(it: &CheckReply) -> String {
             plain(&engram.claim)
         );
         for pointer in &engram.pointers {
-            let now = match (&pointer.path, pointer.start, pointer.end) {
-                (Some(path), Some(start), Some(end)) => format!(", now {path}#L{start}-L{end}"),
-                _ => String::new(),
-            };
-            let state = match (&pointer.state, &pointer.error) {
-                (Some(state), _) => state.clone(),
-                (None, Some(error)) => error.message.clone(),
-                (None, None) => String::new(),
-            };
             let _ = writeln!(
                 out,
-                "  {}  {}{}",
+                "  {}  {}",
                 plain(&pointer.pointer),
-                plain(&state),
-                plain(&now)
+                plain(&pointer.words())
             );
         }
     }

@@ -12,7 +12,7 @@ use crate::{
     Engine, HomeShelf,
     agents::{row_of, spend_of},
     project,
-    put::{screen_snapshot, spoken_by},
+    put::{keep_snapshot, screen_snapshot, spoken_by},
 };
 
 /// Most tokens of an excerpt for who is not metered; a file of a gigabyte is no excerpt.
@@ -49,10 +49,16 @@ impl Engine {
         if let Some(snapshot) = &resolved.snapshot {
             screen_snapshot(snapshot)?;
         }
-        let reply = excerpt(&resolved, left, ask.max_tokens);
+        let now = repo
+            .as_ref()
+            .and_then(|repo| self.became(repo, &shelf, &pointer, &resolved));
+        let reply = Dereferenced {
+            now,
+            ..excerpt(&resolved, left, ask.max_tokens)
+        };
         let budget = self.store.write::<_, Refusal>(self.world.now(), |it| {
             if let Some(snapshot) = &resolved.snapshot {
-                it.keep_blob(&snapshot.digest_hex, &snapshot.bytes)?;
+                keep_snapshot(it, snapshot)?;
             }
             self.flush_hits(it)?;
             it.append(&NewEntry {
@@ -140,6 +146,7 @@ fn excerpt(resolved: &Resolved, left: Option<u32>, max_tokens: Option<u32>) -> D
         content_digest: resolved.pointer.digest.clone().unwrap_or_default(),
         tokens: fitted.tokens,
         truncated: fitted.truncated,
+        now: None,
         budget: None,
     }
 }

@@ -1,4 +1,5 @@
-//! Followers of a process that stays: the index reads on, and readers are told what is new.
+//! Followers of a process that stays: the index reads on, evidence is followed (`anchor`), and
+//! readers are told what is new.
 //! Woken by the doorbell; nothing runs at rest.
 
 use std::{
@@ -22,6 +23,7 @@ const INDEX_PAUSE: Duration = Duration::from_millis(200);
 /// Keeps the index of this process's home up to date until the process ends.
 pub(crate) struct Follower {
     _listener: Listener,
+    _anchors: crate::anchor::Following,
 }
 
 /// Delivers entries until it is dropped.
@@ -53,6 +55,7 @@ impl Engine {
         })?;
         let _ = self.following.set(Follower {
             _listener: listener,
+            _anchors: self.follow_anchors()?,
         });
         Ok(())
     }
@@ -107,6 +110,19 @@ impl Engine {
 
     /// Rings of the doorbell as messages; one is there from the start.
     fn listen(&self) -> Result<(Listener, Receiver<()>), Refusal> {
+        let (ring, rings): (Sender<()>, Receiver<()>) = channel();
+        let _ = ring.send(());
+        let listener = self.listen_with(move || {
+            let _ = ring.send(());
+        })?;
+        Ok((listener, rings))
+    }
+
+    /// Calls `heard` after each ring.
+    pub(crate) fn listen_with(
+        &self,
+        heard: impl Fn() + Send + Clone + 'static,
+    ) -> Result<Listener, Refusal> {
         let bell = self.bell.as_ref().ok_or_else(|| {
             Refusal::new(
                 Code::StoreReadOnly,
@@ -114,12 +130,7 @@ impl Engine {
                 "Make the home writable, or read it without --follow.",
             )
         })?;
-        let (ring, rings): (Sender<()>, Receiver<()>) = channel();
-        let _ = ring.send(());
-        let listener = bell.listen(move || {
-            let _ = ring.send(());
-        })?;
-        Ok((listener, rings))
+        Ok(bell.listen(heard)?)
     }
 }
 
@@ -135,11 +146,11 @@ fn heard(rings: &Receiver<()>) -> bool {
     clippy::disallowed_methods,
     reason = "the pause is the point; rings wait in the channel"
 )]
-fn gather(pause: Duration) {
+pub(crate) fn gather(pause: Duration) {
     std::thread::sleep(pause);
 }
 
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Refusal> {
+pub(crate) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Refusal> {
     std::thread::Builder::new()
         .name(name.to_owned())
         .spawn(work)

@@ -146,6 +146,7 @@ impl Engine {
                 self.check_pointers(caller, changed).map(Reply::Checked)
             }
             Request::Repin(id) => self.repin(caller, id).map(Reply::Put),
+            Request::Reverify(id) => self.reverify(caller, id).map(Reply::Put),
             Request::Standing(pointer) => self
                 .standing(pointer)
                 .map(|it| Reply::Standing(Box::new(it))),
@@ -316,6 +317,16 @@ impl Shelf for HomeShelf<'_> {
 
     fn urls_allowed(&self) -> bool {
         self.urls
+    }
+}
+
+impl HomeShelf<'_> {
+    /// The commit that was checked out when a file of the working tree was kept, where known.
+    fn base(&self, digest_hex: &str, path: &str) -> Option<String> {
+        self.store
+            .read::<_, Refusal>(|it| Ok(it.snapshot_base(digest_hex, path)?))
+            .ok()
+            .flatten()
     }
 }
 

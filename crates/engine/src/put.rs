@@ -16,6 +16,8 @@ struct Evidence {
     pointers: Vec<Pointer>,
     snapshots: Vec<Snapshot>,
     verified: bool,
+    /// Labels of what reads otherwise than its sender says to have read it.
+    phantoms: Vec<String>,
 }
 
 impl Engine {
@@ -39,6 +41,9 @@ impl Engine {
             self.admit_commit(it, agent.as_ref())?;
             self.commit(it, caller, project, agent.as_ref(), &new, &evidence)
         })?;
+        if let Some(repo) = &repo {
+            keep_commits(repo, &evidence.pointers);
+        }
         self.ring();
         Ok(reply)
     }
@@ -60,13 +65,19 @@ impl Engine {
             pointers: Vec::with_capacity(pointers.len()),
             snapshots: Vec::new(),
             verified: false,
+            phantoms: Vec::new(),
         };
         for pointer in pointers {
             if pointer.kind() == PointerType::Url {
                 evidence.pointers.push(pointer.clone());
                 continue;
             }
-            let resolved = resolve(repo, &shelf, pointer)?;
+            let mut resolved = resolve(repo, &shelf, pointer)?;
+            // What was read stays on record, so that every reader sees that it was something else.
+            if pointer.digest.is_some() && pointer.digest != resolved.pointer.digest {
+                evidence.phantoms.push(pointer.label());
+                resolved.pointer.digest = pointer.digest.clone();
+            }
             self.check_length(&resolved.pointer)?;
             if let Some(snapshot) = resolved.snapshot {
                 screen_snapshot(&snapshot)?;
@@ -156,7 +167,14 @@ impl Engine {
             ..engram.clone()
         })?;
         for snapshot in &evidence.snapshots {
-            it.keep_blob(&snapshot.digest_hex, &snapshot.bytes)?;
+            keep_snapshot(it, snapshot)?;
+        }
+        for label in &evidence.phantoms {
+            findings.push(Finding {
+                what: "phantom_read".to_owned(),
+                id: engram.id,
+                note: format!("{label} does not read as its digest says: dereference it again."),
+            });
         }
         if let Some(head) = head {
             it.close(head.id)?;
@@ -272,6 +290,7 @@ impl Engine {
             verified: evidence.verified,
             redacted: false,
             figures: Figures::default(),
+            health: None,
         }
     }
 
@@ -305,6 +324,27 @@ impl Engine {
             }],
         })
     }
+}
+
+/// History may be rewritten: what claims are pinned to must not be collected. Where the git folder
+/// cannot be written, git's own time of grace has to do.
+fn keep_commits(repo: &Repo, pointers: &[Pointer]) {
+    for commit in pointers.iter().flat_map(Pointer::commits) {
+        if let Err(error) = repo.keep(commit) {
+            tracing::debug!(%error, "a pinned commit cannot be kept from being collected");
+        }
+    }
+}
+
+/// The bytes of a file that was not committed, and where it was.
+pub(crate) fn keep_snapshot(it: &Writer<'_>, snapshot: &Snapshot) -> Result<(), Refusal> {
+    it.keep_blob(&snapshot.digest_hex, &snapshot.bytes)?;
+    Ok(it.keep_snapshot(
+        &snapshot.digest_hex,
+        &snapshot.path,
+        snapshot.base.as_deref(),
+        &snapshot.blob,
+    )?)
 }
 
 fn check_operation(new: &NewEngram) -> Result<(), Refusal> {

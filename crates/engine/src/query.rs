@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use crate::{
     Engine,
-    rank::{Ranked, Weights, count_terms, rank},
+    rank::{Ranked, Weights, count_terms, rank, reorder},
     read::Eyes,
 };
 
@@ -42,13 +42,28 @@ impl Engine {
             grams: keys.grams.clone(),
         };
         let (weights, engrams) = self.recall(project, terms, &filter)?;
-        let ranked = rank(engrams, &keys, &weights, filter.eyes.run());
+        let mut ranked = rank(engrams, &keys, &weights, filter.eyes.run());
+        if query.as_of.is_none() {
+            self.weigh_health(&mut ranked, limit);
+        }
         let mut reply = answer(ranked, limit);
         reply.engrams.iter_mut().for_each(Engram::derive_keys);
         if *caller != Caller::User {
             self.count_hits(reply.engrams.iter().map(|it| it.id));
         }
         Ok(reply)
+    }
+
+    /// Claims whose evidence changed rank lower than others like them: among those that would be
+    /// returned, and as many behind them.
+    fn weigh_health(&self, ranked: &mut Vec<Ranked>, limit: usize) {
+        let near = ranked.len().min(limit.saturating_mul(2));
+        let mut engrams: Vec<Engram> = ranked[..near].iter().map(|it| it.engram.clone()).collect();
+        self.tell_health_now(&mut engrams);
+        for (ranked, engram) in ranked.iter_mut().zip(engrams) {
+            ranked.weigh(engram.health);
+        }
+        reorder(ranked);
     }
 
     fn check(&self, query: &Query) -> Result<usize, Refusal> {
@@ -148,6 +163,9 @@ impl Engine {
         engrams.retain(|engram| filter.passes(engram));
         engrams.truncate(limit);
         engrams.iter_mut().for_each(Engram::derive_keys);
+        if filter.query.as_of.is_none() {
+            self.tell_health_now(&mut engrams);
+        }
         Ok(QueryReply {
             verdict: match engrams.is_empty() {
                 true => Verdict::None,

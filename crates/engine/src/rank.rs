@@ -8,7 +8,7 @@ use std::{
     collections::HashSet,
 };
 
-use engram_model::{Engram, HashKeys, RunId, Scope, hash_keys};
+use engram_model::{Engram, Evidence, HashKeys, Health, RunId, Scope, hash_keys};
 use engram_store::{Frequencies, Terms, Worth};
 
 /// An identifier, number or file weighs as much as three words of the same rarity.
@@ -19,6 +19,11 @@ const GRAM: f64 = 0.15;
 const FLOOR: f64 = 0.2;
 /// From this share on, an engram speaks of what was asked.
 const STRONG: f64 = 0.6;
+
+/// What is left of a claim's weight when its evidence was edited since: it may be true still.
+const EDITED: f64 = 0.6;
+/// The same when its evidence is gone.
+const GONE: f64 = 0.4;
 
 /// Versions that every memory is taken to hold besides its own. A young memory knows too little to
 /// tell rare words from common ones: without this, a word that it lacks ("how *long* are the
@@ -96,21 +101,37 @@ pub(crate) struct Ranked {
     exact: u32,
     /// Share of the whole weight that it has, in thousandths; neighbouring words add to it.
     relevance: u32,
-    /// Whether it has every exact term.
-    all_exact: bool,
     /// How many of the terms its claim says, rather than its topic, tags or pointers.
     said: usize,
     scope: u8,
     overlap: usize,
+    /// Whether it speaks of what was asked, however its evidence stands.
+    is_strong: bool,
 }
 
 impl Ranked {
-    /// Whether it speaks of what was asked: most of the weight, or all that was named exactly and
-    /// a good part of the rest.
+    /// Whether it speaks of what was asked, however its evidence stands.
     pub(crate) fn is_strong(&self) -> bool {
-        let relevance = f64::from(self.relevance) / 1000.0;
-        relevance >= STRONG || (self.all_exact && self.exact > 0 && relevance >= STRONG * 0.6)
+        self.is_strong
     }
+
+    /// Takes in how its evidence stands.
+    pub(crate) fn weigh(&mut self, health: Option<Health>) {
+        let left = match health.as_ref().map(|it| it.standing) {
+            Some(Evidence::NeedsReverification) => EDITED,
+            Some(Evidence::EvidenceGone) => GONE,
+            Some(Evidence::Holds | Evidence::Unknown) | None => 1.0,
+        };
+        for weight in [&mut self.exact, &mut self.relevance] {
+            *weight = (f64::from(*weight) * left).round() as u32;
+        }
+        self.engram.health = health;
+    }
+}
+
+/// Puts candidates whose weight changed in their order.
+pub(crate) fn reorder(ranked: &mut [Ranked]) {
+    ranked.sort_by(order);
 }
 
 /// Orders candidates, best first, and drops what only shares a common word.
@@ -175,14 +196,18 @@ fn score(
         .count();
     let near = GRAM * neighbours as f64 / weights.grams.len().max(1) as f64;
     let exact_total: f64 = weights.exact.iter().map(|(_, weight)| weight).sum();
+    let all_exact = exact_count == weights.exact.len();
+    // Most of the weight, or all that was named exactly and a good part of the rest.
+    let is_strong =
+        share + near >= STRONG || (all_exact && exact_count > 0 && share + near >= STRONG * 0.6);
     Some(Ranked {
         complete: exact_count == weights.exact.len() && words_count == weights.words.len(),
         exact: thousandths(exact_weight / exact_total.max(f64::MIN_POSITIVE)),
         relevance: thousandths(share + near),
-        all_exact: exact_count == weights.exact.len(),
         said: said(&engram.claim, weights),
         scope: closeness(&engram, run),
         overlap: overlap(&engram, asked),
+        is_strong,
         engram,
     })
 }

@@ -2,9 +2,9 @@
 
 use engram_gateway::budget;
 use engram_model::{
-    Blame, Caller, Code, Engram, EngramId, Facets, Feed, FeedPage, Filter, Pointer, PointerInput,
-    ProjectId, ProjectStatus, Refusal, RunId, Scope, SourceReply, SourceView, Standing,
-    StatusReply, Target, Voice,
+    Blame, Caller, Code, Engram, EngramId, Evidence, Facets, Feed, FeedPage, Filter, Pointer,
+    PointerInput, ProjectId, ProjectStatus, Refusal, RunId, Scope, SourceReply, SourceView,
+    Standing, StatusReply, Target, Voice,
 };
 use engram_pointers::{Repo, Shelf};
 use engram_store::Agent;
@@ -17,7 +17,10 @@ impl Engine {
         let mut engram = found.ok_or_else(|| not_found(id))?;
         engram.derive_keys();
         match self.eyes(caller)?.may_see(&engram) {
-            true => Ok(engram),
+            true => {
+                self.tell_health_now(std::slice::from_mut(&mut engram));
+                Ok(engram)
+            }
             // What may not be seen is not told from what is not there.
             false => Err(not_found(id)),
         }
@@ -31,6 +34,7 @@ impl Engine {
             .read::<_, Refusal>(|it| Ok(it.lineage(engram.lineage_id)?))?;
         versions.retain(|version| eyes.may_see(version));
         versions.iter_mut().for_each(Engram::derive_keys);
+        self.tell_health(versions.iter_mut());
         Ok(versions)
     }
 
@@ -38,10 +42,13 @@ impl Engine {
         let project = self.project_of(caller)?;
         let eyes = self.eyes(caller)?;
         let now = self.now_here()?;
-        self.store.read(|it| {
-            let mut entries = it.feed(project, feed)?;
+        let worktree = self.worktree()?;
+        let mut page = self.store.read::<_, Refusal>(|it| {
+            let mut entries = it.feed(project, &worktree, feed)?;
             entries.retain(|entry| match &entry.change {
                 engram_model::Change::Stored(engram) => eyes.may_see(engram),
+                // How evidence stands in another working tree is no news in this one.
+                engram_model::Change::Anchored { worktree: of, .. } => *of == worktree,
                 _ => true,
             });
             Ok(FeedPage {
@@ -49,7 +56,16 @@ impl Engine {
                 head: it.head()?,
                 engrams: it.count_engrams(project, now)?.holding,
             })
-        })
+        })?;
+        self.tell_health(
+            page.entries
+                .iter_mut()
+                .filter_map(|it| match &mut it.change {
+                    engram_model::Change::Stored(engram) => Some(&mut **engram),
+                    _ => None,
+                }),
+        );
+        Ok(page)
     }
 
     pub(crate) fn facets(&self, caller: &Caller, filter: &Filter) -> Result<Facets, Refusal> {
@@ -62,7 +78,9 @@ impl Engine {
             ));
         }
         let project = self.project_of(caller)?;
-        self.store.read(|it| Ok(it.facets(project, filter)?))
+        let worktree = self.worktree()?;
+        self.store
+            .read(|it| Ok(it.facets(project, &worktree, filter)?))
     }
 
     pub(crate) fn voices(&self, caller: &Caller, id: EngramId) -> Result<Vec<Voice>, Refusal> {
@@ -117,6 +135,8 @@ impl Engine {
             Some(index) => index.cursor().unwrap_or(0),
             None => 0,
         };
+        let tree = self.tree()?;
+        let watching = self.watching()?;
         self.store.read(|it| {
             let count = match id {
                 Some(id) => it.count_engrams(id, now)?,
@@ -154,6 +174,13 @@ impl Engine {
                 engrams: count.holding,
                 head: it.head()?,
                 indexed,
+                drifted: match &tree {
+                    Some(tree) => {
+                        it.count_standing(tree.project, &tree.worktree, &Evidence::DRIFTED)?
+                    }
+                    None => 0,
+                },
+                watching: watching.clone(),
                 agents: it.count_agents(project)?,
                 budget,
                 home: user.then(|| self.store.home().display().to_string()),
@@ -168,6 +195,10 @@ impl Engine {
         let found = project::find(&self.store, repo.as_ref())?;
         // A repository without an id holds nothing: no id is minted for asking.
         Ok(found.unwrap_or(ProjectId(ulid::Ulid::nil())))
+    }
+
+    fn worktree(&self) -> Result<String, Refusal> {
+        Ok(self.repo()?.map_or_else(String::new, |it| it.worktree()))
     }
 
     pub(crate) fn eyes(&self, caller: &Caller) -> Result<Eyes, Refusal> {

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{Engram, EngramId, EventId};
+use crate::{Anchored, Engram, EngramId, EventId};
 
 /// One entry of the journal as a reader sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,6 +46,13 @@ pub enum Change {
         /// The pointer that addresses it.
         pointer: String,
     },
+    /// The evidence of claims stands otherwise than it did.
+    Anchored {
+        /// The working tree that was looked at; empty for the main one.
+        worktree: String,
+        /// The claims, with what was found.
+        engrams: Vec<Anchored>,
+    },
 }
 
 /// The name of a change in the journal.
@@ -64,6 +71,8 @@ pub enum ChangeKind {
     Dereferenced,
     /// [`Change::Noted`]
     Noted,
+    /// [`Change::Anchored`]
+    Anchored,
 }
 
 impl ChangeKind {
@@ -76,6 +85,7 @@ impl ChangeKind {
             Self::Redacted => "redacted",
             Self::Dereferenced => "dereferenced",
             Self::Noted => "noted",
+            Self::Anchored => "anchored",
         }
     }
 }

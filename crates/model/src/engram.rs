@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, Code, EngramId, Limits, LineageId, Pointer, PointerInput, ProjectId, Refusal, RunId,
-    Ttl, refusal::shorten,
+    AgentId, Code, EngramId, Health, Limits, LineageId, Pointer, PointerInput, ProjectId, Refusal,
+    RunId, Ttl, refusal::shorten,
 };
 
 macro_rules! words {
@@ -32,13 +32,13 @@ macro_rules! words {
         }
 
         impl std::str::FromStr for $name {
-            type Err = Refusal;
+            type Err = $crate::Refusal;
 
-            fn from_str(text: &str) -> Result<Self, Refusal> {
+            fn from_str(text: &str) -> Result<Self, $crate::Refusal> {
                 Self::ALL.iter().copied().find(|it| it.as_str() == text).ok_or_else(|| {
-                    Refusal::new(
-                        Code::SchemaInvalid,
-                        format!("{:?} is no {}", shorten(text, 40), stringify!($name).to_lowercase()),
+                    $crate::Refusal::new(
+                        $crate::Code::SchemaInvalid,
+                        format!("{:?} is no {}", $crate::refusal::shorten(text, 40), stringify!($name).to_lowercase()),
                         concat!("Use one of:", $(" ", $word),+, "."),
                     )
                 })
@@ -46,6 +46,7 @@ macro_rules! words {
         }
     };
 }
+pub(crate) use words;
 
 words!(
     /// Seed 000's nine kinds.
@@ -244,6 +245,9 @@ pub struct Engram {
     /// What reading has taught about it.
     #[serde(default)]
     pub figures: Figures,
+    /// How its evidence stands in the working tree of who reads this; absent where nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub health: Option<Health>,
 }
 
 /// Most entities of a record.

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{Engram, FactType, Kind, Scope};
+use crate::{Engram, Evidence, FactType, Kind, Scope};
 
 /// Longest text that is looked for, and how many words of it count.
 const MAX_TEXT: usize = 200;
@@ -35,6 +35,9 @@ pub struct Filter {
     /// Whether its evidence resolved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<bool>,
+    /// Whose evidence stands in one of these ways; only claims that hold have any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub health: Vec<Evidence>,
     /// Recorded then or later.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
@@ -79,6 +82,7 @@ impl Filter {
             && any(&self.fact_types, &it.fact_type)
             && any(&self.authors, &it.provenance.created_by)
             && self.verified.is_none_or(|wanted| wanted == it.verified)
+            && self.has_health(it)
             && self.since.is_none_or(|since| it.recorded_at >= since)
             && self.until.is_none_or(|until| it.recorded_at < until)
             && self.has_topic(&it.topic)
@@ -91,6 +95,11 @@ impl Filter {
             || topic
                 .strip_prefix(wanted)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    fn has_health(&self, it: &Engram) -> bool {
+        let standing = it.health.as_ref().map(|it| it.standing);
+        self.health.is_empty() || standing.is_some_and(|it| self.health.contains(&it))
     }
 
     fn has_words(&self, it: &Engram) -> bool {
@@ -136,6 +145,8 @@ pub struct Facets {
     pub topics: Vec<(String, u64)>,
     /// With evidence that resolved, and without.
     pub verified: Vec<(bool, u64)>,
+    /// By how their evidence stands, of those that hold and were looked at.
+    pub health: Vec<(Evidence, u64)>,
 }
 
 /// Somebody who said the same.

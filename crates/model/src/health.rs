@@ -2,23 +2,26 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EngramId, Refusal};
+use crate::{EngramId, Refusal, engram::words};
 
-/// What became of the evidence of one claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Evidence {
-    /// Every pointer that could be looked at reads the same; whitespace does not count.
-    Holds,
-    /// Evidence was edited: somebody should look whether the claim is still true.
-    NeedsReverification,
-    /// Evidence is gone.
-    EvidenceGone,
-    /// No pointer could be looked at. That is not the same as changed.
-    Unknown,
-}
+words!(
+    /// What became of the evidence of one claim.
+    Evidence {
+        /// Every pointer that could be looked at reads the same; whitespace does not count.
+        Holds = "holds",
+        /// Evidence was edited: somebody should look whether the claim is still true.
+        NeedsReverification = "needs_reverification",
+        /// Evidence is gone.
+        EvidenceGone = "evidence_gone",
+        /// No pointer could be looked at. That is not the same as changed.
+        Unknown = "unknown",
+    }
+);
 
 impl Evidence {
+    /// Ways to stand in which somebody should look at the claim.
+    pub const DRIFTED: [Self; 2] = [Self::NeedsReverification, Self::EvidenceGone];
+
     /// In words, as every surface shows it.
     pub fn words(self) -> &'static str {
         match self {
@@ -32,6 +35,7 @@ impl Evidence {
 
 /// Where the evidence of one pointer is now.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckedPointer {
     /// The pointer as it is stored.
     pub pointer: String,
@@ -53,9 +57,127 @@ pub struct CheckedPointer {
     /// 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
+    /// Something else was read when the claim was made than what it is pinned to.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub phantom: bool,
     /// Why nobody could look.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Refusal>,
+}
+
+impl CheckedPointer {
+    /// Whether it reads as it did where it was pinned: the same path, lines and bytes.
+    pub fn is_unchanged(&self) -> bool {
+        self.state.as_deref() == Some("unchanged") && !self.phantom
+    }
+
+    /// What became of it, in words: `moved, now src/a.rs#L3-L9`.
+    pub fn words(&self) -> String {
+        let mut words = match (self.state.as_deref(), &self.error) {
+            (Some("edited"), _) if self.change.as_deref() == Some("whitespace") => {
+                "edited in whitespace".to_owned()
+            }
+            (Some(state), _) => state.to_owned(),
+            (None, Some(error)) => format!("could not look: {}", error.message),
+            (None, None) => "could not look".to_owned(),
+        };
+        if let (Some(path), Some(start), Some(end), false) = (
+            &self.path,
+            self.start,
+            self.end,
+            self.state.as_deref() == Some("unchanged"),
+        ) {
+            words.push_str(&format!(", now {path}#L{start}-L{end}"));
+        }
+        if self.phantom {
+            words.push_str("; something else was read");
+        }
+        words
+    }
+
+    /// Whether what it says differs from what it said before by more than line numbers.
+    pub fn is_news_after(&self, before: &Self) -> bool {
+        (&self.state, &self.path, &self.change) != (&before.state, &before.path, &before.change)
+            || (self.phantom, self.error.is_some()) != (before.phantom, before.error.is_some())
+    }
+}
+
+/// How a claim's evidence stands in one working tree, as it was last looked at.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Health {
+    /// What that means for the claim.
+    pub standing: Evidence,
+    /// Its pointers that address source, in their order; none where all are unchanged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pointers: Vec<CheckedPointer>,
+}
+
+impl Health {
+    /// What pointers say together: the worst of what could be looked at.
+    pub fn of(pointers: Vec<CheckedPointer>) -> Self {
+        let any = |state: &str, change: Option<&str>| {
+            pointers.iter().any(|it| {
+                it.state.as_deref() == Some(state)
+                    && change.is_none_or(|change| it.change.as_deref() == Some(change))
+            })
+        };
+        let standing = if any("deleted", None) {
+            Evidence::EvidenceGone
+        } else if any("edited", Some("text")) || pointers.iter().any(|it| it.phantom) {
+            Evidence::NeedsReverification
+        } else if pointers.iter().any(|it| it.state.is_some()) {
+            Evidence::Holds
+        } else {
+            Evidence::Unknown
+        };
+        match pointers.iter().all(CheckedPointer::is_unchanged) && !pointers.is_empty() {
+            true => Self::unchanged(),
+            false => Self { standing, pointers },
+        }
+    }
+
+    /// Nothing to say.
+    pub fn unchanged() -> Self {
+        Self {
+            standing: Evidence::Holds,
+            pointers: Vec::new(),
+        }
+    }
+
+    /// Whether it says something else than it did before, line numbers apart.
+    pub fn is_news_after(&self, before: &Self) -> bool {
+        let pairs = || self.pointers.iter().zip(&before.pointers);
+        self.standing != before.standing
+            || self.pointers.len() != before.pointers.len()
+            || pairs().any(|(now, then)| now.is_news_after(then))
+    }
+
+    /// The pointer whose evidence changed most; none where nothing is to be said of any.
+    pub fn worst(&self) -> Option<&CheckedPointer> {
+        let rank = |it: &&CheckedPointer| match (it.state.as_deref(), it.change.as_deref()) {
+            (Some("deleted"), _) => 0,
+            _ if it.phantom => 1,
+            (Some("edited"), Some("text")) => 1,
+            (None, _) => 2,
+            (Some("edited"), _) => 3,
+            (Some("renamed"), _) => 4,
+            (Some("moved"), _) => 5,
+            _ => 6,
+        };
+        self.pointers.iter().min_by_key(rank)
+    }
+}
+
+/// The new health of one claim, as the journal says it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Anchored {
+    /// The claim.
+    pub id: EngramId,
+    /// What its evidence was before.
+    pub before: Evidence,
+    /// What it is now.
+    pub health: Health,
 }
 
 /// One claim and its evidence.

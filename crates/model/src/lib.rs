@@ -31,7 +31,7 @@ pub use engram::{
 };
 pub use filter::{Facets, Filter, Voice};
 pub use hash_keys::{HashKeys, concept_keys, hash_keys, wire_hash_keys};
-pub use health::{CheckReply, CheckedEngram, CheckedPointer, Evidence};
+pub use health::{Anchored, CheckReply, CheckedEngram, CheckedPointer, Evidence, Health};
 pub use id::{AgentId, EngramId, EventId, LineageId, ProjectId, RunId};
 pub use limits::{DerefLimits, Limits, MessageLimits, RateLimits};
 pub use message::{ChildMessage, ChildOutput, DerefRequest, Grant, Message, ParentMessage};

@@ -26,6 +26,8 @@ pub struct Limits {
     pub recall_candidates: usize,
     /// Life of an ephemeral engram, in seconds.
     pub ephemeral_ttl_seconds: i64,
+    /// Most folders of a working tree that are watched; beyond, only those that hold evidence.
+    pub watched_folders: usize,
     /// What a message may hold.
     pub message: MessageLimits,
     /// What a turn may dereference.
@@ -47,6 +49,7 @@ impl Default for Limits {
             query_max: 50,
             recall_candidates: 100,
             ephemeral_ttl_seconds: 86_400,
+            watched_folders: 30_000,
             message: MessageLimits::default(),
             deref: DerefLimits::default(),
             rate: RateLimits::default(),

@@ -241,6 +241,20 @@ impl Pointer {
         }
     }
 
+    /// The commits that it is pinned to.
+    pub fn commits(&self) -> Vec<&str> {
+        match &self.target {
+            Target::Repo { pin, .. } | Target::Artifact { pin, .. } | Target::Test { pin, .. } => {
+                match pin {
+                    Pin::Rev(commit) => vec![commit],
+                    Pin::Worktree | Pin::Digest(_) => Vec::new(),
+                }
+            }
+            Target::Diff { base, head, .. } => vec![base, head],
+            Target::Sam { .. } | Target::Url { .. } => Vec::new(),
+        }
+    }
+
     /// The address in few characters, for a row: path, span or name, without the pin.
     pub fn label(&self) -> String {
         match &self.target {

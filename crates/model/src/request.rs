@@ -53,6 +53,8 @@ pub enum Request {
     },
     /// A new version of a claim whose pointers are where its evidence is at the current commit.
     Repin(EngramId),
+    /// A todo for agents: to find out whether a claim whose evidence changed still holds.
+    Reverify(EngramId),
     /// How the working tree reads now where a pointer was pinned.
     Standing(PointerInput),
     /// Who wrote the lines that a pointer addresses.
@@ -73,7 +75,8 @@ impl Request {
             | Self::Redact(_)
             | Self::Deref(_)
             | Self::Note(_)
-            | Self::Repin(_) => true,
+            | Self::Repin(_)
+            | Self::Reverify(_) => true,
             Self::Get(_)
             | Self::History(_)
             | Self::Query(_)
@@ -94,7 +97,7 @@ impl Request {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "with", rename_all = "snake_case")]
 pub enum Reply {
-    /// To [`Request::Put`] and [`Request::Repin`].
+    /// To [`Request::Put`], [`Request::Repin`] and [`Request::Reverify`].
     Put(PutReply),
     /// To [`Request::Get`].
     Engram(Box<Engram>),
@@ -255,6 +258,9 @@ pub struct Dereferenced {
     pub tokens: u32,
     /// Whether the excerpt ends before the span does.
     pub truncated: bool,
+    /// What became of it since it was pinned; absent where it reads the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub now: Option<crate::CheckedPointer>,
     /// What is left for the agent; absent for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
@@ -364,6 +370,12 @@ pub struct StatusReply {
     /// The caller's budget; absent for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
+    /// Claims whose evidence was edited or is gone in this working tree.
+    #[serde(default)]
+    pub drifted: u64,
+    /// Why not all of the working tree is watched; absent where it is, or nobody watches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watching: Option<String>,
     /// Where data lives; for the user only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub home: Option<String>,

@@ -131,6 +131,8 @@ pub enum Reading {
     Same,
     /// The same bytes at other lines.
     Moved,
+    /// The same bytes in another file.
+    Renamed,
     /// Other bytes.
     Edited,
     /// The lines, or the file, are not there.
@@ -142,6 +144,9 @@ pub enum Reading {
 pub struct Standing {
     /// In one word.
     pub reading: Reading,
+    /// The file that it is in now, where that is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
     /// Where the span is now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<Lines>,

@@ -4,14 +4,16 @@
 //! only for `@worktree`, and then snapshotted at once. The digest is the sha256 of the bytes of
 //! the full span as stored, whatever a reader is shown of them.
 //!
-//! **Never:** no SQL, no writes to a repository, no hooks, no git command, no clock. The network
-//! only for `url:` and only where the user turned it on.
+//! **Never:** no SQL, no writes to a repository but the refs that keep pinned commits, no hooks, no
+//! git command, no clock. The network only for `url:` and only where the user turned it on.
 
+mod anchors;
 mod blame;
 mod blocks;
 mod definition;
 mod diff;
 mod document;
+mod keep;
 mod languages;
 mod locate;
 mod paint;
@@ -23,6 +25,7 @@ mod text;
 pub mod track;
 mod tree;
 mod view;
+mod watch;
 mod web;
 mod worktree;
 
@@ -30,11 +33,13 @@ use engram_model::{Lines, Pointer, Refusal};
 use jiff::civil::Date;
 use sha2::{Digest, Sha256};
 
+pub use anchors::{Anchors, Found, Look, Origin, Pinned, Stand};
 pub use blame::blame;
 pub use repo::Repo;
 pub use standing::standing;
 pub use text::{Encoding, text_of};
 pub use view::source;
+pub use watch::{Coverage, Stir, Watch};
 
 /// What is not in git, handed in by the caller.
 pub trait Shelf {

@@ -15,6 +15,8 @@ use crate::refuse;
 pub struct Repo {
     pub(crate) git: Repository,
     common_dir: PathBuf,
+    /// Whether objects are made in memory (`keep`).
+    pub(crate) writes_to_memory: std::cell::Cell<bool>,
 }
 
 impl std::fmt::Debug for Repo {
@@ -81,6 +83,14 @@ impl Repo {
     /// The root of the working tree; `None` when bare.
     pub fn workdir(&self) -> Option<&Path> {
         self.git.workdir()
+    }
+
+    /// The name of a linked worktree; empty for the main one.
+    pub fn worktree(&self) -> String {
+        match self.git.is_worktree() {
+            true => file_name(self.git.path()).unwrap_or_default(),
+            false => String::new(),
+        }
     }
 
     /// The folder name that a person would use: `foo` for `/x/foo`, `/x/foo.git`, `/x/foo/.git`
@@ -158,7 +168,7 @@ impl Repo {
         )
     }
 
-    fn rev_refused(&self, rev: &str, e: &git2::Error) -> Refusal {
+    pub(crate) fn rev_refused(&self, rev: &str, e: &git2::Error) -> Refusal {
         let name = refuse::quoted(rev);
         if !self.is_there() {
             return self.gone();
@@ -243,7 +253,11 @@ fn open(path: &Path, flags: RepositoryOpenFlags) -> Result<Repo, git2::Error> {
     let git = Repository::open_ext(path, flags, no_ceiling)?;
     let common = git.commondir();
     let common_dir = common.canonicalize().unwrap_or_else(|_| common.to_owned());
-    Ok(Repo { git, common_dir })
+    Ok(Repo {
+        git,
+        common_dir,
+        writes_to_memory: std::cell::Cell::new(false),
+    })
 }
 
 /// A `.git` that does not open is a broken repository, not the absence of one.

@@ -1,14 +1,17 @@
 //! How the working tree reads now where a pointer was pinned: the same bytes, elsewhere, changed or
-//! gone. Only bytes decide; what was renamed is gone here.
+//! gone, and what changed. Lines are followed as [`crate::Anchors`] follows them; a text that it
+//! does not follow (UTF-16, very large) is compared where it was.
 
-use engram_model::{Lines, Pointer, Reading, Refusal, Side, SourceLine, Standing, Target};
+use engram_model::{Lines, Pin, Pointer, Reading, Refusal, Side, SourceLine, Standing, Target};
 use git2::{DiffLineType, DiffOptions, Patch};
 
 use crate::{
-    Encoding, Repo, Shelf, locate,
+    Anchors, Encoding, Origin, Pinned, Repo, Shelf, locate,
     locate::Found,
     paint::{Language, Painter},
-    refuse, view, worktree,
+    refuse,
+    track::{Anchor, Span, State},
+    view, worktree,
 };
 
 /// Lines of surroundings in what changed.
@@ -38,15 +41,96 @@ pub fn standing(
     };
     let repo = repo.ok_or_else(refuse::no_repository)?;
     let found = locate::locate(Some(repo), shelf, pointer)?;
+    if let Some(anchor) = followed(repo, shelf, path, &found) {
+        return by_anchor(repo, path, &found, anchor);
+    }
     let Some(now) = worktree::read_now(repo, path)? else {
         return Ok(plain(Reading::Gone, None));
     };
     Ok(compare(&found, path, &now))
 }
 
+/// Where the span is by its lines; none where they cannot be followed.
+fn followed(repo: &Repo, shelf: &dyn Shelf, path: &str, found: &Found<'_>) -> Option<Anchor> {
+    repo.workdir()?;
+    let origin = match &found.pointer.target {
+        Target::Repo { pin, .. } | Target::Test { pin, .. } | Target::Artifact { pin, .. } => {
+            match pin {
+                Pin::Rev(commit) => Origin::Commit(commit.clone()),
+                Pin::Digest(digest_hex) => Origin::Kept {
+                    digest_hex: digest_hex.clone(),
+                    base: None,
+                },
+                Pin::Worktree => return None,
+            }
+        }
+        _ => return None,
+    };
+    let total = || u32::try_from(found.encoding.count_lines(found.file.bytes())).ok();
+    let lines = match found.lines {
+        Some(lines) => lines,
+        None => Lines {
+            start: 1,
+            end: total().filter(|it| *it > 0)?,
+        },
+    };
+    let pinned = Pinned {
+        origin,
+        span: Span {
+            path: path.to_owned(),
+            start: lines.start,
+            end: lines.end,
+        },
+    };
+    let looked = Anchors::default().look(repo, shelf, &[pinned]).ok()?;
+    looked.stands.into_iter().next()?.here.ok()
+}
+
+fn by_anchor(
+    repo: &Repo,
+    path: &str,
+    found: &Found<'_>,
+    anchor: Anchor,
+) -> Result<Standing, Refusal> {
+    let place = anchor.place.as_ref();
+    // A whole file has no lines of its own.
+    let lines = place.filter(|_| found.lines.is_some()).map(|it| Lines {
+        start: it.start,
+        end: it.end,
+    });
+    let moved_to = place.map(|it| it.path.clone()).filter(|it| it != path);
+    let standing = match anchor.state {
+        State::Unchanged => plain(Reading::Same, lines),
+        State::Moved => plain(Reading::Moved, lines),
+        State::Renamed => plain(Reading::Renamed, lines),
+        State::Edited(_) => {
+            let at = moved_to.as_deref().unwrap_or(path);
+            let now = worktree::read_now(repo, at)?.unwrap_or_default();
+            Standing {
+                reading: Reading::Edited,
+                lines,
+                ..edited(found, at, &now, found.lines)
+            }
+        }
+        State::Deleted => match worktree::read_now(repo, path)? {
+            Some(now) => Standing {
+                reading: Reading::Gone,
+                lines: None,
+                ..edited(found, path, &now, found.lines)
+            },
+            None => plain(Reading::Gone, None),
+        },
+    };
+    Ok(Standing {
+        path: moved_to,
+        ..standing
+    })
+}
+
 fn plain(reading: Reading, lines: Option<Lines>) -> Standing {
     Standing {
         reading,
+        path: None,
         lines,
         changes: Vec::new(),
     }
@@ -136,6 +220,7 @@ fn edited(found: &Found<'_>, path: &str, now: &[u8], lines: Option<Lines>) -> St
     let language = Language::of(path, "");
     Standing {
         reading,
+        path: None,
         lines: there,
         changes: shown(part, span, language.as_ref()),
     }

@@ -19,6 +19,7 @@ use crate::{Result, StoreError};
 const MIGRATIONS: &[&str] = &[
     include_str!("schema/001.sql"),
     include_str!("schema/002.sql"),
+    include_str!("schema/003.sql"),
 ];
 
 /// `EnGr`, so that `file` and a person with a hex editor know whose it is.

@@ -32,6 +32,7 @@ pub(crate) fn body_of(engram: &Engram) -> Result<Value> {
         entities: Vec::new(),
         valid_until: None,
         figures: Figures::default(),
+        health: None,
         ..engram.clone()
     };
     serde_json::to_value(bare).map_err(|e| StoreError::Record(e.to_string()))

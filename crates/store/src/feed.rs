@@ -1,6 +1,6 @@
 //! The feed: journal entries as a reader sees them. The one place where an entry becomes a change.
 
-use engram_model::{Change, EngramId, Entry, Facets, Feed, Filter, ProjectId, Voice};
+use engram_model::{Change, EngramId, Entry, Evidence, Facets, Feed, Filter, ProjectId, Voice};
 use rusqlite::{ToSql, params, params_from_iter};
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ struct Where {
 
 impl Where {
     /// Without what the filter says of one column, where its values are to be counted.
-    fn of(project: ProjectId, filter: &Filter, without: Option<&str>) -> Self {
+    fn of(project: ProjectId, worktree: &str, filter: &Filter, without: Option<&str>) -> Self {
         let mut it = Self {
             sql: String::new(),
             tables: "engram INDEXED BY engram_facets",
@@ -78,6 +78,10 @@ impl Where {
                 "(engram.topic = {topic} OR substr(engram.topic, 1, {length}) = {below})"
             ));
         }
+        if !filter.health.is_empty() && without != Some("health") {
+            let standing = it.standing(worktree, &filter.health);
+            it.and(&standing);
+        }
         for (at, sign) in [(filter.since, ">="), (filter.until, "<")] {
             if let Some(at) = at {
                 let at = it.value(at.as_microsecond());
@@ -96,6 +100,26 @@ impl Where {
         it
     }
 
+    /// That the evidence of a claim stands in one of these ways. What resolved and has no row holds,
+    /// in a tree that was looked at.
+    fn standing(&mut self, worktree: &str, wanted: &[Evidence]) -> String {
+        let tree = self.value(worktree.to_owned());
+        let row =
+            format!("FROM health WHERE health.engram = engram.id AND health.worktree = {tree}");
+        let words: Vec<String> = wanted.iter().map(|it| self.value(it.as_str())).collect();
+        let mut any = format!(
+            "EXISTS (SELECT 1 {row} AND standing IN ({}))",
+            words.join(", ")
+        );
+        if wanted.contains(&Evidence::Holds) {
+            any.push_str(&format!(
+                " OR (engram.verified = 1 AND NOT EXISTS (SELECT 1 {row}) AND EXISTS
+                 (SELECT 1 FROM look WHERE look.project = engram.project AND look.worktree = {tree}))"
+            ));
+        }
+        format!("engram.valid_until IS NULL AND ({any})")
+    }
+
     /// Keeps a value; what stands for it in the SQL.
     fn value(&mut self, value: impl ToSql + 'static) -> String {
         self.values.push(Box::new(value));
@@ -110,14 +134,14 @@ impl Where {
 
 impl Reader<'_> {
     /// One page, newest first; or, with `after`, oldest first.
-    pub fn feed(&self, project: ProjectId, feed: &Feed) -> Result<Vec<Entry>> {
+    pub fn feed(&self, project: ProjectId, worktree: &str, feed: &Feed) -> Result<Vec<Entry>> {
         if !feed.filter.is_empty() {
-            return self.filtered(project, feed);
+            return self.filtered(project, worktree, feed);
         }
         let limit = feed.limit.unwrap_or(PAGE).min(MOST) as i64;
         let kinds = match feed.all {
             true => "",
-            false => "AND kind NOT IN ('dereferenced', 'noted')",
+            false => "AND kind NOT IN ('dereferenced', 'noted', 'anchored')",
         };
         let (bound, order, place) = match (feed.after, feed.before) {
             (Some(after), _) => (">", "ASC", after),
@@ -146,13 +170,13 @@ impl Reader<'_> {
     }
 
     /// A page of the engrams that a filter leaves.
-    fn filtered(&self, project: ProjectId, feed: &Feed) -> Result<Vec<Entry>> {
+    fn filtered(&self, project: ProjectId, worktree: &str, feed: &Feed) -> Result<Vec<Entry>> {
         let limit = feed.limit.unwrap_or(PAGE).min(MOST) as i64;
         let (bound, order, place) = match (feed.after, feed.before) {
             (Some(after), _) => (">", "ASC", after),
             (None, before) => ("<", "DESC", before.unwrap_or(i64::MAX as u64)),
         };
-        let mut wanted = Where::of(project, &feed.filter, None);
+        let mut wanted = Where::of(project, worktree, &feed.filter, None);
         let place = wanted.value(place.min(i64::MAX as u64) as i64);
         let limit = wanted.value(limit);
         // Newest first is the order of this index: a page is found without looking at what is older.
@@ -177,38 +201,87 @@ impl Reader<'_> {
     }
 
     /// How many engrams each value of a filter would leave.
-    pub fn facets(&self, project: ProjectId, filter: &Filter) -> Result<Facets> {
+    pub fn facets(&self, project: ProjectId, worktree: &str, filter: &Filter) -> Result<Facets> {
         let mut facets = Facets {
-            total: self.count(project, filter)?,
+            total: self.count(project, worktree, filter)?,
             ..Facets::default()
         };
-        self.each(project, filter, "kind", usize::MAX, |word, n| {
+        self.each(project, worktree, filter, "kind", usize::MAX, |word, n| {
             facets.kinds.extend(word.parse().ok().map(|it| (it, n)));
         })?;
-        self.each(project, filter, "scope", usize::MAX, |word, n| {
+        self.each(project, worktree, filter, "scope", usize::MAX, |word, n| {
             facets.scopes.extend(word.parse().ok().map(|it| (it, n)));
         })?;
-        self.each(project, filter, "fact_type", usize::MAX, |word, n| {
-            facets
-                .fact_types
-                .extend(word.parse().ok().map(|it| (it, n)));
-        })?;
-        self.each(project, filter, "verified", usize::MAX, |word, n| {
-            facets.verified.push((word == "1", n));
-        })?;
-        self.each(project, filter, "by", MOST_VALUES, |word, n| {
+        self.each(
+            project,
+            worktree,
+            filter,
+            "fact_type",
+            usize::MAX,
+            |word, n| {
+                facets
+                    .fact_types
+                    .extend(word.parse().ok().map(|it| (it, n)));
+            },
+        )?;
+        self.each(
+            project,
+            worktree,
+            filter,
+            "verified",
+            usize::MAX,
+            |word, n| {
+                facets.verified.push((word == "1", n));
+            },
+        )?;
+        self.each(project, worktree, filter, "by", MOST_VALUES, |word, n| {
             facets.authors.push((word.to_owned(), n));
         })?;
-        self.each(project, filter, "topic", MOST_VALUES, |word, n| {
-            if !word.is_empty() {
-                facets.topics.push((word.to_owned(), n));
-            }
-        })?;
+        self.each(
+            project,
+            worktree,
+            filter,
+            "topic",
+            MOST_VALUES,
+            |word, n| {
+                if !word.is_empty() {
+                    facets.topics.push((word.to_owned(), n));
+                }
+            },
+        )?;
+        facets.health = self.standings(project, worktree, filter)?;
         Ok(facets)
     }
 
-    fn count(&self, project: ProjectId, filter: &Filter) -> Result<u64> {
-        let wanted = Where::of(project, filter, None);
+    /// How many claims stand in each way that has rows of its own.
+    fn standings(
+        &self,
+        project: ProjectId,
+        worktree: &str,
+        filter: &Filter,
+    ) -> Result<Vec<(Evidence, u64)>> {
+        let mut wanted = Where::of(project, worktree, filter, Some("health"));
+        let tree = wanted.value(worktree.to_owned());
+        let sql = format!(
+            "SELECT standing, count(*) FROM health CROSS JOIN engram ON engram.id = health.engram
+             JOIN journal ON journal.seq = engram.seq LEFT JOIN content ON content.engram = engram.id
+             WHERE {} AND health.worktree = {tree} AND standing <> 'holds' AND engram.valid_until IS NULL
+             GROUP BY standing ORDER BY 2 DESC, 1",
+            wanted.sql
+        );
+        let mut statement = self.0.prepare_cached(&sql)?;
+        let mut rows = statement.query(params_from_iter(wanted.values))?;
+        let mut counts = Vec::new();
+        while let Some(row) = rows.next()? {
+            let word: String = row.get(0)?;
+            let count = row.get::<_, i64>(1)? as u64;
+            counts.extend(word.parse().ok().map(|it| (it, count)));
+        }
+        Ok(counts)
+    }
+
+    fn count(&self, project: ProjectId, worktree: &str, filter: &Filter) -> Result<u64> {
+        let wanted = Where::of(project, worktree, filter, None);
         let sql = format!(
             "SELECT count(*) FROM {} WHERE {}",
             wanted.tables, wanted.sql
@@ -223,12 +296,13 @@ impl Reader<'_> {
     fn each(
         &self,
         project: ProjectId,
+        worktree: &str,
         filter: &Filter,
         column: &'static str,
         most: usize,
         mut take: impl FnMut(&str, u64),
     ) -> Result<()> {
-        let mut wanted = Where::of(project, filter, Some(column));
+        let mut wanted = Where::of(project, worktree, filter, Some(column));
         let most = wanted.value(i64::try_from(most).unwrap_or(i64::MAX));
         let sql = format!(
             "SELECT CAST(engram.{column} AS TEXT), count(*) FROM {} WHERE {}
@@ -290,6 +364,13 @@ impl Reader<'_> {
                 pointer: text("pointer"),
                 digest: text("digest"),
                 tokens: row.body.get("tokens").and_then(Value::as_u64).unwrap_or(0) as u32,
+            },
+            "anchored" => Change::Anchored {
+                worktree: text("worktree"),
+                engrams: serde_json::from_value(
+                    row.body.get("engrams").cloned().unwrap_or_default(),
+                )
+                .map_err(|e| StoreError::Record(format!("entry {}: {e}", row.seq)))?,
             },
             "noted" => Change::Noted {
                 id: parse_id(row.subject.as_deref().unwrap_or_default())?,

@@ -133,32 +133,41 @@ fn line(it: &SourceLine, shape: Shape) -> AnyView {
         <span class=format!("line {side}") class:marked=it.marked data-testid="source-line" data-line=it.number.to_string()
             data-marked=it.marked.then_some("true")>
             {numbers}
-            <span class="text">{pieces(it)}</span>
+            <span class="text">{pieces(it, None)}</span>
             {cut}
         </span>
     }
     .into_any()
 }
 
-/// The text in its pieces; whatever they leave over is plain.
-fn pieces(it: &SourceLine) -> Vec<AnyView> {
-    let mut rest = it.text.as_str();
+/// The text in its pieces, whatever they leave over being plain; a range of its bytes can be marked.
+pub(crate) fn pieces(it: &SourceLine, mark: Option<Range<usize>>) -> Vec<AnyView> {
+    let mark = mark.unwrap_or(0..0);
     let mut views = Vec::with_capacity(it.pieces.len());
-    for piece in &it.pieces {
-        let Some((text, after)) = rest.split_at_checked(piece.1 as usize) else {
-            break;
-        };
-        rest = after;
-        let text = text.to_owned();
-        views.push(match class(piece.0) {
-            "" => text.into_any(),
-            class => view! { <span class=class>{text}</span> }.into_any(),
-        });
-    }
-    if !rest.is_empty() {
-        views.push(rest.to_owned().into_any());
+    let mut at = 0usize;
+    let lengths = it.pieces.iter().map(|piece| (piece.0, piece.1 as usize));
+    let rest = std::iter::once((Class::Plain, usize::MAX));
+    for (kind, length) in lengths.chain(rest) {
+        let end = at.saturating_add(length).min(it.text.len());
+        // A piece is cut where the mark begins and where it ends.
+        let cuts = [at, mark.start.clamp(at, end), mark.end.clamp(at, end), end];
+        for (from, to) in cuts.iter().copied().zip(cuts.into_iter().skip(1)) {
+            let Some(text) = it.text.get(from..to).filter(|text| !text.is_empty()) else {
+                continue;
+            };
+            views.push(piece(text.to_owned(), class(kind), mark.contains(&from)));
+        }
+        at = end;
     }
     views
+}
+
+fn piece(text: String, class: &'static str, is_marked: bool) -> AnyView {
+    match (class, is_marked) {
+        ("", false) => text.into_any(),
+        (class, false) => view! { <span class=class>{text}</span> }.into_any(),
+        (class, true) => view! { <mark class=class>{text}</mark> }.into_any(),
+    }
 }
 
 fn class(class: Class) -> &'static str {

@@ -7,6 +7,7 @@ use leptos::prelude::*;
 
 use super::{
     dom,
+    drift::Triage,
     history::History,
     icons::Icon,
     source::SourceCard,
@@ -55,6 +56,7 @@ fn Whole(id: EngramId, current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     view! {
         <div class="scroll" data-testid="engram" data-id=id.to_string()>
             {move || current.get().zip(fate.get()).map(|(engram, (state, newer))| view! { <Head engram state newer /> })}
+            <Triage engram=current />
             {move || app.history.get().then(|| view! { <History id /> })}
             <h2 class="offscreen">"Evidence"</h2>
             {cards.map(|(index, pointer)| view! { <SourceCard engram=id index pointer /> }).collect_view()}
@@ -67,10 +69,10 @@ fn Head(engram: Arc<Engram>, state: State, newer: Option<EngramId>) -> impl Into
     let app = App::here();
     let clock = app.clock.get_untracked();
     let (window, until) = clock.window(&engram, state);
-    let evidence = if engram.verified {
-        ("verified", "word ok")
-    } else {
-        ("unverified", "word warn")
+    let evidence = match state {
+        State::Holds => words::evidence(&engram),
+        _ if engram.verified => ("verified", "word ok"),
+        _ => ("unverified", "word warn"),
     };
     let others = engram.figures.corroborations;
     let claim = match engram.redacted {

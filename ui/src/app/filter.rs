@@ -164,6 +164,19 @@ fn groups(app: App, facets: &Facets, filter: &Filter) -> Vec<(&'static str, Vec<
             chosen,
         )
     });
+    let health = facets.health.iter().map(|(it, n)| {
+        let health = toggled(&filter.health, it);
+        let chosen = Filter {
+            health,
+            ..filter.clone()
+        };
+        value(
+            it.words().to_owned(),
+            *n,
+            filter.health.contains(it),
+            chosen,
+        )
+    });
     let authors = facets.authors.iter().map(|(it, n)| {
         let authors = toggled(&filter.authors, it);
         let chosen = Filter {
@@ -221,7 +234,7 @@ fn groups(app: App, facets: &Facets, filter: &Filter) -> Vec<(&'static str, Vec<
         });
     vec![
         ("Kind", kinds.collect()),
-        ("Evidence", verified.collect()),
+        ("Evidence", verified.chain(health).collect()),
         ("Agent", authors.collect()),
         ("Topic", topics.collect()),
         ("Scope", scopes.collect()),

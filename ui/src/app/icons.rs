@@ -7,6 +7,7 @@ use leptos::prelude::*;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Icon {
     Feed,
+    Drift,
     Search,
     Copy,
     Check,
@@ -21,6 +22,7 @@ impl Icon {
     fn path(self) -> &'static str {
         match self {
             Self::Feed => "M4 6h16M4 12h16M4 18h10",
+            Self::Drift => "M4 7h9M4 17h16M4 12h5M14 9l3-3 3 3M17 6v7",
             Self::Search => "M11 4a7 7 0 1 0 0 14a7 7 0 1 0 0-14M16 16l4.5 4.5",
             Self::Copy => "M9 9h10v11H9zM15 9V4H5v11h4",
             Self::Check | Self::Of(Kind::Decision) => "M5 12.5l4.5 4.5L19 7.5",

@@ -227,11 +227,15 @@ fn row_content(app: App, it: &Engram, state: State) -> impl IntoView + use<> {
         it.claim.clone()
     };
     let more = it.pointers.len().saturating_sub(1);
-    let pointer = it.pointers.first().map(|it| it.label()).unwrap_or_default();
+    let first = it.pointers.first();
+    // Where the evidence is now; that it moved stands beside it.
+    let pointer = first
+        .and_then(|pointer| words::place_now(it, &pointer.to_string()))
+        .or_else(|| first.map(|pointer| pointer.label()))
+        .unwrap_or_default();
     let (word, class) = match state.word() {
         Some(word) => (word, "word gone"),
-        None if it.verified => ("verified", "word ok"),
-        None => ("unverified", "word warn"),
+        None => words::evidence(it),
     };
     let at = it.recorded_at;
     let author = words::author(it).to_owned();
@@ -247,7 +251,7 @@ fn row_content(app: App, it: &Engram, state: State) -> impl IntoView + use<> {
             <span class="pointer" title=pointer.clone()><span class="file">{file}</span><span class="folder">{folder}</span></span>
             {(more > 0).then(|| view! { <span class="more">{format!("+{more}")}</span> })}
             <span class="space"></span>
-            <span class=class>{word}</span>
+            <span class=class data-testid="evidence">{word}</span>
         </div>
     }
 }
@@ -265,7 +269,13 @@ fn End(rows: Memo<Vec<Arc<Engram>>>) -> impl IntoView {
     let nothing = move || !app.filter.with(Filter::is_empty) && rows.with(Vec::is_empty);
     move || {
         nothing().then(|| view! {
-            <div class="none" data-testid="no-match">
+            {app.is_drift().then(|| view! {
+                <div class="none" data-testid="no-drift">
+                    <p>"No claim is in doubt: all evidence stands."</p>
+                    <button on:click=move |_| app.show_drift(false)>"Back to the feed"</button>
+                </div>
+            })}
+            <div class="none" data-testid="no-match" hidden=app.is_drift()>
                 <p>"No engram of this project is like that."</p>
                 <button on:click=move |_| app.set_filter(Filter::default(), true)>"Clear the filter"</button>
             </div>

@@ -5,12 +5,14 @@ mod code;
 mod detail;
 mod document;
 mod dom;
+mod drift;
 mod filter;
 mod first_run;
 mod history;
 mod icons;
 mod list;
 mod overlay;
+mod sides;
 mod source;
 mod state;
 
@@ -24,6 +26,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use self::{
     backend::Backend,
+    drift::Verdict,
     icons::Icon,
     state::{App, Closing, Link, Panel, Phase},
 };
@@ -97,11 +100,15 @@ fn Panes() -> impl IntoView {
 
 #[component]
 fn Rail() -> impl IntoView {
+    let app = App::here();
     view! {
         <nav class="rail" aria-label="Views">
-            <button class="view" aria-current="page" aria-label="Feed" title="Feed" on:click=move |_| dom::focus("feed")>
+            <button class="view" data-testid="feed-view" aria-label="Feed" title="Feed"
+                aria-current=move || (!app.is_drift()).then_some("page")
+                on:click=move |_| if untrack(|| app.is_drift()) { app.show_drift(false) } else { dom::focus("feed") }>
                 {Icon::Feed.draw()}
             </button>
+            <drift::DriftView />
         </nav>
     }
 }
@@ -197,6 +204,9 @@ fn press(app: App, event: &web_sys::KeyboardEvent) -> bool {
         "d" | "D" => app.toggle_panel(Panel::Changes),
         "c" | "C" => app.copy_pointer(),
         "f" | "F" => app.toggle_facets(),
+        "y" | "Y" => app.judge(Verdict::True),
+        "x" | "X" => app.judge(Verdict::False),
+        "a" | "A" => app.judge(Verdict::Unsure),
         "h" | "H" => app.history.update(|it| *it = !*it),
         "Delete" | "Backspace" if event.shift_key() => app.ask_to_close(Closing::Redact),
         "Delete" | "Backspace" => app.ask_to_close(Closing::Forget),

@@ -13,6 +13,7 @@ use super::{
     code::{Code, Shape},
     document::Document,
     icons::Icon,
+    sides::Sides,
     state::{App, Panel, sentence},
 };
 use crate::words;
@@ -25,8 +26,9 @@ type Loaded = Result<Arc<SourceReply>, Refusal>;
 #[component]
 pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> impl IntoView {
     let app = App::here();
-    let open = RwSignal::new(index == 0);
-    let wanted = RwSignal::new(index == 0);
+    let is_first = index == app.pointer.get_untracked();
+    let open = RwSignal::new(is_first);
+    let wanted = RwSignal::new(is_first);
     let asked = pointer.clone();
     let loaded = LocalResource::new(move || {
         let (wanted, pointer) = (wanted.get(), asked.clone());
@@ -156,6 +158,18 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
     });
     let standing = Memo::new(move |_| standing.get().flatten());
     let is_active = move || app.pointer.get() == index;
+    // What changed is what somebody who opens a drifted claim wants to see.
+    Effect::new(move |seen: Option<bool>| {
+        let has_changes = standing.get().is_some_and(|it| !it.changes.is_empty());
+        if has_changes
+            && seen != Some(true)
+            && untrack(is_active)
+            && app.panel.get_untracked().is_none()
+        {
+            app.panel.set(Some(Panel::Changes));
+        }
+        has_changes || seen == Some(true)
+    });
     let toggle = move |panel: Panel| {
         app.pointer.set(index);
         app.toggle_panel(panel);
@@ -263,7 +277,8 @@ fn Changes(standing: Arc<Standing>) -> impl IntoView {
     view! {
         <div class="panel" data-testid="changes" node_ref=shown_panel()>
             <h3>"Then, as pinned, and now, in the working tree"</h3>
-            <Code lines shape=Shape::Compared label="What changed since".to_owned() testid="changes-lines" />
+            <div class="narrow"><Code lines=lines.clone() shape=Shape::Compared label="What changed since".to_owned() testid="changes-lines" /></div>
+            <div class="wide"><Sides lines /></div>
         </div>
     }
 }

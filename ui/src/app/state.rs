@@ -264,6 +264,7 @@ impl App {
         self.clock.set(dom::clock());
         let hold = !self.at_top.get_untracked();
         let was_empty = self.feed.with_untracked(Feed::is_empty);
+        self.follow_evidence(&entries);
         let new = self
             .feed
             .try_update(|feed| feed.live(entries, hold))
@@ -408,7 +409,7 @@ impl App {
         set_timeout(ask, Duration::from_millis(if is_step { 0 } else { 120 }));
     }
 
-    fn list_anew(self) {
+    pub(crate) fn list_anew(self) {
         let number = self.filter_number.get_value().wrapping_add(1);
         self.filter_number.set_value(number);
         let filter = self.filter.get_untracked();
@@ -427,6 +428,9 @@ impl App {
                     self.feed.update(|feed| feed.load(page, PAGE, filter));
                     self.at_top.set(true);
                     self.scroll_to_top.update(|it| *it = it.wrapping_add(1));
+                    if untrack(|| self.is_drift() && !self.is_listed()) {
+                        self.select_newest();
+                    }
                     let found = self.feed.with_untracked(|feed| feed.rows().len()) as u64;
                     self.announcement
                         .set(words::count(found, "engram listed", "engrams listed"));
@@ -468,7 +472,7 @@ impl App {
         }
         self.closing.set(None);
         self.history.set(false);
-        self.pointer.set(0);
+        self.pointer.set(self.worst_pointer(id));
         self.panel.set(None);
         self.sources.set(Vec::new());
         self.selected.set(Some(id));
@@ -618,9 +622,15 @@ impl App {
             ),
             Closing::Redact => (Request::Redact(id), "Redacted: the text is erased for good"),
         };
+        let next = untrack(|| self.is_drift().then(|| self.neighbour(id)).flatten());
         spawn_local(async move {
             match self.backend().change(request).await {
-                Ok(_) => self.say(done, "", false),
+                Ok(_) => {
+                    self.say(done, "", false);
+                    if let Some(next) = next {
+                        self.select(next);
+                    }
+                }
                 Err(refusal) => self.complain(refusal),
             }
         });
@@ -631,7 +641,7 @@ impl App {
         self.say(&sentence(&refusal.message), &refusal.hint, true);
     }
 
-    fn say(self, text: &str, hint: &str, is_error: bool) {
+    pub(crate) fn say(self, text: &str, hint: &str, is_error: bool) {
         let number = self.toast_number.get_value().wrapping_add(1);
         self.toast_number.set_value(number);
         self.toast.set(Some(Toast {

@@ -123,13 +123,12 @@ fn pointers_never_writes() {
         ".treebuilder",
         ".set_str(",
     ];
+    // The one file that keeps pinned commits, and writes to memory.
+    let mut sources = files(&["crates/pointers/src"], &[".rs"]);
+    sources.retain(|it| !it.ends_with("keep.rs"));
     none(
         "a write in the room that only reads",
-        occurrences(
-            &files(&["crates/pointers/src"], &[".rs"]),
-            &writes,
-            Source::product,
-        ),
+        occurrences(&sources, &writes, Source::product),
     );
 }
 

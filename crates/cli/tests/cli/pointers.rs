@@ -117,6 +117,14 @@ fn what_cannot_be_looked_at_is_not_called_changed() {
     git(&place.repo(), &["checkout", "-q", "--orphan", "other"]);
     git(&place.repo(), &["commit", "-q", "-m", "other"]);
     git(&place.repo(), &["branch", "-D", "main"]);
+    // As in a clone: what was kept for the claim did not come with it.
+    let kept = git(
+        &place.repo(),
+        &["for-each-ref", "--format=%(refname)", "refs/engram"],
+    );
+    for name in kept.lines() {
+        git(&place.repo(), &["update-ref", "-d", name]);
+    }
     git(
         &place.repo(),
         &["reflog", "expire", "--expire=now", "--all"],

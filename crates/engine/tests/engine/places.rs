@@ -55,7 +55,14 @@ fn history_may_move_on() {
     fs::write(repo.join("src/lib.rs"), "all new\n").unwrap();
     git(&repo, &["commit", "-q", "-a", "-m", "second"]);
     git(&repo, &["gc", "-q"]);
-    assert_eq!(engine.deref(&USER, &pinned).unwrap(), first);
+    let mut again = engine.deref(&USER, &pinned).unwrap();
+    let now = again.now.take().and_then(|it| it.state);
+    assert_eq!(again, first);
+    assert_eq!(
+        now.as_deref(),
+        Some("deleted"),
+        "and says what became of it"
+    );
     assert_eq!(
         engine
             .deref(&USER, "repo:src/lib.rs#L1@HEAD")

@@ -209,5 +209,6 @@ fn record(
         verified: false,
         redacted: false,
         figures: Figures::default(),
+        health: None,
     }
 }

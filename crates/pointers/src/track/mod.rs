@@ -5,6 +5,7 @@
 //! in one pass, and the two answers are weighed. Whatever the road, the bytes decide: what is not
 //! byte for byte the same is never called unchanged, moved or renamed.
 
+mod between;
 mod cache;
 mod history;
 mod likeness;
@@ -27,11 +28,12 @@ use cache::{Cache, Read};
 use side::Snapshot;
 use step::{Fate, Spot, Step};
 
+pub use between::between;
 pub use side::Side;
 pub use verdict::{Anchor, Edit, State};
 
 /// Lines of a file, from 1 and inclusive.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Span {
     /// From the root of the repository.
     pub path: String,

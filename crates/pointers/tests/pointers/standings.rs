@@ -57,7 +57,7 @@ fn the_working_tree_is_compared_by_bytes() {
         ),
         (Some("a\nb\ne\nf\ng\nh\n"), "#L3-L4", Reading::Gone, None),
         (Some(""), "#L3-L4", Reading::Gone, None),
-        (Some("a\0b"), "#L3-L4", Reading::Edited, None),
+        (Some("a\0b"), "#L3-L4", Reading::Gone, None),
         (None, "#L3-L4", Reading::Gone, None),
         (Some(then), "", Reading::Same, None),
         (Some("a\n"), "", Reading::Edited, Some((1, 1))),

@@ -2,8 +2,8 @@
 
 use engram_gateway::count_tokens;
 use engram_model::{
-    Budget, Dereferenced, Engram, EngramId, FactType, Finding, Kind, LineageId, Meter, PutReply,
-    QueryReply, Refusal, StatusReply, Verdict,
+    Budget, CheckedPointer, Dereferenced, Engram, EngramId, Evidence, FactType, Finding, Kind,
+    LineageId, Meter, PutReply, QueryReply, Refusal, StatusReply, Verdict,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -97,12 +97,25 @@ pub(super) struct Brief {
     created_at: String,
     verified: bool,
     pointers: Vec<String>,
+    /// How its evidence stands in the agent's working tree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evidence: Option<Evidence>,
+    /// What became of the pointers that do not read as they were pinned.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    now: Vec<String>,
     has_open_conflict: bool,
 }
 
 impl From<Engram> for Brief {
     fn from(engram: Engram) -> Self {
+        let health = engram.health.as_ref();
+        let changed = health.map_or(&[][..], |it| &it.pointers).iter();
         Self {
+            evidence: health.map(|it| it.standing),
+            now: changed
+                .filter(|it| !it.is_unchanged())
+                .map(CheckedPointer::words)
+                .collect(),
             id: engram.id,
             claim: engram.claim,
             kind: engram.kind,
@@ -127,6 +140,8 @@ pub(super) struct Excerpt {
     tokens: u32,
     truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
+    now: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     budget: Option<Left>,
 }
 
@@ -138,6 +153,7 @@ impl From<Dereferenced> for Excerpt {
             content_digest: read.content_digest,
             tokens: read.tokens,
             truncated: read.truncated,
+            now: read.now.map(|it| it.words()),
             budget: read.budget.map(Left::from),
         }
     }

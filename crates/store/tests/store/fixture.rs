@@ -101,6 +101,7 @@ fn engram(number: u128, claim: &str) -> Engram {
         verified: true,
         redacted: false,
         figures: Figures::default(),
+        health: None,
     }
 }
 

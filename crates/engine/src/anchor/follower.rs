@@ -1,0 +1,396 @@
+//! The follower that keeps pointer health: one process for each working tree, elected by a lock,
+//! woken by the tree and by the journal. What it finds is journalled with the evidence.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    fs::{File, OpenOptions, TryLockError},
+    path::PathBuf,
+    sync::{
+        Arc, Weak,
+        mpsc::{Receiver, Sender},
+    },
+    time::Duration,
+};
+
+use engram_model::{Anchored, ChangeKind, Engram, EngramId, Health, Refusal};
+use engram_pointers::{Anchors, Repo, Stand, Stir, Watch};
+use engram_store::{Listener, Looked, NewEntry};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use super::{
+    MOST, Tree,
+    pins::{Held, health, held, look},
+};
+use crate::{
+    Engine,
+    follow::{gather, spawn},
+};
+
+/// The first change of the tree is looked at after this; those that come meanwhile with it.
+const SOON: Duration = Duration::from_millis(40);
+/// New claims were just looked at when they were stored: they can wait for company.
+const LATER: Duration = Duration::from_millis(250);
+/// Claims of one entry of the journal.
+const ENTRY: usize = 200;
+/// Entries that are read at once.
+const PAGE: usize = 1_000;
+
+/// Runs until its engine is gone.
+pub(crate) struct Following {
+    _listener: Listener,
+}
+
+/// Why the follower woke.
+enum Woken {
+    Bell,
+    Tree(Stir),
+}
+
+impl Engine {
+    /// Starts to follow the evidence of this process's working tree, unless another process does.
+    pub(crate) fn follow_anchors(self: &Arc<Self>) -> Result<Following, Refusal> {
+        let (sender, woken) = std::sync::mpsc::channel();
+        let ring = sender.clone();
+        let listener = self.listen_with(move || {
+            let _ = ring.send(Woken::Bell);
+        })?;
+        let _ = sender.send(Woken::Bell);
+        let engine = Arc::downgrade(self);
+        spawn("anchor", move || run(&engine, &sender, &woken))?;
+        Ok(Following {
+            _listener: listener,
+        })
+    }
+
+    /// Whether some process keeps the health of this tree.
+    pub(super) fn is_followed(&self, tree: &Tree) -> bool {
+        match File::open(self.lock_path(tree)) {
+            Ok(lock) => matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)),
+            Err(_) => false,
+        }
+    }
+
+    fn lock_path(&self, tree: &Tree) -> PathBuf {
+        let worktree = hex::encode(&Sha256::digest(&tree.worktree)[..4]);
+        let name = format!("anchor-{}-{worktree}.lock", tree.project);
+        self.store.home().join(name)
+    }
+
+    fn elect(&self, tree: &Tree) -> Option<File> {
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(self.lock_path(tree))
+            .ok()?;
+        lock.try_lock().ok().map(|()| lock)
+    }
+}
+
+fn run(engine: &Weak<Engine>, sender: &Sender<Woken>, woken: &Receiver<Woken>) {
+    let mut follower: Option<Follower> = None;
+    while let Ok(first) = woken.recv() {
+        let pause = match first {
+            Woken::Bell if follower.is_some() => LATER,
+            _ => SOON,
+        };
+        let mut heard = vec![first];
+        gather(pause);
+        heard.extend(std::iter::from_fn(|| woken.try_recv().ok()));
+        let Some(engine) = engine.upgrade() else {
+            return;
+        };
+        let result = match &mut follower {
+            Some(follower) => follower.wake(&engine, heard),
+            None => Follower::begin(&engine, sender).map(|begun| follower = begun),
+        };
+        if let Err(error) = result {
+            // The repository was moved, or the disk is full: the next change tries again.
+            tracing::info!(%error, "the health of pointers could not be looked at");
+        }
+    }
+}
+
+/// The one that keeps the health of a working tree.
+struct Follower {
+    _lock: File,
+    tree: Tree,
+    watch: Option<Watch>,
+    anchors: Anchors,
+    /// What each claim that holds is pinned to.
+    held: HashMap<EngramId, Vec<Held>>,
+    /// What is kept of those that are not plainly unchanged.
+    known: HashMap<EngramId, Health>,
+    looked: Looked,
+}
+
+impl Follower {
+    /// None where there is nothing to follow yet, or another process does.
+    fn begin(engine: &Arc<Engine>, sender: &Sender<Woken>) -> Result<Option<Self>, Refusal> {
+        let Some(tree) = engine.tree()? else {
+            return Ok(None);
+        };
+        let Some(lock) = engine.elect(&tree) else {
+            return Ok(None);
+        };
+        let repo = engine.repository()?;
+        let tell = sender.clone();
+        let most = engine.config.limits.watched_folders;
+        let watch = Watch::start(&repo, most, move |stir| {
+            let _ = tell.send(Woken::Tree(stir));
+        });
+        let mut follower = Self {
+            _lock: lock,
+            tree,
+            watch: watch
+                .inspect_err(|error| tracing::warn!(%error, "the working tree is not watched"))
+                .ok(),
+            anchors: Anchors::default(),
+            held: HashMap::new(),
+            known: HashMap::new(),
+            looked: Looked::default(),
+        };
+        follower.load(engine, &repo)?;
+        follower.look(engine, &repo, None)?;
+        follower.keep(engine, &[], &[])?;
+        Ok(Some(follower))
+    }
+
+    /// Reads what holds, and how it stood when it was looked at last.
+    fn load(&mut self, engine: &Engine, repo: &Repo) -> Result<(), Refusal> {
+        let now = engine.now_here()?;
+        let tree = &self.tree;
+        let (engrams, looked, head) = engine.store.read::<_, Refusal>(|it| {
+            Ok((
+                it.newest_holding(tree.project, now, MOST)?,
+                it.looked(tree.project, &tree.worktree)?,
+                it.head()?,
+            ))
+        })?;
+        let looked = looked.unwrap_or_default();
+        for engram in engrams {
+            let kept = engine
+                .store
+                .read::<_, Refusal>(|it| Ok(it.health(engram.id, &self.tree.worktree)?))?;
+            let before = match kept {
+                None if engram.seq <= looked.cursor => Some(Health::unchanged()),
+                kept => kept,
+            };
+            self.hold(engine, repo, &engram, before.as_ref());
+            self.known.extend(
+                before
+                    .filter(|it| *it != Health::unchanged())
+                    .map(|it| (engram.id, it)),
+            );
+        }
+        self.looked = Looked {
+            cursor: head,
+            ..looked
+        };
+        Ok(())
+    }
+
+    fn hold(&mut self, engine: &Engine, repo: &Repo, engram: &Engram, before: Option<&Health>) {
+        let shelf = engine.shelf(Some(self.tree.project));
+        let held = held(repo, &shelf, engram, before);
+        if !held.is_empty() {
+            self.held.insert(engram.id, held);
+        }
+    }
+
+    fn wake(&mut self, engine: &Engine, heard: Vec<Woken>) -> Result<(), Refusal> {
+        let repo = engine.repository()?;
+        let new = self.read_on(engine, &repo)?;
+        let mut is_tree = false;
+        if let Some(watch) = &mut self.watch {
+            watch.rearm();
+        }
+        for it in heard {
+            match it {
+                Woken::Bell => {}
+                Woken::Tree(stir) => {
+                    is_tree = true;
+                    self.widen(stir)?;
+                }
+            }
+        }
+        match is_tree {
+            true => self.look(engine, &repo, None),
+            false if new.is_empty() => Ok(()),
+            false => self.look(engine, &repo, Some(new)),
+        }
+    }
+
+    fn widen(&mut self, stir: Stir) -> Result<(), Refusal> {
+        match (&mut self.watch, stir) {
+            (Some(watch), Stir::Folder(folder)) => watch.extend(&folder),
+            (Some(watch), Stir::Lost) => watch.renew(),
+            _ => Ok(()),
+        }
+    }
+
+    /// What the journal tells of claims since; those that are new.
+    fn read_on(&mut self, engine: &Engine, repo: &Repo) -> Result<BTreeSet<EngramId>, Refusal> {
+        let mut new = BTreeSet::new();
+        loop {
+            let cursor = self.looked.cursor;
+            let entries = engine
+                .store
+                .read::<_, Refusal>(|it| Ok(it.journal_after(cursor, PAGE)?))?;
+            let Some(last) = entries.last() else {
+                return Ok(new);
+            };
+            self.looked.cursor = last.seq;
+            let project = self.tree.project;
+            for entry in entries.iter().filter(|it| it.project == project) {
+                match entry.kind.as_str() {
+                    "stored" => {
+                        let stored = engine
+                            .store
+                            .read::<_, Refusal>(|it| Ok(it.engram_at(entry.seq)?))?;
+                        let Some(engram) = stored else { continue };
+                        if let Some(old) = engram.supersedes {
+                            self.held.remove(&old);
+                        }
+                        if engram.valid_until.is_none() {
+                            self.hold(engine, repo, &engram, None);
+                            new.insert(engram.id);
+                        }
+                    }
+                    "forgotten" => {
+                        let subject = entry.subject.as_deref().and_then(|it| it.parse().ok());
+                        if let Some(id) = subject {
+                            self.held.remove(&id);
+                        }
+                    }
+                    "redacted" => {
+                        let ids = entry.body.get("ids").cloned().unwrap_or_default();
+                        for id in serde_json::from_value::<Vec<EngramId>>(ids).unwrap_or_default() {
+                            self.held.remove(&id);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Looks at all claims, or at some, and notes what is otherwise than it was.
+    fn look(
+        &mut self,
+        engine: &Engine,
+        repo: &Repo,
+        only: Option<BTreeSet<EngramId>>,
+    ) -> Result<(), Refusal> {
+        let shelf = engine.shelf(Some(self.tree.project));
+        let mut ids: Vec<EngramId> = match &only {
+            Some(only) => only
+                .iter()
+                .copied()
+                .filter(|it| self.held.contains_key(it))
+                .collect(),
+            None => self.held.keys().copied().collect(),
+        };
+        ids.sort_unstable();
+        let all = ids.iter().flat_map(|id| &self.held[id]);
+        let (head, found) = look(&mut self.anchors, repo, &shelf, all)?;
+        let mut rest: &[Result<Stand, Refusal>] = &found;
+        let mut changed = Vec::new();
+        for id in ids {
+            let held = &self.held[&id];
+            let (own, others) = rest.split_at(held.len().min(rest.len()));
+            rest = others;
+            let now = health(held, own);
+            let before = self
+                .known
+                .get(&id)
+                .cloned()
+                .unwrap_or_else(Health::unchanged);
+            if now != before {
+                changed.push((id, before, now));
+            }
+        }
+        let gone: Vec<EngramId> = self
+            .known
+            .keys()
+            .copied()
+            .filter(|it| !self.held.contains_key(it))
+            .collect();
+        let note = match &self.watch {
+            Some(watch) => watch.coverage().words(),
+            None => Some("the working tree cannot be watched".to_owned()),
+        };
+        let has_moved = (&head, &note) != (&self.looked.head, &self.looked.note) || only.is_some();
+        (self.looked.head, self.looked.note) = (head, note);
+        if has_moved || !changed.is_empty() || !gone.is_empty() {
+            self.keep(engine, &changed, &gone)?;
+        }
+        if let Some(watch) = &mut self.watch {
+            let pinned = self
+                .held
+                .values()
+                .flatten()
+                .filter_map(|it| it.pinned.as_ref().ok());
+            let now = self.known.values().flat_map(|it| &it.pointers);
+            let paths = pinned.map(|it| it.span.path.as_str());
+            watch.keep(paths.chain(now.filter_map(|it| it.path.as_deref())))?;
+        }
+        Ok(())
+    }
+
+    fn keep(
+        &mut self,
+        engine: &Engine,
+        changed: &[(EngramId, Health, Health)],
+        gone: &[EngramId],
+    ) -> Result<(), Refusal> {
+        let tree = &self.tree;
+        let news: Vec<Anchored> = changed
+            .iter()
+            .filter(|(_, before, now)| now.is_news_after(before))
+            .map(|(id, before, now)| Anchored {
+                id: *id,
+                before: before.standing,
+                health: now.clone(),
+            })
+            .collect();
+        engine.store.write::<_, Refusal>(engine.world.now(), |it| {
+            for (id, _, now) in changed {
+                it.keep_health(*id, &tree.worktree, now)?;
+            }
+            for id in gone {
+                it.drop_health(*id, &tree.worktree)?;
+            }
+            for news in news.chunks(ENTRY) {
+                it.append(&NewEntry {
+                    project: tree.project,
+                    kind: ChangeKind::Anchored,
+                    shareable: false,
+                    agent: None,
+                    by: "",
+                    subject: None,
+                    body: json!({
+                        "worktree": tree.worktree,
+                        "head": self.looked.head,
+                        "engrams": news,
+                    }),
+                })?;
+            }
+            Ok(it.keep_looked(tree.project, &tree.worktree, &self.looked)?)
+        })?;
+        for (id, _, now) in changed {
+            match *now == Health::unchanged() {
+                true => self.known.remove(id),
+                false => self.known.insert(*id, now.clone()),
+            };
+        }
+        for id in gone {
+            self.known.remove(id);
+        }
+        if !news.is_empty() {
+            engine.ring();
+        }
+        Ok(())
+    }
+}

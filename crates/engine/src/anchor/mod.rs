@@ -1,0 +1,358 @@
+//! Anchors: where the evidence of claims is now, and a new version of a claim that points there.
+//!
+//! While a process that stays follows a working tree (`follower`), what it found is kept in the
+//! store; where none does, it is looked up when somebody asks.
+
+mod follower;
+mod pins;
+
+use engram_model::{
+    Caller, CheckReply, CheckedEngram, CheckedPointer, Code, Draft, Engram, EngramId, Evidence,
+    Health, Kind, Lines, Pin, Pointer, PointerInput, ProjectId, PutReply, Refusal, Target,
+};
+use engram_pointers::{Anchors, Repo, Resolved, Stand, track::State};
+
+use crate::{Engine, HomeShelf, project, read::Eyes};
+
+use pins::{Held, checked, health, held, look};
+
+pub(crate) use follower::Following;
+
+/// Most claims that are looked at; the newest count.
+const MOST: usize = 100_000;
+
+/// A working tree and the project that it is of: what health is told of.
+pub(crate) struct Tree {
+    pub(crate) project: ProjectId,
+    /// Empty for the main one.
+    pub(crate) worktree: String,
+}
+
+impl Engine {
+    pub(crate) fn check_pointers(
+        &self,
+        caller: &Caller,
+        changed: bool,
+    ) -> Result<CheckReply, Refusal> {
+        let repo = self.repository()?;
+        let eyes = self.eyes(caller)?;
+        let engrams = self.holding(&repo, &eyes)?;
+        let shelf = self.shelf(project::find(&self.store, Some(&repo))?);
+        let held: Vec<Vec<Held>> = engrams
+            .iter()
+            .map(|it| held(&repo, &shelf, it, None))
+            .collect();
+        let mut anchors = Anchors::default();
+        let (_, found) = look(&mut anchors, &repo, &shelf, held.iter().flatten())?;
+        let mut found = found.into_iter();
+        let mut engrams: Vec<CheckedEngram> = engrams
+            .iter()
+            .zip(&held)
+            .filter(|(_, held)| !held.is_empty())
+            .map(|(engram, held)| {
+                let pointers: Vec<_> = held
+                    .iter()
+                    .zip(found.by_ref())
+                    .map(|(held, found)| {
+                        checked(
+                            held,
+                            found.and_then(|it| if changed { it.since_head } else { it.here }),
+                        )
+                    })
+                    .collect();
+                CheckedEngram {
+                    id: engram.id,
+                    claim: engram.claim.clone(),
+                    standing: Health::of(pointers.clone()).standing,
+                    pointers,
+                }
+            })
+            .collect();
+        let count = engrams.len() as u64;
+        if changed {
+            engrams.retain(|it| !matches!(it.standing, Evidence::Holds | Evidence::Unknown));
+        }
+        Ok(CheckReply {
+            checked: count,
+            engrams,
+        })
+    }
+
+    /// A new version in the lineage whose pointers are where their lines are now.
+    pub(crate) fn repin(&self, caller: &Caller, id: EngramId) -> Result<PutReply, Refusal> {
+        let engram = self.get(caller, id)?;
+        let pointers = self
+            .repinned(&engram)?
+            .into_iter()
+            .collect::<Result<Vec<_>, _>>()?;
+        let draft = Draft {
+            claim: engram.claim,
+            pointers: inputs(&pointers),
+            kind: Some(engram.kind),
+            fact_type: Some(engram.fact_type),
+            confidence: Some(engram.confidence),
+            ttl: engram.ttl.map(|ttl| ttl.to_string()),
+            scope: Some(engram.scope),
+            topic: Some(engram.topic),
+            tags: engram.tags,
+            agent: Some(engram.provenance.created_by),
+            durability: Some(engram.durability),
+            corrects_lineage: Some(engram.id.to_string()),
+            ..Draft::default()
+        };
+        self.put(caller, draft)
+    }
+
+    /// Asks whoever works next to find out; the todo points at what is left of the evidence.
+    pub(crate) fn reverify(&self, caller: &Caller, id: EngramId) -> Result<PutReply, Refusal> {
+        const ASK: &str = "Is this still true? Its evidence changed: ";
+        let engram = self.get(caller, id)?;
+        let found = self.repinned(&engram)?.into_iter().zip(&engram.pointers);
+        // What is gone is shown as it was.
+        let pointers: Vec<Pointer> = found
+            .map(|(found, pinned)| found.unwrap_or_else(|_| pinned.clone()))
+            .collect();
+        let room = self.config.limits.claim_chars.saturating_sub(ASK.len());
+        let claim = match engram.claim.chars().count() > room {
+            true => engram
+                .claim
+                .chars()
+                .take(room.saturating_sub(1))
+                .chain(['…'])
+                .collect(),
+            false => engram.claim,
+        };
+        let draft = Draft {
+            claim: format!("{ASK}{claim}"),
+            pointers: inputs(&pointers),
+            kind: Some(Kind::Todo),
+            scope: Some(engram.scope),
+            topic: Some(engram.topic),
+            tags: vec!["reverify".to_owned()],
+            ..Draft::default()
+        };
+        self.put(caller, draft)
+    }
+
+    /// Each pointer where its lines are now; those that are in no tree as they are.
+    fn repinned(&self, engram: &Engram) -> Result<Vec<Result<Pointer, Refusal>>, Refusal> {
+        let repo = self.repository()?;
+        let head = repo.head().1.ok_or_else(|| {
+            Refusal::new(
+                Code::PointerNotFound,
+                "the repository has no commit to pin to",
+                "Commit first, then repin.",
+            )
+        })?;
+        let shelf = self.shelf(Some(engram.project));
+        let held = held(&repo, &shelf, engram, None);
+        let (_, found) = look(&mut Anchors::default(), &repo, &shelf, held.iter())?;
+        let mut pointers: Vec<Result<Pointer, Refusal>> =
+            engram.pointers.iter().cloned().map(Ok).collect();
+        for (held, found) in held.iter().zip(found) {
+            let pinned = &engram.pointers[held.index];
+            pointers[held.index] = found.and_then(|stand| repinned(pinned, stand, &head));
+        }
+        Ok(pointers)
+    }
+
+    fn repository(&self) -> Result<Repo, Refusal> {
+        self.repo()?.ok_or_else(|| {
+            Refusal::new(
+                Code::RepoUnavailable,
+                "there is no git repository here",
+                "Change into your clone, or name it with --repo.",
+            )
+        })
+    }
+
+    fn holding(&self, repo: &Repo, eyes: &Eyes) -> Result<Vec<Engram>, Refusal> {
+        let Some(project) = project::find(&self.store, Some(repo))? else {
+            return Ok(Vec::new());
+        };
+        let now = self.now();
+        let mut engrams = self
+            .store
+            .read::<_, Refusal>(|it| Ok(it.newest_holding(project, now, MOST)?))?;
+        engrams.retain(|engram| eyes.may_see(engram));
+        Ok(engrams)
+    }
+
+    fn shelf(&self, project: Option<ProjectId>) -> HomeShelf<'_> {
+        HomeShelf {
+            store: &self.store,
+            project,
+            urls: false,
+        }
+    }
+
+    /// The working tree that this process stands in; none outside of a repository that was given
+    /// an id.
+    pub(crate) fn tree(&self) -> Result<Option<Tree>, Refusal> {
+        let Some(repo) = self.repo()? else {
+            return Ok(None);
+        };
+        let project = project::find(&self.store, Some(&repo))?;
+        Ok(project.map(|project| Tree {
+            project,
+            worktree: repo.worktree(),
+        }))
+    }
+
+    /// Why not all of the working tree is watched, by who follows it.
+    pub(crate) fn watching(&self) -> Result<Option<String>, Refusal> {
+        match self.tree()? {
+            Some(tree) if self.is_followed(&tree) => self.store.read(|it| {
+                let looked = it.looked(tree.project, &tree.worktree)?;
+                Ok(looked.and_then(|it| it.note))
+            }),
+            _ => Ok(None),
+        }
+    }
+
+    /// Says of each claim how its evidence stands, as it was last looked at. What cannot be said is
+    /// left out: it never fails the reading of a claim.
+    pub(crate) fn tell_health<'e>(&self, engrams: impl Iterator<Item = &'e mut Engram>) {
+        let told = self.tree().and_then(|tree| match tree {
+            Some(tree) => self.tell_kept(&tree, engrams),
+            None => Ok(()),
+        });
+        if let Err(error) = told {
+            tracing::info!(%error, "the health of pointers cannot be told");
+        }
+    }
+
+    fn tell_kept<'e>(
+        &self,
+        tree: &Tree,
+        engrams: impl Iterator<Item = &'e mut Engram>,
+    ) -> Result<(), Refusal> {
+        self.store.read(|it| {
+            let is_known = it.looked(tree.project, &tree.worktree)?.is_some();
+            for engram in
+                engrams.filter(|it| it.project == tree.project && it.valid_until.is_none())
+            {
+                engram.health = match it.health(engram.id, &tree.worktree)? {
+                    // It resolved when it was stored, and nothing else was seen since.
+                    None if engram.verified && is_known => Some(Health::unchanged()),
+                    found => found,
+                };
+            }
+            Ok(())
+        })
+    }
+
+    /// The same of a few claims that are asked for: looked up now where no process follows the tree.
+    pub(crate) fn tell_health_now(&self, engrams: &mut [Engram]) {
+        let told = (|| {
+            let Some(tree) = self.tree()? else {
+                return Ok(());
+            };
+            match self.is_followed(&tree) {
+                true => self.tell_kept(&tree, engrams.iter_mut()),
+                false => self.look_now(&tree, engrams),
+            }
+        })();
+        if let Err(error) = told {
+            let error: Refusal = error;
+            tracing::info!(%error, "the health of pointers cannot be told");
+        }
+    }
+
+    /// What became of a pointer that was just resolved; none where nothing did.
+    pub(crate) fn became(
+        &self,
+        repo: &Repo,
+        shelf: &HomeShelf<'_>,
+        asked: &Pointer,
+        resolved: &Resolved,
+    ) -> Option<CheckedPointer> {
+        let held = pins::of_resolved(repo, shelf, asked, resolved)?;
+        let looked = look(&mut Anchors::default(), repo, shelf, std::iter::once(&held));
+        let found = looked.and_then(|(_, mut found)| found.swap_remove(0));
+        let checked = checked(&held, found.and_then(|it| it.here));
+        (!checked.is_unchanged()).then_some(checked)
+    }
+
+    fn look_now(&self, tree: &Tree, engrams: &mut [Engram]) -> Result<(), Refusal> {
+        let repo = self.repository()?;
+        let shelf = self.shelf(Some(tree.project));
+        let (mut which, mut all) = (Vec::new(), Vec::new());
+        for (at, engram) in engrams.iter().enumerate() {
+            if engram.project != tree.project || engram.valid_until.is_some() || engram.redacted {
+                continue;
+            }
+            let held = held(&repo, &shelf, engram, None);
+            if !held.is_empty() {
+                which.push(at);
+                all.push(held);
+            }
+        }
+        let (_, found) = look(&mut Anchors::default(), &repo, &shelf, all.iter().flatten())?;
+        let mut rest = found.as_slice();
+        for (at, held) in which.into_iter().zip(&all) {
+            let (own, others) = rest.split_at(held.len().min(rest.len()));
+            rest = others;
+            engrams[at].health = Some(health(held, own));
+        }
+        Ok(())
+    }
+}
+
+fn inputs(pointers: &[Pointer]) -> Vec<PointerInput> {
+    let texts = pointers.iter().map(ToString::to_string);
+    texts.map(PointerInput::Text).collect()
+}
+
+/// The same address where its lines are now: at the commit that is checked out, or, where the work
+/// since then changed them, in the working tree.
+fn repinned(pointer: &Pointer, stand: Stand, head: &str) -> Result<Pointer, Refusal> {
+    let committed = stand.at_head?.place;
+    let is_edited = !matches!(
+        stand.since_head.map(|it| it.state),
+        Ok(State::Unchanged | State::Moved | State::Renamed)
+    );
+    let here = stand.here?.place;
+    let (place, pin) = match (here, committed) {
+        (None, _) => {
+            return Err(Refusal::new(
+                Code::PointerNotFound,
+                format!("{} is gone", pointer.label()),
+                "Retire the claim with `engram forget`, or correct it with evidence that is there.",
+            ));
+        }
+        (Some(_), Some(committed)) if !is_edited => (committed, Pin::Rev(head.to_owned())),
+        (Some(here), _) => (here, Pin::Worktree),
+    };
+    let mut target = pointer.target.clone();
+    match &mut target {
+        Target::Repo {
+            path,
+            lines,
+            pin: it,
+        } => {
+            *path = place.path;
+            if lines.is_some() {
+                *lines = Some(Lines {
+                    start: place.start,
+                    end: place.end,
+                });
+            }
+            *it = pin;
+        }
+        Target::Artifact {
+            name: path,
+            pin: it,
+            ..
+        }
+        | Target::Test { path, pin: it, .. } => {
+            *path = place.path;
+            *it = pin;
+        }
+        _ => {}
+    }
+    Ok(Pointer {
+        target,
+        digest: None,
+    })
+}

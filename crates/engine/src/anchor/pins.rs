@@ -1,0 +1,205 @@
+//! What claims are pinned to, and what a look at it comes to.
+
+use engram_model::{CheckedPointer, Engram, Health, Lines, Pin, Pointer, Refusal, Target};
+use engram_pointers::{
+    Anchors, Found, Look, Origin, Pinned, Repo, Resolved, Shelf, Stand, resolve,
+    track::{Span, State},
+};
+
+use crate::HomeShelf;
+
+/// A pointer of a claim that addresses lines of a file in git.
+#[derive(Clone)]
+pub(super) struct Held {
+    /// Which of the claim's pointers.
+    pub(super) index: usize,
+    /// The pointer as it is stored.
+    pub(super) pointer: String,
+    /// What to follow, or why it cannot be found where it was pinned.
+    pub(super) pinned: Result<Pinned, Refusal>,
+    /// Whether something else was read than what is pinned.
+    pub(super) phantom: bool,
+}
+
+/// What a claim holds on to. Sections and tests are found where they are pinned first. What is
+/// pinned is compared with what was read once, and not again where it is known how it stood `before`.
+pub(super) fn held(
+    repo: &Repo,
+    shelf: &HomeShelf<'_>,
+    engram: &Engram,
+    before: Option<&Health>,
+) -> Vec<Held> {
+    let pointers = engram.pointers.iter().enumerate();
+    pointers
+        .filter_map(|(index, pointer)| {
+            let (path, origin) = address(shelf, pointer)?;
+            let text = pointer.to_string();
+            let known = before.map(|it| {
+                it.pointers
+                    .iter()
+                    .any(|it| it.phantom && it.pointer == text)
+            });
+            let (pinned, phantom) = match lines(repo, shelf, pointer, known) {
+                Ok((lines, phantom)) => {
+                    let (start, end) = (lines.start, lines.end);
+                    let span = Span { path, start, end };
+                    (Ok(Pinned { origin, span }), phantom)
+                }
+                Err(refusal) => (Err(refusal), false),
+            };
+            Some(Held {
+                index,
+                pointer: text,
+                pinned,
+                phantom,
+            })
+        })
+        .collect()
+}
+
+/// What became of one pointer that was just resolved; none where it is in no tree.
+pub(super) fn of_resolved(
+    repo: &Repo,
+    shelf: &HomeShelf<'_>,
+    asked: &Pointer,
+    resolved: &Resolved,
+) -> Option<Held> {
+    let (path, origin) = address(shelf, &resolved.pointer)?;
+    let lines = resolved.lines.unwrap_or(Lines {
+        start: 1,
+        end: count_lines(&resolved.bytes),
+    });
+    Some(Held {
+        index: 0,
+        pointer: resolved.pointer.to_string(),
+        pinned: Ok(Pinned {
+            origin,
+            span: Span {
+                path,
+                start: lines.start,
+                end: lines.end,
+            },
+        }),
+        phantom: asked.digest.is_some() && asked.digest != resolved.pointer.digest,
+    })
+    .filter(|_| repo.head().1.is_some())
+}
+
+/// The path and what pins it; none for what is in no tree.
+fn address(shelf: &HomeShelf<'_>, pointer: &Pointer) -> Option<(String, Origin)> {
+    let (Target::Repo { path, pin, .. }
+    | Target::Artifact {
+        name: path, pin, ..
+    }
+    | Target::Test { path, pin, .. }) = &pointer.target
+    else {
+        return None;
+    };
+    let origin = match pin {
+        Pin::Rev(commit) => Origin::Commit(commit.clone()),
+        Pin::Digest(digest) if matches!(pointer.target, Target::Repo { .. }) => Origin::Kept {
+            digest_hex: digest.clone(),
+            base: shelf.base(digest, path),
+        },
+        _ => return None,
+    };
+    Some((path.clone(), origin))
+}
+
+/// The lines that a pointer addresses where it is pinned, and whether something else was read.
+fn lines(
+    repo: &Repo,
+    shelf: &HomeShelf<'_>,
+    pointer: &Pointer,
+    known: Option<bool>,
+) -> Result<(Lines, bool), Refusal> {
+    if let (Some(lines), Some(phantom)) = (pointer.lines(), known) {
+        return Ok((lines, phantom));
+    }
+    let found = resolve(Some(repo), shelf, pointer)?;
+    let phantom = pointer.digest.is_some() && pointer.digest != found.pointer.digest;
+    let lines = found.lines.unwrap_or(Lines {
+        start: 1,
+        end: count_lines(&found.bytes),
+    });
+    Ok((lines, phantom))
+}
+
+fn count_lines(bytes: &[u8]) -> u32 {
+    let ends = bytes.iter().filter(|byte| **byte == b'\n').count();
+    let open = usize::from(bytes.last().is_some_and(|byte| *byte != b'\n'));
+    u32::try_from((ends + open).max(1)).unwrap_or(u32::MAX)
+}
+
+/// One look at all that these claims hold on to. None for a pointer that is not there to follow.
+pub(super) fn look<'h>(
+    anchors: &mut Anchors,
+    repo: &Repo,
+    shelf: &dyn Shelf,
+    held: impl Iterator<Item = &'h Held> + Clone,
+) -> Result<(Option<String>, Vec<Result<Stand, Refusal>>), Refusal> {
+    let pinned: Vec<Pinned> = held
+        .clone()
+        .filter_map(|it| it.pinned.clone().ok())
+        .collect();
+    let Look { head, stands } = anchors.look(repo, shelf, &pinned)?;
+    let mut stands = stands.into_iter();
+    let found = held.map(|it| match &it.pinned {
+        Ok(_) => stands.next().ok_or_else(not_answered),
+        Err(refusal) => Err(refusal.clone()),
+    });
+    let found = found.collect();
+    Ok((head, found))
+}
+
+fn not_answered() -> Refusal {
+    Refusal::new(
+        engram_model::Code::Internal,
+        "a pointer was not answered",
+        "Please report this.",
+    )
+}
+
+/// How a claim stands by what was found.
+pub(super) fn health(held: &[Held], found: &[Result<Stand, Refusal>]) -> Health {
+    let here = found.iter().map(|it| match it {
+        Ok(stand) => stand.here.clone(),
+        Err(refusal) => Err(refusal.clone()),
+    });
+    Health::of(
+        held.iter()
+            .zip(here)
+            .map(|(it, found)| checked(it, found))
+            .collect(),
+    )
+}
+
+pub(super) fn checked(held: &Held, found: Found) -> CheckedPointer {
+    let mut checked = CheckedPointer {
+        pointer: held.pointer.clone(),
+        state: None,
+        path: None,
+        start: None,
+        end: None,
+        change: None,
+        confidence: None,
+        phantom: held.phantom,
+        error: None,
+    };
+    match found {
+        Err(error) => checked.error = Some(error),
+        Ok(anchor) => {
+            checked.state = Some(anchor.state.as_str().to_owned());
+            if let State::Edited(edit) = anchor.state {
+                checked.change = Some(edit.as_str().to_owned());
+            }
+            checked.confidence = Some(anchor.confidence);
+            if let Some(place) = anchor.place {
+                checked.path = Some(place.path);
+                checked.start = Some(place.start);
+                checked.end = Some(place.end);
+            }
+        }
+    }
+    checked
+}

@@ -1,0 +1,496 @@
+//! Pointer health: what a follower finds as the tree changes, what is found without one, and what
+//! that means for a claim.
+
+use std::{fs, path::PathBuf, sync::mpsc::Receiver, time::Duration};
+
+use engram_engine::Subscription;
+use engram_model::{
+    Anchored, Caller, Change, CheckReply, Draft, EngramId, Evidence, Feed, Filter, Health,
+    PointerInput, PutReply, Refusal, Reply, Request,
+};
+
+use crate::fixture::{Asked, Ground, draft, git, head, query};
+
+/// Longest wait for news; far beyond what it takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const SPAN: &str = "repo:src/lib.rs#L40-L44@HEAD";
+
+fn claim(at: &Asked, text: &str, pointer: &str) -> PutReply {
+    at.put(&Caller::User, on(text, pointer)).unwrap()
+}
+
+fn on(text: &str, pointer: &str) -> Draft {
+    Draft {
+        pointers: vec![PointerInput::Text(pointer.to_owned())],
+        ..draft(text)
+    }
+}
+
+fn health(at: &Asked, id: EngramId) -> Health {
+    let engram = at.get(&Caller::User, id).unwrap();
+    engram.health.expect("a claim whose evidence was looked at")
+}
+
+fn check(at: &Asked, changed: bool) -> CheckReply {
+    match at
+        .0
+        .handle(&Caller::User, Request::CheckPointers { changed })
+    {
+        Ok(Reply::Checked(reply)) => reply,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn repin(at: &Asked, id: EngramId) -> Result<PutReply, Refusal> {
+    match at.0.handle(&Caller::User, Request::Repin(id))? {
+        Reply::Put(reply) => Ok(reply),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// One line for a person: standing, then what became of each pointer.
+fn line(health: &Health) -> String {
+    let words = health.pointers.iter().map(|it| it.words());
+    let all: Vec<String> = std::iter::once(health.standing.words().to_owned())
+        .chain(words)
+        .collect();
+    all.join(" | ")
+}
+
+struct Tree(PathBuf);
+
+impl Tree {
+    fn write(&self, path: &str, text: &str) {
+        let at = self.0.join(path);
+        fs::create_dir_all(at.parent().unwrap()).unwrap();
+        fs::write(at, text).unwrap();
+    }
+
+    fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.0.join(path)).unwrap()
+    }
+
+    fn replace(&self, path: &str, from: &str, to: &str) {
+        let text = self.read(path);
+        assert!(text.contains(from), "{path} has no {from}");
+        self.write(path, &text.replace(from, to));
+    }
+
+    fn git(&self, args: &[&str]) {
+        git(&self.0, args);
+    }
+}
+
+/// What is done to the tree, and how the claim on lines 40 to 44 stands after it.
+type Step = (&'static str, fn(&Tree), &'static str);
+
+const STEPS: &[Step] = &[
+    (
+        "an edit on disk",
+        |it| it.replace("src/lib.rs", "value_42", "other_42"),
+        "needs re-verification | edited, now src/lib.rs#L40-L44",
+    ),
+    (
+        "the edit undone",
+        |it| it.replace("src/lib.rs", "other_42", "value_42"),
+        "evidence unchanged",
+    ),
+    (
+        "lines above",
+        |it| {
+            it.replace(
+                "src/lib.rs",
+                "let value_1 =",
+                "// one\n// two\nlet value_1 =",
+            )
+        },
+        "evidence unchanged | moved, now src/lib.rs#L42-L46",
+    ),
+    (
+        "committed",
+        |it| it.git(&["commit", "-qam", "more"]),
+        "evidence unchanged | moved, now src/lib.rs#L42-L46",
+    ),
+    (
+        "renamed with git",
+        |it| it.git(&["mv", "src/lib.rs", "src/core.rs"]),
+        "evidence unchanged | renamed, now src/core.rs#L42-L46",
+    ),
+    (
+        "whitespace only",
+        |it| it.replace("src/core.rs", "let value_43", "    let value_43"),
+        "evidence unchanged | edited in whitespace, now src/core.rs#L42-L46",
+    ),
+    (
+        "deleted from disk",
+        |it| fs::remove_file(it.0.join("src/core.rs")).unwrap(),
+        "evidence gone | deleted",
+    ),
+    (
+        "another branch",
+        |it| it.git(&["reset", "-q", "--hard", "HEAD~1"]),
+        "evidence unchanged",
+    ),
+];
+
+#[test]
+fn evidence_is_looked_up_when_nobody_follows() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let id = claim(&at, "Values are computed with alpha beta gamma", SPAN).id;
+    let tree = Tree(ground.path("repo"));
+    for (name, change, want) in STEPS {
+        change(&tree);
+        assert_eq!(line(&health(&at, id)), *want, "{name}");
+        let stale = *want == "needs re-verification | edited, now src/lib.rs#L40-L44";
+        assert_eq!(
+            check(&at, true).engrams.len(),
+            usize::from(stale || want.contains("gone")),
+            "{name}"
+        );
+    }
+    let entries = at.journal().entries;
+    assert_eq!(entries.len(), 1, "asking writes nothing");
+}
+
+/// A process that stays, and the news that it journals.
+struct Followed {
+    at: Asked,
+    news: Receiver<Anchored>,
+    _subscription: Subscription,
+}
+
+fn follow(at: Asked) -> Followed {
+    at.0.follow().unwrap();
+    let (send, news) = std::sync::mpsc::channel();
+    let after = at.journal().head;
+    let subscription =
+        at.0.subscribe(after, move |entries| {
+            for entry in entries {
+                if let Change::Anchored { engrams, .. } = entry.change {
+                    engrams
+                        .into_iter()
+                        .for_each(|it| send.send(it).unwrap_or(()));
+                }
+            }
+        })
+        .unwrap();
+    Followed {
+        at,
+        news,
+        _subscription: subscription,
+    }
+}
+
+impl Followed {
+    /// The first news of this sort; others may come between, while a change is half done.
+    #[track_caller]
+    fn until(&self, id: EngramId, want: &str, name: &str) -> Health {
+        let mut seen = Vec::new();
+        loop {
+            match self.news.recv_timeout(PATIENCE) {
+                Ok(it) if it.id == id && line(&it.health) == want => return it.health,
+                Ok(it) => seen.push(line(&it.health)),
+                Err(error) => panic!("{name}: {error}; wanted {want:?}, heard {seen:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_process_that_stays_journals_what_became_of_evidence() {
+    let ground = Ground::new();
+    let followed = follow(ground.open());
+    let id = claim(
+        &followed.at,
+        "Values are computed with alpha beta gamma",
+        SPAN,
+    )
+    .id;
+    let tree = Tree(ground.path("repo"));
+    let mut before = "evidence unchanged";
+    for (name, change, want) in STEPS {
+        change(&tree);
+        if *want == before {
+            continue; // no news
+        }
+        let said = followed.until(id, want, name);
+        assert_eq!(health(&followed.at, id), said, "{name}");
+        before = want;
+    }
+    let other = ground.open_at("repo", 2);
+    assert_eq!(
+        line(&health(&other, id)),
+        "evidence unchanged",
+        "another process reads the same"
+    );
+}
+
+#[test]
+fn folders_that_come_later_are_watched() {
+    let ground = Ground::new();
+    let followed = follow(ground.open());
+    let tree = Tree(ground.path("repo"));
+    let first = claim(&followed.at, "The first claim wakes the follower", SPAN).id;
+    tree.replace("src/lib.rs", "value_42", "other_42");
+    followed.until(first, STEPS[0].2, "the follower is awake");
+    tree.write("new/deep/a.rs", "fn a() {\n    one();\n    two();\n}\n");
+    tree.git(&["add", "-A"]);
+    tree.git(&["commit", "-qm", "a"]);
+    let second = claim(
+        &followed.at,
+        "a calls one, then two",
+        "repo:new/deep/a.rs#L1-L4@HEAD",
+    )
+    .id;
+    tree.replace("new/deep/a.rs", "two();", "three();");
+    followed.until(
+        second,
+        "needs re-verification | edited, now new/deep/a.rs#L1-L4",
+        "a file in a new folder",
+    );
+}
+
+#[test]
+fn where_watches_run_out_folders_of_evidence_are_watched() {
+    let ground = Ground::new();
+    fs::create_dir_all(ground.home()).unwrap();
+    fs::write(
+        ground.home().join("config.toml"),
+        "[limits]\nwatched_folders = 1\n",
+    )
+    .unwrap();
+    let followed = follow(ground.open());
+    let id = claim(
+        &followed.at,
+        "Values are computed with alpha beta gamma",
+        SPAN,
+    )
+    .id;
+    let tree = Tree(ground.path("repo"));
+    for (name, change, want) in &STEPS[..1] {
+        change(&tree);
+        followed.until(id, want, name);
+    }
+    let said = followed
+        .at
+        .status(&Caller::User)
+        .unwrap()
+        .watching
+        .unwrap_or_default();
+    assert!(said.contains("only folders that hold evidence"), "{said:?}");
+}
+
+#[test]
+fn each_worktree_has_its_own_health() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let id = claim(&at, "Values are computed with alpha beta gamma", SPAN).id;
+    let tree = Tree(ground.path("repo"));
+    tree.git(&["worktree", "add", "-q", "../linked"]);
+    let linked = Tree(ground.path("linked"));
+    let main = follow(at);
+    let other = follow(ground.open_at("linked", 2));
+    linked.replace("src/lib.rs", "value_42", "other_42");
+    other.until(id, STEPS[0].2, "an edit in the linked one");
+    assert_eq!(line(&health(&main.at, id)), "evidence unchanged");
+    let stale = Filter {
+        health: vec![Evidence::NeedsReverification],
+        ..Filter::default()
+    };
+    for (it, want) in [(&main.at, 0), (&other.at, 1)] {
+        let feed = Feed {
+            filter: stale.clone(),
+            ..Feed::default()
+        };
+        let page = it.for_feed(&Caller::User, Request::Feed(feed)).unwrap();
+        assert_eq!(page.entries.len(), want);
+    }
+}
+
+#[test]
+fn a_claim_whose_evidence_changed_ranks_lower() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let sound = claim(
+        &at,
+        "The parser retries after a pause",
+        "repo:src/lib.rs#L90@HEAD",
+    )
+    .id;
+    ground.clock.turn(60);
+    let stale = claim(&at, "The parser retries three times", SPAN).id;
+    let order = || -> Vec<EngramId> {
+        let found = at.query(&Caller::User, "what the parser retries");
+        found.engrams.iter().map(|it| it.id).collect()
+    };
+    assert_eq!(order(), [stale, sound]);
+    let tree = Tree(ground.path("repo"));
+    tree.replace("src/lib.rs", "value_42", "other_42");
+    assert_eq!(order(), [sound, stale]);
+    let then = engram_model::Query {
+        as_of: Some(ground.clock.now()),
+        ..query("what the parser retries")
+    };
+    let found = at.ask(&Caller::User, then).unwrap();
+    assert_eq!(
+        found.engrams[0].id, stale,
+        "what was known then does not change"
+    );
+}
+
+#[test]
+fn what_was_not_committed_is_followed_from_its_snapshot() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let tree = Tree(ground.path("repo"));
+    tree.replace("src/lib.rs", "value_42", "fresh_42");
+    let id = claim(&at, "Line 42 is fresh", "repo:src/lib.rs#L40-L44@worktree").id;
+    assert_eq!(line(&health(&at, id)), "evidence unchanged");
+    tree.git(&["commit", "-qam", "fresh"]);
+    assert_eq!(line(&health(&at, id)), "evidence unchanged", "committed");
+    tree.git(&["mv", "src/lib.rs", "src/core.rs"]);
+    tree.git(&["commit", "-qm", "core"]);
+    assert_eq!(
+        line(&health(&at, id)),
+        "evidence unchanged | renamed, now src/core.rs#L40-L44"
+    );
+    tree.replace("src/core.rs", "fresh_42", "stale_42");
+    assert_eq!(
+        line(&health(&at, id)),
+        "needs re-verification | edited, now src/core.rs#L40-L44"
+    );
+}
+
+#[test]
+fn evidence_outlives_its_history() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let tree = Tree(ground.path("repo"));
+    let id = claim(&at, "Values are computed with alpha beta gamma", SPAN).id;
+    let first = head(&tree.0);
+    tree.replace("src/lib.rs", "let value_1 =", "// one\nlet value_1 =");
+    tree.git(&["commit", "-qa", "--amend", "-m", "rewritten"]);
+    tree.git(&["reflog", "expire", "--expire=now", "--all"]);
+    tree.git(&["gc", "-q", "--prune=now"]);
+    assert_ne!(first, head(&tree.0));
+    assert_eq!(
+        line(&health(&at, id)),
+        "evidence unchanged | moved, now src/lib.rs#L41-L45"
+    );
+}
+
+#[test]
+fn a_phantom_read_shows() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let real = at.deref(&Caller::User, SPAN).unwrap().content_digest;
+    let wrong = format!("sha256:{}", "0".repeat(64));
+    for (digest, phantom) in [(real, false), (wrong, true)] {
+        let pointer = serde_json::json!({
+            "type": "repo", "ref": "src/lib.rs@HEAD", "span": "L40-L44", "digest": digest,
+        });
+        let pointer: PointerInput = serde_json::from_value(pointer).unwrap();
+        let sent = Draft {
+            pointers: vec![pointer.clone()],
+            ..draft(&format!("A claim on {digest}"))
+        };
+        let stored = at.put(&Caller::User, sent).unwrap();
+        let found = stored.findings.iter().any(|it| it.what == "phantom_read");
+        assert_eq!(found, phantom, "{digest}");
+        let want = match phantom {
+            true => "needs re-verification | unchanged; something else was read",
+            false => "evidence unchanged",
+        };
+        assert_eq!(line(&health(&at, stored.id)), want);
+        let read = engram_model::Deref {
+            pointer,
+            max_tokens: None,
+            turn: None,
+            budget_token: None,
+        };
+        let read = at.for_deref(&Caller::User, Request::Deref(read)).unwrap();
+        assert_eq!(read.now.is_some_and(|it| it.phantom), phantom);
+    }
+}
+
+#[test]
+fn repinning_takes_the_tree_as_it_is() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let tree = Tree(ground.path("repo"));
+    let first = claim(&at, "Values are computed with alpha beta gamma", SPAN).id;
+    for (name, change, want, pin) in [
+        ("edited on disk", STEPS[0].1, STEPS[0].2, "@sha256:"),
+        (
+            "moved in a commit",
+            (|it: &Tree| {
+                it.replace("src/lib.rs", "let value_1 =", "// one\nlet value_1 =");
+                it.git(&["commit", "-qam", "more"]);
+            }) as fn(&Tree),
+            "evidence unchanged | moved, now src/lib.rs#L41-L45",
+            "#L41-L45@",
+        ),
+    ] {
+        let lineage = at.get(&Caller::User, first).unwrap().lineage_id;
+        let history = |it: EngramId| match at.0.handle(&Caller::User, Request::History(it)) {
+            Ok(Reply::History(all)) => all,
+            other => panic!("{other:?}"),
+        };
+        let newest = history(first)[0].id;
+        change(&tree);
+        assert_eq!(line(&health(&at, newest)), want, "{name}");
+        let again = repin(&at, newest).unwrap();
+        assert_eq!(again.lineage_id, lineage, "{name}");
+        let engram = at.get(&Caller::User, again.id).unwrap();
+        let pointer = engram.pointers[0].to_string();
+        assert!(pointer.contains(pin), "{name}: {pointer}");
+        assert_eq!(line(&health(&at, again.id)), "evidence unchanged", "{name}");
+    }
+    fs::remove_file(tree.0.join("src/lib.rs")).unwrap();
+    let newest = check(&at, false).engrams[0].id;
+    let refusal = repin(&at, newest).unwrap_err();
+    assert!(refusal.message.contains("gone"), "{refusal}");
+}
+
+#[test]
+fn who_is_unsure_leaves_a_todo() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let tree = Tree(ground.path("repo"));
+    let long = format!(
+        "Values are computed. {}",
+        "Much more is said of them. ".repeat(17)
+    );
+    let reverify = |id| match at.0.handle(&Caller::User, Request::Reverify(id)) {
+        Ok(Reply::Put(reply)) => at.get(&Caller::User, reply.id).unwrap(),
+        other => panic!("{other:?}"),
+    };
+    let ids = [long.trim(), "Values are computed with alpha"].map(|it| claim(&at, it, SPAN).id);
+    for (name, change, pin) in [
+        ("edited", STEPS[0].1, "@sha256:"),
+        (
+            "gone",
+            (|it: &Tree| fs::remove_file(it.0.join("src/lib.rs")).unwrap()) as fn(&Tree),
+            "#L40-L44@",
+        ),
+    ] {
+        change(&tree);
+        for id in ids {
+            let todo = reverify(id);
+            assert_eq!(todo.kind.as_str(), "todo", "{name}");
+            assert!(
+                todo.claim.starts_with("Is this still true?"),
+                "{name}: {}",
+                todo.claim
+            );
+            assert!(todo.claim.chars().count() <= 500, "{name}");
+            assert!(
+                todo.pointers[0].to_string().contains(pin),
+                "{name}: {}",
+                todo.pointers[0]
+            );
+        }
+    }
+}

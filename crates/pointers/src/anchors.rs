@@ -1,0 +1,434 @@
+//! Where pinned lines are now, asked again and again: first from the pin to the commit that is
+//! checked out, which is followed only when that moves, then from there to the files on disk, which
+//! is followed only for files that differ. What was found for a commit is remembered, so that
+//! switching back to it costs next to nothing.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+
+use engram_model::Refusal;
+use git2::{DiffOptions, Oid};
+
+use crate::{
+    Repo, Shelf, refuse,
+    track::{Anchor, Side, Span, State, between, track},
+};
+
+/// For how many commits it is remembered where lines are.
+const MOST_COMMITS: usize = 8;
+
+/// What a span is pinned to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// A full commit id.
+    Commit(String),
+    /// A file of the working tree that was kept.
+    Kept {
+        /// Of its bytes, in lower-case hex.
+        digest_hex: String,
+        /// The commit that was checked out then.
+        base: Option<String>,
+    },
+}
+
+/// Lines to follow.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Pinned {
+    /// Where they are known to be.
+    pub origin: Origin,
+    /// As they are numbered there.
+    pub span: Span,
+}
+
+/// Where lines are, or why nobody could look.
+pub type Found = Result<Anchor, Refusal>;
+
+/// Where pinned lines are now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stand {
+    /// In the commit that is checked out.
+    pub at_head: Found,
+    /// On disk; in a bare repository, the same.
+    pub here: Found,
+    /// What the work since that commit did to them.
+    pub since_head: Found,
+}
+
+/// What one look found.
+#[derive(Clone, Debug)]
+pub struct Look {
+    /// The commit that is checked out; none before the first.
+    pub head: Option<String>,
+    /// In the order that was asked for.
+    pub stands: Vec<Stand>,
+}
+
+/// Remembers what it found.
+#[derive(Default)]
+pub struct Anchors {
+    /// By the tree that is checked out, the latest last.
+    at_head: VecDeque<(Oid, HashMap<Pinned, Found>)>,
+    /// The blobs that lines are pinned in; none where there is no such file.
+    origins: HashMap<(Origin, String), Option<Oid>>,
+}
+
+impl Anchors {
+    /// Where each of these is now.
+    ///
+    /// # Errors
+    /// A repository that is not there. Lines that cannot be followed have a refusal of their own.
+    pub fn look(
+        &mut self,
+        repo: &Repo,
+        shelf: &dyn Shelf,
+        pinned: &[Pinned],
+    ) -> Result<Look, Refusal> {
+        let head = repo.head().1;
+        let Some(head) = head else {
+            let kept = Kept::new(repo, shelf, None);
+            let stands = follow(repo, &kept, pinned.iter(), &Side::Worktree);
+            return Ok(Look {
+                head: None,
+                stands: stands.into_iter().map(unborn).collect(),
+            });
+        };
+        let kept = Kept::new(repo, shelf, Some(&head));
+        let at_head = self.at_head(repo, &kept, &head, pinned)?;
+        let stands = match repo.workdir() {
+            Some(_) => on_disk(repo, &kept, &head, pinned, at_head),
+            None => at_head.into_iter().map(bare).collect(),
+        };
+        Ok(Look {
+            head: Some(head),
+            stands,
+        })
+    }
+
+    fn at_head(
+        &mut self,
+        repo: &Repo,
+        kept: &Kept<'_>,
+        head: &str,
+        pinned: &[Pinned],
+    ) -> Result<Vec<Found>, Refusal> {
+        let tree = repo.commit(head)?.tree().map_err(|_| repo.gone())?;
+        let mut known = self.known(tree.id());
+        let mut blobs: HashMap<&str, Option<Oid>> = HashMap::new();
+        let mut at = |path| *blobs.entry(path).or_insert_with(|| blob_at(&tree, path));
+        let mut same = Vec::with_capacity(pinned.len());
+        let mut asked: Vec<&Pinned> = Vec::new();
+        for it in pinned {
+            let blob = self.origin(repo, kept, it);
+            let is_same = blob.is_some() && blob == at(&it.span.path);
+            same.push(is_same);
+            if !is_same && !known.contains_key(it) {
+                asked.push(it);
+            }
+        }
+        let side = Side::Commit(head.to_owned());
+        let found = follow(repo, kept, asked.iter().copied(), &side);
+        known.extend(asked.into_iter().cloned().zip(found));
+        let answers = pinned.iter().zip(same).map(|(it, same)| match same {
+            true => Ok(unchanged(&it.span)),
+            false => known.get(it).cloned().unwrap_or_else(|| Err(repo.gone())),
+        });
+        let answers = answers.collect();
+        self.at_head.push_back((tree.id(), known));
+        if self.at_head.len() > MOST_COMMITS {
+            self.at_head.pop_front();
+        }
+        Ok(answers)
+    }
+
+    /// What was found in this tree before; what could not be looked at is tried again.
+    fn known(&mut self, tree: Oid) -> HashMap<Pinned, Found> {
+        let Some(at) = self.at_head.iter().position(|(id, _)| *id == tree) else {
+            return HashMap::new();
+        };
+        let (_, mut known) = self.at_head.remove(at).unwrap_or((tree, HashMap::new()));
+        known.retain(|_, found| found.is_ok());
+        known
+    }
+
+    fn origin(&mut self, repo: &Repo, kept: &Kept<'_>, pinned: &Pinned) -> Option<Oid> {
+        let key = (pinned.origin.clone(), pinned.span.path.clone());
+        if let Some(blob) = self.origins.get(&key) {
+            return *blob;
+        }
+        let blob = match &pinned.origin {
+            Origin::Commit(commit) => repo
+                .commit(commit)
+                .ok()
+                .and_then(|it| it.tree().ok())
+                .and_then(|tree| blob_at(&tree, &pinned.span.path)),
+            Origin::Kept { digest_hex, .. } => kept.blob_id(digest_hex),
+        };
+        // What is not there may still be fetched.
+        if blob.is_some() {
+            self.origins.insert(key, blob);
+        }
+        blob
+    }
+}
+
+fn unborn(here: Found) -> Stand {
+    Stand {
+        at_head: here.clone(),
+        since_head: here.clone(),
+        here,
+    }
+}
+
+fn bare(at_head: Found) -> Stand {
+    let place = at_head.as_ref().ok().and_then(|it| it.place.as_ref());
+    Stand {
+        since_head: match place {
+            Some(place) => Ok(unchanged(place)),
+            None => Err(gone_before()),
+        },
+        here: at_head.clone(),
+        at_head,
+    }
+}
+
+fn unchanged(span: &Span) -> Anchor {
+    Anchor {
+        state: State::Unchanged,
+        place: Some(span.clone()),
+        confidence: 1.0,
+    }
+}
+
+fn gone_before() -> Refusal {
+    refuse::not_found(
+        "the evidence was gone before",
+        "Look at the claim: retire it, or point it at evidence that is there.",
+    )
+}
+
+fn blob_at(tree: &git2::Tree<'_>, path: &str) -> Option<Oid> {
+    if path.contains('\0') {
+        return None;
+    }
+    let entry = tree.get_path(std::path::Path::new(path)).ok()?;
+    matches!(entry.filemode(), 0o100_644 | 0o100_755 | 0o100_664).then(|| entry.id())
+}
+
+/// One pass for each origin.
+fn follow<'p>(
+    repo: &Repo,
+    kept: &Kept<'_>,
+    pinned: impl Iterator<Item = &'p Pinned>,
+    to: &Side,
+) -> Vec<Found> {
+    let pinned: Vec<&Pinned> = pinned.collect();
+    let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    let mut found: Vec<Option<Found>> = vec![None; pinned.len()];
+    for (at, it) in pinned.iter().enumerate() {
+        match kept.commit(it) {
+            Ok(commit) => groups.entry(commit).or_default().push(at),
+            Err(refusal) => found[at] = Some(Err(refusal)),
+        }
+    }
+    for (commit, members) in groups {
+        let spans: Vec<Span> = members.iter().map(|at| pinned[*at].span.clone()).collect();
+        match track(repo, &Side::Commit(commit), to, &spans) {
+            Ok(anchors) => {
+                for (at, anchor) in members.into_iter().zip(anchors) {
+                    found[at] = Some(anchor);
+                }
+            }
+            // A commit that is out of reach says nothing about the others.
+            Err(refusal) => {
+                for at in members {
+                    found[at] = Some(Err(refusal.clone()));
+                }
+            }
+        }
+    }
+    let answered = found.into_iter();
+    answered
+        .map(|it| it.unwrap_or_else(|| Err(repo.gone())))
+        .collect()
+}
+
+/// From the commit that is checked out to the files on disk.
+fn on_disk(
+    repo: &Repo,
+    kept: &Kept<'_>,
+    head: &str,
+    pinned: &[Pinned],
+    at_head: Vec<Found>,
+) -> Vec<Stand> {
+    let places: Vec<Option<Span>> = at_head
+        .iter()
+        .map(|it| it.as_ref().ok().and_then(|it| it.place.clone()))
+        .collect();
+    let mut paths: HashSet<&str> = places.iter().flatten().map(|it| it.path.as_str()).collect();
+    paths.extend(pinned.iter().map(|it| it.span.path.as_str()));
+    let dirty = match dirty(repo, head, &paths) {
+        Ok(dirty) => dirty,
+        Err(error) => {
+            tracing::info!(%error, "the working tree cannot be compared; every file is looked at");
+            paths.iter().map(|it| (*it).to_owned()).collect()
+        }
+    };
+    let side = Side::Commit(head.to_owned());
+    let moved: Vec<Span> = places
+        .iter()
+        .flatten()
+        .filter(|it| dirty.contains(&it.path))
+        .cloned()
+        .collect();
+    let mut since = match track(repo, &side, &Side::Worktree, &moved) {
+        Ok(found) => found.into_iter(),
+        Err(refusal) => vec![Err(refusal); moved.len()].into_iter(),
+    };
+    let mut stands = Vec::with_capacity(pinned.len());
+    for ((it, at_head), place) in pinned.iter().zip(at_head).zip(places) {
+        let stand = match place {
+            None => lost(repo, kept, it, at_head, &dirty),
+            Some(place) if !dirty.contains(&place.path) => Stand {
+                here: at_head.clone(),
+                since_head: Ok(unchanged(&place)),
+                at_head,
+            },
+            Some(_) => {
+                let since_head = since.next().unwrap_or_else(|| Err(repo.gone()));
+                Stand {
+                    here: composed(repo, kept, it, &at_head, &since_head),
+                    since_head,
+                    at_head,
+                }
+            }
+        };
+        stands.push(stand);
+    }
+    stands
+}
+
+/// What is not in the commit may be on disk again.
+fn lost(
+    repo: &Repo,
+    kept: &Kept<'_>,
+    it: &Pinned,
+    at_head: Found,
+    dirty: &HashSet<String>,
+) -> Stand {
+    let here = match dirty.contains(&it.span.path) {
+        true => follow(repo, kept, std::iter::once(it), &Side::Worktree).pop(),
+        false => None,
+    };
+    Stand {
+        here: here.unwrap_or_else(|| at_head.clone()),
+        at_head,
+        since_head: Err(gone_before()),
+    }
+}
+
+/// Those of these paths that are not on disk as they are in the commit.
+fn dirty(repo: &Repo, head: &str, paths: &HashSet<&str>) -> Result<HashSet<String>, git2::Error> {
+    if paths.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let tree = repo.git.revparse_single(head)?.peel_to_tree()?;
+    let mut options = DiffOptions::new();
+    options
+        .include_untracked(true)
+        .recurse_untracked_dirs(true)
+        .disable_pathspec_match(true);
+    for path in paths.iter().filter(|it| !it.contains('\0')) {
+        options.pathspec(path);
+    }
+    let diff = repo
+        .git
+        .diff_tree_to_workdir_with_index(Some(&tree), Some(&mut options))?;
+    let mut dirty = HashSet::new();
+    for delta in diff.deltas() {
+        for file in [delta.old_file(), delta.new_file()] {
+            let path = file
+                .path_bytes()
+                .and_then(|it| std::str::from_utf8(it).ok());
+            dirty.extend(path.map(str::to_owned));
+        }
+    }
+    Ok(dirty)
+}
+
+/// One step after the other; the bytes at both ends decide what the two come to.
+fn composed(
+    repo: &Repo,
+    kept: &Kept<'_>,
+    pinned: &Pinned,
+    at_head: &Found,
+    since: &Found,
+) -> Found {
+    let (first, second) = match (at_head, since) {
+        (Ok(first), Ok(second)) => (first, second),
+        (Err(refusal), _) | (_, Err(refusal)) => return Err(refusal.clone()),
+    };
+    let confidence = first.confidence * second.confidence;
+    let Some(place) = &second.place else {
+        return Ok(Anchor {
+            confidence,
+            ..second.clone()
+        });
+    };
+    let commit = Side::Commit(kept.commit(pinned)?);
+    let state = between(repo, (&commit, &pinned.span), (&Side::Worktree, place))?;
+    Ok(Anchor {
+        state,
+        place: Some(place.clone()),
+        confidence,
+    })
+}
+
+/// Files that were kept, as commits that exist in memory alone.
+struct Kept<'a> {
+    repo: &'a Repo,
+    shelf: &'a dyn Shelf,
+    head: Option<&'a str>,
+    made: std::cell::RefCell<HashMap<(Origin, String), String>>,
+}
+
+impl<'a> Kept<'a> {
+    fn new(repo: &'a Repo, shelf: &'a dyn Shelf, head: Option<&'a str>) -> Self {
+        Self {
+            repo,
+            shelf,
+            head,
+            made: std::cell::RefCell::default(),
+        }
+    }
+
+    fn blob_id(&self, digest_hex: &str) -> Option<Oid> {
+        let bytes = self.shelf.blob(digest_hex).ok()??;
+        Oid::hash_object(git2::ObjectType::Blob, &bytes).ok()
+    }
+
+    /// The commit in which a span is as it was pinned.
+    fn commit(&self, pinned: &Pinned) -> Result<String, Refusal> {
+        let (digest_hex, base) = match &pinned.origin {
+            Origin::Commit(commit) => return Ok(commit.clone()),
+            Origin::Kept { digest_hex, base } => (digest_hex, base),
+        };
+        let key = (pinned.origin.clone(), pinned.span.path.clone());
+        if let Some(commit) = self.made.borrow().get(&key) {
+            return Ok(commit.clone());
+        }
+        let bytes = self.shelf.blob(digest_hex)?.ok_or_else(|| {
+            refuse::not_found(
+                format!(
+                    "the snapshot of {} is not kept here",
+                    refuse::quoted(&pinned.span.path)
+                ),
+                "It is kept in the home in which the claim was stored.",
+            )
+        })?;
+        let base = base.as_deref().filter(|it| self.repo.commit(it).is_ok());
+        let commit = self
+            .repo
+            .commit_in_memory(base.or(self.head), &pinned.span.path, &bytes)?;
+        self.made.borrow_mut().insert(key, commit.clone());
+        Ok(commit)
+    }
+}

@@ -1,0 +1,381 @@
+//! Tells when a working tree may read otherwise: files that git does not ignore, and what git
+//! itself keeps of the checkout (HEAD, the index, refs). Nothing runs at rest.
+//!
+//! The whole tree is watched, folder by folder where the system counts watches (inotify). Where
+//! those run out, the folders that hold evidence are watched instead; where there are none to be
+//! had at all, these are looked at every few seconds. [`Watch::coverage`] says which.
+
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use engram_model::Refusal;
+use ignore::WalkBuilder;
+use notify::{Config, Event, EventKind, PollWatcher, RecursiveMode, Watcher, event::CreateKind};
+
+use crate::{Repo, refuse};
+
+/// How often is looked where nothing tells.
+const EVERY: Duration = Duration::from_secs(2);
+
+/// What was heard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stir {
+    /// Something may read otherwise; said once until [`Watch::rearm`].
+    Changed,
+    /// A folder that is to be watched too, with [`Watch::extend`].
+    Folder(PathBuf),
+    /// Too much happened at once: what is watched is to be found anew with [`Watch::renew`].
+    Lost,
+}
+
+/// How much is watched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Coverage {
+    /// All that git does not ignore.
+    Whole,
+    /// The folders that hold evidence, and why not more.
+    Evidence(String),
+    /// Nothing tells: those folders are looked at every few seconds, and why.
+    Polled(String),
+}
+
+impl Coverage {
+    /// For a reader; nothing where there is nothing to say.
+    pub fn words(&self) -> Option<String> {
+        match self {
+            Self::Whole => None,
+            Self::Evidence(why) => Some(format!(
+                "only folders that hold evidence are watched: {why}"
+            )),
+            Self::Polled(why) => Some(format!(
+                "folders that hold evidence are looked at every {} seconds: {why}",
+                EVERY.as_secs()
+            )),
+        }
+    }
+}
+
+type Tell = Arc<dyn Fn(Stir) + Send + Sync>;
+
+/// Watches one working tree until it is dropped.
+pub struct Watch {
+    watcher: Box<dyn Watcher + Send>,
+    coverage: Coverage,
+    tree: Tree,
+    most: usize,
+    tell: Tell,
+    told: Arc<AtomicBool>,
+    watched: HashSet<PathBuf>,
+}
+
+/// Where things are.
+#[derive(Clone)]
+struct Tree {
+    /// None where there is only a git folder.
+    root: Option<PathBuf>,
+    git_dir: PathBuf,
+    common_dir: PathBuf,
+}
+
+impl Watch {
+    /// Begins to watch; `most` folders at most.
+    pub fn start(
+        repo: &Repo,
+        most: usize,
+        tell: impl Fn(Stir) + Send + Sync + 'static,
+    ) -> Result<Self, Refusal> {
+        let real = |path: &Path| path.canonicalize().map_err(|_| repo.gone());
+        let tree = Tree {
+            root: repo.workdir().map(real).transpose()?,
+            git_dir: real(repo.git.path())?,
+            common_dir: real(repo.common_dir())?,
+        };
+        let told = Arc::new(AtomicBool::new(false));
+        let tell: Tell = Arc::new(tell);
+        let (watcher, coverage) = match system(&tree, &tell, &told) {
+            Ok(watcher) => (watcher, Coverage::Whole),
+            Err(error) => (polling(&tree, &tell, &told)?, Coverage::Polled(why(&error))),
+        };
+        let mut watch = Self {
+            watcher,
+            coverage,
+            tree,
+            most,
+            tell,
+            told,
+            watched: HashSet::new(),
+        };
+        watch.renew()?;
+        Ok(watch)
+    }
+
+    /// How much is watched.
+    pub fn coverage(&self) -> &Coverage {
+        &self.coverage
+    }
+
+    /// What comes from now on is told again.
+    pub fn rearm(&self) {
+        self.told.store(false, Ordering::Release);
+    }
+
+    /// Finds anew what is to be watched.
+    pub fn renew(&mut self) -> Result<(), Refusal> {
+        if let Err(error) = self.watch_git() {
+            self.fall_back(&error)?;
+        }
+        if self.coverage == Coverage::Whole
+            && let Some(root) = self.tree.root.clone()
+        {
+            self.extend(&root)?;
+        }
+        Ok(())
+    }
+
+    /// Watches a folder and all below it.
+    pub fn extend(&mut self, folder: &Path) -> Result<(), Refusal> {
+        if self.coverage != Coverage::Whole {
+            return Ok(());
+        }
+        match self.watch_below(folder) {
+            Ok(()) => Ok(()),
+            Err(error) => self.fall_back(&error),
+        }
+    }
+
+    /// Names the files that hold evidence, from the root. Where not all is watched, their folders are.
+    pub fn keep<'p>(&mut self, paths: impl Iterator<Item = &'p str>) -> Result<(), Refusal> {
+        let Some(root) = self
+            .tree
+            .root
+            .clone()
+            .filter(|_| self.coverage != Coverage::Whole)
+        else {
+            return Ok(());
+        };
+        let folders: HashSet<PathBuf> = paths.map(|path| nearest(&root, path)).collect();
+        for folder in folders {
+            if let Err(error) = self.watch(&folder) {
+                self.fall_back(&error)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn watch_git(&mut self) -> Result<(), notify::Error> {
+        let Tree {
+            git_dir,
+            common_dir,
+            ..
+        } = self.tree.clone();
+        self.watch(&git_dir)?;
+        if common_dir != git_dir {
+            self.watch(&common_dir)?;
+        }
+        // Branches lie in folders of their own where their names have slashes.
+        let heads = common_dir.join("refs").join("heads");
+        for folder in ignore::Walk::new(&heads).flatten() {
+            if folder.file_type().is_some_and(|it| it.is_dir()) {
+                self.watch(folder.path())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn watch_below(&mut self, folder: &Path) -> Result<(), notify::Error> {
+        if notify::RecommendedWatcher::kind() != notify::WatcherKind::Inotify {
+            return match self.watched.insert(folder.to_owned()) {
+                true => self.watcher.watch(folder, RecursiveMode::Recursive),
+                false => Ok(()),
+            };
+        }
+        for found in folders(folder).flatten() {
+            if found.file_type().is_some_and(|it| it.is_dir()) {
+                match self.watch(found.path()) {
+                    // It went away again.
+                    Err(error) if matches!(error.kind, notify::ErrorKind::PathNotFound) => {}
+                    watched => watched?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn watch(&mut self, folder: &Path) -> Result<(), notify::Error> {
+        // A folder that was made anew is another one: it is watched again.
+        self.watcher.watch(folder, RecursiveMode::NonRecursive)?;
+        self.watched.insert(folder.to_owned());
+        match self.watched.len() > self.most {
+            true => Err(notify::Error::new(notify::ErrorKind::MaxFilesWatch)),
+            false => Ok(()),
+        }
+    }
+
+    /// Less is watched from now on.
+    fn fall_back(&mut self, error: &notify::Error) -> Result<(), Refusal> {
+        let reason = why(error);
+        self.watched.clear();
+        self.most = usize::MAX;
+        self.coverage = match self.coverage {
+            Coverage::Whole => Coverage::Evidence(reason),
+            Coverage::Evidence(_) => Coverage::Polled(reason),
+            Coverage::Polled(_) => {
+                return Err(refuse::unavailable(
+                    format!("the working tree cannot be watched: {reason}"),
+                    "Check that its folders can be read.",
+                ));
+            }
+        };
+        tracing::warn!(why = ?self.coverage.words(), "not all of the working tree is watched");
+        self.watcher = match self.coverage {
+            Coverage::Polled(_) => polling(&self.tree, &self.tell, &self.told)?,
+            _ => system(&self.tree, &self.tell, &self.told)
+                .or_else(|_| polling(&self.tree, &self.tell, &self.told))?,
+        };
+        if let Err(error) = self.watch_git() {
+            self.fall_back(&error)?;
+        }
+        Ok(())
+    }
+}
+
+/// The folders below one that git does not ignore, itself included. Repositories within are their own.
+fn folders(from: &Path) -> ignore::Walk {
+    let top = from.to_owned();
+    WalkBuilder::new(from)
+        .standard_filters(false)
+        .parents(true)
+        .git_ignore(true)
+        .git_exclude(true)
+        .git_global(true)
+        .filter_entry(move |entry| {
+            entry.file_type().is_some_and(|it| it.is_dir())
+                && entry.file_name() != ".git"
+                && (entry.path() == top || !entry.path().join(".git").exists())
+        })
+        .build()
+}
+
+/// The folder of a file, or the nearest around it that is there.
+fn nearest(root: &Path, path: &str) -> PathBuf {
+    let file = root.join(path);
+    let mut around = file.ancestors().skip(1);
+    around
+        .find(|it| !it.starts_with(root) || it.is_dir())
+        .filter(|it| it.starts_with(root))
+        .unwrap_or(root)
+        .to_owned()
+}
+
+fn system(
+    tree: &Tree,
+    tell: &Tell,
+    told: &Arc<AtomicBool>,
+) -> Result<Box<dyn Watcher + Send>, notify::Error> {
+    let watcher = notify::recommended_watcher(hear(tree, tell, told))?;
+    Ok(Box::new(watcher))
+}
+
+fn polling(
+    tree: &Tree,
+    tell: &Tell,
+    told: &Arc<AtomicBool>,
+) -> Result<Box<dyn Watcher + Send>, Refusal> {
+    let config = Config::default().with_poll_interval(EVERY);
+    match PollWatcher::new(hear(tree, tell, told), config) {
+        Ok(watcher) => Ok(Box::new(watcher)),
+        Err(error) => Err(refuse::unavailable(
+            format!("the working tree cannot be watched: {}", why(&error)),
+            "Check that its folders can be read.",
+        )),
+    }
+}
+
+/// What an event says of the tree. Git is asked only for the first since the last look.
+fn hear(
+    tree: &Tree,
+    tell: &Tell,
+    told: &Arc<AtomicBool>,
+) -> impl FnMut(notify::Result<Event>) + Send + 'static {
+    let (tree, tell, told) = (tree.clone(), tell.clone(), told.clone());
+    let mut repo = None;
+    move |event| {
+        let event = match event {
+            Ok(event) if event.need_rescan() => return tell(Stir::Lost),
+            Ok(event) => event,
+            Err(error) => {
+                tracing::info!(%error, "a watch failed");
+                return tell(Stir::Lost);
+            }
+        };
+        if event.kind.is_access() {
+            return;
+        }
+        let may_be_folder = matches!(
+            event.kind,
+            EventKind::Create(CreateKind::Folder | CreateKind::Any)
+                | EventKind::Modify(notify::event::ModifyKind::Name(_))
+        );
+        for path in &event.paths {
+            let is_told = told.load(Ordering::Acquire);
+            if (is_told && !may_be_folder) || !tree.counts(path, &mut repo) {
+                continue;
+            }
+            if may_be_folder && path.is_dir() {
+                tell(Stir::Folder(path.clone()));
+            }
+            if !told.swap(true, Ordering::AcqRel) {
+                tell(Stir::Changed);
+            }
+        }
+    }
+}
+
+impl Tree {
+    /// Whether something at this path can change how evidence reads.
+    fn counts(&self, path: &Path, repo: &mut Option<git2::Repository>) -> bool {
+        for git in [&self.git_dir, &self.common_dir] {
+            if let Ok(within) = path.strip_prefix(git) {
+                return is_of_checkout(within);
+            }
+        }
+        let Some(within) = self.root.as_ref().and_then(|it| path.strip_prefix(it).ok()) else {
+            return false;
+        };
+        if repo.is_none() {
+            *repo = self
+                .root
+                .as_ref()
+                .and_then(|it| git2::Repository::open(it).ok());
+        }
+        match repo {
+            Some(repo) => !repo.is_path_ignored(within).unwrap_or(false),
+            None => true,
+        }
+    }
+}
+
+fn is_of_checkout(within: &Path) -> bool {
+    let locks = within.extension().is_some_and(|it| it == "lock");
+    !locks
+        && (within == Path::new("HEAD")
+            || within == Path::new("index")
+            || within == Path::new("packed-refs")
+            || within.starts_with("refs/heads"))
+}
+
+fn why(error: &notify::Error) -> String {
+    match error.kind {
+        notify::ErrorKind::MaxFilesWatch => {
+            "it has more folders than may be watched; raise fs.inotify.max_user_watches or limits.watched_folders".to_owned()
+        }
+        _ => error.to_string(),
+    }
+}

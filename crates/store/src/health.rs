@@ -1,0 +1,147 @@
+//! Tables `health`, `look` and `snapshot`: how the evidence of claims stands in each working tree.
+
+use engram_model::{EngramId, Evidence, Health, ProjectId};
+use rusqlite::{OptionalExtension, params};
+use serde_json::json;
+
+use crate::{Reader, Result, StoreError, Writer};
+
+/// What was looked at last in a working tree.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Looked {
+    /// The commit that was checked out; none before the first.
+    pub head: Option<String>,
+    /// The newest entry of the journal that was taken into account.
+    pub cursor: u64,
+    /// Why not all of the tree is watched.
+    pub note: Option<String>,
+}
+
+impl Reader<'_> {
+    /// What was looked at last; none in a tree that nobody has looked at.
+    pub fn looked(&self, project: ProjectId, worktree: &str) -> Result<Option<Looked>> {
+        Ok(self
+            .0
+            .prepare_cached(
+                "SELECT head, cursor, note FROM look WHERE project = ?1 AND worktree = ?2",
+            )?
+            .query_row(params![project.to_string(), worktree], |row| {
+                Ok(Looked {
+                    head: row.get(0)?,
+                    cursor: row.get::<_, i64>(1)? as u64,
+                    note: row.get(2)?,
+                })
+            })
+            .optional()?)
+    }
+
+    /// How a claim stands, where that is to be said; what has no row was unchanged.
+    pub fn health(&self, id: EngramId, worktree: &str) -> Result<Option<Health>> {
+        let row: Option<(String, String)> = self
+            .0
+            .prepare_cached(
+                "SELECT standing, pointers FROM health WHERE engram = ?1 AND worktree = ?2",
+            )?
+            .query_row(params![id.to_string(), worktree], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .optional()?;
+        row.map(|(standing, pointers)| {
+            Ok(Health {
+                standing: standing
+                    .parse::<Evidence>()
+                    .map_err(|e| StoreError::Record(e.message))?,
+                pointers: serde_json::from_str(&pointers)
+                    .map_err(|e| StoreError::Record(format!("health of {id}: {e}")))?,
+            })
+        })
+        .transpose()
+    }
+
+    /// How many claims of a project that hold stand in one of these ways.
+    pub fn count_standing(
+        &self,
+        project: ProjectId,
+        worktree: &str,
+        standing: &[Evidence],
+    ) -> Result<u64> {
+        let mut count = 0;
+        for it in standing {
+            let found: i64 = self
+                .0
+                .prepare_cached(
+                    "SELECT count(*) FROM health JOIN engram ON engram.id = health.engram
+                     WHERE worktree = ?1 AND standing = ?2 AND project = ?3 AND valid_until IS NULL",
+                )?
+                .query_row(params![worktree, it.as_str(), project.to_string()], |row| {
+                    row.get(0)
+                })?;
+            count += found as u64;
+        }
+        Ok(count)
+    }
+
+    /// The commit that was checked out when a file of the working tree was kept.
+    pub fn snapshot_base(&self, digest_hex: &str, path: &str) -> Result<Option<String>> {
+        Ok(self
+            .0
+            .prepare_cached("SELECT base FROM snapshot WHERE digest = ?1 AND path = ?2")?
+            .query_row(params![digest_hex, path], |row| row.get(0))
+            .optional()?
+            .flatten())
+    }
+}
+
+impl Writer<'_> {
+    /// Notes what was looked at.
+    pub fn keep_looked(&self, project: ProjectId, worktree: &str, looked: &Looked) -> Result<()> {
+        self.0
+            .prepare_cached("INSERT OR REPLACE INTO look VALUES (?1, ?2, ?3, ?4, ?5)")?
+            .execute(params![
+                project.to_string(),
+                worktree,
+                looked.head,
+                looked.cursor as i64,
+                looked.note
+            ])?;
+        Ok(())
+    }
+
+    /// Notes how a claim stands; nothing is kept of what is unchanged.
+    pub fn keep_health(&self, id: EngramId, worktree: &str, health: &Health) -> Result<()> {
+        if *health == Health::unchanged() {
+            return self.drop_health(id, worktree);
+        }
+        self.0
+            .prepare_cached("INSERT OR REPLACE INTO health VALUES (?1, ?2, ?3, ?4)")?
+            .execute(params![
+                id.to_string(),
+                worktree,
+                health.standing.as_str(),
+                json!(health.pointers).to_string()
+            ])?;
+        Ok(())
+    }
+
+    /// Forgets how a claim stood: it is unchanged, or holds no longer.
+    pub fn drop_health(&self, id: EngramId, worktree: &str) -> Result<()> {
+        self.0
+            .prepare_cached("DELETE FROM health WHERE engram = ?1 AND worktree = ?2")?
+            .execute(params![id.to_string(), worktree])?;
+        Ok(())
+    }
+
+    /// Keeps where a file of the working tree was; its bytes are kept as a blob.
+    pub fn keep_snapshot(
+        &self,
+        digest_hex: &str,
+        path: &str,
+        base: Option<&str>,
+        blob: &str,
+    ) -> Result<()> {
+        self.0
+            .prepare_cached("INSERT OR IGNORE INTO snapshot VALUES (?1, ?2, ?3, ?4)")?
+            .execute(params![digest_hex, path, base, blob])?;
+        Ok(())
+    }
+}

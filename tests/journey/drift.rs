@@ -1,0 +1,157 @@
+//! Evidence that changes while the window is open: badges, the view of what drifted, triage by keys.
+
+use std::{fs, time::SystemTime};
+
+use serde_json::{Value, json};
+
+use crate::{
+    editor::Editor, engram::Engram, machine::desktop, repository::Repository, window::Window,
+};
+
+const LIMITS: &str = "crates/model/src/limits.rs";
+const HEALTH: &str = "crates/model/src/ttl.rs";
+const GONE: &str = "crates/model/src/id.rs";
+const RENAMED: &str = "crates/model/src/wire.rs";
+
+#[test]
+fn drifted_claims_are_told_and_triaged_by_keys() {
+    let dir = tempfile::tempdir().unwrap();
+    let repo = Repository::of_this_project(dir.path());
+    let engram = Engram::new(dir.path(), &repo.root);
+    let edited = repo.span(LIMITS, "impl Default for DerefLimits", "}");
+    let claims = [
+        (
+            "The defaults of a dereference stand in one place",
+            LIMITS,
+            edited,
+        ),
+        ("A duration is read from ISO 8601", HEALTH, (12, 30)),
+        ("Ids are ULIDs", GONE, (3, 20)),
+        (
+            "The wire form is a strict subset of the record",
+            RENAMED,
+            (3, 20),
+        ),
+    ];
+    let drafts = claims.map(|(claim, path, (first, last))| {
+        json!({"claim": claim, "pointers": [format!("repo:{path}#L{first}-L{last}@HEAD")], "agent": "architect"})
+    });
+    let [first, second, third, fourth]: [String; 4] =
+        engram.put(dir.path(), &drafts).try_into().unwrap();
+    let editor = Editor::new(dir.path());
+    let window = Window::open(
+        desktop(),
+        &engram.place,
+        &dir.path().join("person"),
+        &editor.program,
+    );
+    window.find("[data-testid=engram] [data-testid=digest]");
+    for id in [&first, &second, &third, &fourth] {
+        window.wait(&badge(id, "verified"));
+    }
+    assert_eq!(
+        window.count("[data-testid=drift-view]"),
+        0,
+        "a view without content is absent"
+    );
+
+    // A save on disk, a file that goes, a rename with git: the badges follow, and nobody clicks.
+    let text = fs::read_to_string(repo.root.join(LIMITS)).unwrap();
+    let mut lines: Vec<&str> = text.lines().collect();
+    let longer = format!("{} // and more", lines[edited.0 + 1]);
+    lines[edited.0 + 1] = &longer;
+    let changed = lines.join(
+        "
+",
+    ) + "
+";
+    let saved = millis();
+    fs::write(repo.root.join(LIMITS), changed).unwrap();
+    window.wait(&badge(&first, "needs re-verification"));
+    println!("from a save on disk to its badge: {} ms", millis() - saved);
+    fs::remove_file(repo.root.join(GONE)).unwrap();
+    window.wait(&badge(&third, "evidence gone"));
+    repo.git(&["mv", RENAMED, "crates/model/src/renamed.rs"]);
+    window.wait(&badge(&fourth, "renamed"));
+    window.wait(&format!(
+        "document.querySelector('[data-id=\"{fourth}\"] .file').textContent.startsWith('renamed.rs')"
+    ));
+    let ttl = fs::read_to_string(repo.root.join(HEALTH)).unwrap();
+    fs::write(repo.root.join(HEALTH), format!("// above\n{ttl}")).unwrap();
+    window.wait(&badge(&second, "moved"));
+    window.shot("drift-badges");
+
+    // What drifted and nothing else; then and now side by side.
+    window.click("[data-testid=drift-view]");
+    window.wait(&rows(&[&third, &first]));
+    window.click(&format!("[data-testid=feed-row][data-id=\"{first}\"]"));
+    window.find(&format!("[data-id=\"{first}\"] [data-testid=sides] mark"));
+    window.find("[data-testid=triage]");
+    window.shot("drift");
+
+    // Still true: it points at what is there, and the next claim is read.
+    window.keys("y");
+    window.wait(&rows(&[&third]));
+    window.wait(&format!(
+        "document.querySelector('[data-testid=engram]').dataset.id === '{third}'"
+    ));
+    let versions = engram.json(&["feed"]);
+    let newest = &versions["entries"][0]["change"]["with"];
+    assert_eq!(newest["supersedes"], json!(first));
+    assert_eq!(newest["health"]["standing"], json!("holds"));
+    assert!(
+        newest["pointers"][0]["ref"]
+            .as_str()
+            .unwrap()
+            .contains("@sha256:"),
+        "{newest}"
+    );
+    // Unsure: agents are asked.
+    window.shot("drift-gone");
+    window.keys("a");
+    window.wait("document.querySelector('[data-testid=notice]')?.textContent.includes('Asked')");
+    let asked = engram.json(&["query", "are Ids still ULIDs", "--kind", "todo"]);
+    let claim = asked["engrams"][0]["claim"].as_str().unwrap();
+    assert!(claim.starts_with("Is this still true?"), "{claim}");
+    // No longer true: it is forgotten, after a question.
+    window.keys("x");
+    window.find("[data-testid=confirm]");
+    window.keys("\u{E007}");
+    window.wait(&rows(&[]));
+    let gone: Value = engram.json(&["get", &third]);
+    assert!(gone["valid_until"].is_string());
+    window.find("[data-testid=no-drift]");
+    window.shot("drift-done");
+}
+
+fn millis() -> u128 {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a figure that is printed, not asserted"
+    )]
+    let now = SystemTime::now();
+    now.duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap()
+        .as_millis()
+}
+
+fn badge(id: &str, word: &str) -> String {
+    format!(
+        "document.querySelector('[data-testid=feed-row][data-id=\"{id}\"] [data-testid=evidence]')?.textContent === '{word}'"
+    )
+}
+
+/// That the list shows these and no others.
+fn rows(ids: &[&String]) -> String {
+    format!(
+        "[...document.querySelectorAll('[data-testid=feed-row]')].map(it => it.dataset.id).sort().join() === {}",
+        json!(
+            ids.iter()
+                .map(|it| it.as_str())
+                .collect::<std::collections::BTreeSet<_>>()
+                .into_iter()
+                .collect::<Vec<_>>()
+                .join(",")
+        )
+    )
+}

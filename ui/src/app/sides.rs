@@ -1,0 +1,70 @@
+//! Two texts side by side: what was pinned and what is there now, the change marked in the lines.
+
+use std::{ops::Range, sync::Arc};
+
+use engram_model::{Side, SourceLine};
+use leptos::prelude::*;
+
+use super::code::pieces;
+use crate::compare::{differing, pairs};
+
+#[component]
+pub(crate) fn Sides(lines: Arc<[SourceLine]>) -> impl IntoView {
+    let digits = |number: fn(&SourceLine) -> u32| {
+        let most = lines.iter().map(number).max().unwrap_or(0);
+        most.to_string().len().max(2).to_string()
+    };
+    let rows = pairs(&lines).into_iter().map(|pair| {
+        let marks = match (pair.then, pair.now) {
+            (Some(then), Some(now)) if then.side == Side::Removed => {
+                differing(&then.text, &now.text)
+            }
+            _ => None,
+        };
+        let (then_mark, now_mark) = marks.map_or((None, None), |(a, b)| (Some(a), Some(b)));
+        view! {
+            <tr>
+                {cell(pair.then, |it| it.before, then_mark)}
+                {cell(pair.now, |it| it.number, now_mark)}
+            </tr>
+        }
+    });
+    view! {
+        <div class="sides" tabindex="0" role="region" aria-label="Then and now, side by side" data-testid="sides"
+            style=("--then", digits(|it| it.before)) style=("--now", digits(|it| it.number))>
+            <table>
+                <thead class="offscreen"><tr>
+                    <th scope="col">"Line then"</th><th scope="col">"Then"</th>
+                    <th scope="col">"Line now"</th><th scope="col">"Now"</th>
+                </tr></thead>
+                <tbody>{rows.collect_view()}</tbody>
+            </table>
+        </div>
+    }
+}
+
+fn cell(
+    line: Option<&SourceLine>,
+    number: fn(&SourceLine) -> u32,
+    mark: Option<Range<usize>>,
+) -> AnyView {
+    let Some(line) = line else {
+        return view! { <td class="number blank"></td><td class="blank"></td> }.into_any();
+    };
+    if line.side == Side::Hunk {
+        return view! { <td class="number hunk"></td><td class="hunk">"⋯"</td> }.into_any();
+    }
+    let (class, said) = match line.side {
+        Side::Removed => ("removed", "removed: "),
+        Side::Added => ("added", "added: "),
+        Side::Both | Side::Hunk => ("", ""),
+    };
+    let number = Some(number(line))
+        .filter(|it| *it > 0)
+        .map(|it| it.to_string());
+    view! {
+        <td class=format!("number {class}") class:marked=line.marked>{number}</td>
+        <td class=class><span class="offscreen">{said}</span><code>{pieces(line, mark)}</code></td>
+    }
+    .into_any()
+}
