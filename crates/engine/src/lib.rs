@@ -134,7 +134,7 @@ impl Engine {
             Request::Forget(id) => self.forget(caller, id).map(Reply::Closed),
             Request::Redact(id) => self.redact(caller, id).map(Reply::Closed),
             Request::Query(query) => self.query(caller, &query).map(Reply::Query),
-            Request::Deref(deref) => self.deref(caller, deref).map(Reply::Deref),
+            Request::Deref(deref) => self.deref(caller, deref).map(|it| Reply::Deref(Box::new(it))),
             Request::Note(note) => self.note(caller, note).map(Reply::Note),
             Request::Feed(feed) => self.feed(caller, &feed).map(Reply::Feed),
             Request::Facets(filter) => self
@@ -274,7 +274,7 @@ pub fn working_tree(from: &std::path::Path) -> Result<PathBuf, Refusal> {
 /// stores nothing. The repository is the one named, or the one around the current folder.
 ///
 /// # Errors
-/// No repository, or a side that is not in it. A span that cannot be answered has its own.
+/// No repository. A span that cannot be answered has its own.
 pub fn track(
     repo: Option<&std::path::Path>,
     from: &Side,
@@ -292,7 +292,7 @@ pub fn track(
             "Run inside a git repository, or name one with --repo PATH.",
         )
     })?;
-    engram_pointers::track::track(&repo, from, to, spans)
+    Ok(engram_pointers::track::track(&repo, from, to, spans))
 }
 
 /// What is not in git, for the pointers of one project.

@@ -231,18 +231,10 @@ fn follow<'p>(
     }
     for (commit, members) in groups {
         let spans: Vec<Span> = members.iter().map(|at| pinned[*at].span.clone()).collect();
-        match track(repo, &Side::Commit(commit), to, &spans) {
-            Ok(anchors) => {
-                for (at, anchor) in members.into_iter().zip(anchors) {
-                    found[at] = Some(anchor);
-                }
-            }
-            // A commit that is out of reach says nothing about the others.
-            Err(refusal) => {
-                for at in members {
-                    found[at] = Some(Err(refusal.clone()));
-                }
-            }
+        // A commit that is out of reach says nothing about the others.
+        let anchors = track(repo, &Side::Commit(commit), to, &spans);
+        for (at, anchor) in members.into_iter().zip(anchors) {
+            found[at] = Some(anchor);
         }
     }
     let answered = found.into_iter();
@@ -279,10 +271,7 @@ fn on_disk(
         .filter(|it| dirty.contains(&it.path))
         .cloned()
         .collect();
-    let mut since = match track(repo, &side, &Side::Worktree, &moved) {
-        Ok(found) => found.into_iter(),
-        Err(refusal) => vec![Err(refusal); moved.len()].into_iter(),
-    };
+    let mut since = track(repo, &side, &Side::Worktree, &moved).into_iter();
     let mut stands = Vec::with_capacity(pinned.len());
     for ((it, at_head), place) in pinned.iter().zip(at_head).zip(places) {
         let stand = match place {

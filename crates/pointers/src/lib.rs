@@ -13,6 +13,7 @@ mod blocks;
 mod definition;
 mod diff;
 mod document;
+mod eol;
 mod keep;
 mod languages;
 mod locate;

@@ -106,10 +106,11 @@ fn by_anchor(
         State::Edited(_) => {
             let at = moved_to.as_deref().unwrap_or(path);
             let now = worktree::read_now(repo, at)?.unwrap_or_default();
+            let shown = edited(found, at, &now, found.lines);
             Standing {
                 reading: Reading::Edited,
-                lines,
-                ..edited(found, at, &now, found.lines)
+                lines: lines.or(shown.lines),
+                ..shown
             }
         }
         State::Deleted => match worktree::read_now(repo, path)? {

@@ -9,7 +9,7 @@ use std::{
 use engram_model::Refusal;
 use git2::{ObjectType, Oid};
 
-use crate::{Repo, Snapshot, refuse, sha256_hex, tree};
+use crate::{Repo, Snapshot, eol, refuse, sha256_hex, tree};
 
 /// Larger files belong in a commit.
 const MAX_BYTES: u64 = 16 << 20;
@@ -36,7 +36,7 @@ pub(crate) fn snapshot(repo: &Repo, path: &str) -> Result<Snapshot, Refusal> {
     })
 }
 
-/// The file as it is now; none where it is not there. Nothing of it is kept.
+/// The file as git would store it now; none where it is not there. Nothing of it is kept.
 pub(crate) fn read_now(repo: &Repo, path: &str) -> Result<Option<Vec<u8>>, Refusal> {
     let root = root(repo)?;
     let real = match inside(&root, path) {
@@ -45,7 +45,8 @@ pub(crate) fn read_now(repo: &Repo, path: &str) -> Result<Option<Vec<u8>>, Refus
         Err(refusal) if refusal.code == engram_model::Code::PointerNotFound => return Ok(None),
         Err(refusal) => return Err(refusal),
     };
-    read(&real, path).map(Some)
+    let bytes = read(&real, path)?;
+    Ok(Some(eol::stored(repo, path, bytes)))
 }
 
 /// The absolute path of a file in the working tree, if it is there and stays inside.

@@ -166,6 +166,22 @@ fn lines_are_tracked_between_commits_and_each_is_answered() {
         ),
         (&json!("moved"), &json!(3), &json!(4))
     );
+    for (from, to) in [
+        ("nowhere", "HEAD"),
+        ("HEAD", "nowhere"),
+        ("HEAD", "HEAD:src"),
+    ] {
+        let args = [
+            "pointers", "track", "--from", from, "--to", to, "--spans", "-",
+        ];
+        let ran = place.feed(&args, lines.as_bytes());
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        for line in ran.out.lines() {
+            let answer: Value = serde_json::from_str(line).unwrap();
+            assert!(answer["error"]["hint"].is_string(), "{from} {to}: {answer}");
+        }
+        assert_eq!(ran.out.lines().count(), 4, "{from} {to}");
+    }
     for (answer, id) in answers[1..].iter().zip([json!(2), json!("b"), json!("c")]) {
         assert_eq!(answer["id"], id);
         assert!(answer["error"]["code"].is_string(), "{answer}");

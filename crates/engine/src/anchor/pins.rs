@@ -131,13 +131,16 @@ fn count_lines(bytes: &[u8]) -> u32 {
     u32::try_from((ends + open).max(1)).unwrap_or(u32::MAX)
 }
 
+/// What a look found for one pointer.
+pub(super) type Answer = Result<Stand, Refusal>;
+
 /// One look at all that these claims hold on to. None for a pointer that is not there to follow.
 pub(super) fn look<'h>(
     anchors: &mut Anchors,
     repo: &Repo,
     shelf: &dyn Shelf,
     held: impl Iterator<Item = &'h Held> + Clone,
-) -> Result<(Option<String>, Vec<Result<Stand, Refusal>>), Refusal> {
+) -> Result<(Option<String>, Vec<Answer>), Refusal> {
     let pinned: Vec<Pinned> = held
         .clone()
         .filter_map(|it| it.pinned.clone().ok())
@@ -161,7 +164,7 @@ fn not_answered() -> Refusal {
 }
 
 /// How a claim stands by what was found.
-pub(super) fn health(held: &[Held], found: &[Result<Stand, Refusal>]) -> Health {
+pub(super) fn health(held: &[Held], found: &[Answer]) -> Health {
     let here = found.iter().map(|it| match it {
         Ok(stand) => stand.here.clone(),
         Err(refusal) => Err(refusal.clone()),

@@ -50,18 +50,13 @@ struct Origin {
 }
 
 /// Where each span of `from` is at `to`, in their order. A span that cannot be answered has its own
-/// refusal.
-///
-/// # Errors
-/// A side that is not there.
-pub fn track(
-    repo: &Repo,
-    from: &Side,
-    to: &Side,
-    spans: &[Span],
-) -> Result<Vec<Result<Anchor, Refusal>>, Refusal> {
-    let (old, from_commit) = from.find(repo)?;
-    let (new, to_commit) = to.find(repo)?;
+/// refusal; where a side is not there, each has.
+pub fn track(repo: &Repo, from: &Side, to: &Side, spans: &[Span]) -> Vec<Result<Anchor, Refusal>> {
+    let sides = from.find(repo).and_then(|from| Ok((from, to.find(repo)?)));
+    let ((old, from_commit), (new, to_commit)) = match sides {
+        Ok(sides) => sides,
+        Err(refusal) => return vec![Err(refusal); spans.len()],
+    };
     let mut cache = Cache::new(repo);
     let origins: Vec<Result<Origin, Refusal>> = spans
         .iter()
@@ -84,7 +79,7 @@ pub fn track(
     }
     let fates: Vec<_> = direct.into_iter().zip(stepwise).collect();
     let mut fates = fates.into_iter();
-    Ok(origins
+    origins
         .into_iter()
         .map(|origin| {
             let origin = origin?;
@@ -100,7 +95,7 @@ pub fn track(
                 None => Err(repo.gone()),
             }
         })
-        .collect())
+        .collect()
 }
 
 /// Finds the lines of a span at the side that it comes from.

@@ -189,7 +189,13 @@ impl<'s> Step<'s> {
                 let away = natural.is_none_or(|it| file.path != it);
                 // Few words say little by themselves.
                 let few = before.text.all_telling(spot.lines.clone()) < FEW_WORDS;
-                let away = away.then(|| if few { together } else { together.max(place.kept) });
+                let away = away.then(|| {
+                    if few {
+                        together
+                    } else {
+                        together.max(place.kept)
+                    }
+                });
                 at(file, place, ambiguous, away)
             }
             (_, Some((file, place)))

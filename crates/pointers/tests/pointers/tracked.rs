@@ -17,7 +17,7 @@ pub(crate) fn span(path: &str, start: u32, end: u32) -> Span {
 pub(crate) fn follow(fixture: &Fixture, from: &str, to: &str, asked: &Span) -> Anchor {
     let sides = (Side::Commit(from.into()), Side::Commit(to.into()));
     let spans = std::slice::from_ref(asked);
-    let mut answers = track(&fixture.repo(), &sides.0, &sides.1, spans).unwrap();
+    let mut answers = track(&fixture.repo(), &sides.0, &sides.1, spans);
     answers.pop().unwrap().unwrap()
 }
 
@@ -405,11 +405,7 @@ fn the_index_and_the_disk_are_sides_too() {
         (&Side::Index, &commit, 7, (6, 9)),
     ] {
         let asked = [span("a.py", first, first + 3)];
-        let found = track(&repo, from, to, &asked)
-            .unwrap()
-            .pop()
-            .unwrap()
-            .unwrap();
+        let found = track(&repo, from, to, &asked).pop().unwrap().unwrap();
         let place = Some(("a.py", expected.0, expected.1));
         expect(&found, State::Moved, place, &format!("{from:?} to {to:?}"));
     }
@@ -417,7 +413,7 @@ fn the_index_and_the_disk_are_sides_too() {
     fixture.write("a.py", b"import new\n");
     fixture.write("new.py", text.as_bytes());
     let asked = [span("a.py", 6, 9)];
-    let found = track(&repo, &commit, &Side::Worktree, &asked).unwrap();
+    let found = track(&repo, &commit, &Side::Worktree, &asked);
     let found = found.into_iter().next().unwrap().unwrap();
     expect(
         &found,

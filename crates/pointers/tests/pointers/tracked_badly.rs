@@ -1,9 +1,9 @@
-//! Bad input to tracking: a refusal for that span alone, or for the revision.
+//! Bad input to tracking: a refusal for that span alone.
 
 use std::fs;
 
 use engram_model::Code;
-use engram_pointers::track::{Side, Span, State, track};
+use engram_pointers::track::{Edit, Side, Span, State, track};
 
 use crate::{
     fixture::{Fixture, refused},
@@ -70,7 +70,7 @@ fn each_bad_span_is_refused_alone() {
     asked.extend(bad.iter().map(|it| it.0.clone()));
     asked.push(span("good.txt", 3, 3));
     let (from, to) = commits("HEAD", "HEAD~1");
-    let answers = track(&fixture.repo(), &from, &to, &asked).unwrap();
+    let answers = track(&fixture.repo(), &from, &to, &asked);
     assert_eq!(answers.len(), asked.len());
     for (asked, answer) in asked.iter().zip(answers) {
         match bad.iter().find(|it| it.0 == *asked) {
@@ -81,26 +81,27 @@ fn each_bad_span_is_refused_alone() {
 }
 
 #[test]
-fn an_unknown_revision_is_refused_as_a_whole() {
+fn an_unknown_revision_is_refused_for_each_span() {
     let fixture = Fixture::with(&[("f", b"one\n")]);
     let bare = fixture.beside("bare.git");
     fixture.git(&["clone", "-q", "--bare", ".", &bare.to_string_lossy()]);
     let repo = fixture.repo();
     for rev in ["nowhere", "", "HEAD~9", "HEAD:f", "\0", "deadbeef", "--all"] {
         let (good, bad) = commits("HEAD", rev);
-        assert!(track(&repo, &good, &bad, &[]).is_err(), "{rev:?}");
-        assert!(
-            track(&repo, &bad, &good, &[span("f", 1, 1)]).is_err(),
-            "{rev:?}"
-        );
+        for (from, to) in [(&good, &bad), (&bad, &good)] {
+            let answers = track(&repo, from, to, &[span("f", 1, 1), span("g", 1, 1)]);
+            assert_eq!(answers.len(), 2);
+            assert!(answers.iter().all(Result::is_err), "{rev:?}");
+        }
     }
     let bare = engram_pointers::Repo::open(&bare).unwrap();
     let (head, _) = commits("HEAD", "HEAD");
     for side in [Side::Index, Side::Worktree] {
-        let refusal = track(&bare, &head, &side, &[]).unwrap_err();
+        let refused = track(&bare, &head, &side, &[span("f", 1, 1)]).remove(0);
+        let refusal = refused.unwrap_err();
         assert!(refusal.message.contains("bare"), "{refusal}");
     }
-    assert!(track(&bare, &head, &head, &[span("f", 1, 1)]).unwrap()[0].is_ok());
+    assert!(track(&bare, &head, &head, &[span("f", 1, 1)])[0].is_ok());
 }
 
 /// Loose objects are damaged one by one; what does not need them is answered.
@@ -134,7 +135,7 @@ fn a_damaged_object_is_an_error_for_what_needs_it() {
         std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o644);
         fs::set_permissions(&at, permissions).unwrap();
         fs::write(&at, b"not an object").unwrap();
-        let answers = track(&fixture.repo(), &from, &to, &asked).unwrap();
+        let answers = track(&fixture.repo(), &from, &to, &asked);
         let safe = answers[0].as_ref().unwrap();
         assert_eq!(safe.state, State::Moved, "{object}");
         if object != "HEAD:hurt/d" {
@@ -172,9 +173,39 @@ fn a_shallow_clone_answers_with_what_it_has() {
     ]);
     let repo = engram_pointers::Repo::open(&clone).unwrap();
     let (from, to) = commits("HEAD~1", "HEAD");
-    let found = track(&repo, &from, &to, &[span("f", 2, 3)]).unwrap();
+    let found = track(&repo, &from, &to, &[span("f", 2, 3)]);
     assert_eq!(found[0].as_ref().unwrap().state, State::Unchanged);
     let (beyond, to) = commits(&first, "HEAD");
-    let refusal = track(&repo, &beyond, &to, &[]).unwrap_err();
+    let refused = track(&repo, &beyond, &to, &[span("f", 2, 3)]).remove(0);
+    let refusal = refused.unwrap_err();
     assert!(refusal.hint.contains("unshallow"), "{refusal:?}");
+}
+
+/// A checkout may have other line ends than what is stored; only what differs in git's eyes counts.
+#[test]
+fn line_ends_of_the_checkout_are_no_edit() {
+    for (name, attributes, autocrlf, want) in [
+        ("autocrlf", "", "true", State::Unchanged),
+        ("input", "", "input", State::Unchanged),
+        ("text", "* text eol=crlf\n", "false", State::Unchanged),
+        ("auto", "* text=auto\n", "false", State::Unchanged),
+        ("eol alone", "* eol=crlf\n", "false", State::Unchanged),
+        (
+            "not text",
+            "* -text\n",
+            "true",
+            State::Edited(Edit::Whitespace),
+        ),
+        ("nothing said", "", "false", State::Edited(Edit::Whitespace)),
+    ] {
+        let fixture = Fixture::with(&[
+            (".gitattributes", attributes.as_bytes()),
+            ("f", b"alpha one\nbeta two\ngamma three\n"),
+        ]);
+        fixture.git(&["config", "core.autocrlf", autocrlf]);
+        fixture.write("f", b"alpha one\r\nbeta two\r\ngamma three\r\n");
+        let head = Side::Commit("HEAD".into());
+        let found = track(&fixture.repo(), &head, &Side::Worktree, &[span("f", 1, 2)]);
+        assert_eq!(found[0].as_ref().unwrap().state, want, "{name}");
+    }
 }
