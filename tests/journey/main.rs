@@ -13,6 +13,7 @@ mod clients;
 mod drift;
 mod editor;
 mod engram;
+mod frame;
 mod journey;
 mod machine;
 mod model_stub;

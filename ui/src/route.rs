@@ -41,6 +41,32 @@ impl Route {
         it
     }
 
+    /// The query of an address that a link of ours leads to: `engram://engram/ID`, `engram://feed?kind=risk`,
+    /// `engram://drift`. Anybody may have written it.
+    pub fn query_of_link(link: &str) -> Option<String> {
+        let rest = link.trim().strip_prefix("engram://")?;
+        if rest.len() > 2_000 {
+            return None;
+        }
+        let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let query = query.split('#').next().unwrap_or_default();
+        let mut parts = path.trim_end_matches('/').split('/');
+        let own = match (parts.next()?, parts.next(), parts.next()) {
+            ("engram", Some(id), None) => format!("id={}", id.parse::<EngramId>().ok()?),
+            ("" | "feed", None, None) => String::new(),
+            ("drift", None, None) => {
+                let all = Evidence::DRIFTED.iter();
+                all.map(|it| format!("health={it}"))
+                    .collect::<Vec<_>>()
+                    .join("&")
+            }
+            _ => return None,
+        };
+        // Through the parser and back: only what is understood comes near the address.
+        let route = Self::parse(&format!("{own}&{query}"), Offset::UTC);
+        Some(route.query(Offset::UTC))
+    }
+
     /// The query that leads back here; empty for the plain feed.
     pub fn query(&self, offset: Offset) -> String {
         let it = &self.filter;
@@ -218,6 +244,37 @@ mod tests {
             assert_eq!(route.query(HERE), query);
             assert_eq!(Route::parse(&route.query(HERE), HERE), route);
         }
+    }
+
+    #[test]
+    fn a_link_leads_to_a_place_or_nowhere() {
+        for (link, want) in [
+            (
+                "engram://engram/01ARZ3NDEKTSV4RRFFQ69G5FAV",
+                Some("?id=01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+            ),
+            ("engram://feed", Some("")),
+            ("engram://", Some("")),
+            (
+                "engram://feed/?kind=risk&q=a%20b&evil=1",
+                Some("?kind=risk&q=a%20b"),
+            ),
+            (
+                "engram://drift",
+                Some("?health=needs_reverification&health=evidence_gone"),
+            ),
+            ("engram://engram/<script>", None),
+            ("engram://engram", None),
+            ("engram://feed/x/y", None),
+            ("javascript:alert(1)", None),
+            ("", None),
+        ] {
+            assert_eq!(Route::query_of_link(link).as_deref(), want, "{link}");
+        }
+        assert_eq!(
+            Route::query_of_link(&format!("engram://feed?q={}", "x".repeat(9_000))),
+            None
+        );
     }
 
     #[test]

@@ -221,6 +221,16 @@ pub fn count(number: u64, one: &str, many: &str) -> String {
     )
 }
 
+/// `99`, `1.2k`, `31k`, `4M`: room for a few signs.
+pub fn brief(number: u64) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        1_000..10_000 => format!("{}.{}k", number / 1_000, number % 1_000 / 100),
+        10_000..1_000_000 => format!("{}k", number / 1_000),
+        _ => format!("{}M", number / 1_000_000),
+    }
+}
+
 /// `1,284`.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();

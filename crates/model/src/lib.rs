@@ -20,6 +20,7 @@ mod refusal;
 mod request;
 #[cfg(feature = "schema")]
 mod schema;
+mod settings;
 mod source;
 mod ttl;
 mod wire;
@@ -43,6 +44,7 @@ pub use request::{
 };
 #[cfg(feature = "schema")]
 pub use schema::schemas;
+pub use settings::{Density, EditorFound, Motion, Recent, Settings, Surroundings, Theme};
 pub use source::{
     Blame, BlamePart, Block, Class, Inline, Piece, Reading, Side, SourceLine, SourceReply,
     SourceView, Standing,

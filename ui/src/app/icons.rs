@@ -8,6 +8,8 @@ use leptos::prelude::*;
 pub(crate) enum Icon {
     Feed,
     Drift,
+    Settings,
+    Repository,
     Search,
     Copy,
     Check,
@@ -23,6 +25,10 @@ impl Icon {
         match self {
             Self::Feed => "M4 6h16M4 12h16M4 18h10",
             Self::Drift => "M4 7h9M4 17h16M4 12h5M14 9l3-3 3 3M17 6v7",
+            Self::Settings => "M4 7h9M19 7h1M4 17h1M11 17h9M16 4.500a2.500 2.500 0 1 0 0 5a2.500 2.500 0 1 0 0-5M8 14.500a2.500 2.500 0 1 0 0 5a2.500 2.500 0 1 0 0-5",
+            Self::Repository => {
+                "M7 5a2 2 0 1 0 0 4a2 2 0 1 0 0-4M7 15a2 2 0 1 0 0 4a2 2 0 1 0 0-4M17 7a2 2 0 1 0 0 4a2 2 0 1 0 0-4M7 9v6M17 11c0 3-4 2.500-9 4.500"
+            }
             Self::Search => "M11 4a7 7 0 1 0 0 14a7 7 0 1 0 0-14M16 16l4.5 4.5",
             Self::Copy => "M9 9h10v11H9zM15 9V4H5v11h4",
             Self::Check | Self::Of(Kind::Decision) => "M5 12.5l4.5 4.5L19 7.5",

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use engram_model::{
     Engram, EngramId, Facets, Feed as FeedRequest, FeedPage, Filter, Refusal, Reply, Request,
-    SourceReply, StatusReply,
+    Settings, SourceReply, StatusReply,
 };
 use leptos::{prelude::*, task::spawn_local};
 
@@ -73,6 +73,19 @@ impl Closing {
     }
 }
 
+/// What can lie over the window, one at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// Everything that can be done or read, by a few letters.
+    Palette,
+    /// The keys.
+    Sheet,
+    /// What the person chose.
+    Settings,
+    /// Other repositories.
+    Repositories,
+}
+
 /// A sentence at the lower edge that goes away.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Toast {
@@ -116,7 +129,12 @@ pub(crate) struct App {
     pub(crate) panel: RwSignal<Option<Panel>>,
     /// Changes when the person comes back to the window: the working tree may read otherwise then.
     pub(crate) returned: RwSignal<u32>,
-    pub(crate) shortcuts: RwSignal<bool>,
+    /// What lies over the window.
+    pub(crate) over: RwSignal<Option<Over>>,
+    pub(crate) settings: RwSignal<Settings>,
+    pub(crate) list_width: RwSignal<Option<u32>>,
+    /// The row whose whole claim is shown.
+    pub(crate) expanded: RwSignal<Option<EngramId>>,
     /// What is about to be done to an engram.
     pub(crate) closing: RwSignal<Option<(EngramId, Closing)>>,
     pub(crate) toast: RwSignal<Option<Toast>>,
@@ -153,7 +171,10 @@ impl App {
             sources: RwSignal::new(Vec::new()),
             panel: RwSignal::new(None),
             returned: RwSignal::new(0),
-            shortcuts: RwSignal::new(false),
+            over: RwSignal::new(None),
+            settings: RwSignal::new(Settings::default()),
+            list_width: RwSignal::new(None),
+            expanded: RwSignal::new(None),
             closing: RwSignal::new(None),
             toast: RwSignal::new(None),
             announcement: RwSignal::new(String::new()),
@@ -173,11 +194,61 @@ impl App {
     /// Reads the first page and follows the journal from there.
     pub(crate) fn start(self) {
         spawn_local(async move {
+            self.read_settings().await;
             match self.first_page().await {
                 Ok(()) => self.connect(),
                 Err(refusal) => self.phase.set(Phase::Failed(refusal)),
             }
         });
+    }
+
+    /// Another repository is in the window: nothing of the one before is left.
+    pub(crate) fn begin_anew(self) {
+        self.live.set_value(None);
+        let number = self.filter_number.get_value().wrapping_add(1);
+        self.filter_number.set_value(number);
+        self.phase.set(Phase::Loading);
+        self.link.set(Link::Connecting);
+        self.feed.set(Feed::default());
+        self.selected.set(None);
+        self.visited.set(None);
+        self.expanded.set(None);
+        self.closing.set(None);
+        self.facets.set(None);
+        self.at_top.set(true);
+        dom::set_query("", true);
+        self.start();
+    }
+
+    /// What the shell hands on: a link, or nothing where the repository became another.
+    pub(crate) fn follow_handed(self, link: &str) {
+        match link {
+            "" => self.begin_anew(),
+            link => self.follow_link(link),
+        }
+    }
+
+    /// Goes where a link leads; one that is not understood is left alone.
+    pub(crate) fn follow_link(self, link: &str) {
+        match Route::query_of_link(link) {
+            Some(query) => {
+                self.over.set(None);
+                dom::set_query(&query, true);
+                self.follow_address();
+            }
+            None => self.say(
+                "This link leads nowhere in Engram",
+                "A link is engram://engram/ID, engram://feed or engram://drift, with a filter behind a ?.",
+                true,
+            ),
+        }
+    }
+
+    /// Shows the whole claim that is selected in its row, or puts it away.
+    pub(crate) fn toggle_row(self) {
+        let selected = self.selected.get_untracked();
+        let now = self.expanded.get_untracked();
+        self.expanded.set(if now == selected { None } else { selected });
     }
 
     async fn first_page(self) -> Result<(), Refusal> {

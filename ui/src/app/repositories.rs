@@ -1,0 +1,91 @@
+//! Other repositories: those that were open before, and any other by its path.
+
+use engram_model::Recent;
+use leptos::{ev, html, prelude::*, task::spawn_local};
+
+use super::{
+    dom,
+    icons::Icon,
+    overlay::{Heading, Modal},
+    state::{App, Over},
+};
+
+impl App {
+    /// Shows another repository in this window.
+    pub(crate) fn open_repository(self, path: String) {
+        spawn_local(async move {
+            match self.backend().open_repository(&path).await {
+                Ok(()) => {
+                    self.over.set(None);
+                    self.begin_anew();
+                }
+                Err(refusal) => self.complain(refusal),
+            }
+        });
+    }
+}
+
+#[component]
+pub(crate) fn Repositories() -> impl IntoView {
+    view! {
+        <Modal over=Over::Repositories label="Repositories" class="repositories">
+            <Heading title="Repositories" />
+            <Choice />
+        </Modal>
+    }
+}
+
+#[component]
+fn Choice() -> impl IntoView {
+    let app = App::here();
+    if !app.backend().switches_repositories() {
+        return view! {
+            <p class="hint" data-testid="one-repository">"This page shows the repository that "<code>"engram serve"</code>" was started in. The window (engram app) switches between several."</p>
+        }.into_any();
+    }
+    let recent = RwSignal::new(Vec::<Recent>::new());
+    let field = NodeRef::<html::Input>::new();
+    spawn_local(async move {
+        match app.backend().repositories().await {
+            Ok(all) => recent.set(all),
+            Err(refusal) => app.complain(refusal),
+        }
+    });
+    field.on_load(|it| {
+        // A dialog focuses its first field by itself where this is refused.
+        let _ = it.focus();
+    });
+    let open = move || {
+        let path = field.get_untracked().map(|it| it.value()).unwrap_or_default();
+        if !path.trim().is_empty() {
+            app.open_repository(path.trim().to_owned());
+        }
+    };
+    // The arrows lead through the list, which follows the field.
+    let step = move |event: ev::KeyboardEvent| {
+        if dom::step_focus(&event, "repositories-list") {
+            event.prevent_default();
+        }
+    };
+    let row = move |it: Recent| {
+        let path = it.path.clone();
+        view! {
+            <li>
+                <button class="repository" data-testid="repository" data-path=it.path.clone() aria-current=it.is_open.then_some("true")
+                    on:click=move |_| app.open_repository(path.clone())>
+                    {Icon::Repository.draw()}
+                    <b>{it.name}</b><span class="place">{it.path.clone()}</span>
+                    {it.is_open.then(|| view! { <small>"open"</small> })}
+                </button>
+            </li>
+        }
+    };
+    view! {
+        <form class="line" on:keydown=step on:submit=move |event| { event.prevent_default(); open(); }>
+            <input node_ref=field data-testid="repository-path" aria-label="Path of a repository" placeholder="/path/to/another/repository" autocomplete="off" spellcheck="false" maxlength="4096" />
+            <button class="primary" type="submit" data-testid="repository-open">"Open"</button>
+        </form>
+        <ul id="repositories-list" aria-label="Opened before" on:keydown=step>{move || recent.get().into_iter().map(row).collect_view()}</ul>
+    }
+    .into_any()
+}
