@@ -111,8 +111,7 @@ pub(crate) struct ConnectHint {
 /// The command lines that connect an agent, as they work on this machine.
 #[tauri::command]
 pub(crate) async fn connect_hint(shell: State<'_, Shell>) -> Result<Vec<ConnectHint>, Refusal> {
-    let is_default =
-        std::env::home_dir().is_some_and(|it| it.join(".engram") == shell.home());
+    let is_default = std::env::home_dir().is_some_and(|it| it.join(".engram") == shell.home());
     let home = if is_default {
         String::new()
     } else {

@@ -27,8 +27,13 @@ pub(crate) fn safely() -> Option<ExitCode> {
         }
     };
     let mut again = std::process::Command::new(program);
-    again.args(std::env::args_os().skip(1)).envs(SAFE.iter().copied());
-    eprintln!("error: the window could not be started anew: {}", again.exec());
+    again
+        .args(std::env::args_os().skip(1))
+        .envs(SAFE.iter().copied());
+    eprintln!(
+        "error: the window could not be started anew: {}",
+        again.exec()
+    );
     Some(ExitCode::FAILURE)
 }
 

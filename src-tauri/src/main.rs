@@ -61,7 +61,10 @@ fn main() -> ExitCode {
     }
     let asked = Asked {
         link: cli.link,
-        repo: cli.repo.clone().map(|it| std::path::absolute(&it).unwrap_or(it)),
+        repo: cli
+            .repo
+            .clone()
+            .map(|it| std::path::absolute(&it).unwrap_or(it)),
     };
     let door = match single::start(&home, &asked) {
         Start::Handed => return ExitCode::SUCCESS,

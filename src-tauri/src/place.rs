@@ -94,7 +94,13 @@ mod tests {
             (100, -300, 1280, false),
             (i32::MAX, i32::MIN, u32::MAX, false),
         ] {
-            let place = Place { x, y, width, height: 800, maximized: false };
+            let place = Place {
+                x,
+                y,
+                width,
+                height: 800,
+                maximized: false,
+            };
             assert_eq!(place.is_on(screen), want, "{place:?}");
         }
     }

@@ -26,12 +26,17 @@ pub(crate) fn keep(home: &Path, settings: &Settings) -> Result<(), Refusal> {
         Refusal::new(
             Code::Internal,
             format!("the settings cannot be kept: {error}"),
-            format!("Look at {}; the choice holds until the window is closed.", path.display()),
+            format!(
+                "Look at {}; the choice holds until the window is closed.",
+                path.display()
+            ),
         )
     };
     let text = fs::read_to_string(&path).unwrap_or_default();
     // A file that is not TOML is the person's to mend: it is not written over.
-    let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| refuse(&error))?;
+    let mut table: toml::Table = text
+        .parse()
+        .map_err(|error: toml::de::Error| refuse(&error))?;
     let chosen = toml::Table::try_from(settings).map_err(|error| refuse(&error))?;
     for key in ["theme", "density", "motion", "list_width", "editor"] {
         table.remove(key);
@@ -86,6 +91,9 @@ mod tests {
         fs::write(&file, "mine = 1\ntheme = \"dark\"\neditor = \"vi\"\n").unwrap();
         keep(home.path(), &Settings::default()).unwrap();
         let table: toml::Table = fs::read_to_string(&file).unwrap().parse().unwrap();
-        assert!(table.contains_key("mine") && !table.contains_key("editor"), "{table}");
+        assert!(
+            table.contains_key("mine") && !table.contains_key("editor"),
+            "{table}"
+        );
     }
 }

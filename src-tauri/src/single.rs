@@ -121,7 +121,10 @@ mod unix {
             let Start::First(Some(door)) = start(home.path(), &Asked::default()) else {
                 panic!("the first start is the window");
             };
-            let mode = fs::metadata(home.path().join(FILE)).unwrap().permissions().mode();
+            let mode = fs::metadata(home.path().join(FILE))
+                .unwrap()
+                .permissions()
+                .mode();
             assert_eq!(mode & 0o777, 0o600);
             let (tell, told) = mpsc::channel();
             door.listen(move |asked| tell.send(asked).unwrap());

@@ -128,7 +128,12 @@ impl Window {
 
     /// Presses a key while Control is held.
     pub fn control(&self, key: char) {
-        let all = [("keyDown", '\u{E009}'), ("keyDown", key), ("keyUp", key), ("keyUp", '\u{E009}')];
+        let all = [
+            ("keyDown", '\u{E009}'),
+            ("keyDown", key),
+            ("keyUp", key),
+            ("keyUp", '\u{E009}'),
+        ];
         let actions = all.map(|(kind, key)| json!({"type": kind, "value": key}));
         self.post(
             "/actions",

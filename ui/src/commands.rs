@@ -329,7 +329,8 @@ pub fn caps(chord: &str, is_mac: bool) -> Vec<String> {
         "PageDown" => "PgDn".to_owned(),
         "PageUp" => "PgUp".to_owned(),
         "1-9" => "1–9".to_owned(),
-        key => key.to_uppercase(),
+        key if key.len() == 1 => key.to_uppercase(),
+        key => key.to_owned(),
     };
     chord.split('+').map(word).collect()
 }
@@ -346,7 +347,9 @@ pub fn tip(command: &Command, is_mac: bool) -> String {
 pub fn guide() -> String {
     let mut page = "# Keys of the window\n\nEvery command is also in the palette (Ctrl+K, ⌘K on a Mac), and the window lists them with `?`. Keys without Ctrl do nothing while you type.\n".to_owned();
     for (title, holds) in GROUPS {
-        page.push_str(&format!("\n## {title}\n\n| keys | what it does |\n|---|---|\n"));
+        page.push_str(&format!(
+            "\n## {title}\n\n| keys | what it does |\n|---|---|\n"
+        ));
         for it in of(holds) {
             let keys: Vec<String> = it
                 .keys

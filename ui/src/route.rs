@@ -82,8 +82,8 @@ impl Route {
             pairs.push(("verified", if verified { "yes" } else { "no" }.to_owned()));
         }
         pairs.extend(it.health.iter().map(|it| ("health", it.to_string())));
-        pairs.extend(it.since.map(|at| ("since", day(at, offset))));
-        pairs.extend(it.until.map(|at| ("until", day(at, offset))));
+        pairs.extend(it.since.map(|at| ("since", date_of(at, offset))));
+        pairs.extend(it.until.map(|at| ("until", date_of(at, offset))));
         if !it.text.trim().is_empty() {
             pairs.push(("q", it.text.trim().to_owned()));
         }
@@ -154,10 +154,10 @@ pub fn chips(filter: &Filter, offset: Offset) -> Vec<Chip> {
         });
     }
     if let Some(at) = filter.since {
-        add("since", day(at, offset), &|it| it.since = None);
+        add("since", date_of(at, offset), &|it| it.since = None);
     }
     if let Some(at) = filter.until {
-        add("before", day(at, offset), &|it| it.until = None);
+        add("before", date_of(at, offset), &|it| it.until = None);
     }
     chips
 }
@@ -179,12 +179,14 @@ pub fn days_ago(now: Timestamp, days: i64, offset: Offset) -> Option<Timestamp> 
     offset.to_timestamp(date.at(0, 0, 0, 0)).ok()
 }
 
-fn midnight(text: &str, offset: Offset) -> Option<Timestamp> {
+/// The midnight that begins a day, as `2026-11-21`.
+pub fn midnight(text: &str, offset: Offset) -> Option<Timestamp> {
     let date: Date = text.parse().ok()?;
     offset.to_timestamp(date.at(0, 0, 0, 0)).ok()
 }
 
-fn day(at: Timestamp, offset: Offset) -> String {
+/// The day of a time.
+pub fn date_of(at: Timestamp, offset: Offset) -> String {
     offset.to_datetime(at).date().to_string()
 }
 
@@ -305,7 +307,7 @@ mod tests {
         assert_eq!(chips[0].without.kinds.len(), 1);
         assert_eq!(chips[3].without.since, None);
         let now: Timestamp = "2026-11-20T23:30:00Z".parse().unwrap();
-        assert_eq!(day(days_ago(now, 0, HERE).unwrap(), HERE), "2026-11-21");
+        assert_eq!(date_of(days_ago(now, 0, HERE).unwrap(), HERE), "2026-11-21");
         assert_eq!(days_ago(now, i64::MAX, HERE), None);
     }
 }

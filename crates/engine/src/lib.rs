@@ -36,6 +36,7 @@ mod put;
 mod query;
 mod rank;
 mod read;
+mod sample;
 mod world;
 
 use std::{
@@ -145,6 +146,8 @@ impl Engine {
             Request::CheckPointers { changed } => {
                 self.check_pointers(caller, changed).map(Reply::Checked)
             }
+            Request::LoadSample => self.load_sample(caller).map(Reply::Sample),
+            Request::RemoveSample => self.remove_sample(caller).map(Reply::Sample),
             Request::Repin(id) => self.repin(caller, id).map(Reply::Put),
             Request::Reverify(id) => self.reverify(caller, id).map(Reply::Put),
             Request::Standing(pointer) => self

@@ -40,7 +40,8 @@ pub use pointer::{Lines, Pin, Pointer, PointerInput, PointerType, Target};
 pub use refusal::{Code, Refusal};
 pub use request::{
     Budget, Caller, Deref, Dereferenced, Feed, FeedPage, Finding, ForgetReply, Meter, Note,
-    NoteReply, ProjectStatus, PutReply, Query, QueryReply, Reply, Request, StatusReply, Verdict,
+    NoteReply, ProjectStatus, PutReply, Query, QueryReply, Reply, Request, SAMPLE, SampleReply,
+    StatusReply, Verdict,
 };
 #[cfg(feature = "schema")]
 pub use schema::schemas;

@@ -14,6 +14,7 @@ mod definition;
 mod diff;
 mod document;
 mod keep;
+mod landmarks;
 mod languages;
 mod locate;
 mod paint;
@@ -35,6 +36,7 @@ use sha2::{Digest, Sha256};
 
 pub use anchors::{Anchors, Found, Look, Origin, Pinned, Stand};
 pub use blame::blame;
+pub use landmarks::{Change, Large};
 pub use repo::Repo;
 pub use standing::standing;
 pub use text::{Encoding, text_of};

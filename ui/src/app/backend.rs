@@ -1,8 +1,6 @@
 //! The one way to the engine, over one of two transports: Tauri's IPC in the window, HTTP in a browser.
 
-use engram_model::{
-    Code, Entry, Recent, Refusal, Reply, Request, Settings, Surroundings,
-};
+use engram_model::{Code, Entry, Recent, Refusal, Reply, Request, Settings, Surroundings};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use wasm_bindgen::JsValue;
 

@@ -6,7 +6,7 @@ use engram_model::{Density, Engram, EngramId, Filter};
 use leptos::{html, prelude::*, task::spawn_local};
 use wasm_bindgen::{JsCast, prelude::Closure};
 
-use super::{dom, filter, icons::Icon, state::App};
+use super::{dom, filter, first_run, icons::Icon, state::App, states};
 use crate::{
     feed::Feed,
     layout::Layout,
@@ -62,6 +62,8 @@ pub(crate) fn List() -> impl IntoView {
                 {pill}
             </header>
             <filter::FilterBar />
+            <states::Disconnected />
+            <first_run::SampleNote />
             <Rows />
         </section>
     }
@@ -176,7 +178,7 @@ fn Rows() -> impl IntoView {
                     <Row id rows layout shown=shown.clone() />
                 </For>
             </div>
-            <End rows />
+            <states::End rows />
         </div>
     }
 }
@@ -227,7 +229,7 @@ fn Row(
     node.on_load(move |element| shown.mark(id, element));
     view! {
         <div class="row" node_ref=node id=row_id(id) role="option" data-testid="feed-row" data-id=id.to_string()
-            class:selected=move || is_selected.get() class:short=move || is_short() && !is_whole.get() class:whole=is_whole style:height=height
+            class:selected=move || is_selected.get() class:short=move || is_short() && !is_whole.get() class:opened=is_whole style:height=height
             aria-selected=move || is_selected.get().to_string()
             aria-posinset=move || place.get().map(|(index, _)| (index + 1).to_string())
             aria-setsize=move || match app.feed.with(Feed::next_page) {
@@ -252,7 +254,7 @@ fn row_content(app: App, it: &Engram, state: State) -> impl IntoView + use<> {
     let claim = if it.redacted {
         "Its text was erased.".to_owned()
     } else {
-        it.claim.clone()
+        words::visible(&it.claim)
     };
     let more = it.pointers.len().saturating_sub(1);
     let first = it.pointers.first();
@@ -308,27 +310,6 @@ fn row_more(it: &Engram) -> impl IntoView + use<> {
 fn split(pointer: &str) -> (String, String) {
     let (folder, file) = words::split_path(pointer);
     (folder.trim_end_matches('/').to_owned(), file.to_owned())
-}
-
-/// What stands at the end: that nothing is like what is asked for.
-#[component]
-fn End(rows: Memo<Vec<Arc<Engram>>>) -> impl IntoView {
-    let app = App::here();
-    let nothing = move || !app.filter.with(Filter::is_empty) && rows.with(Vec::is_empty);
-    move || {
-        nothing().then(|| view! {
-            {app.is_drift().then(|| view! {
-                <div class="none" data-testid="no-drift">
-                    <p>"No claim is in doubt: all evidence stands."</p>
-                    <button on:click=move |_| app.show_drift(false)>"Back to the feed"</button>
-                </div>
-            })}
-            <div class="none" data-testid="no-match" hidden=app.is_drift()>
-                <p>"No engram of this project is like that."</p>
-                <button on:click=move |_| app.set_filter(Filter::default(), true)>"Clear the filter"</button>
-            </div>
-        })
-    }
 }
 
 /// Keeps the size of the list known.

@@ -20,6 +20,7 @@ mod sides;
 mod source;
 mod split;
 mod state;
+mod states;
 mod views;
 
 mod http;
@@ -27,9 +28,7 @@ mod tauri;
 
 use std::time::Duration;
 
-use leptos::{
-    ev, html, leptos_dom::helpers::window_event_listener, prelude::*, task::spawn_local,
-};
+use leptos::{ev, html, leptos_dom::helpers::window_event_listener, prelude::*, task::spawn_local};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use self::{
@@ -76,7 +75,7 @@ fn Window() -> impl IntoView {
     view! {
         <views::Rail />
         {move || match app.phase.get() {
-            Phase::Loading => view! { <main class="whole" aria-busy="true"><p class="quiet">"Reading the journal…"</p></main> }.into_any(),
+            Phase::Loading => view! { <states::Loading /> }.into_any(),
             Phase::Failed(refusal) => view! { <overlay::Failure refusal /> }.into_any(),
             Phase::Ready => view! { <Panes /> }.into_any(),
         }}
@@ -85,7 +84,8 @@ fn Window() -> impl IntoView {
         <palette::Palette />
         <settings::SettingsSheet />
         <repositories::Repositories />
-        <overlay::Notice />
+        // Where something lies over the window, the notice lies over that.
+        {move || app.over.get().is_none().then(|| view! { <overlay::Notice /> })}
         <div class="offscreen" role="status" aria-live="polite" data-testid="announcement">
             {move || app.announcement.get()}
         </div>
@@ -95,7 +95,11 @@ fn Window() -> impl IntoView {
 #[component]
 fn Panes() -> impl IntoView {
     let app = App::here();
-    let is_empty = Memo::new(move |_| app.feed.with(crate::feed::Feed::is_empty));
+    let is_empty = Memo::new(move |_| {
+        let is_plain = app.filter.with(engram_model::Filter::is_empty);
+        app.feed
+            .with(|feed| feed.is_empty() || (is_plain && first_run::is_only_past_sample(feed)))
+    });
     let panes = NodeRef::<html::Main>::new();
     let width = move || app.list_width.get().map(|it| format!("{it}px"));
     move || match is_empty.get() {
@@ -141,7 +145,10 @@ fn StatusLine() -> impl IntoView {
                 }}
             </button>
             <span data-testid="count">{told(|it| words::count(it.engrams, "engram", "engrams"))}</span>
-            <span data-testid="agents">{told(|it| words::count(it.agents, "agent", "agents"))}</span>
+            <span data-testid="agents">{told(|it| match it.agents {
+                0 => String::new(),
+                some => words::count(some, "agent", "agents"),
+            })}</span>
             {move || app.status.get().and_then(|it| it.watching).map(|why| view! { <span class="unwatched" title=why>"not all files watched"</span> })}
             <span class="space"></span>
             <button class="plain" data-testid="shortcuts-button" on:click=move |_| app.over.set(Some(Over::Sheet))>

@@ -48,7 +48,7 @@ pub(crate) fn Modal(
     };
     view! {
         <dialog node_ref=dialog class=class aria-label=label data-testid=class on:close=closed on:click=beside>
-            {move || is_open.get().then(|| view! { <div class="inside">{children()}</div> })}
+            {move || is_open.get().then(|| view! { <div class="inside">{children()}</div><Notice /> })}
         </dialog>
     }
 }

@@ -49,7 +49,7 @@ impl Target {
     fn icon(&self) -> Option<Icon> {
         match self {
             Self::View(it) => Some(it.icon),
-            Self::Command(_) => None,
+            Self::Command(_) => Some(Icon::Chevron),
             Self::Engram(it) => Some(Icon::Of(it.kind)),
         }
     }
@@ -99,7 +99,10 @@ fn find(app: App, query: &str) -> Vec<Found> {
         true => Vec::new(),
         false => untrack(|| app.rows()),
     };
-    let rows = rows.into_iter().filter(|it| !it.redacted).map(Target::Engram);
+    let rows = rows
+        .into_iter()
+        .filter(|it| !it.redacted)
+        .map(Target::Engram);
     let rows = best(rows.filter_map(fit).collect(), ENGRAMS);
     let mut sorts = [views, acts, rows];
     // Words that are in claims and hardly in a command are meant for claims.
@@ -195,7 +198,10 @@ fn option(
     perform: impl Fn(usize) + Copy + 'static,
 ) -> impl IntoView {
     let pieces = fuzzy::pieces(it.target.text(), &it.fit.at);
-    let pieces = pieces.into_iter().map(|(is_meant, text)| match is_meant {
+    let pieces = pieces
+        .into_iter()
+        .map(|(is_meant, text)| (is_meant, words::visible(&text)));
+    let pieces = pieces.map(|(is_meant, text)| match is_meant {
         true => view! { <mark>{text}</mark> }.into_any(),
         false => text.into_any(),
     });

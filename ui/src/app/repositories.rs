@@ -56,7 +56,10 @@ fn Choice() -> impl IntoView {
         let _ = it.focus();
     });
     let open = move || {
-        let path = field.get_untracked().map(|it| it.value()).unwrap_or_default();
+        let path = field
+            .get_untracked()
+            .map(|it| it.value())
+            .unwrap_or_default();
         if !path.trim().is_empty() {
             app.open_repository(path.trim().to_owned());
         }
@@ -81,7 +84,7 @@ fn Choice() -> impl IntoView {
         }
     };
     view! {
-        <form class="line" on:keydown=step on:submit=move |event| { event.prevent_default(); open(); }>
+        <form class="entry" on:keydown=step on:submit=move |event| { event.prevent_default(); open(); }>
             <input node_ref=field data-testid="repository-path" aria-label="Path of a repository" placeholder="/path/to/another/repository" autocomplete="off" spellcheck="false" maxlength="4096" />
             <button class="primary" type="submit" data-testid="repository-open">"Open"</button>
         </form>

@@ -110,15 +110,18 @@ fn Chosen() -> impl IntoView {
 #[component]
 fn Editor(around: Surroundings) -> impl IntoView {
     let app = App::here();
-    let chosen = move || app.settings.with(|it| it.editor.clone().unwrap_or_default());
+    let chosen = move || {
+        app.settings
+            .with(|it| it.editor.clone().unwrap_or_default())
+    };
     let choose = move |line: String| {
         let line = line.trim().to_owned();
         app.change_settings(|it| it.editor = (!line.is_empty()).then_some(line));
     };
-    let automatic = around.editor.clone().map_or_else(
-        || "none found".to_owned(),
-        |it| format!("now {it}"),
-    );
+    let automatic = around
+        .editor
+        .clone()
+        .map_or_else(|| "none found".to_owned(), |it| format!("now {it}"));
     let one = move |name: String, value: String| {
         let (is_on, choice) = (value.clone(), value.clone());
         view! {
@@ -138,7 +141,7 @@ fn Editor(around: Surroundings) -> impl IntoView {
         </div>
         <div class="choice">
             <label class="name" for="editor-line">"Command line"</label>
-            <div class="line">
+            <div class="entry">
                 <input id="editor-line" data-testid="editor-line" placeholder="code --goto {file}:{line}" autocomplete="off" spellcheck="false" maxlength="400"
                     prop:value=chosen on:change=move |event| choose(event_target_value(&event)) />
                 <p class="hint">{format!("Started as words, never by a shell. Automatic: {automatic}.")}</p>
@@ -163,7 +166,7 @@ fn Log(path: String) -> impl IntoView {
     view! {
         <div class="choice">
             <span class="name">"Log"</span>
-            <div class="line log">
+            <div class="entry log">
                 <code>{path}</code>
                 <button data-testid="open-log" on:click=open>"Open"</button>
                 <button aria-label="Copy the path of the log" on:click=move |_| app.copy(copied.clone(), "Path copied")>{Icon::Copy.draw()}</button>

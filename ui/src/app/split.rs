@@ -20,9 +20,15 @@ pub(crate) fn Split(panes: NodeRef<html::Main>) -> impl IntoView {
     let app = App::here();
     let handle = NodeRef::<html::Div>::new();
     let (is_held, now) = (RwSignal::new(false), RwSignal::new((LIST, LIST)));
-    let room = move || panes.get_untracked().map_or(0, |it| it.client_width().max(0) as u32);
+    let room = move || {
+        panes
+            .get_untracked()
+            .map_or(0, |it| it.client_width().max(0) as u32)
+    };
     let width = move || {
-        let list = panes.get_untracked().and_then(|it| it.first_element_child());
+        let list = panes
+            .get_untracked()
+            .and_then(|it| it.first_element_child());
         list.map_or(LIST, |it| it.client_width().max(0) as u32)
     };
     // What a screen reader is told is what stands there, whoever set it.

@@ -21,7 +21,7 @@ use crate::{
 /// Entries of one page.
 const PAGE: usize = 200;
 /// Longest wait between attempts to reconnect, in seconds.
-const PATIENCE: u64 = 15;
+const PATIENCE: u64 = 4;
 
 /// Which of the window's designs is on the screen.
 #[derive(Clone, Debug, PartialEq)]
@@ -129,6 +129,8 @@ pub(crate) struct App {
     pub(crate) panel: RwSignal<Option<Panel>>,
     /// Changes when the person comes back to the window: the working tree may read otherwise then.
     pub(crate) returned: RwSignal<u32>,
+    /// When the connection broke.
+    pub(crate) lost_at: RwSignal<Option<jiff::Timestamp>>,
     /// What lies over the window.
     pub(crate) over: RwSignal<Option<Over>>,
     pub(crate) settings: RwSignal<Settings>,
@@ -171,6 +173,7 @@ impl App {
             sources: RwSignal::new(Vec::new()),
             panel: RwSignal::new(None),
             returned: RwSignal::new(0),
+            lost_at: RwSignal::new(None),
             over: RwSignal::new(None),
             settings: RwSignal::new(Settings::default()),
             list_width: RwSignal::new(None),
@@ -248,7 +251,8 @@ impl App {
     pub(crate) fn toggle_row(self) {
         let selected = self.selected.get_untracked();
         let now = self.expanded.get_untracked();
-        self.expanded.set(if now == selected { None } else { selected });
+        self.expanded
+            .set(if now == selected { None } else { selected });
     }
 
     async fn first_page(self) -> Result<(), Refusal> {
@@ -319,12 +323,17 @@ impl App {
             News::Connected => {
                 self.attempts.set_value(0);
                 self.link.set(Link::Live);
+                if self.lost_at.get_untracked().is_some() {
+                    self.lost_at.set(None);
+                    self.catch_up();
+                }
             }
             News::Lost => self.reconnect_later(),
             News::Entries(entries) => {
                 self.attempts.set_value(0);
                 if self.link.get_untracked() != Link::Live {
                     self.link.set(Link::Live);
+                    self.lost_at.set(None);
                 }
                 self.arrive(entries);
             }
@@ -353,16 +362,26 @@ impl App {
             return;
         }
         self.link.set(Link::Lost);
+        if self.lost_at.get_untracked().is_none() {
+            self.lost_at.set(Some(dom::clock().now));
+        }
         self.is_waiting.set_value(true);
         let attempts = self.attempts.get_value();
         self.attempts.set_value(attempts.saturating_add(1));
         let wait = 2u64.saturating_pow(attempts.min(5) as u32).min(PATIENCE);
         let again = move || {
-            self.is_waiting.set_value(false);
-            self.live.set_value(None);
-            self.connect();
+            if self.is_waiting.get_value() {
+                self.reconnect();
+            }
         };
         set_timeout(again, Duration::from_secs(wait));
+    }
+
+    /// Tries again now.
+    pub(crate) fn reconnect(self) {
+        self.is_waiting.set_value(false);
+        self.live.set_value(None);
+        self.connect();
     }
 
     /// When the person comes back: where things stand, and what the subscription may have missed.

@@ -80,7 +80,13 @@ pub(crate) fn Rail() -> impl IntoView {
 fn entry(app: App, it: &'static View) -> impl IntoView {
     let is_here = Memo::new(move |_| it.is_here(app));
     let count = Memo::new(move |_| (it.count)(app));
-    let title = move || format!("{}: {}", it.title, words::count(count.get(), it.of.0, it.of.1));
+    let title = move || {
+        format!(
+            "{}: {}",
+            it.title,
+            words::count(count.get(), it.of.0, it.of.1)
+        )
+    };
     move || {
         is_here.get().then(|| {
             view! {
