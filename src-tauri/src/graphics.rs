@@ -1,4 +1,6 @@
-//! Drawing without the graphics card. The web view reads this from the environment of its process, and
+//! When the page cannot be drawn: drawing without the graphics card, and a page whose process died.
+//!
+//! The web view reads this from the environment of its process, and
 //! an environment is changed safely only before the process begins: so it begins again.
 
 use std::process::ExitCode;
@@ -41,4 +43,28 @@ pub(crate) fn safely() -> Option<ExitCode> {
 #[cfg(not(unix))]
 pub(crate) fn safely() -> Option<ExitCode> {
     None
+}
+
+/// A page whose process died comes back once it was there; one that never was is the end, with a word
+/// on what to try.
+#[cfg(target_os = "linux")]
+pub(crate) fn follow_web_process(
+    window: &tauri::WebviewWindow,
+    shell: &crate::shell::Shell,
+) -> tauri::Result<()> {
+    use tauri::Manager;
+    use webkit2gtk::WebViewExt;
+    let (app, shell) = (window.app_handle().clone(), shell.clone());
+    window.with_webview(move |view| {
+        view.inner()
+            .connect_web_process_terminated(move |view, why| {
+                tracing::error!(?why, "the process of the page ended");
+                if shell.wait_ready(std::time::Duration::ZERO) {
+                    view.reload();
+                } else {
+                    eprintln!("{}", crate::window::silent(&shell));
+                    app.exit(1);
+                }
+            });
+    })
 }

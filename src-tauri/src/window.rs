@@ -5,7 +5,7 @@ use std::time::Duration;
 use tauri::{Theme, WebviewWindow, WebviewWindowBuilder, utils::config::Color};
 
 use crate::{
-    around, commands, place,
+    around, commands, graphics, place,
     shell::Shell,
     single::{Asked, Door},
 };
@@ -60,6 +60,8 @@ pub(crate) fn run(shell: Shell, door: Option<Door>) -> tauri::Result<()> {
                 let (window, shell) = (window.clone(), shell.clone());
                 door.listen(move |asked| take(&window, &shell, asked));
             }
+            #[cfg(target_os = "linux")]
+            graphics::follow_web_process(&window, &shell)?;
             prepare(window, shell);
             Ok(())
         })
@@ -94,7 +96,7 @@ fn prepare(window: WebviewWindow, shell: Shell) {
 }
 
 /// What a person at a terminal is told of a window that shows nothing.
-fn silent(shell: &Shell) -> String {
+pub(crate) fn silent(shell: &Shell) -> String {
     format!(
         "the window shows nothing: the graphics driver may not be able to draw it.\n\
          Start it with --safe-graphics; its log is {}",

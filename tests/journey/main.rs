@@ -14,6 +14,7 @@ mod drift;
 mod editor;
 mod engram;
 mod frame;
+mod graphics;
 mod journey;
 mod machine;
 mod model_stub;

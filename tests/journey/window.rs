@@ -274,14 +274,15 @@ fn listening(mut driver: Running, port: u16) -> Running {
 }
 
 /// A virtual display.
-struct Display {
+pub struct Display {
     number: u16,
     home: PathBuf,
     _server: Running,
 }
 
 impl Display {
-    fn start(home: &Path) -> Self {
+    /// Starts one.
+    pub fn start(home: &Path) -> Self {
         let mut command = clean(system("Xvfb"), home);
         command.args([
             "-displayfd",
@@ -309,7 +310,7 @@ impl Display {
     }
 
     /// A command that draws on this display.
-    fn command(&self, program: PathBuf) -> Command {
+    pub fn command(&self, program: PathBuf) -> Command {
         let mut command = clean(program, &self.home);
         command.env("DISPLAY", format!(":{}", self.number));
         command

@@ -135,7 +135,9 @@ impl Engine {
             Request::Forget(id) => self.forget(caller, id).map(Reply::Closed),
             Request::Redact(id) => self.redact(caller, id).map(Reply::Closed),
             Request::Query(query) => self.query(caller, &query).map(Reply::Query),
-            Request::Deref(deref) => self.deref(caller, deref).map(Reply::Deref),
+            Request::Deref(deref) => self
+                .deref(caller, deref)
+                .map(|it| Reply::Deref(Box::new(it))),
             Request::Note(note) => self.note(caller, note).map(Reply::Note),
             Request::Feed(feed) => self.feed(caller, &feed).map(Reply::Feed),
             Request::Facets(filter) => self

@@ -56,7 +56,7 @@ impl Engine {
 
     /// Claims whose evidence changed rank lower than others like them: among those that would be
     /// returned, and as many behind them.
-    fn weigh_health(&self, ranked: &mut Vec<Ranked>, limit: usize) {
+    fn weigh_health(&self, ranked: &mut [Ranked], limit: usize) {
         let near = ranked.len().min(limit.saturating_mul(2));
         let mut engrams: Vec<Engram> = ranked[..near].iter().map(|it| it.engram.clone()).collect();
         self.tell_health_now(&mut engrams);

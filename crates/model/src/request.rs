@@ -114,7 +114,7 @@ pub enum Reply {
     /// To [`Request::Query`].
     Query(QueryReply),
     /// To [`Request::Deref`].
-    Deref(Dereferenced),
+    Deref(Box<Dereferenced>),
     /// To [`Request::Note`].
     Note(NoteReply),
     /// To [`Request::Feed`].

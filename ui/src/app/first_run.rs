@@ -1,6 +1,6 @@
 //! What an empty home shows: how to connect an agent, and that the window waits for it.
 
-use engram_model::{Engram, Request, SAMPLE};
+use engram_model::{Engram, Reply, Request, SAMPLE};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{
@@ -27,8 +27,12 @@ pub(crate) fn FirstRun() -> impl IntoView {
     let load = move |_| {
         busy.set(true);
         spawn_local(async move {
-            if let Err(refusal) = app.backend().change(Request::LoadSample).await {
-                app.complain(refusal);
+            match app.backend().change(Request::LoadSample).await {
+                Ok(Reply::Sample(sample)) => {
+                    sample.ids.last().into_iter().for_each(|it| app.select(*it))
+                }
+                Ok(_) => {}
+                Err(refusal) => app.complain(refusal),
             }
             busy.set(false);
         });

@@ -1,4 +1,5 @@
-//! Other repositories: those that were open before, and any other by its path.
+//! Other repositories: those that were open before, and any other by its path; and the links that
+//! other programs hand to the window.
 
 use engram_model::Recent;
 use leptos::{ev, html, prelude::*, task::spawn_local};
@@ -7,10 +8,53 @@ use super::{
     dom,
     icons::Icon,
     overlay::{Heading, Modal},
-    state::{App, Over},
+    state::{App, Link, Over, Phase},
 };
+use crate::{feed::Feed, route::Route};
 
 impl App {
+    /// Another repository is in the window: nothing of the one before is left.
+    pub(crate) fn begin_anew(self) {
+        self.live.set_value(None);
+        let number = self.filter_number.get_value().wrapping_add(1);
+        self.filter_number.set_value(number);
+        self.phase.set(Phase::Loading);
+        self.link.set(Link::Connecting);
+        self.feed.set(Feed::default());
+        self.selected.set(None);
+        self.visited.set(None);
+        self.expanded.set(None);
+        self.closing.set(None);
+        self.facets.set(None);
+        self.at_top.set(true);
+        dom::set_query("", true);
+        self.start();
+    }
+
+    /// What the shell hands on: a link, or nothing where the repository became another.
+    pub(crate) fn follow_handed(self, link: &str) {
+        match link {
+            "" => self.begin_anew(),
+            link => self.follow_link(link),
+        }
+    }
+
+    /// Goes where a link leads; one that is not understood is left alone.
+    pub(crate) fn follow_link(self, link: &str) {
+        match Route::query_of_link(link) {
+            Some(query) => {
+                self.over.set(None);
+                dom::set_query(&query, true);
+                self.follow_address();
+            }
+            None => self.say(
+                "This link leads nowhere in Engram",
+                "A link is engram://engram/ID, engram://feed or engram://drift, with a filter behind a ?.",
+                true,
+            ),
+        }
+    }
+
     /// Shows another repository in this window.
     pub(crate) fn open_repository(self, path: String) {
         spawn_local(async move {

@@ -98,7 +98,7 @@ pub(crate) struct Toast {
 #[derive(Clone, Copy)]
 pub(crate) struct App {
     backend: StoredValue<Backend>,
-    live: StoredValue<Option<Subscription>, LocalStorage>,
+    pub(super) live: StoredValue<Option<Subscription>, LocalStorage>,
     attempts: StoredValue<u64>,
     /// A new attempt to connect is due.
     is_waiting: StoredValue<bool>,
@@ -106,7 +106,7 @@ pub(crate) struct App {
     status_due: StoredValue<bool>,
     unannounced: StoredValue<usize>,
     toast_number: StoredValue<u64>,
-    filter_number: StoredValue<u64>,
+    pub(super) filter_number: StoredValue<u64>,
     pub(crate) feed: RwSignal<Feed>,
     pub(crate) status: RwSignal<Option<StatusReply>>,
     pub(crate) phase: RwSignal<Phase>,
@@ -203,48 +203,6 @@ impl App {
                 Err(refusal) => self.phase.set(Phase::Failed(refusal)),
             }
         });
-    }
-
-    /// Another repository is in the window: nothing of the one before is left.
-    pub(crate) fn begin_anew(self) {
-        self.live.set_value(None);
-        let number = self.filter_number.get_value().wrapping_add(1);
-        self.filter_number.set_value(number);
-        self.phase.set(Phase::Loading);
-        self.link.set(Link::Connecting);
-        self.feed.set(Feed::default());
-        self.selected.set(None);
-        self.visited.set(None);
-        self.expanded.set(None);
-        self.closing.set(None);
-        self.facets.set(None);
-        self.at_top.set(true);
-        dom::set_query("", true);
-        self.start();
-    }
-
-    /// What the shell hands on: a link, or nothing where the repository became another.
-    pub(crate) fn follow_handed(self, link: &str) {
-        match link {
-            "" => self.begin_anew(),
-            link => self.follow_link(link),
-        }
-    }
-
-    /// Goes where a link leads; one that is not understood is left alone.
-    pub(crate) fn follow_link(self, link: &str) {
-        match Route::query_of_link(link) {
-            Some(query) => {
-                self.over.set(None);
-                dom::set_query(&query, true);
-                self.follow_address();
-            }
-            None => self.say(
-                "This link leads nowhere in Engram",
-                "A link is engram://engram/ID, engram://feed or engram://drift, with a filter behind a ?.",
-                true,
-            ),
-        }
     }
 
     /// Shows the whole claim that is selected in its row, or puts it away.

@@ -22,7 +22,13 @@ const OUTSIDE: &[&str] = &[
 ];
 
 /// Where another program may be started; everywhere else is the engine's own work.
-const STARTS_PROGRAMS: &[&str] = &["crates/cli/src/run.rs", "src-tauri/src/editor.rs", "xtask/"];
+const STARTS_PROGRAMS: &[&str] = &[
+    "crates/cli/src/run.rs",
+    "src-tauri/src/editor.rs",
+    // itself, with another environment
+    "src-tauri/src/graphics.rs",
+    "xtask/",
+];
 
 #[test]
 fn files_are_small() {
@@ -125,7 +131,7 @@ fn pointers_never_writes() {
     ];
     // The one file that keeps pinned commits, and writes to memory.
     let mut sources = files(&["crates/pointers/src"], &[".rs"]);
-    sources.retain(|it| !it.ends_with("keep.rs"));
+    sources.retain(|it| !it.path.ends_with("keep.rs"));
     none(
         "a write in the room that only reads",
         occurrences(&sources, &writes, Source::product),

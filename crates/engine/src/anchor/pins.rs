@@ -131,13 +131,16 @@ fn count_lines(bytes: &[u8]) -> u32 {
     u32::try_from((ends + open).max(1)).unwrap_or(u32::MAX)
 }
 
+/// The commit that was looked at, and where each pointer stands there.
+pub(crate) type Looked = (Option<String>, Vec<Result<Stand, Refusal>>);
+
 /// One look at all that these claims hold on to. None for a pointer that is not there to follow.
 pub(super) fn look<'h>(
     anchors: &mut Anchors,
     repo: &Repo,
     shelf: &dyn Shelf,
     held: impl Iterator<Item = &'h Held> + Clone,
-) -> Result<(Option<String>, Vec<Result<Stand, Refusal>>), Refusal> {
+) -> Result<Looked, Refusal> {
     let pinned: Vec<Pinned> = held
         .clone()
         .filter_map(|it| it.pinned.clone().ok())

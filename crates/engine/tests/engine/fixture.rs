@@ -99,7 +99,7 @@ impl Asked {
     ask!(for_put, Put, PutReply);
     ask!(for_engram, Engram, Box<Engram>);
     ask!(for_query, Query, QueryReply);
-    ask!(for_deref, Deref, Dereferenced);
+    ask!(for_deref, Deref, Box<Dereferenced>);
     ask!(for_closed, Closed, ForgetReply);
     ask!(for_note, Note, NoteReply);
     ask!(for_feed, Feed, FeedPage);
@@ -163,6 +163,7 @@ impl Asked {
                 budget_token: None,
             }),
         )
+        .map(|it| *it)
     }
 
     pub(crate) fn note(&self, who: &Caller, slug: &str, text: &str) -> NoteReply {

@@ -87,7 +87,7 @@ impl Server {
             budget_token: None,
         });
         let read = match self.ask(caller, deref).await {
-            Ok(Reply::Deref(read)) => Excerpt::from(read),
+            Ok(Reply::Deref(read)) => Excerpt::from(*read),
             Ok(_) => return Err(unexpected()),
             Err(refusal) => return Err(refused(refusal)),
         };

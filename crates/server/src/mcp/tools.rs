@@ -58,7 +58,7 @@ impl Server {
             "engram_deref" => {
                 let read: Read = arguments::parse(tool, arguments)?;
                 match self.ask(caller, Request::Deref(read.into())).await? {
-                    Reply::Deref(excerpt) => value(Excerpt::from(excerpt)),
+                    Reply::Deref(excerpt) => value(Excerpt::from(*excerpt)),
                     _ => Err(unexpected()),
                 }
             }
