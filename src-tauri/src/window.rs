@@ -48,6 +48,7 @@ pub(crate) fn run(shell: Shell, door: Option<Door>) -> tauri::Result<()> {
                 .on_navigation(|url| {
                     url.scheme() == "tauri" || url.host_str() == Some("tauri.localhost")
                 })
+                .on_page_load(|_, load| tracing::info!(page = ?load.event(), "the page"))
                 .build()?;
             if window.theme().is_ok_and(|it| it == Theme::Dark) {
                 window.set_background_color(Some(DARK))?;

@@ -35,10 +35,10 @@ fn a_page_that_dies_before_it_was_there_says_what_to_try() {
     let mut window = Running::start(&mut window);
     let begun = Instant::now();
     let page = loop {
-        // The window itself is what `setpriv` became. With threads of its own the page has shaken hands.
-        if let Some(page) =
-            process(|name, parent| name.starts_with("WebKitWeb") && parent == window.0.id())
-        {
+        // The window itself is what `setpriv` became; its log tells when it has a page.
+        let has_page = log(&engram.place[1]).contains("page=Started");
+        let page = process(|name, parent| name.starts_with("WebKitWeb") && parent == window.0.id());
+        if let (true, Some(page)) = (has_page, page) {
             break page;
         }
         assert!(begun.elapsed() < PATIENCE, "the page has no process");
@@ -83,6 +83,17 @@ fn safe_graphics_draws_without_the_card() {
         environment.contains("WEBKIT_DISABLE_COMPOSITING_MODE=1"),
         "{environment}"
     );
+}
+
+/// What the window logged, in the home.
+fn log(home: &str) -> String {
+    let files = fs::read_dir(format!("{home}/logs"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    files
+        .map(|it| fs::read_to_string(it.path()).unwrap_or_default())
+        .collect()
 }
 
 /// A process by its name and its parent.
