@@ -76,12 +76,12 @@ fn every_source_is_shown_as_what_it_is() {
         ids[4]
     ));
     open(&ids[0]);
-    window.find("[data-testid=source] .kw");
     window.wait("document.querySelector('[data-testid=standing]')?.dataset.reading === 'edited'");
     // What changed is shown by itself; D puts it away and brings it back.
     window.find("[data-testid=changes] .line.added");
     window.keys("d");
     window.wait("!document.querySelector('[data-testid=changes]')");
+    window.find("[data-testid=source] .kw");
     window.keys("d");
     window.find("[data-testid=changes] .line.added");
     let added = texts(&window, "[data-testid=changes] .line.added .text");

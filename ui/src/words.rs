@@ -185,13 +185,20 @@ pub fn is_drifted(engram: &Engram) -> bool {
     engram.valid_until.is_none() && standing.is_some_and(|it| Evidence::DRIFTED.contains(&it))
 }
 
-/// Where a pointer leads now, where that is not where it was pinned: `core.rs lines 3–9`.
+/// Where a pointer leads now, where that is not where it was pinned: `src/core.rs#L3-L9`.
 pub fn place_now(engram: &Engram, pointer: &str) -> Option<String> {
     let health = engram.health.as_ref()?;
     let found = health.pointers.iter().find(|it| it.pointer == pointer)?;
     let (path, start, end) = (found.path.as_ref()?, found.start?, found.end?);
-    let is_elsewhere = matches!(found.state.as_deref(), Some("moved" | "renamed" | "edited"));
-    is_elsewhere.then(|| match start == end {
+    let pinned = engram
+        .pointers
+        .iter()
+        .find(|it| it.to_string() == pointer)?;
+    let is_there = pinned.name() == path
+        && pinned
+            .lines()
+            .is_none_or(|it| (it.start, it.end) == (start, end));
+    (!is_there).then(|| match start == end {
         true => format!("{path}#L{start}"),
         false => format!("{path}#L{start}-L{end}"),
     })

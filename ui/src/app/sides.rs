@@ -33,6 +33,7 @@ pub(crate) fn Sides(lines: Arc<[SourceLine]>) -> impl IntoView {
         <div class="sides" tabindex="0" role="region" aria-label="Then and now, side by side" data-testid="sides"
             style=("--then", digits(|it| it.before)) style=("--now", digits(|it| it.number))>
             <table>
+                <colgroup><col class="then" /><col /><col class="now" /><col /></colgroup>
                 <thead class="offscreen"><tr>
                     <th scope="col">"Line then"</th><th scope="col">"Then"</th>
                     <th scope="col">"Line now"</th><th scope="col">"Now"</th>

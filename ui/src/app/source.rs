@@ -51,6 +51,11 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
         // The first press on a card that is open but not the active one only makes it active.
         open.set(!(is_open && active));
     };
+    let text = pointer.to_string();
+    let place_now = Memo::new(move |_| {
+        let engram = app.current().filter(|it| it.id == engram)?;
+        words::place_now(&engram, &text)
+    });
     let is_active = move || app.pointer.get() == index;
     let body = move || {
         open.get().then(|| match loaded.get().flatten() {
@@ -71,6 +76,7 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
                 on:click=move |_| toggle()>
                 <span class="turn" class:open=move || open.get()>{Icon::Chevron.draw()}</span>
                 <Title pointer=pointer.clone() />
+                {move || place_now.get().map(|it| view! { <span class="now-at" data-testid="now-at">"→ "{it}</span> })}
                 <span class="space"></span>
                 <span class="pin" title=pointer.to_string()>{format!("pinned {}", pointer.short_pin())}</span>
             </button>
@@ -142,8 +148,8 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
         }
     };
     let evidence = match source.digest_matches {
-        Some(true) => ("evidence unchanged", "word ok"),
-        Some(false) => ("evidence differs from what was read", "word bad"),
+        Some(true) => ("as it was read", "word ok"),
+        Some(false) => ("not what was read", "word bad"),
         None => ("no digest was recorded", "word quiet"),
     };
     let standing = LocalResource::new(move || {
@@ -178,7 +184,8 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
     let has_history = is_of_commit(&source.pointer);
     let hidden = hidden(&source);
     view! {
-        {text}
+        // The comparison shows the pinned text too: one below the other would say it twice.
+        {move || (!(opens(Panel::Changes) && standing.with(Option::is_some))).then(|| text())}
         {(hidden > 0).then(|| view! {
             <p class="wait" data-testid="more-lines">{format!("{} more of this span: open it in the editor to read on.", words::count(hidden, "line", "lines"))}</p>
         })}

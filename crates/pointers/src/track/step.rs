@@ -187,7 +187,9 @@ impl<'s> Step<'s> {
                 .is_none_or(|(_, it)| place.kept >= it.kept + CLEARLY_MORE) =>
             {
                 let away = natural.is_none_or(|it| file.path != it);
-                let away = away.then(|| together.max(place.kept));
+                // Few words say little by themselves.
+                let few = before.text.all_telling(spot.lines.clone()) < FEW_WORDS;
+                let away = away.then(|| if few { together } else { together.max(place.kept) });
                 at(file, place, ambiguous, away)
             }
             (_, Some((file, place)))

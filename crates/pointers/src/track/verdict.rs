@@ -22,6 +22,8 @@ const RESTORED_FILE: f32 = 0.35;
 /// the two ways leads there.
 const ENOUGH_AWAY: f32 = 0.75;
 const ENOUGH_ALONE: f32 = 0.9;
+/// A few words that left their file went with so much of what stood around them.
+const ENOUGH_TOGETHER: f32 = 0.5;
 
 /// What became of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,11 +135,13 @@ pub(super) fn of(
     let read = cache.read(side, &found.file)?;
     let now = read.text.span(found.lines.clone());
     let state = state(spot, bytes, &found, now);
-    let enough = match agree {
-        Some(false) => ENOUGH_ALONE,
-        _ => ENOUGH_AWAY,
+    let enough = match (state, agree) {
+        (State::Edited(Edit::Text), Some(false)) => ENOUGH_ALONE,
+        (State::Edited(Edit::Text), _) => ENOUGH_AWAY,
+        _ if words < FEW_WORDS => ENOUGH_TOGETHER,
+        _ => 0.0,
     };
-    if state == State::Edited(Edit::Text) && away.is_some_and(|it| it < enough) {
+    if away.is_some_and(|it| it < enough) {
         return Ok(gone(Some(false)));
     }
     let alike = match state {
