@@ -17,6 +17,13 @@ pub(crate) const ALL: &[&str] = &[
     "open_editor",
     "ready",
     "connect_hint",
+    "settings",
+    "keep_settings",
+    "surroundings",
+    "open_log",
+    "repositories",
+    "open_repository",
+    "follow_links",
 ];
 
 /// Requests that change nothing.
@@ -80,7 +87,7 @@ pub(crate) async fn open_editor(
                 .and_then(|it| it.root)
                 .ok_or_else(no_tree)?;
             let place = editor::Place::inside(Path::new(&root), Path::new(&path), line)?;
-            editor::open(&place, &editor::Choice::here(&asked.options().home))
+            editor::open(&place, &editor::Choice::here(asked.home()))
         })
         .await
 }
@@ -104,12 +111,11 @@ pub(crate) struct ConnectHint {
 /// The command lines that connect an agent, as they work on this machine.
 #[tauri::command]
 pub(crate) async fn connect_hint(shell: State<'_, Shell>) -> Result<Vec<ConnectHint>, Refusal> {
-    let is_default =
-        std::env::home_dir().is_some_and(|it| it.join(".engram") == shell.options().home);
+    let is_default = std::env::home_dir().is_some_and(|it| it.join(".engram") == shell.home());
     let home = if is_default {
         String::new()
     } else {
-        format!(" --home {}", quoted(&shell.options().home))
+        format!(" --home {}", quoted(shell.home()))
     };
     let program = program();
     let hint = |agent, name| ConnectHint {

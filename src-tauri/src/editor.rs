@@ -6,8 +6,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use engram_model::{Code, Refusal};
-use serde::Deserialize;
+use engram_model::{Code, EditorFound, Refusal};
 
 /// A file in the working tree, and a line of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -168,10 +167,26 @@ impl Choice {
         let programs = EDITORS.iter().flat_map(|it| it.programs);
         Self {
             template: variable("ENGRAM_EDITOR"),
-            setting: setting(home),
+            setting: crate::settings::read(home).editor,
             environment: variable("VISUAL").or_else(|| variable("EDITOR")),
             found: programs.copied().find(|it| on_path(it).is_some()),
         }
+    }
+
+    /// What it comes to, for people: the editor's name, and the variable that decides if one does.
+    pub(crate) fn told(&self) -> (Option<String>, Option<String>) {
+        let line = self
+            .template
+            .as_deref()
+            .or(self.setting.as_deref())
+            .or(self.environment.as_deref())
+            .or(self.found);
+        let words = line.and_then(|it| split(it).ok()).unwrap_or_default();
+        let name = words.first().map(|program| {
+            Editor::of(program).map_or_else(|| file_name(program), |it| it.name.to_owned())
+        });
+        let variable = self.template.is_some().then(|| "ENGRAM_EDITOR".to_owned());
+        (name, variable)
     }
 
     /// The argument vector, and the name to tell the person.
@@ -215,6 +230,20 @@ impl Choice {
             )),
         }
     }
+}
+
+/// The editors of the table that are installed, one program of each.
+pub(crate) fn installed() -> Vec<EditorFound> {
+    let found = EDITORS.iter().filter_map(|it| {
+        let program = it.programs.iter().find(|name| on_path(name).is_some())?;
+        Some(EditorFound {
+            name: it.name.to_owned(),
+            program: (*program).to_owned(),
+        })
+    });
+    let mut all: Vec<EditorFound> = found.collect();
+    all.dedup_by(|a, b| a.name == b.name);
+    all
 }
 
 const TERMINAL: &str = "x-terminal-emulator";
@@ -268,23 +297,6 @@ fn is_program(path: &Path) -> bool {
     ["exe", "cmd", "bat"]
         .iter()
         .any(|it| path.with_extension(it).is_file())
-}
-
-/// The window's own settings; a file that cannot be read has none, and the log says so.
-fn setting(home: &Path) -> Option<String> {
-    #[derive(Default, Deserialize)]
-    struct Settings {
-        editor: Option<String>,
-    }
-    let path = home.join("window.toml");
-    let text = fs::read_to_string(&path).ok()?;
-    match toml::from_str::<Settings>(&text) {
-        Ok(settings) => settings.editor,
-        Err(error) => {
-            tracing::warn!(%error, path = %path.display(), "the settings cannot be read");
-            None
-        }
-    }
 }
 
 /// A command line as words: spaces part them, quotes hold them together, nothing is expanded.

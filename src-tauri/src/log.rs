@@ -1,12 +1,24 @@
 //! The log of the window: a file for each day in the home's `logs`, a week of them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tracing_appender::{
     non_blocking::WorkerGuard,
     rolling::{RollingFileAppender, Rotation},
 };
 use tracing_subscriber::EnvFilter;
+
+/// The newest file of the log, or the folder where there is none.
+pub(crate) fn newest(home: &Path) -> PathBuf {
+    let folder = home.join("logs");
+    let files = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+    let ours = files.map(|it| it.path()).filter(|it| {
+        let name = it.file_name().and_then(|it| it.to_str());
+        name.is_some_and(|it| it.starts_with("window.") && it.ends_with(".log"))
+    });
+    // The day is in the name.
+    ours.max().unwrap_or(folder)
+}
 
 /// Starts to log; what is returned flushes when it is dropped.
 pub(crate) fn start(home: &Path) -> Option<WorkerGuard> {

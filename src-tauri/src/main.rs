@@ -5,10 +5,16 @@
 //! commands of `permissions/window.toml`.
 #![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
 
+mod around;
 mod commands;
 mod editor;
+mod graphics;
 mod log;
+mod place;
+mod recent;
+mod settings;
 mod shell;
+mod single;
 mod window;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -17,6 +23,7 @@ use clap::Parser;
 use engram_engine::Options;
 
 use shell::Shell;
+use single::{Asked, Start};
 
 /// Opens the window on a repository's shared memory.
 #[derive(Parser)]
@@ -28,6 +35,12 @@ struct Cli {
     /// A working tree, a bare repository or a .git folder; found from the current folder when absent
     #[arg(long, value_name = "DIR")]
     repo: Option<PathBuf>,
+    /// Draws without the graphics card: slower, for drivers that show an empty window
+    #[arg(long)]
+    safe_graphics: bool,
+    /// Where to go in the window: engram://engram/ID, engram://feed?kind=risk, engram://drift
+    #[arg(value_name = "LINK")]
+    link: Option<String>,
 }
 
 fn main() -> ExitCode {
@@ -41,6 +54,22 @@ fn main() -> ExitCode {
         );
         return ExitCode::FAILURE;
     };
+    if cli.safe_graphics
+        && let Some(code) = graphics::safely()
+    {
+        return code;
+    }
+    let asked = Asked {
+        link: cli.link,
+        repo: cli
+            .repo
+            .clone()
+            .map(|it| std::path::absolute(&it).unwrap_or(it)),
+    };
+    let door = match single::start(&home, &asked) {
+        Start::Handed => return ExitCode::SUCCESS,
+        Start::First(door) => door,
+    };
     let from = std::env::current_dir().unwrap_or_else(|_| home.clone());
     let _log = log::start(&home);
     let shell = Shell::new(Options {
@@ -48,7 +77,10 @@ fn main() -> ExitCode {
         repo: cli.repo,
         from,
     });
-    match window::run(shell) {
+    if let Some(link) = asked.link {
+        shell.hand(link);
+    }
+    match window::run(shell, door) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             tracing::error!(%error, "the window could not start");

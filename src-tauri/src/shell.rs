@@ -1,39 +1,56 @@
 //! What the commands share: the engine, opened when it is first needed, and the page's subscription.
 
 use std::{
+    path::{Path, PathBuf},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use engram_engine::{Engine, Options, Subscription};
 use engram_model::{Caller, Code, Refusal, Reply, Request, StatusReply};
+use tauri::ipc::Channel;
+
+use crate::recent;
 
 /// Cheap to clone; every clone is the same shell.
 #[derive(Clone)]
 pub(crate) struct Shell(Arc<Inner>);
 
 struct Inner {
-    options: Options,
-    /// None until it could be opened: a home that was mended is opened by the next call.
-    engine: Mutex<Option<Arc<Engine>>>,
+    home: PathBuf,
+    open: Mutex<Open>,
+    /// Where links go once the page listens, and those that came before.
+    links: Mutex<(Option<Channel<String>>, Vec<String>)>,
     subscription: Mutex<Option<Subscription>>,
     is_ready: Mutex<bool>,
     became_ready: Condvar,
 }
 
+/// The repository in the window.
+struct Open {
+    options: Options,
+    /// None until it could be opened: a home that was mended is opened by the next call.
+    engine: Option<Arc<Engine>>,
+}
+
 impl Shell {
     pub(crate) fn new(options: Options) -> Self {
         Self(Arc::new(Inner {
-            options,
-            engine: Mutex::new(None),
+            home: options.home.clone(),
+            open: Mutex::new(Open {
+                options,
+                engine: None,
+            }),
+            links: Mutex::default(),
             subscription: Mutex::new(None),
             is_ready: Mutex::new(false),
             became_ready: Condvar::new(),
         }))
     }
 
-    pub(crate) fn options(&self) -> &Options {
-        &self.0.options
+    /// Where data lives.
+    pub(crate) fn home(&self) -> &Path {
+        &self.0.home
     }
 
     /// Runs blocking work of the engine away from the window's own threads.
@@ -54,25 +71,67 @@ impl Shell {
 
     /// The engine; blocks while it opens.
     pub(crate) fn engine(&self) -> Result<Arc<Engine>, Refusal> {
-        let mut engine = lock(&self.0.engine);
-        if let Some(engine) = &*engine {
+        let mut open = lock(&self.0.open);
+        if let Some(engine) = &open.engine {
             return Ok(engine.clone());
         }
-        let opened = Arc::new(Engine::open(self.0.options.clone())?);
-        opened.follow()?;
-        Ok(engine.insert(opened).clone())
+        let engine = start(open.options.clone())?;
+        remember(&self.0.home, &engine);
+        Ok(open.engine.insert(engine).clone())
+    }
+
+    /// Makes another repository the one in the window; the one before stays where this cannot be opened.
+    pub(crate) fn switch(&self, repo: &Path) -> Result<(), Refusal> {
+        let options = Options {
+            home: self.0.home.clone(),
+            repo: Some(repo.to_owned()),
+            from: repo.to_owned(),
+        };
+        let engine = start(options.clone())?;
+        let status = status_of(&engine)?;
+        if status.project.is_none() {
+            return Err(Refusal::new(
+                Code::RepoUnavailable,
+                format!("{} is not in a git repository", repo.display()),
+                "Name a working tree, a bare repository or a .git folder.",
+            ));
+        }
+        remember(&self.0.home, &engine);
+        // No entry of the one before comes after this.
+        *lock(&self.0.subscription) = None;
+        *lock(&self.0.open) = Open {
+            options,
+            engine: Some(engine),
+        };
+        Ok(())
+    }
+
+    /// Hands a link to the page, now or once it listens; an empty one says that the repository is another.
+    pub(crate) fn hand(&self, link: String) {
+        let mut links = lock(&self.0.links);
+        match &links.0 {
+            Some(page) => {
+                if let Err(error) = page.send(link) {
+                    tracing::warn!(%error, "the page took no link");
+                }
+            }
+            None => links.1.push(link),
+        }
+    }
+
+    /// The page listens for links from now on.
+    pub(crate) fn follow_links(&self, page: Channel<String>) {
+        let waiting = {
+            let mut links = lock(&self.0.links);
+            links.0 = Some(page);
+            std::mem::take(&mut links.1)
+        };
+        waiting.into_iter().for_each(|it| self.hand(it));
     }
 
     /// Where things stand.
     pub(crate) fn status(&self) -> Result<StatusReply, Refusal> {
-        match self.engine()?.handle(&Caller::User, Request::Status)? {
-            Reply::Status(status) => Ok(*status),
-            _ => Err(Refusal::new(
-                Code::Internal,
-                "the engine answered something else than its status",
-                "This is a defect of ours: please report it.",
-            )),
-        }
+        status_of(&*self.engine()?)
     }
 
     /// The page has one subscription: another one takes the place of the first.
@@ -95,6 +154,30 @@ impl Shell {
             .became_ready
             .wait_timeout_while(is_ready, longest, |it| !*it);
         *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+fn start(options: Options) -> Result<Arc<Engine>, Refusal> {
+    let engine = Arc::new(Engine::open(options)?);
+    engine.follow()?;
+    Ok(engine)
+}
+
+fn status_of(engine: &Engine) -> Result<StatusReply, Refusal> {
+    match engine.handle(&Caller::User, Request::Status)? {
+        Reply::Status(status) => Ok(*status),
+        _ => Err(Refusal::new(
+            Code::Internal,
+            "the engine answered something else than its status",
+            "This is a defect of ours: please report it.",
+        )),
+    }
+}
+
+fn remember(home: &Path, engine: &Engine) {
+    let root = status_of(engine).ok().and_then(|it| it.project?.root);
+    if let Some(root) = root {
+        recent::remember(home, Path::new(&root));
     }
 }
 

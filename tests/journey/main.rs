@@ -13,6 +13,8 @@ mod clients;
 mod drift;
 mod editor;
 mod engram;
+mod frame;
+mod graphics;
 mod journey;
 mod machine;
 mod model_stub;

@@ -126,6 +126,41 @@ impl Window {
         );
     }
 
+    /// Presses a key while Control is held.
+    pub fn control(&self, key: char) {
+        let all = [
+            ("keyDown", '\u{E009}'),
+            ("keyDown", key),
+            ("keyUp", key),
+            ("keyUp", '\u{E009}'),
+        ];
+        let actions = all.map(|(kind, key)| json!({"type": kind, "value": key}));
+        self.post(
+            "/actions",
+            json!({"actions": [{"type": "key", "id": "keys", "actions": actions}]}),
+        );
+    }
+
+    /// Drags what matches sideways.
+    pub fn drag(&self, css: &str, by: i32) {
+        let Element(id) = self.find(css);
+        let at = json!({ELEMENT: id});
+        self.post(
+            "/actions",
+            json!({"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [
+                {"type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": at},
+                {"type": "pointerDown", "button": 0},
+                {"type": "pointerMove", "duration": 0, "x": by, "y": 0, "origin": "pointer"},
+                {"type": "pointerUp", "button": 0},
+            ]}]}),
+        );
+    }
+
+    /// Starts a program on the display of this window, to its end.
+    pub fn beside(&self, program: &Path, args: &[String]) {
+        ok(self.display.command(program.to_owned()).args(args));
+    }
+
     /// Runs a script in the page and returns what it returns.
     pub fn script(&self, script: &str, args: Value) -> Value {
         self.post("/execute/sync", json!({"script": script, "args": args}))
@@ -165,11 +200,11 @@ impl Window {
         self.post("/execute/async", json!({"script": script, "args": [width]}));
     }
 
-    /// Saves pictures of a state, in two sizes and both themes, among the files of the tests.
+    /// Saves pictures of a state, in two sizes and each theme, among the files of the tests.
     pub fn shot(&self, name: &str) {
         for (width, height) in [(900, 600), (1280, 800)] {
             self.resize(width, height);
-            for theme in ["light", "dark"] {
+            for theme in ["light", "dark", "contrast"] {
                 self.script(
                     "document.documentElement.dataset.theme = arguments[0]",
                     json!([theme]),
@@ -239,14 +274,15 @@ fn listening(mut driver: Running, port: u16) -> Running {
 }
 
 /// A virtual display.
-struct Display {
+pub struct Display {
     number: u16,
     home: PathBuf,
     _server: Running,
 }
 
 impl Display {
-    fn start(home: &Path) -> Self {
+    /// Starts one.
+    pub fn start(home: &Path) -> Self {
         let mut command = clean(system("Xvfb"), home);
         command.args([
             "-displayfd",
@@ -274,7 +310,7 @@ impl Display {
     }
 
     /// A command that draws on this display.
-    fn command(&self, program: PathBuf) -> Command {
+    pub fn command(&self, program: PathBuf) -> Command {
         let mut command = clean(program, &self.home);
         command.env("DISPLAY", format!(":{}", self.number));
         command

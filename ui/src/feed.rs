@@ -121,6 +121,11 @@ impl Feed {
         self.filter.is_empty() && self.rows.is_empty() && self.waiting.is_empty() && self.all_loaded
     }
 
+    /// Newest first, as they lie.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Engram>> {
+        self.rows.iter()
+    }
+
     /// Newest first.
     pub fn rows(&self) -> Vec<Arc<Engram>> {
         self.rows.iter().cloned().collect()

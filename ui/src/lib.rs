@@ -6,8 +6,10 @@
 //! **Never:** decides nothing that the engine decides, knows no crate but the model, reads no file,
 //! and reaches the engine through one [`app::Backend`](crate) alone.
 
+pub mod commands;
 pub mod compare;
 pub mod feed;
+pub mod fuzzy;
 pub mod layout;
 pub mod route;
 pub mod words;

@@ -41,6 +41,32 @@ impl Route {
         it
     }
 
+    /// The query of an address that a link of ours leads to: `engram://engram/ID`, `engram://feed?kind=risk`,
+    /// `engram://drift`. Anybody may have written it.
+    pub fn query_of_link(link: &str) -> Option<String> {
+        let rest = link.trim().strip_prefix("engram://")?;
+        if rest.len() > 2_000 {
+            return None;
+        }
+        let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let query = query.split('#').next().unwrap_or_default();
+        let mut parts = path.trim_end_matches('/').split('/');
+        let own = match (parts.next()?, parts.next(), parts.next()) {
+            ("engram", Some(id), None) => format!("id={}", id.parse::<EngramId>().ok()?),
+            ("" | "feed", None, None) => String::new(),
+            ("drift", None, None) => {
+                let all = Evidence::DRIFTED.iter();
+                all.map(|it| format!("health={it}"))
+                    .collect::<Vec<_>>()
+                    .join("&")
+            }
+            _ => return None,
+        };
+        // Through the parser and back: only what is understood comes near the address.
+        let route = Self::parse(&format!("{own}&{query}"), Offset::UTC);
+        Some(route.query(Offset::UTC))
+    }
+
     /// The query that leads back here; empty for the plain feed.
     pub fn query(&self, offset: Offset) -> String {
         let it = &self.filter;
@@ -56,8 +82,8 @@ impl Route {
             pairs.push(("verified", if verified { "yes" } else { "no" }.to_owned()));
         }
         pairs.extend(it.health.iter().map(|it| ("health", it.to_string())));
-        pairs.extend(it.since.map(|at| ("since", day(at, offset))));
-        pairs.extend(it.until.map(|at| ("until", day(at, offset))));
+        pairs.extend(it.since.map(|at| ("since", date_of(at, offset))));
+        pairs.extend(it.until.map(|at| ("until", date_of(at, offset))));
         if !it.text.trim().is_empty() {
             pairs.push(("q", it.text.trim().to_owned()));
         }
@@ -128,10 +154,10 @@ pub fn chips(filter: &Filter, offset: Offset) -> Vec<Chip> {
         });
     }
     if let Some(at) = filter.since {
-        add("since", day(at, offset), &|it| it.since = None);
+        add("since", date_of(at, offset), &|it| it.since = None);
     }
     if let Some(at) = filter.until {
-        add("before", day(at, offset), &|it| it.until = None);
+        add("before", date_of(at, offset), &|it| it.until = None);
     }
     chips
 }
@@ -153,12 +179,14 @@ pub fn days_ago(now: Timestamp, days: i64, offset: Offset) -> Option<Timestamp> 
     offset.to_timestamp(date.at(0, 0, 0, 0)).ok()
 }
 
-fn midnight(text: &str, offset: Offset) -> Option<Timestamp> {
+/// The midnight that begins a day, as `2026-11-21`.
+pub fn midnight(text: &str, offset: Offset) -> Option<Timestamp> {
     let date: Date = text.parse().ok()?;
     offset.to_timestamp(date.at(0, 0, 0, 0)).ok()
 }
 
-fn day(at: Timestamp, offset: Offset) -> String {
+/// The day of a time.
+pub fn date_of(at: Timestamp, offset: Offset) -> String {
     offset.to_datetime(at).date().to_string()
 }
 
@@ -221,6 +249,37 @@ mod tests {
     }
 
     #[test]
+    fn a_link_leads_to_a_place_or_nowhere() {
+        for (link, want) in [
+            (
+                "engram://engram/01ARZ3NDEKTSV4RRFFQ69G5FAV",
+                Some("?id=01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+            ),
+            ("engram://feed", Some("")),
+            ("engram://", Some("")),
+            (
+                "engram://feed/?kind=risk&q=a%20b&evil=1",
+                Some("?kind=risk&q=a%20b"),
+            ),
+            (
+                "engram://drift",
+                Some("?health=needs_reverification&health=evidence_gone"),
+            ),
+            ("engram://engram/<script>", None),
+            ("engram://engram", None),
+            ("engram://feed/x/y", None),
+            ("javascript:alert(1)", None),
+            ("", None),
+        ] {
+            assert_eq!(Route::query_of_link(link).as_deref(), want, "{link}");
+        }
+        assert_eq!(
+            Route::query_of_link(&format!("engram://feed?q={}", "x".repeat(9_000))),
+            None
+        );
+    }
+
+    #[test]
     fn what_is_not_understood_is_left_out() {
         for query in [
             "?kind=nonsense&verified=maybe&since=yesterday&id=1&x=y&&=&q",
@@ -248,7 +307,7 @@ mod tests {
         assert_eq!(chips[0].without.kinds.len(), 1);
         assert_eq!(chips[3].without.since, None);
         let now: Timestamp = "2026-11-20T23:30:00Z".parse().unwrap();
-        assert_eq!(day(days_ago(now, 0, HERE).unwrap(), HERE), "2026-11-21");
+        assert_eq!(date_of(days_ago(now, 0, HERE).unwrap(), HERE), "2026-11-21");
         assert_eq!(days_ago(now, i64::MAX, HERE), None);
     }
 }

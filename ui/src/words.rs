@@ -228,6 +228,36 @@ pub fn count(number: u64, one: &str, many: &str) -> String {
     )
 }
 
+/// A text as it is, with what cannot be seen and yet changes it named: control characters, and those that
+/// turn the direction of what follows.
+pub fn visible(text: &str) -> String {
+    let is_hidden = |c: char| {
+        matches!(c, '\u{200E}' | '\u{200F}' | '\u{061C}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
+            || (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
+    };
+    if !text.contains(is_hidden) {
+        return text.to_owned();
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match is_hidden(c) {
+            true => shown.push_str(&format!("⟨U+{:04X}⟩", u32::from(c))),
+            false => shown.push(c),
+        }
+    }
+    shown
+}
+
+/// `99`, `1.2k`, `31k`, `4M`: room for a few signs.
+pub fn brief(number: u64) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        1_000..10_000 => format!("{}.{}k", number / 1_000, number % 1_000 / 100),
+        10_000..1_000_000 => format!("{}k", number / 1_000),
+        _ => format!("{}M", number / 1_000_000),
+    }
+}
+
 /// `1,284`.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
@@ -269,6 +299,27 @@ mod tests {
             Clock::new(f64::NAN, f64::INFINITY).ago(Timestamp::UNIX_EPOCH),
             "now"
         );
+    }
+
+    #[test]
+    fn what_hides_in_a_text_is_named() {
+        for (text, want) in [
+            ("plain\n\tfamily 👨‍👩‍👧 é", "plain\n\tfamily 👨‍👩‍👧 é"),
+            ("a\u{202E}b\u{202C}", "a⟨U+202E⟩b⟨U+202C⟩"),
+            ("\u{1b}[31mred\0", "⟨U+001B⟩[31mred⟨U+0000⟩"),
+            ("", ""),
+        ] {
+            assert_eq!(visible(text), want);
+        }
+        for (number, want) in [
+            (0, "0"),
+            (999, "999"),
+            (1_250, "1.2k"),
+            (31_900, "31k"),
+            (4_000_000, "4M"),
+        ] {
+            assert_eq!(brief(number), want);
+        }
     }
 
     #[test]

@@ -63,6 +63,12 @@ Pointers:
         /// Its id
         id: String,
     },
+    /// Store a few claims made of the repository's own history, to look around in
+    Sample {
+        /// Forget them again
+        #[arg(long)]
+        remove: bool,
+    },
     /// Find what is known
     #[command(after_help = "Examples:
   engram query 'how does the gateway retry vendor calls'

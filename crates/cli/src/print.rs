@@ -32,6 +32,7 @@ fn object(reply: &Reply) -> Value {
         Reply::Note(it) => json!(it),
         Reply::Feed(it) => json!(it),
         Reply::Source(it) => json!(it),
+        Reply::Sample(it) => json!(it),
         Reply::Checked(it) => json!(it),
         Reply::Standing(it) => json!(it),
         Reply::Facets(it) => json!(it),
@@ -91,6 +92,7 @@ fn words(reply: &Reply) -> String {
             false => it.entries.iter().map(entry).collect::<Vec<_>>().join("\n"),
         },
         Reply::Source(it) => it.label.clone(),
+        Reply::Sample(it) => format!("{} claims of the sample", it.ids.len()),
         Reply::Checked(it) => checked(it),
         // Only the window asks these.
         Reply::Facets(it) => it.total.to_string(),

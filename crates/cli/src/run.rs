@@ -77,6 +77,8 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
         Verb::Get { id } => Request::Get(id.parse()?),
         Verb::Forget { id } => Request::Forget(id.parse::<EngramId>()?),
         Verb::Redact { id } => Request::Redact(id.parse()?),
+        Verb::Sample { remove: false } => Request::LoadSample,
+        Verb::Sample { remove: true } => Request::RemoveSample,
         Verb::Query(query) => Request::Query(query_of(query)?),
         Verb::Deref(deref) => {
             let caller = match &deref.agent {

@@ -36,6 +36,7 @@ mod put;
 mod query;
 mod rank;
 mod read;
+mod sample;
 mod world;
 
 use std::{
@@ -134,7 +135,9 @@ impl Engine {
             Request::Forget(id) => self.forget(caller, id).map(Reply::Closed),
             Request::Redact(id) => self.redact(caller, id).map(Reply::Closed),
             Request::Query(query) => self.query(caller, &query).map(Reply::Query),
-            Request::Deref(deref) => self.deref(caller, deref).map(|it| Reply::Deref(Box::new(it))),
+            Request::Deref(deref) => self
+                .deref(caller, deref)
+                .map(|it| Reply::Deref(Box::new(it))),
             Request::Note(note) => self.note(caller, note).map(Reply::Note),
             Request::Feed(feed) => self.feed(caller, &feed).map(Reply::Feed),
             Request::Facets(filter) => self
@@ -145,6 +148,8 @@ impl Engine {
             Request::CheckPointers { changed } => {
                 self.check_pointers(caller, changed).map(Reply::Checked)
             }
+            Request::LoadSample => self.load_sample(caller).map(Reply::Sample),
+            Request::RemoveSample => self.remove_sample(caller).map(Reply::Sample),
             Request::Repin(id) => self.repin(caller, id).map(Reply::Put),
             Request::Reverify(id) => self.reverify(caller, id).map(Reply::Put),
             Request::Standing(pointer) => self

@@ -20,6 +20,7 @@ mod refusal;
 mod request;
 #[cfg(feature = "schema")]
 mod schema;
+mod settings;
 mod source;
 mod ttl;
 mod wire;
@@ -39,10 +40,12 @@ pub use pointer::{Lines, Pin, Pointer, PointerInput, PointerType, Target};
 pub use refusal::{Code, Refusal};
 pub use request::{
     Budget, Caller, Deref, Dereferenced, Feed, FeedPage, Finding, ForgetReply, Meter, Note,
-    NoteReply, ProjectStatus, PutReply, Query, QueryReply, Reply, Request, StatusReply, Verdict,
+    NoteReply, ProjectStatus, PutReply, Query, QueryReply, Reply, Request, SAMPLE, SampleReply,
+    StatusReply, Verdict,
 };
 #[cfg(feature = "schema")]
 pub use schema::schemas;
+pub use settings::{Density, EditorFound, Motion, Recent, Settings, Surroundings, Theme};
 pub use source::{
     Blame, BlamePart, Block, Class, Inline, Piece, Reading, Side, SourceLine, SourceReply,
     SourceView, Standing,

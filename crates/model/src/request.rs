@@ -55,6 +55,10 @@ pub enum Request {
     Repin(EngramId),
     /// A todo for agents: to find out whether a claim whose evidence changed still holds.
     Reverify(EngramId),
+    /// Store a few claims that the repository's own history proves, to look around in.
+    LoadSample,
+    /// Forget those that still hold.
+    RemoveSample,
     /// How the working tree reads now where a pointer was pinned.
     Standing(PointerInput),
     /// Who wrote the lines that a pointer addresses.
@@ -76,6 +80,8 @@ impl Request {
             | Self::Deref(_)
             | Self::Note(_)
             | Self::Repin(_)
+            | Self::LoadSample
+            | Self::RemoveSample
             | Self::Reverify(_) => true,
             Self::Get(_)
             | Self::History(_)
@@ -119,6 +125,8 @@ pub enum Reply {
     Voices(Vec<Voice>),
     /// To [`Request::Source`].
     Source(Box<SourceReply>),
+    /// To [`Request::LoadSample`] and [`Request::RemoveSample`].
+    Sample(SampleReply),
     /// To [`Request::CheckPointers`].
     Checked(crate::CheckReply),
     /// To [`Request::Standing`].
@@ -134,6 +142,16 @@ pub enum Reply {
         /// Tokens (o200k_base) of the compact JSON.
         tokens: usize,
     },
+}
+
+/// The tag of what a sample consists of.
+pub const SAMPLE: &str = "sample";
+
+/// Which claims of the sample were stored, or forgotten.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SampleReply {
+    /// Each of them.
+    pub ids: Vec<EngramId>,
 }
 
 /// Answer to a commit.

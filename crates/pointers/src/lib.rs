@@ -15,6 +15,7 @@ mod diff;
 mod document;
 mod eol;
 mod keep;
+mod landmarks;
 mod languages;
 mod locate;
 mod paint;
@@ -36,6 +37,7 @@ use sha2::{Digest, Sha256};
 
 pub use anchors::{Anchors, Found, Look, Origin, Pinned, Stand};
 pub use blame::blame;
+pub use landmarks::{Change, Large};
 pub use repo::Repo;
 pub use standing::standing;
 pub use text::{Encoding, text_of};

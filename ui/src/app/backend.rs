@@ -1,10 +1,10 @@
 //! The one way to the engine, over one of two transports: Tauri's IPC in the window, HTTP in a browser.
 
-use engram_model::{Code, Entry, Refusal, Reply, Request};
+use engram_model::{Code, Entry, Recent, Refusal, Reply, Request, Settings, Surroundings};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use wasm_bindgen::JsValue;
 
-use super::{http, tauri};
+use super::{dom, http, tauri};
 
 /// Where requests go.
 #[derive(Clone, Debug)]
@@ -103,12 +103,96 @@ impl Backend {
         }
     }
 
+    /// What the person chose before.
+    pub(crate) async fn settings(&self) -> Result<Settings, Refusal> {
+        match self {
+            Self::Tauri => tauri::call("settings", &Nothing {}).await,
+            Self::Http(_) => {
+                let kept = dom::stored(SETTINGS);
+                let kept = kept.and_then(|it| serde_json::from_str(&it).ok());
+                Ok(kept.unwrap_or_default())
+            }
+        }
+    }
+
+    /// Keeps what the person chose.
+    pub(crate) async fn keep_settings(&self, settings: &Settings) -> Result<(), Refusal> {
+        #[derive(Serialize)]
+        struct Args<'a> {
+            settings: &'a Settings,
+        }
+        match self {
+            Self::Tauri => tauri::call("keep_settings", &Args { settings }).await,
+            Self::Http(_) => {
+                let text = serde_json::to_string(settings).map_err(|error| strange(&error))?;
+                match dom::store(SETTINGS, &text) {
+                    true => Ok(()),
+                    false => Err(Refusal::new(
+                        Code::Internal,
+                        "the browser keeps nothing for this page",
+                        "The choice holds until the page is loaded again.",
+                    )),
+                }
+            }
+        }
+    }
+
+    /// What surrounds the window; nothing around a page in a browser.
+    pub(crate) async fn surroundings(&self) -> Result<Option<Surroundings>, Refusal> {
+        match self {
+            Self::Tauri => tauri::call("surroundings", &Nothing {}).await.map(Some),
+            Self::Http(_) => Ok(None),
+        }
+    }
+
+    /// Opens the window's log in the person's editor; returns the editor's name.
+    pub(crate) async fn open_log(&self) -> Result<String, Refusal> {
+        match self {
+            Self::Tauri => tauri::call("open_log", &Nothing {}).await,
+            Self::Http(_) => Err(in_window_only()),
+        }
+    }
+
+    /// Whether it can show another repository.
+    pub(crate) fn switches_repositories(&self) -> bool {
+        matches!(self, Self::Tauri)
+    }
+
+    /// Repositories that were open before.
+    pub(crate) async fn repositories(&self) -> Result<Vec<Recent>, Refusal> {
+        match self {
+            Self::Tauri => tauri::call("repositories", &Nothing {}).await,
+            Self::Http(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// Makes another repository the one that requests are about.
+    pub(crate) async fn open_repository(&self, path: &str) -> Result<(), Refusal> {
+        #[derive(Serialize)]
+        struct Args<'a> {
+            path: &'a str,
+        }
+        match self {
+            Self::Tauri => tauri::call("open_repository", &Args { path }).await,
+            Self::Http(_) => Err(in_window_only()),
+        }
+    }
+
+    /// Follows links that other programs hand to the window.
+    pub(crate) async fn follow_links(&self, each: impl FnMut(String) + 'static) {
+        if let Self::Tauri = self
+            && let Err(refusal) = tauri::follow_links(each).await
+        {
+            dom::log(&refusal.to_string());
+        }
+    }
+
     /// Tells the shell that something is on the screen.
     pub(crate) async fn ready(&self) {
         if let Self::Tauri = self {
-            let done: Result<(), Refusal> = tauri::call("ready", &serde_json::json!({})).await;
+            let done: Result<(), Refusal> = tauri::call("ready", &Nothing {}).await;
             if let Err(refusal) = done {
-                super::dom::log(&refusal.to_string());
+                dom::log(&refusal.to_string());
             }
         }
     }
@@ -120,13 +204,27 @@ impl Backend {
             command: command.to_owned(),
         };
         match self {
-            Self::Tauri => tauri::call("connect_hint", &serde_json::json!({})).await,
+            Self::Tauri => tauri::call("connect_hint", &Nothing {}).await,
             Self::Http(_) => Ok(vec![
                 hint("Claude Code", "engram connect claude"),
                 hint("Codex", "engram connect codex"),
             ]),
         }
     }
+}
+
+/// Under what a page in a browser keeps what was chosen.
+const SETTINGS: &str = "settings";
+
+#[derive(Serialize)]
+struct Nothing {}
+
+fn in_window_only() -> Refusal {
+    Refusal::new(
+        Code::Internal,
+        "a page in a browser cannot do that",
+        "Open the window with: engram app.",
+    )
 }
 
 #[derive(Serialize)]

@@ -155,7 +155,11 @@ pub(crate) fn pieces(it: &SourceLine, mark: Option<Range<usize>>) -> Vec<AnyView
             let Some(text) = it.text.get(from..to).filter(|text| !text.is_empty()) else {
                 continue;
             };
-            views.push(piece(text.to_owned(), class(kind), mark.contains(&from)));
+            views.push(piece(
+                words::visible(text),
+                class(kind),
+                mark.contains(&from),
+            ));
         }
         at = end;
     }

@@ -1,9 +1,10 @@
 //! Small functions over the browser: clock, console, clipboard, timers.
 
+use engram_model::{Density, Motion, Settings, Theme};
 use leptos::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{HtmlElement, HtmlTextAreaElement};
+use web_sys::{Element, HtmlElement, HtmlTextAreaElement};
 
 use crate::words::Clock;
 
@@ -108,31 +109,98 @@ pub(crate) async fn fonts_ready() {
     }
 }
 
-/// The theme that the person chose over that of the system.
-pub(crate) fn theme() -> Option<String> {
-    let store = window().local_storage().ok().flatten()?;
-    store
-        .get_item("theme")
-        .ok()
-        .flatten()
-        .filter(|it| it == "light" || it == "dark")
+/// Shows the page as the person chose.
+pub(crate) fn apply(settings: &Settings) {
+    let Some(root) = document().document_element() else {
+        return;
+    };
+    let word = |name: &str, value: Option<&str>| {
+        // An attribute that cannot be set leaves the page as it is.
+        let _ = match value {
+            Some(value) => root.set_attribute(name, value),
+            None => root.remove_attribute(name),
+        };
+    };
+    let theme = match settings.theme {
+        Theme::System => None,
+        Theme::Light => Some("light"),
+        Theme::Dark => Some("dark"),
+        Theme::Contrast => Some("contrast"),
+    };
+    word("data-theme", theme);
+    let is_compact = settings.density == Density::Compact;
+    word("data-density", is_compact.then_some("compact"));
+    let is_reduced = settings.motion == Motion::Reduced;
+    word("data-motion", is_reduced.then_some("reduced"));
 }
 
-/// Sets or clears that choice.
-pub(crate) fn set_theme(theme: Option<&str>) {
+/// What a page in a browser keeps between visits.
+pub(crate) fn stored(name: &str) -> Option<String> {
+    let store = window().local_storage().ok().flatten()?;
+    store.get_item(name).ok().flatten()
+}
+
+/// Keeps it; says whether it could.
+pub(crate) fn store(name: &str, text: &str) -> bool {
     let store = window().local_storage().ok().flatten();
-    let root = document().document_element();
-    // Where nothing can be stored the choice lasts as long as the page.
-    let _ = match theme {
-        Some(theme) => {
-            let _ = root.map(|it| it.set_attribute("data-theme", theme));
-            store.map(|it| it.set_item("theme", theme))
+    store.is_some_and(|it| it.set_item(name, text).is_ok())
+}
+
+/// Whether the keyboard is a Mac's.
+pub(crate) fn is_mac() -> bool {
+    let agent = window().navigator().user_agent().unwrap_or_default();
+    agent.contains("Mac OS")
+}
+
+/// Whether the event came from the edge between panes, which has its own arrows.
+pub(crate) fn is_separator(event: &web_sys::KeyboardEvent) -> bool {
+    let element = event.target().and_then(|it| it.dyn_into::<Element>().ok());
+    element.is_some_and(|it| it.get_attribute("role").as_deref() == Some("separator"))
+}
+
+/// Brings the element with this id into view, once it is drawn.
+pub(crate) fn reveal(id: &str) {
+    let id = id.to_owned();
+    request_animation_frame(move || {
+        if let Some(element) = document().get_element_by_id(&id) {
+            let options = web_sys::ScrollIntoViewOptions::new();
+            options.set_block(web_sys::ScrollLogicalPosition::Nearest);
+            element.scroll_into_view_with_scroll_into_view_options(&options);
         }
-        None => {
-            let _ = root.map(|it| it.remove_attribute("data-theme"));
-            store.map(|it| it.remove_item("theme"))
-        }
+    });
+}
+
+/// How high an element with this id must be to show all that is in it.
+pub(crate) fn height_within(id: &str) -> Option<u32> {
+    let last = document().get_element_by_id(id)?.last_element_child()?;
+    let row = document().get_element_by_id(id)?.get_bounding_client_rect();
+    let end = last.get_bounding_client_rect().bottom() - row.top();
+    Some((end.max(0.0) as u32).saturating_add(12))
+}
+
+/// Up and down lead through the buttons of a list; says whether the key was one of them.
+pub(crate) fn step_focus(event: &web_sys::KeyboardEvent, list: &str) -> bool {
+    let by = match event.key().as_str() {
+        "ArrowDown" => 1,
+        "ArrowUp" => -1,
+        _ => return false,
     };
+    let buttons = document()
+        .get_element_by_id(list)
+        .map(|it| it.get_elements_by_tag_name("button"));
+    let Some(buttons) = buttons else { return false };
+    let active = document().active_element();
+    let at = (0..buttons.length()).find(|&it| buttons.item(it) == active);
+    let to = match at {
+        Some(at) => at.checked_add_signed(by),
+        None => Some(0),
+    };
+    let button = to.and_then(|it| buttons.item(it));
+    if let Some(button) = button.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
+        // A browser that refuses the focus leaves it where it was.
+        let _ = button.focus();
+    }
+    true
 }
 
 /// Measures text in the face of a claim.

@@ -122,31 +122,6 @@ impl App {
     }
 }
 
-/// Leads to what drifted; says how many there are.
-#[component]
-pub(crate) fn DriftView() -> impl IntoView {
-    let app = App::here();
-    let count = Memo::new(move |_| app.status.with(|it| it.as_ref().map_or(0, |it| it.drifted)));
-    let is_on = move || app.is_drift();
-    let title = move || match count.get() {
-        0 => "Drift: all evidence stands".to_owned(),
-        many => format!("Drift: {}", words::count(many, "claim", "claims")),
-    };
-    // A view without content is absent; while it is on the screen it stays.
-    move || {
-        (count.get() > 0 || is_on()).then(|| {
-            view! {
-                <button class="view" data-testid="drift-view" aria-label=title title=title
-                    aria-current=move || is_on().then_some("page")
-                    on:click=move |_| app.show_drift(true)>
-                    {Icon::Drift.draw()}
-                    {move || (count.get() > 0).then(|| view! { <i class="count" aria-hidden="true">{count.get().min(99)}</i> })}
-                </button>
-            }
-        })
-    }
-}
-
 /// Asks whether a claim is still true, where its evidence changed.
 #[component]
 pub(crate) fn Triage(engram: Memo<Option<std::sync::Arc<Engram>>>) -> impl IntoView {

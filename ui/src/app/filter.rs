@@ -1,11 +1,12 @@
 //! What the list is limited to: words, chips that can be taken away, and the values with their counts.
 
 use engram_model::{Facets, Filter};
+use jiff::{SignedDuration, Timestamp};
 use leptos::{ev, prelude::*};
 
 use super::{dom, icons::Icon, state::App};
 use crate::{
-    route::{author_name, chips, days_ago},
+    route::{author_name, chips, date_of, days_ago, midnight},
     words,
 };
 
@@ -127,9 +128,55 @@ fn Values() -> impl IntoView {
                 None => view! { <p class="quiet" aria-busy="true">"Counting…"</p> }.into_any(),
                 Some(all) => all.into_iter().filter(|(_, values)| !values.is_empty()).map(group).collect_view().into_any(),
             }}
+            <Dates />
         </div>
     }
 }
+
+/// The first and the last day, whichever is wanted.
+#[component]
+fn Dates() -> impl IntoView {
+    let app = App::here();
+    let day = move |at: Option<Timestamp>| {
+        let offset = app.clock.get_untracked().offset;
+        at.map(|it| date_of(it, offset)).unwrap_or_default()
+    };
+    // Until means to the end of that day: before the midnight that begins the next.
+    let last = move || app.filter.with(|it| it.until).map(|it| it - HOUR);
+    let chosen = move |event| {
+        let offset = app.clock.get_untracked().offset;
+        midnight(&event_target_value(&event), offset)
+    };
+    let since = move |event| {
+        let since = chosen(event);
+        app.set_filter(
+            Filter {
+                since,
+                ..app.filter.get_untracked()
+            },
+            true,
+        );
+    };
+    let until = move |event| {
+        let until = chosen(event).and_then(|it| it.checked_add(HOUR * 24).ok());
+        app.set_filter(
+            Filter {
+                until,
+                ..app.filter.get_untracked()
+            },
+            true,
+        );
+    };
+    view! {
+        <fieldset class="dates">
+            <legend>"Between"</legend>
+            <label>"from"<input type="date" data-testid="since" prop:value=move || day(app.filter.with(|it| it.since)) on:change=since /></label>
+            <label>"until the end of"<input type="date" data-testid="until" prop:value=move || day(last()) on:change=until /></label>
+        </fieldset>
+    }
+}
+
+const HOUR: SignedDuration = SignedDuration::from_hours(1);
 
 fn groups(app: App, facets: &Facets, filter: &Filter) -> Vec<(&'static str, Vec<Value>)> {
     let value = |word: String, count: u64, is_on: bool, chosen: Filter| Value {

@@ -1,12 +1,14 @@
 //! What an empty home shows: how to connect an agent, and that the window waits for it.
 
-use leptos::prelude::*;
+use engram_model::{Engram, Reply, Request, SAMPLE};
+use leptos::{prelude::*, task::spawn_local};
 
 use super::{
     backend::ConnectHint,
     icons::Icon,
     state::{App, Link},
 };
+use crate::feed::Feed;
 
 #[component]
 pub(crate) fn FirstRun() -> impl IntoView {
@@ -21,6 +23,20 @@ pub(crate) fn FirstRun() -> impl IntoView {
             .into_any(),
         Some(Err(refusal)) => view! { <p class="quiet">{refusal.hint}</p> }.into_any(),
     };
+    let busy = RwSignal::new(false);
+    let load = move |_| {
+        busy.set(true);
+        spawn_local(async move {
+            match app.backend().change(Request::LoadSample).await {
+                Ok(Reply::Sample(sample)) => {
+                    sample.ids.last().into_iter().for_each(|it| app.select(*it))
+                }
+                Ok(_) => {}
+                Err(refusal) => app.complain(refusal),
+            }
+            busy.set(false);
+        });
+    };
     let name = move || app.status.get().and_then(|it| it.project).map(|it| it.name);
     let waiting = move || match app.link.get() {
         Link::Live => "Waiting for the first engram",
@@ -32,6 +48,10 @@ pub(crate) fn FirstRun() -> impl IntoView {
                 <h1>"Nothing is known yet"{move || name().map(|name| view! { " about "<b>{name}</b> })}"."</h1>
                 <p class="lead">
                     "Engram is the memory that your coding agents share. Each claim they store points at the evidence, and you read both here."
+                </p>
+                <p class="sample">
+                    <button data-testid="load-sample" disabled=move || busy.get() on:click=load>{move || if busy.get() { "Reading the history…" } else { "Look around with a sample" }}</button>
+                    <span>"Made of this repository's own history; taken away again with one click."</span>
                 </p>
                 <ol>
                     <li>
@@ -52,6 +72,42 @@ pub(crate) fn FirstRun() -> impl IntoView {
             </div>
         </main>
     }
+}
+
+/// Says of a sample that it is one, and takes it away.
+#[component]
+pub(crate) fn SampleNote() -> impl IntoView {
+    let app = App::here();
+    let is_here = Memo::new(move |_| app.feed.with(|feed| feed.iter().any(|it| is_sample(it))));
+    let remove = move |_| {
+        spawn_local(async move {
+            match app.backend().change(Request::RemoveSample).await {
+                Ok(_) => app.say("The sample is gone", "", false),
+                Err(refusal) => app.complain(refusal),
+            }
+        });
+    };
+    move || {
+        is_here.get().then(|| {
+            view! {
+                <div class="sample-note" role="note" data-testid="sample-note">
+                    <p>"Here is a sample, made of this repository's history."</p>
+                    <button data-testid="remove-sample" on:click=remove>"Remove it"</button>
+                </div>
+            }
+        })
+    }
+}
+
+/// Whether an engram is of the sample and still holds.
+fn is_sample(it: &Engram) -> bool {
+    it.valid_until.is_none() && it.tags.iter().any(|tag| tag == SAMPLE)
+}
+
+/// Whether nothing is left but what was of a sample.
+pub(crate) fn is_only_past_sample(feed: &Feed) -> bool {
+    feed.iter()
+        .all(|it| it.valid_until.is_some() && it.tags.iter().any(|tag| tag == SAMPLE))
 }
 
 #[component]

@@ -8,6 +8,8 @@ use leptos::prelude::*;
 pub(crate) enum Icon {
     Feed,
     Drift,
+    Settings,
+    Repository,
     Search,
     Copy,
     Check,
@@ -22,6 +24,12 @@ impl Icon {
     fn path(self) -> &'static str {
         match self {
             Self::Feed => "M4 6h16M4 12h16M4 18h10",
+            Self::Settings => {
+                "M4 7h9M19 7h1M4 17h1M11 17h9M16 4.500a2.500 2.500 0 1 0 0 5a2.500 2.500 0 1 0 0-5M8 14.500a2.500 2.500 0 1 0 0 5a2.500 2.500 0 1 0 0-5"
+            }
+            Self::Repository => {
+                "M7 5a2 2 0 1 0 0 4a2 2 0 1 0 0-4M7 15a2 2 0 1 0 0 4a2 2 0 1 0 0-4M17 7a2 2 0 1 0 0 4a2 2 0 1 0 0-4M7 9v6M17 11c0 3-4 2.500-9 4.500"
+            }
             Self::Drift => {
                 "M12 8.500V20M12 8.500a2.700 2.700 0 1 0 0-5.400a2.700 2.700 0 1 0 0 5.400M5 13a7 7 0 0 0 14 0M9 11.500h6"
             }

@@ -2,11 +2,11 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use engram_model::{Engram, EngramId, Filter};
+use engram_model::{Density, Engram, EngramId, Filter};
 use leptos::{html, prelude::*, task::spawn_local};
 use wasm_bindgen::{JsCast, prelude::Closure};
 
-use super::{dom, filter, icons::Icon, state::App};
+use super::{dom, filter, first_run, icons::Icon, state::App, states};
 use crate::{
     feed::Feed,
     layout::Layout,
@@ -16,6 +16,8 @@ use crate::{
 /// Heights of a row whose claim takes one line, or two (`list.css` has the same).
 const ONE_LINE: u32 = 61;
 const TWO_LINES: u32 = 80;
+/// Height of every row where the person wants many.
+const COMPACT: u32 = 50;
 /// What stands beside the claim: padding, icon, time, gaps.
 const BESIDE: f64 = 16.0 + 22.0 + 10.0 + 10.0 + 52.0 + 16.0;
 /// Rows drawn beyond each edge.
@@ -48,18 +50,20 @@ pub(crate) fn List() -> impl IntoView {
     let left = move || {
         let is_on = !app.filter.with(Filter::is_empty);
         let total = is_on.then(|| app.facets.get().map(|it| it.total)).flatten();
-        total.map(|it| format!("{} of all versions", words::thousands(it)))
+        total.map(|it| format!("{} found", words::thousands(it)))
     };
     let count = move || left().or_else(holding);
     view! {
         <section class="pane list" aria-label="Feed">
             <header>
                 <h1>"Feed"</h1>
-                <span class="chip" data-testid="list-count" title=move || if left().is_some() { "Versions ever stored that the filter leaves" } else { "Engrams that hold now" }>{count}</span>
+                <span class="chip" data-testid="list-count" title=move || if left().is_some() { "Versions that the filter leaves, those of the past too" } else { "Engrams that hold now" }>{count}</span>
                 <span class="space"></span>
                 {pill}
             </header>
             <filter::FilterBar />
+            <states::Disconnected />
+            <first_run::SampleNote />
             <Rows />
         </section>
     }
@@ -71,11 +75,30 @@ fn Rows() -> impl IntoView {
     let box_ref = NodeRef::<html::Div>::new();
     let at = RwSignal::new(View::default());
     let widths = Widths::new();
+    // Height of the row that is shown whole, once it is measured.
+    let grown = RwSignal::new(None::<u32>);
+    Effect::new(move |_| {
+        app.expanded.track();
+        grown.set(None);
+    });
+    Effect::new(move |_| {
+        let width = at.with(|it| it.width);
+        if let (Some(id), true) = (app.expanded.get(), width > 0) {
+            request_animation_frame(move || grown.set(dom::height_within(&row_id(id))));
+        }
+    });
     let rows = Memo::new_with_compare(move |_| app.rows(), |_, _| true);
     let layout = Memo::new(move |_| {
         let room = f64::from(at.with(|it| it.width)) - BESIDE;
         widths.changed();
-        rows.with(|rows| Layout::new(rows.iter().map(|it| widths.height(it, room))))
+        let is_compact = app.settings.with(|it| it.density == Density::Compact);
+        let whole = app.expanded.get().zip(grown.get());
+        let height = |it: &Arc<Engram>| match whole {
+            Some((id, height)) if id == it.id => height,
+            _ if is_compact => COMPACT,
+            _ => widths.height(it, room),
+        };
+        rows.with(|rows| Layout::new(rows.iter().map(height)))
     });
     let window = Memo::new(move |_| {
         let View { scroll, height, .. } = at.get();
@@ -155,7 +178,7 @@ fn Rows() -> impl IntoView {
                     <Row id rows layout shown=shown.clone() />
                 </For>
             </div>
-            <End rows />
+            <states::End rows />
         </div>
     }
 }
@@ -185,7 +208,12 @@ fn Row(
     let is_short = move || {
         place
             .get()
-            .is_some_and(|(_, (top, bottom))| bottom - top == ONE_LINE)
+            .is_some_and(|(_, (top, bottom))| bottom - top <= ONE_LINE)
+    };
+    let is_whole = Memo::new(move |_| app.expanded.get() == Some(id));
+    let height = move || {
+        let (_, (top, bottom)) = place.get().filter(|_| is_whole.get())?;
+        Some(format!("{}px", bottom - top))
     };
     let is_selected = Memo::new(move |_| app.selected.get() == Some(id));
     let engram = Memo::new(move |_| app.feed.with(|feed| feed.get(id)));
@@ -201,7 +229,7 @@ fn Row(
     node.on_load(move |element| shown.mark(id, element));
     view! {
         <div class="row" node_ref=node id=row_id(id) role="option" data-testid="feed-row" data-id=id.to_string()
-            class:selected=move || is_selected.get() class:short=is_short
+            class:selected=move || is_selected.get() class:short=move || is_short() && !is_whole.get() class:opened=is_whole style:height=height
             aria-selected=move || is_selected.get().to_string()
             aria-posinset=move || place.get().map(|(index, _)| (index + 1).to_string())
             aria-setsize=move || match app.feed.with(Feed::next_page) {
@@ -209,8 +237,10 @@ fn Row(
                 None => layout.with(Layout::len).to_string(),
             }
             style:transform=move || format!("translateY({}px)", top())
-            on:click=move |_| app.select(id)>
+            on:click=move |_| app.select(id)
+            on:dblclick=move |_| app.toggle_row()>
             {move || engram.get().zip(state.get()).map(|(it, state)| row_content(app, &it, state))}
+            {move || engram.get().filter(|_| is_whole.get()).map(|it| row_more(&it))}
         </div>
     }
 }
@@ -224,7 +254,7 @@ fn row_content(app: App, it: &Engram, state: State) -> impl IntoView + use<> {
     let claim = if it.redacted {
         "Its text was erased.".to_owned()
     } else {
-        it.claim.clone()
+        words::visible(&it.claim)
     };
     let more = it.pointers.len().saturating_sub(1);
     let first = it.pointers.first();
@@ -256,31 +286,30 @@ fn row_content(app: App, it: &Engram, state: State) -> impl IntoView + use<> {
     }
 }
 
+/// What a row that is shown whole says besides: every pointer, and what the claim is.
+fn row_more(it: &Engram) -> impl IntoView + use<> {
+    let pointers = it.pointers.iter().map(|pointer| {
+        let place = words::place_now(it, &pointer.to_string()).unwrap_or_else(|| pointer.label());
+        view! { <li class="pointer">{place}</li> }
+    });
+    let said = [
+        words::kind(it.kind).to_owned(),
+        it.topic.clone(),
+        format!("confidence {:.2}", it.confidence),
+    ];
+    let said: Vec<String> = said.into_iter().filter(|it| !it.is_empty()).collect();
+    view! {
+        <div class="about-it" data-testid="row-more">
+            <p>{said.join(" · ")}</p>
+            <ul>{pointers.collect_view()}</ul>
+        </div>
+    }
+}
+
 /// The file first: a row has no room for all, and the folder can be cut.
 fn split(pointer: &str) -> (String, String) {
     let (folder, file) = words::split_path(pointer);
     (folder.trim_end_matches('/').to_owned(), file.to_owned())
-}
-
-/// What stands at the end: that nothing is like what is asked for.
-#[component]
-fn End(rows: Memo<Vec<Arc<Engram>>>) -> impl IntoView {
-    let app = App::here();
-    let nothing = move || !app.filter.with(Filter::is_empty) && rows.with(Vec::is_empty);
-    move || {
-        nothing().then(|| view! {
-            {app.is_drift().then(|| view! {
-                <div class="none" data-testid="no-drift">
-                    <p>"No claim is in doubt: all evidence stands."</p>
-                    <button on:click=move |_| app.show_drift(false)>"Back to the feed"</button>
-                </div>
-            })}
-            <div class="none" data-testid="no-match" hidden=app.is_drift()>
-                <p>"No engram of this project is like that."</p>
-                <button on:click=move |_| app.set_filter(Filter::default(), true)>"Clear the filter"</button>
-            </div>
-        })
-    }
 }
 
 /// Keeps the size of the list known.

@@ -1,53 +1,30 @@
 //! What lies over the panes: the sheet of shortcuts, a passing notice, and the page for a failure.
 
 use engram_model::Refusal;
-use leptos::{html, prelude::*};
+use leptos::{ev, html, prelude::*};
+use wasm_bindgen::JsValue;
 
 use super::{
     dom,
     icons::Icon,
-    state::{App, Phase, sentence},
+    palette::keycaps,
+    state::{App, Over, Phase, sentence},
 };
+use crate::commands::{self, GROUPS, Holds};
 
-const KEYS: &[(&str, &[(&[&str], &str)])] = &[
-    (
-        "Feed",
-        &[
-            (&["J", "↓"], "Next engram"),
-            (&["K", "↑"], "Previous engram"),
-            (&["Home"], "Newest engram"),
-            (&["N"], "Show what is new"),
-            (&["/"], "Search"),
-            (&["F"], "Filter by kind, agent, topic, …"),
-            (&["Esc"], "Back to the list"),
-        ],
-    ),
-    (
-        "Engram",
-        &[
-            (&["↵"], "To its first source"),
-            (&["1", "9"], "To a source by number"),
-            (&["O"], "Open in editor"),
-            (&["C"], "Copy pointer"),
-            (&["B"], "Who wrote the lines"),
-            (&["D"], "What changed since"),
-            (&["H"], "Its versions, and who said it"),
-            (&["Y"], "Still true: point at its evidence as it is now"),
-            (&["X"], "No longer true: forget, after a question"),
-            (&["A"], "Unsure: ask an agent"),
-            (&["Del"], "Forget, after a question"),
-            (&["⇧", "Del"], "Redact, after a question"),
-            (&["?"], "This sheet"),
-        ],
-    ),
-];
-
+/// A dialog over the window while `over` is open; what is in it lives as long.
 #[component]
-pub(crate) fn Shortcuts() -> impl IntoView {
+pub(crate) fn Modal(
+    over: Over,
+    label: &'static str,
+    class: &'static str,
+    children: ChildrenFn,
+) -> impl IntoView {
     let app = App::here();
     let dialog = NodeRef::<html::Dialog>::new();
+    let is_open = Memo::new(move |_| app.over.get() == Some(over));
     Effect::new(move |_| {
-        let (Some(dialog), is_open) = (dialog.get(), app.shortcuts.get()) else {
+        let (Some(dialog), is_open) = (dialog.get(), is_open.get()) else {
             return;
         };
         if is_open && !dialog.open() {
@@ -58,50 +35,51 @@ pub(crate) fn Shortcuts() -> impl IntoView {
             dialog.close();
         }
     });
-    let group = |(title, keys): &(
-        &'static str,
-        &'static [(&'static [&'static str], &'static str)],
-    )| {
-        let rows = keys.iter().map(|(keys, what)| {
-            let keys = keys
-                .iter()
-                .map(|key| view! { <kbd>{*key}</kbd> })
-                .collect_view();
-            view! { <div><dt>{keys}</dt><dd>{*what}</dd></div> }
-        });
-        view! { <section><h3>{*title}</h3><dl>{rows.collect_view()}</dl></section> }
+    let closed = move |_| {
+        if app.over.get_untracked() == Some(over) {
+            app.over.set(None);
+        }
+    };
+    // A click beside it closes it.
+    let beside = move |event: ev::MouseEvent| {
+        if event.target().map(JsValue::from) == dialog.get_untracked().map(JsValue::from) {
+            app.over.set(None);
+        }
     };
     view! {
-        <dialog node_ref=dialog aria-labelledby="sheet-title" data-testid="shortcuts" on:close=move |_| app.shortcuts.set(false)>
-            <header>
-                <h2 id="sheet-title">"Shortcuts"</h2>
-                <span class="space"></span>
-                <button class="plain" aria-label="Close" on:click=move |_| app.shortcuts.set(false)>{Icon::Close.draw()}</button>
-            </header>
-            <div class="keys">{KEYS.iter().map(group).collect_view()}</div>
-            <Theme />
+        <dialog node_ref=dialog class=class aria-label=label data-testid=class on:close=closed on:click=beside>
+            {move || is_open.get().then(|| view! { <div class="inside">{children()}</div><Notice /> })}
         </dialog>
     }
 }
 
+/// The heading of a dialog.
 #[component]
-fn Theme() -> impl IntoView {
-    let theme = RwSignal::new(dom::theme());
-    let choose = move |name: Option<&'static str>| {
-        dom::set_theme(name);
-        theme.set(name.map(str::to_owned));
-    };
-    let choice = move |name: Option<&'static str>, word: &'static str| {
-        view! {
-            <button aria-pressed=move || (theme.get().as_deref() == name).to_string() on:click=move |_| choose(name)>{word}</button>
-        }
+pub(crate) fn Heading(title: &'static str) -> impl IntoView {
+    let app = App::here();
+    view! {
+        <header>
+            <h2>{title}</h2>
+            <span class="space"></span>
+            <button class="plain" aria-label="Close" on:click=move |_| app.over.set(None)>{Icon::Close.draw()}</button>
+        </header>
+    }
+}
+
+#[component]
+pub(crate) fn Shortcuts() -> impl IntoView {
+    let group = |(title, holds): &(&'static str, &'static [Holds])| {
+        let rows = commands::of(holds).map(|it| {
+            let keys = it.keys.iter().take(2).map(|chord| keycaps(chord));
+            view! { <div><dt>{keys.collect_view()}</dt><dd>{it.title}</dd></div> }
+        });
+        view! { <section><h3>{*title}</h3><dl>{rows.collect_view()}</dl></section> }
     };
     view! {
-        <div class="themes" role="group" aria-label="Theme">
-            <span>"Theme"</span>
-            <span class="space"></span>
-            {choice(None, "System")}{choice(Some("light"), "Light")}{choice(Some("dark"), "Dark")}
-        </div>
+        <Modal over=Over::Sheet label="Shortcuts" class="shortcuts">
+            <Heading title="Shortcuts" />
+            <div class="keys">{GROUPS.iter().map(group).collect_view()}</div>
+        </Modal>
     }
 }
 

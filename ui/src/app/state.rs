@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use engram_model::{
     Engram, EngramId, Facets, Feed as FeedRequest, FeedPage, Filter, Refusal, Reply, Request,
-    SourceReply, StatusReply,
+    Settings, SourceReply, StatusReply,
 };
 use leptos::{prelude::*, task::spawn_local};
 
@@ -21,7 +21,7 @@ use crate::{
 /// Entries of one page.
 const PAGE: usize = 200;
 /// Longest wait between attempts to reconnect, in seconds.
-const PATIENCE: u64 = 15;
+const PATIENCE: u64 = 4;
 
 /// Which of the window's designs is on the screen.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,6 +73,19 @@ impl Closing {
     }
 }
 
+/// What can lie over the window, one at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// Everything that can be done or read, by a few letters.
+    Palette,
+    /// The keys.
+    Sheet,
+    /// What the person chose.
+    Settings,
+    /// Other repositories.
+    Repositories,
+}
+
 /// A sentence at the lower edge that goes away.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Toast {
@@ -85,7 +98,7 @@ pub(crate) struct Toast {
 #[derive(Clone, Copy)]
 pub(crate) struct App {
     backend: StoredValue<Backend>,
-    live: StoredValue<Option<Subscription>, LocalStorage>,
+    pub(super) live: StoredValue<Option<Subscription>, LocalStorage>,
     attempts: StoredValue<u64>,
     /// A new attempt to connect is due.
     is_waiting: StoredValue<bool>,
@@ -93,7 +106,7 @@ pub(crate) struct App {
     status_due: StoredValue<bool>,
     unannounced: StoredValue<usize>,
     toast_number: StoredValue<u64>,
-    filter_number: StoredValue<u64>,
+    pub(super) filter_number: StoredValue<u64>,
     pub(crate) feed: RwSignal<Feed>,
     pub(crate) status: RwSignal<Option<StatusReply>>,
     pub(crate) phase: RwSignal<Phase>,
@@ -116,7 +129,14 @@ pub(crate) struct App {
     pub(crate) panel: RwSignal<Option<Panel>>,
     /// Changes when the person comes back to the window: the working tree may read otherwise then.
     pub(crate) returned: RwSignal<u32>,
-    pub(crate) shortcuts: RwSignal<bool>,
+    /// When the connection broke.
+    pub(crate) lost_at: RwSignal<Option<jiff::Timestamp>>,
+    /// What lies over the window.
+    pub(crate) over: RwSignal<Option<Over>>,
+    pub(crate) settings: RwSignal<Settings>,
+    pub(crate) list_width: RwSignal<Option<u32>>,
+    /// The row whose whole claim is shown.
+    pub(crate) expanded: RwSignal<Option<EngramId>>,
     /// What is about to be done to an engram.
     pub(crate) closing: RwSignal<Option<(EngramId, Closing)>>,
     pub(crate) toast: RwSignal<Option<Toast>>,
@@ -153,7 +173,11 @@ impl App {
             sources: RwSignal::new(Vec::new()),
             panel: RwSignal::new(None),
             returned: RwSignal::new(0),
-            shortcuts: RwSignal::new(false),
+            lost_at: RwSignal::new(None),
+            over: RwSignal::new(None),
+            settings: RwSignal::new(Settings::default()),
+            list_width: RwSignal::new(None),
+            expanded: RwSignal::new(None),
             closing: RwSignal::new(None),
             toast: RwSignal::new(None),
             announcement: RwSignal::new(String::new()),
@@ -173,11 +197,20 @@ impl App {
     /// Reads the first page and follows the journal from there.
     pub(crate) fn start(self) {
         spawn_local(async move {
+            self.read_settings().await;
             match self.first_page().await {
                 Ok(()) => self.connect(),
                 Err(refusal) => self.phase.set(Phase::Failed(refusal)),
             }
         });
+    }
+
+    /// Shows the whole claim that is selected in its row, or puts it away.
+    pub(crate) fn toggle_row(self) {
+        let selected = self.selected.get_untracked();
+        let now = self.expanded.get_untracked();
+        self.expanded
+            .set(if now == selected { None } else { selected });
     }
 
     async fn first_page(self) -> Result<(), Refusal> {
@@ -248,12 +281,17 @@ impl App {
             News::Connected => {
                 self.attempts.set_value(0);
                 self.link.set(Link::Live);
+                if self.lost_at.get_untracked().is_some() {
+                    self.lost_at.set(None);
+                    self.catch_up();
+                }
             }
             News::Lost => self.reconnect_later(),
             News::Entries(entries) => {
                 self.attempts.set_value(0);
                 if self.link.get_untracked() != Link::Live {
                     self.link.set(Link::Live);
+                    self.lost_at.set(None);
                 }
                 self.arrive(entries);
             }
@@ -282,16 +320,26 @@ impl App {
             return;
         }
         self.link.set(Link::Lost);
+        if self.lost_at.get_untracked().is_none() {
+            self.lost_at.set(Some(dom::clock().now));
+        }
         self.is_waiting.set_value(true);
         let attempts = self.attempts.get_value();
         self.attempts.set_value(attempts.saturating_add(1));
         let wait = 2u64.saturating_pow(attempts.min(5) as u32).min(PATIENCE);
         let again = move || {
-            self.is_waiting.set_value(false);
-            self.live.set_value(None);
-            self.connect();
+            if self.is_waiting.get_value() {
+                self.reconnect();
+            }
         };
         set_timeout(again, Duration::from_secs(wait));
+    }
+
+    /// Tries again now.
+    pub(crate) fn reconnect(self) {
+        self.is_waiting.set_value(false);
+        self.live.set_value(None);
+        self.connect();
     }
 
     /// When the person comes back: where things stand, and what the subscription may have missed.

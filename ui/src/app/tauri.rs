@@ -88,3 +88,21 @@ impl Live {
         })
     }
 }
+
+/// Hears the links that other programs hand to the window, for as long as the page lives.
+pub(crate) async fn follow_links(mut each: impl FnMut(String) + 'static) -> Result<(), Refusal> {
+    let channel = Channel::new();
+    let closure = Closure::<dyn FnMut(JsValue)>::new(move |link: JsValue| {
+        if let Some(link) = link.as_string() {
+            each(link);
+        }
+    });
+    channel.set_onmessage(&closure);
+    closure.forget();
+    let args = js_sys::Object::new();
+    js_sys::Reflect::set(&args, &"channel".into(), &channel).map_err(|error| refusal(&error))?;
+    invoke("follow_links", args.into())
+        .await
+        .map_err(|error| refusal(&error))?;
+    Ok(())
+}

@@ -163,6 +163,7 @@ impl Asked {
                 budget_token: None,
             }),
         )
+        .map(|it| *it)
     }
 
     pub(crate) fn note(&self, who: &Caller, slug: &str, text: &str) -> NoteReply {

@@ -9,4 +9,5 @@ mod lifecycle;
 mod places;
 mod rebuild;
 mod recall;
+mod sample;
 mod simulation;

@@ -1,0 +1,130 @@
+//! A sample to look around in: claims that the repository's own history proves, and that are taken
+//! out of use again with one request.
+
+use engram_model::{
+    Caller, Code, Draft, EngramId, Kind, PointerInput, Refusal, SAMPLE, SampleReply,
+};
+
+use crate::{Engine, project};
+
+/// Changes and files that are told.
+const CHANGES: usize = 5;
+const FILES: usize = 3;
+/// Lines of a file that are shown.
+const LINES: u64 = 24;
+/// Most claims that are looked through for those of a sample.
+const MOST: usize = 10_000;
+
+impl Engine {
+    /// Stores the sample; what is there already is not stored twice.
+    pub(crate) fn load_sample(&self, caller: &Caller) -> Result<SampleReply, Refusal> {
+        only_the_user(caller)?;
+        let repo = self.repo()?.ok_or_else(|| {
+            Refusal::new(
+                Code::RepoUnavailable,
+                "there is no git repository here to make a sample of",
+                "Change into your clone, or name it with --repo.",
+            )
+        })?;
+        let mut drafts = Vec::new();
+        for it in repo.largest_files(FILES)?.into_iter().rev() {
+            let shown = it.lines.clamp(1, LINES);
+            drafts.push(draft(
+                Kind::Fact,
+                "files",
+                format!(
+                    "{} is one of the longest source files here: {} lines.",
+                    it.path, it.lines
+                ),
+                format!("repo:{}#L1-L{shown}@HEAD", it.path),
+            ));
+        }
+        for it in repo.newest_changes(CHANGES)?.into_iter().rev() {
+            let files = match it.files {
+                1 => format!("{} alone", it.path),
+                many => format!("{many} files"),
+            };
+            drafts.push(draft(
+                Kind::Diff,
+                "history",
+                format!(
+                    "“{}” changed {files}: {} added, {} removed.",
+                    it.summary,
+                    lines(it.added),
+                    lines(it.removed)
+                ),
+                format!("diff:{}..{}#{}", it.parent, it.commit, it.path),
+            ));
+        }
+        let mut ids = Vec::new();
+        let mut refused = None;
+        for draft in drafts {
+            // A path that no pointer can say, or a summary that looks like a secret: the rest is told.
+            match self.put(caller, draft) {
+                Ok(stored) => ids.push(stored.id),
+                Err(refusal) => refused = Some(refusal),
+            }
+        }
+        match (ids.is_empty(), refused) {
+            (true, Some(refusal)) => Err(refusal),
+            (true, None) => Err(Refusal::new(
+                Code::PointerNotFound,
+                "this repository has no commit to make a sample of",
+                "Commit something first.",
+            )),
+            (false, _) => Ok(SampleReply { ids }),
+        }
+    }
+
+    /// Forgets every claim of the sample that still holds.
+    pub(crate) fn remove_sample(&self, caller: &Caller) -> Result<SampleReply, Refusal> {
+        only_the_user(caller)?;
+        let Some(project) = project::find(&self.store, self.repo()?.as_ref())? else {
+            return Ok(SampleReply::default());
+        };
+        let now = self.now();
+        let holding = self
+            .store
+            .read::<_, Refusal>(|it| Ok(it.newest_holding(project, now, MOST)?))?;
+        let ids: Vec<EngramId> = holding
+            .iter()
+            .filter(|it| it.tags.iter().any(|tag| tag == SAMPLE))
+            .map(|it| it.id)
+            .collect();
+        for id in &ids {
+            self.forget(caller, *id)?;
+        }
+        Ok(SampleReply { ids })
+    }
+}
+
+fn draft(kind: Kind, topic: &str, claim: String, pointer: String) -> Draft {
+    Draft {
+        claim,
+        pointers: vec![PointerInput::Text(pointer)],
+        kind: Some(kind),
+        confidence: Some(1.0),
+        topic: Some(format!("{SAMPLE}/{topic}")),
+        tags: vec![SAMPLE.to_owned()],
+        agent: Some(SAMPLE.to_owned()),
+        ..Draft::default()
+    }
+}
+
+fn lines(number: usize) -> String {
+    match number {
+        1 => "1 line".to_owned(),
+        many => format!("{many} lines"),
+    }
+}
+
+fn only_the_user(caller: &Caller) -> Result<(), Refusal> {
+    match caller {
+        Caller::User => Ok(()),
+        _ => Err(Refusal::new(
+            Code::ScopeDenied,
+            "only the user loads or removes a sample",
+            "It is there for a person to look around; store what you learned instead.",
+        )),
+    }
+}

@@ -1,0 +1,92 @@
+//! What a person chose for the window; kept in the home's `window.toml`.
+
+use serde::{Deserialize, Serialize};
+
+/// Everything that can be chosen; what a file leaves out is as the system has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// Colours.
+    pub theme: Theme,
+    /// How much room a row takes.
+    pub density: Density,
+    /// Whether things move.
+    pub motion: Motion,
+    /// Width of the list, in CSS pixels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub list_width: Option<u32>,
+    /// The person's editor as a command line, with `{file}` and `{line}` where it has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub editor: Option<String>,
+}
+
+/// Colours of the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Theme {
+    /// As the system has it.
+    #[default]
+    System,
+    /// Dark on light.
+    Light,
+    /// Light on dark.
+    Dark,
+    /// The most that light and dark allow.
+    Contrast,
+}
+
+/// How much room things take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Density {
+    /// Two lines of a claim.
+    #[default]
+    Normal,
+    /// One line of a claim.
+    Compact,
+}
+
+/// Whether things move.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Motion {
+    /// As the system has it.
+    #[default]
+    System,
+    /// Nothing moves.
+    Reduced,
+}
+
+/// An editor of this machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EditorFound {
+    /// For people.
+    pub name: String,
+    /// Its program: what [`Settings::editor`] takes.
+    pub program: String,
+}
+
+/// What surrounds the window on this machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Surroundings {
+    /// Editors that are installed.
+    pub editors: Vec<EditorFound>,
+    /// The editor that opens files as things stand.
+    pub editor: Option<String>,
+    /// The variable of the environment that overrules the settings.
+    pub overruled_by: Option<String>,
+    /// The log of the window.
+    pub log: String,
+}
+
+/// A repository that was opened before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recent {
+    /// For people.
+    pub name: String,
+    /// Its working tree, or its git folder.
+    pub path: String,
+    /// It is the one in the window.
+    #[serde(default)]
+    pub is_open: bool,
+}

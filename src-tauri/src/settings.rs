@@ -1,0 +1,99 @@
+//! What the person chose, in the home's `window.toml`; what else stands in that file stays.
+
+use std::{fs, io, path::Path};
+
+use engram_model::{Code, Refusal, Settings};
+
+/// The file in the home.
+const FILE: &str = "window.toml";
+
+/// What was chosen; a file that cannot be read chose nothing, and the log says so.
+pub(crate) fn read(home: &Path) -> Settings {
+    let path = home.join(FILE);
+    let Ok(text) = fs::read_to_string(&path) else {
+        return Settings::default();
+    };
+    toml::from_str(&text).unwrap_or_else(|error| {
+        tracing::warn!(%error, path = %path.display(), "the settings cannot be read");
+        Settings::default()
+    })
+}
+
+/// Keeps it.
+pub(crate) fn keep(home: &Path, settings: &Settings) -> Result<(), Refusal> {
+    let path = home.join(FILE);
+    let refuse = |error: &dyn std::fmt::Display| {
+        Refusal::new(
+            Code::Internal,
+            format!("the settings cannot be kept: {error}"),
+            format!(
+                "Look at {}; the choice holds until the window is closed.",
+                path.display()
+            ),
+        )
+    };
+    let text = fs::read_to_string(&path).unwrap_or_default();
+    // A file that is not TOML is the person's to mend: it is not written over.
+    let mut table: toml::Table = text
+        .parse()
+        .map_err(|error: toml::de::Error| refuse(&error))?;
+    let chosen = toml::Table::try_from(settings).map_err(|error| refuse(&error))?;
+    for key in ["theme", "density", "motion", "list_width", "editor"] {
+        table.remove(key);
+    }
+    table.extend(chosen);
+    write(&path, &table.to_string()).map_err(|error| refuse(&error))
+}
+
+/// The whole file or nothing of it.
+pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let new = path.with_extension("new");
+    fs::write(&new, text)?;
+    fs::rename(&new, path)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use engram_model::{Density, Theme};
+
+    use super::*;
+
+    #[test]
+    fn what_is_chosen_is_kept_beside_what_else_is_there() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join(FILE);
+        let chosen = Settings {
+            theme: Theme::Contrast,
+            density: Density::Compact,
+            list_width: Some(500),
+            editor: Some("x \"a b\" {file}".to_owned()),
+            ..Settings::default()
+        };
+        assert_eq!(read(home.path()), Settings::default());
+        for (before, want) in [
+            ("", Some(&chosen)),
+            ("mine = 1\ntheme = \"dark\"\n", Some(&chosen)),
+            ("theme = \"purple\"\n", Some(&chosen)),
+            ("not toml", None),
+        ] {
+            fs::write(&file, before).unwrap();
+            let kept = keep(home.path(), &chosen);
+            assert_eq!(kept.is_ok(), want.is_some(), "{before:?}");
+            match want {
+                Some(want) => assert_eq!(&read(home.path()), want),
+                None => assert_eq!(fs::read_to_string(&file).unwrap(), before),
+            }
+        }
+        fs::write(&file, "mine = 1\ntheme = \"dark\"\neditor = \"vi\"\n").unwrap();
+        keep(home.path(), &Settings::default()).unwrap();
+        let table: toml::Table = fs::read_to_string(&file).unwrap().parse().unwrap();
+        assert!(
+            table.contains_key("mine") && !table.contains_key("editor"),
+            "{table}"
+        );
+    }
+}

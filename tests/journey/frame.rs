@@ -1,0 +1,279 @@
+//! The frame of the window: palette, keys, panes, settings, other repositories, links, a second start.
+
+use std::{fs, path::Path};
+
+use serde_json::{Value, json};
+
+use crate::{
+    editor::Editor, engram::Engram, machine::desktop, repository::Repository, window::Window,
+};
+
+const ESCAPE: &str = "\u{E00C}";
+const ENTER: &str = "\u{E007}";
+const RIGHT: &str = "\u{E014}";
+/// What a claim may not do to the window that shows it.
+const HOSTILE: &[&str] = &[
+    "<img src=x onerror=\"window.hacked = 1\"><script>window.hacked = 1</script><b>bold</b>",
+    "The ledger \u{202E}drawkcab si\u{202C} and \u{2067}isolated\u{2069}, bell-free",
+    "&lt;script&gt; is text, and so is {{curly}} ${dollar} %s",
+];
+
+fn drafts(claims: &[String]) -> Vec<Value> {
+    let draft = |claim: &String| json!({"claim": claim, "pointers": ["repo:NOTES.md#L1-L1@HEAD"], "agent": "architect", "topic": "frame"});
+    claims.iter().map(draft).collect()
+}
+
+#[test]
+fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
+    let dir = tempfile::tempdir().unwrap();
+    let repo = Repository::of_this_project(dir.path());
+    let engram = Engram::new(dir.path(), &repo.root);
+    let mut claims: Vec<String> = HOSTILE.iter().map(|&it| it.to_owned()).collect();
+    claims.push("🦀".repeat(500));
+    let long = format!("Reservations hold the lock. {}", "It matters. ".repeat(20));
+    claims.push(long.trim_end().to_owned());
+    let ids = engram.put(dir.path(), &drafts(&claims));
+    let editor = Editor::new(dir.path());
+    let open = || {
+        let person = dir.path().join("person");
+        let window = Window::open(desktop(), &engram.place, &person, &editor.program);
+        window.find("[data-testid=engram] [data-testid=digest]");
+        window
+    };
+    let window = open();
+
+    // A claim is text, whatever is in it.
+    for (id, claim) in ids.iter().zip(&claims) {
+        let shown = window.script(
+            "return document.querySelector(`[data-testid=feed-row][data-id=\"${arguments[0]}\"] p`).textContent",
+            json!([id]),
+        );
+        // What turns the direction of text around is named, not done.
+        let plain = claim
+            .replace('\u{202E}', "⟨U+202E⟩")
+            .replace('\u{202C}', "⟨U+202C⟩")
+            .replace('\u{2067}', "⟨U+2067⟩")
+            .replace('\u{2069}', "⟨U+2069⟩");
+        assert_eq!(shown.as_str(), Some(plain.as_str()));
+    }
+    assert_eq!(window.count(".row img, .row script, .row p b"), 0);
+    assert_eq!(
+        window.script("return window.hacked ?? null", json!([])),
+        Value::Null
+    );
+
+    // The palette: a few letters, Enter; the whole row, and away again.
+    window.control('k');
+    window.find("[data-testid=palette-input]");
+    assert_eq!(window.role("[data-testid=palette-input]"), "combobox");
+    window.shot("palette");
+    window.keys("whole claim");
+    window.wait("document.querySelector('[data-testid=palette-option][aria-selected=true]')?.textContent.startsWith('The whole claim')");
+    window.keys(ENTER);
+    window.find(".row.opened [data-testid=row-more]");
+    window.wait("document.querySelector('.row.opened').offsetHeight > 120");
+    window.shot("expanded");
+    window.keys("e");
+    window.wait("!document.querySelector('.row.opened')");
+    // An engram by its words.
+    window.control('k');
+    window.find("[data-testid=palette-input]");
+    window.keys("ledger isolated");
+    window.wait("document.querySelectorAll('[data-testid=palette-option]').length === 1");
+    window.keys(ENTER);
+    window.wait(&read(&ids[1]));
+    window.keys("?");
+    window.find("[data-testid=shortcuts] kbd");
+    window.shot("sheet");
+    window.keys(ESCAPE);
+    window.wait("!document.querySelector('dialog[open]')");
+
+    // The panes: by pointer, by keys, and remembered.
+    let split = "[data-testid=split]";
+    assert_eq!(window.role(split), "separator");
+    let width = || {
+        window
+            .attribute(split, "aria-valuenow")
+            .parse::<i32>()
+            .unwrap()
+    };
+    window.wait("document.querySelector('[data-testid=split]').getAttribute('aria-valuenow') === String(document.querySelector('.list').clientWidth)");
+    let before = width();
+    window.drag(split, 60);
+    window.wait(&format!(
+        "document.querySelector('{split}').getAttribute('aria-valuenow') === '{}'",
+        before + 60
+    ));
+    window.script(
+        "document.querySelector(arguments[0]).focus()",
+        json!([split]),
+    );
+    window.keys(RIGHT);
+    window.wait(&format!(
+        "document.querySelector('{split}').getAttribute('aria-valuenow') === '{}'",
+        before + 84
+    ));
+
+    // The settings hold at once, and are in the home.
+    window.control(',');
+    window.click("[data-testid=theme-high-contrast]");
+    window.wait("document.documentElement.dataset.theme === 'contrast'");
+    window.click("[data-testid=density-compact]");
+    window.wait("document.querySelector('[data-testid=feed-row]').offsetHeight === 50");
+    window.click("[data-testid=editor-line]");
+    window.keys("subl {file}:{line}\u{E007}");
+    window.wait("document.querySelector('[data-testid=about]').textContent.includes('Engram 0.')");
+    window.shot("settings");
+    window.script(
+        "document.documentElement.dataset.theme = 'contrast'",
+        json!([]),
+    );
+    window.click("[data-testid=motion-reduced]");
+    window.wait("document.documentElement.dataset.motion === 'reduced'");
+    // The log, in the person's editor.
+    let home = Path::new(&engram.place[1]);
+    window.click("[data-testid=editor][data-program=\"\"]");
+    window.click("[data-testid=open-log]");
+    let opened = editor.opened();
+    assert!(
+        opened.contains("/logs/window.") && opened.ends_with(".log:1"),
+        "{opened}"
+    );
+    window.keys(ESCAPE);
+    drop(window);
+    let kept: String = fs::read_to_string(home.join("window.toml")).unwrap();
+    for line in [
+        "theme = \"contrast\"".to_owned(),
+        "density = \"compact\"".to_owned(),
+        "motion = \"reduced\"".to_owned(),
+        format!("list_width = {}", before + 84),
+    ] {
+        assert!(kept.contains(&line), "{line} in {kept}");
+    }
+    let window = open();
+    window.wait("document.documentElement.dataset.theme === 'contrast'");
+    window.wait(&format!(
+        "document.querySelector('.list').clientWidth === {}",
+        before + 84
+    ));
+    window.shot("compact");
+}
+
+#[test]
+fn one_window_for_several_repositories_links_and_starts() {
+    let dir = tempfile::tempdir().unwrap();
+    let repo = Repository::of_this_project(dir.path());
+    let engram = Engram::new(dir.path(), &repo.root);
+    let claims = ["The first of two", "The second of two"].map(str::to_owned);
+    let ids = engram.put(dir.path(), &drafts(&claims));
+    let other = dir.path().join("other");
+    fs::create_dir_all(&other).unwrap();
+    let other = Repository::of_this_project(&other);
+    let mut there = Engram::new(dir.path(), &other.root);
+    let theirs = there.put(
+        dir.path(),
+        &drafts(&["Only the other repository knows".to_owned()]),
+    );
+    let editor = Editor::new(dir.path());
+    let person = dir.path().join("person");
+    // A link that the start was given is followed once the page is there.
+    let link = |id: &str| {
+        let mut args = engram.place[..2].to_vec();
+        args.push(format!("engram://engram/{id}"));
+        args
+    };
+    let mut args = engram.place.to_vec();
+    args.push(format!("engram://engram/{}", ids[0]));
+    let window = Window::open(desktop(), &args, &person, &editor.program);
+    window.wait(&read(&ids[0]));
+    // A second start of this home hands its link over, and ends.
+    window.beside(desktop(), &link(&ids[1]));
+    window.wait(&read(&ids[1]));
+    window.beside(desktop(), &link("nonsense"));
+    window.wait(
+        "document.querySelector('[data-testid=notice]')?.textContent.includes('leads nowhere')",
+    );
+
+    // Another repository by its path, by keys alone.
+    window.control('o');
+    window.find("[data-testid=repository][aria-current=true]");
+    window.keys("/nowhere/at/all\u{E007}");
+    window.wait("document.querySelector('[data-testid=notice]')?.textContent.includes('There is no folder')");
+    window.script(
+        "document.querySelector('[data-testid=repository-path]').value = ''",
+        json!([]),
+    );
+    window.keys(&format!("{}\u{E007}", other.root.display()));
+    window.wait(&read(&theirs[0]));
+    assert_eq!(window.count("[data-testid=feed-row]"), 1);
+    window.shot("other");
+    // It is live there.
+    let more = there.put(
+        dir.path(),
+        &drafts(&["Written while it is open".to_owned()]),
+    );
+    window.find(&format!("[data-testid=feed-row][data-id=\"{}\"]", more[0]));
+    there.repo = repo.root.clone();
+    // And back, from the list.
+    window.control('o');
+    window.find("[data-testid=repository]:not([aria-current])");
+    window.shot("repositories");
+    window.keys("\u{E015}\u{E015}\u{E007}");
+    window.wait(&read(&ids[1]));
+    assert_eq!(window.count("[data-testid=feed-row]"), 2);
+    // A second start with a repository brings it into this window.
+    let mut args = there.place[..2].to_vec();
+    args.extend(["--repo".to_owned(), other.root.display().to_string()]);
+    window.beside(desktop(), &args);
+    window.find(&format!(
+        "[data-testid=feed-row][data-id=\"{}\"]",
+        theirs[0]
+    ));
+}
+
+/// That this engram is the one that is read.
+fn read(id: &str) -> String {
+    format!("document.querySelector('[data-testid=engram]')?.dataset.id === '{id}'")
+}
+
+#[test]
+fn a_sample_is_loaded_and_removed_from_the_first_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let repo = Repository::of_this_project(dir.path());
+    repo.change(
+        "NOTES.md",
+        "A note.\nAnother.\n",
+        "Say \"more\" <b>in</b> the notes",
+    );
+    let engram = Engram::new(dir.path(), &repo.root);
+    let editor = Editor::new(dir.path());
+    let person = dir.path().join("person");
+    let window = Window::open(desktop(), &engram.place, &person, &editor.program);
+    window.find("[data-testid=first-run]");
+    window.shot("first-run");
+    window.click("[data-testid=load-sample]");
+    window.find("[data-testid=sample-note]");
+    window.find("[data-testid=engram] [data-testid=digest]");
+    let newest = window.text("[data-testid=feed-row] p");
+    assert!(
+        newest
+            .starts_with("“Say \"more\" <b>in</b> the notes” changed NOTES.md alone: 1 line added"),
+        "{newest}"
+    );
+    let status = engram.json(&["status"]);
+    assert!(status["engrams"].as_u64().unwrap() >= 5, "{status}");
+    window.wait("[...document.querySelectorAll('[data-testid=evidence]')].every(it => it.textContent === 'verified')");
+    window.shot("sample");
+    // Filtered to nothing is another state than empty.
+    window.keys("/no such words\u{E007}");
+    window.find("[data-testid=no-match]");
+    window.keys("f");
+    window.find("[data-testid=until]");
+    window.shot("no-match");
+    window.keys("f");
+    window.click("[data-testid=no-match] button:last-child");
+    window.wait("document.querySelectorAll('[data-testid=feed-row]').length >= 5");
+    window.click("[data-testid=remove-sample]");
+    window.find("[data-testid=first-run]");
+    assert_eq!(engram.json(&["status"])["engrams"], json!(0));
+}

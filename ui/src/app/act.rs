@@ -1,0 +1,104 @@
+//! Does what the table of commands says, from a key or by name.
+
+use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
+
+use super::{
+    dom,
+    drift::Verdict,
+    state::{App, Closing, Over, Panel, Phase},
+};
+use crate::{
+    commands::{self, Act, Command, Holds, Press},
+    words,
+};
+
+impl App {
+    /// Whether a command has something to work on now.
+    pub(crate) fn holds(self, command: &Command) -> bool {
+        match command.holds {
+            Holds::Always => true,
+            Holds::List => self.phase.get_untracked() == Phase::Ready,
+            Holds::Engram => untrack(|| self.current()).is_some(),
+            Holds::Drifted => untrack(|| self.current()).is_some_and(|it| words::is_drifted(&it)),
+        }
+    }
+
+    /// Does what a command stands for.
+    pub(crate) fn act(self, act: Act) {
+        match act {
+            Act::Palette => self.over.set(Some(Over::Palette)),
+            Act::Sheet => self.over.set(Some(Over::Sheet)),
+            Act::Settings => self.over.set(Some(Over::Settings)),
+            Act::Repositories => self.over.set(Some(Over::Repositories)),
+            Act::Step(by) => self.step(by),
+            Act::New => self.show_new(),
+            Act::Search => dom::focus("filter"),
+            Act::Facets => self.toggle_facets(),
+            Act::Expand => self.toggle_row(),
+            Act::Back => self.back(),
+            Act::First | Act::Pointer => dom::focus("pointer-0"),
+            Act::Open => self.open_editor(),
+            Act::Copy => self.copy_pointer(),
+            Act::Blame => self.toggle_panel(Panel::Blame),
+            Act::Changes => self.toggle_panel(Panel::Changes),
+            Act::History => self.history.update(|it| *it = !*it),
+            Act::True => self.judge(Verdict::True),
+            Act::False => self.judge(Verdict::False),
+            Act::Unsure => self.judge(Verdict::Unsure),
+            Act::Forget => self.ask_to_close(Closing::Forget),
+            Act::Redact => self.ask_to_close(Closing::Redact),
+        }
+    }
+
+    /// Closes the topmost thing that is open; with none, back to the list.
+    fn back(self) {
+        if self.closing.get_untracked().is_some() {
+            self.closing.set(None);
+        } else if self.toast.get_untracked().is_some() {
+            self.toast.set(None);
+        } else if self.facets_open.get_untracked() {
+            self.toggle_facets();
+        } else {
+            dom::focus("feed");
+        }
+    }
+}
+
+/// The keys of the window.
+pub(crate) fn follow_keys(app: App) {
+    let keys = window_event_listener(ev::keydown, move |event| {
+        if !event.alt_key() && !event.default_prevented() && press(app, &event) {
+            event.prevent_default();
+        }
+    });
+    on_cleanup(move || keys.remove());
+}
+
+/// Does what a key stands for; says whether it stands for anything here.
+fn press(app: App, event: &web_sys::KeyboardEvent) -> bool {
+    let key = event.key();
+    let is_mod = event.ctrl_key() || event.meta_key();
+    let Some(command) = commands::pressed(Press {
+        key: &key,
+        is_mod,
+        shift: event.shift_key(),
+    }) else {
+        return false;
+    };
+    // What lies over the window is a modal dialog and has its own keys.
+    if app.over.get_untracked().is_some() {
+        return is_mod;
+    }
+    let is_list = app.phase.get_untracked() == Phase::Ready;
+    if !is_mod && (dom::is_typing(event) || dom::is_separator(event) || !is_list) {
+        return false;
+    }
+    if matches!(key.as_str(), "Enter" | " ") && dom::is_control(event) {
+        return false;
+    }
+    match key.parse::<usize>() {
+        Ok(number @ 1..=9) => dom::focus(&format!("pointer-{}", number - 1)),
+        _ => app.act(command.act),
+    }
+    true
+}

@@ -1,0 +1,230 @@
+//! The palette: every command, view and engram of the list, found by a few letters.
+
+use std::sync::Arc;
+
+use engram_model::Engram;
+use leptos::{ev, html, prelude::*};
+
+use super::{
+    dom,
+    icons::Icon,
+    overlay::Modal,
+    state::{App, Over},
+    views::{VIEWS, View},
+};
+use crate::{
+    commands::{self, COMMANDS, Command},
+    fuzzy::{self, Fit},
+    words,
+};
+
+/// Most that are listed of each sort.
+const ENGRAMS: usize = 8;
+const ALL: usize = 40;
+
+/// What can be found.
+#[derive(Clone)]
+enum Target {
+    View(&'static View),
+    Command(&'static Command),
+    Engram(Arc<Engram>),
+}
+
+/// One that was.
+#[derive(Clone)]
+struct Found {
+    target: Target,
+    fit: Fit,
+}
+
+impl Target {
+    fn text(&self) -> &str {
+        match self {
+            Self::View(it) => it.title,
+            Self::Command(it) => it.title,
+            Self::Engram(it) => &it.claim,
+        }
+    }
+
+    fn icon(&self) -> Option<Icon> {
+        match self {
+            Self::View(it) => Some(it.icon),
+            Self::Command(_) => Some(Icon::Chevron),
+            Self::Engram(it) => Some(Icon::Of(it.kind)),
+        }
+    }
+
+    fn sort(&self) -> &'static str {
+        match self {
+            Self::View(_) => "Views",
+            Self::Command(_) => "Commands",
+            Self::Engram(_) => "Engrams",
+        }
+    }
+
+    fn perform(&self, app: App) {
+        match self {
+            Self::View(it) => (it.show)(app),
+            Self::Command(it) => app.act(it.act),
+            Self::Engram(it) => {
+                app.select(it.id);
+                dom::focus("feed");
+            }
+        }
+    }
+}
+
+/// Views, then commands, then engrams; within each the best first.
+fn find(app: App, query: &str) -> Vec<Found> {
+    let fit = |target: Target| {
+        let fit = fuzzy::fit(query, target.text())?;
+        Some(Found { target, fit })
+    };
+    let best = |mut found: Vec<Found>, most: usize| {
+        found.sort_by_key(|it| -it.fit.score);
+        found.truncate(most);
+        found
+    };
+    let views = VIEWS
+        .iter()
+        .filter(|it| untrack(|| it.is_here(app)))
+        .map(Target::View);
+    let views = best(views.filter_map(fit).collect(), ALL);
+    let acts = COMMANDS
+        .iter()
+        .filter(|it| it.id != "palette" && app.holds(it))
+        .map(Target::Command);
+    let acts = best(acts.filter_map(fit).collect(), ALL);
+    let rows = match query.trim().is_empty() {
+        true => Vec::new(),
+        false => untrack(|| app.rows()),
+    };
+    let rows = rows
+        .into_iter()
+        .filter(|it| !it.redacted)
+        .map(Target::Engram);
+    let rows = best(rows.filter_map(fit).collect(), ENGRAMS);
+    let mut sorts = [views, acts, rows];
+    // Words that are in claims and hardly in a command are meant for claims.
+    let top = |found: &Vec<Found>| found.first().map_or(i32::MIN, |it| it.fit.score);
+    if !query.trim().is_empty() {
+        sorts.sort_by_key(|it| -i64::from(top(it)));
+    }
+    sorts.into_iter().flatten().collect()
+}
+
+#[component]
+pub(crate) fn Palette() -> impl IntoView {
+    let app = App::here();
+    view! {
+        <Modal over=Over::Palette label="Find a command or an engram" class="palette">
+            <Search app />
+        </Modal>
+    }
+}
+
+#[component]
+fn Search(app: App) -> impl IntoView {
+    let (query, at) = (RwSignal::new(String::new()), RwSignal::new(0usize));
+    let found = Memo::new_with_compare(move |_| find(app, &query.get()), |_, _| true);
+    let field = NodeRef::<html::Input>::new();
+    field.on_load(|it| {
+        // A dialog focuses its first field by itself where this is refused.
+        let _ = it.focus();
+    });
+    let perform = move |index: usize| {
+        if let Some(it) = found.with_untracked(|all| all.get(index).cloned()) {
+            app.over.set(None);
+            // The dialog gives the focus back first; what is done may take it.
+            request_animation_frame(move || it.target.perform(app));
+        }
+    };
+    let keys = move |event: ev::KeyboardEvent| {
+        let last = found.with_untracked(Vec::len).saturating_sub(1);
+        let now = at.get_untracked();
+        match event.key().as_str() {
+            "ArrowDown" => at.set(if now >= last { 0 } else { now + 1 }),
+            "ArrowUp" => at.set(if now == 0 { last } else { now - 1 }),
+            "PageDown" => at.set((now + 8).min(last)),
+            "PageUp" => at.set(now.saturating_sub(8)),
+            "Enter" => perform(now),
+            _ => return,
+        }
+        event.prevent_default();
+        dom::reveal(&option_id(at.get_untracked()));
+    };
+    let typed = move |event| {
+        query.set(event_target_value(&event));
+        at.set(0);
+        dom::reveal(&option_id(0));
+    };
+    let listed = move || {
+        let mut sort = "";
+        let all = found.get().into_iter().enumerate();
+        all.map(|(index, it)| {
+            let head = (it.target.sort() != sort).then(|| it.target.sort());
+            sort = it.target.sort();
+            view! {
+                {head.map(|it| view! { <div class="sort" role="presentation">{it}</div> })}
+                {option(it, index, at, perform)}
+            }
+        })
+        .collect_view()
+    };
+    view! {
+        <div class="ask">
+            {Icon::Search.draw()}
+            <input node_ref=field type="text" data-testid="palette-input" placeholder="A command, a view, words of a claim…" aria-label="Find"
+                role="combobox" aria-expanded="true" aria-controls="palette-list" aria-autocomplete="list" autocomplete="off" spellcheck="false"
+                aria-activedescendant=move || found.with(|it| !it.is_empty()).then(|| option_id(at.get()))
+                on:input=typed on:keydown=keys />
+            <kbd>"Esc"</kbd>
+        </div>
+        <div class="found" id="palette-list" role="listbox" aria-label="Found">{listed}</div>
+        {move || found.with(Vec::is_empty).then(|| view! {
+            <p class="nothing" role="status">"Nothing here is called that. "<span>"Press / in the list to search everything that was stored."</span></p>
+        })}
+    }
+}
+
+fn option_id(index: usize) -> String {
+    format!("found-{index}")
+}
+
+fn option(
+    it: Found,
+    index: usize,
+    at: RwSignal<usize>,
+    perform: impl Fn(usize) + Copy + 'static,
+) -> impl IntoView {
+    let pieces = fuzzy::pieces(it.target.text(), &it.fit.at);
+    let pieces = pieces
+        .into_iter()
+        .map(|(is_meant, text)| (is_meant, words::visible(&text)));
+    let pieces = pieces.map(|(is_meant, text)| match is_meant {
+        true => view! { <mark>{text}</mark> }.into_any(),
+        false => text.into_any(),
+    });
+    let aside = match &it.target {
+        Target::Command(it) => it.keys.first().map(|chord| keycaps(chord).into_any()),
+        Target::Engram(it) => {
+            Some(view! { <small>{words::author(it).to_owned()}</small> }.into_any())
+        }
+        Target::View(_) => None,
+    };
+    view! {
+        <div class="option" id=option_id(index) role="option" data-testid="palette-option" aria-selected=move || (at.get() == index).to_string()
+            on:mousemove=move |_| if at.get_untracked() != index { at.set(index) } on:click=move |_| perform(index)>
+            <span class="sign">{it.target.icon().map(Icon::draw)}</span>
+            <span class="text">{pieces.collect_view()}</span>
+            {aside}
+        </div>
+    }
+}
+
+/// A chord as it is printed on the keys.
+pub(crate) fn keycaps(chord: &str) -> impl IntoView + use<> {
+    let caps = commands::caps(chord, dom::is_mac()).into_iter();
+    let caps = caps.map(|it| view! { <kbd>{it}</kbd> });
+    view! { <span class="chord">{caps.collect_view()}</span> }
+}

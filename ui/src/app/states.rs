@@ -1,0 +1,94 @@
+//! What is shown instead of rows: that they are on their way, that the connection broke, that a filter
+//! leaves none. An empty home has a page of its own, `first_run.rs`.
+
+use std::sync::Arc;
+
+use engram_model::{Engram, Filter};
+use leptos::prelude::*;
+
+use super::{
+    icons::Icon,
+    state::{App, Link},
+};
+use crate::route::chips;
+
+/// The shape of what comes.
+#[component]
+pub(crate) fn Loading() -> impl IntoView {
+    let ghosts = (0..8).map(|_| view! { <div class="ghost"><i></i><i></i><i></i></div> });
+    view! {
+        <main class="loading" aria-busy="true" data-testid="loading">
+            <div class="ghosts" aria-hidden="true">{ghosts.collect_view()}</div>
+            <p>"Reading the journal…"</p>
+        </main>
+    }
+}
+
+/// What is listed may be old; what is stored is safe.
+#[component]
+pub(crate) fn Disconnected() -> impl IntoView {
+    let app = App::here();
+    let since = move || {
+        let lost = app.lost_at.get();
+        lost.map(|it| app.clock.get().ago(it)).unwrap_or_default()
+    };
+    let is_lost = Memo::new(move |_| app.link.get() == Link::Lost);
+    move || {
+        is_lost.get().then(|| view! {
+            <div class="lost" role="alert" data-testid="disconnected">
+                {Icon::Alert.draw()}
+                <p>"Engram does not answer"<span>"What you see was true when it went ("{since}"). It is tried again by itself."</span></p>
+                <button data-testid="reconnect" on:click=move |_| app.reconnect()>"Try now"</button>
+            </div>
+        })
+    }
+}
+
+/// That nothing is like what is asked for, and what to ask less of.
+#[component]
+pub(crate) fn End(rows: Memo<Vec<Arc<Engram>>>) -> impl IntoView {
+    let app = App::here();
+    let nothing = move || !app.filter.with(Filter::is_empty) && rows.with(Vec::is_empty);
+    move || {
+        nothing().then(|| match app.is_drift() {
+            true => view! {
+                <div class="none" data-testid="no-drift">
+                    <span class="sign">{Icon::Check.draw()}</span>
+                    <h2>"No claim is in doubt"</h2>
+                    <p>"All evidence stands as it was pinned."</p>
+                    <button on:click=move |_| app.show_drift(false)>"Back to the feed"</button>
+                </div>
+            }
+            .into_any(),
+            false => no_match(app).into_any(),
+        })
+    }
+}
+
+fn no_match(app: App) -> impl IntoView {
+    let filter = app.filter.get_untracked();
+    let text = filter.text.trim().to_owned();
+    let wordless = Filter {
+        text: String::new(),
+        ..filter.clone()
+    };
+    let words = (!text.is_empty()).then(|| (format!("words “{text}”"), wordless));
+    let chips = chips(&filter, app.clock.get_untracked().offset).into_iter();
+    let chips = chips.map(|it| (format!("{} {}", it.what, it.value), it.without));
+    let all: Vec<(String, Filter)> = words.into_iter().chain(chips).collect();
+    let less = (all.len() > 1).then(|| {
+        let each = all.into_iter().map(|(what, without)| {
+            view! { <button class="chip value" on:click=move |_| app.set_filter(without.clone(), true)><span>"without "{what}</span></button> }
+        });
+        view! { <div class="less">{each.collect_view()}</div> }
+    });
+    view! {
+        <div class="none" data-testid="no-match">
+            <span class="sign">{Icon::Search.draw()}</span>
+            <h2>"No engram is like that"</h2>
+            <p>"The feed holds engrams; what you ask for leaves none of them."</p>
+            {less}
+            <button on:click=move |_| app.set_filter(Filter::default(), true)>"Clear the filter"</button>
+        </div>
+    }
+}

@@ -1,0 +1,422 @@
+//! What a person can do in the window, by name and by key: one table for the keys, the sheet of
+//! shortcuts, tooltips, the palette and the guide.
+
+/// What is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Opens the palette.
+    Palette,
+    /// Opens the sheet of shortcuts.
+    Sheet,
+    /// Opens the settings.
+    Settings,
+    /// Chooses another repository.
+    Repositories,
+    /// Moves the selection by rows; to an end at the limits.
+    Step(isize),
+    /// Shows what was held back.
+    New,
+    /// To the search field.
+    Search,
+    /// What the list can be limited to.
+    Facets,
+    /// The whole claim in its row.
+    Expand,
+    /// Away from what is open, back to the list.
+    Back,
+    /// To the first source.
+    First,
+    /// To a source by its number.
+    Pointer,
+    /// The file in the person's editor.
+    Open,
+    /// The exact pointer on the clipboard.
+    Copy,
+    /// The commits that wrote the lines.
+    Blame,
+    /// What became of them.
+    Changes,
+    /// Versions and voices.
+    History,
+    /// It is still true.
+    True,
+    /// It is no longer true.
+    False,
+    /// Nobody knows.
+    Unsure,
+    /// Closes its window.
+    Forget,
+    /// Erases its text.
+    Redact,
+}
+
+/// Where a command holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// Everywhere, also where somebody types.
+    Always,
+    /// Where the list is.
+    List,
+    /// Where an engram is read.
+    Engram,
+    /// Where one is read whose evidence changed.
+    Drifted,
+}
+
+/// One thing that can be done.
+#[derive(Debug)]
+pub struct Command {
+    /// Stable name.
+    pub id: &'static str,
+    /// What it does, for people.
+    pub title: &'static str,
+    /// What is done.
+    pub act: Act,
+    /// Where.
+    pub holds: Holds,
+    /// Chords that do it: `Mod+` is Ctrl, or Command on a Mac.
+    pub keys: &'static [&'static str],
+}
+
+const fn command(
+    id: &'static str,
+    title: &'static str,
+    act: Act,
+    holds: Holds,
+    keys: &'static [&'static str],
+) -> Command {
+    Command {
+        id,
+        title,
+        act,
+        holds,
+        keys,
+    }
+}
+
+/// All of them, in the order in which they are listed.
+pub const COMMANDS: &[Command] = &[
+    command(
+        "palette",
+        "Find a command or an engram",
+        Act::Palette,
+        Holds::Always,
+        &["Mod+k"],
+    ),
+    command(
+        "settings",
+        "Settings",
+        Act::Settings,
+        Holds::Always,
+        &["Mod+,"],
+    ),
+    command(
+        "repositories",
+        "Open another repository",
+        Act::Repositories,
+        Holds::Always,
+        &["Mod+o"],
+    ),
+    command("sheet", "All shortcuts", Act::Sheet, Holds::List, &["?"]),
+    command(
+        "next",
+        "Next engram",
+        Act::Step(1),
+        Holds::List,
+        &["j", "ArrowDown"],
+    ),
+    command(
+        "previous",
+        "Previous engram",
+        Act::Step(-1),
+        Holds::List,
+        &["k", "ArrowUp"],
+    ),
+    command(
+        "page-down",
+        "A page down",
+        Act::Step(8),
+        Holds::List,
+        &["PageDown"],
+    ),
+    command(
+        "page-up",
+        "A page up",
+        Act::Step(-8),
+        Holds::List,
+        &["PageUp"],
+    ),
+    command(
+        "newest",
+        "Newest engram",
+        Act::Step(isize::MIN),
+        Holds::List,
+        &["Home"],
+    ),
+    command(
+        "oldest",
+        "Oldest engram of the list",
+        Act::Step(isize::MAX),
+        Holds::List,
+        &["End"],
+    ),
+    command("new", "Show what is new", Act::New, Holds::List, &["n"]),
+    command("search", "Search", Act::Search, Holds::List, &["/"]),
+    command(
+        "filter",
+        "Filter by kind, agent, topic, …",
+        Act::Facets,
+        Holds::List,
+        &["f"],
+    ),
+    command(
+        "expand",
+        "The whole claim in its row",
+        Act::Expand,
+        Holds::Engram,
+        &["e", "Space"],
+    ),
+    command(
+        "back",
+        "Back to the list",
+        Act::Back,
+        Holds::List,
+        &["Escape"],
+    ),
+    command(
+        "first-source",
+        "To its first source",
+        Act::First,
+        Holds::Engram,
+        &["Enter"],
+    ),
+    command(
+        "source",
+        "To a source by number",
+        Act::Pointer,
+        Holds::Engram,
+        &["1-9"],
+    ),
+    command("open", "Open in editor", Act::Open, Holds::Engram, &["o"]),
+    command("copy", "Copy pointer", Act::Copy, Holds::Engram, &["c"]),
+    command(
+        "blame",
+        "Who wrote the lines",
+        Act::Blame,
+        Holds::Engram,
+        &["b"],
+    ),
+    command(
+        "changes",
+        "What changed since",
+        Act::Changes,
+        Holds::Engram,
+        &["d"],
+    ),
+    command(
+        "history",
+        "Its versions, and who said it",
+        Act::History,
+        Holds::Engram,
+        &["h"],
+    ),
+    command(
+        "true",
+        "Still true: point at its evidence as it is now",
+        Act::True,
+        Holds::Drifted,
+        &["y"],
+    ),
+    command(
+        "false",
+        "No longer true: forget, after a question",
+        Act::False,
+        Holds::Drifted,
+        &["x"],
+    ),
+    command(
+        "unsure",
+        "Unsure: ask an agent",
+        Act::Unsure,
+        Holds::Drifted,
+        &["a"],
+    ),
+    command(
+        "forget",
+        "Forget, after a question",
+        Act::Forget,
+        Holds::Engram,
+        &["Delete", "Backspace"],
+    ),
+    command(
+        "redact",
+        "Redact, after a question",
+        Act::Redact,
+        Holds::Engram,
+        &["Shift+Delete", "Shift+Backspace"],
+    ),
+];
+
+/// The groups of the sheet and the guide.
+pub const GROUPS: &[(&str, &[Holds])] = &[
+    ("Window", &[Holds::Always]),
+    ("Feed", &[Holds::List]),
+    ("Engram", &[Holds::Engram, Holds::Drifted]),
+];
+
+/// The commands of a group.
+pub fn of(holds: &[Holds]) -> impl Iterator<Item = &'static Command> {
+    COMMANDS.iter().filter(move |it| holds.contains(&it.holds))
+}
+
+/// By its act.
+pub fn by(act: Act) -> Option<&'static Command> {
+    COMMANDS.iter().find(|it| it.act == act)
+}
+
+/// A key that went down.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Press<'a> {
+    /// As the browser names it.
+    pub key: &'a str,
+    /// Ctrl or Command is held.
+    pub is_mod: bool,
+    /// Shift is held.
+    pub shift: bool,
+}
+
+/// What a key stands for.
+pub fn pressed(press: Press) -> Option<&'static Command> {
+    COMMANDS
+        .iter()
+        .find(|it| it.keys.iter().any(|chord| fits(chord, press)))
+}
+
+fn fits(chord: &str, press: Press) -> bool {
+    let (is_mod, chord) = strip(chord, "Mod+");
+    let (shift, key) = strip(chord, "Shift+");
+    if is_mod != press.is_mod {
+        return false;
+    }
+    match (key, press.key) {
+        ("1-9", digit) => matches!(digit.as_bytes(), [b'1'..=b'9']),
+        ("Space", " ") => shift == press.shift,
+        // A letter is the same key with Shift or a locked capital; a sign needs Shift on some keyboards.
+        (key, pressed) if key.len() == 1 => key.eq_ignore_ascii_case(pressed),
+        (key, pressed) => key == pressed && shift == press.shift,
+    }
+}
+
+fn strip<'a>(chord: &'a str, prefix: &str) -> (bool, &'a str) {
+    match chord.strip_prefix(prefix) {
+        Some(rest) => (true, rest),
+        None => (false, chord),
+    }
+}
+
+/// A chord as the caps of its keys.
+pub fn caps(chord: &str, is_mac: bool) -> Vec<String> {
+    let word = |part: &str| match part {
+        "Mod" if is_mac => "⌘".to_owned(),
+        "Mod" => "Ctrl".to_owned(),
+        "Shift" => "⇧".to_owned(),
+        "ArrowDown" => "↓".to_owned(),
+        "ArrowUp" => "↑".to_owned(),
+        "Enter" => "↵".to_owned(),
+        "Escape" => "Esc".to_owned(),
+        "Delete" => "Del".to_owned(),
+        "Backspace" => "⌫".to_owned(),
+        "PageDown" => "PgDn".to_owned(),
+        "PageUp" => "PgUp".to_owned(),
+        "1-9" => "1–9".to_owned(),
+        key if key.len() == 1 => key.to_uppercase(),
+        key => key.to_owned(),
+    };
+    chord.split('+').map(word).collect()
+}
+
+/// A title with the keys behind it, for a tooltip.
+pub fn tip(command: &Command, is_mac: bool) -> String {
+    match command.keys.first() {
+        Some(chord) => format!("{} ({})", command.title, caps(chord, is_mac).join(" ")),
+        None => command.title.to_owned(),
+    }
+}
+
+/// The page of the guide.
+pub fn guide() -> String {
+    let mut page = "# Keys of the window\n\nEvery command is also in the palette (Ctrl+K, ⌘K on a Mac), and the window lists them with `?`. Keys without Ctrl do nothing while you type.\n".to_owned();
+    for (title, holds) in GROUPS {
+        page.push_str(&format!(
+            "\n## {title}\n\n| keys | what it does |\n|---|---|\n"
+        ));
+        for it in of(holds) {
+            let keys: Vec<String> = it
+                .keys
+                .iter()
+                .map(|chord| format!("`{}`", caps(chord, false).join(" ")))
+                .collect();
+            page.push_str(&format!("| {} | {} |\n", keys.join(", "), it.title));
+        }
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::{collections::BTreeSet, env, fs, path::Path};
+
+    use super::*;
+
+    #[test]
+    fn a_key_stands_for_one_command() {
+        for (key, is_mod, shift, want) in [
+            ("k", true, false, Some("palette")),
+            ("K", true, false, Some("palette")),
+            ("k", false, false, Some("previous")),
+            ("J", false, true, Some("next")),
+            ("?", false, true, Some("sheet")),
+            ("Delete", false, false, Some("forget")),
+            ("Delete", false, true, Some("redact")),
+            ("7", false, false, Some("source")),
+            ("0", false, false, None),
+            ("10", false, false, None),
+            (" ", false, false, Some("expand")),
+            ("j", true, false, None),
+            ("", false, false, None),
+            ("É", false, false, None),
+        ] {
+            let press = Press { key, is_mod, shift };
+            assert_eq!(pressed(press).map(|it| it.id), want, "{press:?}");
+        }
+    }
+
+    #[test]
+    fn names_and_chords_are_given_once() {
+        let (mut ids, mut chords) = (BTreeSet::new(), BTreeSet::new());
+        for it in COMMANDS {
+            assert!(ids.insert(it.id), "{}", it.id);
+            assert!(by(it.act).is_some_and(|same| same.id == it.id), "{}", it.id);
+            for chord in it.keys {
+                assert!(chords.insert(chord), "{chord}");
+                assert!(caps(chord, false).iter().all(|it| !it.is_empty()));
+            }
+        }
+        let listed: usize = GROUPS.iter().map(|(_, holds)| of(holds).count()).sum();
+        assert_eq!(listed, COMMANDS.len(), "each is in one group");
+    }
+
+    #[test]
+    fn the_guide_lists_the_table() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/guide/keys.md");
+        if env::var_os("ENGRAM_UPDATE_GUIDE").is_some() {
+            fs::write(&file, guide()).unwrap();
+        }
+        let kept = fs::read_to_string(&file).unwrap();
+        assert!(
+            kept == guide(),
+            "docs/guide/keys.md is old: run the tests of ui/ with ENGRAM_UPDATE_GUIDE=1"
+        );
+    }
+}
