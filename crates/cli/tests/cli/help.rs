@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::fixture::{Place, ran};
 
-const VERBS: [&str; 18] = [
+const VERBS: [&str; 19] = [
     "",
     "put",
     "get",
@@ -19,6 +19,7 @@ const VERBS: [&str; 18] = [
     "connect",
     "mcp",
     "serve",
+    "sample",
     "app",
     "message validate",
     "pointers track",

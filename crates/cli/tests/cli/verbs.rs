@@ -25,7 +25,7 @@ fn each_verb_prints_its_object() {
     for (args, expected) in [
         (
             vec!["get", &id],
-            "agent? claim confidence content_hash durability entities fact_type figures hash_keys id kind lineage_id memory_op pointers project provenance recorded_at scope seq tags topic valid_from verified",
+            "agent? claim confidence content_hash durability entities fact_type figures hash_keys health id kind lineage_id memory_op pointers project provenance recorded_at scope seq tags topic valid_from verified",
         ),
         (vec!["forget", &spare], "id seq"),
         (vec!["redact", &gone], "id seq"),
@@ -71,7 +71,7 @@ fn each_verb_prints_its_object() {
         ),
         (
             vec!["status"],
-            "agents engrams head home indexed next project status version",
+            "agents drifted engrams head home indexed next project status version",
         ),
         (vec!["doctor"], "findings ok"),
         (vec!["doctor", "--reindex"], "findings ok"),

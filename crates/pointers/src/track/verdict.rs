@@ -22,6 +22,9 @@ const RESTORED_FILE: f32 = 0.35;
 /// the two ways leads there.
 const ENOUGH_AWAY: f32 = 0.75;
 const ENOUGH_ALONE: f32 = 0.9;
+/// What only the way through the commits leads to must have this much in common with it: step by
+/// step, neighbours can take its place.
+const ENOUGH_LEFT: f32 = 0.3;
 /// A few words that left their file went with so much of what stood around them.
 const ENOUGH_TOGETHER: f32 = 0.5;
 
@@ -120,6 +123,7 @@ pub(super) fn of(
             .is_ok_and(|read| read.text.span(it.lines.clone()) == bytes),
         _ => false,
     };
+    let gone_at_once = matches!(direct, Fate::Gone { .. });
     let fate = choose(direct, stepwise, words, back);
     let (found, kept, ambiguous, away) = match fate {
         Fate::Unknown(refusal) => return Err(refusal),
@@ -149,6 +153,9 @@ pub(super) fn of(
         State::Edited(Edit::Whitespace) => 0.99,
         _ => 1.0,
     };
+    if gone_at_once && state == State::Edited(Edit::Text) && alike < ENOUGH_LEFT {
+        return Ok(gone(agree));
+    }
     let telling = match (state, words) {
         (State::Unchanged, _) => 1.0,
         (_, it) if it < NO_WORDS => 0.6,
