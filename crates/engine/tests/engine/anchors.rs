@@ -168,7 +168,8 @@ fn follow(at: Asked) -> Followed {
     let subscription =
         at.0.subscribe(after, move |entries| {
             for entry in entries {
-                if let Change::Anchored { engrams, .. } = entry.change {
+                if let Change::Anchored { engrams, head, .. } = entry.change {
+                    assert!(head.is_some_and(|it| it.len() == 40), "with the evidence");
                     engrams
                         .into_iter()
                         .for_each(|it| send.send(it).unwrap_or(()));
