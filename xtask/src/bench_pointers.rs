@@ -124,7 +124,7 @@ fn long_history(binary: &Path, blamed: usize) -> Result<()> {
 
 /// Two branches and claims that point into what differs and what does not.
 fn branch_switch(binary: &Path, shape: &Shape, what: &str) -> Result<()> {
-    let place = Place::new("switch")?;
+    let place = Place::new(&format!("{}-files", shape.files))?;
     let mut stream = Stream::default();
     stream.first(shape);
     stream.other_branch(shape);
@@ -280,7 +280,7 @@ impl Stream {
         self.file(&Shape::path(file), &text);
     }
 
-    /// A branch on which some files are edited, some renamed and some gone.
+    /// A branch on which some files are edited, some moved and edited, some gone.
     fn other_branch(&mut self, shape: &Shape) {
         self.head("other", 1, Some("refs/heads/main"));
         let step = shape.files / shape.changed.max(1);
@@ -288,7 +288,11 @@ impl Stream {
             let file = n * step;
             let path = Shape::path(file);
             match n % 20 {
-                0 => self.text += &format!("R {path} moved/file{file}.rs\n"),
+                0 => {
+                    self.text += &format!("D {path}\n");
+                    let text = format!("// moved\n{}", shape.text(file, 1));
+                    self.file(&format!("moved/file{file}.rs"), &text);
+                }
                 1 => self.text += &format!("D {path}\n"),
                 _ => {
                     let text = format!("// other\n{}", shape.text(file, 1));

@@ -109,6 +109,11 @@ impl Repo {
         }
     }
 
+    /// Whether git is at work on the checkout: it holds the lock of its index.
+    pub fn is_busy(&self) -> bool {
+        self.git.path().join("index.lock").exists()
+    }
+
     /// The branch and the commit that are checked out; a detached head has no branch, an unborn
     /// one no commit.
     pub fn head(&self) -> (Option<String>, Option<String>) {
@@ -253,6 +258,8 @@ fn set_up_libgit2() {
                 })
                 .and_then(|()| git2::opts::set_cache_max_size(KEPT))
         };
+        // As git does, objects are believed that inflate; git fsck finds the others.
+        git2::opts::strict_hash_verification(false);
         if let Err(e) = set {
             tracing::warn!("libgit2 cannot be set up; partial clones may not open: {e}");
         }
