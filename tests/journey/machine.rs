@@ -66,6 +66,7 @@ fn build_engram() -> PathBuf {
     let mut build = Command::new(cargo);
     build
         .args(["build", "--quiet", "--package", "engram-cli"])
+        .args(["--features", "engram-cli/dashboard"])
         .current_dir(workspace());
     let status = build.status().expect("cargo can be started");
     assert!(

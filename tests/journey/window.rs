@@ -24,7 +24,8 @@ pub struct Window {
     http: ureq::Agent,
     session: String,
     _driver: Running,
-    display: Display,
+    /// Where it is drawn; a browser without a head has none.
+    display: Option<Display>,
 }
 
 /// Something in the window.
@@ -49,6 +50,17 @@ impl Window {
                 .env("XDG_RUNTIME_DIR", home),
         );
         let driver = listening(driver, port);
+        let options = json!({"webkitgtk:browserOptions": {"binary": binary, "args": args}});
+        Self::begin(driver, port, Some(display), options)
+    }
+
+    /// Begins a session with a driver that listens.
+    pub(crate) fn begin(
+        driver: Running,
+        port: u16,
+        display: Option<Display>,
+        options: Value,
+    ) -> Self {
         let http = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(PATIENCE * 2))
@@ -60,7 +72,6 @@ impl Window {
             _driver: driver,
             display,
         };
-        let options = json!({"webkitgtk:browserOptions": {"binary": binary, "args": args}});
         let opened = window.post("", json!({"capabilities": {"alwaysMatch": options}}));
         let id = opened["sessionId"].as_str().expect("the id of a session");
         window.session = format!("{}/{id}", window.session);
@@ -158,7 +169,7 @@ impl Window {
 
     /// Starts a program on the display of this window, to its end.
     pub fn beside(&self, program: &Path, args: &[String]) {
-        ok(self.display.command(program.to_owned()).args(args));
+        ok(self.drawn().command(program.to_owned()).args(args));
     }
 
     /// Runs a script in the page and returns what it returns.
@@ -183,7 +194,7 @@ impl Window {
         let painted = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done(true)));";
         self.post("/execute/async", json!({"script": painted, "args": []}));
         ok(self
-            .display
+            .drawn()
             .command(system("import"))
             .args(["-window", "root"])
             .arg(file));
@@ -215,6 +226,10 @@ impl Window {
         }
     }
 
+    fn drawn(&self) -> &Display {
+        self.display.as_ref().expect("a display")
+    }
+
     fn about(&self, Element(id): &Element, what: &str) -> String {
         let reply = self
             .http
@@ -224,7 +239,7 @@ impl Window {
         value.as_str().unwrap_or_default().to_owned()
     }
 
-    fn post(&self, path: &str, body: Value) -> Value {
+    pub(crate) fn post(&self, path: &str, body: Value) -> Value {
         value(
             &format!("{path} {body}"),
             self.http
@@ -237,9 +252,9 @@ impl Window {
 impl Drop for Window {
     /// A test that failed leaves a picture of what the person would have seen.
     fn drop(&mut self) {
-        if thread::panicking() {
+        if let (true, Some(display)) = (thread::panicking(), &self.display) {
             let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failed.png");
-            let mut import = self.display.command(system("import"));
+            let mut import = display.command(system("import"));
             run(import.args(["-window", "root"]).arg(&file));
             println!("at the failure: {}", file.display());
         }

@@ -37,7 +37,10 @@ pub(crate) fn Disconnected() -> impl IntoView {
         is_lost.get().then(|| view! {
             <div class="lost" role="alert" data-testid="disconnected">
                 {Icon::Alert.draw()}
-                <p>"Engram does not answer"<span>"What you see was true when it went ("{since}"). It is tried again by itself."</span></p>
+                {move || match app.is_stale.get() {
+                    true => view! { <p>"This page's key is no longer good"<span>"Engram was started again. Open the address that engram serve printed; what you see was true when it went ("{since}")."</span></p> },
+                    false => view! { <p>"Engram does not answer"<span>"What you see was true when it went ("{since}"). It is tried again by itself."</span></p> },
+                }}
                 <button data-testid="reconnect" on:click=move |_| app.reconnect()>"Try now"</button>
             </div>
         })
