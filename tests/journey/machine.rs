@@ -30,6 +30,11 @@ pub fn npm(program: &str) -> PathBuf {
     present(tools().join("npm/node_modules/.bin").join(program))
 }
 
+/// A file of the tools.
+pub fn tool(path: &str) -> PathBuf {
+    present(tools().join(path))
+}
+
 /// The Python that has `mcp` and `jsonschema`.
 pub fn python() -> PathBuf {
     present(tools().join("venv/bin/python"))

@@ -122,6 +122,23 @@ impl Window {
         self.post(&format!("/element/{id}/click"), json!({}));
     }
 
+    /// Clicks it twice, as one gesture.
+    pub fn double_click(&self, css: &str) {
+        let Element(id) = self.find(css);
+        let press = [
+            json!({"type": "pointerDown", "button": 0}),
+            json!({"type": "pointerUp", "button": 0}),
+        ];
+        let mut all = vec![
+            json!({"type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": {ELEMENT: id}}),
+        ];
+        all.extend([press.clone(), press].concat());
+        self.post(
+            "/actions",
+            json!({"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": all}]}),
+        );
+    }
+
     /// Presses and releases each key, wherever the focus is.
     pub fn keys(&self, keys: &str) {
         let press = |key: char| {

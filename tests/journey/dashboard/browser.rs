@@ -75,15 +75,13 @@ impl Window {
 
     /// One command of the browser's own protocol.
     pub fn tool(&self, command: &str, with: Value) -> Value {
-        self.post(
-            "/goog/cdp/execute",
-            json!({"cmd": command, "params": with}),
-        )
+        self.post("/goog/cdp/execute", json!({"cmd": command, "params": with}))
     }
 
     /// Makes the page as large as this.
     pub fn size(&self, width: u32, height: u32) {
-        let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        let size =
+            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         self.tool("Emulation.setDeviceMetricsOverride", size);
     }
 
@@ -103,7 +101,9 @@ impl Window {
             document.fonts.ready.then(() => requestAnimationFrame(() => requestAnimationFrame(() => done(true))));";
         self.post("/execute/async", json!({"script": painted, "args": []}));
         let shot = self.tool("Page.captureScreenshot", json!({"format": "png"}));
-        STANDARD.decode(shot["data"].as_str().expect("a picture")).unwrap()
+        STANDARD
+            .decode(shot["data"].as_str().expect("a picture"))
+            .unwrap()
     }
 }
 

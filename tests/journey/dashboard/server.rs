@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::shop::Shop;
 use crate::{
+    engram::Engram,
     machine::{self, Running, clean},
     window::Window,
 };
@@ -46,10 +47,8 @@ impl Server {
 }
 
 fn put(shop: &Shop, dir: &Path, claim: &str) {
-    let engram = crate::engram::Engram::new(dir, &shop.repo);
-    let home = shop.home.to_str().unwrap().to_owned();
-    let place = ["--home".to_owned(), home, "--repo".to_owned(), shop.repo.to_str().unwrap().to_owned()];
-    let engram = crate::engram::Engram { place, ..engram };
+    let mut engram = Engram::new(dir, &shop.repo);
+    engram.place[1] = shop.home.to_str().unwrap().to_owned();
     engram.put(
         dir,
         &[json!({"claim": claim, "pointers": ["repo:src/retry.rs@HEAD"]})],
@@ -70,13 +69,17 @@ fn a_page_outlives_its_server() {
     window.script("window.sameAsBefore = true", json!([]));
 
     // Noticed at once, by the page itself.
-    let died = Instant::now();
     drop(server);
+    let died = Instant::now();
     window.wait("document.querySelector('[data-testid=disconnected]')");
     let noticed = died.elapsed();
     println!("a dead server was noticed after {} ms", noticed.as_millis());
     assert!(noticed < Duration::from_secs(1), "{noticed:?}");
-    assert!(window.text("[data-testid=disconnected]").contains("does not answer"));
+    assert!(
+        window
+            .text("[data-testid=disconnected]")
+            .contains("does not answer")
+    );
 
     // What was said meanwhile is there when it is back, and the page is the one that it was.
     put(&shop, dir.path(), "Said while nobody answered");
@@ -103,7 +106,10 @@ fn a_wrong_token_shows_nothing_but_what_to_do() {
     let shop = Shop::open(dir.path());
     let server = Server::start(&shop, &[]);
     let (address, _) = server.url.split_once("#token=").unwrap();
-    let window = Window::browse(&format!("{address}#token=wrong"), &dir.path().join("person"));
+    let window = Window::browse(
+        &format!("{address}#token=wrong"),
+        &dir.path().join("person"),
+    );
     for address in [
         format!("{address}#token=wrong"),
         format!("{address}?a#token="),
@@ -112,7 +118,11 @@ fn a_wrong_token_shows_nothing_but_what_to_do() {
     ] {
         window.goto(&address);
         window.find("[data-testid=failure][data-code=SCOPE_DENIED]");
-        assert!(window.text("[data-testid=failure]").contains("Open the address"));
+        assert!(
+            window
+                .text("[data-testid=failure]")
+                .contains("Open the address")
+        );
         assert_eq!(window.count("[data-testid=feed-row]"), 0);
     }
     // And the right one, in the same tab, shows all.

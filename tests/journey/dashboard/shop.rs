@@ -26,25 +26,80 @@ const LEDGER: &str = include_str!("shop/ledger.rs.txt");
 const SPEC: &str = include_str!("shop/spec.md.txt");
 
 /// Minutes after the one before, agent, kind, topic, pointer, claim.
-type Said = (i64, &'static str, &'static str, &'static str, &'static str, &'static str);
+type Said = (
+    i64,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+);
 
 const SAID: &[Said] = &[
-    (0, "architect", "decision", "payments/ledger", "repo:src/ledger.rs#L18-L31@HEAD",
-     "A reservation is written before the gateway is called, so that a crash in between can be settled from the ledger alone."),
-    (21, "programmer-1", "fact", "payments/retries", "repo:src/retry.rs#L9-L16@HEAD",
-     "Retries use full jitter over an exponential ceiling: 200 ms base, 20 s at most."),
-    (14, "programmer-2", "constraint", "payments/retries", "artifact:docs/SPEC.md#sec=Retries@HEAD",
-     "A payment is tried at most 6 times; after that it waits for a person."),
-    (37, "reviewer", "risk", "payments/ledger", "repo:src/ledger.rs#L33-L42@HEAD",
-     "settle() trusts the amount that the gateway sends back; nothing compares it with what was reserved."),
-    (8, "programmer-1", "fact", "payments/idempotency", "repo:src/ledger.rs#L10-L16@HEAD",
-     "The idempotency key is the order's id, not the attempt's: a second attempt returns the first answer."),
-    (52, "architect", "policy", "payments/webhooks", "artifact:docs/SPEC.md#sec=Webhooks@HEAD",
-     "Webhooks are verified before they are parsed."),
-    (33, "tester", "todo", "payments/webhooks", "repo:docs/SPEC.md#L17-L21@HEAD",
-     "Nobody has tried what happens to a webhook that arrives twice within the same second."),
-    (29, "programmer-2", "fact", "payments/retries", "repo:src/retry.rs#L18-L24@HEAD",
-     "Only 429 and 5xx are tried again; a declined card never is."),
+    (
+        0,
+        "architect",
+        "decision",
+        "payments/ledger",
+        "repo:src/ledger.rs#L17-L31@HEAD",
+        "A reservation is written before the gateway is called, so that a crash in between can be settled from the ledger alone.",
+    ),
+    (
+        21,
+        "programmer-1",
+        "fact",
+        "payments/retries",
+        "repo:src/retry.rs#L9-L15@HEAD",
+        "Retries use full jitter over an exponential ceiling: 200 ms base, 20 s at most.",
+    ),
+    (
+        14,
+        "programmer-2",
+        "constraint",
+        "payments/retries",
+        "artifact:docs/SPEC.md#sec=Retries@HEAD",
+        "A payment is tried at most 6 times; after that it waits for a person.",
+    ),
+    (
+        37,
+        "reviewer",
+        "risk",
+        "payments/ledger",
+        "repo:src/ledger.rs#L33-L41@HEAD",
+        "settle() trusts the amount that the gateway sends back; nothing compares it with what was reserved.",
+    ),
+    (
+        8,
+        "programmer-1",
+        "fact",
+        "payments/idempotency",
+        "repo:src/ledger.rs#L10-L15@HEAD",
+        "The idempotency key is the order's id, not the attempt's: a second attempt returns the first answer.",
+    ),
+    (
+        52,
+        "architect",
+        "policy",
+        "payments/webhooks",
+        "artifact:docs/SPEC.md#sec=Webhooks@HEAD",
+        "Webhooks are verified before they are parsed.",
+    ),
+    (
+        33,
+        "tester",
+        "todo",
+        "payments/webhooks",
+        "repo:docs/SPEC.md#L19@HEAD",
+        "Nobody has tried what happens to a webhook that arrives twice within the same second.",
+    ),
+    (
+        29,
+        "programmer-2",
+        "fact",
+        "payments/retries",
+        "repo:src/retry.rs#L17-L23@HEAD",
+        "Only 429 and 5xx are tried again; a declined card never is.",
+    ),
 ];
 
 /// The repository and the home.
@@ -115,7 +170,10 @@ impl Shop {
 
     /// A colleague edits a line that a claim rests on, and removes a section that another does.
     pub fn drift(&self) {
-        self.write("src/retry.rs", &RETRY.replace("from_secs(20)", "from_secs(60)"));
+        self.write(
+            "src/retry.rs",
+            &RETRY.replace("from_secs(20)", "from_secs(60)"),
+        );
         self.write("src/ledger.rs", &format!("//! Reservations.\n\n{LEDGER}"));
         let spec = SPEC.split("## Webhooks").next().unwrap();
         self.write("docs/SPEC.md", spec);
