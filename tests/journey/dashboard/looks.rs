@@ -22,6 +22,8 @@ const TOLERATED: f64 = 2.0;
 struct Looks {
     now: PathBuf,
     renews: bool,
+    /// What the system asks for besides.
+    wishes: Vec<(&'static str, &'static str)>,
     wrong: Vec<String>,
 }
 
@@ -31,11 +33,16 @@ impl Looks {
         Self {
             now,
             renews: env::var_os("ENGRAM_UPDATE_IMAGES").is_some(),
+            wishes: Vec::new(),
             wrong: Vec::new(),
         }
     }
 
     fn compare(&mut self, window: &Window, name: &str) {
+        self.compare_in(window, name, &SIZES);
+    }
+
+    fn compare_in(&mut self, window: &Window, name: &str, sizes: &[(u32, u32)]) {
         // Where it lies differs with each test.
         window.script("document.querySelectorAll('[data-testid=about] code').forEach(it => it.textContent = '~/.engram')", json!([]));
         window.script(
@@ -43,8 +50,9 @@ impl Looks {
             json!([]),
         );
         for theme in ["light", "dark"] {
-            window.prefers(&[("prefers-color-scheme", theme)]);
-            for (width, height) in SIZES {
+            let scheme = [("prefers-color-scheme", theme)];
+            window.prefers(&[&scheme[..], &self.wishes].concat());
+            for &(width, height) in sizes {
                 window.size(width, height);
                 let file = format!("{name}-{width}-{theme}.png");
                 let now = self.now.join(&file);
@@ -53,8 +61,9 @@ impl Looks {
                 ok(crate::machine::clean(system("mogrify"), &self.now)
                     .args([
                         "-strip",
+                        "+dither",
                         "-colors",
-                        "160",
+                        "96",
                         "-define",
                         "png:compression-level=9",
                     ])
@@ -138,5 +147,46 @@ fn an_empty_home_and_a_failure_look_as_they_were_approved() {
     window.anew();
     window.find("[data-testid=failure]");
     looks.compare(&window, "failure");
+    assert!(looks.wrong.is_empty(), "{}", looks.wrong.join("\n"));
+}
+
+#[test]
+fn every_component_looks_as_it_was_approved() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::empty(dir.path());
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    window.find("[data-testid=first-run] .command");
+    window.script("history.replaceState(null, '', '/#/gallery')", json!([]));
+    window.post("/refresh", json!({}));
+    window.find("[data-testid=gallery]");
+    window.wait("!document.querySelector('.gallery [data-testid=engram] [aria-busy=true]')");
+    let high = window.script(
+        "return document.querySelector('.gallery').scrollHeight + 28",
+        json!([]),
+    );
+    let high = u32::try_from(high.as_u64().unwrap()).unwrap();
+    let mut looks = Looks::new(Path::new(env!("CARGO_TARGET_TMPDIR")).join("looks"));
+    looks.compare_in(&window, "gallery", &[(1280, high)]);
+    assert!(looks.wrong.is_empty(), "{}", looks.wrong.join("\n"));
+}
+
+#[test]
+fn what_a_system_wishes_and_a_large_screen_look_as_they_were_approved() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    window.find("[data-testid=engram] [data-testid=digest]");
+    window.wait("!document.querySelector('[aria-busy=true]')");
+    let mut looks = Looks::new(Path::new(env!("CARGO_TARGET_TMPDIR")).join("looks"));
+    looks.compare_in(&window, "feed", &[(1920, 1080)]);
+    for (name, wish) in [
+        ("forced-colors", ("forced-colors", "active")),
+        ("more-contrast", ("prefers-contrast", "more")),
+    ] {
+        looks.wishes = vec![wish];
+        looks.compare_in(&window, name, &[(1280, 800)]);
+    }
     assert!(looks.wrong.is_empty(), "{}", looks.wrong.join("\n"));
 }

@@ -25,7 +25,7 @@ impl Server {
     pub(crate) fn from_location() -> Self {
         let window = leptos::prelude::window();
         let store = window.session_storage().ok().flatten();
-        let hash = window.location().hash().unwrap_or_default();
+        let hash = super::dom::hash();
         let token = match hash.strip_prefix("#token=") {
             Some(token) => {
                 // Where the tab cannot keep it, the address does.

@@ -9,6 +9,8 @@ mod dom;
 mod drift;
 mod filter;
 mod first_run;
+#[cfg(feature = "gallery")]
+mod gallery;
 mod history;
 mod icons;
 mod list;
@@ -43,6 +45,10 @@ use crate::words;
 #[wasm_bindgen(start)]
 pub fn start() {
     std::panic::set_hook(Box::new(|panic| show_fault(&panic.to_string())));
+    #[cfg(feature = "gallery")]
+    if dom::hash() == "#/gallery" {
+        return mount_to_body(gallery::Gallery);
+    }
     mount_to_body(Window);
 }
 
@@ -116,7 +122,7 @@ fn Panes() -> impl IntoView {
 }
 
 #[component]
-fn StatusLine() -> impl IntoView {
+pub(crate) fn StatusLine() -> impl IntoView {
     let app = App::here();
     let failed = move || matches!(app.phase.get(), Phase::Failed(_));
     let is_paused = move || !app.at_top.get();
@@ -154,8 +160,8 @@ fn StatusLine() -> impl IntoView {
             <button class="plain" data-testid="shortcuts-button" on:click=move |_| app.over.set(Some(Over::Sheet))>
                 <kbd>"?"</kbd>" shortcuts"
             </button>
-            <button class="plain" data-testid="palette-button" aria-label="Find a command or an engram" on:click=move |_| app.over.set(Some(Over::Palette))>
-                {keycaps("Mod+k")}
+            <button class="plain" data-testid="palette-button" title="Find a command or an engram" on:click=move |_| app.over.set(Some(Over::Palette))>
+                {keycaps("Mod+k")}" find"
             </button>
         </footer>
     }

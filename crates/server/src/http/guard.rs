@@ -121,7 +121,7 @@ pub(super) async fn token(
         false => denied(
             StatusCode::UNAUTHORIZED,
             "the token is missing or not of this server",
-            "Open the address that engram serve printed; without --token-file it changes with each start.",
+            "Open the address that engram serve printed when it was started last.",
         ),
     }
 }
