@@ -95,6 +95,10 @@ fn heard(window: &Window) -> String {
 fn hear(node: &Value, all: &BTreeMap<&str, &Value>, depth: usize, text: &mut String) {
     let role = node["role"]["value"].as_str().unwrap_or_default();
     let name = node["name"]["value"].as_str().unwrap_or_default();
+    // What was said of late is a matter of time.
+    if role == "status" {
+        return;
+    }
     let is_silent = node["ignored"] == true
         || matches!(role, "none" | "generic" | "InlineTextBox" | "LineBreak")
         || (role == "StaticText" && name.trim().is_empty());
@@ -137,7 +141,7 @@ fn hear(node: &Value, all: &BTreeMap<&str, &Value>, depth: usize, text: &mut Str
         // The text within a button or an option is its name, told once.
         let tells_all = matches!(
             role,
-            "button" | "option" | "text" | "link" | "heading" | "tab"
+            "button" | "option" | "text" | "link" | "heading" | "tab" | "term"
         );
         if tells_all {
             return;

@@ -69,8 +69,8 @@ impl Window {
 
     /// Loads the page again, at its beginning.
     pub fn anew(&self) {
-        self.script("history.replaceState(null, '', '/')", json!([]));
-        self.post("/refresh", json!({}));
+        let origin = self.script("return location.origin + '/'", json!([]));
+        self.goto(origin.as_str().expect("an address"));
     }
 
     /// One command of the browser's own protocol.

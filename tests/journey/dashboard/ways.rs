@@ -142,6 +142,7 @@ impl View {
             window.make(*it);
         }
         window.wait(self.shown);
+        window.wait("!document.querySelector('[aria-busy=true]')");
     }
 }
 

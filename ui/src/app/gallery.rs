@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engram_model::{
     Code as RefusalCode, Engram, Entry, FeedPage, Filter, Kind, Refusal, Side, SourceLine,
 };
-use leptos::prelude::*;
+use leptos::{context::Provider, prelude::*};
 use serde_json::json;
 
 use super::{
@@ -110,8 +110,11 @@ fn Frame(title: &'static str, set: fn(App), children: Children) -> impl IntoView
     let app = App::new(Backend::here());
     app.phase.set(Phase::Ready);
     set(app);
-    provide_context(app);
-    view! { <figure><figcaption>{title}</figcaption><div class="exhibit">{children()}</div></figure> }
+    view! {
+        <Provider value=app>
+            <figure><figcaption>{title}</figcaption><div class="exhibit">{children()}</div></figure>
+        </Provider>
+    }
 }
 
 fn swatch(role: &'static str) -> impl IntoView + use<> {
@@ -265,11 +268,14 @@ fn Exhibit(title: &'static str, children: Children) -> impl IntoView {
 
 /// One engram of each kind, each with another standing.
 fn engrams() -> Vec<Arc<Engram>> {
-    let standings = [
-        None,
-        Some("moved"),
-        Some("needs_reverification"),
-        Some("evidence_gone"),
+    const HOW: &[(&str, &str)] = &[
+        ("holds", "unchanged"),
+        ("holds", "moved"),
+        ("needs_reverification", "edited"),
+        ("evidence_gone", "deleted"),
+        ("holds", "renamed"),
+        ("unknown", "unchanged"),
+        ("holds", "edited"),
     ];
     let made = KINDS.iter().enumerate().map(|(index, kind)| {
         let id = format!("{index:026}");
@@ -282,8 +288,8 @@ fn engrams() -> Vec<Arc<Engram>> {
             "confidence": 0.9, "durability": "durable", "tags": ["example"], "hash_keys": [], "entities": [],
             "provenance": {"created_at": now, "created_by": "architect", "source": "agent"},
             "content_hash": "sha256:0", "valid_from": now, "recorded_at": now, "memory_op": "add",
-            "verified": index % 4 != 3 || index > 4,
-            "health": standings[index % standings.len()].map(|it| json!({"standing": it})),
+            "verified": index != 8,
+            "health": HOW.get(index).map(|(standing, state)| json!({"standing": standing, "pointers": [{"pointer": "repo:src/retry.rs#L9-L15@HEAD", "state": state}]})),
         }))
     });
     let made = made.filter_map(Result::ok);
