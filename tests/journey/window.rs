@@ -256,6 +256,15 @@ impl Window {
         value.as_str().unwrap_or_default().to_owned()
     }
 
+    /// The same, where an error is no failure.
+    pub(crate) fn try_post(&self, path: &str, body: &Value) -> Option<Value> {
+        let url = format!("{}{path}", self.session);
+        let mut reply = self.http.post(url).send(body.to_string()).ok()?;
+        let text = reply.body_mut().read_to_string().ok()?;
+        let answer: Value = serde_json::from_str(&text).ok()?;
+        answer.get("value").cloned()
+    }
+
     pub(crate) fn post(&self, path: &str, body: Value) -> Value {
         value(
             &format!("{path} {body}"),
@@ -269,12 +278,18 @@ impl Window {
 impl Drop for Window {
     /// A test that failed leaves a picture of what the person would have seen.
     fn drop(&mut self) {
-        if let (true, Some(display)) = (thread::panicking(), &self.display) {
-            let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failed.png");
-            let mut import = display.command(system("import"));
-            run(import.args(["-window", "root"]).arg(&file));
-            println!("at the failure: {}", file.display());
+        if !thread::panicking() {
+            return;
         }
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failed.png");
+        match &self.display {
+            Some(display) => {
+                let mut import = display.command(system("import"));
+                run(import.args(["-window", "root"]).arg(&file));
+            }
+            None => self.keep_picture(&file),
+        }
+        println!("at the failure: {}", file.display());
     }
 }
 

@@ -107,6 +107,20 @@ impl Window {
     }
 }
 
+impl Window {
+    /// A picture for who looks into a failure; a second failure would hide the first.
+    pub(crate) fn keep_picture(&self, file: &Path) {
+        let shot = self.try_post(
+            "/goog/cdp/execute",
+            &json!({"cmd": "Page.captureScreenshot", "params": {"format": "png"}}),
+        );
+        let bytes = shot.and_then(|it| STANDARD.decode(it["data"].as_str()?).ok());
+        if let Some(bytes) = bytes {
+            let _ = std::fs::write(file, bytes);
+        }
+    }
+}
+
 /// The port that the driver chose.
 fn port(said: &mut impl BufRead) -> u16 {
     for line in said.lines() {

@@ -132,3 +132,25 @@ fn a_wrong_token_shows_nothing_but_what_to_do() {
     let hash = window.script("return location.hash", json!([]));
     assert_eq!(hash, "", "the token leaves the address");
 }
+
+#[test]
+fn pages_that_were_left_hold_no_connections() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    // A browser has six for all pages of a server, and keeps pages for going back.
+    for visit in 0..9 {
+        window.wait("document.querySelector('[data-testid=link]')?.dataset.state === 'live'");
+        window.script("window.visit = arguments[0]", json!([visit]));
+        window.goto("data:text/html,elsewhere");
+        match visit % 2 {
+            0 => drop(window.post("/back", json!({}))),
+            _ => window.goto(&server.url),
+        }
+    }
+    put(&shop, dir.path(), "Said at the end");
+    window.wait(
+        "document.querySelector('[data-testid=feed-row] p')?.textContent === 'Said at the end'",
+    );
+}

@@ -34,7 +34,7 @@ const ENTER: &str = "\u{E007}";
 const DELETE: &str = "\u{E017}";
 const TO_THE_OLDEST: Move = Keys("\u{E010}");
 const DRIFTED: Move = Wait("document.querySelector('[data-testid=drift-view]')");
-const READ: &str = "document.querySelector('[data-testid=engram] [data-testid=digest]')";
+const READ: &str = "document.querySelector('[data-testid=engram] [data-testid=standing]')";
 
 /// All of them.
 pub const VIEWS: &[View] = &[
@@ -96,7 +96,7 @@ pub const VIEWS: &[View] = &[
             Click("[data-testid=drift-view]"),
             Wait("document.querySelectorAll('[data-testid=feed-row]').length === 3"),
         ],
-        shown: "document.querySelector('[data-testid=triage]')",
+        shown: "document.querySelector('[data-testid=triage]') && document.querySelector('[data-testid=changes]')",
     },
     View {
         name: "forget",
@@ -131,7 +131,7 @@ pub const VIEWS: &[View] = &[
 ];
 
 const OLDEST: &str = "document.querySelector('[data-testid=claim]')?.textContent.startsWith('A reservation') \
-    && document.querySelector('[data-testid=engram] [data-testid=digest]')";
+    && document.querySelector('[data-testid=engram] [data-testid=standing]')";
 
 impl View {
     /// Comes to this view from a page that was loaded anew.

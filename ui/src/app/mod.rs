@@ -71,6 +71,7 @@ fn Window() -> impl IntoView {
     app.start();
     follow_time(app);
     act::follow_keys(app);
+    follow_page(app);
     follow_address(app);
     spawn_local(async move {
         dom::fonts_ready().await;
@@ -180,6 +181,21 @@ fn follow_time(app: App) {
         if let Ok(minute) = minute {
             minute.clear();
         }
+    });
+}
+
+/// A page that the browser keeps for going back must not keep its connection: there are six for all.
+fn follow_page(app: App) {
+    let gone = window_event_listener(ev::pagehide, move |_| app.live.set_value(None));
+    let back = window_event_listener(ev::pageshow, move |event| {
+        if event.persisted() {
+            app.reconnect();
+            app.catch_up();
+        }
+    });
+    on_cleanup(move || {
+        gone.remove();
+        back.remove();
     });
 }
 
