@@ -34,6 +34,7 @@ pub(crate) fn pages() -> Pages {
 
 #[cfg(all(test, feature = "dashboard"))]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use std::{collections::BTreeSet, fs, path::Path};
 
     /// Names with `/`, below a folder.

@@ -59,6 +59,8 @@ impl Window {
         );
         window.size(1280, 800);
         window.goto(url);
+        // Before that, the token is in the address alone.
+        window.wait("document.querySelector('.rail')");
         window
     }
 
