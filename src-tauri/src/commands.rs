@@ -8,24 +8,6 @@ use tauri::{State, WebviewWindow, ipc::Channel};
 
 use crate::{editor, shell::Shell, window};
 
-/// The commands by name; a test holds the permissions against it.
-#[cfg(test)]
-pub(crate) const ALL: &[&str] = &[
-    "read",
-    "change",
-    "subscribe",
-    "open_editor",
-    "ready",
-    "connect_hint",
-    "settings",
-    "keep_settings",
-    "surroundings",
-    "open_log",
-    "repositories",
-    "open_repository",
-    "follow_links",
-];
-
 /// Requests that change nothing.
 #[tauri::command]
 pub(crate) async fn read(shell: State<'_, Shell>, request: Request) -> Result<Reply, Refusal> {
@@ -162,6 +144,8 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use std::{collections::BTreeSet, fs, path::Path};
 
+    use engram_model::Call;
+
     #[test]
     fn every_command_has_exactly_one_permission_and_every_permission_is_in_a_set() {
         let manifest =
@@ -182,7 +166,7 @@ mod tests {
             permissions.insert(permission["identifier"].as_str().unwrap().to_owned());
         }
         allowed.sort();
-        let mut commands = super::ALL.to_vec();
+        let mut commands: Vec<_> = Call::ALL.iter().map(|it| it.name()).collect();
         commands.sort_unstable();
         assert_eq!(allowed, commands);
 

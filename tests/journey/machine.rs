@@ -30,6 +30,11 @@ pub fn npm(program: &str) -> PathBuf {
     present(tools().join("npm/node_modules/.bin").join(program))
 }
 
+/// A file of the tools.
+pub fn tool(path: &str) -> PathBuf {
+    present(tools().join(path))
+}
+
 /// The Python that has `mcp` and `jsonschema`.
 pub fn python() -> PathBuf {
     present(tools().join("venv/bin/python"))
@@ -66,6 +71,7 @@ fn build_engram() -> PathBuf {
     let mut build = Command::new(cargo);
     build
         .args(["build", "--quiet", "--package", "engram-cli"])
+        .args(["--features", "engram-cli/dashboard"])
         .current_dir(workspace());
     let status = build.status().expect("cargo can be started");
     assert!(

@@ -10,6 +10,7 @@
 
 mod agents;
 mod clients;
+mod dashboard;
 mod drift;
 mod editor;
 mod engram;

@@ -24,7 +24,8 @@ pub struct Window {
     http: ureq::Agent,
     session: String,
     _driver: Running,
-    display: Display,
+    /// Where it is drawn; a browser without a head has none.
+    display: Option<Display>,
 }
 
 /// Something in the window.
@@ -49,6 +50,17 @@ impl Window {
                 .env("XDG_RUNTIME_DIR", home),
         );
         let driver = listening(driver, port);
+        let options = json!({"webkitgtk:browserOptions": {"binary": binary, "args": args}});
+        Self::begin(driver, port, Some(display), options)
+    }
+
+    /// Begins a session with a driver that listens.
+    pub(crate) fn begin(
+        driver: Running,
+        port: u16,
+        display: Option<Display>,
+        options: Value,
+    ) -> Self {
         let http = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(PATIENCE * 2))
@@ -60,7 +72,6 @@ impl Window {
             _driver: driver,
             display,
         };
-        let options = json!({"webkitgtk:browserOptions": {"binary": binary, "args": args}});
         let opened = window.post("", json!({"capabilities": {"alwaysMatch": options}}));
         let id = opened["sessionId"].as_str().expect("the id of a session");
         window.session = format!("{}/{id}", window.session);
@@ -111,6 +122,23 @@ impl Window {
         self.post(&format!("/element/{id}/click"), json!({}));
     }
 
+    /// Clicks it twice, as one gesture.
+    pub fn double_click(&self, css: &str) {
+        let Element(id) = self.find(css);
+        let press = [
+            json!({"type": "pointerDown", "button": 0}),
+            json!({"type": "pointerUp", "button": 0}),
+        ];
+        let mut all = vec![
+            json!({"type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": {ELEMENT: id}}),
+        ];
+        all.extend([press.clone(), press].concat());
+        self.post(
+            "/actions",
+            json!({"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": all}]}),
+        );
+    }
+
     /// Presses and releases each key, wherever the focus is.
     pub fn keys(&self, keys: &str) {
         let press = |key: char| {
@@ -158,7 +186,7 @@ impl Window {
 
     /// Starts a program on the display of this window, to its end.
     pub fn beside(&self, program: &Path, args: &[String]) {
-        ok(self.display.command(program.to_owned()).args(args));
+        ok(self.drawn().command(program.to_owned()).args(args));
     }
 
     /// Runs a script in the page and returns what it returns.
@@ -183,7 +211,7 @@ impl Window {
         let painted = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done(true)));";
         self.post("/execute/async", json!({"script": painted, "args": []}));
         ok(self
-            .display
+            .drawn()
             .command(system("import"))
             .args(["-window", "root"])
             .arg(file));
@@ -215,6 +243,10 @@ impl Window {
         }
     }
 
+    fn drawn(&self) -> &Display {
+        self.display.as_ref().expect("a display")
+    }
+
     fn about(&self, Element(id): &Element, what: &str) -> String {
         let reply = self
             .http
@@ -224,7 +256,16 @@ impl Window {
         value.as_str().unwrap_or_default().to_owned()
     }
 
-    fn post(&self, path: &str, body: Value) -> Value {
+    /// The same, where an error is no failure.
+    pub(crate) fn try_post(&self, path: &str, body: &Value) -> Option<Value> {
+        let url = format!("{}{path}", self.session);
+        let mut reply = self.http.post(url).send(body.to_string()).ok()?;
+        let text = reply.body_mut().read_to_string().ok()?;
+        let answer: Value = serde_json::from_str(&text).ok()?;
+        answer.get("value").cloned()
+    }
+
+    pub(crate) fn post(&self, path: &str, body: Value) -> Value {
         value(
             &format!("{path} {body}"),
             self.http
@@ -237,12 +278,18 @@ impl Window {
 impl Drop for Window {
     /// A test that failed leaves a picture of what the person would have seen.
     fn drop(&mut self) {
-        if thread::panicking() {
-            let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failed.png");
-            let mut import = self.display.command(system("import"));
-            run(import.args(["-window", "root"]).arg(&file));
-            println!("at the failure: {}", file.display());
+        if !thread::panicking() {
+            return;
         }
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failed.png");
+        match &self.display {
+            Some(display) => {
+                let mut import = display.command(system("import"));
+                run(import.args(["-window", "root"]).arg(&file));
+            }
+            None => self.keep_picture(&file),
+        }
+        println!("at the failure: {}", file.display());
     }
 }
 

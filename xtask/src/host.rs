@@ -23,7 +23,12 @@ const BUILD: &[&str] = &[
 /// What shows the window where there is no display, and captures it.
 const SCREENSHOT: &[&str] = &["fonts-dejavu-core", "imagemagick", "xvfb"];
 /// What drives it in the tests.
-const TEST: &[&str] = &["python3-venv", "webkit2gtk-driver"];
+const TEST: &[&str] = &[
+    "chromium",
+    "chromium-driver",
+    "python3-venv",
+    "webkit2gtk-driver",
+];
 /// Debian's compiler for the web, with the source of its standard library.
 const WEB: &[&str] = &["rustc-web", "rust-web-src"];
 
@@ -60,7 +65,7 @@ fn programs(needs: Needs) -> impl Iterator<Item = &'static str> {
         false => &[],
     };
     let test: &[_] = match needs.test {
-        true => &["python3", "npm", "WebKitWebDriver"],
+        true => &["python3", "npm", "WebKitWebDriver", "chromedriver"],
         false => &[],
     };
     screenshot.iter().chain(test).copied()

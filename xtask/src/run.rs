@@ -10,7 +10,7 @@ use std::{
 
 use crate::{
     setup,
-    shell::{build, command, run},
+    shell::{DASHBOARD, build, command, run},
     steps::Steps,
     ui,
 };
@@ -61,10 +61,10 @@ impl Run {
                 println!(
                     "there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set); \
                      --screenshot FILE shows the window in a picture.\n\
-                     following the feed of {} here; Ctrl-C ends it",
+                     the window on {} for a browser is at this address; Ctrl-C ends it",
                     repo.display()
                 );
-                run(self.on(&binaries.command, &repo).args(["feed", "--follow"]))
+                run(self.on(&binaries.command, &repo).arg("serve"))
             }
         }
     }
@@ -110,7 +110,11 @@ fn has_display() -> bool {
 }
 
 fn compile(root: &Path, release: bool) -> Result<Binaries> {
-    let mut arguments = vec!["--package=engram-cli", "--package=engram-desktop"];
+    let mut arguments = vec![
+        "--package=engram-cli",
+        "--package=engram-desktop",
+        DASHBOARD,
+    ];
     arguments.extend(release.then_some("--release"));
     let mut built = build(root, &arguments)?;
     let mut take = |name| {

@@ -45,6 +45,9 @@ pub fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// The command with the window inside it, which `ui::build` made before.
+pub const DASHBOARD: &str = "--features=engram-cli/dashboard";
+
 /// `cargo build` with these arguments; where the programs are that it built, by name.
 pub fn build(root: &Path, arguments: &[&str]) -> Result<BTreeMap<String, PathBuf>> {
     let mut build = cargo();

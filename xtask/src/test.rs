@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::{
     schemas, setup,
-    shell::{build, cargo, line, run, which},
+    shell::{DASHBOARD, build, cargo, line, run, which},
     steps::Steps,
     tally::Tally,
     tools, ui,
@@ -71,6 +71,7 @@ fn checks(steps: &mut Steps, root: &Path) {
         "clippy",
         "--workspace",
         "--all-targets",
+        DASHBOARD,
         "--",
         "-D",
         "warnings",
@@ -101,13 +102,13 @@ fn deny(root: &Path) -> Result<()> {
 fn tests(steps: &mut Steps, root: &Path, filter: Option<&str>, tally: &mut Tally) {
     // One build with the features of the tests, so that the binaries which journeys drive are
     // there and nothing is compiled twice.
-    const BUILD: [&str; 3] = ["--workspace", "--bins", "--tests"];
+    const BUILD: [&str; 4] = ["--workspace", "--bins", "--tests", DASHBOARD];
     let again = format!("cargo build {}", BUILD.join(" "));
     let Some(built) = steps.step("build", &again, || build(root, &BUILD)) else {
         return;
     };
     let mut all = cargo();
-    all.args(["test", "--workspace", "--no-fail-fast"])
+    all.args(["test", "--workspace", "--no-fail-fast", DASHBOARD])
         .args(filter)
         .envs(built.get("engram").map(|it| ("ENGRAM_BIN", it)));
     run_tests(steps, root, "tests", all, tally);

@@ -1,5 +1,5 @@
 //! The clients that the tests drive Engram with, none of them ours: the Python MCP client, the MCP
-//! Inspector, and two coding agents. They live in `$ENGRAM_TOOLS`, never in the repository.
+//! Inspector, two coding agents, and the rules of axe for pages that all can use. They live in `$ENGRAM_TOOLS`, never in the repository.
 
 use std::{
     fs,
@@ -17,6 +17,8 @@ const NPM: &[&str] = &[
     "@anthropic-ai/claude-code@2.1.329",
     "@openai/codex@0.169.0",
 ];
+/// In a folder of its own: to renew it takes no agent away from another checkout's tests.
+const AXE: &[&str] = &["axe-core@4.14.1"];
 
 /// `$ENGRAM_TOOLS`, else a folder in the user's cache.
 pub fn folder() -> PathBuf {
@@ -39,7 +41,8 @@ pub fn ensure() -> Result<()> {
     let lock = fs::File::create(folder.join("lock"))?;
     lock.lock()?;
     stamped(&folder.join("venv"), PYTHON, install_python)?;
-    stamped(&folder.join("npm"), NPM, install_npm)?;
+    stamped(&folder.join("npm"), NPM, |it| install_npm(it, NPM))?;
+    stamped(&folder.join("axe"), AXE, |it| install_npm(it, AXE))?;
     println!("test tools: all there ({})", folder.display());
     Ok(())
 }
@@ -81,7 +84,7 @@ fn install_python(folder: &Path) -> Result<()> {
     })
 }
 
-fn install_npm(folder: &Path) -> Result<()> {
+fn install_npm(folder: &Path, packages: &[&str]) -> Result<()> {
     let npm = which("npm").context("npm is missing: install Node.js, then run this again")?;
     fs::write(folder.join("package.json"), "{\"private\":true}\n")?;
     run_twice(|| {
@@ -89,7 +92,7 @@ fn install_npm(folder: &Path) -> Result<()> {
         install
             .current_dir(folder)
             .args(["install", "--no-fund", "--no-audit", "--loglevel=error"])
-            .args(NPM);
+            .args(packages);
         install
     })
 }

@@ -1,6 +1,6 @@
 //! The arguments, with help that teaches by example.
 
-use std::path::PathBuf;
+use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use engram_model::{Durability, FactType, Kind, MemoryOp, Scope};
@@ -108,15 +108,14 @@ Pointers:
         #[arg(long, value_delimiter = ',', default_value = "core")]
         toolsets: Vec<Toolset>,
     },
-    /// Serve the HTTP API on this machine's loopback
-    Serve {
-        /// Port; 0 chooses a free one
-        #[arg(long, default_value_t = 0)]
-        port: u16,
-        /// The folder of the built window, to open it in a browser
-        #[arg(long, value_name = "DIR")]
-        ui: Option<PathBuf>,
-    },
+    /// Serve the window to a browser, and the HTTP API
+    #[command(after_help = "Examples:
+  engram serve                                 for a browser on this machine
+  engram serve --listen 127.0.0.1:4000 --token-file ~/.engram/token
+                                               with the same address after each start
+  engram serve --listen 0.0.0.0:8443 --host dev.example --tls-cert c.pem --tls-key k.pem
+                                               for other machines")]
+    Serve(Serve),
     /// Open the window
     App,
     /// Check messages between parent and child agents
@@ -334,4 +333,26 @@ pub(crate) enum Client {
     Claude,
     /// Codex: config.toml of its home
     Codex,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Serve {
+    /// Address and port; port 0 is any free one. Anywhere but on the loopback, a certificate is demanded
+    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0")]
+    pub(crate) listen: SocketAddr,
+    /// A name by which others reach it; may be given more than once
+    #[arg(long, value_name = "NAME")]
+    pub(crate) host: Vec<String>,
+    /// The certificate, in PEM, with those that vouch for it
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The private key of the certificate, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// Keep the token there, so that open pages outlive a restart; made when it is missing
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Serve the window from this folder instead of the one in this program
+    #[arg(long, value_name = "DIR")]
+    pub(crate) ui: Option<PathBuf>,
 }

@@ -6,6 +6,7 @@
 mod args;
 mod batch;
 mod connect;
+mod dashboard;
 mod pointers;
 mod print;
 mod run;

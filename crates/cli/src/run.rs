@@ -13,13 +13,13 @@ use engram_model::{
     AgentId, Caller, Code, Draft, EngramId, Evidence, Feed, Note, PointerInput, Query, Refusal,
     Reply, Request,
 };
-use engram_server::HttpOptions;
+use engram_server::{Certificate, HttpOptions, Pages};
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use serde_json::{Value, json};
 
 use crate::{
     args::{self, Cli, MessageVerb, PointersVerb, Verb},
-    batch, connect, pointers, print,
+    batch, connect, dashboard, pointers, print,
 };
 
 /// Largest input file that is read whole, in bytes.
@@ -43,13 +43,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
             let engine = Arc::new(open(&cli)?);
             serve_mcp(engine)
         }
-        Verb::Serve { port, ref ui } => {
-            let options = HttpOptions {
-                port,
-                ui_dir: ui.clone(),
-            };
-            serve_http(Arc::new(open(&cli)?), options, json)
-        }
+        Verb::Serve(ref ask) => serve_http(Arc::new(open(&cli)?), http_options(ask), json),
         Verb::Feed(ref ask) if ask.follow => follow(Arc::new(open(&cli)?), json),
         Verb::Doctor { reindex } => doctor(&open(&cli)?, reindex, json),
         Verb::Put(ref ask) if ask.jsonl.is_some() => {
@@ -282,6 +276,20 @@ fn serve_mcp(engine: Arc<Engine>) -> Result<ExitCode, Refusal> {
 }
 
 /// Prints the address to open, with its token, and answers until it is stopped.
+fn http_options(ask: &args::Serve) -> HttpOptions {
+    let files = ask.tls_cert.clone().zip(ask.tls_key.clone());
+    HttpOptions {
+        listen: ask.listen,
+        hosts: ask.host.clone(),
+        certificate: files.map(|(chain, key)| Certificate { chain, key }),
+        token_file: ask.token_file.clone(),
+        pages: match &ask.ui {
+            Some(folder) => Pages::Folder(folder.clone()),
+            None => dashboard::pages(),
+        },
+    }
+}
+
 fn serve_http(engine: Arc<Engine>, options: HttpOptions, json: bool) -> Result<ExitCode, Refusal> {
     engine.follow()?;
     runtime()?.block_on(async {

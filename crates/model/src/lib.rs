@@ -7,6 +7,7 @@
 //! **Never:** no I/O, no clock, no randomness, no tokio. Builds for wasm, because the window
 //! sees nothing but this crate.
 
+mod call;
 mod change;
 mod engram;
 mod filter;
@@ -25,6 +26,7 @@ mod source;
 mod ttl;
 mod wire;
 
+pub use call::Call;
 pub use change::{Change, ChangeKind, Entry};
 pub use engram::{
     Draft, Durability, Engram, FactType, Figures, Kind, MemoryOp, NewEngram, Provenance, Scope,

@@ -2,10 +2,10 @@
 //! the dashboard. Both translate to the engine's one `Request` and back.
 //!
 //! **Never:** decides nothing (budgets, scopes, validation are the engine's), writes nothing but
-//! protocol messages to standard output, and listens on nothing but the loopback interface.
+//! protocol messages to standard output, and listens unencrypted on nothing but the loopback interface.
 
 mod http;
 mod mcp;
 
-pub use http::{HttpOptions, HttpServer, http};
+pub use http::{Certificate, HttpOptions, HttpServer, Pages, http};
 pub use mcp::{mcp_over, mcp_stdio};

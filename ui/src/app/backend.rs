@@ -1,6 +1,6 @@
 //! The one way to the engine, over one of two transports: Tauri's IPC in the window, HTTP in a browser.
 
-use engram_model::{Code, Entry, Recent, Refusal, Reply, Request, Settings, Surroundings};
+use engram_model::{Call, Code, Entry, Recent, Refusal, Reply, Request, Settings, Surroundings};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use wasm_bindgen::JsValue;
 
@@ -54,16 +54,16 @@ impl Backend {
     /// Asks; changes nothing.
     pub(crate) async fn read(&self, request: Request) -> Result<Reply, Refusal> {
         match self {
-            Self::Tauri => tauri::call("read", &With { request }).await,
-            Self::Http(server) => server.post("/api/read", &request).await,
+            Self::Tauri => tauri::call(Call::Read, &With { request }).await,
+            Self::Http(server) => server.post(Call::Read, &request).await,
         }
     }
 
     /// Changes something.
     pub(crate) async fn change(&self, request: Request) -> Result<Reply, Refusal> {
         match self {
-            Self::Tauri => tauri::call("change", &With { request }).await,
-            Self::Http(server) => server.post("/api/change", &request).await,
+            Self::Tauri => tauri::call(Call::Change, &With { request }).await,
+            Self::Http(server) => server.post(Call::Change, &request).await,
         }
     }
 
@@ -94,7 +94,7 @@ impl Backend {
             line: u32,
         }
         match self {
-            Self::Tauri => tauri::call("open_editor", &Args { path, line }).await,
+            Self::Tauri => tauri::call(Call::OpenEditor, &Args { path, line }).await,
             Self::Http(_) => Err(Refusal::new(
                 Code::Internal,
                 "a page in a browser cannot open your editor",
@@ -106,7 +106,7 @@ impl Backend {
     /// What the person chose before.
     pub(crate) async fn settings(&self) -> Result<Settings, Refusal> {
         match self {
-            Self::Tauri => tauri::call("settings", &Nothing {}).await,
+            Self::Tauri => tauri::call(Call::Settings, &Nothing {}).await,
             Self::Http(_) => {
                 let kept = dom::stored(SETTINGS);
                 let kept = kept.and_then(|it| serde_json::from_str(&it).ok());
@@ -122,7 +122,7 @@ impl Backend {
             settings: &'a Settings,
         }
         match self {
-            Self::Tauri => tauri::call("keep_settings", &Args { settings }).await,
+            Self::Tauri => tauri::call(Call::KeepSettings, &Args { settings }).await,
             Self::Http(_) => {
                 let text = serde_json::to_string(settings).map_err(|error| strange(&error))?;
                 match dom::store(SETTINGS, &text) {
@@ -140,7 +140,7 @@ impl Backend {
     /// What surrounds the window; nothing around a page in a browser.
     pub(crate) async fn surroundings(&self) -> Result<Option<Surroundings>, Refusal> {
         match self {
-            Self::Tauri => tauri::call("surroundings", &Nothing {}).await.map(Some),
+            Self::Tauri => tauri::call(Call::Surroundings, &Nothing {}).await.map(Some),
             Self::Http(_) => Ok(None),
         }
     }
@@ -148,7 +148,7 @@ impl Backend {
     /// Opens the window's log in the person's editor; returns the editor's name.
     pub(crate) async fn open_log(&self) -> Result<String, Refusal> {
         match self {
-            Self::Tauri => tauri::call("open_log", &Nothing {}).await,
+            Self::Tauri => tauri::call(Call::OpenLog, &Nothing {}).await,
             Self::Http(_) => Err(in_window_only()),
         }
     }
@@ -161,7 +161,7 @@ impl Backend {
     /// Repositories that were open before.
     pub(crate) async fn repositories(&self) -> Result<Vec<Recent>, Refusal> {
         match self {
-            Self::Tauri => tauri::call("repositories", &Nothing {}).await,
+            Self::Tauri => tauri::call(Call::Repositories, &Nothing {}).await,
             Self::Http(_) => Ok(Vec::new()),
         }
     }
@@ -173,7 +173,7 @@ impl Backend {
             path: &'a str,
         }
         match self {
-            Self::Tauri => tauri::call("open_repository", &Args { path }).await,
+            Self::Tauri => tauri::call(Call::OpenRepository, &Args { path }).await,
             Self::Http(_) => Err(in_window_only()),
         }
     }
@@ -190,7 +190,7 @@ impl Backend {
     /// Tells the shell that something is on the screen.
     pub(crate) async fn ready(&self) {
         if let Self::Tauri = self {
-            let done: Result<(), Refusal> = tauri::call("ready", &Nothing {}).await;
+            let done: Result<(), Refusal> = tauri::call(Call::Ready, &Nothing {}).await;
             if let Err(refusal) = done {
                 dom::log(&refusal.to_string());
             }
@@ -204,7 +204,7 @@ impl Backend {
             command: command.to_owned(),
         };
         match self {
-            Self::Tauri => tauri::call("connect_hint", &Nothing {}).await,
+            Self::Tauri => tauri::call(Call::ConnectHint, &Nothing {}).await,
             Self::Http(_) => Ok(vec![
                 hint("Claude Code", "engram connect claude"),
                 hint("Codex", "engram connect codex"),

@@ -24,6 +24,11 @@ pub(crate) fn is_visible() -> bool {
     !document().hidden()
 }
 
+/// What follows the sharp sign of the address, and it.
+pub(crate) fn hash() -> String {
+    window().location().hash().unwrap_or_default()
+}
+
 /// The query of the address.
 pub(crate) fn query() -> String {
     window().location().search().unwrap_or_default()

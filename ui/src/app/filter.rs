@@ -69,9 +69,9 @@ fn Chips() -> impl IntoView {
             let chips = all.into_iter().map(|it| {
                 let without = it.without.clone();
                 view! {
-                    <button class="chip" data-testid="filter-chip" aria-label=format!("Remove {} {}", it.what, it.value)
+                    <button class="chip" data-testid="filter-chip" title=format!("Remove {} {}", it.what, it.value)
                         on:click=move |_| app.set_filter(without.clone(), true)>
-                        <span>{it.what}</span><b>{it.value.clone()}</b>{Icon::Close.draw()}
+                        <span class="offscreen">"Remove "</span><span>{it.what}</span>" "<b>{it.value.clone()}</b>{Icon::Close.draw()}
                     </button>
                 }
             });

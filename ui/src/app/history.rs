@@ -66,7 +66,7 @@ fn Versions(id: EngramId, versions: Vec<Engram>) -> impl IntoView {
         }
     };
     view! {
-        <h3>{title}</h3>
+        <h2>{title}</h2>
         <ol>{versions.into_iter().map(row).collect_view()}</ol>
     }
 }
@@ -79,7 +79,7 @@ fn Voices(voices: Vec<Voice>) -> impl IntoView {
     };
     (!voices.is_empty()).then(|| {
         view! {
-            <h3>"Who else said it"</h3>
+            <h2>"Who else said it"</h2>
             <ul>{voices.into_iter().map(row).collect_view()}</ul>
         }
     })

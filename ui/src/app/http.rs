@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, rc::Rc};
 
-use engram_model::{Code, Entry, Refusal};
+use engram_model::{Call, Code, Entry, Refusal};
 use serde::{Serialize, de::DeserializeOwned};
 use wasm_bindgen::{JsCast, prelude::*};
 use wasm_bindgen_futures::JsFuture;
@@ -25,7 +25,7 @@ impl Server {
     pub(crate) fn from_location() -> Self {
         let window = leptos::prelude::window();
         let store = window.session_storage().ok().flatten();
-        let hash = window.location().hash().unwrap_or_default();
+        let hash = super::dom::hash();
         let token = match hash.strip_prefix("#token=") {
             Some(token) => {
                 // Where the tab cannot keep it, the address does.
@@ -47,11 +47,14 @@ impl Server {
     /// One request, one answer; an error comes as a refusal.
     pub(crate) async fn post<T: DeserializeOwned>(
         &self,
-        path: &str,
+        call: Call,
         body: &impl Serialize,
     ) -> Result<T, Refusal> {
         let text = serde_json::to_string(body).map_err(|error| strange(&error))?;
-        let response = self.send(path, &text).await.map_err(|_| unreachable())?;
+        let response = self
+            .send(&path(call), &text)
+            .await
+            .map_err(|_| unreachable())?;
         let json = response.json().map_err(|_| strange(&"not JSON"))?;
         let answer = JsFuture::from(json)
             .await
@@ -78,6 +81,10 @@ impl Server {
     }
 }
 
+fn path(call: Call) -> String {
+    format!("/api/{}", call.name())
+}
+
 fn unreachable() -> Refusal {
     Refusal::new(
         Code::Internal,
@@ -100,8 +107,11 @@ impl Live {
     ) -> Result<Self, Refusal> {
         let token = String::from(js_sys::encode_uri_component(&server.token));
         // An event source cannot send headers, so that here the token is in the address.
-        let source = EventSource::new(&format!("/api/events?after={after}&token={token}"))
-            .map_err(|_| unreachable())?;
+        let source = EventSource::new(&format!(
+            "{}?after={after}&token={token}",
+            path(Call::Subscribe)
+        ))
+        .map_err(|_| unreachable())?;
         let each = Rc::new(RefCell::new(each));
         let tell = move |news: fn(&MessageEvent) -> News| {
             let each = each.clone();

@@ -54,9 +54,9 @@ pub(crate) fn List() -> impl IntoView {
     };
     let count = move || left().or_else(holding);
     view! {
-        <section class="pane list" aria-label="Feed">
+        <section class="pane list" aria-label=move || if app.is_drift() { "Drift" } else { "Feed" }>
             <header>
-                <h1>"Feed"</h1>
+                <h1>{move || if app.is_drift() { "Drift" } else { "Feed" }}</h1>
                 <span class="chip" data-testid="list-count" title=move || if left().is_some() { "Versions that the filter leaves, those of the past too" } else { "Engrams that hold now" }>{count}</span>
                 <span class="space"></span>
                 {pill}
@@ -170,15 +170,16 @@ fn Rows() -> impl IntoView {
         drawn().contains(&selected).then(|| row_id(selected))
     };
     let shown = ShownAt::default();
+    let is_none = Memo::new(move |_| rows.with(Vec::is_empty));
     view! {
-        <div class="rows" id="feed" node_ref=box_ref tabindex="0" role="listbox" aria-label="Engrams, newest first"
+        <states::End rows />
+        <div class="rows" class:bare=is_none id="feed" node_ref=box_ref tabindex="0" role="listbox" aria-label="Engrams, newest first"
             aria-activedescendant=active data-testid="feed" on:scroll=move |_| measure()>
             <div class="sheet" role="presentation" style:height=move || format!("{}px", layout.with(Layout::total))>
                 <For each=drawn key=|id| *id let:id>
                     <Row id rows layout shown=shown.clone() />
                 </For>
             </div>
-            <states::End rows />
         </div>
     }
 }

@@ -9,6 +9,8 @@ mod dom;
 mod drift;
 mod filter;
 mod first_run;
+#[cfg(feature = "gallery")]
+mod gallery;
 mod history;
 mod icons;
 mod list;
@@ -43,6 +45,10 @@ use crate::words;
 #[wasm_bindgen(start)]
 pub fn start() {
     std::panic::set_hook(Box::new(|panic| show_fault(&panic.to_string())));
+    #[cfg(feature = "gallery")]
+    if dom::hash() == "#/gallery" {
+        return mount_to_body(gallery::Gallery);
+    }
     mount_to_body(Window);
 }
 
@@ -65,6 +71,7 @@ fn Window() -> impl IntoView {
     app.start();
     follow_time(app);
     act::follow_keys(app);
+    follow_page(app);
     follow_address(app);
     spawn_local(async move {
         dom::fonts_ready().await;
@@ -116,7 +123,7 @@ fn Panes() -> impl IntoView {
 }
 
 #[component]
-fn StatusLine() -> impl IntoView {
+pub(crate) fn StatusLine() -> impl IntoView {
     let app = App::here();
     let failed = move || matches!(app.phase.get(), Phase::Failed(_));
     let is_paused = move || !app.at_top.get();
@@ -154,8 +161,8 @@ fn StatusLine() -> impl IntoView {
             <button class="plain" data-testid="shortcuts-button" on:click=move |_| app.over.set(Some(Over::Sheet))>
                 <kbd>"?"</kbd>" shortcuts"
             </button>
-            <button class="plain" data-testid="palette-button" aria-label="Find a command or an engram" on:click=move |_| app.over.set(Some(Over::Palette))>
-                {keycaps("Mod+k")}
+            <button class="plain" data-testid="palette-button" title="Find a command or an engram" on:click=move |_| app.over.set(Some(Over::Palette))>
+                {keycaps("Mod+k")}" find"
             </button>
         </footer>
     }
@@ -174,6 +181,21 @@ fn follow_time(app: App) {
         if let Ok(minute) = minute {
             minute.clear();
         }
+    });
+}
+
+/// A page that the browser keeps for going back must not keep its connection: there are six for all.
+fn follow_page(app: App) {
+    let gone = window_event_listener(ev::pagehide, move |_| app.live.set_value(None));
+    let back = window_event_listener(ev::pageshow, move |event| {
+        if event.persisted() {
+            app.reconnect();
+            app.catch_up();
+        }
+    });
+    on_cleanup(move || {
+        gone.remove();
+        back.remove();
     });
 }
 

@@ -84,7 +84,7 @@ fn Choice() -> impl IntoView {
     let app = App::here();
     if !app.backend().switches_repositories() {
         return view! {
-            <p class="hint" data-testid="one-repository">"This page shows the repository that "<code>"engram serve"</code>" was started in. The window (engram app) switches between several."</p>
+            <p class="hint" data-testid="one-repository"><span>"This page shows the repository that "<code>"engram serve"</code>" was started in. The window ("<code>"engram app"</code>") switches between several."</span></p>
         }.into_any();
     }
     let recent = RwSignal::new(Vec::<Recent>::new());

@@ -29,8 +29,9 @@ pub(crate) fn Sides(lines: Arc<[SourceLine]>) -> impl IntoView {
             </tr>
         }
     });
+    let is_gone = !lines.is_empty() && lines.iter().all(|it| it.side == Side::Removed);
     view! {
-        <div class="sides" tabindex="0" role="region" aria-label="Then and now, side by side" data-testid="sides"
+        <div class="sides" class:gone=is_gone tabindex="0" role="region" aria-label="Then and now, side by side" data-testid="sides"
             style=("--then", digits(|it| it.before)) style=("--now", digits(|it| it.number))>
             <table>
                 <colgroup><col class="then" /><col /><col class="now" /><col /></colgroup>
@@ -40,6 +41,7 @@ pub(crate) fn Sides(lines: Arc<[SourceLine]>) -> impl IntoView {
                 </tr></thead>
                 <tbody>{rows.collect_view()}</tbody>
             </table>
+            {is_gone.then(|| view! { <p class="nothing-now">"Nothing of it is left"</p> })}
         </div>
     }
 }

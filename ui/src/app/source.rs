@@ -52,9 +52,18 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
         open.set(!(is_open && active));
     };
     let text = pointer.to_string();
+    let path = pointer.name().to_owned();
     let place_now = Memo::new(move |_| {
         let engram = app.current().filter(|it| it.id == engram)?;
-        words::place_now(&engram, &text)
+        let place = words::place_now(&engram, &text)?;
+        // In the same file only the lines are news.
+        let lines = place
+            .strip_prefix(&path)
+            .and_then(|it| it.strip_prefix("#L"));
+        Some(match lines {
+            Some(lines) => format!("now {}", lines.replace("-L", "–")),
+            None => place,
+        })
     });
     let is_active = move || app.pointer.get() == index;
     let body = move || {

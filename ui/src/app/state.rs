@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use engram_model::{
-    Engram, EngramId, Facets, Feed as FeedRequest, FeedPage, Filter, Refusal, Reply, Request,
+    Code, Engram, EngramId, Facets, Feed as FeedRequest, FeedPage, Filter, Refusal, Reply, Request,
     Settings, SourceReply, StatusReply,
 };
 use leptos::{prelude::*, task::spawn_local};
@@ -129,6 +129,8 @@ pub(crate) struct App {
     pub(crate) panel: RwSignal<Option<Panel>>,
     /// Changes when the person comes back to the window: the working tree may read otherwise then.
     pub(crate) returned: RwSignal<u32>,
+    /// Why trying again cannot help: the server was started anew, and wants another token.
+    pub(crate) is_stale: RwSignal<bool>,
     /// When the connection broke.
     pub(crate) lost_at: RwSignal<Option<jiff::Timestamp>>,
     /// What lies over the window.
@@ -173,6 +175,7 @@ impl App {
             sources: RwSignal::new(Vec::new()),
             panel: RwSignal::new(None),
             returned: RwSignal::new(0),
+            is_stale: RwSignal::new(false),
             lost_at: RwSignal::new(None),
             over: RwSignal::new(None),
             settings: RwSignal::new(Settings::default()),
@@ -281,6 +284,7 @@ impl App {
             News::Connected => {
                 self.attempts.set_value(0);
                 self.link.set(Link::Live);
+                self.is_stale.set(false);
                 if self.lost_at.get_untracked().is_some() {
                     self.lost_at.set(None);
                     self.catch_up();
@@ -324,6 +328,7 @@ impl App {
             self.lost_at.set(Some(dom::clock().now));
         }
         self.is_waiting.set_value(true);
+        self.ask_whether_stale();
         let attempts = self.attempts.get_value();
         self.attempts.set_value(attempts.saturating_add(1));
         let wait = 2u64.saturating_pow(attempts.min(5) as u32).min(PATIENCE);
@@ -333,6 +338,15 @@ impl App {
             }
         };
         set_timeout(again, Duration::from_secs(wait));
+    }
+
+    /// A stream of events says not why it broke; a request does.
+    fn ask_whether_stale(self) {
+        spawn_local(async move {
+            let answer = self.read_status().await;
+            let is_stale = answer.is_err_and(|it| it.code == Code::ScopeDenied);
+            self.is_stale.set(is_stale);
+        });
     }
 
     /// Tries again now.

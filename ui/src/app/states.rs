@@ -30,14 +30,18 @@ pub(crate) fn Disconnected() -> impl IntoView {
     let app = App::here();
     let since = move || {
         let lost = app.lost_at.get();
-        lost.map(|it| app.clock.get().ago(it)).unwrap_or_default()
+        lost.map(|it| app.clock.get().moment(it))
+            .unwrap_or_default()
     };
     let is_lost = Memo::new(move |_| app.link.get() == Link::Lost);
     move || {
         is_lost.get().then(|| view! {
             <div class="lost" role="alert" data-testid="disconnected">
                 {Icon::Alert.draw()}
-                <p>"Engram does not answer"<span>"What you see was true when it went ("{since}"). It is tried again by itself."</span></p>
+                {move || match app.is_stale.get() {
+                    true => view! { <p>"This page's key is no longer good"<span>"Engram was started again. Open the address that engram serve printed; what you see is of "{since}"."</span></p> },
+                    false => view! { <p>"Engram does not answer"<span>"What you see is of "{since}". It is tried again by itself."</span></p> },
+                }}
                 <button data-testid="reconnect" on:click=move |_| app.reconnect()>"Try now"</button>
             </div>
         })

@@ -1,6 +1,6 @@
 //! The transport inside the window: Tauri commands, and a channel for the feed.
 
-use engram_model::{Code, Entry, Refusal};
+use engram_model::{Call, Code, Entry, Refusal};
 use serde::{Serialize, de::DeserializeOwned};
 use wasm_bindgen::prelude::*;
 
@@ -30,10 +30,10 @@ pub(crate) fn is_here() -> bool {
 
 /// Calls a command of the shell.
 pub(crate) async fn call<T: DeserializeOwned>(
-    command: &str,
+    call: Call,
     args: &impl Serialize,
 ) -> Result<T, Refusal> {
-    match invoke(command, to_js(args)?).await {
+    match invoke(call.name(), to_js(args)?).await {
         Ok(answer) => from_js(&answer),
         Err(error) => Err(refusal(&error)),
     }
@@ -79,7 +79,7 @@ impl Live {
         // Places in the journal stay below 2^53.
         let ready = set("after", &JsValue::from_f64(after as f64)).and(set("channel", &channel));
         ready.map_err(|error| refusal(&error))?;
-        invoke("subscribe", args.into())
+        invoke(Call::Subscribe.name(), args.into())
             .await
             .map_err(|error| refusal(&error))?;
         Ok(Self {
@@ -101,7 +101,7 @@ pub(crate) async fn follow_links(mut each: impl FnMut(String) + 'static) -> Resu
     closure.forget();
     let args = js_sys::Object::new();
     js_sys::Reflect::set(&args, &"channel".into(), &channel).map_err(|error| refusal(&error))?;
-    invoke("follow_links", args.into())
+    invoke(Call::FollowLinks.name(), args.into())
         .await
         .map_err(|error| refusal(&error))?;
     Ok(())

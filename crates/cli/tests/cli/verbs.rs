@@ -268,7 +268,9 @@ fn each_refusal_has_its_code() {
         (words("message validate /none/such"), "SCHEMA_INVALID"),
         (words("message"), "SCHEMA_INVALID"),
         (words("mcp --toolsets none"), "SCHEMA_INVALID"),
-        (words("serve --port 99999"), "SCHEMA_INVALID"),
+        (words("serve --listen 127.0.0.1:99999"), "SCHEMA_INVALID"),
+        (words("serve --tls-cert c.pem"), "SCHEMA_INVALID"),
+        (words("serve --listen 0.0.0.0:0"), "SCOPE_DENIED"),
         (words("remember"), "SCHEMA_INVALID"),
         (vec![], "SCHEMA_INVALID"),
     ] {

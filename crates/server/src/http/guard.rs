@@ -1,6 +1,9 @@
 //! Who may call: only pages and programs that reached us by our own name and hold the token.
 
-use std::sync::Arc;
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+};
 
 use axum::{
     extract::{Request, State},
@@ -8,30 +11,70 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use engram_model::{Code, Refusal};
+use engram_model::{Call, Code, Refusal};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
 /// What a caller must show.
 pub(super) struct Guard {
-    hosts: [String; 2],
-    origins: [String; 2],
+    scheme: &'static str,
+    port: u16,
+    /// The names and addresses that are ours, in lower case.
+    names: Vec<String>,
+    /// Where we listen on every interface, any address may be ours. A name may not: a page elsewhere
+    /// can have its own name lead here, but cannot have its browser send an address for it.
+    any_address: bool,
     /// Digests are compared, so that the time taken says nothing about the token.
     token: [u8; 32],
 }
 
 impl Guard {
-    pub(super) fn new(port: u16, token: &str) -> Self {
-        let hosts = ["127.0.0.1", "localhost"].map(|host| format!("{host}:{port}"));
+    pub(super) fn new(at: SocketAddr, is_tls: bool, hosts: &[String], token: &str) -> Self {
+        let mut names: Vec<_> = hosts.iter().map(|it| it.to_ascii_lowercase()).collect();
+        if at.ip().is_loopback() || at.ip().is_unspecified() {
+            names.extend(["127.0.0.1", "localhost", "[::1]"].map(str::to_owned));
+        }
+        names.push(literal(at.ip()));
         Self {
-            origins: hosts.clone().map(|host| format!("http://{host}")),
-            hosts,
+            scheme: if is_tls { "https" } else { "http" },
+            port: at.port(),
+            names,
+            any_address: at.ip().is_unspecified(),
             token: Sha256::digest(token).into(),
         }
     }
 
+    /// Whether a page got our address from us: `host` or `host:port`, the former for the usual port.
+    fn is_own(&self, authority: &str) -> bool {
+        let usual = if self.scheme == "https" { 443 } else { 80 };
+        let (host, port) = match authority.rsplit_once(':') {
+            Some((host, port)) if !port.ends_with(']') => (host, port.parse().ok()),
+            _ => (authority, Some(usual)),
+        };
+        let address = host.trim_start_matches('[').trim_end_matches(']');
+        let is_address = || address.parse::<IpAddr>().is_ok();
+        let host = host.to_ascii_lowercase();
+        port == Some(self.port)
+            && (self.names.contains(&host) || (self.any_address && is_address()))
+    }
+
+    fn is_own_origin(&self, origin: &str) -> bool {
+        origin
+            .strip_prefix(self.scheme)
+            .and_then(|it| it.strip_prefix("://"))
+            .is_some_and(|it| self.is_own(it))
+    }
+
     fn knows(&self, token: &str) -> bool {
         <[u8; 32]>::from(Sha256::digest(token)) == self.token
+    }
+}
+
+/// An address as it stands in a URL.
+pub(super) fn literal(address: IpAddr) -> String {
+    match address {
+        IpAddr::V4(it) => it.to_string(),
+        IpAddr::V6(it) => format!("[{it}]"),
     }
 }
 
@@ -43,11 +86,9 @@ pub(super) async fn origin(
     next: Next,
 ) -> Response {
     let headers = request.headers();
-    let own_host =
-        text(headers, header::HOST).is_some_and(|host| guard.hosts.iter().any(|own| own == host));
+    let own_host = text(headers, header::HOST).is_some_and(|host| guard.is_own(host));
     let own_origin = match headers.contains_key(header::ORIGIN) {
-        true => text(headers, header::ORIGIN)
-            .is_some_and(|origin| guard.origins.iter().any(|own| own == origin)),
+        true => text(headers, header::ORIGIN).is_some_and(|it| guard.is_own_origin(it)),
         false => true,
     };
     match own_host && own_origin {
@@ -55,7 +96,7 @@ pub(super) async fn origin(
         false => denied(
             StatusCode::FORBIDDEN,
             "this server answers only its own page",
-            "Open the address that engram serve printed.",
+            "Open the address that engram serve printed; --host NAME adds a name to answer to.",
         ),
     }
 }
@@ -70,7 +111,9 @@ pub(super) async fn token(
     let bearer = text(request.headers(), header::AUTHORIZATION)
         .and_then(|value| value.strip_prefix("Bearer "));
     let token = match bearer {
-        None if request.uri().path() == "/api/events" => in_query(request.uri()),
+        None if request.uri().path().strip_prefix("/api/") == Some(Call::Subscribe.name()) => {
+            in_query(request.uri())
+        }
         bearer => bearer,
     };
     match token.is_some_and(|token| guard.knows(token)) {
@@ -78,7 +121,7 @@ pub(super) async fn token(
         false => denied(
             StatusCode::UNAUTHORIZED,
             "the token is missing or not of this server",
-            "Open the address that engram serve printed; it changes with each start.",
+            "Open the address that engram serve printed when it was started last.",
         ),
     }
 }
@@ -96,4 +139,74 @@ fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
 fn denied(status: StatusCode, message: &str, hint: &str) -> Response {
     let refusal = Refusal::new(Code::ScopeDenied, message, hint);
     (status, axum::Json(json!({ "error": refusal }))).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_names_at_our_own_port_are_ours() {
+        for (at, hosts, own, strange) in [
+            (
+                "127.0.0.1:4000",
+                &[][..],
+                &[
+                    "127.0.0.1:4000",
+                    "localhost:4000",
+                    "LOCALHOST:4000",
+                    "[::1]:4000",
+                ][..],
+                &[
+                    "127.0.0.1",
+                    "127.0.0.1:80",
+                    "10.0.0.1:4000",
+                    "evil.example:4000",
+                    "",
+                    ":4000",
+                    "localhost:4000x",
+                ][..],
+            ),
+            (
+                "10.1.2.3:443",
+                &["Memory.Example".to_owned()][..],
+                &[
+                    "10.1.2.3",
+                    "10.1.2.3:443",
+                    "memory.example",
+                    "memory.example:443",
+                ][..],
+                &[
+                    "10.1.2.4",
+                    "localhost",
+                    "example",
+                    "evil.memory.example",
+                    "memory.example:80",
+                ][..],
+            ),
+            (
+                "[::]:8443",
+                &[][..],
+                &["10.0.0.1:8443", "[fe80::1]:8443", "localhost:8443"][..],
+                &[
+                    "evil.example:8443",
+                    "10.0.0.1:443",
+                    "10.0.0.1",
+                    "10.0.0.1.evil.example:8443",
+                ][..],
+            ),
+        ] {
+            let guard = Guard::new(at.parse().unwrap(), true, hosts, "t");
+            for name in own {
+                assert!(guard.is_own(name), "{at}: {name}");
+                assert!(guard.is_own_origin(&format!("https://{name}")), "{name}");
+                assert!(!guard.is_own_origin(&format!("http://{name}")), "{name}");
+            }
+            for name in strange {
+                assert!(!guard.is_own(name), "{at}: {name}");
+                assert!(!guard.is_own_origin(&format!("https://{name}")), "{name}");
+            }
+            assert!(!guard.is_own_origin("null"));
+        }
+    }
 }

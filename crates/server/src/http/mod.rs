@@ -1,12 +1,19 @@
 //! The dashboard's server: the engine's requests as JSON, the journal as server-sent events, and
-//! the files of the window. On the loopback interface only, for who holds the token: the user.
+//! the files of the window, for who holds the token: the user. Off the loopback only encrypted.
 
 mod files;
 mod guard;
 #[cfg(test)]
 mod tests;
+mod tls;
+mod token;
 
-use std::{convert::Infallible, net::Ipv4Addr, path::PathBuf, sync::Arc};
+use std::{
+    convert::Infallible,
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    sync::Arc,
+};
 
 use axum::{
     Json, Router,
@@ -21,13 +28,16 @@ use axum::{
     routing::{any, get, post},
 };
 use engram_engine::{Engine, Subscription};
-use engram_model::{Caller, Code, Entry, Refusal, Reply, Request};
+use engram_model::{Call, Caller, Code, Entry, Refusal, Reply, Request};
 use futures_util::stream;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::{net::TcpListener, sync::mpsc};
+use tokio_rustls::TlsAcceptor;
 
+pub use files::Pages;
 use guard::Guard;
+pub use tls::Certificate;
 
 /// Longest request, in bytes.
 const MAX_BODY: usize = 1024 * 1024;
@@ -35,13 +45,31 @@ const MAX_BODY: usize = 1024 * 1024;
 /// Batches of entries that wait for a slow reader.
 const QUEUE: usize = 16;
 
-/// What to serve.
-#[derive(Clone, Debug, Default)]
+/// What to serve, and where.
+#[derive(Clone, Debug)]
 pub struct HttpOptions {
-    /// The port to listen on; any free one when 0.
-    pub port: u16,
-    /// The folder of the built window; without it, only the API is served.
-    pub ui_dir: Option<PathBuf>,
+    /// Where to listen; on any free port when that is 0.
+    pub listen: SocketAddr,
+    /// Names by which others reach it, beside its address.
+    pub hosts: Vec<String>,
+    /// What to encrypt with; demanded anywhere but on the loopback.
+    pub certificate: Option<Certificate>,
+    /// Keeps the token from one start to the next.
+    pub token_file: Option<PathBuf>,
+    /// The built window.
+    pub pages: Pages,
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        Self {
+            listen: (Ipv4Addr::LOCALHOST, 0).into(),
+            hosts: Vec::new(),
+            certificate: None,
+            token_file: None,
+            pages: Pages::None,
+        }
+    }
 }
 
 /// A server that listens and does not yet answer.
@@ -49,43 +77,86 @@ pub struct HttpServer {
     /// The address to open, with the token in its fragment, which no browser sends.
     pub url: String,
     listener: TcpListener,
+    acceptor: Option<TlsAcceptor>,
     router: Router,
 }
 
 impl HttpServer {
     /// Answers until the process ends.
     pub async fn run(self) -> Result<(), Refusal> {
-        axum::serve(self.listener, self.router)
-            .await
-            .map_err(|error| {
-                Refusal::new(
-                    Code::Internal,
-                    format!("the server stopped: {error}"),
-                    "Start engram serve again.",
-                )
-            })
+        let served = match self.acceptor {
+            None => axum::serve(self.listener, self.router).await,
+            Some(acceptor) => match tls::Encrypted::new(self.listener, acceptor) {
+                Ok(listener) => axum::serve(listener, self.router).await,
+                Err(error) => Err(error),
+            },
+        };
+        served.map_err(|error| {
+            Refusal::new(
+                Code::Internal,
+                format!("the server stopped: {error}"),
+                "Start engram serve again.",
+            )
+        })
     }
 }
 
-/// Listens on 127.0.0.1 with a fresh token.
+/// Listens, with a token.
 pub async fn http(engine: Arc<Engine>, options: HttpOptions) -> Result<HttpServer, Refusal> {
+    let at = options.listen;
+    if !at.ip().is_loopback() && options.certificate.is_none() {
+        return Err(Refusal::new(
+            Code::ScopeDenied,
+            format!(
+                "{} can be reached from other machines, and nothing would be encrypted",
+                at.ip()
+            ),
+            "Give --tls-cert FILE and --tls-key FILE; or listen on 127.0.0.1 and reach it through ssh -L.",
+        ));
+    }
     let unavailable = |error: std::io::Error| {
         Refusal::new(
             Code::Internal,
-            format!("port {} cannot be had: {error}", options.port),
-            "Choose another port, or 0 for any free one.",
+            format!("{at} cannot be listened on: {error}"),
+            "Choose another address or port; port 0 is any free one.",
         )
     };
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port))
-        .await
-        .map_err(unavailable)?;
-    let port = listener.local_addr().map_err(unavailable)?.port();
-    let token = token();
-    let guard = Arc::new(Guard::new(port, &token));
-    let api = Router::new()
-        .route("/api/read", post(read))
-        .route("/api/change", post(change))
-        .route("/api/events", get(events))
+    let acceptor = options.certificate.as_ref();
+    let acceptor = acceptor.map(Certificate::read).transpose()?;
+    let token = token::token(options.token_file.as_deref())?;
+    let listener = TcpListener::bind(at).await.map_err(unavailable)?;
+    let at = listener.local_addr().map_err(unavailable)?;
+    let guard = Guard::new(at, acceptor.is_some(), &options.hosts, &token);
+    Ok(HttpServer {
+        url: url(at, acceptor.is_some(), options.hosts.first(), &token),
+        listener,
+        acceptor,
+        router: router(engine, options.pages, Arc::new(guard)),
+    })
+}
+
+fn url(at: SocketAddr, is_tls: bool, host: Option<&String>, token: &str) -> String {
+    let scheme = if is_tls { "https" } else { "http" };
+    let host = match host {
+        Some(host) => host.clone(),
+        None if at.ip().is_unspecified() => "localhost".to_owned(),
+        None => guard::literal(at.ip()),
+    };
+    format!("{scheme}://{host}:{}/#token={token}", at.port())
+}
+
+fn router(engine: Arc<Engine>, pages: Pages, guard: Arc<Guard>) -> Router {
+    let mut api = Router::new();
+    for call in Call::ALL.iter().filter(|it| it.is_over_http()) {
+        let answers = match call {
+            Call::Read => post(read),
+            Call::Change => post(change),
+            Call::Subscribe => get(events),
+            _ => any(nothing_here),
+        };
+        api = api.route(&format!("/api/{}", call.name()), answers);
+    }
+    let api = api
         .route("/api/{*rest}", any(nothing_here))
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(middleware::from_fn_with_state(
@@ -93,24 +164,11 @@ pub async fn http(engine: Arc<Engine>, options: HttpOptions) -> Result<HttpServe
             guard::token,
         ))
         .with_state(engine);
-    let router = Router::new()
+    Router::new()
         .fallback(files::serve)
-        .with_state(options.ui_dir)
+        .with_state(pages)
         .merge(api)
-        .layer(middleware::from_fn_with_state(guard, guard::origin));
-    Ok(HttpServer {
-        url: format!("http://127.0.0.1:{port}/#token={token}"),
-        listener,
-        router,
-    })
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a secret must not follow from a seed"
-)]
-fn token() -> String {
-    hex::encode(rand::random::<[u8; 32]>())
+        .layer(middleware::from_fn_with_state(guard, guard::origin))
 }
 
 /// A refusal as a response.
@@ -118,7 +176,13 @@ struct Refused(Refusal);
 
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
-        (status(self.0.code), Json(json!({ "error": self.0 }))).into_response()
+        let headers = [(header::CACHE_CONTROL, "no-store")];
+        (
+            status(self.0.code),
+            headers,
+            Json(json!({ "error": self.0 })),
+        )
+            .into_response()
     }
 }
 
@@ -145,7 +209,7 @@ async fn nothing_here() -> Refused {
     Refused(Refusal::new(
         Code::NotFound,
         "there is nothing at this address",
-        "Use POST /api/read, POST /api/change or GET /api/events.",
+        "Use POST /api/read, POST /api/change or GET /api/subscribe.",
     ))
 }
 

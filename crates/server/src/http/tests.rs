@@ -2,17 +2,22 @@
 
 use std::{path::Path, sync::Arc};
 
+use base64::Engine as _;
 use engram_engine::{Engine, Options};
-use engram_model::Entry;
+use engram_model::{Call, Code, Entry};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::TcpStream,
 };
 
-use super::{HttpOptions, http};
+use tokio_rustls::rustls;
+
+use super::{Certificate, HttpOptions, Pages, http};
 
 const PAGE: &str = "<!doctype html><title>Engram</title>";
+
+const BUILT: &[(&str, &[u8])] = &[("index.html", PAGE.as_bytes())];
 
 /// A running server with a small window, and the folder that it lives in.
 struct Served {
@@ -31,8 +36,8 @@ impl Served {
         std::fs::write(folder.path().join("secret"), "not yours").unwrap();
         let engine = Arc::new(engine(folder.path()));
         let options = HttpOptions {
-            port: 0,
-            ui_dir: Some(ui),
+            pages: Pages::Folder(ui),
+            ..HttpOptions::default()
         };
         let server = http(engine, options).await.unwrap();
         let (address, token) = server.url.split_once("/#token=").unwrap();
@@ -174,7 +179,7 @@ async fn strangers_are_turned_away() {
             401,
         ),
         (
-            format!("GET /api/events?token=x HTTP/1.1\r\nhost: HOST\r\n{JSON}"),
+            format!("GET /api/subscribe?token=x HTTP/1.1\r\nhost: HOST\r\n{JSON}"),
             401,
         ),
         (
@@ -239,7 +244,7 @@ async fn entries_arrive_as_they_are_written_and_after_a_place() {
     served.post("/api/change", note("One.")).await;
     let mut live = served
         .connect(
-            "GET /api/events?after=0&token=TOKEN HTTP/1.1\r\nhost: HOST",
+            "GET /api/subscribe?after=0&token=TOKEN HTTP/1.1\r\nhost: HOST",
             b"",
         )
         .await;
@@ -251,7 +256,7 @@ async fn entries_arrive_as_they_are_written_and_after_a_place() {
     drop(live);
 
     let head =
-        format!("GET /api/events?token=TOKEN HTTP/1.1\r\nhost: HOST\r\nlast-event-id: {first}");
+        format!("GET /api/subscribe?token=TOKEN HTTP/1.1\r\nhost: HOST\r\nlast-event-id: {first}");
     let mut again = served.connect(&head, b"").await;
     let (seq, resumed) = event(&mut again).await;
     assert_eq!((seq, resumed), (second, entries));
@@ -275,5 +280,205 @@ async fn event(stream: &mut BufReader<TcpStream>) -> (u64, Vec<Entry>) {
             assert_eq!(id, entries.last().map(|it| it.seq));
             return (id.unwrap(), entries);
         }
+    }
+}
+
+#[tokio::test]
+async fn pages_come_with_headers_and_only_by_the_methods_that_read() {
+    let served = Served::new().await;
+    for (method, status) in [
+        ("GET", 200),
+        ("HEAD", 200),
+        ("POST", 405),
+        ("PUT", 405),
+        ("DELETE", 405),
+        ("OPTIONS", 405),
+        ("TRACE", 405),
+    ] {
+        let (got, head, _) = served
+            .ask(&format!("{method} / HTTP/1.1\r\nhost: HOST"), b"")
+            .await;
+        assert_eq!(got, status, "{method}: {head}");
+        let wanted = [
+            "content-security-policy: default-src 'none'",
+            "x-content-type-options: nosniff",
+            "x-frame-options: deny",
+            "referrer-policy: no-referrer",
+            "cross-origin-opener-policy: same-origin",
+        ];
+        for header in wanted.iter().filter(|_| status == 200) {
+            assert!(head.contains(header), "{method}: no {header} in {head}");
+        }
+        assert!(!head.contains("unsafe-inline"), "{head}");
+    }
+    for (method, path) in [
+        ("GET", "/api/read"),
+        ("GET", "/api/change"),
+        ("POST", "/api/subscribe"),
+        ("DELETE", "/api/read"),
+    ] {
+        let head = format!("{method} {path} HTTP/1.1\r\n{OWN}\r\n{JSON}");
+        let (got, ..) = served.ask(&head, b"").await;
+        assert_eq!(got, 405, "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_of_the_window_alone_is_nowhere_on_http() {
+    let served = Served::new().await;
+    for call in Call::ALL {
+        let path = format!("/api/{}", call.name());
+        let (status, _) = match call {
+            Call::Subscribe => continue,
+            _ => served.post(&path, json!({ "do": "explode" })).await,
+        };
+        let wanted = if call.is_over_http() { 400 } else { 404 };
+        assert_eq!(status, wanted, "{path}");
+    }
+}
+
+/// A certificate for this machine's own names, in two files.
+fn certificate(folder: &Path) -> (Certificate, rustls::RootCertStore) {
+    let names = vec!["localhost".to_owned(), "127.0.0.1".to_owned()];
+    let made = rcgen::generate_simple_self_signed(names).unwrap();
+    let certificate = Certificate {
+        chain: folder.join("cert.pem"),
+        key: folder.join("key.pem"),
+    };
+    let pem = |what, der: &[u8]| {
+        let text = base64::engine::general_purpose::STANDARD.encode(der);
+        format!("-----BEGIN {what}-----\n{text}\n-----END {what}-----\n")
+    };
+    std::fs::write(&certificate.chain, pem("CERTIFICATE", made.cert.der())).unwrap();
+    let key = made.signing_key.serialize_der();
+    std::fs::write(&certificate.key, pem("PRIVATE KEY", &key)).unwrap();
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(made.cert.der().clone()).unwrap();
+    (certificate, roots)
+}
+
+#[tokio::test]
+async fn off_the_loopback_it_is_encrypted_or_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = Arc::new(engine(folder.path()));
+    let (good, _) = certificate(folder.path());
+    std::fs::write(folder.path().join("empty.pem"), "").unwrap();
+    let with = |chain: &str, key: &str| {
+        Some(Certificate {
+            chain: folder.path().join(chain),
+            key: folder.path().join(key),
+        })
+    };
+    for (listen, certificate, code, hint) in [
+        ("0.0.0.0:0", None, Code::ScopeDenied, "--tls-cert"),
+        ("[::]:0", None, Code::ScopeDenied, "--tls-cert"),
+        ("192.0.2.1:0", None, Code::ScopeDenied, "--tls-cert"),
+        ("192.0.2.1:0", Some(good), Code::Internal, "another address"),
+        (
+            "0.0.0.0:0",
+            with("none.pem", "key.pem"),
+            Code::SchemaInvalid,
+            "PEM",
+        ),
+        (
+            "0.0.0.0:0",
+            with("cert.pem", "cert.pem"),
+            Code::SchemaInvalid,
+            "PEM",
+        ),
+        (
+            "127.0.0.1:0",
+            with("empty.pem", "key.pem"),
+            Code::SchemaInvalid,
+            "PEM",
+        ),
+    ] {
+        let options = HttpOptions {
+            listen: listen.parse().unwrap(),
+            certificate: certificate.clone(),
+            ..HttpOptions::default()
+        };
+        let Err(refusal) = http(Arc::clone(&engine), options).await else {
+            panic!("{listen} with {certificate:?} is served");
+        };
+        assert_eq!(refusal.code, code, "{refusal}");
+        assert!(refusal.hint.contains(hint), "{refusal:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_encrypted_page_is_read_past_strangers_that_say_no_hello() {
+    let folder = tempfile::tempdir().unwrap();
+    let (certificate, roots) = certificate(folder.path());
+    let options = HttpOptions {
+        listen: "0.0.0.0:0".parse().unwrap(),
+        certificate: Some(certificate),
+        pages: Pages::Built(BUILT),
+        ..HttpOptions::default()
+    };
+    let server = http(Arc::new(engine(folder.path())), options)
+        .await
+        .unwrap();
+    let (address, _) = server.url.split_once("/#token=").unwrap();
+    let host = address.strip_prefix("https://").unwrap().to_owned();
+    let port = host.rsplit_once(':').unwrap().1.to_owned();
+    tokio::spawn(server.run());
+    let _silent = TcpStream::connect(format!("127.0.0.1:{port}"))
+        .await
+        .unwrap();
+    let mut plain = TcpStream::connect(format!("127.0.0.1:{port}"))
+        .await
+        .unwrap();
+    plain.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
+
+    let config = rustls::ClientConfig::builder()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let connector = tokio_rustls::TlsConnector::from(Arc::new(config));
+    for (name, status) in [(host.as_str(), "200"), ("evil.example", "403")] {
+        let stream = TcpStream::connect(format!("127.0.0.1:{port}"))
+            .await
+            .unwrap();
+        let server = "localhost".try_into().unwrap();
+        let mut stream = connector.connect(server, stream).await.unwrap();
+        let head = format!("GET / HTTP/1.1\r\nhost: {name}\r\nconnection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status}")),
+            "{answer}"
+        );
+        assert_eq!(answer.contains(PAGE), status == "200");
+    }
+}
+
+#[tokio::test]
+async fn a_kept_token_outlives_a_restart_and_only_the_owners_file_is_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = Arc::new(engine(folder.path()));
+    let file = folder.path().join("token");
+    let start = || {
+        let options = HttpOptions {
+            token_file: Some(file.clone()),
+            ..HttpOptions::default()
+        };
+        http(Arc::clone(&engine), options)
+    };
+    let token = |url: &str| url.split_once("#token=").unwrap().1.to_owned();
+    let first = token(&start().await.unwrap().url);
+    assert_eq!(first.len(), 64);
+    assert_eq!(token(&start().await.unwrap().url), first);
+    for bad in ["", "short", &"x".repeat(64), &"a".repeat(65)] {
+        std::fs::write(&file, bad).unwrap();
+        assert!(start().await.is_err(), "{bad:?}");
+    }
+    std::fs::write(&file, &first).unwrap();
+    assert!(start().await.is_ok());
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(start().await.is_err(), "others may read it");
     }
 }

@@ -1,0 +1,60 @@
+//! What a page may call on what runs it, by name: the one list for the window's IPC and for the
+//! dashboard's HTTP.
+
+macro_rules! calls {
+    ($($(#[doc = $doc:literal])+ $call:ident = $name:literal, $over_http:literal;)+) => {
+        /// A call of the page.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Call {
+            $($(#[doc = $doc])+ $call,)+
+        }
+
+        impl Call {
+            /// Each of them.
+            pub const ALL: &[Self] = &[$(Self::$call),+];
+
+            /// Its name: of the command over IPC, of the path under `/api/` over HTTP.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$call => $name,)+
+                }
+            }
+
+            /// Whether a browser far from the machine may call it too.
+            pub const fn is_over_http(self) -> bool {
+                match self {
+                    $(Self::$call => $over_http,)+
+                }
+            }
+        }
+    };
+}
+
+calls! {
+    /// A request that changes nothing.
+    Read = "read", true;
+    /// A request that changes something.
+    Change = "change", true;
+    /// The journal as it grows.
+    Subscribe = "subscribe", true;
+    /// A file of the working tree in the person's editor.
+    OpenEditor = "open_editor", false;
+    /// That something is on the screen.
+    Ready = "ready", false;
+    /// The command lines that connect an agent.
+    ConnectHint = "connect_hint", false;
+    /// What the person chose before.
+    Settings = "settings", false;
+    /// Keeps what the person chose.
+    KeepSettings = "keep_settings", false;
+    /// Editors, and where the log is.
+    Surroundings = "surroundings", false;
+    /// The window's log in the person's editor.
+    OpenLog = "open_log", false;
+    /// Repositories that were open before.
+    Repositories = "repositories", false;
+    /// Another repository in this window.
+    OpenRepository = "open_repository", false;
+    /// Links that other programs hand to the window.
+    FollowLinks = "follow_links", false;
+}

@@ -1,0 +1,168 @@
+//! What programs that read a page aloud are told of it: by the rules of axe, and as a text to read.
+
+use std::{collections::BTreeMap, fs};
+
+use serde_json::{Value, json};
+
+use super::{server::Server, shop::Shop, ways::VIEWS};
+use crate::{machine::tool, window::Window};
+
+/// All themes, and what a system can ask for.
+const THEMES: &[(&str, &str)] = &[
+    ("light", "light"),
+    ("dark", "dark"),
+    ("contrast", "light"),
+    ("contrast", "dark"),
+];
+
+#[test]
+fn axe_has_nothing_against_any_view_in_any_theme() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let server = Server::start(&shop, &[]);
+    shop.drift();
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let axe = fs::read_to_string(tool("axe/node_modules/axe-core/axe.min.js")).unwrap();
+    let mut violations = Vec::new();
+    for view in VIEWS {
+        view.visit(&window, view.keys);
+        violations.extend(complaints(&window, &axe, view.name));
+    }
+    // What is shown instead of a feed.
+    window.goto(&format!("{}?x", server.url.split('#').next().unwrap()));
+    window.script("sessionStorage.clear()", json!([]));
+    window.anew();
+    window.find("[data-testid=failure]");
+    violations.extend(complaints(&window, &axe, "failure"));
+    assert!(violations.is_empty(), "{}", violations.join("\n"));
+}
+
+/// What axe finds, in each theme.
+fn complaints(window: &Window, axe: &str, name: &str) -> Vec<String> {
+    window.script(axe, json!([]));
+    let mut all = Vec::new();
+    for (index, (theme, scheme)) in THEMES.iter().enumerate() {
+        window.prefers(&[("prefers-color-scheme", scheme)]);
+        window.script(
+            "document.documentElement.dataset.theme = arguments[0]",
+            json!([theme]),
+        );
+        // A theme changes colours and nothing else.
+        let rules = match index {
+            0 => json!({}),
+            _ => json!({"runOnly": ["color-contrast"]}),
+        };
+        let script = "const [rules, done] = arguments;
+            axe.run(document, {resultTypes: ['violations'], ...rules}).then(it => done(it.violations.flatMap(rule =>
+                rule.nodes.map(node => rule.id + ': ' + node.target.join(' ') + ': ' + node.failureSummary.replace(/\\s+/g, ' ')))));";
+        let found = window.post("/execute/async", json!({"script": script, "args": [rules]}));
+        let found: Vec<String> = serde_json::from_value(found).unwrap();
+        all.extend(
+            found
+                .into_iter()
+                .map(|it| format!("{name}, {theme} {scheme}: {it}")),
+        );
+    }
+    all
+}
+
+#[test]
+fn roles_and_names_are_as_a_person_would_hear_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let server = Server::start(&shop, &[]);
+    shop.drift();
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    window.tool("Accessibility.enable", json!({}));
+    for view in VIEWS {
+        view.visit(&window, view.keys);
+        let home = shop.home.display().to_string();
+        let heard = heard(&window).replace(&home, "HOME");
+        insta::assert_snapshot!(view.name, heard);
+    }
+}
+
+/// The tree of what is announced: a role and a name each, deeper ones further in.
+fn heard(window: &Window) -> String {
+    let tree = window.tool("Accessibility.getFullAXTree", json!({}));
+    let nodes = tree["nodes"].as_array().expect("nodes");
+    let by_id: BTreeMap<&str, &Value> = nodes
+        .iter()
+        .map(|it| (it["nodeId"].as_str().unwrap(), it))
+        .collect();
+    let mut text = String::new();
+    if let Some(root) = nodes.first() {
+        hear(root, &by_id, 0, &mut text);
+    }
+    text
+}
+
+fn hear(node: &Value, all: &BTreeMap<&str, &Value>, depth: usize, text: &mut String) {
+    let role = node["role"]["value"].as_str().unwrap_or_default();
+    let name = node["name"]["value"].as_str().unwrap_or_default();
+    // What was said of late is a matter of time.
+    if role == "status" {
+        return;
+    }
+    let is_silent = node["ignored"] == true
+        || matches!(role, "none" | "generic" | "InlineTextBox" | "LineBreak")
+        || (role == "StaticText" && name.trim().is_empty());
+    let mut inner = depth;
+    if !is_silent {
+        let states = node["properties"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|it| {
+                let value = &it["value"]["value"];
+                let name = it["name"].as_str()?;
+                let is_told = matches!(
+                    name,
+                    "expanded"
+                        | "pressed"
+                        | "selected"
+                        | "disabled"
+                        | "checked"
+                        | "modal"
+                        | "level"
+                        | "focused"
+                );
+                match (is_told, value) {
+                    (true, Value::Bool(true)) => Some(format!(" [{name}]")),
+                    (true, Value::String(value)) if value == "true" => Some(format!(" [{name}]")),
+                    (true, Value::Number(value)) => Some(format!(" [{name} {value}]")),
+                    _ => None,
+                }
+            });
+        let states: String = states.collect();
+        let role = if role == "StaticText" { "text" } else { role };
+        let name = if name.is_empty() {
+            String::new()
+        } else {
+            format!(" {name:?}")
+        };
+        text.push_str(&format!("{}{role}{name}{states}\n", "  ".repeat(depth)));
+        inner += 1;
+        // The text within a button or an option is its name, told once.
+        let tells_all = matches!(
+            role,
+            "button"
+                | "option"
+                | "text"
+                | "link"
+                | "heading"
+                | "tab"
+                | "term"
+                | "cell"
+                | "columnheader"
+        );
+        if tells_all {
+            return;
+        }
+    }
+    for child in node["childIds"].as_array().into_iter().flatten() {
+        if let Some(child) = child.as_str().and_then(|it| all.get(it)) {
+            hear(child, all, inner, text);
+        }
+    }
+}

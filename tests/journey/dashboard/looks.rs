@@ -1,0 +1,192 @@
+//! How each view looks: pictures that are kept, and compared with what is drawn now. They are renewed by
+//! `ENGRAM_UPDATE_IMAGES=1 cargo xtask test looks`.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+use serde_json::json;
+
+use super::{server::Server, shop::Shop, ways::VIEWS};
+use crate::{
+    machine::{ok, run, system, workspace},
+    window::Window,
+};
+
+const SIZES: [(u32, u32); 2] = [(1280, 800), (900, 600)];
+/// Pixels of a thousand that may differ: letters are drawn a little otherwise by another browser.
+const TOLERATED: f64 = 2.0;
+
+/// Draws what is on the page in each theme and size, and compares it with what was kept.
+struct Looks {
+    now: PathBuf,
+    renews: bool,
+    /// What the system asks for besides.
+    wishes: Vec<(&'static str, &'static str)>,
+    wrong: Vec<String>,
+}
+
+impl Looks {
+    fn new(now: PathBuf) -> Self {
+        fs::create_dir_all(&now).unwrap();
+        Self {
+            now,
+            renews: env::var_os("ENGRAM_UPDATE_IMAGES").is_some(),
+            wishes: Vec::new(),
+            wrong: Vec::new(),
+        }
+    }
+
+    fn compare(&mut self, window: &Window, name: &str) {
+        self.compare_in(window, name, &SIZES);
+    }
+
+    fn compare_in(&mut self, window: &Window, name: &str, sizes: &[(u32, u32)]) {
+        // Where it lies differs with each test.
+        window.script("document.querySelectorAll('[data-testid=about] code').forEach(it => it.textContent = '~/.engram')", json!([]));
+        window.script(
+            "document.activeElement.style.caretColor = 'transparent'",
+            json!([]),
+        );
+        for theme in ["light", "dark"] {
+            let scheme = [("prefers-color-scheme", theme)];
+            window.prefers(&[&scheme[..], &self.wishes].concat());
+            for &(width, height) in sizes {
+                window.size(width, height);
+                let file = format!("{name}-{width}-{theme}.png");
+                let now = self.now.join(&file);
+                fs::write(&now, window.png()).unwrap();
+                // Few colours: small, and all that an interface has.
+                ok(crate::machine::clean(system("mogrify"), &self.now)
+                    .args([
+                        "-strip",
+                        "+dither",
+                        "-colors",
+                        "96",
+                        "-define",
+                        "png:compression-level=9",
+                    ])
+                    .arg(&now));
+                self.hold(&file, &now, f64::from(width * height));
+            }
+        }
+        window.size(1280, 800);
+    }
+
+    fn hold(&mut self, file: &str, now: &Path, pixels: f64) {
+        let kept = workspace().join("tests/journey/dashboard/looks").join(file);
+        let differ = match kept.exists() {
+            true => differing(&kept, now, &self.now),
+            false => pixels,
+        };
+        if differ * 1000.0 / pixels <= TOLERATED {
+            return;
+        }
+        match self.renews {
+            true => {
+                fs::create_dir_all(kept.parent().unwrap()).unwrap();
+                fs::copy(now, &kept).unwrap();
+                println!("renewed: {}", kept.display());
+            }
+            false => self.wrong.push(format!(
+                "{file}: {differ} pixels differ; now: {}",
+                now.display()
+            )),
+        }
+    }
+}
+
+/// How many pixels of two pictures differ visibly.
+fn differing(kept: &Path, now: &Path, home: &Path) -> f64 {
+    let mut compare = crate::machine::clean(system("compare"), home);
+    compare.args(["-metric", "AE", "-fuzz", "10%"]);
+    let output = run(compare.arg(kept).arg(now).arg("null:"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    // Pictures of two sizes have no number.
+    said.split_whitespace()
+        .next()
+        .and_then(|it| it.parse().ok())
+        .unwrap_or(f64::MAX)
+}
+
+#[test]
+fn views_look_as_they_were_approved() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let server = Server::start(&shop, &[]);
+    shop.drift();
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    window.wait("document.querySelector('[data-testid=drift-view]')");
+    let mut looks = Looks::new(Path::new(env!("CARGO_TARGET_TMPDIR")).join("looks"));
+    for view in VIEWS {
+        view.visit(&window, view.keys);
+        window.wait("document.querySelector('[data-testid=drift-view]')");
+        window.wait("!document.querySelector('[aria-busy=true]')");
+        looks.compare(&window, view.name);
+    }
+    window.anew();
+    window.find("[data-testid=engram] [data-testid=digest]");
+    drop(server);
+    window.find("[data-testid=disconnected]");
+    looks.compare(&window, "disconnected");
+    assert!(looks.wrong.is_empty(), "{}", looks.wrong.join("\n"));
+}
+
+#[test]
+fn an_empty_home_and_a_failure_look_as_they_were_approved() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::empty(dir.path());
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let mut looks = Looks::new(Path::new(env!("CARGO_TARGET_TMPDIR")).join("looks"));
+    window.find("[data-testid=first-run] .command");
+    window.wait("document.querySelector('[data-testid=link]').dataset.state === 'live'");
+    looks.compare(&window, "first-run");
+    window.script("sessionStorage.clear()", json!([]));
+    window.anew();
+    window.find("[data-testid=failure]");
+    looks.compare(&window, "failure");
+    assert!(looks.wrong.is_empty(), "{}", looks.wrong.join("\n"));
+}
+
+#[test]
+fn every_component_looks_as_it_was_approved() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::empty(dir.path());
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    window.find("[data-testid=first-run] .command");
+    window.script("history.replaceState(null, '', '/#/gallery')", json!([]));
+    window.post("/refresh", json!({}));
+    window.find("[data-testid=gallery]");
+    window.wait("!document.querySelector('.gallery [data-testid=engram] [aria-busy=true]')");
+    let high = window.script(
+        "return document.querySelector('.gallery').scrollHeight + 28",
+        json!([]),
+    );
+    let high = u32::try_from(high.as_u64().unwrap()).unwrap();
+    let mut looks = Looks::new(Path::new(env!("CARGO_TARGET_TMPDIR")).join("looks"));
+    looks.compare_in(&window, "gallery", &[(1280, high)]);
+    assert!(looks.wrong.is_empty(), "{}", looks.wrong.join("\n"));
+}
+
+#[test]
+fn what_a_system_wishes_and_a_large_screen_look_as_they_were_approved() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    window.find("[data-testid=engram] [data-testid=digest]");
+    window.wait("!document.querySelector('[aria-busy=true]')");
+    let mut looks = Looks::new(Path::new(env!("CARGO_TARGET_TMPDIR")).join("looks"));
+    looks.compare_in(&window, "feed", &[(1920, 1080)]);
+    for (name, wish) in [
+        ("forced-colors", ("forced-colors", "active")),
+        ("more-contrast", ("prefers-contrast", "more")),
+    ] {
+        looks.wishes = vec![wish];
+        looks.compare_in(&window, name, &[(1280, 800)]);
+    }
+    assert!(looks.wrong.is_empty(), "{}", looks.wrong.join("\n"));
+}

@@ -1,0 +1,156 @@
+//! `engram serve`, and a page whose server dies.
+
+use std::{
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::Stdio,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use super::shop::Shop;
+use crate::{
+    engram::Engram,
+    machine::{self, Running, clean},
+    window::Window,
+};
+
+/// A running `engram serve`.
+pub struct Server {
+    pub url: String,
+    _running: Running,
+}
+
+impl Server {
+    pub fn start(shop: &Shop, args: &[&str]) -> Self {
+        let mut serve = clean(machine::engram(), &shop.home);
+        serve.arg("--home").arg(&shop.home);
+        serve.arg("--repo").arg(&shop.repo);
+        serve.args(["--json", "serve"]).args(args);
+        let mut running = Running::start(serve.stdout(Stdio::piped()));
+        let mut line = String::new();
+        let out = running.0.stdout.take().expect("a pipe");
+        BufReader::new(out).read_line(&mut line).unwrap();
+        let said: Value = serde_json::from_str(&line).expect("one object");
+        Self {
+            url: said["url"].as_str().expect("an address").to_owned(),
+            _running: running,
+        }
+    }
+
+    /// `IP:PORT`.
+    fn listen(&self) -> &str {
+        let rest = self.url.strip_prefix("http://").unwrap();
+        rest.split('/').next().unwrap()
+    }
+}
+
+fn put(shop: &Shop, dir: &Path, claim: &str) {
+    let mut engram = Engram::new(dir, &shop.repo);
+    engram.place[1] = shop.home.to_str().unwrap().to_owned();
+    engram.put(
+        dir,
+        &[json!({"claim": claim, "pointers": ["repo:src/retry.rs@HEAD"]})],
+    );
+}
+
+#[test]
+fn a_page_outlives_its_server() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let token: PathBuf = shop.home.join("token");
+    let token = token.to_str().unwrap();
+    let server = Server::start(&shop, &["--token-file", token]);
+    let listen = server.listen().to_owned();
+    let again = ["--listen", &listen, "--token-file", token];
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    window.wait("document.querySelector('[data-testid=link]')?.dataset.state === 'live'");
+    window.script("window.sameAsBefore = true", json!([]));
+
+    // Noticed at once, by the page itself.
+    drop(server);
+    let died = Instant::now();
+    window.wait("document.querySelector('[data-testid=disconnected]')");
+    let noticed = died.elapsed();
+    println!("a dead server was noticed after {} ms", noticed.as_millis());
+    assert!(noticed < Duration::from_secs(1), "{noticed:?}");
+    assert!(
+        window
+            .text("[data-testid=disconnected]")
+            .contains("does not answer")
+    );
+
+    // What was said meanwhile is there when it is back, and the page is the one that it was.
+    put(&shop, dir.path(), "Said while nobody answered");
+    let server = Server::start(&shop, &again);
+    assert_eq!(server.listen(), listen);
+    window.wait("document.querySelector('[data-testid=link]').dataset.state === 'live'");
+    window.wait("document.querySelector('[data-testid=feed-row] p')?.textContent === 'Said while nobody answered'");
+    window.wait("!document.querySelector('[data-testid=disconnected]')");
+    assert_eq!(window.script("return window.sameAsBefore", json!([])), true);
+
+    // With another token the page cannot go on, and says what to do.
+    drop(server);
+    let server = Server::start(&shop, &["--listen", &listen]);
+    window.wait("document.querySelector('[data-testid=disconnected]')?.textContent.includes('Open the address')");
+    // The new address opens it.
+    window.goto("about:blank");
+    window.goto(&server.url);
+    window.wait("document.querySelector('[data-testid=link]')?.dataset.state === 'live'");
+}
+
+#[test]
+fn a_wrong_token_shows_nothing_but_what_to_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let server = Server::start(&shop, &[]);
+    let (address, _) = server.url.split_once("#token=").unwrap();
+    let window = Window::browse(
+        &format!("{address}#token=wrong"),
+        &dir.path().join("person"),
+    );
+    for address in [
+        format!("{address}#token=wrong"),
+        format!("{address}?a#token="),
+        format!("{address}?b#token={}", "%00%ff<script>"),
+        format!("{address}?c"),
+    ] {
+        window.goto(&address);
+        window.find("[data-testid=failure][data-code=SCOPE_DENIED]");
+        assert!(
+            window
+                .text("[data-testid=failure]")
+                .contains("Open the address")
+        );
+        assert_eq!(window.count("[data-testid=feed-row]"), 0);
+    }
+    // And the right one, in the same tab, shows all.
+    window.goto("about:blank");
+    window.goto(&server.url);
+    window.find("[data-testid=feed-row]");
+    let hash = window.script("return location.hash", json!([]));
+    assert_eq!(hash, "", "the token leaves the address");
+}
+
+#[test]
+fn pages_that_were_left_hold_no_connections() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    // A browser has six for all pages of a server, and keeps pages for going back.
+    for visit in 0..9 {
+        window.wait("document.querySelector('[data-testid=link]')?.dataset.state === 'live'");
+        window.script("window.visit = arguments[0]", json!([visit]));
+        window.goto("data:text/html,elsewhere");
+        match visit % 2 {
+            0 => drop(window.post("/back", json!({}))),
+            _ => window.goto(&server.url),
+        }
+    }
+    put(&shop, dir.path(), "Said at the end");
+    window.wait(
+        "document.querySelector('[data-testid=feed-row] p')?.textContent === 'Said at the end'",
+    );
+}

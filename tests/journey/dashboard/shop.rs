@@ -1,0 +1,201 @@
+//! A small repository and what agents said of it: the same files, commits, ids and times each time.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+};
+
+use engram_engine::{Engine, Options, World};
+use engram_model::{Caller, Reply, Request};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::machine::{clean, ok, system};
+
+/// When the page is looked at.
+pub const NOW: &str = "2026-01-08T15:04:00Z";
+/// When the first claim was stored.
+const BEGIN: &str = "2026-01-08T09:12:00Z";
+
+const RETRY: &str = include_str!("shop/retry.rs.txt");
+const LEDGER: &str = include_str!("shop/ledger.rs.txt");
+const SPEC: &str = include_str!("shop/spec.md.txt");
+
+/// Minutes after the one before, agent, kind, topic, pointer, claim.
+type Said = (
+    i64,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+);
+
+const SAID: &[Said] = &[
+    (
+        0,
+        "architect",
+        "decision",
+        "payments/ledger",
+        "repo:src/ledger.rs#L17-L31@HEAD",
+        "A reservation is written before the gateway is called, so that a crash in between can be settled from the ledger alone.",
+    ),
+    (
+        21,
+        "programmer-1",
+        "fact",
+        "payments/retries",
+        "repo:src/retry.rs#L9-L15@HEAD",
+        "Retries use full jitter over an exponential ceiling: 200 ms base, 20 s at most.",
+    ),
+    (
+        14,
+        "programmer-2",
+        "constraint",
+        "payments/retries",
+        "artifact:docs/SPEC.md#sec=Retries@HEAD",
+        "A payment is tried at most 6 times; after that it waits for a person.",
+    ),
+    (
+        37,
+        "reviewer",
+        "risk",
+        "payments/ledger",
+        "repo:src/ledger.rs#L33-L41@HEAD",
+        "settle() trusts the amount that the gateway sends back; nothing compares it with what was reserved.",
+    ),
+    (
+        8,
+        "programmer-1",
+        "fact",
+        "payments/idempotency",
+        "repo:src/ledger.rs#L10-L15@HEAD",
+        "The idempotency key is the order's id, not the attempt's: a second attempt returns the first answer.",
+    ),
+    (
+        52,
+        "architect",
+        "policy",
+        "payments/webhooks",
+        "artifact:docs/SPEC.md#sec=Webhooks@HEAD",
+        "Webhooks are verified before they are parsed.",
+    ),
+    (
+        33,
+        "tester",
+        "todo",
+        "payments/webhooks",
+        "repo:docs/SPEC.md#L19@HEAD",
+        "Nobody has tried what happens to a webhook that arrives twice within the same second.",
+    ),
+    (
+        29,
+        "programmer-2",
+        "fact",
+        "payments/retries",
+        "repo:src/retry.rs#L17-L23@HEAD",
+        "Only 429 and 5xx are tried again; a declined card never is.",
+    ),
+];
+
+/// The repository and the home.
+pub struct Shop {
+    pub repo: PathBuf,
+    pub home: PathBuf,
+    /// The ids of the claims, oldest first.
+    pub ids: Vec<String>,
+    person: PathBuf,
+}
+
+impl Shop {
+    /// Files and a history, and nothing said yet.
+    pub fn empty(dir: &Path) -> Self {
+        let dir = dir.canonicalize().unwrap();
+        let shop = Self {
+            repo: dir.join("shop"),
+            home: dir.join("home"),
+            ids: Vec::new(),
+            person: dir.join("git-home"),
+        };
+        fs::create_dir_all(shop.repo.join("src")).unwrap();
+        fs::create_dir_all(shop.repo.join("docs")).unwrap();
+        fs::create_dir_all(&shop.person).unwrap();
+        shop.git(&["init", "--quiet", "--initial-branch=main"]);
+        shop.write("src/retry.rs", RETRY);
+        shop.write("docs/SPEC.md", SPEC);
+        shop.commit("Write down how payments are tried again");
+        shop.write("src/ledger.rs", LEDGER);
+        shop.commit("Keep reservations in a ledger");
+        shop
+    }
+
+    /// With what agents said.
+    pub fn open(dir: &Path) -> Self {
+        let mut shop = Self::empty(dir);
+        let drafts = SAID.iter().map(|(after, agent, kind, topic, pointer, claim)| {
+            let draft = json!({"agent": agent, "kind": kind, "topic": topic, "pointers": [pointer], "claim": claim, "confidence": 0.9});
+            (*after, draft)
+        });
+        shop.say(drafts);
+        shop
+    }
+
+    /// Stores drafts, each some minutes after the one before.
+    pub fn say(&mut self, drafts: impl IntoIterator<Item = (i64, Value)>) {
+        let begin: Timestamp = BEGIN.parse().unwrap();
+        let clock = Arc::new(AtomicI64::new(begin.as_second()));
+        let now = Arc::clone(&clock);
+        let world = World::seeded(7, move || {
+            Timestamp::from_second(now.load(Ordering::SeqCst)).unwrap()
+        });
+        let options = Options {
+            home: self.home.clone(),
+            repo: Some(self.repo.clone()),
+            from: self.repo.clone(),
+        };
+        let engine = Engine::open_in(options, world).unwrap();
+        for (after, draft) in drafts {
+            clock.fetch_add(after * 60, Ordering::SeqCst);
+            let draft = serde_json::from_value(draft).unwrap();
+            match engine.handle(&Caller::User, Request::Put(draft)).unwrap() {
+                Reply::Put(put) => self.ids.push(put.id.to_string()),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    /// A colleague edits a line that a claim rests on, and removes a section that another does.
+    pub fn drift(&self) {
+        self.write(
+            "src/retry.rs",
+            &RETRY.replace("from_secs(20)", "from_secs(60)"),
+        );
+        self.write("src/ledger.rs", &format!("//! Reservations.\n\n{LEDGER}"));
+        let spec = SPEC.split("## Webhooks").next().unwrap();
+        self.write("docs/SPEC.md", spec);
+    }
+
+    /// Writes a file of the working tree.
+    pub fn write(&self, path: &str, text: &str) {
+        fs::write(self.repo.join(path), text).unwrap();
+    }
+
+    fn commit(&self, message: &str) {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--message", message]);
+    }
+
+    fn git(&self, args: &[&str]) {
+        let mut git = clean(system("git"), &self.person);
+        for who in ["AUTHOR", "COMMITTER"] {
+            git.env(format!("GIT_{who}_NAME"), "Ada")
+                .env(format!("GIT_{who}_EMAIL"), "ada@shop.example")
+                .env(format!("GIT_{who}_DATE"), "2026-01-07T10:00:00Z");
+        }
+        ok(git.args(args).current_dir(&self.repo));
+    }
+}

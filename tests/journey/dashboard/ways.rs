@@ -1,0 +1,292 @@
+//! Every view, and the ways to it: by keys alone, and by mouse.
+
+use serde_json::json;
+
+use super::{server::Server, shop::Shop};
+use crate::window::Window;
+
+/// One move of a person.
+#[derive(Clone, Copy, Debug)]
+pub enum Move {
+    /// Keys, one after the other.
+    Keys(&'static str),
+    /// A key with Control.
+    Control(char),
+    /// A click on what matches.
+    Click(&'static str),
+    /// Two.
+    Double(&'static str),
+    /// Until this holds; what comes next needs it.
+    Wait(&'static str),
+}
+use Move::{Click, Control, Double, Keys, Wait};
+
+/// A view, how one comes to it from the feed, and how it is known.
+pub struct View {
+    pub name: &'static str,
+    pub keys: &'static [Move],
+    pub mouse: &'static [Move],
+    /// An expression of the page.
+    pub shown: &'static str,
+}
+
+const ENTER: &str = "\u{E007}";
+const DELETE: &str = "\u{E017}";
+const TO_THE_OLDEST: Move = Keys("\u{E010}");
+const DRIFTED: Move = Wait("document.querySelector('[data-testid=drift-view]')");
+const READ: &str = "document.querySelector('[data-testid=engram] [data-testid=standing]')";
+
+/// All of them.
+pub const VIEWS: &[View] = &[
+    View {
+        name: "feed",
+        keys: &[],
+        mouse: &[],
+        shown: READ,
+    },
+    View {
+        name: "row",
+        keys: &[Keys("e")],
+        mouse: &[Double("[data-testid=feed-row]")],
+        shown: "document.querySelector('.row.opened [data-testid=row-more]')",
+    },
+    View {
+        name: "source",
+        keys: &[TO_THE_OLDEST, Wait(OLDEST), Keys("b")],
+        mouse: &[
+            Click("[data-testid=feed-row]:last-of-type"),
+            Wait(OLDEST),
+            Click("[data-testid=blame-button]"),
+        ],
+        shown: "document.querySelector('[data-testid=blame-row]')",
+    },
+    View {
+        name: "history",
+        keys: &[Keys("h")],
+        mouse: &[Click("[data-testid=history-button]")],
+        shown: "document.querySelector('[data-testid=version]')",
+    },
+    View {
+        name: "filter",
+        keys: &[Keys("f")],
+        mouse: &[Click("[data-testid=facets-button]")],
+        shown: "document.querySelector('[data-testid=facet]')",
+    },
+    View {
+        name: "no-match",
+        keys: &[Keys("/no such words")],
+        mouse: &[Click("[data-testid=filter]"), Keys("no such words")],
+        shown: "document.querySelector('[data-testid=no-match]')",
+    },
+    View {
+        name: "drift",
+        keys: &[
+            DRIFTED,
+            Control('k'),
+            Wait("document.querySelector('[data-testid=palette-input]')"),
+            Keys("drift"),
+            Wait(
+                "document.querySelector('[data-testid=palette-option][aria-selected=true]')?.textContent.includes('Drift')",
+            ),
+            Keys(ENTER),
+            Wait("document.querySelectorAll('[data-testid=feed-row]').length === 3"),
+        ],
+        mouse: &[
+            DRIFTED,
+            Click("[data-testid=drift-view]"),
+            Wait("document.querySelectorAll('[data-testid=feed-row]').length === 3"),
+        ],
+        shown: "document.querySelector('[data-testid=triage]') && document.querySelector('[data-testid=changes]')",
+    },
+    View {
+        name: "forget",
+        keys: &[Keys(DELETE)],
+        mouse: &[Click("[data-testid=forget]")],
+        shown: "document.querySelector('[data-testid=confirm]')",
+    },
+    View {
+        name: "palette",
+        keys: &[Control('k')],
+        mouse: &[Click("[data-testid=palette-button]")],
+        shown: "document.querySelector('dialog[open] [data-testid=palette-option]')",
+    },
+    View {
+        name: "shortcuts",
+        keys: &[Keys("?")],
+        mouse: &[Click("[data-testid=shortcuts-button]")],
+        shown: "document.querySelector('dialog[open][data-testid=shortcuts] kbd')",
+    },
+    View {
+        name: "settings",
+        keys: &[Control(',')],
+        mouse: &[Click("[data-testid=settings-button]")],
+        shown: "document.querySelector('dialog[open] [data-testid=about]')?.textContent.includes('Data in')",
+    },
+    View {
+        name: "repositories",
+        keys: &[Control('o')],
+        mouse: &[Click("[data-testid=repo]")],
+        shown: "document.querySelector('dialog[open] [data-testid=one-repository]')",
+    },
+];
+
+const OLDEST: &str = "document.querySelector('[data-testid=claim]')?.textContent.startsWith('A reservation') \
+    && document.querySelector('[data-testid=engram] [data-testid=standing]')";
+
+impl View {
+    /// Comes to this view from a page that was loaded anew.
+    pub fn visit(&self, window: &Window, moves: &[Move]) {
+        window.anew();
+        window.wait(READ);
+        for it in moves {
+            window.make(*it);
+        }
+        window.wait(self.shown);
+        window.wait("!document.querySelector('[aria-busy=true]')");
+    }
+}
+
+impl Window {
+    fn make(&self, it: Move) {
+        match it {
+            Keys(keys) => self.keys(keys),
+            Control(key) => self.control(key),
+            Click(css) => self.click(css),
+            Double(css) => self.double_click(css),
+            Wait(holds) => self.wait(holds),
+        }
+    }
+}
+
+#[test]
+fn every_view_is_reached_by_keys_alone_and_by_mouse() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let server = Server::start(&shop, &[]);
+    shop.drift();
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    for view in VIEWS {
+        for (way, moves) in [("keys", view.keys), ("mouse", view.mouse)] {
+            println!("{} by {way}", view.name);
+            view.visit(&window, moves);
+            // What lies over the window goes by one key, and the focus is somewhere.
+            if window.count("dialog[open]") > 0 {
+                window.keys("\u{E00C}");
+                window.wait("!document.querySelector('dialog[open]')");
+            }
+        }
+    }
+    // By Tab alone one comes to every part of the frame, and is never caught.
+    window.anew();
+    window.wait(READ);
+    let mut seen = Vec::new();
+    for _ in 0..60 {
+        window.keys("\u{E004}");
+        let at = window.script(
+            "return document.activeElement.dataset?.testid ?? document.activeElement.tagName",
+            json!([]),
+        );
+        seen.push(at.as_str().unwrap_or_default().to_owned());
+    }
+    for stop in [
+        "feed-view",
+        "settings-button",
+        "filter",
+        "facets-button",
+        "feed",
+        "split",
+        "pointer-title",
+        "copy-pointer",
+        "forget",
+        "repo",
+        "palette-button",
+    ] {
+        assert!(seen.iter().any(|it| it == stop), "no {stop} among {seen:?}");
+    }
+}
+
+/// What a claim may hold, and what is read of it.
+const HOSTILE: &[(&str, &str)] = &[
+    (
+        "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=1</script><style>*{display:none}</style>",
+        "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=1</script><style>*{display:none}</style>",
+    ),
+    (
+        "<a href=\"javascript:alert(1)\">x</a> &lt;b&gt; &#60;",
+        "<a href=\"javascript:alert(1)\">x</a> &lt;b&gt; &#60;",
+    ),
+    (
+        "right \u{202E}tfel\u{202C} \u{2067}isolate\u{2069}",
+        "right ⟨U+202E⟩tfel⟨U+202C⟩ ⟨U+2067⟩isolate⟨U+2069⟩",
+    ),
+    (
+        "{{x}} ${x} %s \\u0041 '; DROP TABLE engrams; --",
+        "{{x}} ${x} %s \\u0041 '; DROP TABLE engrams; --",
+    ),
+    (
+        "Zalgo: a\u{0300}\u{0301}\u{0302}\u{0303}\u{0304}\u{0305}\u{0306}",
+        "Zalgo: a\u{0300}\u{0301}\u{0302}\u{0303}\u{0304}\u{0305}\u{0306}",
+    ),
+];
+
+#[test]
+fn a_hostile_claim_is_text_wherever_it_is_shown() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut shop = Shop::empty(dir.path());
+    let crabs = "🦀".repeat(500);
+    let all: Vec<(String, String)> = HOSTILE
+        .iter()
+        .map(|(claim, read)| ((*claim).to_owned(), (*read).to_owned()))
+        .chain([(crabs.clone(), crabs), ("w".repeat(500), "w".repeat(500))])
+        .collect();
+    let drafts = all.iter().map(|(claim, _)| {
+        (1, json!({"claim": claim, "agent": "<i>agent</i>", "topic": "x/y", "tags": ["<b>tag</b>"], "pointers": ["repo:src/retry.rs@HEAD"]}))
+    });
+    shop.say(drafts.collect::<Vec<_>>());
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    for (id, (_, read)) in shop.ids.iter().zip(&all) {
+        let row = format!("[data-testid=feed-row][data-id=\"{id}\"]");
+        window.find(&row);
+        let text = |css: &str| {
+            let script = "return document.querySelector(arguments[0]).textContent";
+            window.script(script, json!([css]))
+        };
+        assert_eq!(text(&format!("{row} p")), json!(read));
+        window.click(&row);
+        window.wait(&format!(
+            "document.querySelector('[data-testid=engram]')?.dataset.id === '{id}'"
+        ));
+        assert_eq!(text("[data-testid=claim]"), json!(read));
+    }
+    window.control('k');
+    window.find("dialog[open] [data-testid=palette-option]");
+    let elements = ".row p *, [data-testid=claim] *, .tag *, .by *, main script, main img, main style, dialog script, dialog img";
+    assert_eq!(window.count(elements), 0, "text became elements");
+    assert_eq!(
+        window.script("return window.hacked ?? null", json!([])),
+        json!(null)
+    );
+    // Nothing grows past the page, sideways or at all.
+    let wide = "return [...document.querySelectorAll('body *')].filter(it => it.getBoundingClientRect().right > innerWidth + 1 && getComputedStyle(it).position !== 'absolute').map(it => it.className).slice(0, 5)";
+    window.keys("\u{E00C}");
+    assert_eq!(window.script(wide, json!([])), json!([]));
+}
+
+#[test]
+fn an_empty_home_leads_to_a_first_engram() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut shop = Shop::empty(dir.path());
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    window.find("[data-testid=first-run]");
+    let commands = window.text("[data-testid=first-run] .commands");
+    assert!(commands.contains("engram connect claude"), "{commands}");
+    window.wait("document.querySelector('[data-testid=link]').dataset.state === 'live'");
+    shop.say([(
+        0,
+        json!({"claim": "The first.", "pointers": ["repo:src/retry.rs@HEAD"]}),
+    )]);
+    window.find("[data-testid=feed-row]");
+    assert_eq!(window.text("[data-testid=claim]"), "The first.");
+}
