@@ -13,7 +13,7 @@ use super::{
     dom,
 };
 use crate::{
-    feed::Feed,
+    feed::{Feed, MOST},
     route::Route,
     words::{self, Clock},
 };
@@ -102,7 +102,8 @@ pub(crate) struct App {
     attempts: StoredValue<u64>,
     /// A new attempt to connect is due.
     is_waiting: StoredValue<bool>,
-    older_is_coming: StoredValue<bool>,
+    /// A page of older or newer engrams is on its way.
+    page_is_coming: StoredValue<bool>,
     status_due: StoredValue<bool>,
     unannounced: StoredValue<usize>,
     toast_number: StoredValue<u64>,
@@ -152,7 +153,7 @@ impl App {
             live: StoredValue::new_local(None),
             attempts: StoredValue::new(0),
             is_waiting: StoredValue::new(false),
-            older_is_coming: StoredValue::new(false),
+            page_is_coming: StoredValue::new(false),
             status_due: StoredValue::new(false),
             unannounced: StoredValue::new(0),
             toast_number: StoredValue::new(0),
@@ -225,7 +226,7 @@ impl App {
                 ..Default::default()
             })
             .await?;
-        self.feed.update(|feed| feed.load(page, PAGE, route.filter));
+        self.feed.update(|feed| feed.load(page, route.filter));
         self.phase.set(Phase::Ready);
         self.count_facets();
         if let Some(id) = route.engram {
@@ -363,6 +364,11 @@ impl App {
             if newest <= head {
                 return Ok(());
             }
+            if newest - head > MOST as u64 {
+                // More than the list keeps.
+                self.list_anew();
+                return Ok(());
+            }
             let after = FeedRequest {
                 after: Some(head),
                 limit: Some(PAGE),
@@ -382,30 +388,96 @@ impl App {
 
     /// A page of older engrams, when there are any and none is on its way.
     pub(crate) fn load_older(self) {
-        let Some(before) = self.feed.with_untracked(Feed::next_page) else {
-            return;
-        };
-        if self.older_is_coming.get_value() {
+        if let Some(before) = self.feed.with_untracked(Feed::next_page) {
+            self.load_page(FeedRequest {
+                before: Some(before),
+                ..self.request()
+            });
+        }
+    }
+
+    /// A page of newer engrams, where the list does not reach the newest.
+    pub(crate) fn load_newer(self) {
+        if let Some(after) = self.feed.with_untracked(Feed::newer_page) {
+            self.load_page(FeedRequest {
+                after: Some(after),
+                ..self.request()
+            });
+        }
+    }
+
+    /// What pages of this list have in common.
+    fn request(self) -> FeedRequest {
+        FeedRequest {
+            limit: Some(PAGE),
+            filter: self.filter.get_untracked(),
+            ..Default::default()
+        }
+    }
+
+    fn load_page(self, request: FeedRequest) {
+        if self.page_is_coming.get_value() {
             return;
         }
-        self.older_is_coming.set_value(true);
+        self.page_is_coming.set_value(true);
         spawn_local(async move {
-            let request = FeedRequest {
-                before: Some(before),
-                limit: Some(PAGE),
-                filter: self.filter.get_untracked(),
-                ..Default::default()
-            };
             let number = self.filter_number.get_value();
-            match self.read_feed(request).await {
-                // Another list may have begun meanwhile.
-                Ok(page) if self.filter_number.get_value() == number => {
-                    self.feed.update(|feed| feed.older(page, PAGE));
-                }
-                Ok(_) => {}
+            let is_newer = request.after.is_some();
+            match self.read_stretches(request, number).await {
+                Ok(Some(page)) => self.feed.update(|feed| match is_newer {
+                    true => feed.add_newer(page),
+                    false => feed.add_older(page),
+                }),
+                // Another list began meanwhile.
+                Ok(None) => {}
                 Err(refusal) => self.complain(refusal),
             }
-            self.older_is_coming.set_value(false);
+            self.page_is_coming.set_value(false);
+        });
+    }
+
+    /// The next page with anything on it, or the last: a filter is looked for a stretch at a time.
+    async fn read_stretches(
+        self,
+        mut request: FeedRequest,
+        number: u64,
+    ) -> Result<Option<FeedPage>, Refusal> {
+        loop {
+            let page = self.read_feed(request.clone()).await?;
+            if self.filter_number.get_value() != number {
+                return Ok(None);
+            }
+            match (page.next, request.after) {
+                (Some(next), None) if page.entries.is_empty() => request.before = Some(next),
+                (Some(next), Some(_)) if page.entries.is_empty() => request.after = Some(next),
+                _ => return Ok(Some(page)),
+            }
+        }
+    }
+
+    /// Goes to the oldest engram, wherever the list stands.
+    fn list_oldest(self) {
+        let number = self.filter_number.get_value().wrapping_add(1);
+        self.filter_number.set_value(number);
+        spawn_local(async move {
+            let request = FeedRequest {
+                after: Some(0),
+                ..self.request()
+            };
+            match self.read_stretches(request, number).await {
+                Ok(Some(page)) => {
+                    self.feed.update(|feed| feed.load_oldest(page));
+                    self.at_top.set(false);
+                    let oldest = self
+                        .feed
+                        .with_untracked(|it| it.iter().last().map(|it| it.id));
+                    if let Some(id) = oldest {
+                        self.select(id);
+                    }
+                }
+                Ok(None) => {}
+                Err(refusal) => self.complain(refusal),
+            }
         });
     }
 
@@ -462,21 +534,15 @@ impl App {
         self.filter_number.set_value(number);
         let filter = self.filter.get_untracked();
         spawn_local(async move {
-            let request = FeedRequest {
-                limit: Some(PAGE),
-                filter: filter.clone(),
-                ..Default::default()
-            };
-            let page = self.read_feed(request).await;
-            if self.filter_number.get_value() != number {
-                return; // another filter was chosen meanwhile
-            }
-            match page {
+            match self.read_feed(self.request()).await {
+                // Another filter was chosen meanwhile.
+                Ok(_) if self.filter_number.get_value() != number => return,
                 Ok(page) => {
-                    self.feed.update(|feed| feed.load(page, PAGE, filter));
+                    self.feed.update(|feed| feed.load(page, filter));
                     self.at_top.set(true);
                     self.scroll_to_top.update(|it| *it = it.wrapping_add(1));
-                    if untrack(|| self.is_drift() && !self.is_listed()) {
+                    let is_none = self.selected.get_untracked().is_none();
+                    if is_none || untrack(|| self.is_drift() && !self.is_listed()) {
                         self.select_newest();
                     }
                     let found = self.feed.with_untracked(|feed| feed.rows().len()) as u64;
@@ -553,6 +619,17 @@ impl App {
 
     /// Moves the selection by rows; with none, to the first.
     pub(crate) fn step(self, by: isize) {
+        let (older, newer) = self
+            .feed
+            .with_untracked(|it| (it.next_page().is_some(), it.newer_page().is_some()));
+        match by {
+            isize::MAX if older => return self.list_oldest(),
+            isize::MIN if newer => {
+                self.selected.set(None);
+                return self.list_anew();
+            }
+            _ => {}
+        }
         let rows = untrack(|| self.rows());
         let selected = self.selected.get_untracked();
         let at = rows.iter().position(|it| Some(it.id) == selected);
@@ -569,7 +646,10 @@ impl App {
 
     /// Shows what arrived meanwhile, at the newest end.
     pub(crate) fn show_new(self) {
-        self.feed.update(Feed::release);
+        let is_shown = self.feed.try_update(Feed::release);
+        if is_shown == Some(false) {
+            return self.list_anew();
+        }
         self.at_top.set(true);
         self.scroll_to_top.update(|it| *it = it.wrapping_add(1));
     }
