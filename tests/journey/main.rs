@@ -17,6 +17,7 @@ mod frame;
 mod graphics;
 mod journey;
 mod machine;
+mod many;
 mod model_stub;
 mod pictures;
 mod records;

@@ -166,6 +166,11 @@ impl Window {
         self.post("/execute/sync", json!({"script": script, "args": args}))
     }
 
+    /// Runs a script in the page until it calls its last argument, and returns what it says there.
+    pub fn script_until(&self, script: &str, args: Value) -> Value {
+        self.post("/execute/async", json!({"script": script, "args": args}))
+    }
+
     /// Waits until an expression of the page holds; looks again whenever the page changes.
     pub fn wait(&self, holds: &str) {
         let script = format!(
