@@ -9,6 +9,7 @@
 )]
 
 mod agents;
+mod bench;
 mod clients;
 mod drift;
 mod editor;

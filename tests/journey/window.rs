@@ -23,7 +23,7 @@ const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 pub struct Window {
     http: ureq::Agent,
     session: String,
-    _driver: Running,
+    driver: Running,
     display: Display,
 }
 
@@ -57,7 +57,7 @@ impl Window {
         let mut window = Self {
             http,
             session: format!("http://127.0.0.1:{port}/session"),
-            _driver: driver,
+            driver,
             display,
         };
         let options = json!({"webkitgtk:browserOptions": {"binary": binary, "args": args}});
@@ -154,6 +154,25 @@ impl Window {
                 {"type": "pointerUp", "button": 0},
             ]}]}),
         );
+    }
+
+    /// The window's processes: the program that the driver started, and all that this started.
+    pub fn processes(&self) -> Vec<u32> {
+        let mut all = vec![self.driver.0.id()];
+        let mut at = 0;
+        while let Some(parent) = all.get(at) {
+            let children = format!("/proc/{parent}/task");
+            for thread in std::fs::read_dir(children).into_iter().flatten().flatten() {
+                let list = std::fs::read_to_string(thread.path().join("children"));
+                let list = list.unwrap_or_default();
+                all.extend(
+                    list.split_whitespace()
+                        .filter_map(|it| it.parse::<u32>().ok()),
+                );
+            }
+            at += 1;
+        }
+        all.split_off(1)
     }
 
     /// Starts a program on the display of this window, to its end.

@@ -2,11 +2,12 @@
 //!
 //! `cargo run --release -p engram-engine --example many -- HOME REPO N` fills a home up to N
 //! engrams through the store's own writing path (the same N gives the same claims), lets the index
-//! read them, and times each request. REPO holds a committed `src/file0.rs`.
+//! read them, and times each request. With a fourth argument, SECONDS, it writes N engrams a second
+//! for that long instead. REPO holds a committed `src/file0.rs`.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -15,7 +16,7 @@ use engram_model::{
     Caller, ChangeKind, Draft, Engram, EngramId, FactType, Feed, Filter, Kind, LineageId,
     PointerInput, Query, Refusal, Reply, Request, Scope,
 };
-use engram_store::{Index, NewEntry, Store, StoreError};
+use engram_store::{Doorbell, Index, NewEntry, Store, StoreError};
 use jiff::{SignedDuration, Timestamp};
 use ulid::Ulid;
 
@@ -28,6 +29,14 @@ fn main() {
     let mut args = std::env::args_os().skip(1).map(PathBuf::from);
     let (home, repo) = (args.next().unwrap(), args.next().unwrap());
     let wanted: u64 = args.next().unwrap().to_str().unwrap().parse().unwrap();
+    if let Some(seconds) = args.next() {
+        return flood(
+            &home,
+            &repo,
+            wanted,
+            seconds.to_str().unwrap().parse().unwrap(),
+        );
+    }
     let begun = Timestamp::now() - SignedDuration::from_hours(24 * 90);
     let options = Options {
         home: home.clone(),
@@ -55,6 +64,30 @@ fn main() {
     Index::open(&store).unwrap().catch_up(&store).unwrap();
     println!("indexed in {:.1?}", start.elapsed());
     measure(&engine);
+}
+
+/// Writes at a steady rate, a twentieth of a second at once, as many agents together would.
+fn flood(home: &Path, repo: &Path, rate: u64, seconds: u64) {
+    let options = Options {
+        home: home.to_owned(),
+        repo: Some(repo.to_owned()),
+        from: repo.to_owned(),
+    };
+    let store = Store::open(home, Ulid(7)).unwrap();
+    let engine = Engine::open(options).unwrap();
+    let bell = Doorbell::open(home).unwrap();
+    let first = first(&engine);
+    let head = store.read::<_, StoreError>(|it| it.head()).unwrap();
+    let from = head << 20; // claims that no run before wrote
+    let start = Instant::now();
+    for step in 0..seconds * 20 {
+        let due = start + Duration::from_millis(50 * step);
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        let numbers = from + step * rate / 20..from + (step + 1) * rate / 20;
+        write(&store, &first, numbers, Timestamp::now()).unwrap();
+        bell.ring();
+    }
+    println!("{} in {:.1?}", rate * seconds, start.elapsed());
 }
 
 fn ask(engine: &Engine, request: Request) -> Reply {
