@@ -50,6 +50,9 @@ pub enum Change {
     Anchored {
         /// The working tree that was looked at; empty for the main one.
         worktree: String,
+        /// The commit that was checked out; none before the first.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        head: Option<String>,
         /// The claims, with what was found.
         engrams: Vec<Anchored>,
     },

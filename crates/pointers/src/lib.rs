@@ -10,10 +10,10 @@
 mod anchors;
 mod blame;
 mod blocks;
+mod clean;
 mod definition;
 mod diff;
 mod document;
-mod eol;
 mod keep;
 mod landmarks;
 mod languages;

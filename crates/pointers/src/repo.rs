@@ -109,6 +109,11 @@ impl Repo {
         }
     }
 
+    /// Whether git is at work on the checkout: it holds the lock of its index.
+    pub fn is_busy(&self) -> bool {
+        self.git.path().join("index.lock").exists()
+    }
+
     /// The branch and the commit that are checked out; a detached head has no branch, an unborn
     /// one no commit.
     pub fn head(&self) -> (Option<String>, Option<String>) {
@@ -232,23 +237,37 @@ fn unborn() -> Refusal {
     )
 }
 
+/// Trees of up to this size are kept parsed: the root of a large repository is asked for once for
+/// each pointer. libgit2 keeps those up to 4 KiB.
+const LARGEST_KEPT_TREE: usize = 4 << 20;
+/// What is kept of all objects.
+const KEPT: isize = 64 << 20;
+
 /// Partial clones announce themselves by an extension that libgit2 does not know. What they lack
 /// is reported when it is asked for, so they can be opened.
 #[allow(unsafe_code)]
-fn allow_partial_clones() {
+fn set_up_libgit2() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: the list is libgit2's global; `Once` makes this its only write, and repositories,
-        // which read it, are opened by this module alone and after it.
-        let set = unsafe { git2::opts::set_extensions(&["partialclone"]) };
+        // SAFETY: these are libgit2's globals; `Once` makes this their only write, and repositories,
+        // which read them, are opened by this module alone and after it.
+        let set = unsafe {
+            git2::opts::set_extensions(&["partialclone"])
+                .and_then(|()| {
+                    git2::opts::set_cache_object_limit(ObjectType::Tree, LARGEST_KEPT_TREE)
+                })
+                .and_then(|()| git2::opts::set_cache_max_size(KEPT))
+        };
+        // As git does, objects are believed that inflate; git fsck finds the others.
+        git2::opts::strict_hash_verification(false);
         if let Err(e) = set {
-            tracing::warn!("partial clones cannot be opened: {e}");
+            tracing::warn!("libgit2 cannot be set up; partial clones may not open: {e}");
         }
     });
 }
 
 fn open(path: &Path, flags: RepositoryOpenFlags) -> Result<Repo, git2::Error> {
-    allow_partial_clones();
+    set_up_libgit2();
     let no_ceiling: [&Path; 0] = [];
     let git = Repository::open_ext(path, flags, no_ceiling)?;
     let common = git.commondir();

@@ -9,7 +9,7 @@ use std::{
 use engram_model::Refusal;
 use git2::{ObjectType, Oid};
 
-use crate::{Repo, Snapshot, eol, refuse, sha256_hex, tree};
+use crate::{Repo, Snapshot, clean, refuse, sha256_hex, tree};
 
 /// Larger files belong in a commit.
 const MAX_BYTES: u64 = 16 << 20;
@@ -46,7 +46,7 @@ pub(crate) fn read_now(repo: &Repo, path: &str) -> Result<Option<Vec<u8>>, Refus
         Err(refusal) => return Err(refusal),
     };
     let bytes = read(&real, path)?;
-    Ok(Some(eol::stored(repo, path, bytes)))
+    clean::cleaned(repo, path, bytes).map(Some)
 }
 
 /// The absolute path of a file in the working tree, if it is there and stays inside.

@@ -147,6 +147,7 @@ impl Reader<'_> {
             },
             "anchored" => Change::Anchored {
                 worktree: text("worktree"),
+                head: Some(text("head")).filter(|it| !it.is_empty()),
                 engrams: serde_json::from_value(
                     row.body.get("engrams").cloned().unwrap_or_default(),
                 )

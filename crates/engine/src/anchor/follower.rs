@@ -31,6 +31,8 @@ use crate::{
 const SOON: Duration = Duration::from_millis(40);
 /// New claims were just looked at when they were stored: they can wait for company.
 const LATER: Duration = Duration::from_millis(250);
+/// How often, for SOON each, a git is waited for that changes the checkout.
+const WAITS: u32 = 250;
 /// Claims of one entry of the journal.
 const ENTRY: usize = 200;
 /// Entries that are read at once.
@@ -90,6 +92,7 @@ impl Engine {
 
 fn run(engine: &Weak<Engine>, sender: &Sender<Woken>, woken: &Receiver<Woken>) {
     let mut follower: Option<Follower> = None;
+    let mut waits = 0;
     while let Ok(first) = woken.recv() {
         let pause = match first {
             Woken::Bell if follower.is_some() => LATER,
@@ -97,6 +100,9 @@ fn run(engine: &Weak<Engine>, sender: &Sender<Woken>, woken: &Receiver<Woken>) {
         };
         let mut heard = vec![first];
         gather(pause);
+        if matches!(heard[..], [Woken::Tree(_)]) {
+            wait_for_git(engine, &mut waits);
+        }
         heard.extend(std::iter::from_fn(|| woken.try_recv().ok()));
         let Some(engine) = engine.upgrade() else {
             return;
@@ -110,6 +116,28 @@ fn run(engine: &Weak<Engine>, sender: &Sender<Woken>, woken: &Receiver<Woken>) {
             tracing::info!(%error, "the health of pointers could not be looked at");
         }
     }
+}
+
+/// A checkout that is half done says nothing of evidence. A lock that a killed git left behind is
+/// waited for once.
+fn wait_for_git(engine: &Weak<Engine>, waits: &mut u32) {
+    let is_busy = || {
+        let repo = engine.upgrade().and_then(|it| it.repository().ok());
+        repo.is_some_and(|it| it.is_busy())
+    };
+    let already = *waits;
+    while is_busy() {
+        if *waits >= WAITS {
+            return;
+        }
+        gather(SOON);
+        *waits += 1;
+    }
+    if *waits > already {
+        // HEAD comes after the index.
+        gather(SOON);
+    }
+    *waits = 0;
 }
 
 /// The one that keeps the health of a working tree.

@@ -1,7 +1,7 @@
 //! Pointer health: what a follower finds as the tree changes, what is found without one, and what
 //! that means for a claim.
 
-use std::{fs, path::PathBuf, sync::mpsc::Receiver, time::Duration};
+use std::{fs, path::PathBuf, process::Command, sync::mpsc::Receiver, time::Duration};
 
 use engram_engine::Subscription;
 use engram_model::{
@@ -168,7 +168,8 @@ fn follow(at: Asked) -> Followed {
     let subscription =
         at.0.subscribe(after, move |entries| {
             for entry in entries {
-                if let Change::Anchored { engrams, .. } = entry.change {
+                if let Change::Anchored { engrams, head, .. } = entry.change {
+                    assert!(head.is_some_and(|it| it.len() == 40), "with the evidence");
                     engrams
                         .into_iter()
                         .for_each(|it| send.send(it).unwrap_or(()));
@@ -225,6 +226,48 @@ fn a_process_that_stays_journals_what_became_of_evidence() {
         "evidence unchanged",
         "another process reads the same"
     );
+}
+
+#[test]
+fn a_rebase_is_followed_to_its_end() {
+    let ground = Ground::new();
+    let tree = Tree(ground.path("repo"));
+    let followed = follow(ground.open());
+    let id = claim(
+        &followed.at,
+        "Values are computed with alpha beta gamma",
+        SPAN,
+    )
+    .id;
+    tree.git(&["checkout", "-q", "-b", "feature"]);
+    let lines = tree.read("src/lib.rs");
+    let lines = lines.split_inclusive('\n').enumerate();
+    let without: String = lines
+        .filter(|it| !(39..44).contains(&it.0))
+        .map(|it| it.1)
+        .collect();
+    tree.write("src/lib.rs", &without);
+    followed.until(id, "evidence gone | deleted", "deleted on a branch");
+    tree.git(&["commit", "-qam", "feature"]);
+    tree.git(&["checkout", "-q", "-"]);
+    followed.until(id, "evidence unchanged", "back on the first branch");
+    tree.replace("src/lib.rs", "value_42", "first_42");
+    followed.until(id, STEPS[0].2, "an edit on the first branch");
+    tree.git(&["commit", "-qam", "first"]);
+    let first = head(&tree.0);
+    tree.git(&["checkout", "-q", "feature"]);
+    followed.until(id, "evidence gone | deleted", "on the branch again");
+    let rebase = Command::new("git")
+        .current_dir(&tree.0)
+        .args(["rebase", "-q", &first])
+        .output()
+        .unwrap();
+    assert!(!rebase.status.success(), "the two edits are in conflict");
+    followed.until(id, STEPS[0].2, "stopped, with both sides in the file");
+    tree.git(&["rebase", "--abort"]);
+    followed.until(id, "evidence gone | deleted", "aborted");
+    tree.git(&["reset", "-q", "--hard", "feature~1"]);
+    followed.until(id, "evidence unchanged", "reset");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::{
 use engram_model::Refusal;
 use git2::{Delta, Diff, DiffFindOptions, DiffOptions, ErrorCode, ObjectType, Oid};
 
-use crate::{Repo, eol, refuse, tree};
+use crate::{Repo, clean, refuse, tree};
 
 /// Files beyond this size are compared by their ids only.
 const MAX_BYTES: u64 = 32 << 20;
@@ -225,7 +225,7 @@ fn read_disk(repo: &Repo, file: &File) -> Result<(Oid, Vec<u8>), Refusal> {
     if size > MAX_BYTES {
         return Err(too_large(&name, size));
     }
-    let bytes = eol::stored(repo, &file.path, fs::read(&at).map_err(unreadable)?);
+    let bytes = clean::cleaned(repo, &file.path, fs::read(&at).map_err(unreadable)?)?;
     let blob = Oid::hash_object(ObjectType::Blob, &bytes).map_err(|e| refuse::broken(&name, &e))?;
     Ok((blob, bytes))
 }

@@ -18,6 +18,9 @@ const NO_WORDS: u32 = 7;
 const RESTORED: f32 = 0.6;
 /// The same where its whole file was lost.
 const RESTORED_FILE: f32 = 0.35;
+/// All of it is there, but for whitespace; and so much less is not all.
+const WHOLE: f32 = 0.95;
+const CLEARLY_LESS: f32 = 0.2;
 /// What left its file and was edited must be this much like it; and this much where only one of
 /// the two ways leads there.
 const ENOUGH_AWAY: f32 = 0.75;
@@ -240,6 +243,12 @@ fn choose(direct: Fate, stepwise: Option<Fate>, words: u32, back: bool) -> Fate 
             Fate::Gone { .. },
         ) => direct,
         (Fate::At { same: true, .. }, stepwise @ (Fate::At { .. } | Fate::Gone { .. })) => stepwise,
+        // It came apart on the way, and together again.
+        (direct @ Fate::At { kept: all, .. }, Fate::At { kept: part, .. })
+            if all >= WHOLE && part + CLEARLY_LESS <= all =>
+        {
+            direct
+        }
         (_, stepwise @ Fate::At { .. }) => stepwise,
         (direct @ Fate::At { .. }, gone @ Fate::Gone { with_file }) => {
             let enough = if with_file { RESTORED_FILE } else { RESTORED };

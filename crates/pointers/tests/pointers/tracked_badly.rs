@@ -7,7 +7,7 @@ use engram_pointers::track::{Edit, Side, Span, State, track};
 
 use crate::{
     fixture::{Fixture, refused},
-    tracked::span,
+    tracked::{follow, span},
 };
 
 fn commits(from: &str, to: &str) -> (Side, Side) {
@@ -208,4 +208,86 @@ fn line_ends_of_the_checkout_are_no_edit() {
         let found = track(&fixture.repo(), &head, &Side::Worktree, &[span("f", 1, 2)]);
         assert_eq!(found[0].as_ref().unwrap().state, want, "{name}");
     }
+}
+
+/// A checkout of Git LFS holds the file where git holds a few lines that stand for it.
+#[test]
+fn a_file_of_lfs_is_compared_as_it_is_stored() {
+    let stands_for = |it: &[u8]| {
+        let oid = crate::fixture::sha256(it);
+        let size = it.len();
+        format!("version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize {size}\n")
+    };
+    let content = b"\0\x01 a picture".as_slice();
+    let fixture = Fixture::with(&[
+        (
+            ".gitattributes",
+            b"*.bin filter=lfs -text\n*.age filter=crypt\n",
+        ),
+        ("a.bin", stands_for(content).as_bytes()),
+        ("b.age", b"sealed\n"),
+        ("plain", b"one line\n"),
+    ]);
+    let head = Side::Commit("HEAD".into());
+    let asked = ["a.bin", "b.age", "plain"].map(|it| span(it, 1, 1));
+    let look = || track(&fixture.repo(), &head, &Side::Worktree, &asked);
+    for (what, on_disk, want) in [
+        (
+            "not fetched",
+            stands_for(content).into_bytes(),
+            State::Unchanged,
+        ),
+        ("fetched", content.to_vec(), State::Unchanged),
+    ] {
+        fixture.write("a.bin", &on_disk);
+        assert_eq!(look()[0].as_ref().unwrap().state, want, "{what}");
+    }
+    let whole = [span("a.bin", 1, 3)];
+    fixture.write("a.bin", b"\0\x02 another picture");
+    let found = track(&fixture.repo(), &head, &Side::Worktree, &whole).remove(0);
+    assert_eq!(found.unwrap().state, State::Edited(Edit::Text));
+    fixture.write("b.age", b"opened\n");
+    let found = look();
+    let refusal = found[1].as_ref().unwrap_err();
+    assert!(refusal.message.contains("filter crypt"), "{refusal}");
+    assert_eq!(found[2].as_ref().unwrap().state, State::Unchanged);
+    // Between commits, what stands for it is text like any other.
+    fixture.write("a.bin", stands_for(b"another").as_bytes());
+    fixture.commit("second");
+    let found = follow(&fixture, "HEAD~1", "HEAD", &span("a.bin", 1, 3));
+    assert_eq!(found.state, State::Edited(Edit::Text));
+}
+
+/// Packs are written anew and old ones go while spans are followed: nothing is missed.
+#[test]
+fn a_repository_may_be_packed_meanwhile() {
+    let fixture = Fixture::with(&[("f", b"alpha one\nbeta two\ngamma three\n")]);
+    for n in 0..30 {
+        let text = format!("line {n}\nalpha one\nbeta two\ngamma three\n");
+        fixture.write("f", text.as_bytes());
+        fixture.commit("next");
+    }
+    let (from, to) = commits(
+        &fixture.git(&["rev-parse", "HEAD~30"]),
+        &fixture.git(&["rev-parse", "HEAD"]),
+    );
+    let repo = fixture.repo();
+    let asked = [span("f", 2, 3)];
+    let expected = track(&repo, &from, &to, &asked);
+    assert_eq!(expected[0].as_ref().unwrap().state, State::Moved);
+    let mut looked = 0;
+    for _ in 0..3 {
+        let mut packing = std::process::Command::new("git")
+            .current_dir(fixture.root())
+            .args(["gc", "-q", "--prune=now", "--aggressive"])
+            .spawn()
+            .unwrap();
+        while packing.try_wait().unwrap().is_none() {
+            assert_eq!(track(&repo, &from, &to, &asked), expected);
+            looked += 1;
+        }
+        fixture.write("g", looked.to_string().as_bytes());
+        fixture.commit("more to pack");
+    }
+    assert!(looked > 3, "{looked} looks meanwhile");
 }

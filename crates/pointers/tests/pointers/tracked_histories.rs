@@ -5,15 +5,46 @@ use proptest::prelude::*;
 
 use crate::fixture::Fixture;
 
-/// One change of one of two files.
+/// One change of one file.
 #[derive(Clone, Debug)]
 enum Change {
-    Insert { at: usize, count: usize },
-    Delete { at: usize, count: usize },
-    Edit { at: usize },
-    Move { at: usize, count: usize, to: usize },
+    Insert {
+        at: usize,
+        count: usize,
+    },
+    Delete {
+        at: usize,
+        count: usize,
+    },
+    Edit {
+        at: usize,
+    },
+    Move {
+        at: usize,
+        count: usize,
+        to: usize,
+    },
     Rename,
     Reindent,
+    /// What begins here becomes a file of its own.
+    Split {
+        at: usize,
+    },
+    /// Another file comes to its end.
+    Join,
+    /// Lines go to the end of another file.
+    Away {
+        at: usize,
+        count: usize,
+    },
+}
+
+/// What one commit does, to the first file or to another.
+#[derive(Clone, Debug)]
+struct Commit {
+    changes: Vec<(bool, Change)>,
+    /// What is done to the first file is done on a branch, and merged.
+    merged: bool,
 }
 
 /// A line and the number that it keeps.
@@ -33,6 +64,10 @@ fn text_of(lines: &[Line]) -> String {
     lines.iter().map(|it| it.text.as_str()).collect()
 }
 
+fn without_blanks(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
 /// Words that no other line has, so that the truth is certain.
 fn fresh(next: &mut usize) -> Line {
     *next += 1;
@@ -50,7 +85,36 @@ fn fresh(next: &mut usize) -> Line {
     }
 }
 
-fn apply(file: &mut File, change: &Change, next: &mut usize) {
+fn apply(files: &mut Vec<File>, second: bool, change: &Change, next: &mut usize) {
+    let which = usize::from(second).min(files.len() - 1);
+    let other = (which + 1) % files.len();
+    match change {
+        Change::Split { at } => {
+            let total = files[which].lines.len();
+            let lines = files[which].lines.split_off(at % (total + 1));
+            *next += 1;
+            let path = format!("split{next}.rs");
+            files.push(File { path, lines });
+        }
+        Change::Join if other != which => {
+            let joined = std::mem::take(&mut files[other].lines);
+            files[which].lines.extend(joined);
+            files.remove(other);
+        }
+        Change::Away { at, count } => {
+            let total = files[which].lines.len();
+            let start = at % (total + 1);
+            let gone: Vec<Line> = files[which]
+                .lines
+                .drain(start..(start + count).min(total))
+                .collect();
+            files[other].lines.extend(gone);
+        }
+        _ => apply_within(&mut files[which], change, next),
+    }
+}
+
+fn apply_within(file: &mut File, change: &Change, next: &mut usize) {
     let total = file.lines.len();
     let within = |at: usize, count: usize| {
         let start = at % (total + 1);
@@ -84,6 +148,13 @@ fn apply(file: &mut File, change: &Change, next: &mut usize) {
                 line.text.insert_str(0, "  ");
             }
         }
+        Change::Split { .. } | Change::Join | Change::Away { .. } => {}
+    }
+}
+
+impl Change {
+    fn is_within(&self) -> bool {
+        !matches!(self, Self::Split { .. } | Self::Join | Self::Away { .. })
     }
 }
 
@@ -97,6 +168,9 @@ fn change() -> impl Strategy<Value = Change> {
             .prop_map(|(at, count, to)| Change::Move { at, count, to }),
         1 => Just(Change::Rename),
         1 => Just(Change::Reindent),
+        1 => at.clone().prop_map(|at| Change::Split { at }),
+        1 => Just(Change::Join),
+        1 => (at, 3usize..8).prop_map(|(at, count)| Change::Away { at, count }),
     ]
 }
 
@@ -109,36 +183,66 @@ fn shift() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// A repository of two files and what they held at each commit.
+/// A repository and what its files held at each commit.
 struct History {
     fixture: Fixture,
     states: Vec<(String, Vec<File>)>,
 }
 
-fn history(commits: &[Vec<(bool, Change)>]) -> History {
+fn history(commits: &[Commit]) -> History {
     let fixture = Fixture::new();
     let mut next = 0;
-    let mut files: Vec<File> = ["a.rs", "b.rs"]
-        .into_iter()
-        .map(|path| File {
-            path: path.to_owned(),
-            lines: (0..40).map(|_| fresh(&mut next)).collect(),
-        })
-        .collect();
-    let mut states = Vec::new();
-    for changes in std::iter::once(&Vec::new()).chain(commits) {
-        for file in &files {
-            let _ = std::fs::remove_file(fixture.root().join(&file.path));
+    let files = ["a.rs", "b.rs"].into_iter().map(|path| File {
+        path: path.to_owned(),
+        lines: (0..40).map(|_| fresh(&mut next)).collect(),
+    });
+    let files: Vec<File> = files.collect();
+    let first = put(&fixture, &files);
+    let mut states = vec![(first, files)];
+    for commit in commits {
+        let (parent, before) = states.last().unwrap().clone();
+        let mut files = before.clone();
+        let is_merge =
+            commit.merged && files.len() > 1 && commit.changes.iter().all(|it| it.1.is_within());
+        if !is_merge {
+            for (second, change) in &commit.changes {
+                apply(&mut files, *second, change, &mut next);
+            }
+            states.push((put(&fixture, &files), files));
+            continue;
         }
-        for (second, change) in changes {
-            apply(&mut files[usize::from(*second)], change, &mut next);
+        let mut sides = [before.clone(), before];
+        for (second, change) in &commit.changes {
+            apply(&mut sides[usize::from(*second)], *second, change, &mut next);
         }
-        for file in &files {
-            fixture.write(&file.path, text_of(&file.lines).as_bytes());
-        }
-        states.push((fixture.commit("next"), files.clone()));
+        let [left, right] = sides;
+        fixture.git(&["checkout", "-q", "--detach", &parent]);
+        let aside = put(&fixture, &left);
+        fixture.git(&["checkout", "-q", "--detach", &parent]);
+        put(&fixture, &right);
+        fixture.git(&[
+            "merge",
+            "-q",
+            "--no-ff",
+            "--no-commit",
+            "-s",
+            "ours",
+            &aside,
+        ]);
+        files = right;
+        files[0] = left[0].clone();
+        states.push((put(&fixture, &files), files));
     }
     History { fixture, states }
+}
+
+/// Commits these files and no others.
+fn put(fixture: &Fixture, files: &[File]) -> String {
+    fixture.git(&["rm", "-q", "-r", "-f", "--ignore-unmatch", "."]);
+    for file in files {
+        fixture.write(&file.path, text_of(&file.lines).as_bytes());
+    }
+    fixture.commit("next")
 }
 
 impl History {
@@ -180,7 +284,6 @@ impl History {
             text_of(self.lines(from, asked)),
             text_of(self.lines(to, place)),
         );
-        let blanks = |text: &str| text.split_whitespace().collect::<String>();
         let at = (asked.path == place.path, asked == place);
         match found.state {
             State::Unchanged => assert!(at == (true, true) && was == is, "{asked:?} {found:?}"),
@@ -188,20 +291,31 @@ impl History {
             State::Renamed => assert!(!at.0 && was == is, "{asked:?} {found:?}"),
             State::Edited(Edit::Whitespace) => {
                 assert!(
-                    was != is && blanks(&was) == blanks(&is),
+                    was != is && without_blanks(&was) == without_blanks(&is),
                     "{asked:?} {found:?}"
                 );
             }
             State::Edited(Edit::Text) => {
-                assert!(blanks(&was) != blanks(&is), "{asked:?} {found:?}");
+                assert!(
+                    without_blanks(&was) != without_blanks(&is),
+                    "{asked:?} {found:?}"
+                );
             }
             State::Deleted => panic!("deleted, with a place: {asked:?}"),
         }
     }
 }
 
-fn commits() -> impl Strategy<Value = Vec<Vec<(bool, Change)>>> {
-    prop::collection::vec(prop::collection::vec((any::<bool>(), change()), 1..4), 1..5)
+fn commits(change: impl Strategy<Value = Change>) -> impl Strategy<Value = Vec<Commit>> {
+    let changes = prop::collection::vec((any::<bool>(), change), 1..4);
+    let commit = (changes, prop::bool::weighted(0.3))
+        .prop_map(|(changes, merged)| Commit { changes, merged });
+    prop::collection::vec(commit, 1..5)
+}
+
+fn all_within(commits: &[Commit]) -> bool {
+    let changes = commits.iter().flat_map(|it| &it.changes);
+    changes.into_iter().all(|it| it.1.is_within())
 }
 
 proptest! {
@@ -210,23 +324,37 @@ proptest! {
     /// Where every line has words of its own the truth is known: nothing that is there in one
     /// piece is missed, nothing that is gone is found.
     #[test]
-    fn known_truth(commits in commits()) {
+    fn known_truth(commits in commits(change())) {
         let history = history(&commits);
         let last = history.states.len() - 1;
+        let all_within = all_within(&commits);
         for (from, to) in [(0, last), (last, 0)] {
             let asked = history.spans(from);
             let answers = history.follow(from, to, &asked);
             for (asked, found) in asked.iter().zip(&answers) {
                 history.check(from, to, asked, found);
                 let was: Vec<usize> = history.lines(from, asked).iter().map(|it| it.number).collect();
-                let held: Vec<usize> = history.states[to].1.iter()
-                    .flat_map(|it| &it.lines)
-                    .map(|it| it.number)
+                let held: Vec<Vec<usize>> = history.states[to].1.iter()
+                    .map(|file| file.lines.iter().map(|it| it.number).collect())
                     .collect();
-                let there = was.iter().filter(|it| held.contains(it)).count();
-                prop_assert!(there > 0 || found.state == State::Deleted, "{asked:?} {found:?}");
-                let Some(at) = held.iter().position(|it| *it == was[0]) else { continue };
-                if held[at..].starts_with(&was) {
+                let there = was.iter().any(|it| held.iter().flatten().any(|held| held == it));
+                prop_assert!(there || found.state == State::Deleted, "{asked:?} {found:?}");
+                let whole = history.states[to].1.iter().find_map(|file| {
+                    let at = file.lines.iter().position(|it| it.number == was[0])?;
+                    let lines = file.lines.get(at..at + was.len())?;
+                    was.iter().eq(lines.iter().map(|it| &it.number)).then_some(lines)
+                });
+                // What says little, or left its file, is rather called gone than found changed.
+                let says_enough = |now: &[Line]| {
+                    let (old, new) = (text_of(history.lines(from, asked)), text_of(now));
+                    let is_same = without_blanks(&old) == without_blanks(&new);
+                    match (all_within, was.len() > 2) {
+                        (true, true) => true,
+                        (true, false) => old == new,
+                        (false, long) => long && is_same,
+                    }
+                };
+                if whole.is_some_and(says_enough) {
                     let place = found.place.as_ref();
                     prop_assert!(place.is_some(), "lost {asked:?}");
                     let now: Vec<usize> = history.lines(to, place.unwrap())
@@ -237,20 +365,25 @@ proptest! {
         }
     }
 
-    /// By way of another commit, or not: the same, where both are sure.
+    /// By way of another commit, or not: the same, where both are sure. What lost lines to another
+    /// file on the way says nothing of them.
     #[test]
-    fn two_ways_agree(commits in commits()) {
+    fn two_ways_agree(commits in commits(change())) {
         let history = history(&commits);
         let last = history.states.len() - 1;
         let middle = last / 2;
+        let all_within = all_within(&commits);
         let asked = history.spans(0);
         let direct = history.follow(0, last, &asked);
         let first = history.follow(0, middle, &asked);
         for (at, found) in first.iter().enumerate() {
             let Some(place) = found.place.clone() else { continue };
             let second = history.follow(middle, last, &[place]).remove(0);
-            let sure = [found, &second, &direct[at]].iter().all(|it| it.confidence >= 0.9);
-            if sure {
+            let sure = |it: &&Anchor| {
+                it.confidence >= 0.9 && (all_within || it.state != State::Edited(Edit::Text))
+            };
+            let says_enough = all_within || asked[at].end > asked[at].start + 1;
+            if says_enough && [found, &second, &direct[at]].iter().all(sure) {
                 prop_assert_eq!(&second.place, &direct[at].place, "{:?}", asked[at]);
             }
         }
@@ -258,7 +391,7 @@ proptest! {
 
     /// What only moved comes back to where it was.
     #[test]
-    fn there_and_back(commits in prop::collection::vec(prop::collection::vec((any::<bool>(), shift()), 1..4), 1..4)) {
+    fn there_and_back(commits in commits(shift())) {
         let history = history(&commits);
         let last = history.states.len() - 1;
         let asked = history.spans(0);

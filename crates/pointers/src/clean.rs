@@ -1,0 +1,107 @@
+//! What git would store for a file of the working tree, where a checkout differs from it: line ends
+//! (gitattributes, `core.autocrlf`) and files that Git LFS keeps. What lies on disk is compared as
+//! `git add` would clean it.
+
+use std::path::Path;
+
+use engram_model::Refusal;
+use git2::{AttrCheckFlags, AttrValue};
+
+use crate::{Encoding, Repo, refuse, sha256_hex};
+
+/// How a file begins that stands for one that Git LFS keeps.
+const LFS: &[u8] = b"version https://git-lfs.github.com/spec/";
+
+/// The bytes that git would store for a file of the working tree.
+///
+/// # Errors
+/// A clean filter that only the machine's git can run.
+pub(crate) fn cleaned(repo: &Repo, path: &str, bytes: Vec<u8>) -> Result<Vec<u8>, Refusal> {
+    match attribute(repo, path, "filter") {
+        AttrValue::String("lfs") if bytes.starts_with(LFS) => return Ok(bytes),
+        AttrValue::String("lfs") => return Ok(lfs_pointer(&bytes)),
+        AttrValue::String(filter) => {
+            return Err(refuse::unavailable(
+                format!(
+                    "{} is stored through the filter {filter}, which is not run here",
+                    refuse::quoted(path)
+                ),
+                "Commit it; it is compared as it is stored.",
+            ));
+        }
+        _ => {}
+    }
+    let has_crlf = |it: &[u8]| memchr::memmem::find(it, b"\r\n").is_some();
+    if !has_crlf(&bytes) || Encoding::of_file(&bytes) != Some(Encoding::Utf8) {
+        return Ok(bytes);
+    }
+    let converts = match conversion(repo, path) {
+        Conversion::Never => false,
+        Conversion::Always => true,
+        // What was stored with CRLF stays so.
+        Conversion::Auto => indexed(repo, path).is_none_or(|it| !has_crlf(&it)),
+    };
+    Ok(match converts {
+        true => with_lf(&bytes),
+        false => bytes,
+    })
+}
+
+/// As git-lfs-pointers(5) has it.
+fn lfs_pointer(bytes: &[u8]) -> Vec<u8> {
+    format!(
+        "version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize {}\n",
+        sha256_hex(bytes),
+        bytes.len()
+    )
+    .into_bytes()
+}
+
+fn with_lf(bytes: &[u8]) -> Vec<u8> {
+    let mut stored = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some(at) = memchr::memmem::find(rest, b"\r\n") {
+        stored.extend_from_slice(&rest[..at]);
+        rest = &rest[at + 1..];
+    }
+    stored.extend_from_slice(rest);
+    stored
+}
+
+fn attribute<'r>(repo: &'r Repo, path: &str, name: &str) -> AttrValue<'r> {
+    let flags = AttrCheckFlags::FILE_THEN_INDEX;
+    let value = repo.git.get_attr_bytes(Path::new(path), name, flags);
+    AttrValue::from_bytes(value.unwrap_or(None))
+}
+
+enum Conversion {
+    Never,
+    Always,
+    Auto,
+}
+
+/// gitattributes(5): `text` decides, then `eol`, then the configuration.
+fn conversion(repo: &Repo, path: &str) -> Conversion {
+    match attribute(repo, path, "text") {
+        AttrValue::False => return Conversion::Never,
+        AttrValue::True => return Conversion::Always,
+        AttrValue::String("auto") => return Conversion::Auto,
+        _ => {}
+    }
+    if let AttrValue::String("lf" | "crlf") = attribute(repo, path, "eol") {
+        return Conversion::Always;
+    }
+    let config = repo.git.config().and_then(|mut it| it.snapshot());
+    let setting = config.and_then(|it| it.get_str("core.autocrlf").map(str::to_owned));
+    match setting.as_deref() {
+        Ok("true" | "input" | "yes" | "on" | "1") => Conversion::Auto,
+        _ => Conversion::Never,
+    }
+}
+
+fn indexed(repo: &Repo, path: &str) -> Option<Vec<u8>> {
+    let index = repo.git.index().ok()?;
+    let entry = index.get_path(Path::new(path), 0)?;
+    let blob = repo.git.find_blob(entry.id).ok()?;
+    Some(blob.content().to_vec())
+}

@@ -1,0 +1,515 @@
+//! `cargo xtask bench-pointers`: what it takes to follow pointers, beside git's own command for the
+//! nearest thing it does, in the same run.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Write},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::shell;
+
+#[derive(Args)]
+pub(crate) struct BenchPointers {
+    /// Another engram binary than the release build
+    #[arg(long)]
+    binary: Option<PathBuf>,
+    /// Spans of the first commit that blame follows too, one process each
+    #[arg(long, default_value_t = 100)]
+    blamed: usize,
+}
+
+const COMMITS: usize = 1_000;
+const SPANS: usize = 1_000;
+const MANY_SPANS: usize = 10_000;
+const CLAIMS: usize = 10_000;
+/// Nothing takes that long but a hang.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+impl BenchPointers {
+    pub(crate) fn perform(self, root: &Path) -> Result<()> {
+        let binary = match self.binary {
+            Some(binary) => binary,
+            None => shell::build(root, &["--release", "--package", "engram-cli"])?
+                .remove("engram")
+                .context("cargo built no engram")?,
+        };
+        println!("| measure | figure | baseline | ratio | what the baseline is |");
+        println!("|---|---|---|---|---|");
+        long_history(&binary, self.blamed)?;
+        let switched = Shape {
+            files: 2_000,
+            lines: 200,
+            changed: 400,
+        };
+        branch_switch(
+            &binary,
+            &switched,
+            "10,000 pointers, 400 of 2,000 files differ",
+        )?;
+        let vast = Shape {
+            files: 100_000,
+            lines: 12,
+            changed: 20_000,
+        };
+        branch_switch(
+            &binary,
+            &vast,
+            "10,000 pointers, 20,000 of 100,000 files differ",
+        )
+    }
+}
+
+fn row(what: &str, figure: Duration, baseline: Option<(Duration, &str)>) {
+    let figure_ms = figure.as_secs_f64() * 1e3;
+    match baseline {
+        Some((baseline, which)) => println!(
+            "| {what} | {figure_ms:.0} ms | {:.0} ms | {:.2} | {which} |",
+            baseline.as_secs_f64() * 1e3,
+            figure.as_secs_f64() / baseline.as_secs_f64()
+        ),
+        None => println!("| {what} | {figure_ms:.0} ms | | | |"),
+    }
+}
+
+/// Spans over a thousand commits: ours in one process for all, blame in one for each.
+fn long_history(binary: &Path, blamed: usize) -> Result<()> {
+    let place = Place::new("history")?;
+    let shape = Shape {
+        files: 50,
+        lines: 400,
+        changed: 0,
+    };
+    let mut stream = Stream::default();
+    stream.first(&shape);
+    for n in 0..COMMITS {
+        stream.commit(&shape, n);
+    }
+    place.import(&stream.text)?;
+    let (first, last) = (place.rev(&format!("main~{COMMITS}"))?, place.rev("main")?);
+    let spans = |count: usize| -> Vec<(usize, usize)> {
+        (0..count)
+            .map(|i| {
+                (
+                    i % shape.files,
+                    1 + i * 7919 / shape.files % (shape.lines / 2),
+                )
+            })
+            .collect()
+    };
+    for (from, to, how) in [(&first, &last, "forward"), (&last, &first, "backward")] {
+        for count in [SPANS, MANY_SPANS] {
+            let took = place.track(binary, from, to, &spans(count))?;
+            let blame = (count == SPANS && how == "forward")
+                .then(|| place.blame(&first, &last, &spans(SPANS), blamed))
+                .transpose()?;
+            let which =
+                format!("`git blame --reverse -C -M` for each, from the time of {blamed} of them");
+            row(
+                &format!("{count} spans over {COMMITS} commits, {how}"),
+                took,
+                blame.map(|it| (it, which.as_str())),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Two branches and claims that point into what differs and what does not.
+fn branch_switch(binary: &Path, shape: &Shape, what: &str) -> Result<()> {
+    let place = Place::new(&format!("{}-files", shape.files))?;
+    let mut stream = Stream::default();
+    stream.first(shape);
+    stream.other_branch(shape);
+    place.import(&stream.text)?;
+    place.git(&["checkout", "--quiet", "main"])?;
+    place.put_claims(binary, shape)?;
+    let started = Instant::now();
+    let mut server = place.follower(binary)?;
+    let (mut reader, heard) = place.listen(binary)?;
+    // The first look is over when an edit is heard of.
+    place.edit("dir0/file0.rs")?;
+    wait(&heard, |it| !news(it).is_null())?;
+    row(
+        &format!("start to the first news: {what}"),
+        started.elapsed(),
+        None,
+    );
+    place.git(&["checkout", "--quiet", "dir0/file0.rs"])?;
+    wait(&heard, |it| !news(it).is_null())?;
+    let (main, other) = (place.rev("main")?, place.rev("other")?);
+    let diffs = [(&main, &other), (&other, &main)]
+        .map(|(from, to)| timed(|| place.git(&["diff", "--name-status", "-M", from, to])));
+    let [there, back] = diffs;
+    let (there, back) = (there?, back?);
+    let diff = "`git diff --name-status -M` of the same switch";
+    for (branch, head, baseline, nth) in [
+        ("other", &other, there, "first time"),
+        ("main", &main, back, "back"),
+        ("other", &other, there, "again"),
+        ("main", &main, back, "back again"),
+    ] {
+        place.git(&["checkout", "--quiet", branch])?;
+        let switched = Instant::now();
+        let mut all = 0;
+        wait(&heard, |it| {
+            if news(it)["head"] == json!(head) {
+                all += news(it)["engrams"].as_array().map_or(0, Vec::len);
+            }
+            all > 0
+        })?;
+        row(
+            &format!("switch to the news, {nth}: {what}"),
+            switched.elapsed(),
+            Some((baseline, diff)),
+        );
+    }
+    at_rest(&server, what)?;
+    for child in [&mut server, &mut reader] {
+        child.kill()?;
+        child.wait()?;
+    }
+    Ok(())
+}
+
+/// Processor time of a process over half a minute in which nothing happens, and its memory.
+fn at_rest(server: &Child, what: &str) -> Result<()> {
+    let stat = format!("/proc/{}/stat", server.id());
+    let ticks = || -> Result<u64> {
+        let text = fs::read_to_string(&stat)?;
+        let fields = text.rsplit(')').next().unwrap_or_default();
+        let mut times = fields.split_whitespace().skip(11).take(2);
+        let mut next = || -> Result<u64> { Ok(times.next().context("no times")?.parse()?) };
+        Ok(next()? + next()?)
+    };
+    std::thread::sleep(Duration::from_secs(5));
+    let before = ticks()?;
+    std::thread::sleep(Duration::from_secs(30));
+    let used = ticks()? - before;
+    let status = fs::read_to_string(format!("/proc/{}/status", server.id()))?;
+    let memory = status.lines().find(|it| it.starts_with("VmRSS:"));
+    let memory = memory
+        .unwrap_or_default()
+        .trim_start_matches("VmRSS:")
+        .trim();
+    println!("| 30 s at rest: {what} | {used} clock ticks, {memory} resident | | | |");
+    Ok(())
+}
+
+struct Shape {
+    files: usize,
+    lines: usize,
+    /// Files that differ on the other branch.
+    changed: usize,
+}
+
+impl Shape {
+    fn path(file: usize) -> String {
+        format!("dir{}/file{file}.rs", file / 20)
+    }
+
+    fn text(&self, file: usize, version: usize) -> String {
+        (0..self.lines)
+            .map(|line| match (file * 31 + line * 7) % 97 {
+                0 if version > 0 => format!("fn item_{file}_{line}() -> u32 {{ {version} }}\n"),
+                _ => format!("fn item_{file}_{line}() -> u32 {{ {line} }}\n"),
+            })
+            .collect()
+    }
+}
+
+/// What `git fast-import` reads.
+#[derive(Default)]
+struct Stream {
+    text: String,
+    /// The lines of each file, as far as commits changed them.
+    files: Vec<Vec<String>>,
+}
+
+impl Stream {
+    fn head(&mut self, branch: &str, n: usize, from: Option<&str>) {
+        let message = format!("change {n}");
+        self.text += &format!(
+            "commit refs/heads/{branch}\ncommitter Bench <bench@localhost> {} +0000\ndata {}\n{message}\n",
+            1_700_000_000 + n,
+            message.len()
+        );
+        self.text += &from.map(|it| format!("from {it}\n")).unwrap_or_default();
+    }
+
+    fn file(&mut self, path: &str, text: &str) {
+        self.text += &format!("M 100644 inline {path}\ndata {}\n{text}\n", text.len());
+    }
+
+    fn first(&mut self, shape: &Shape) {
+        self.head("main", 0, None);
+        for file in 0..shape.files {
+            let text = shape.text(file, 0);
+            self.file(&Shape::path(file), &text);
+            self.files
+                .push(text.split_inclusive('\n').map(str::to_owned).collect());
+        }
+    }
+
+    /// One commit of many: lines come, go and change in one file; now and then a block moves.
+    fn commit(&mut self, shape: &Shape, n: usize) {
+        self.head("main", n + 1, None);
+        let file = n * 17 % shape.files;
+        let Some(lines) = self.files.get_mut(file) else {
+            return;
+        };
+        let at = n * 7919 % lines.len().saturating_sub(20).max(1);
+        match n % 4 {
+            0 => lines.insert(at, format!("// a remark of change {n}\n")),
+            1 if lines.len() > shape.lines / 2 => drop(lines.remove(at)),
+            2 => {
+                let block: Vec<String> = lines.drain(at..at + 8).collect();
+                let to = n * 31 % lines.len();
+                lines.splice(to..to, block);
+            }
+            _ => lines[at] = format!("fn change_{n}() -> u32 {{ {n} }}\n"),
+        }
+        let text = lines.concat();
+        self.file(&Shape::path(file), &text);
+    }
+
+    /// A branch on which some files are edited, some moved and edited, some gone.
+    fn other_branch(&mut self, shape: &Shape) {
+        self.head("other", 1, Some("refs/heads/main"));
+        let step = shape.files / shape.changed.max(1);
+        for n in 0..shape.changed {
+            let file = n * step;
+            let path = Shape::path(file);
+            match n % 20 {
+                0 => {
+                    self.text += &format!("D {path}\n");
+                    let text = format!("// moved\n{}", shape.text(file, 1));
+                    self.file(&format!("moved/file{file}.rs"), &text);
+                }
+                1 => self.text += &format!("D {path}\n"),
+                _ => {
+                    let text = format!("// other\n{}", shape.text(file, 1));
+                    self.file(&path, &text);
+                }
+            }
+        }
+    }
+}
+
+struct Place {
+    folder: PathBuf,
+}
+
+impl Place {
+    fn new(name: &str) -> Result<Self> {
+        let folder = std::env::temp_dir().join(format!("engram-bench-{name}"));
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        let place = Self { folder };
+        fs::create_dir_all(place.home())?;
+        fs::create_dir_all(place.repo())?;
+        fs::write(
+            place.home().join("config.toml"),
+            "[limits.rate]\nper_minute = 100000000\nper_hour = 100000000\n",
+        )?;
+        place.git(&["init", "--quiet", "--initial-branch=main"])?;
+        Ok(place)
+    }
+
+    fn home(&self) -> PathBuf {
+        self.folder.join("home")
+    }
+
+    fn repo(&self) -> PathBuf {
+        self.folder.join("repo")
+    }
+
+    fn git(&self, args: &[&str]) -> Result<String> {
+        let output = Command::new("git")
+            .args(["-c", "gc.auto=0"])
+            .current_dir(self.repo())
+            .args(args)
+            .output()?;
+        ensure!(
+            output.status.success(),
+            "git {args:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    }
+
+    fn rev(&self, name: &str) -> Result<String> {
+        self.git(&["rev-parse", name])
+    }
+
+    fn import(&self, stream: &str) -> Result<()> {
+        let mut child = Command::new("git")
+            .current_dir(self.repo())
+            .args(["fast-import", "--quiet"])
+            .stdin(Stdio::piped())
+            .spawn()?;
+        let mut input = child.stdin.take().context("git has no standard input")?;
+        input.write_all(stream.as_bytes())?;
+        drop(input);
+        ensure!(child.wait()?.success(), "git fast-import failed");
+        Ok(())
+    }
+
+    fn engram(&self, binary: &Path, args: &[&str]) -> Command {
+        let mut command = Command::new(binary);
+        command
+            .arg("--home")
+            .arg(self.home())
+            .arg("--repo")
+            .arg(self.repo())
+            .args(args);
+        command
+    }
+
+    fn track(
+        &self,
+        binary: &Path,
+        from: &str,
+        to: &str,
+        spans: &[(usize, usize)],
+    ) -> Result<Duration> {
+        let lines: String = spans
+            .iter()
+            .map(|(file, line)| {
+                let span = json!({ "path": Shape::path(*file), "start": line, "end": line + 7 });
+                format!("{span}\n")
+            })
+            .collect();
+        let file = self.folder.join("spans.jsonl");
+        fs::write(&file, lines)?;
+        let args = ["pointers", "track", "--from", from, "--to", to, "--spans"];
+        let mut answers = 0;
+        let took = timed(|| {
+            let output = self.engram(binary, &args).arg(&file).output()?;
+            ensure!(output.status.success(), "{output:?}");
+            let text = String::from_utf8_lossy(&output.stdout);
+            answers = text.lines().filter(|it| it.contains("\"state\"")).count();
+            Ok(())
+        })?;
+        ensure!(answers == spans.len(), "{answers} of {}", spans.len());
+        Ok(took)
+    }
+
+    /// The time for all, from that of some of them.
+    fn blame(
+        &self,
+        from: &str,
+        to: &str,
+        spans: &[(usize, usize)],
+        blamed: usize,
+    ) -> Result<Duration> {
+        let range = format!("{from}..{to}");
+        let step = (spans.len() / blamed.max(1)).max(1);
+        let some: Vec<_> = spans.iter().step_by(step).collect();
+        let took = timed(|| {
+            for (file, line) in &some {
+                let lines = format!("{line},{}", line + 7);
+                let args = [
+                    "blame",
+                    "--reverse",
+                    "-C",
+                    "-M",
+                    "--porcelain",
+                    "-L",
+                    &lines,
+                ];
+                let path = Shape::path(*file);
+                self.git(&[&args[..], &[&range, "--", &path]].concat())?;
+            }
+            Ok(())
+        })?;
+        Ok(took.mul_f64(spans.len() as f64 / some.len() as f64))
+    }
+
+    fn put_claims(&self, binary: &Path, shape: &Shape) -> Result<()> {
+        let lines: String = (0..CLAIMS)
+            .map(|i| {
+                let file = i * shape.files / CLAIMS.min(shape.files) % shape.files;
+                let line = 1 + i * 7 % (shape.lines - 4);
+                let path = Shape::path(file);
+                let pointer = format!("repo:{path}#L{line}-L{}@main", line + 3);
+                let claim = format!("Claim {i} holds on to {path}.");
+                format!("{}\n", json!({ "claim": claim, "pointers": [pointer] }))
+            })
+            .collect();
+        let file = self.folder.join("claims.jsonl");
+        fs::write(&file, lines)?;
+        let output = self
+            .engram(binary, &["put", "--jsonl"])
+            .arg(&file)
+            .output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let stored = text.lines().filter(|it| it.contains("\"seq\"")).count();
+        ensure!(stored == CLAIMS, "{stored} of {CLAIMS} claims were stored");
+        Ok(())
+    }
+
+    /// A process that stays, and follows the working tree as long as it does.
+    fn follower(&self, binary: &Path) -> Result<Child> {
+        let mut command = self.engram(binary, &["mcp"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        Ok(command.spawn()?)
+    }
+
+    /// The journal as it grows.
+    fn listen(&self, binary: &Path) -> Result<(Child, Receiver<Value>)> {
+        let mut command = self.engram(binary, &["--json", "feed", "--follow"]);
+        let mut child = command.stdout(Stdio::piped()).spawn()?;
+        let output = child.stdout.take().context("no standard output")?;
+        let (tell, heard) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                if let Ok(entry) = serde_json::from_str(&line)
+                    && tell.send(entry).is_err()
+                {
+                    return;
+                }
+            }
+        });
+        Ok((child, heard))
+    }
+
+    fn edit(&self, path: &str) -> Result<()> {
+        let path = self.repo().join(path);
+        let text = fs::read_to_string(&path)?;
+        Ok(fs::write(&path, text.replace("u32", "u64"))?)
+    }
+}
+
+/// What an entry says became of evidence; null where it says something else.
+fn news(entry: &Value) -> &Value {
+    match entry["change"]["kind"] == "anchored" {
+        true => &entry["change"]["with"],
+        false => &Value::Null,
+    }
+}
+
+fn wait(heard: &Receiver<Value>, mut is: impl FnMut(&Value) -> bool) -> Result<()> {
+    loop {
+        match heard.recv_timeout(PATIENCE) {
+            Ok(entry) if is(&entry) => return Ok(()),
+            Ok(_) => {}
+            Err(RecvTimeoutError::Timeout) => bail!("no news for {} s", PATIENCE.as_secs()),
+            Err(RecvTimeoutError::Disconnected) => bail!("the reader of the journal went away"),
+        }
+    }
+}
+
+fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<Duration> {
+    let start = Instant::now();
+    work()?;
+    Ok(start.elapsed())
+}
