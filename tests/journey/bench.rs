@@ -54,7 +54,6 @@ const PLAIN: &str = "const texts = [...document.querySelectorAll('[data-testid=f
     document.body.replaceChildren(list);";
 
 #[test]
-#[ignore = "measures: cargo xtask bench --window"]
 fn the_window_is_measured() {
     let place = PathBuf::from(env::var_os("ENGRAM_BENCH").expect("ENGRAM_BENCH: see xtask"));
     let minutes: u64 = env::var("ENGRAM_BENCH_MINUTES").map_or(0, |it| it.parse().unwrap());

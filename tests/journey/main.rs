@@ -9,6 +9,7 @@
 )]
 
 mod agents;
+#[cfg(feature = "bench")]
 mod bench;
 mod clients;
 mod drift;

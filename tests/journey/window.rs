@@ -157,6 +157,7 @@ impl Window {
     }
 
     /// The window's processes: the program that the driver started, and all that this started.
+    #[cfg(feature = "bench")]
     pub fn processes(&self) -> Vec<u32> {
         let mut all = vec![self.driver.0.id()];
         let mut at = 0;

@@ -4,7 +4,7 @@
 //! engrams through the store's own writing path (the same N gives the same claims), lets the index
 //! read them, and times each request. With a fourth argument, SECONDS, it writes N engrams a second
 //! for that long instead. REPO holds a committed `src/file0.rs`.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods)]
 
 use std::{
     path::{Path, PathBuf},
@@ -154,7 +154,7 @@ fn engram(first: &Engram, number: u64, now: Timestamp) -> Engram {
         ),
         kind: Kind::ALL[(chance / 300 % Kind::ALL.len() as u64) as usize],
         fact_type: FactType::ALL[(chance / 7_000 % 2) as usize],
-        scope: if chance % 17 == 0 {
+        scope: if chance.is_multiple_of(17) {
             Scope::Org
         } else {
             Scope::Project
@@ -163,8 +163,10 @@ fn engram(first: &Engram, number: u64, now: Timestamp) -> Engram {
         content_hash: format!("sha256:{number:064x}"),
         valid_from: now,
         recorded_at: now,
-        expires_at: (chance % 5 == 0).then(|| now + SignedDuration::from_hours(24 * 120)),
-        verified: chance % 9 != 0,
+        expires_at: chance
+            .is_multiple_of(5)
+            .then(|| now + SignedDuration::from_hours(24 * 120)),
+        verified: !chance.is_multiple_of(9),
         ..first.clone()
     };
     it.provenance.created_by = format!("agent-{agent:02}");

@@ -13,6 +13,7 @@ mod history;
 mod icons;
 mod list;
 mod overlay;
+mod pages;
 mod palette;
 mod repositories;
 mod settings;

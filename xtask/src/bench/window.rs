@@ -51,7 +51,7 @@ pub(crate) fn perform(root: &Path, place: &Path, many: u64, minutes: u64) -> Res
             "--test=journey",
             "bench::",
         ])
-        .args(["--", "--ignored", "--nocapture"])
+        .args(["--test=journey", "bench::", "--", "--nocapture"])
         .current_dir(root)
         .env("ENGRAM_BIN", &command)
         .env("ENGRAM_DESKTOP", &desktop)

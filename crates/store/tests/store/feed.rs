@@ -29,9 +29,9 @@ fn version(number: u64) -> Engram {
     it.scope = Scope::ALL[number as usize / 3 % Scope::ALL.len()];
     it.topic = ["", "ledger", "ledger/locks", "ledgers"][number as usize % 4].to_owned();
     it.provenance.created_by = ["Ann", "Bo"][number as usize / 5 % 2].to_owned();
-    it.verified = number % 7 != 0;
+    it.verified = !number.is_multiple_of(7);
     it.recorded_at = at(number as i64);
-    it.expires_at = (number % 2 == 0).then(|| at(number as i64 + 30));
+    it.expires_at = number.is_multiple_of(2).then(|| at(number as i64 + 30));
     if number == 5 {
         it.tags = vec!["quick \"tag\"".to_owned()];
         it.pointers = vec!["repo:src/odd\"name.rs#L1@HEAD".parse().unwrap()];
