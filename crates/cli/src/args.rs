@@ -170,11 +170,18 @@ Each line is answered, in order, by one object:
     /// Whether the evidence of the claims that hold still reads as it did
     #[command(after_help = "Examples:
   engram pointers check                     against the files on disk
-  engram pointers check --changed           before a commit: what does this work touch?")]
+  engram pointers check --changed           before a commit: what does this work touch?
+  engram pointers check --since origin/main --exit-code")]
     Check {
         /// Only what differs from the last commit
-        #[arg(long)]
+        #[arg(long, conflicts_with = "since")]
         changed: bool,
+        /// Only what differs from this commit
+        #[arg(long, value_name = "REV")]
+        since: Option<String>,
+        /// Exit with 1 where the evidence of a claim was edited or is gone
+        #[arg(long)]
+        exit_code: bool,
     },
     /// Point a claim at where its evidence is at the current commit: a new version in its lineage
     Repin {

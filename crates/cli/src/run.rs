@@ -10,8 +10,8 @@ use std::{
 use clap::CommandFactory;
 use engram_engine::{Engine, Options};
 use engram_model::{
-    AgentId, Caller, Code, Draft, EngramId, Feed, Note, PointerInput, Query, Refusal, Reply,
-    Request,
+    AgentId, Caller, Code, Draft, EngramId, Evidence, Feed, Note, PointerInput, Query, Refusal,
+    Reply, Request,
 };
 use engram_server::HttpOptions;
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
@@ -65,8 +65,34 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
             let reply = engine.handle(&caller, request)?;
             print::reply(&reply, json);
             engine.help_index()?;
-            Ok(ExitCode::SUCCESS)
+            Ok(exit_code(verb, &reply))
         }
+    }
+}
+
+/// For hooks: whether what was asked for is a reason to stop.
+fn exit_code(verb: &Verb, reply: &Reply) -> ExitCode {
+    let asked = matches!(
+        verb,
+        Verb::Pointers {
+            verb: PointersVerb::Check {
+                exit_code: true,
+                ..
+            },
+        }
+    );
+    match reply {
+        Reply::Checked(it) if asked => {
+            let drifted = it.engrams.iter();
+            match drifted
+                .filter(|it| Evidence::DRIFTED.contains(&it.standing))
+                .count()
+            {
+                0 => ExitCode::SUCCESS,
+                _ => ExitCode::FAILURE,
+            }
+        }
+        _ => ExitCode::SUCCESS,
     }
 }
 
@@ -109,8 +135,10 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
             filter: engram_model::Filter::default(),
         }),
         Verb::Pointers {
-            verb: PointersVerb::Check { changed },
-        } => Request::CheckPointers { changed: *changed },
+            verb: PointersVerb::Check { changed, since, .. },
+        } => Request::CheckPointers {
+            since: since.clone().or(changed.then(|| "HEAD".to_owned())),
+        },
         Verb::Pointers {
             verb: PointersVerb::Repin { id },
         } => Request::Repin(id.parse()?),

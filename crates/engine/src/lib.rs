@@ -145,8 +145,9 @@ impl Engine {
                 .map(|it| Reply::Facets(Box::new(it))),
             Request::Voices(id) => self.voices(caller, id).map(Reply::Voices),
             Request::Source(view) => self.source(view).map(|it| Reply::Source(Box::new(it))),
-            Request::CheckPointers { changed } => {
-                self.check_pointers(caller, changed).map(Reply::Checked)
+            Request::CheckPointers { since } => {
+                let checked = self.check_pointers(caller, since.as_deref());
+                checked.map(Reply::Checked)
             }
             Request::LoadSample => self.load_sample(caller).map(Reply::Sample),
             Request::RemoveSample => self.remove_sample(caller).map(Reply::Sample),

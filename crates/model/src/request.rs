@@ -45,11 +45,11 @@ pub enum Request {
     Voices(EngramId),
     /// The user's view of a pointed source, with its surroundings.
     Source(SourceView),
-    /// Where the evidence of the claims that hold is now; with `changed`, only of those that the
-    /// work since the last commit touches.
+    /// Where the evidence of the claims that hold is now; with `since`, only of those that the work
+    /// since that commit touches.
     CheckPointers {
-        /// Only what differs from the last commit.
-        changed: bool,
+        /// A revision; what is on disk is compared with it.
+        since: Option<String>,
     },
     /// A new version of a claim whose pointers are where its evidence is at the current commit.
     Repin(EngramId),

@@ -91,15 +91,41 @@ impl Anchors {
                 stands: stands.into_iter().map(unborn).collect(),
             });
         };
-        let kept = Kept::new(repo, shelf, Some(&head));
-        let at_head = self.at_head(repo, &kept, &head, pinned)?;
-        let stands = match repo.workdir() {
-            Some(_) => on_disk(repo, &kept, &head, pinned, at_head),
-            None => at_head.into_iter().map(bare).collect(),
-        };
+        let stands = self.stands(repo, shelf, &head, pinned)?;
         Ok(Look {
             head: Some(head),
             stands,
+        })
+    }
+
+    /// Where each of these is now, by way of this revision in the place of the one that is checked
+    /// out: `since_head` is what the work since then did to them.
+    ///
+    /// # Errors
+    /// A revision that is not there.
+    pub fn since(
+        &mut self,
+        repo: &Repo,
+        shelf: &dyn Shelf,
+        rev: &str,
+        pinned: &[Pinned],
+    ) -> Result<Vec<Stand>, Refusal> {
+        let commit = repo.commit(rev)?.id().to_string();
+        self.stands(repo, shelf, &commit, pinned)
+    }
+
+    fn stands(
+        &mut self,
+        repo: &Repo,
+        shelf: &dyn Shelf,
+        head: &str,
+        pinned: &[Pinned],
+    ) -> Result<Vec<Stand>, Refusal> {
+        let kept = Kept::new(repo, shelf, Some(head));
+        let at_head = self.at_head(repo, &kept, head, pinned)?;
+        Ok(match repo.workdir() {
+            Some(_) => on_disk(repo, &kept, head, pinned, at_head),
+            None => at_head.into_iter().map(bare).collect(),
         })
     }
 

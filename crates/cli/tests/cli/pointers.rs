@@ -77,6 +77,25 @@ fn changed_speaks_of_uncommitted_work_alone() {
     place.commit("src/retry.rs", &SOURCE.replace("= 3", "= 5"));
     assert_eq!(touched(), json!([]), "it is committed");
     assert_eq!(place.checked(&[]).0, json!("needs_reverification"));
+    for (args, code, touched) in [
+        (&["--since", "HEAD~1"][..], 0, 1),
+        (&["--since", "HEAD~1", "--exit-code"], 1, 1),
+        (&["--since", "HEAD", "--exit-code"], 0, 0),
+        (&["--changed", "--exit-code"], 0, 0),
+        (&["--exit-code"], 1, 1),
+    ] {
+        let ran = place.run(&[&["--json", "pointers", "check"], args].concat());
+        assert_eq!(ran.code, Some(code), "{args:?}: {ran:?}");
+        let said: Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!(
+            said["engrams"].as_array().unwrap().len(),
+            touched,
+            "{args:?}"
+        );
+    }
+    let refused = place.run(&["pointers", "check", "--since", "nowhere"]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.err.contains("nowhere"), "{refused:?}");
 }
 
 #[test]

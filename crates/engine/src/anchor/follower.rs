@@ -28,11 +28,11 @@ use crate::{
 };
 
 /// The first change of the tree is looked at after this; those that come meanwhile with it.
-const SOON: Duration = Duration::from_millis(40);
+const SOON: Duration = Duration::from_millis(20);
 /// New claims were just looked at when they were stored: they can wait for company.
 const LATER: Duration = Duration::from_millis(250);
 /// How often, for SOON each, a git is waited for that changes the checkout.
-const WAITS: u32 = 250;
+const WAITS: u32 = 500;
 /// Claims of one entry of the journal.
 const ENTRY: usize = 200;
 /// Entries that are read at once.

@@ -14,7 +14,7 @@ use engram_pointers::{Anchors, Repo, Resolved, Stand, track::State};
 
 use crate::{Engine, HomeShelf, project, read::Eyes};
 
-use pins::{Held, checked, health, held, look};
+use pins::{Held, checked, health, held, look, look_since};
 
 pub(crate) use follower::Following;
 
@@ -32,7 +32,7 @@ impl Engine {
     pub(crate) fn check_pointers(
         &self,
         caller: &Caller,
-        changed: bool,
+        since: Option<&str>,
     ) -> Result<CheckReply, Refusal> {
         let repo = self.repository()?;
         let eyes = self.eyes(caller)?;
@@ -42,8 +42,11 @@ impl Engine {
             .iter()
             .map(|it| held(&repo, &shelf, it, None))
             .collect();
-        let mut anchors = Anchors::default();
-        let (_, found) = look(&mut anchors, &repo, &shelf, held.iter().flatten())?;
+        let all = held.iter().flatten();
+        let found = match since {
+            Some(rev) => look_since(rev, &repo, &shelf, all)?,
+            None => look(&mut Anchors::default(), &repo, &shelf, all)?.1,
+        };
         let mut found = found.into_iter();
         let mut engrams: Vec<CheckedEngram> = engrams
             .iter()
@@ -56,7 +59,10 @@ impl Engine {
                     .map(|(held, found)| {
                         checked(
                             held,
-                            found.and_then(|it| if changed { it.since_head } else { it.here }),
+                            found.and_then(|it| match since {
+                                Some(_) => it.since_head,
+                                None => it.here,
+                            }),
                         )
                     })
                     .collect();
@@ -69,7 +75,7 @@ impl Engine {
             })
             .collect();
         let count = engrams.len() as u64;
-        if changed {
+        if since.is_some() {
             engrams.retain(|it| !matches!(it.standing, Evidence::Holds | Evidence::Unknown));
         }
         Ok(CheckReply {

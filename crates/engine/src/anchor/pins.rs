@@ -146,13 +146,31 @@ pub(super) fn look<'h>(
         .filter_map(|it| it.pinned.clone().ok())
         .collect();
     let Look { head, stands } = anchors.look(repo, shelf, &pinned)?;
+    Ok((head, answers(held, stands)))
+}
+
+/// The same by way of a revision: what the work since then did.
+pub(super) fn look_since<'h>(
+    rev: &str,
+    repo: &Repo,
+    shelf: &dyn Shelf,
+    held: impl Iterator<Item = &'h Held> + Clone,
+) -> Result<Vec<Answer>, Refusal> {
+    let pinned: Vec<Pinned> = held
+        .clone()
+        .filter_map(|it| it.pinned.clone().ok())
+        .collect();
+    let stands = Anchors::default().since(repo, shelf, rev, &pinned)?;
+    Ok(answers(held, stands))
+}
+
+fn answers<'h>(held: impl Iterator<Item = &'h Held>, stands: Vec<Stand>) -> Vec<Answer> {
     let mut stands = stands.into_iter();
     let found = held.map(|it| match &it.pinned {
         Ok(_) => stands.next().ok_or_else(not_answered),
         Err(refusal) => Err(refusal.clone()),
     });
-    let found = found.collect();
-    Ok((head, found))
+    found.collect()
 }
 
 fn not_answered() -> Refusal {

@@ -33,10 +33,8 @@ fn health(at: &Asked, id: EngramId) -> Health {
 }
 
 fn check(at: &Asked, changed: bool) -> CheckReply {
-    match at
-        .0
-        .handle(&Caller::User, Request::CheckPointers { changed })
-    {
+    let since = changed.then(|| "HEAD".to_owned());
+    match at.0.handle(&Caller::User, Request::CheckPointers { since }) {
         Ok(Reply::Checked(reply)) => reply,
         other => panic!("{other:?}"),
     }

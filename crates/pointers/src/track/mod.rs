@@ -52,6 +52,9 @@ struct Origin {
 /// Where each span of `from` is at `to`, in their order. A span that cannot be answered has its own
 /// refusal; where a side is not there, each has.
 pub fn track(repo: &Repo, from: &Side, to: &Side, spans: &[Span]) -> Vec<Result<Anchor, Refusal>> {
+    if spans.is_empty() {
+        return Vec::new();
+    }
     let sides = from.find(repo).and_then(|from| Ok((from, to.find(repo)?)));
     let ((old, from_commit), (new, to_commit)) = match sides {
         Ok(sides) => sides,
