@@ -81,9 +81,11 @@ fn build_engram() -> PathBuf {
     desktop().with_file_name("engram")
 }
 
-/// The window, built by cargo for this test.
+/// The window, built by cargo for this test; or `$ENGRAM_DESKTOP` as it is.
 pub fn desktop() -> &'static Path {
-    Path::new(env!("CARGO_BIN_EXE_engram-desktop"))
+    static FOUND: OnceLock<PathBuf> = OnceLock::new();
+    let built = || PathBuf::from(env!("CARGO_BIN_EXE_engram-desktop"));
+    FOUND.get_or_init(|| env::var_os("ENGRAM_DESKTOP").map_or_else(built, PathBuf::from))
 }
 
 /// The root of this workspace.

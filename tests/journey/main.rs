@@ -9,6 +9,8 @@
 )]
 
 mod agents;
+#[cfg(feature = "bench")]
+mod bench;
 mod clients;
 mod dashboard;
 mod drift;
@@ -18,6 +20,7 @@ mod frame;
 mod graphics;
 mod journey;
 mod machine;
+mod many;
 mod model_stub;
 mod pictures;
 mod records;

@@ -23,7 +23,9 @@ const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 pub struct Window {
     http: ureq::Agent,
     session: String,
-    _driver: Running,
+    /// Ends with the window.
+    #[cfg_attr(not(feature = "bench"), expect(dead_code, reason = "held, not read"))]
+    driver: Running,
     /// Where it is drawn; a browser without a head has none.
     display: Option<Display>,
 }
@@ -69,7 +71,7 @@ impl Window {
         let mut window = Self {
             http,
             session: format!("http://127.0.0.1:{port}/session"),
-            _driver: driver,
+            driver,
             display,
         };
         let opened = window.post("", json!({"capabilities": {"alwaysMatch": options}}));
@@ -184,6 +186,26 @@ impl Window {
         );
     }
 
+    /// The window's processes: the program that the driver started, and all that this started.
+    #[cfg(feature = "bench")]
+    pub fn processes(&self) -> Vec<u32> {
+        let mut all = vec![self.driver.0.id()];
+        let mut at = 0;
+        while let Some(parent) = all.get(at) {
+            let children = format!("/proc/{parent}/task");
+            for thread in std::fs::read_dir(children).into_iter().flatten().flatten() {
+                let list = std::fs::read_to_string(thread.path().join("children"));
+                let list = list.unwrap_or_default();
+                all.extend(
+                    list.split_whitespace()
+                        .filter_map(|it| it.parse::<u32>().ok()),
+                );
+            }
+            at += 1;
+        }
+        all.split_off(1)
+    }
+
     /// Starts a program on the display of this window, to its end.
     pub fn beside(&self, program: &Path, args: &[String]) {
         ok(self.drawn().command(program.to_owned()).args(args));
@@ -192,6 +214,11 @@ impl Window {
     /// Runs a script in the page and returns what it returns.
     pub fn script(&self, script: &str, args: Value) -> Value {
         self.post("/execute/sync", json!({"script": script, "args": args}))
+    }
+
+    /// Runs a script in the page until it calls its last argument, and returns what it says there.
+    pub fn script_until(&self, script: &str, args: Value) -> Value {
+        self.post("/execute/async", json!({"script": script, "args": args}))
     }
 
     /// Waits until an expression of the page holds; looks again whenever the page changes.

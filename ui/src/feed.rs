@@ -10,47 +10,94 @@ use jiff::Timestamp;
 
 use crate::words::State;
 
-/// Most engrams that stay in memory while the person is at the newest; older ones are paged in again.
-pub const MOST: usize = 5_000;
+/// Most engrams that stay in memory; those beyond are paged in again when they are scrolled to.
+pub const MOST: usize = 2_000;
 
-/// The engrams of one project, newest first.
+/// A stretch of the engrams of one project, newest first; as a rule the newest.
 #[derive(Clone, Debug, Default)]
 pub struct Feed {
     rows: VecDeque<Arc<Engram>>,
     /// Arrived while the person reads further down; newest first.
     waiting: VecDeque<Arc<Engram>>,
+    /// Arrived too, and were not kept: they are read when they are asked for.
+    missed: usize,
     known: HashSet<EngramId>,
     /// Old version to the newer one.
     replaced: HashMap<EngramId, EngramId>,
     head: u64,
-    all_loaded: bool,
+    /// The place before which older engrams are asked for; none when all are here.
+    older: Option<u64>,
+    /// The place after which newer ones are asked for; none while the list reaches the newest.
+    newer: Option<u64>,
     /// What the list is limited to: new engrams that are not like this are not listed.
     filter: Filter,
 }
 
 impl Feed {
     /// Begins again from the newest page of what `filter` leaves.
-    pub fn load(&mut self, page: FeedPage, asked: usize, filter: Filter) {
+    pub fn load(&mut self, page: FeedPage, filter: Filter) {
         *self = Self {
             filter,
+            head: page.head,
             ..Self::default()
         };
-        self.head = page.head;
-        self.older(page, asked);
+        self.add_older(page);
+    }
+
+    /// Begins again from the oldest page of what the filter leaves, oldest first.
+    pub fn load_oldest(&mut self, page: FeedPage) {
+        let (missed, newer) = (self.waiting(), page.next);
+        *self = Self {
+            filter: std::mem::take(&mut self.filter),
+            head: self.head,
+            missed,
+            newer: Some(0),
+            ..Self::default()
+        };
+        self.add_newer(page);
+        if newer.is_none() {
+            self.missed = 0;
+        }
     }
 
     /// Adds a page of older entries, newest first.
-    pub fn older(&mut self, page: FeedPage, asked: usize) {
-        self.all_loaded = page.entries.len() < asked;
+    pub fn add_older(&mut self, page: FeedPage) {
+        self.older = page.next;
         for entry in page.entries {
-            let (seq, change) = (entry.seq, entry.change);
-            if let Change::Stored(engram) = change {
-                self.head = self.head.max(seq);
-                if self.learn(&engram) {
-                    self.rows.push_back(Arc::from(engram));
-                }
+            if let Change::Stored(engram) = entry.change
+                && self.learn(&engram)
+            {
+                self.rows.push_back(Arc::from(engram));
             }
         }
+        if self.rows.len() > MOST {
+            let beyond = self.rows.len() - MOST;
+            let gone: Vec<_> = self.rows.drain(..beyond).collect();
+            self.let_go(gone);
+            self.miss_waiting();
+            self.newer = self.rows.front().map(|it| it.seq);
+        }
+    }
+
+    /// Adds a page of newer entries, oldest first.
+    pub fn add_newer(&mut self, page: FeedPage) {
+        for entry in page.entries {
+            if let Change::Stored(engram) = entry.change
+                && self.learn(&engram)
+            {
+                self.rows.push_front(Arc::from(engram));
+            }
+        }
+        // What arrived after the page was read is asked for too.
+        let is_newest = page.next.is_none() && page.head >= self.head;
+        self.newer = match is_newest {
+            true => None,
+            false => page.next.or(self.rows.front().map(|it| it.seq)).or(Some(0)),
+        };
+        if is_newest {
+            self.missed = 0;
+        }
+        self.trim();
     }
 
     /// Applies entries from the live journal; `hold` keeps new engrams back until [`Feed::release`].
@@ -63,17 +110,7 @@ impl Feed {
             }
             self.head = entry.seq;
             match entry.change {
-                Change::Stored(engram) => {
-                    if self.learn(&engram) && self.filter.admits(&engram) {
-                        let to = if hold {
-                            &mut self.waiting
-                        } else {
-                            &mut self.rows
-                        };
-                        to.push_front(Arc::from(engram));
-                        new += 1;
-                    }
-                }
+                Change::Stored(engram) => new += usize::from(self.arrive(engram, hold)),
                 Change::Corroborated(id) => self.edit(id, |it| it.figures.corroborations += 1),
                 Change::Forgotten(id) => self.edit(id, |it| it.valid_until = Some(entry.at)),
                 Change::Redacted(id) => self.redact(id, entry.at),
@@ -85,22 +122,52 @@ impl Feed {
                 Change::Dereferenced { .. } | Change::Noted { .. } => {}
             }
         }
-        if !hold && self.rows.len() > MOST {
-            self.trim();
+        if self.waiting.len() > MOST {
+            self.miss_waiting();
+            self.newer = self.rows.front().map(|it| it.seq).or(Some(0));
         }
+        self.trim();
         new
     }
 
-    /// Shows what was held back.
-    pub fn release(&mut self) {
+    /// Takes a new engram in; whether it is listed.
+    fn arrive(&mut self, engram: Box<Engram>, hold: bool) -> bool {
+        if !self.filter.admits(&engram) {
+            self.replace(&engram);
+            return false;
+        }
+        if self.newer.is_some() {
+            self.replace(&engram);
+            self.missed += 1;
+            return true;
+        }
+        if !self.learn(&engram) {
+            return false;
+        }
+        let to = if hold {
+            &mut self.waiting
+        } else {
+            &mut self.rows
+        };
+        to.push_front(Arc::from(engram));
+        true
+    }
+
+    /// Shows what was held back; false where it must be read, since it was not kept.
+    pub fn release(&mut self) -> bool {
+        if self.newer.is_some() {
+            return false;
+        }
         while let Some(engram) = self.waiting.pop_back() {
             self.rows.push_front(engram);
         }
+        self.trim();
+        true
     }
 
     /// How many engrams are held back.
     pub fn waiting(&self) -> usize {
-        self.waiting.len()
+        self.waiting.len() + self.missed
     }
 
     /// Newest place in the journal that was seen.
@@ -110,15 +177,20 @@ impl Feed {
 
     /// The place before which older entries are asked for; nothing when all are here.
     pub fn next_page(&self) -> Option<u64> {
-        match self.all_loaded {
-            true => None,
-            false => self.rows.back().map(|it| it.seq),
-        }
+        self.older
+    }
+
+    /// The place after which newer entries are asked for; nothing while the list reaches the newest.
+    pub fn newer_page(&self) -> Option<u64> {
+        self.newer
     }
 
     /// Whether there is nothing at all, here or further back.
     pub fn is_empty(&self) -> bool {
-        self.filter.is_empty() && self.rows.is_empty() && self.waiting.is_empty() && self.all_loaded
+        self.filter.is_empty()
+            && self.rows.is_empty()
+            && self.waiting() == 0
+            && self.older.is_none()
     }
 
     /// Newest first, as they lie.
@@ -160,15 +232,20 @@ impl Feed {
         self.replaced.get(&id).copied()
     }
 
+    /// Whether it was not listed before.
     fn learn(&mut self, engram: &Engram) -> bool {
-        if let Some(old) = engram.supersedes {
-            self.replaced.insert(old, engram.id);
-            let from = engram.valid_from;
-            self.edit(old, |it| {
-                it.valid_until.get_or_insert(from);
-            });
-        }
+        self.replace(engram);
         self.known.insert(engram.id)
+    }
+
+    /// Closes the version whose place it takes.
+    fn replace(&mut self, engram: &Engram) {
+        let Some(old) = engram.supersedes else { return };
+        self.replaced.insert(old, engram.id);
+        let from = engram.valid_from;
+        self.edit(old, |it| {
+            it.valid_until.get_or_insert(from);
+        });
     }
 
     fn edit(&mut self, id: EngramId, change: impl FnOnce(&mut Engram)) {
@@ -193,12 +270,30 @@ impl Feed {
         }
     }
 
+    /// Lets go of the oldest beyond [`MOST`].
     fn trim(&mut self) {
-        for engram in self.rows.drain(MOST..) {
+        if self.rows.len() > MOST {
+            let gone: Vec<_> = self.rows.drain(MOST..).collect();
+            self.let_go(gone);
+            self.older = self.rows.back().map(|it| it.seq);
+        }
+        // Versions that were replaced and never listed.
+        if self.replaced.len() > 2 * MOST {
+            self.replaced.retain(|old, _| self.known.contains(old));
+        }
+    }
+
+    fn let_go(&mut self, gone: impl IntoIterator<Item = Arc<Engram>>) {
+        for engram in gone {
             self.known.remove(&engram.id);
             self.replaced.remove(&engram.id);
         }
-        self.all_loaded = false;
+    }
+
+    fn miss_waiting(&mut self) {
+        self.missed += self.waiting.len();
+        let gone = std::mem::take(&mut self.waiting);
+        self.let_go(gone);
     }
 }
 
@@ -234,7 +329,7 @@ mod tests {
         entry(seq, Change::Stored(Box::new(engram(seq, claim))))
     }
 
-    fn loaded(seqs: std::ops::RangeInclusive<u64>, asked: usize) -> Feed {
+    fn loaded(seqs: std::ops::RangeInclusive<u64>, next: Option<u64>) -> Feed {
         let mut feed = Feed::default();
         let head = *seqs.end();
         let entries = seqs
@@ -244,10 +339,10 @@ mod tests {
         feed.load(
             FeedPage {
                 entries,
+                next,
                 head,
                 engrams: 0,
             },
-            asked,
             Filter::default(),
         );
         feed
@@ -259,7 +354,7 @@ mod tests {
 
     #[test]
     fn live_entries_go_on_top_once() {
-        let mut feed = loaded(3..=4, 2);
+        let mut feed = loaded(3..=4, Some(3));
         assert_eq!(
             feed.live(
                 vec![stored(4, "again"), stored(7, "new"), stored(8, "newer")],
@@ -276,16 +371,17 @@ mod tests {
         assert_eq!(feed.next_page(), Some(3));
         let page = FeedPage {
             entries: vec![stored(2, "old")],
+            next: None,
             head: 8,
             engrams: 5,
         };
-        feed.older(page, 2);
+        feed.add_older(page);
         assert_eq!((seqs(&feed), feed.next_page()), (vec![8, 7, 4, 3, 2], None));
     }
 
     #[test]
     fn what_is_held_back_moves_nothing_until_released() {
-        let mut feed = loaded(1..=2, 100);
+        let mut feed = loaded(1..=2, None);
         assert_eq!(feed.live(vec![stored(3, "c"), stored(4, "d")], true), 2);
         assert_eq!((seqs(&feed), feed.waiting()), (vec![2, 1], 2));
         feed.release();
@@ -295,7 +391,7 @@ mod tests {
     #[test]
     fn closing_a_window_shows_on_the_row() {
         let now = "2026-11-20T12:00:00Z".parse().unwrap();
-        let mut feed = loaded(1..=6, 100);
+        let mut feed = loaded(1..=6, None);
         let twin = {
             let mut it = engram(7, "claim 3");
             it.supersedes = Some(engram(4, "").id);
@@ -354,25 +450,96 @@ mod tests {
             ("ledger/", vec![2, 1]),
         ] {
             let mut feed = Feed::default();
-            feed.load(FeedPage::default(), 9, words(text));
+            feed.load(FeedPage::default(), words(text));
             let entries = vec![stored(1, "Retries"), stored(2, "Locks are held")];
             assert_eq!(feed.live(entries, false), want.len(), "{text:?}");
             assert_eq!((seqs(&feed), feed.head()), (want, 2), "{text:?}");
         }
     }
 
+    fn page(seqs: impl Iterator<Item = u64>, next: Option<u64>, head: u64) -> FeedPage {
+        FeedPage {
+            entries: seqs.map(|seq| stored(seq, "x")).collect(),
+            next,
+            head,
+            engrams: 0,
+        }
+    }
+
+    /// First and last row, how many, where the pages before and after begin, how many are new.
+    fn stretch(feed: &Feed) -> (u64, u64, usize, Option<u64>, Option<u64>, usize) {
+        let all = seqs(feed);
+        let (first, last) = (all[0], all[all.len() - 1]);
+        (
+            first,
+            last,
+            all.len(),
+            feed.newer_page(),
+            feed.next_page(),
+            feed.waiting(),
+        )
+    }
+
     #[test]
-    fn memory_stays_bounded() {
-        let mut feed = loaded(1..=2, 100);
-        let many = (3..=(MOST as u64 + 10))
+    fn memory_stays_bounded_however_far_one_goes() {
+        let most = MOST as u64;
+        let mut feed = loaded(10_001..=10_200, Some(10_001));
+        // Down, further than is kept.
+        for below in (1..=10_000).rev().step_by(200) {
+            feed.add_older(page((below - 199..=below).rev(), Some(below - 199), 10_200));
+            assert!(feed.rows().len() <= MOST && feed.known.len() <= MOST);
+        }
+        assert_eq!(stretch(&feed), (most, 1, MOST, Some(most), Some(1), 0));
+        // What arrives now is counted, not kept.
+        assert_eq!(feed.live(vec![stored(10_201, "new")], true), 1);
+        assert!(!feed.release(), "it must be read");
+        assert_eq!(stretch(&feed), (most, 1, MOST, Some(most), Some(1), 1));
+        // Up again: a page that was read before the newest arrived is not the last.
+        feed.add_newer(page(most + 1..=most + 200, Some(most + 200), 10_201));
+        assert_eq!(
+            stretch(&feed),
+            (most + 200, 201, MOST, Some(most + 200), Some(201), 1)
+        );
+        feed.add_newer(page(most + 201..=most + 300, None, 10_200));
+        assert_eq!(feed.newer_page(), Some(most + 300));
+        feed.add_newer(page(10_201..=10_201, None, 10_201));
+        assert_eq!(stretch(&feed), (10_201, 302, MOST, None, Some(302), 0));
+        // At the newest end, old ones go.
+        let many = (10_202..=20_000).map(|seq| stored(seq, "x")).collect();
+        feed.live(many, false);
+        let last = 20_001 - most;
+        assert_eq!(stretch(&feed), (20_000, last, MOST, None, Some(last), 0));
+        // Held back further down: not without bound.
+        let many = (20_001..=20_000 + most + 1)
             .map(|seq| stored(seq, "x"))
             .collect();
-        feed.live(many, false);
-        assert_eq!(feed.rows().len(), MOST);
+        feed.live(many, true);
         assert_eq!(
-            feed.next_page(),
-            Some(11),
-            "what was dropped can be paged in again"
+            stretch(&feed),
+            (20_000, last, MOST, Some(20_000), Some(last), MOST + 1)
         );
+        assert_eq!(feed.known.len(), MOST);
+        // The oldest end.
+        feed.load_oldest(page(1..=200, Some(200), 20_000));
+        assert_eq!(stretch(&feed), (200, 1, 200, Some(200), None, MOST + 1));
+    }
+
+    #[test]
+    fn what_the_filter_leaves_out_is_not_remembered() {
+        let mut feed = Feed::default();
+        let nothing = Filter {
+            text: "nothing".to_owned(),
+            ..Filter::default()
+        };
+        feed.load(FeedPage::default(), nothing);
+        let new = |seq: u64| {
+            let mut it = engram(seq, "new");
+            it.supersedes = Some(engram(seq - 1, "").id);
+            entry(seq, Change::Stored(Box::new(it)))
+        };
+        for from in (1..=10 * MOST as u64).step_by(500) {
+            feed.live((from..from + 500).map(new).collect(), false);
+            assert!(feed.known.is_empty() && feed.replaced.len() <= 2 * MOST + 500);
+        }
     }
 }

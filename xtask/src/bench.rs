@@ -1,6 +1,8 @@
 //! `cargo xtask bench`: where the time goes, each figure beside a plain baseline of the same run,
 //! since machines differ and are noisy. Drives the release binary as its users do: over MCP.
 
+mod window;
+
 use std::{
     fs,
     io::{BufRead, BufReader, Write},
@@ -23,6 +25,18 @@ pub(crate) struct Bench {
     /// Another engram binary than the release build
     #[arg(long)]
     binary: Option<PathBuf>,
+    /// Measure the window instead, with 1,000 engrams and with --many
+    #[arg(long)]
+    window: bool,
+    /// Engrams of the larger home that the window is measured on
+    #[arg(long, default_value_t = 1_000_000)]
+    many: u64,
+    /// Minutes of 200 writes a second, to see what they leave in the window's memory
+    #[arg(long, default_value_t = 0)]
+    minutes: u64,
+    /// Where the homes of the window are kept
+    #[arg(long)]
+    place: Option<PathBuf>,
 }
 
 /// Lines of each source file that claims point into.
@@ -32,6 +46,10 @@ const ASKED: usize = 200;
 
 impl Bench {
     pub(crate) fn perform(self, root: &Path) -> Result<()> {
+        if self.window {
+            let place = self.place.unwrap_or_else(window::default_place);
+            return window::perform(root, &place, self.many, self.minutes);
+        }
         let binary = match self.binary {
             Some(binary) => binary,
             None => shell::build(root, &["--release", "--package", "engram-cli"])?

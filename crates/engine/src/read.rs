@@ -44,7 +44,7 @@ impl Engine {
         let now = self.now_here()?;
         let worktree = self.worktree()?;
         let mut page = self.store.read::<_, Refusal>(|it| {
-            let mut entries = it.feed(project, &worktree, feed)?;
+            let (mut entries, next) = it.feed(project, &worktree, feed)?;
             entries.retain(|entry| match &entry.change {
                 engram_model::Change::Stored(engram) => eyes.may_see(engram),
                 // How evidence stands in another working tree is no news in this one.
@@ -53,6 +53,7 @@ impl Engine {
             });
             Ok(FeedPage {
                 entries,
+                next,
                 head: it.head()?,
                 engrams: it.count_engrams(project, now)?.holding,
             })

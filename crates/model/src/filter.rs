@@ -89,7 +89,8 @@ impl Filter {
             && self.has_words(it)
     }
 
-    fn has_topic(&self, topic: &str) -> bool {
+    /// Whether a topic is the one asked for, or below it.
+    pub fn has_topic(&self, topic: &str) -> bool {
         let wanted = self.topic();
         wanted.is_empty()
             || topic
@@ -147,6 +148,9 @@ pub struct Facets {
     pub verified: Vec<(bool, u64)>,
     /// By how their evidence stands, of those that hold and were looked at.
     pub health: Vec<(Evidence, u64)>,
+    /// Whether only the newest versions were counted: what is asked for is not kept as counts, and
+    /// there are too many to look at each.
+    pub partial: bool,
 }
 
 /// Somebody who said the same.

@@ -358,8 +358,12 @@ pub struct Feed {
 /// A page of the feed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FeedPage {
-    /// The entries, in the order that was asked for.
+    /// The entries, in the order that was asked for. Fewer than were asked for, or none, are no
+    /// sign of the end: a filter is looked for a stretch at a time.
     pub entries: Vec<Entry>,
+    /// The place at which the next page begins; absent at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<u64>,
     /// The newest place in the journal when this was read.
     pub head: u64,
     /// How many engrams hold now.

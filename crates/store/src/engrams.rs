@@ -14,6 +14,9 @@ const COLUMNS: &str = "engram.seq, journal.body, engram.valid_until, content.cla
      LEFT JOIN content ON content.engram = engram.id
      LEFT JOIN figure ON figure.engram = engram.id";
 
+/// Microseconds, as the table `held` counts by them.
+const HOUR: i64 = 3_600_000_000;
+
 /// What a project holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CommitCount {
@@ -156,26 +159,36 @@ impl Reader<'_> {
         )
     }
 
-    /// How many engrams a project holds.
+    /// How many engrams a project holds: from the counts of the hours in which they expire, and the
+    /// versions of this hour.
     pub fn count_engrams(&self, project: ProjectId, now: Timestamp) -> Result<CommitCount> {
-        let count = |sql: &str, values: &[&dyn rusqlite::ToSql]| -> Result<u64> {
-            let count: i64 = self
-                .0
-                .prepare_cached(sql)?
-                .query_row(values, |row| row.get(0))?;
-            Ok(count as u64)
-        };
-        let project = project.to_string();
+        let hour = now.as_microsecond().div_euclid(HOUR);
+        let (ever, later): (i64, i64) = self
+            .0
+            .prepare_cached(
+                "SELECT coalesce(sum(ever), 0), coalesce(sum(open) FILTER (WHERE hour > ?2), 0)
+                 FROM held WHERE project = ?1",
+            )?
+            .query_row(params![project.to_string(), hour], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?;
+        let soon: i64 = self
+            .0
+            .prepare_cached(
+                "SELECT count(*) FROM engram INDEXED BY engram_open
+                 WHERE project = ?1 AND valid_until IS NULL AND expires_at > ?2 AND expires_at < ?3",
+            )?
+            .query_row(
+                params![
+                    project.to_string(),
+                    now.as_microsecond(),
+                    hour.saturating_add(1).saturating_mul(HOUR)
+                ],
+                |row| row.get(0),
+            )?;
         Ok(CommitCount {
-            holding: count(
-                "SELECT count(*) FROM engram WHERE project = ?1 AND valid_until IS NULL
-                 AND (expires_at IS NULL OR expires_at > ?2)",
-                &[&project, &now.as_microsecond()],
-            )?,
-            ever: count(
-                "SELECT count(*) FROM engram WHERE project = ?1",
-                &[&project],
-            )?,
+            holding: (later + soon) as u64,
+            ever: ever as u64,
         })
     }
 }

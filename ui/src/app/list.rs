@@ -8,7 +8,7 @@ use wasm_bindgen::{JsCast, prelude::Closure};
 
 use super::{dom, filter, first_run, icons::Icon, state::App, states};
 use crate::{
-    feed::Feed,
+    feed::{Feed, MOST},
     layout::Layout,
     words::{self, State},
 };
@@ -49,8 +49,11 @@ pub(crate) fn List() -> impl IntoView {
     let holding = move || app.status.get().map(|it| words::thousands(it.engrams));
     let left = move || {
         let is_on = !app.filter.with(Filter::is_empty);
-        let total = is_on.then(|| app.facets.get().map(|it| it.total)).flatten();
-        total.map(|it| format!("{} found", words::thousands(it)))
+        let facets = is_on.then(|| app.facets.get()).flatten();
+        facets.map(|it| {
+            let more = if it.partial { " or more" } else { "" };
+            format!("{}{more} found", words::thousands(it.total))
+        })
     };
     let count = move || left().or_else(holding);
     view! {
@@ -116,15 +119,28 @@ fn Rows() -> impl IntoView {
     };
 
     follow_size(box_ref, at);
+    // The first row on the screen, and how far it is above the edge.
+    let anchor = StoredValue::new(None::<(EngramId, u32)>);
+    let anchored = move |scroll: u32| {
+        layout.with_untracked(|layout| {
+            let first = layout.window(scroll, 1, 0).start;
+            let row = rows.with_untracked(|rows| rows.get(first).map(|it| it.id));
+            row.map(|id| (id, scroll.saturating_sub(layout.top(first))))
+        })
+    };
     let measure = move || {
         let Some(element) = box_ref.get_untracked() else {
             return;
         };
         let scroll = element.scroll_top().max(0) as u32;
         at.update(|it| it.scroll = scroll);
-        let at_top = scroll < 4;
+        anchor.set_value(anchored(scroll));
+        let is_newest = app.feed.with_untracked(|it| it.newer_page().is_none());
+        let at_top = scroll < 4 && is_newest;
         if at_top && app.feed.with_untracked(Feed::waiting) > 0 {
-            app.feed.update(Feed::release);
+            app.feed.update(|it| {
+                it.release();
+            });
         }
         if app.at_top.get_untracked() != at_top {
             app.at_top.set(at_top);
@@ -133,9 +149,30 @@ fn Rows() -> impl IntoView {
     let scroll_to = move |top: u32| {
         if let Some(element) = box_ref.get_untracked() {
             element.set_scroll_top(top as i32);
+            // Rows that came just now are not laid out yet, and there may be no room to scroll.
+            if element.scroll_top() != top as i32 {
+                request_animation_frame(move || element.set_scroll_top(top as i32));
+            }
             measure();
         }
     };
+    // Rows that come or go above the screen do not move what is on it.
+    Effect::new(move |before: Option<Option<EngramId>>| {
+        let first = rows.with(|rows| rows.first().map(|it| it.id));
+        let held = anchor.get_value();
+        if let (Some(before), Some((id, above))) = (before, held)
+            && before != first
+            && at.with_untracked(|it| it.scroll) >= 4
+            && let Some(index) = rows.with_untracked(|all| all.iter().position(|it| it.id == id))
+        {
+            scroll_to(
+                layout
+                    .with_untracked(|it| it.top(index))
+                    .saturating_add(above),
+            );
+        }
+        first
+    });
     Effect::new(move |before: Option<u32>| {
         let asked = app.scroll_to_top.get();
         if before.is_some_and(|it| it != asked) {
@@ -162,6 +199,12 @@ fn Rows() -> impl IntoView {
         let near = window.get().end + NEAR_END >= layout.with(Layout::len);
         if near {
             app.load_older();
+        }
+    });
+    Effect::new(move |_| {
+        layout.track();
+        if window.get().start <= NEAR_END {
+            app.load_newer();
         }
     });
 
@@ -366,6 +409,7 @@ impl Widths {
         }
         let known = self.known.with_value(|all| all.get(&engram.id).copied());
         let width = known.unwrap_or_else(|| {
+            self.known.update_value(forget_many);
             let width = self.canvas.with_value(|canvas| {
                 canvas
                     .as_ref()
@@ -385,6 +429,13 @@ impl Widths {
     }
 }
 
+/// Begins again where far more rows were seen than are listed.
+fn forget_many<T>(all: &mut HashMap<EngramId, T>) {
+    if all.len() > 4 * MOST {
+        all.clear();
+    }
+}
+
 /// When each row was first on the screen: on the row as `data-shown-at`, so that it can be measured from outside.
 #[derive(Clone, Default)]
 struct ShownAt(Arc<std::sync::Mutex<HashMap<EngramId, f64>>>);
@@ -394,9 +445,10 @@ impl ShownAt {
         let all = self.0.clone();
         request_animation_frame(move || {
             let now = js_sys::Date::now();
-            let at = all
-                .lock()
-                .map_or(now, |mut all| *all.entry(id).or_insert(now));
+            let at = all.lock().map_or(now, |mut all| {
+                forget_many(&mut all);
+                *all.entry(id).or_insert(now)
+            });
             // An attribute that cannot be set is only missed by who measures.
             let _ = element.set_attribute("data-shown-at", &format!("{at:.0}"));
         });

@@ -15,6 +15,7 @@ mod history;
 mod icons;
 mod list;
 mod overlay;
+mod pages;
 mod palette;
 mod repositories;
 mod settings;

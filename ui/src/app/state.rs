@@ -13,13 +13,13 @@ use super::{
     dom,
 };
 use crate::{
-    feed::Feed,
+    feed::{Feed, MOST},
     route::Route,
     words::{self, Clock},
 };
 
 /// Entries of one page.
-const PAGE: usize = 200;
+pub(super) const PAGE: usize = 200;
 /// Longest wait between attempts to reconnect, in seconds.
 const PATIENCE: u64 = 4;
 
@@ -102,7 +102,8 @@ pub(crate) struct App {
     attempts: StoredValue<u64>,
     /// A new attempt to connect is due.
     is_waiting: StoredValue<bool>,
-    older_is_coming: StoredValue<bool>,
+    /// A page of older or newer engrams is on its way.
+    pub(super) page_is_coming: StoredValue<bool>,
     status_due: StoredValue<bool>,
     unannounced: StoredValue<usize>,
     toast_number: StoredValue<u64>,
@@ -154,7 +155,7 @@ impl App {
             live: StoredValue::new_local(None),
             attempts: StoredValue::new(0),
             is_waiting: StoredValue::new(false),
-            older_is_coming: StoredValue::new(false),
+            page_is_coming: StoredValue::new(false),
             status_due: StoredValue::new(false),
             unannounced: StoredValue::new(0),
             toast_number: StoredValue::new(0),
@@ -228,7 +229,7 @@ impl App {
                 ..Default::default()
             })
             .await?;
-        self.feed.update(|feed| feed.load(page, PAGE, route.filter));
+        self.feed.update(|feed| feed.load(page, route.filter));
         self.phase.set(Phase::Ready);
         self.count_facets();
         if let Some(id) = route.engram {
@@ -247,7 +248,7 @@ impl App {
         }
     }
 
-    async fn read_feed(self, feed: FeedRequest) -> Result<FeedPage, Refusal> {
+    pub(super) async fn read_feed(self, feed: FeedRequest) -> Result<FeedPage, Refusal> {
         match self.backend().read(Request::Feed(feed)).await? {
             Reply::Feed(page) => Ok(page),
             _ => Err(strange(&"not a page of the feed")),
@@ -377,6 +378,11 @@ impl App {
             if newest <= head {
                 return Ok(());
             }
+            if newest - head > MOST as u64 {
+                // More than the list keeps.
+                self.list_anew();
+                return Ok(());
+            }
             let after = FeedRequest {
                 after: Some(head),
                 limit: Some(PAGE),
@@ -392,35 +398,6 @@ impl App {
                 return Ok(());
             }
         }
-    }
-
-    /// A page of older engrams, when there are any and none is on its way.
-    pub(crate) fn load_older(self) {
-        let Some(before) = self.feed.with_untracked(Feed::next_page) else {
-            return;
-        };
-        if self.older_is_coming.get_value() {
-            return;
-        }
-        self.older_is_coming.set_value(true);
-        spawn_local(async move {
-            let request = FeedRequest {
-                before: Some(before),
-                limit: Some(PAGE),
-                filter: self.filter.get_untracked(),
-                ..Default::default()
-            };
-            let number = self.filter_number.get_value();
-            match self.read_feed(request).await {
-                // Another list may have begun meanwhile.
-                Ok(page) if self.filter_number.get_value() == number => {
-                    self.feed.update(|feed| feed.older(page, PAGE));
-                }
-                Ok(_) => {}
-                Err(refusal) => self.complain(refusal),
-            }
-            self.older_is_coming.set_value(false);
-        });
     }
 
     /// The rows of the list.
@@ -476,21 +453,15 @@ impl App {
         self.filter_number.set_value(number);
         let filter = self.filter.get_untracked();
         spawn_local(async move {
-            let request = FeedRequest {
-                limit: Some(PAGE),
-                filter: filter.clone(),
-                ..Default::default()
-            };
-            let page = self.read_feed(request).await;
-            if self.filter_number.get_value() != number {
-                return; // another filter was chosen meanwhile
-            }
-            match page {
+            match self.read_feed(self.request()).await {
+                // Another filter was chosen meanwhile.
+                Ok(_) if self.filter_number.get_value() != number => return,
                 Ok(page) => {
-                    self.feed.update(|feed| feed.load(page, PAGE, filter));
+                    self.feed.update(|feed| feed.load(page, filter));
                     self.at_top.set(true);
                     self.scroll_to_top.update(|it| *it = it.wrapping_add(1));
-                    if untrack(|| self.is_drift() && !self.is_listed()) {
+                    let is_none = self.selected.get_untracked().is_none();
+                    if is_none || untrack(|| self.is_drift() && !self.is_listed()) {
                         self.select_newest();
                     }
                     let found = self.feed.with_untracked(|feed| feed.rows().len()) as u64;
@@ -567,6 +538,17 @@ impl App {
 
     /// Moves the selection by rows; with none, to the first.
     pub(crate) fn step(self, by: isize) {
+        let (older, newer) = self
+            .feed
+            .with_untracked(|it| (it.next_page().is_some(), it.newer_page().is_some()));
+        match by {
+            isize::MAX if older => return self.list_oldest(),
+            isize::MIN if newer => {
+                self.selected.set(None);
+                return self.list_anew();
+            }
+            _ => {}
+        }
         let rows = untrack(|| self.rows());
         let selected = self.selected.get_untracked();
         let at = rows.iter().position(|it| Some(it.id) == selected);
@@ -583,7 +565,10 @@ impl App {
 
     /// Shows what arrived meanwhile, at the newest end.
     pub(crate) fn show_new(self) {
-        self.feed.update(Feed::release);
+        let is_shown = self.feed.try_update(Feed::release);
+        if is_shown == Some(false) {
+            return self.list_anew();
+        }
         self.at_top.set(true);
         self.scroll_to_top.update(|it| *it = it.wrapping_add(1));
     }

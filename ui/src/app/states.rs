@@ -52,8 +52,13 @@ pub(crate) fn Disconnected() -> impl IntoView {
 #[component]
 pub(crate) fn End(rows: Memo<Vec<Arc<Engram>>>) -> impl IntoView {
     let app = App::here();
-    let nothing = move || !app.filter.with(Filter::is_empty) && rows.with(Vec::is_empty);
-    move || {
+    let empty = move || !app.filter.with(Filter::is_empty) && rows.with(Vec::is_empty);
+    let searching = move || empty() && app.feed.with(|it| it.next_page().is_some());
+    let nothing = move || empty() && !searching();
+    let search = move || {
+        searching().then(|| view! { <p class="quiet" aria-busy="true" data-testid="searching">"Looking further back…"</p> })
+    };
+    let none = move || {
         nothing().then(|| match app.is_drift() {
             true => view! {
                 <div class="none" data-testid="no-drift">
@@ -66,7 +71,8 @@ pub(crate) fn End(rows: Memo<Vec<Arc<Engram>>>) -> impl IntoView {
             .into_any(),
             false => no_match(app).into_any(),
         })
-    }
+    };
+    view! { {search}{none} }
 }
 
 fn no_match(app: App) -> impl IntoView {

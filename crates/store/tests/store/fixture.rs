@@ -6,7 +6,7 @@ use engram_model::{
     ChangeKind, Durability, Engram, EngramId, FactType, Figures, Kind, LineageId, MemoryOp,
     ProjectId, Provenance, Refusal, Scope, Source,
 };
-use engram_store::{NewEntry, Result, Store, StoreError};
+use engram_store::{NewEntry, Result, Store, StoreError, Writer};
 use jiff::Timestamp;
 use ulid::Ulid;
 
@@ -27,20 +27,22 @@ pub(crate) fn now() -> Timestamp {
 
 /// Stores a claim; its place.
 pub(crate) fn put(store: &Store, number: u128, claim: &str) -> Result<u64> {
-    store.write::<_, StoreError>(now(), |it| {
-        let engram = engram(number, claim);
-        let seq = it.append(&NewEntry {
-            project: PROJECT,
-            kind: ChangeKind::Stored,
-            shareable: true,
-            agent: None,
-            by: "user",
-            subject: Some(engram.id.to_string()),
-            body: it.journal_body(&engram)?,
-        })?;
-        it.add_engram(&Engram { seq, ..engram })?;
-        Ok(seq)
-    })
+    store.write::<_, StoreError>(now(), |it| add(it, engram(number, claim)))
+}
+
+/// Stores a version; its place.
+pub(crate) fn add(it: &Writer<'_>, engram: Engram) -> Result<u64> {
+    let seq = it.append(&NewEntry {
+        project: PROJECT,
+        kind: ChangeKind::Stored,
+        shareable: true,
+        agent: None,
+        by: "user",
+        subject: Some(engram.id.to_string()),
+        body: it.journal_body(&engram)?,
+    })?;
+    it.add_engram(&Engram { seq, ..engram })?;
+    Ok(seq)
 }
 
 /// Erases a claim, as the engine does.
@@ -63,7 +65,7 @@ pub(crate) fn redact(store: &Store, number: u128, claim: &str) -> u64 {
         .unwrap()
 }
 
-fn engram(number: u128, claim: &str) -> Engram {
+pub(crate) fn engram(number: u128, claim: &str) -> Engram {
     let id = EngramId(Ulid(number));
     Engram {
         id,

@@ -1,0 +1,222 @@
+//! How many engrams each value of a filter would leave: from the table `tally`, or from the newest
+//! versions where the filter asks what is not counted there.
+
+use std::collections::HashMap;
+
+use engram_model::{Evidence, Facets, Filter, ProjectId};
+use rusqlite::{Row, params_from_iter};
+
+use crate::{Reader, Result, filter::Where};
+
+/// Most authors and topics that are counted.
+const MOST_VALUES: usize = 40;
+
+/// What the versions of a row of `tally` have in common, and how many they are.
+struct Alike {
+    /// As [`Lists`] has them.
+    values: [String; LISTS],
+    versions: u64,
+}
+
+/// Kind, scope, fact type, verified, author, topic.
+const LISTS: usize = 6;
+const COLUMNS: &str = "kind, scope, fact_type, CAST(verified AS TEXT), by, topic";
+
+impl Alike {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            values: [
+                row.get(0)?,
+                row.get(1)?,
+                row.get(2)?,
+                row.get(3)?,
+                row.get(4)?,
+                row.get(5)?,
+            ],
+            versions: row.get::<_, i64>(6)? as u64,
+        })
+    }
+
+    /// Which lists of the filter leave it out.
+    fn against<'a>(&'a self, filter: &'a Filter) -> impl Iterator<Item = usize> + 'a {
+        let [kind, scope, fact_type, verified, by, topic] = &self.values;
+        let any = |is_empty: bool, found: bool| is_empty || found;
+        let admitted = [
+            any(
+                filter.kinds.is_empty(),
+                filter.kinds.iter().any(|it| it.as_str() == kind),
+            ),
+            any(
+                filter.scopes.is_empty(),
+                filter.scopes.iter().any(|it| it.as_str() == scope),
+            ),
+            any(
+                filter.fact_types.is_empty(),
+                filter.fact_types.iter().any(|it| it.as_str() == fact_type),
+            ),
+            filter.verified.is_none_or(|it| it == (verified == "1")),
+            any(filter.authors.is_empty(), filter.authors.contains(by)),
+            filter.has_topic(topic),
+        ];
+        (0..LISTS).filter(move |list| !admitted[*list])
+    }
+}
+
+/// The counts of each list by value.
+#[derive(Default)]
+struct Counts {
+    total: u64,
+    by_value: [HashMap<String, u64>; LISTS],
+}
+
+impl Counts {
+    /// A version counts in a list if all other lists admit it.
+    fn add(&mut self, it: &Alike, filter: &Filter) {
+        let mut against = it.against(filter);
+        match (against.next(), against.next()) {
+            (None, _) => {
+                self.total += it.versions;
+                (0..LISTS).for_each(|list| self.count(list, it));
+            }
+            (Some(list), None) => self.count(list, it),
+            _ => {}
+        }
+    }
+
+    fn count(&mut self, list: usize, it: &Alike) {
+        let counts = &mut self.by_value[list];
+        match counts.get_mut(&it.values[list]) {
+            Some(count) => *count += it.versions,
+            None => {
+                counts.insert(it.values[list].clone(), it.versions);
+            }
+        }
+    }
+
+    /// Most first, in the order of the words among equals.
+    fn sorted(&mut self, list: usize) -> Vec<(String, u64)> {
+        let mut all: Vec<_> = std::mem::take(&mut self.by_value[list])
+            .into_iter()
+            .collect();
+        all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        all
+    }
+}
+
+/// Words that this build knows, as their values.
+fn known<T: std::str::FromStr>(counts: Vec<(String, u64)>) -> Vec<(T, u64)> {
+    let known = counts
+        .into_iter()
+        .filter_map(|(word, n)| Some((word.parse().ok()?, n)));
+    known.collect()
+}
+
+impl Reader<'_> {
+    /// How many engrams each value of a filter would leave.
+    pub fn facets(&self, project: ProjectId, worktree: &str, filter: &Filter) -> Result<Facets> {
+        let mut counts = Counts::default();
+        let is_tallied = filter.words().is_empty()
+            && filter.health.is_empty()
+            && filter.since.is_none()
+            && filter.until.is_none();
+        let partial = match is_tallied {
+            true => {
+                self.tally(project, filter, &mut counts)?;
+                false
+            }
+            false => self.count_each(project, worktree, filter, &mut counts)?,
+        };
+        let mut topics = counts.sorted(5);
+        topics.retain(|(topic, _)| !topic.is_empty());
+        topics.truncate(MOST_VALUES);
+        let mut authors = counts.sorted(4);
+        authors.truncate(MOST_VALUES);
+        let verified = counts.sorted(3).into_iter();
+        Ok(Facets {
+            total: counts.total,
+            kinds: known(counts.sorted(0)),
+            scopes: known(counts.sorted(1)),
+            fact_types: known(counts.sorted(2)),
+            verified: verified.map(|(word, n)| (word == "1", n)).collect(),
+            authors,
+            topics,
+            health: self.standings(project, worktree, filter)?,
+            partial,
+        })
+    }
+
+    fn tally(&self, project: ProjectId, filter: &Filter, counts: &mut Counts) -> Result<()> {
+        let mut statement = self.0.prepare_cached(&format!(
+            "SELECT {COLUMNS}, versions FROM tally WHERE project = ?1"
+        ))?;
+        let mut rows = statement.query([project.to_string()])?;
+        while let Some(row) = rows.next()? {
+            counts.add(&Alike::read(row)?, filter);
+        }
+        Ok(())
+    }
+
+    /// Counts version by version, newest first; whether there are more than were looked at.
+    fn count_each(
+        &self,
+        project: ProjectId,
+        worktree: &str,
+        filter: &Filter,
+        counts: &mut Counts,
+    ) -> Result<bool> {
+        let mut wanted = Where::beyond_tally(project, worktree, filter);
+        let mut partial = false;
+        if !wanted.is_listed {
+            let reach = self.reach(project, filter, i64::MAX, false)?;
+            partial = reach.next.is_some();
+            let (place, last) = (
+                wanted.value(reach.place),
+                wanted.value(reach.last.unwrap_or(0)),
+            );
+            wanted.and(&format!("engram.seq < {place} AND engram.seq >= {last}"));
+        }
+        let sql = format!(
+            "SELECT engram.kind, engram.scope, engram.fact_type, CAST(engram.verified AS TEXT),
+                    engram.by, engram.topic, 1
+             FROM {} WHERE {}",
+            wanted.tables, wanted.sql
+        );
+        let mut statement = self.0.prepare_cached(&sql)?;
+        let mut rows = statement.query(params_from_iter(wanted.values))?;
+        while let Some(row) = rows.next()? {
+            counts.add(&Alike::read(row)?, filter);
+        }
+        Ok(partial)
+    }
+
+    /// How many claims stand in each way that has rows of its own.
+    fn standings(
+        &self,
+        project: ProjectId,
+        worktree: &str,
+        filter: &Filter,
+    ) -> Result<Vec<(Evidence, u64)>> {
+        let any = Filter {
+            health: Evidence::ALL
+                .iter()
+                .copied()
+                .filter(|it| *it != Evidence::Holds)
+                .collect(),
+            ..filter.clone()
+        };
+        let wanted = Where::rows(project, worktree, &any);
+        let sql = format!(
+            "SELECT health.standing, count(*) FROM {} WHERE {} GROUP BY 1 ORDER BY 2 DESC, 1",
+            wanted.tables, wanted.sql
+        );
+        let mut statement = self.0.prepare_cached(&sql)?;
+        let mut rows = statement.query(params_from_iter(wanted.values))?;
+        let mut counts = Vec::new();
+        while let Some(row) = rows.next()? {
+            let word: String = row.get(0)?;
+            let count = row.get::<_, i64>(1)? as u64;
+            counts.extend(word.parse().ok().map(|it| (it, count)));
+        }
+        Ok(counts)
+    }
+}

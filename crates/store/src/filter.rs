@@ -1,0 +1,251 @@
+//! A filter of the feed as SQL. What it admits is what [`Filter::admits`] does.
+
+use engram_model::{Evidence, Filter, ProjectId};
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension, ToSql, params};
+
+use crate::{Reader, Result};
+
+/// Most versions that one page, or one count, looks at, and with words, which are looked for in each.
+const LOOK: usize = 50_000;
+const LOOK_FOR_WORDS: usize = 10_000;
+
+/// The tables: newest first is the order of this index, so that a page is found without what is older.
+const BY_PLACE: &str = "engram INDEXED BY engram_project JOIN journal ON journal.seq = engram.seq
+     LEFT JOIN content ON content.engram = engram.id";
+/// Those of which a tree knows that their evidence changed: few, and found by that.
+const BY_STANDING: &str = "health CROSS JOIN engram ON engram.id = health.engram
+     JOIN journal ON journal.seq = engram.seq LEFT JOIN content ON content.engram = engram.id";
+
+/// A filter as SQL: every value is a parameter.
+pub(crate) struct Where {
+    pub(crate) sql: String,
+    pub(crate) tables: &'static str,
+    pub(crate) values: Vec<Box<dyn ToSql>>,
+    /// Whether the versions are listed in a table of their own, so that none is looked at in vain.
+    pub(crate) is_listed: bool,
+}
+
+impl Where {
+    /// All that a filter asks.
+    pub(crate) fn rows(project: ProjectId, worktree: &str, filter: &Filter) -> Self {
+        let mut it = Self::beyond_tally(project, worktree, filter);
+        let words = |all: &mut dyn Iterator<Item = &'static str>| -> Vec<String> {
+            all.map(str::to_owned).collect()
+        };
+        let lists = [
+            (
+                "kind",
+                words(&mut filter.kinds.iter().map(|it| it.as_str())),
+            ),
+            (
+                "scope",
+                words(&mut filter.scopes.iter().map(|it| it.as_str())),
+            ),
+            (
+                "fact_type",
+                words(&mut filter.fact_types.iter().map(|it| it.as_str())),
+            ),
+            ("by", filter.authors.clone()),
+        ];
+        for (column, wanted) in lists {
+            if !wanted.is_empty() {
+                let values: Vec<String> = wanted.into_iter().map(|word| it.value(word)).collect();
+                it.and(&format!("engram.{column} IN ({})", values.join(", ")));
+            }
+        }
+        if let Some(verified) = filter.verified {
+            let verified = it.value(verified);
+            it.and(&format!("engram.verified = {verified}"));
+        }
+        if !filter.topic().is_empty() {
+            let (topic, below) = (filter.topic(), format!("{}/", filter.topic()));
+            let topic = it.value(topic.to_owned());
+            let length = it.value(below.chars().count() as i64);
+            let below = it.value(below);
+            it.and(&format!(
+                "(engram.topic = {topic} OR substr(engram.topic, 1, {length}) = {below})"
+            ));
+        }
+        it
+    }
+
+    /// What it asks of things that the table `tally` does not count by.
+    pub(crate) fn beyond_tally(project: ProjectId, worktree: &str, filter: &Filter) -> Self {
+        let is_listed = !filter.health.is_empty() && !filter.health.contains(&Evidence::Holds);
+        let mut it = Self {
+            sql: String::new(),
+            tables: if is_listed { BY_STANDING } else { BY_PLACE },
+            values: Vec::new(),
+            is_listed,
+        };
+        let project = it.value(project.to_string());
+        it.sql = format!("engram.project = {project}");
+        if !filter.health.is_empty() {
+            let standing = it.standing(worktree, &filter.health);
+            it.and(&standing);
+        }
+        for (at, sign) in [(filter.since, ">="), (filter.until, "<")] {
+            if let Some(at) = at {
+                let at = it.value(at.as_microsecond());
+                it.and(&format!("engram.recorded_at {sign} {at}"));
+            }
+        }
+        for word in filter.words() {
+            let somewhere = it.somewhere(&word);
+            it.and(&somewhere);
+        }
+        it
+    }
+
+    /// That the evidence of a claim stands in one of these ways. What resolved and has no row holds,
+    /// in a tree that was looked at.
+    fn standing(&mut self, worktree: &str, wanted: &[Evidence]) -> String {
+        let tree = self.value(worktree.to_owned());
+        let words: Vec<String> = wanted.iter().map(|it| self.value(it.as_str())).collect();
+        let words = words.join(", ");
+        if self.is_listed {
+            return format!(
+                "health.worktree = {tree} AND health.standing IN ({words}) AND engram.valid_until IS NULL"
+            );
+        }
+        let row = format!("FROM health AS it WHERE it.engram = engram.id AND it.worktree = {tree}");
+        format!(
+            "engram.valid_until IS NULL AND (EXISTS (SELECT 1 {row} AND it.standing IN ({words}))
+             OR (engram.verified = 1 AND NOT EXISTS (SELECT 1 {row}) AND EXISTS
+             (SELECT 1 FROM look WHERE look.project = engram.project AND look.worktree = {tree})))"
+        )
+    }
+
+    /// That a word is in one of the places where words are looked for. A list is JSON: where the word
+    /// is not in its text, nothing in it is parsed (unless the text would spell it otherwise).
+    fn somewhere(&mut self, word: &str) -> String {
+        let literal = word
+            .replace('!', "!!")
+            .replace('%', "!%")
+            .replace('_', "!_");
+        let like = self.value(format!("%{literal}%"));
+        let has = |what: &str| format!("{what} LIKE {like} ESCAPE '!'");
+        let in_list = |json: &str, list: &str, item: &str| {
+            let item = has(item);
+            let exact = format!("EXISTS (SELECT 1 FROM {list} WHERE {item})");
+            match word.contains(['"', '\\']) || word.contains(char::is_control) {
+                true => exact,
+                false => format!("({} AND {exact})", has(json)),
+            }
+        };
+        let places = [
+            has("content.claim"),
+            has("engram.topic"),
+            has("engram.by"),
+            has("engram.kind"),
+            in_list("content.tags", "json_each(content.tags)", "value"),
+            in_list(
+                "journal.body",
+                "json_each(journal.body, '$.pointers')",
+                "json_extract(value, '$.ref')",
+            ),
+        ];
+        format!("({})", places.join(" OR "))
+    }
+
+    /// Keeps a value; what stands for it in the SQL.
+    pub(crate) fn value(&mut self, value: impl ToSql + 'static) -> String {
+        self.values.push(Box::new(value));
+        format!("?{}", self.values.len())
+    }
+
+    pub(crate) fn and(&mut self, condition: &str) {
+        self.sql.push_str(" AND ");
+        self.sql.push_str(condition);
+    }
+}
+
+/// A stretch of the journal.
+pub(crate) struct Reach {
+    /// It begins beyond this place,
+    pub(crate) place: i64,
+    /// and ends with this one, or with the journal.
+    pub(crate) last: Option<i64>,
+    /// Where to look on; none where nothing that is asked for can follow.
+    pub(crate) next: Option<u64>,
+}
+
+impl Reader<'_> {
+    /// Which stretch of the journal a page of a filter looks at.
+    pub(crate) fn reach(
+        &self,
+        project: ProjectId,
+        filter: &Filter,
+        place: i64,
+        is_newer: bool,
+    ) -> Result<Reach> {
+        // Time only goes on in the journal: what was recorded from then on is what stands behind a place.
+        let since = filter
+            .since
+            .map(|at| self.first_at(project, at))
+            .transpose()?;
+        let until = filter
+            .until
+            .map(|at| self.first_at(project, at))
+            .transpose()?;
+        let place = match is_newer {
+            true => place.max(since.map_or(0, |it| it - 1)),
+            false => place.min(until.unwrap_or(i64::MAX)),
+        };
+        let (bound, order) = if is_newer {
+            (">", "ASC")
+        } else {
+            ("<", "DESC")
+        };
+        let look = match filter.words().is_empty() {
+            true => LOOK,
+            false => LOOK_FOR_WORDS,
+        };
+        let edge: Option<i64> = self
+            .0
+            .prepare_cached(&format!(
+                "SELECT seq FROM engram INDEXED BY engram_project WHERE project = ?1 AND seq {bound} ?2
+                 ORDER BY seq {order} LIMIT 1 OFFSET ?3"
+            ))?
+            .query_row(params![project.to_string(), place, look as i64 - 1], |row| row.get(0))
+            .optional()?;
+        let last = match is_newer {
+            true => until.map(|it| it - 1),
+            false => since,
+        };
+        let is_nearer = |edge: &i64| match is_newer {
+            true => last.is_none_or(|last| *edge < last),
+            false => last.is_none_or(|last| *edge > last),
+        };
+        let edge = edge.filter(is_nearer);
+        Ok(Reach {
+            place,
+            last: edge.or(last),
+            next: edge.map(|it| it as u64),
+        })
+    }
+
+    /// The place of the first version that was recorded at this time or later; one beyond the last
+    /// where there is none.
+    fn first_at(&self, project: ProjectId, at: Timestamp) -> Result<i64> {
+        let (mut low, mut high) = (0, self.head()? as i64 + 1);
+        let mut next = self.0.prepare_cached(
+            "SELECT seq, recorded_at FROM engram INDEXED BY engram_project
+             WHERE project = ?1 AND seq >= ?2 ORDER BY seq LIMIT 1",
+        )?;
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let found: Option<(i64, i64)> = next
+                .query_row(params![project.to_string(), middle], |row| {
+                    Ok((row.get(0)?, row.get(1)?))
+                })
+                .optional()?;
+            match found {
+                Some((seq, recorded)) if recorded < at.as_microsecond() => low = seq + 1,
+                _ => high = middle,
+            }
+        }
+        Ok(low)
+    }
+}

@@ -1,0 +1,96 @@
+//! The feed with more engrams than the page keeps: both ends a key away, little drawn, nothing moved.
+
+use serde_json::{Value, json};
+
+use crate::{
+    editor::Editor, engram::Engram, machine::desktop, repository::Repository, window::Window,
+};
+
+/// More than the page keeps.
+const MANY: usize = 2_300;
+/// What a window of this height needs, and some beyond its edges.
+const DRAWN: u64 = 60;
+
+fn drafts(from: usize, to: usize) -> Vec<Value> {
+    let draft = |n: usize| json!({"claim": format!("Item number{n} is known."), "pointers": ["repo:NOTES.md#L1@HEAD"]});
+    (from..to).map(draft).collect()
+}
+
+/// Where the feed stands: the first row that is whole on the screen, how far down, how many are drawn.
+const PLACE: &str = "const feed = document.querySelector('[data-testid=feed]'), edge = feed.getBoundingClientRect().top;
+    const rows = [...feed.querySelectorAll('[data-testid=feed-row]')].map(it => [it.getBoundingClientRect().top - edge, it.dataset.id]);
+    rows.sort((a, b) => a[0] - b[0]);
+    const [top, id] = rows.find(it => it[0] >= 0);
+    return {id, top: Math.round(top), drawn: rows.length};";
+
+/// Scrolls on, a screen a frame, until a row is there; the most rows that were drawn meanwhile.
+const SCROLL: &str = "const [id, by, done] = arguments;
+    const feed = document.querySelector('[data-testid=feed]');
+    let most = 0;
+    const step = () => {
+        most = Math.max(most, feed.querySelectorAll('[data-testid=feed-row]').length);
+        if (feed.querySelector(`[data-id=\"${id}\"]`)) return done(most);
+        feed.scrollTop += by * feed.clientHeight;
+        requestAnimationFrame(step);
+    };
+    step();";
+
+#[test]
+fn a_long_feed_is_walked_from_end_to_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let repo = Repository::of_this_project(dir.path());
+    let engram = Engram::new(dir.path(), &repo.root);
+    let ids = engram.put(dir.path(), &drafts(0, MANY));
+    let (oldest, newest) = (&ids[0], &ids[MANY - 1]);
+    let editor = Editor::new(dir.path());
+    let person = dir.path().join("person");
+    let window = Window::open(desktop(), &engram.place, &person, &editor.program);
+    let selected = |id: &str| {
+        format!(
+            "document.querySelector('[data-testid=feed-row][aria-selected=true]')?.dataset.id === '{id}'"
+        )
+    };
+    let place = || window.script(PLACE, json!([]));
+    window.find("[data-testid=digest]");
+    window.wait(&selected(newest));
+
+    // Both ends are a key away, and steps go on from there.
+    window.keys("\u{E010}");
+    window.wait(&selected(oldest));
+    window.keys("k");
+    window.wait(&selected(&ids[1]));
+    window.keys("\u{E011}");
+    window.wait(&selected(newest));
+    assert_eq!(place()["id"], json!(newest));
+
+    // All the way down and up again: what is drawn stays little.
+    for (id, by) in [(oldest, 1.5), (newest, -1.5)] {
+        let most = window.script_until(SCROLL, json!([id, by]));
+        assert!(most.as_u64().unwrap() <= DRAWN, "{most} rows were drawn");
+    }
+
+    // Hundreds arrive while somebody reads further down: they are counted, and nothing moves.
+    window.script_until(SCROLL, json!([ids[MANY - 300], 1.0]));
+    let before = place();
+    let more = engram.put(dir.path(), &drafts(MANY, MANY + 300));
+    let pill = "document.querySelector('[data-testid=new-pill]')?.textContent";
+    window.wait(&format!("{pill}?.startsWith('300 new')"));
+    assert_eq!(place(), before);
+    window.keys("n");
+    window.find(&format!(
+        "[data-testid=feed-row][data-id=\"{}\"]",
+        more[299]
+    ));
+    assert_eq!(place()["id"], json!(more[299]));
+
+    // At the oldest end they are not kept at all, and are read when they are asked for.
+    window.keys("\u{E010}");
+    window.wait(&selected(oldest));
+    let last = engram.put(dir.path(), &drafts(MANY + 300, MANY + 303));
+    window.wait(&format!("{pill}?.startsWith('3 new')"));
+    window.wait(&selected(oldest));
+    window.keys("n");
+    window.find(&format!("[data-testid=feed-row][data-id=\"{}\"]", last[2]));
+    window.wait("!document.querySelector('[data-testid=new-pill]')");
+    assert_eq!(place()["id"], json!(last[2]));
+}

@@ -1,0 +1,104 @@
+//! Pages of the list, towards either end.
+
+use engram_model::{Feed as FeedRequest, FeedPage, Refusal};
+use leptos::{prelude::*, task::spawn_local};
+
+use super::state::{App, PAGE};
+use crate::feed::Feed;
+
+impl App {
+    /// A page of older engrams, when there are any and none is on its way.
+    pub(crate) fn load_older(self) {
+        if let Some(before) = self.feed.with_untracked(Feed::next_page) {
+            self.load_page(FeedRequest {
+                before: Some(before),
+                ..self.request()
+            });
+        }
+    }
+
+    /// A page of newer engrams, where the list does not reach the newest.
+    pub(crate) fn load_newer(self) {
+        if let Some(after) = self.feed.with_untracked(Feed::newer_page) {
+            self.load_page(FeedRequest {
+                after: Some(after),
+                ..self.request()
+            });
+        }
+    }
+
+    /// What pages of this list have in common.
+    pub(super) fn request(self) -> FeedRequest {
+        FeedRequest {
+            limit: Some(PAGE),
+            filter: self.filter.get_untracked(),
+            ..Default::default()
+        }
+    }
+
+    fn load_page(self, request: FeedRequest) {
+        if self.page_is_coming.get_value() {
+            return;
+        }
+        self.page_is_coming.set_value(true);
+        spawn_local(async move {
+            let number = self.filter_number.get_value();
+            let is_newer = request.after.is_some();
+            match self.read_stretches(request, number).await {
+                Ok(Some(page)) => self.feed.update(|feed| match is_newer {
+                    true => feed.add_newer(page),
+                    false => feed.add_older(page),
+                }),
+                // Another list began meanwhile.
+                Ok(None) => {}
+                Err(refusal) => self.complain(refusal),
+            }
+            self.page_is_coming.set_value(false);
+        });
+    }
+
+    /// The next page with anything on it, or the last: a filter is looked for a stretch at a time.
+    async fn read_stretches(
+        self,
+        mut request: FeedRequest,
+        number: u64,
+    ) -> Result<Option<FeedPage>, Refusal> {
+        loop {
+            let page = self.read_feed(request.clone()).await?;
+            if self.filter_number.get_value() != number {
+                return Ok(None);
+            }
+            match (page.next, request.after) {
+                (Some(next), None) if page.entries.is_empty() => request.before = Some(next),
+                (Some(next), Some(_)) if page.entries.is_empty() => request.after = Some(next),
+                _ => return Ok(Some(page)),
+            }
+        }
+    }
+
+    /// Goes to the oldest engram, wherever the list stands.
+    pub(super) fn list_oldest(self) {
+        let number = self.filter_number.get_value().wrapping_add(1);
+        self.filter_number.set_value(number);
+        spawn_local(async move {
+            let request = FeedRequest {
+                after: Some(0),
+                ..self.request()
+            };
+            match self.read_stretches(request, number).await {
+                Ok(Some(page)) => {
+                    self.feed.update(|feed| feed.load_oldest(page));
+                    self.at_top.set(false);
+                    let oldest = self
+                        .feed
+                        .with_untracked(|it| it.iter().last().map(|it| it.id));
+                    if let Some(id) = oldest {
+                        self.select(id);
+                    }
+                }
+                Ok(None) => {}
+                Err(refusal) => self.complain(refusal),
+            }
+        });
+    }
+}

@@ -1,0 +1,101 @@
+//! `cargo xtask bench --window`: fills a home with few engrams and one with many, and measures the
+//! window on both (`tests/journey/bench.rs` says how).
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::{
+    shell::{build, cargo, run},
+    ui,
+};
+
+const FEW: u64 = 1_000;
+
+/// Measures the window with up to `many` engrams; with `minutes`, what a flood of that length leaves
+/// in its memory, too. Homes are kept in `place`, and filled up where they are there.
+pub(crate) fn perform(root: &Path, place: &Path, many: u64, minutes: u64) -> Result<()> {
+    ui::build(root, true)?;
+    print_size(root)?;
+    let programs = [
+        "--release",
+        "--package=engram-cli",
+        "--package=engram-desktop",
+    ];
+    let mut built = build(root, &programs)?;
+    let mut take = |name| {
+        built
+            .remove(name)
+            .with_context(|| format!("cargo built no {name}"))
+    };
+    let (command, desktop) = (take("engram")?, take("engram-desktop")?);
+    let example = ["--release", "--package=engram-engine", "--example=many"];
+    run(cargo().arg("build").args(example).current_dir(root))?;
+    let writer = command.with_file_name("examples").join("many");
+    repository(&place.join("repo"))?;
+    for (home, count) in [("few", FEW), ("many", many)] {
+        let mut fill = Command::new(&writer);
+        fill.args([place.join(home), place.join("repo")]);
+        run(fill.arg(count.to_string()))?;
+    }
+    let mut measure = cargo();
+    measure
+        .args([
+            "test",
+            "--release",
+            "--package=engram-desktop",
+            "--test=journey",
+            "bench::",
+        ])
+        .args(["--test=journey", "bench::", "--", "--nocapture"])
+        .current_dir(root)
+        .env("ENGRAM_BIN", &command)
+        .env("ENGRAM_DESKTOP", &desktop)
+        .env("ENGRAM_BENCH", place)
+        .env("ENGRAM_BENCH_WRITER", &writer)
+        .env("ENGRAM_BENCH_MINUTES", minutes.to_string());
+    run(&mut measure)
+}
+
+/// Where the homes are, unless somebody says.
+pub(crate) fn default_place() -> PathBuf {
+    std::env::temp_dir().join("engram-bench-window")
+}
+
+/// A file that claims point into.
+fn repository(folder: &Path) -> Result<()> {
+    if folder.join(".git").exists() {
+        return Ok(());
+    }
+    fs::create_dir_all(folder.join("src"))?;
+    let lines: String = (1..=50).map(|n| format!("fn item_{n}() {{}}\n")).collect();
+    fs::write(folder.join("src/file0.rs"), lines)?;
+    let who = ["-c", "user.name=bench", "-c", "user.email=bench@localhost"];
+    for args in [
+        &["init", "--quiet"][..],
+        &["add", "."],
+        &["commit", "--quiet", "--message=files"],
+    ] {
+        let git = Command::new("git")
+            .args(who)
+            .args(args)
+            .current_dir(folder)
+            .status()?;
+        ensure!(git.success(), "git {args:?} failed");
+    }
+    Ok(())
+}
+
+/// What the page has to load.
+fn print_size(root: &Path) -> Result<()> {
+    let wasm = root.join("ui/dist/ui_bg.wasm");
+    let raw = fs::metadata(&wasm)?.len();
+    let packed = Command::new("gzip").args(["-9", "-c"]).arg(&wasm).output();
+    let packed = packed.context("gzip cannot be run")?.stdout.len();
+    println!("wasm: {} KB, {} KB with gzip -9", raw / 1024, packed / 1024);
+    Ok(())
+}
