@@ -307,10 +307,10 @@ fn load(app: App, all: &[Arc<Engram>], filter: Filter) {
         entries: all.iter().rev().map(entry).collect(),
         head: all.len() as u64,
         engrams: all.len() as u64,
+        next: None,
     };
     app.filter.set(filter.clone());
-    app.feed
-        .update(|feed| feed.load(page, all.len() + 1, filter));
+    app.feed.update(|feed| feed.load(page, filter));
 }
 
 fn full(app: App) {
