@@ -250,9 +250,13 @@ fn checked(it: &CheckReply) -> String {
         .iter()
         .filter(|it| it.standing != Evidence::Holds)
         .count();
+    let claims = match it.checked {
+        1 => "claim",
+        _ => "claims",
+    };
     let _ = write!(
         out,
-        "{} claims checked, the evidence of {touched} changed",
+        "{} {claims} checked, the evidence of {touched} changed",
         it.checked
     );
     out
