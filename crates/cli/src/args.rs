@@ -148,7 +148,7 @@ pub(crate) enum MessageVerb {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum PointersVerb {
-    /// Where lines of one commit are in another; asks commits alone, stores nothing
+    /// Where lines of one commit are in another, or on disk; asks git alone, stores nothing
     #[command(after_help = "Example:
   echo '{\"id\":1,\"path\":\"src/main.rs\",\"start\":10,\"end\":20}' | engram pointers track --from HEAD~9 --to HEAD --spans -
 
@@ -156,10 +156,10 @@ Each line is answered, in order, by one object:
   {\"id\",\"state\",\"path\",\"start\",\"end\",\"change\",\"confidence\"}
   state is unchanged, moved, renamed, edited or deleted; change is whitespace or text")]
     Track {
-        /// The commit where the lines were seen
+        /// The commit where the lines were seen; @index for what is staged, @worktree for the disk
         #[arg(long, value_name = "REV")]
         from: String,
-        /// The commit to find them in; before or after, related or not
+        /// The commit to find them in, before or after, related or not; @index or @worktree
         #[arg(long, value_name = "REV")]
         to: String,
         /// Lines {"id","path","start","end"}, counted from 1; - for standard input

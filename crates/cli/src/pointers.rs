@@ -17,6 +17,14 @@ const LONGEST: u64 = 1 << 20;
 /// A line of the input: its id, and the span that it asks for.
 type Asked = (Value, Result<Span, Refusal>);
 
+fn side(text: &str) -> Side {
+    match text {
+        "@worktree" => Side::Worktree,
+        "@index" => Side::Index,
+        rev => Side::Commit(rev.to_owned()),
+    }
+}
+
 pub(crate) fn track(
     repo: Option<&Path>,
     from: &str,
@@ -25,8 +33,7 @@ pub(crate) fn track(
 ) -> Result<ExitCode, Refusal> {
     let asked = read(file)?;
     let spans: Vec<Span> = asked.iter().filter_map(|it| it.1.clone().ok()).collect();
-    let sides = (Side::Commit(from.to_owned()), Side::Commit(to.to_owned()));
-    let mut anchors = engram_engine::track(repo, &sides.0, &sides.1, &spans)?.into_iter();
+    let mut anchors = engram_engine::track(repo, &side(from), &side(to), &spans)?.into_iter();
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     for (id, span) in asked {
         let anchor = span.and_then(|_| {

@@ -155,6 +155,35 @@ fn what_cannot_be_looked_at_is_not_called_changed() {
 }
 
 #[test]
+fn lines_are_tracked_to_the_index_and_the_disk() {
+    let (place, _) = Place::about_retries();
+    place.write("repo/src/retry.rs", format!("// staged\n{SOURCE}"));
+    crate::fixture::git(&place.repo(), &["add", "."]);
+    place.write(
+        "repo/src/retry.rs",
+        format!("// on disk\n// staged\n{SOURCE}"),
+    );
+    for (from, to, start, found) in [
+        ("HEAD", "@index", 2, 3),
+        ("HEAD", "@worktree", 2, 4),
+        ("@index", "@worktree", 3, 4),
+        ("@worktree", "HEAD", 4, 2),
+    ] {
+        let asked = json!({ "id": 1, "path": "src/retry.rs", "start": start, "end": start });
+        let args = [
+            "pointers", "track", "--from", from, "--to", to, "--spans", "-",
+        ];
+        let ran = place.feed(&args, format!("{asked}\n").as_bytes());
+        let answer: Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!(
+            (&answer["state"], &answer["start"]),
+            (&json!("moved"), &json!(found)),
+            "{from} to {to}"
+        );
+    }
+}
+
+#[test]
 fn lines_are_tracked_between_commits_and_each_is_answered() {
     let (place, _) = Place::about_retries();
     place.commit("src/retry.rs", &format!("// new\n{SOURCE}"));
