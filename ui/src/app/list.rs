@@ -195,13 +195,17 @@ fn Rows() -> impl IntoView {
             scroll_to(top);
         }
     });
+    // A page may bring no row, and one that is on its way keeps another from being asked for: each
+    // change of the feed asks again.
     Effect::new(move |_| {
+        app.feed.track();
         let near = window.get().end + NEAR_END >= layout.with(Layout::len);
         if near {
             app.load_older();
         }
     });
     Effect::new(move |_| {
+        app.feed.track();
         layout.track();
         if window.get().start <= NEAR_END {
             app.load_newer();
