@@ -16,7 +16,7 @@ use crate::{
 
 const SIZES: [(u32, u32); 2] = [(1280, 800), (900, 600)];
 /// Pixels of a thousand that may differ: letters are drawn a little otherwise by another browser.
-const TOLERATED: f64 = 2.0;
+const TOLERATED: f64 = 5.0;
 
 /// Draws what is on the page in each theme and size, and compares it with what was kept.
 struct Looks {

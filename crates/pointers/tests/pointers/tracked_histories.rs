@@ -319,7 +319,12 @@ fn all_within(commits: &[Commit]) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    // The same histories each time; PROPTEST_CASES=1000 with another seed looks further.
+    #![proptest_config(ProptestConfig {
+        cases: 40,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(4),
+        ..ProptestConfig::default()
+    })]
 
     /// Where every line has words of its own the truth is known: nothing that is there in one
     /// piece is missed, nothing that is gone is found.
