@@ -100,10 +100,11 @@ fn run(engine: &Weak<Engine>, sender: &Sender<Woken>, woken: &Receiver<Woken>) {
         };
         let mut heard = vec![first];
         gather(pause);
-        if matches!(heard[..], [Woken::Tree(_)]) {
-            wait_for_git(engine, &mut waits);
-        }
         heard.extend(std::iter::from_fn(|| woken.try_recv().ok()));
+        if heard.iter().any(|it| matches!(it, Woken::Tree(_))) {
+            wait_for_git(engine, &mut waits);
+            heard.extend(std::iter::from_fn(|| woken.try_recv().ok()));
+        }
         let Some(engine) = engine.upgrade() else {
             return;
         };

@@ -56,14 +56,13 @@ impl Engine {
                 let pointers: Vec<_> = held
                     .iter()
                     .zip(found.by_ref())
-                    .map(|(held, found)| {
-                        checked(
-                            held,
-                            found.and_then(|it| match since {
-                                Some(_) => it.since_head,
-                                None => it.here,
-                            }),
-                        )
+                    .map(|(held, found)| match since {
+                        // What was read before that work is none of its doing.
+                        Some(_) => CheckedPointer {
+                            phantom: false,
+                            ..checked(held, found.and_then(|it| it.since_head))
+                        },
+                        None => checked(held, found.and_then(|it| it.here)),
                     })
                     .collect();
                 CheckedEngram {

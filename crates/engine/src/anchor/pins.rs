@@ -141,10 +141,7 @@ pub(super) fn look<'h>(
     shelf: &dyn Shelf,
     held: impl Iterator<Item = &'h Held> + Clone,
 ) -> Result<(Option<String>, Vec<Answer>), Refusal> {
-    let pinned: Vec<Pinned> = held
-        .clone()
-        .filter_map(|it| it.pinned.clone().ok())
-        .collect();
+    let pinned = pinned(held.clone());
     let Look { head, stands } = anchors.look(repo, shelf, &pinned)?;
     Ok((head, answers(held, stands)))
 }
@@ -156,12 +153,13 @@ pub(super) fn look_since<'h>(
     shelf: &dyn Shelf,
     held: impl Iterator<Item = &'h Held> + Clone,
 ) -> Result<Vec<Answer>, Refusal> {
-    let pinned: Vec<Pinned> = held
-        .clone()
-        .filter_map(|it| it.pinned.clone().ok())
-        .collect();
+    let pinned = pinned(held.clone());
     let stands = Anchors::default().since(repo, shelf, rev, &pinned)?;
     Ok(answers(held, stands))
+}
+
+fn pinned<'h>(held: impl Iterator<Item = &'h Held>) -> Vec<Pinned> {
+    held.filter_map(|it| it.pinned.clone().ok()).collect()
 }
 
 fn answers<'h>(held: impl Iterator<Item = &'h Held>, stands: Vec<Stand>) -> Vec<Answer> {

@@ -454,6 +454,8 @@ fn a_phantom_read_shows() {
         let read = at.for_deref(&Caller::User, Request::Deref(read)).unwrap();
         assert_eq!(read.now.is_some_and(|it| it.phantom), phantom);
     }
+    // It was so before the work since the last commit.
+    assert_eq!(check(&at, true).engrams, []);
 }
 
 #[test]
