@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: where the time goes, each figure beside a plain baseline of the same run,
 //! since machines differ and are noisy. Drives the release binary as its users do: over MCP.
 
+mod pointers;
 mod window;
 
 use std::{
@@ -25,6 +26,12 @@ pub(crate) struct Bench {
     /// Another engram binary than the release build
     #[arg(long)]
     binary: Option<PathBuf>,
+    /// Measure instead what it takes to follow pointers
+    #[arg(long, conflicts_with = "window")]
+    pointers: bool,
+    /// Spans that blame follows too, one process each
+    #[arg(long, default_value_t = 100)]
+    blamed: usize,
     /// Measure the window instead, with 1,000 engrams and with --many
     #[arg(long)]
     window: bool,
@@ -56,6 +63,9 @@ impl Bench {
                 .remove("engram")
                 .context("cargo built no engram")?,
         };
+        if self.pointers {
+            return pointers::perform(&binary, self.blamed);
+        }
         let place = Place::new()?;
         println!("| measure | p50 | p95 | baseline p50 | ratio | what the baseline is |");
         println!("|---|---|---|---|---|---|");
@@ -399,7 +409,7 @@ fn eight_writers(binary: &Path, place: &Place) -> Result<()> {
     Ok(())
 }
 
-fn timed(work: impl FnOnce() -> Result<()>) -> Result<Duration> {
+fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<Duration> {
     let start = Instant::now();
     work()?;
     Ok(start.elapsed())

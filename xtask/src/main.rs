@@ -5,7 +5,6 @@
 
 mod accuracy;
 mod bench;
-mod bench_pointers;
 mod host;
 mod run;
 mod schemas;
@@ -45,8 +44,6 @@ enum Task {
     },
     /// Measure, each figure beside a plain baseline of the same run
     Bench(bench::Bench),
-    /// Measure what it takes to follow pointers, beside git's own commands
-    BenchPointers(bench_pointers::BenchPointers),
     /// Follow spans through histories, beside git's own ways of following lines
     Accuracy(accuracy::Accuracy),
     /// Write schemas/ from the types of engram-model
@@ -75,7 +72,6 @@ fn perform(task: Task, root: &Path) -> Result<ExitCode> {
         Task::Test(test) => return test.perform(root),
         Task::Ui { release } => ui::build(root, release)?,
         Task::Bench(bench) => bench.perform(root)?,
-        Task::BenchPointers(bench) => bench.perform(root)?,
         Task::Accuracy(accuracy) => accuracy.perform(root)?,
         Task::Schemas { check } => schemas::write_or_check(root, check)?,
     }

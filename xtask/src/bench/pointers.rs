@@ -1,4 +1,4 @@
-//! `cargo xtask bench-pointers`: what it takes to follow pointers, beside git's own command for the
+//! `cargo xtask bench --pointers`: what it takes to follow pointers, beside git's own command for the
 //! nearest thing it does, in the same run.
 
 use std::{
@@ -11,20 +11,9 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail, ensure};
-use clap::Args;
 use serde_json::{Value, json};
 
-use crate::shell;
-
-#[derive(Args)]
-pub(crate) struct BenchPointers {
-    /// Another engram binary than the release build
-    #[arg(long)]
-    binary: Option<PathBuf>,
-    /// Spans of the first commit that blame follows too, one process each
-    #[arg(long, default_value_t = 100)]
-    blamed: usize,
-}
+use super::timed;
 
 const COMMITS: usize = 1_000;
 const SPANS: usize = 1_000;
@@ -35,38 +24,32 @@ const QUIET: Duration = Duration::from_secs(5);
 /// Nothing takes that long but a hang.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-impl BenchPointers {
-    pub(crate) fn perform(self, root: &Path) -> Result<()> {
-        let binary = match self.binary {
-            Some(binary) => binary,
-            None => shell::build(root, &["--release", "--package", "engram-cli"])?
-                .remove("engram")
-                .context("cargo built no engram")?,
-        };
-        println!("| measure | figure | baseline | ratio | what the baseline is |");
-        println!("|---|---|---|---|---|");
-        long_history(&binary, self.blamed)?;
-        let switched = Shape {
-            files: 2_000,
-            lines: 200,
-            changed: 400,
-        };
-        branch_switch(
-            &binary,
-            &switched,
+/// Measures the command; blame follows `blamed` of the spans too, one process each.
+pub(crate) fn perform(binary: &Path, blamed: usize) -> Result<()> {
+    println!("| measure | figure | baseline | ratio | what the baseline is |");
+    println!("|---|---|---|---|---|");
+    long_history(binary, blamed)?;
+    for (shape, what) in [
+        (
+            Shape {
+                files: 2_000,
+                lines: 200,
+                changed: 400,
+            },
             "10,000 pointers, 400 of 2,000 files differ",
-        )?;
-        let vast = Shape {
-            files: 100_000,
-            lines: 12,
-            changed: 20_000,
-        };
-        branch_switch(
-            &binary,
-            &vast,
+        ),
+        (
+            Shape {
+                files: 100_000,
+                lines: 12,
+                changed: 20_000,
+            },
             "10,000 pointers, 20,000 of 100,000 files differ",
-        )
+        ),
+    ] {
+        branch_switch(binary, &shape, what)?;
     }
+    Ok(())
 }
 
 fn row(what: &str, figure: Duration, baseline: Option<(Duration, &str)>) {
@@ -517,10 +500,4 @@ fn wait(heard: &Receiver<Value>, mut is: impl FnMut(&Value) -> bool) -> Result<(
             Err(RecvTimeoutError::Disconnected) => bail!("the reader of the journal went away"),
         }
     }
-}
-
-fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<Duration> {
-    let start = Instant::now();
-    work()?;
-    Ok(start.elapsed())
 }
