@@ -28,6 +28,7 @@ pub(crate) fn Detail() -> impl IntoView {
     view! {
         <section class="pane detail" aria-label="Engram" data-testid="detail">
             {move || match id.get() {
+                None if app.feed.with(|it| it.iter().next().is_none()) => ().into_any(),
                 None => view! { <p class="none quiet">"Choose an engram to see what it rests on."</p> }.into_any(),
                 Some(id) => view! { <Whole id current /> }.into_any(),
             }}

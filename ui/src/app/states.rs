@@ -7,18 +7,20 @@ use engram_model::{Engram, Filter};
 use leptos::prelude::*;
 
 use super::{
+    drift::drifted,
+    filter::removable,
     icons::Icon,
     state::{App, Link},
 };
-use crate::route::chips;
+use crate::route::Chip;
 
 /// The shape of what comes.
 #[component]
 pub(crate) fn Loading() -> impl IntoView {
-    let ghosts = (0..8).map(|_| view! { <div class="ghost"><i></i><i></i><i></i></div> });
+    let ghosts = (0..12).map(|_| view! { <div class="ghost"><i></i><i></i><i></i></div> });
     view! {
         <main class="loading" aria-busy="true" data-testid="loading">
-            <div class="ghosts" aria-hidden="true">{ghosts.collect_view()}</div>
+            <div class="ghosts" aria-hidden="true"><i class="title"></i><i class="field"></i>{ghosts.collect_view()}</div>
             <p>"Reading the journal…"</p>
         </main>
     }
@@ -59,7 +61,7 @@ pub(crate) fn End(rows: Memo<Vec<Arc<Engram>>>) -> impl IntoView {
         searching().then(|| view! { <p class="quiet" aria-busy="true" data-testid="searching">"Looking further back…"</p> })
     };
     let none = move || {
-        nothing().then(|| match app.is_drift() {
+        nothing().then(|| match app.filter.get() == drifted() {
             true => view! {
                 <div class="none" data-testid="no-drift">
                     <span class="sign">{Icon::Check.draw()}</span>
@@ -77,28 +79,37 @@ pub(crate) fn End(rows: Memo<Vec<Arc<Engram>>>) -> impl IntoView {
 
 fn no_match(app: App) -> impl IntoView {
     let filter = app.filter.get_untracked();
-    let text = filter.text.trim().to_owned();
-    let wordless = Filter {
-        text: String::new(),
-        ..filter.clone()
+    let words = filter.text.trim().to_owned();
+    let words = (!words.is_empty()).then(|| Chip {
+        what: "words",
+        value: format!("“{words}”"),
+        without: Filter {
+            text: String::new(),
+            ..filter
+        },
+    });
+    let all: Vec<Chip> = words
+        .into_iter()
+        .chain(untrack(|| app.conditions()))
+        .collect();
+    let (why, less) = match all.len() {
+        ..2 => ("Nothing that was stored is like this.", None),
+        _ => (
+            "Nothing that was stored is like all of this. Take something away:",
+            Some(all),
+        ),
     };
-    let words = (!text.is_empty()).then(|| (format!("words “{text}”"), wordless));
-    let chips = chips(&filter, app.clock.get_untracked().offset).into_iter();
-    let chips = chips.map(|it| (format!("{} {}", it.what, it.value), it.without));
-    let all: Vec<(String, Filter)> = words.into_iter().chain(chips).collect();
-    let less = (all.len() > 1).then(|| {
-        let each = all.into_iter().map(|(what, without)| {
-            view! { <button class="chip value" on:click=move |_| app.set_filter(without.clone(), true)><span>"without "{what}</span></button> }
-        });
+    let less = less.map(|all| {
+        let each = all.into_iter().map(|it| removable(app, it));
         view! { <div class="less">{each.collect_view()}</div> }
     });
     view! {
         <div class="none" data-testid="no-match">
             <span class="sign">{Icon::Search.draw()}</span>
-            <h2>"No engram is like that"</h2>
-            <p>"The feed holds engrams; what you ask for leaves none of them."</p>
+            <h2>"No engram matches"</h2>
+            <p>{why}</p>
             {less}
-            <button on:click=move |_| app.set_filter(Filter::default(), true)>"Clear the filter"</button>
+            <button on:click=move |_| app.set_filter(app.unfiltered(), true)>"Clear the filter"</button>
         </div>
     }
 }
