@@ -181,9 +181,12 @@ pub fn days_ago(now: Timestamp, days: i64, offset: Offset) -> Option<Timestamp> 
     offset.to_timestamp(date.at(0, 0, 0, 0)).ok()
 }
 
-/// The midnight that begins a day, as `2026-11-21`.
+/// The midnight that begins a day, as `2026-11-21`; a year has four digits.
 pub fn midnight(text: &str, offset: Offset) -> Option<Timestamp> {
     let date: Date = text.parse().ok()?;
+    if date.year() < 1_000 {
+        return None;
+    }
     offset.to_timestamp(date.at(0, 0, 0, 0)).ok()
 }
 
@@ -296,7 +299,7 @@ mod tests {
     #[test]
     fn what_is_not_understood_is_left_out() {
         for query in [
-            "?kind=nonsense&verified=maybe&since=yesterday&id=1&x=y&&=&q",
+            "?kind=nonsense&verified=maybe&since=yesterday&until=0002-11-20&id=1&x=y&&=&q",
             "?%",
             "????",
             "#token=abc",

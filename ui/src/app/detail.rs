@@ -127,7 +127,7 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
                 on:click=move |_| app.ask_to_close(Closing::Forget)>
                 "Forget…" <kbd aria-label="Delete">"Del"</kbd>
             </button>
-            <button class="quiet-action" data-testid="redact" disabled=move || !can(Closing::Redact) title="Its text is erased for good"
+            <button data-testid="redact" disabled=move || !can(Closing::Redact) title="Its text is erased for good"
                 on:click=move |_| app.ask_to_close(Closing::Redact)>
                 "Redact…" <kbd aria-label="Shift Delete">"⇧Del"</kbd>
             </button>

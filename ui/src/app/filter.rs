@@ -111,12 +111,17 @@ pub(crate) fn removable(app: App, it: Chip) -> impl IntoView {
 }
 
 /// One value that can be chosen.
+#[derive(Clone, PartialEq)]
 struct Value {
     word: String,
-    count: Option<u64>,
+    count: u64,
     is_on: bool,
     chosen: Filter,
 }
+
+/// What the values are of, in the order in which they are listed.
+const SORTS: [&str; 6] = ["Kind", "Evidence", "Agent", "Topic", "Scope", "Type"];
+type Groups = [Vec<Value>; SORTS.len()];
 
 /// The id of the panel.
 pub(crate) const PANEL: &str = "facets";
@@ -124,62 +129,60 @@ pub(crate) const PANEL: &str = "facets";
 #[component]
 fn Values() -> impl IntoView {
     let app = App::here();
-    // Made anew with each count: what had the focus has it again.
-    let all = move || {
+    let all = Memo::new(move |_| {
         let filter = app.filter.get();
-        let held = dom::focused_in(PANEL);
-        let facets = app.facets.get()?;
-        if let Some(id) = held {
-            request_animation_frame(move || dom::focus(&id));
-        }
-        Some((groups(app, &facets, &filter), facets.partial))
-    };
-    let shown = move || match all() {
-        None => view! { <p class="quiet" aria-busy="true">"Counting…"</p> }.into_any(),
-        Some((all, partial)) => {
-            let of = match partial {
-                true => "Numbers count the newest versions only.",
-                false => "Numbers count past versions too.",
-            };
-            let some = all.into_iter().filter(|(_, values)| !values.is_empty());
-            view! { <p class="quiet">{of}</p>{some.map(|it| group(app, it)).collect_view()} }
-                .into_any()
-        }
+        let facets = app.facets.get().unwrap_or_default();
+        groups(app, &facets, &filter)
+    });
+    let of = move || match app.facets.with(|it| it.as_ref().map(|it| it.partial)) {
+        None => "Counting…",
+        Some(true) => "Numbers count the newest versions only.",
+        Some(false) => "Numbers count past versions too.",
     };
     let keys = move |event: ev::KeyboardEvent| {
         if event.key() == "Escape" {
             app.toggle_facets();
-        } else if !dom::is_typing(&event) && dom::step_focus(&event, PANEL) {
-            // Not the list's.
-        } else {
+        } else if dom::is_typing(&event) || !dom::step_focus(&event, PANEL) {
             return;
         }
         event.prevent_default();
     };
     view! {
         <div class="facets" id=PANEL data-testid="facets" tabindex="-1" role="group" aria-label="Limit the list to" on:keydown=keys>
-            {shown}
+            <p class="quiet" aria-busy=move || app.facets.with(Option::is_none).to_string()>{of}</p>
+            {(0..SORTS.len()).map(|sort| group(app, all, sort)).collect_view()}
             <Dates />
         </div>
     }
 }
 
-/// Values of one sort.
-fn group(app: App, (title, values): (&'static str, Vec<Value>)) -> impl IntoView {
-    let value = |it: Value| {
-        let chosen = it.chosen;
-        view! {
-            <button class="chip value" id=format!("facet-{title}-{}", it.word) aria-pressed=it.is_on.to_string() data-testid="facet" data-value=it.word.clone()
-                on:click=move |_| app.set_filter(chosen.clone(), true)>
-                <span>{it.word.clone()}</span>{it.count.map(|count| view! { <i>{words::thousands(count)}</i> })}
-            </button>
+/// Values of one sort. They stay while they are counted anew, so that the focus does.
+fn group(app: App, all: Memo<Groups>, sort: usize) -> impl IntoView {
+    let title = SORTS[sort];
+    let values = Memo::new(move |_| all.with(|all| all[sort].clone()));
+    let places = move || 0..values.with(Vec::len);
+    view! {
+        <div class="sort" role="group" aria-label=title hidden=move || values.with(Vec::is_empty)>
+            <span class="name" aria-hidden="true">{title}</span>
+            <div class="values"><For each=places key=|place| *place let:place>{value(app, values, place)}</For></div>
+        </div>
+    }
+}
+
+fn value(app: App, values: Memo<Vec<Value>>, place: usize) -> impl IntoView {
+    let it = Memo::new(move |_| values.with(|all| all.get(place).cloned()));
+    let word = move || it.with(|it| it.as_ref().map(|it| it.word.clone()));
+    let is_on = move || it.with(|it| it.as_ref().is_some_and(|it| it.is_on));
+    let count = move || it.with(|it| it.as_ref().map(|it| words::thousands(it.count)));
+    let choose = move |_| {
+        if let Some(it) = it.get_untracked() {
+            app.set_filter(it.chosen, true);
         }
     };
     view! {
-        <div class="sort" role="group" aria-label=title>
-            <span class="name" aria-hidden="true">{title}</span>
-            <div class="values">{values.into_iter().map(value).collect_view()}</div>
-        </div>
+        <button class="chip value" aria-pressed=move || is_on().to_string() data-testid="facet" data-value=word on:click=choose>
+            <span>{word}</span><i>{count}</i>
+        </button>
     }
 }
 
@@ -196,13 +199,20 @@ fn Dates() -> impl IntoView {
         let at = app.filter.with(|it| it.until);
         at.map(|it| last_day(it, offset())).unwrap_or_default()
     };
+    // What is no day yet is still being typed.
     let since = move |event| {
-        let since = midnight(&event_target_value(&event), offset());
-        app.refilter(|it| it.since = since, true);
+        let day = event_target_value(&event);
+        let since = midnight(&day, offset());
+        if since.is_some() || day.is_empty() {
+            app.refilter(|it| it.since = since, true);
+        }
     };
     let until = move |event| {
-        let until = end_of(&event_target_value(&event), offset());
-        app.refilter(|it| it.until = until, true);
+        let day = event_target_value(&event);
+        let until = end_of(&day, offset());
+        if until.is_some() || day.is_empty() {
+            app.refilter(|it| it.until = until, true);
+        }
     };
     let recent = |(word, days)| {
         let first = move || {
@@ -255,7 +265,7 @@ fn listed<T: PartialEq + Clone>(
         }
         Value {
             word: word(it).to_owned(),
-            count: Some(*count),
+            count: *count,
             is_on,
             chosen,
         }
@@ -277,7 +287,7 @@ fn single<T: PartialEq + Clone>(
         set(&mut chosen, (!is_on).then_some(it));
         Value {
             word: word(it).to_owned(),
-            count: Some(*count),
+            count: *count,
             is_on,
             chosen,
         }
@@ -285,7 +295,7 @@ fn single<T: PartialEq + Clone>(
     counts.iter().map(value).collect()
 }
 
-fn groups(app: App, facets: &Facets, filter: &Filter) -> Vec<(&'static str, Vec<Value>)> {
+fn groups(app: App, facets: &Facets, filter: &Filter) -> Groups {
     let verified = single(
         filter,
         &facets.verified,
@@ -294,7 +304,7 @@ fn groups(app: App, facets: &Facets, filter: &Filter) -> Vec<(&'static str, Vec<
         |it, to| it.verified = to.copied(),
     );
     // Which way it stands is what the view of drifted claims is.
-    let health = match untrack(|| app.is_drift()) {
+    let health = match app.is_drift() {
         true => Vec::new(),
         false => listed(filter, &facets.health, |it| &mut it.health, |it| it.words()),
     };
@@ -305,44 +315,32 @@ fn groups(app: App, facets: &Facets, filter: &Filter) -> Vec<(&'static str, Vec<
         |it| filter.topic == *it,
         |it, to| it.topic = to.cloned().unwrap_or_default(),
     );
-    vec![
-        (
-            "Kind",
-            listed(
-                filter,
-                &facets.kinds,
-                |it| &mut it.kinds,
-                |it| words::kind(*it),
-            ),
+    [
+        listed(
+            filter,
+            &facets.kinds,
+            |it| &mut it.kinds,
+            |it| words::kind(*it),
         ),
-        ("Evidence", verified.into_iter().chain(health).collect()),
-        (
-            "Agent",
-            listed(
-                filter,
-                &facets.authors,
-                |it| &mut it.authors,
-                |it| author_name(it),
-            ),
+        verified.into_iter().chain(health).collect(),
+        listed(
+            filter,
+            &facets.authors,
+            |it| &mut it.authors,
+            |it| author_name(it),
         ),
-        ("Topic", topics),
-        (
-            "Scope",
-            listed(
-                filter,
-                &facets.scopes,
-                |it| &mut it.scopes,
-                |it| it.as_str(),
-            ),
+        topics,
+        listed(
+            filter,
+            &facets.scopes,
+            |it| &mut it.scopes,
+            |it| it.as_str(),
         ),
-        (
-            "Type",
-            listed(
-                filter,
-                &facets.fact_types,
-                |it| &mut it.fact_types,
-                |it| it.as_str(),
-            ),
+        listed(
+            filter,
+            &facets.fact_types,
+            |it| &mut it.fact_types,
+            |it| it.as_str(),
         ),
     ]
 }

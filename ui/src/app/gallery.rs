@@ -43,7 +43,6 @@ const ROLES: &[&str] = &[
     "ok",
     "warn",
     "bad",
-    "bad-soft",
     "add",
     "del",
 ];
