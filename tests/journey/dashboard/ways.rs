@@ -140,7 +140,7 @@ pub const VIEWS: &[View] = &[
             Keys(ENTER),
         ],
         mouse: &[Click("[data-testid=redact]")],
-        shown: "document.querySelector('[data-testid=confirm]') && document.activeElement.dataset.testid === 'forget-no'",
+        shown: "document.querySelector('[data-testid=confirm]')",
     },
     View {
         name: "notice",

@@ -96,7 +96,7 @@ fn Chips() -> impl IntoView {
 }
 
 /// A condition, and what takes it away.
-pub(crate) fn removable(app: App, it: Chip) -> impl IntoView {
+fn removable(app: App, it: Chip) -> impl IntoView {
     let Chip {
         what,
         value,
@@ -199,18 +199,16 @@ fn Dates() -> impl IntoView {
         let at = app.filter.with(|it| it.until);
         at.map(|it| last_day(it, offset())).unwrap_or_default()
     };
-    // What is no day yet is still being typed.
-    let since = move |event| {
-        let day = event_target_value(&event);
+    // While a day is typed it is none now and then; none is meant when the field is left so.
+    let since = move |day: String, is_left: bool| {
         let since = midnight(&day, offset());
-        if since.is_some() || day.is_empty() {
+        if since.is_some() || is_left && day.is_empty() {
             app.refilter(|it| it.since = since, true);
         }
     };
-    let until = move |event| {
-        let day = event_target_value(&event);
+    let until = move |day: String, is_left: bool| {
         let until = end_of(&day, offset());
-        if until.is_some() || day.is_empty() {
+        if until.is_some() || is_left && day.is_empty() {
             app.refilter(|it| it.until = until, true);
         }
     };
@@ -240,8 +238,10 @@ fn Dates() -> impl IntoView {
             <div class="values">
                 {recent}
                 <span class="days">
-                    <label>"from"<input type="date" data-testid="since" max=last prop:value=first on:change=since /></label>
-                    <label>"until"<input type="date" data-testid="until" min=first prop:value=last on:change=until /></label>
+                    <label>"from"<input type="date" data-testid="since" max=last prop:value=first
+                        on:change=move |event| since(event_target_value(&event), false) on:blur=move |event| since(event_target_value(&event), true) /></label>
+                    <label>"until"<input type="date" data-testid="until" min=first prop:value=last
+                        on:change=move |event| until(event_target_value(&event), false) on:blur=move |event| until(event_target_value(&event), true) /></label>
                 </span>
             </div>
         </div>

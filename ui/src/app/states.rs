@@ -8,11 +8,9 @@ use leptos::prelude::*;
 
 use super::{
     drift::drifted,
-    filter::removable,
     icons::Icon,
     state::{App, Link},
 };
-use crate::route::Chip;
 
 /// The shape of what comes.
 #[component]
@@ -21,7 +19,7 @@ pub(crate) fn Loading() -> impl IntoView {
     view! {
         <main class="loading" aria-busy="true" data-testid="loading">
             <div class="ghosts" aria-hidden="true"><i class="title"></i><i class="field"></i>{ghosts.collect_view()}</div>
-            <p>"Reading the journal…"</p>
+            <h1>"Reading the journal…"</h1>
         </main>
     }
 }
@@ -78,30 +76,20 @@ pub(crate) fn End(rows: Memo<Vec<Arc<Engram>>>) -> impl IntoView {
 }
 
 fn no_match(app: App) -> impl IntoView {
-    let filter = app.filter.get_untracked();
-    let words = filter.text.trim().to_owned();
-    let words = (!words.is_empty()).then(|| Chip {
-        what: "words",
-        value: format!("“{words}”"),
-        without: Filter {
-            text: String::new(),
-            ..filter
-        },
-    });
-    let all: Vec<Chip> = words
-        .into_iter()
-        .chain(untrack(|| app.conditions()))
-        .collect();
-    let (why, less) = match all.len() {
-        ..2 => ("Nothing that was stored is like this.", None),
-        _ => (
-            "Nothing that was stored is like all of this. Take something away:",
-            Some(all),
-        ),
+    let words = app.filter.with_untracked(|it| !it.text.trim().is_empty());
+    let others = untrack(|| !app.conditions().is_empty());
+    let why = match words && others {
+        true => "Nothing that was stored has these words and is like this.",
+        false if words => "Nothing that was stored has all of these words.",
+        false => "Nothing that was stored is like this.",
     };
-    let less = less.map(|all| {
-        let each = all.into_iter().map(|it| removable(app, it));
-        view! { <div class="less">{each.collect_view()}</div> }
+    let less = (words && others).then(|| {
+        let without = move |_| {
+            let text = String::new();
+            let filter = app.filter.get_untracked();
+            app.set_filter(Filter { text, ..filter }, true);
+        };
+        view! { <button on:click=without>"Without the words"</button> }
     });
     view! {
         <div class="none" data-testid="no-match">
