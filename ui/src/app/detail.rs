@@ -65,6 +65,9 @@ fn Whole(id: EngramId, current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     }
 }
 
+/// Bytes of a claim that is no longer read at one glance.
+const LONG: usize = 220;
+
 #[component]
 fn Head(engram: Arc<Engram>, state: State, newer: Option<EngramId>) -> impl IntoView {
     let app = App::here();
@@ -78,7 +81,7 @@ fn Head(engram: Arc<Engram>, state: State, newer: Option<EngramId>) -> impl Into
     let others = engram.figures.corroborations;
     let claim = match engram.redacted {
         true => view! { <p class="claim erased">"The text of this claim was erased for good."</p> }.into_any(),
-        false => view! { <p class="claim" data-testid="claim" class:closed={state != State::Holds}>{words::visible(&engram.claim)}</p> }.into_any(),
+        false => view! { <p class="claim" data-testid="claim" class:closed={state != State::Holds} class:long={engram.claim.len() > LONG}>{words::visible(&engram.claim)}</p> }.into_any(),
     };
     view! {
         <div class="chips">

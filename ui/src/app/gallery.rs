@@ -79,7 +79,7 @@ pub(crate) fn Gallery() -> impl IntoView {
                 <Frame title="started again, with another token" set=stale><List /></Frame>
             </Part>
             <Part title="Detail">
-                <Frame title="nothing chosen" set=|_| ()><Detail /></Frame>
+                <Frame title="nothing chosen" set=full><Detail /></Frame>
                 <Frame title="edited" set=|app| chosen(app, 2)><Detail /></Frame>
                 <Frame title="gone, to be forgotten" set=|app| closing(app, Closing::Forget)><Detail /></Frame>
                 <Frame title="gone, to be erased" set=|app| closing(app, Closing::Redact)><Detail /></Frame>

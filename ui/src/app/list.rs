@@ -67,7 +67,7 @@ pub(crate) fn List() -> impl IntoView {
         <section class="pane list" aria-label=move || if app.is_drift() { "Drift" } else { "Feed" }>
             <header>
                 <h1>{move || if app.is_drift() { "Drift" } else { "Feed" }}</h1>
-                <span class="chip" data-testid="list-count" title=counted>{count}</span>
+                <span class="chip" data-testid="list-count" hidden=move || count().is_none() title=counted>{count}</span>
                 <span class="space"></span>
                 {pill}
             </header>
@@ -328,7 +328,7 @@ fn row_content(app: App, it: &Engram, state: State) -> impl IntoView + use<> {
     view! {
         <span class="kind" title=words::kind(it.kind)>{icon.draw()}<span class="offscreen">{words::kind(it.kind)}</span></span>
         <div class="said">
-            <p class:closed={state != State::Holds}>{claim}</p>
+            <p class:closed={state != State::Holds && !it.redacted} class:erased=it.redacted>{claim}</p>
             <time datetime=at.to_string() title=dom::clock().moment(at)>{move || app.clock.get().ago(at)}</time>
         </div>
         <div class="meta">

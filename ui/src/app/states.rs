@@ -79,9 +79,9 @@ fn no_match(app: App) -> impl IntoView {
     let words = app.filter.with_untracked(|it| !it.text.trim().is_empty());
     let others = untrack(|| !app.conditions().is_empty());
     let why = match words && others {
-        true => "Nothing that was stored has these words and is like this.",
+        true => "Nothing that was stored has these words and fits the filter.",
         false if words => "Nothing that was stored has all of these words.",
-        false => "Nothing that was stored is like this.",
+        false => "Nothing that was stored fits the filter.",
     };
     let less = (words && others).then(|| {
         let without = move |_| {
@@ -96,8 +96,10 @@ fn no_match(app: App) -> impl IntoView {
             <span class="sign">{Icon::Search.draw()}</span>
             <h2>"No engram matches"</h2>
             <p>{why}</p>
-            {less}
-            <button on:click=move |_| app.set_filter(app.unfiltered(), true)>"Clear the filter"</button>
+            <div class="answers">
+                {less}
+                <button on:click=move |_| app.set_filter(app.unfiltered(), true)>"Clear the filter"</button>
+            </div>
         </div>
     }
 }
