@@ -332,10 +332,11 @@ fn row_content(app: App, it: &Engram, state: State) -> impl IntoView + use<> {
             <time datetime=at.to_string() title=dom::clock().moment(at)>{move || app.clock.get().ago(at)}</time>
         </div>
         <div class="meta">
-            <span class="by">{author}</span>
-            <span class="pointer" title=pointer.clone()><span class="file">{file}</span><span class="folder">{folder}</span></span>
-            {(more > 0).then(|| view! { <span class="more">{format!("+{more}")}</span> })}
-            <span class="space"></span>
+            <span class="from">
+                <span class="by">{author}</span>
+                <span class="pointer" title=pointer.clone()><span class="file">{file}</span><span class="folder">{folder}</span></span>
+                {(more > 0).then(|| view! { <span class="more">{format!("+{more}")}</span> })}
+            </span>
             <span class=class data-testid="evidence">{word}</span>
         </div>
     }
