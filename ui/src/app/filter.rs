@@ -238,9 +238,9 @@ fn Dates() -> impl IntoView {
             <div class="values">
                 {recent}
                 <span class="days">
-                    <label>"from"<input type="date" data-testid="since" max=last prop:value=first
+                    <label>"from"<input type="date" data-testid="since" class:empty=move || first().is_empty() max=last prop:value=first
                         on:change=move |event| since(event_target_value(&event), false) on:blur=move |event| since(event_target_value(&event), true) /></label>
-                    <label>"until"<input type="date" data-testid="until" min=first prop:value=last
+                    <label>"until"<input type="date" data-testid="until" class:empty=move || last().is_empty() min=first prop:value=last
                         on:change=move |event| until(event_target_value(&event), false) on:blur=move |event| until(event_target_value(&event), true) /></label>
                 </span>
             </div>
