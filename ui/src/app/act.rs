@@ -63,6 +63,8 @@ impl App {
             self.toast.set(None);
         } else if self.facets_open.get_untracked() {
             self.toggle_facets();
+        } else if self.search.with_untracked(Option::is_some) {
+            self.stop_search();
         } else {
             dom::focus("feed");
         }

@@ -20,6 +20,8 @@ const TWO_LINES: u32 = 80;
 const COMPACT: u32 = 50;
 /// What stands beside the claim: padding, icon, time, gaps.
 const BESIDE: f64 = 16.0 + 22.0 + 10.0 + 10.0 + 52.0 + 16.0;
+/// Of a claim's letters, on average: no sentence is narrower.
+const NARROW: f64 = 4.0;
 /// Rows drawn beyond each edge.
 const SPARE: usize = 6;
 /// How near the end older engrams are asked for, in rows.
@@ -418,6 +420,10 @@ impl Widths {
     fn height(self, engram: &Engram, room: f64) -> u32 {
         if engram.redacted {
             return ONE_LINE;
+        }
+        // Nothing to measure, as for most.
+        if engram.claim.len() as f64 * NARROW > room && engram.claim.is_ascii() {
+            return TWO_LINES;
         }
         let known = self.known.with_value(|all| all.get(&engram.id).copied());
         let width = known.unwrap_or_else(|| {

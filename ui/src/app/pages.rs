@@ -3,7 +3,7 @@
 use engram_model::{Feed as FeedRequest, FeedPage, Refusal};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::state::{App, PAGE};
+use super::state::{App, PAGE, Search};
 use crate::feed::Feed;
 
 impl App {
@@ -36,8 +36,28 @@ impl App {
         }
     }
 
+    /// Looks no further, until the person wants to or another filter is chosen.
+    pub(crate) fn stop_search(self) {
+        self.search.update(|it| {
+            if let Some(search) = it {
+                search.is_stopped = true;
+            }
+        });
+    }
+
+    /// Looks on where it stopped.
+    pub(crate) fn go_on(self) {
+        self.search.set(None);
+        self.load_older();
+    }
+
+    fn is_stopped(self) -> bool {
+        let search = self.search.get_untracked();
+        search.is_some_and(|it| it.is_stopped)
+    }
+
     fn load_page(self, request: FeedRequest) {
-        if self.page_is_coming.get_value() {
+        if self.page_is_coming.get_value() || self.is_stopped() {
             return;
         }
         self.page_is_coming.set_value(true);
@@ -68,10 +88,28 @@ impl App {
             if self.filter_number.get_value() != number {
                 return Ok(None);
             }
-            match (page.next, request.after) {
-                (Some(next), None) if page.entries.is_empty() => request.before = Some(next),
-                (Some(next), Some(_)) if page.entries.is_empty() => request.after = Some(next),
-                _ => return Ok(Some(page)),
+            let left = match (page.next, request.after) {
+                (Some(next), None) if page.entries.is_empty() => {
+                    request.before = Some(next);
+                    next
+                }
+                (Some(next), Some(_)) if page.entries.is_empty() => {
+                    request.after = Some(next);
+                    page.head.saturating_sub(next)
+                }
+                _ => {
+                    self.search.set(None);
+                    return Ok(Some(page));
+                }
+            };
+            let done = 100 - left.min(page.head) * 100 / page.head.max(1);
+            let is_stopped = self.is_stopped();
+            self.search.set(Some(Search {
+                done: done as u8,
+                is_stopped,
+            }));
+            if is_stopped {
+                return Ok(Some(page));
             }
         }
     }

@@ -45,6 +45,15 @@ pub(crate) enum Link {
     Lost,
 }
 
+/// A search through the journal that takes long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Search {
+    /// Of the journal, how much was looked at; in hundredths.
+    pub(crate) done: u8,
+    /// The person had enough of it.
+    pub(crate) is_stopped: bool,
+}
+
 /// What a source card shows below its lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Panel {
@@ -104,6 +113,8 @@ pub(crate) struct App {
     is_waiting: StoredValue<bool>,
     /// A page of older or newer engrams is on its way.
     pub(super) page_is_coming: StoredValue<bool>,
+    /// How far a filter was looked for, while or since its search took more than a moment.
+    pub(crate) search: RwSignal<Option<Search>>,
     status_due: StoredValue<bool>,
     unannounced: StoredValue<usize>,
     toast_number: StoredValue<u64>,
@@ -156,6 +167,7 @@ impl App {
             attempts: StoredValue::new(0),
             is_waiting: StoredValue::new(false),
             page_is_coming: StoredValue::new(false),
+            search: RwSignal::new(None),
             status_due: StoredValue::new(false),
             unannounced: StoredValue::new(0),
             toast_number: StoredValue::new(0),
@@ -452,6 +464,7 @@ impl App {
         let number = self.filter_number.get_value().wrapping_add(1);
         self.filter_number.set_value(number);
         let filter = self.filter.get_untracked();
+        self.search.set(None);
         spawn_local(async move {
             match self.read_feed(self.request()).await {
                 // Another filter was chosen meanwhile.

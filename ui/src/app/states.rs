@@ -53,11 +53,7 @@ pub(crate) fn Disconnected() -> impl IntoView {
 pub(crate) fn End(rows: Memo<Vec<Arc<Engram>>>) -> impl IntoView {
     let app = App::here();
     let empty = move || !app.filter.with(Filter::is_empty) && rows.with(Vec::is_empty);
-    let searching = move || empty() && app.feed.with(|it| it.next_page().is_some());
-    let nothing = move || empty() && !searching();
-    let search = move || {
-        searching().then(|| view! { <p class="quiet" aria-busy="true" data-testid="searching">"Looking further back…"</p> })
-    };
+    let nothing = move || empty() && app.feed.with(|it| it.next_page().is_none());
     let none = move || {
         nothing().then(|| match app.filter.get() == drifted() {
             true => view! {
@@ -72,7 +68,34 @@ pub(crate) fn End(rows: Memo<Vec<Arc<Engram>>>) -> impl IntoView {
             false => no_match(app).into_any(),
         })
     };
-    view! { {search}{none} }
+    view! { <Searching />{none} }
+}
+
+/// How far a long search is, and a way to end it.
+#[component]
+fn Searching() -> impl IntoView {
+    let app = App::here();
+    let done = Memo::new(move |_| app.search.get().map_or(0, |it| it.done));
+    let is_stopped = Memo::new(move |_| app.search.get().map(|it| it.is_stopped));
+    move || {
+        is_stopped.get().map(|is_stopped| {
+            let (word, verb) = match is_stopped {
+                true => ("Stopped looking: ", "Go on"),
+                false => ("Looking further back: ", "Stop"),
+            };
+            let press = move |_| match is_stopped {
+                true => app.go_on(),
+                false => app.stop_search(),
+            };
+            view! {
+                <div class="search" aria-busy=(!is_stopped).to_string() data-testid="searching">
+                    <progress max="100" value=move || done.get().to_string() aria-label="Of the journal looked at"></progress>
+                    <p>{word}{move || done.get()}" % of the journal"</p>
+                    <button data-testid="search-button" on:click=press>{verb}{(!is_stopped).then(|| view! { " "<kbd>"Esc"</kbd> })}</button>
+                </div>
+            }
+        })
+    }
 }
 
 fn no_match(app: App) -> impl IntoView {

@@ -2,7 +2,7 @@
 //! woken by the tree and by the journal. What it finds is journalled with the evidence.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     fs::{File, OpenOptions, TryLockError},
     path::PathBuf,
     sync::{
@@ -147,8 +147,8 @@ struct Follower {
     tree: Tree,
     watch: Option<Watch>,
     anchors: Anchors,
-    /// What each claim that holds is pinned to.
-    held: HashMap<EngramId, Vec<Held>>,
+    /// What each claim that holds is pinned to; of the newest [`MOST`].
+    held: BTreeMap<EngramId, Vec<Held>>,
     /// What is kept of those that are not plainly unchanged.
     known: HashMap<EngramId, Health>,
     looked: Looked,
@@ -176,7 +176,7 @@ impl Follower {
                 .inspect_err(|error| tracing::warn!(%error, "the working tree is not watched"))
                 .ok(),
             anchors: Anchors::default(),
-            held: HashMap::new(),
+            held: BTreeMap::new(),
             known: HashMap::new(),
             looked: Looked::default(),
         };
@@ -232,6 +232,12 @@ impl Follower {
         let held = held(repo, &shelf, engram, before);
         if !held.is_empty() {
             self.held.insert(engram.id, held);
+        }
+        if self.held.len() > MOST
+            && let Some((oldest, _)) = self.held.pop_first()
+        {
+            // What is kept of it stays as it was.
+            self.known.remove(&oldest);
         }
     }
 
@@ -320,7 +326,7 @@ impl Follower {
         only: Option<BTreeSet<EngramId>>,
     ) -> Result<(), Refusal> {
         let shelf = engine.shelf(Some(self.tree.project));
-        let mut ids: Vec<EngramId> = match &only {
+        let ids: Vec<EngramId> = match &only {
             Some(only) => only
                 .iter()
                 .copied()
@@ -328,7 +334,6 @@ impl Follower {
                 .collect(),
             None => self.held.keys().copied().collect(),
         };
-        ids.sort_unstable();
         let all = ids.iter().flat_map(|id| &self.held[id]);
         let (head, found) = look(&mut self.anchors, repo, &shelf, all)?;
         let mut rest: &[Result<Stand, Refusal>] = &found;
