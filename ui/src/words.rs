@@ -1,6 +1,6 @@
 //! Times, states and digests as a person reads them.
 
-use engram_model::{Engram, Evidence, Kind, Lines, Reading, Standing};
+use engram_model::{Engram, Evidence, Kind, Lines, Media, MediaKind, Pointer, Reading, Standing};
 use jiff::{Timestamp, tz::Offset};
 
 /// What became of a claim, as it is shown on its row.
@@ -204,6 +204,56 @@ pub fn place_now(engram: &Engram, pointer: &str) -> Option<String> {
     })
 }
 
+/// How a pointer stood when somebody last looked, where that is known.
+pub fn last_seen(engram: &Engram, pointer: &Pointer) -> Option<String> {
+    let text = pointer.to_string();
+    let checked = engram.health.as_ref()?.pointers.iter();
+    let found = checked.into_iter().find(|it| it.pointer == text)?;
+    found.state.is_some().then(|| found.words())
+}
+
+/// What a file is: `PNG picture`, `ELF file`, `Binary file`.
+pub fn media(media: &Media) -> String {
+    let what = match media.kind {
+        MediaKind::Picture | MediaKind::Drawing => "picture",
+        MediaKind::StandIn => "stand-in",
+        MediaKind::Binary => "file",
+    };
+    match (&media.format, media.kind) {
+        (Some(format), _) => format!("{format} {what}"),
+        (None, MediaKind::Binary) => "Binary file".to_owned(),
+        (None, _) => what.to_owned(),
+    }
+}
+
+/// How large it is: `640 × 480 pixels, 12.4 KB`.
+pub fn measures(media: &Media) -> String {
+    let size = size(media.size);
+    match media.pixels {
+        Some((width, height)) => format!(
+            "{} × {} pixels, {size}",
+            thousands(width.into()),
+            thousands(height.into())
+        ),
+        None => size,
+    }
+}
+
+/// `17 bytes`, `12.4 KB`, `3.0 GB`.
+pub fn size(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["KB", "MB", "GB", "TB", "PB"];
+    if bytes < 1_000 {
+        return count(bytes, "byte", "bytes");
+    }
+    let mut tenths = bytes / 100;
+    let mut unit = 0;
+    while tenths >= 10_000 && unit + 1 < UNITS.len() {
+        tenths /= 1_000;
+        unit += 1;
+    }
+    format!("{}.{} {}", thousands(tenths / 10), tenths % 10, UNITS[unit])
+}
+
 /// A digest in few characters: `sha256 5976ad02…`.
 pub fn short_digest(digest: &str) -> String {
     let hex = digest.strip_prefix("sha256:").unwrap_or(digest);
@@ -345,5 +395,21 @@ mod tests {
             assert_eq!(split_path(path), want);
         }
         assert_eq!(short_digest("sha256:5976ad02ffff"), "sha256 5976ad02…");
+    }
+
+    #[test]
+    fn sizes_are_said_shortly() {
+        for (bytes, want) in [
+            (0, "0 bytes"),
+            (1, "1 byte"),
+            (999, "999 bytes"),
+            (1_000, "1.0 KB"),
+            (12_499, "12.4 KB"),
+            (999_999, "999.9 KB"),
+            (1_000_000, "1.0 MB"),
+            (u64::MAX, "18,446.7 PB"),
+        ] {
+            assert_eq!(size(bytes), want, "{bytes}");
+        }
     }
 }

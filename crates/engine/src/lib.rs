@@ -145,6 +145,7 @@ impl Engine {
                 .map(|it| Reply::Facets(Box::new(it))),
             Request::Voices(id) => self.voices(caller, id).map(Reply::Voices),
             Request::Source(view) => self.source(view).map(|it| Reply::Source(Box::new(it))),
+            Request::Line(view) => self.line(view).map(Reply::Line),
             Request::CheckPointers { since } => {
                 let checked = self.check_pointers(caller, since.as_deref());
                 checked.map(Reply::Checked)

@@ -2,9 +2,9 @@
 
 use engram_gateway::budget;
 use engram_model::{
-    Blame, Caller, Code, Engram, EngramId, Evidence, Facets, Feed, FeedPage, Filter, Pointer,
-    PointerInput, ProjectId, ProjectStatus, Refusal, RunId, Scope, SourceReply, SourceView,
-    Standing, StatusReply, Target, Voice,
+    Blame, Caller, Code, Engram, EngramId, Evidence, Facets, Feed, FeedPage, Filter, LineReply,
+    LineView, Pointer, PointerInput, ProjectId, ProjectStatus, Refusal, RunId, Scope, SourceReply,
+    SourceView, Standing, StatusReply, Target, Voice,
 };
 use engram_pointers::{Repo, Shelf};
 use engram_store::Agent;
@@ -93,6 +93,12 @@ impl Engine {
     pub(crate) fn source(&self, view: SourceView) -> Result<SourceReply, Refusal> {
         self.view(view.pointer, |repo, shelf, pointer| {
             engram_pointers::source(repo, shelf, pointer, view.context)
+        })
+    }
+
+    pub(crate) fn line(&self, view: LineView) -> Result<LineReply, Refusal> {
+        self.view(view.pointer, |repo, shelf, pointer| {
+            engram_pointers::line(repo, shelf, pointer, view.number, view.from)
         })
     }
 

@@ -28,6 +28,9 @@ pub fn blame(repo: Option<&Repo>, shelf: &dyn Shelf, pointer: &Pointer) -> Resul
     };
     let repo = repo.ok_or_else(refuse::no_repository)?;
     let found = locate::locate(Some(repo), shelf, pointer)?;
+    if found.is_binary {
+        return Err(refuse::binary(path));
+    }
     let total = u32::try_from(found.encoding.count_lines(found.file.bytes())).unwrap_or(u32::MAX);
     if total == 0 {
         return Ok(Blame::default());

@@ -1,49 +1,77 @@
 //! The window's view: the file around a span, each line with what it is made of.
 
-use engram_model::{Lines, Pointer, Refusal, Side, SourceLine, SourceReply, Target};
+use engram_model::{LineReply, Lines, Pointer, Refusal, Side, SourceLine, SourceReply, Target};
 
 use crate::{
     Encoding, Repo, Shelf, document,
-    locate::{self, Found},
-    paint::{Language, Painter},
-    worktree,
+    locate::Found,
+    media,
+    paint::{BEFORE, Language, Painter},
+    recover, refuse, worktree,
 };
 
-/// Longest line that is shown, in characters.
-const MAX_CHARS: usize = 2000;
+/// Longest line that is shown with the others, in characters: nobody reads further across.
+const MAX_CHARS: usize = 1000;
 /// Most lines that are sent at once.
 const MAX_LINES: u32 = 5000;
+/// Most text that is sent at once: 5,000 lines of code are a third of it.
+const MAX_TEXT: usize = 768 << 10;
+/// How much of a long line is read on at once, in characters.
+const PART: usize = 10_000;
+/// Of a line that is longer only this much is looked at.
+const MAX_LINE: usize = 64 << 20;
 
-/// The file around the span that a pointer addresses: the span marked, at most `context` lines on
-/// either side and 5,000 in all, each cut at 2,000 characters.
+/// The file around the span that a pointer addresses: the span marked, with surroundings, in all no
+/// more than a window takes without a stall. What is left out is counted.
 pub fn source(
     repo: Option<&Repo>,
     shelf: &dyn Shelf,
     pointer: &Pointer,
     context: u32,
 ) -> Result<SourceReply, Refusal> {
-    let found = locate::locate(repo, shelf, pointer)?;
+    let (found, found_in) = recover::locate(repo, shelf, pointer)?;
     let content_digest = found.pointer.digest.clone().unwrap_or_default();
-    let total_lines = found.encoding.count_lines(found.file.bytes());
-    let total_lines = u32::try_from(total_lines).unwrap_or(u32::MAX);
     let open_path = file_path(pointer)
         .zip(repo)
         .and_then(|(path, repo)| worktree::open_path(repo, path))
         .and_then(|path| path.to_str().map(str::to_owned));
+    let media = file_path(pointer)
+        .or(Some(pointer.name()).filter(|_| found.is_binary))
+        .and_then(|name| media::of(name, found.file.bytes()));
+    let total_lines = match found.is_binary {
+        true => 0,
+        false => found.encoding.count_lines(found.file.bytes()),
+    };
+    let total_lines = u32::try_from(total_lines).unwrap_or(u32::MAX);
     let language = file_path(pointer).and_then(|path| Language::of(path, &first_line(&found)));
     let mut lines = window(&found, context, total_lines);
-    match &pointer.target {
-        Target::Diff { .. } => sides(&mut lines, language.as_ref()),
-        _ => paint(&found, &mut lines, language.as_ref()),
+    let shown = lines.len() as u32;
+    let hidden = match found.lines {
+        Some(span) => span
+            .end
+            .saturating_sub(lines.last().map_or(span.start, |it| it.number)),
+        None => total_lines.saturating_sub(shown),
+    };
+    let is_diff = matches!(pointer.target, Target::Diff { .. });
+    match is_comparison(pointer) {
+        true => sides(&mut lines, language.as_ref(), is_diff),
+        false => paint(&found, &mut lines, language.as_ref()),
     }
+    let document = match &pointer.target {
+        Target::Artifact { name, .. } if !found.is_binary => {
+            document::read(name, &span_text(&found))
+        }
+        _ => document::Parts::default(),
+    };
     Ok(SourceReply {
         label: pointer.label(),
         digest_matches: pointer.digest.as_ref().map(|d| *d == content_digest),
         content_digest,
-        document: match &pointer.target {
-            Target::Artifact { name, .. } => document::read(name, &span_text(&found)),
-            _ => Vec::new(),
-        },
+        media,
+        found_in,
+        hidden,
+        document: document.blocks,
+        document_cut: document.is_cut,
         language: language.map(|it| it.name().to_owned()),
         lines,
         total_lines,
@@ -51,6 +79,44 @@ pub fn source(
         open_line: found.open_line,
         pointer: found.pointer,
     })
+}
+
+/// A part of one line of what a pointer addresses; empty past its end.
+pub fn line(
+    repo: Option<&Repo>,
+    shelf: &dyn Shelf,
+    pointer: &Pointer,
+    number: u32,
+    from: u64,
+) -> Result<LineReply, Refusal> {
+    let (found, _) = recover::locate(repo, shelf, pointer)?;
+    let only = Lines {
+        start: number,
+        end: number,
+    };
+    let bytes = found.file.bytes();
+    let range = found
+        .encoding
+        .span(bytes, only)
+        .map_err(|total| refuse::past_end(pointer.name(), number, total))?;
+    let text = whole_line(found.encoding, &bytes[range]);
+    let skip = usize::try_from(from).unwrap_or(usize::MAX);
+    Ok(LineReply {
+        total: text.chars().count() as u64,
+        text: text.chars().skip(skip).take(PART).collect(),
+    })
+}
+
+/// A unified diff, whoever wrote it.
+fn is_comparison(pointer: &Pointer) -> bool {
+    match &pointer.target {
+        Target::Diff { .. } => true,
+        Target::Artifact { name, .. } => {
+            let name = name.to_ascii_lowercase();
+            name.ends_with(".diff") || name.ends_with(".patch")
+        }
+        _ => false,
+    }
 }
 
 fn file_path(pointer: &Pointer) -> Option<&str> {
@@ -85,6 +151,7 @@ fn window(found: &Found<'_>, context: u32, total: u32) -> Vec<SourceLine> {
     let Ok(range) = found.encoding.span(bytes, shown) else {
         return Vec::new();
     };
+    let mut left = MAX_TEXT;
     let lines = found.encoding.lines(&bytes[range]);
     (first..=last)
         .zip(lines)
@@ -93,27 +160,38 @@ fn window(found: &Found<'_>, context: u32, total: u32) -> Vec<SourceLine> {
             marked: (span.start..=span.end).contains(&number),
             ..shown_line(found.encoding, line)
         })
+        .take_while(|line| {
+            let is_first = left == MAX_TEXT;
+            left = left.saturating_sub(line.text.len() + 1);
+            is_first || left > 0
+        })
         .collect()
 }
 
 /// The text of a line, cut where it is too long to read.
 pub(crate) fn shown_line(encoding: Encoding, line: &[u8]) -> SourceLine {
-    let text = encoding.show(line, MAX_CHARS);
-    // The terminator is no text; more than that is missing where a line was cut.
-    let missing = line.len().saturating_sub(text.len());
-    let is_cut = encoding == Encoding::Utf8 && text.len() >= MAX_CHARS && missing > 2;
+    let mut text = encoding.show(line, MAX_CHARS + 1);
+    let mut cut = 0;
+    if let Some((at, _)) = text.char_indices().nth(MAX_CHARS) {
+        text.truncate(at);
+        let all = whole_line(encoding, line).chars().count();
+        cut = u32::try_from(all - MAX_CHARS.min(all)).unwrap_or(u32::MAX);
+    }
     SourceLine {
-        cut: if is_cut {
-            u32::try_from(missing).unwrap_or(u32::MAX)
-        } else {
-            0
-        },
+        cut,
         text,
         ..SourceLine::default()
     }
 }
 
+fn whole_line(encoding: Encoding, line: &[u8]) -> String {
+    encoding.show(&line[..line.len().min(MAX_LINE)], MAX_LINE)
+}
+
 fn first_line(found: &Found<'_>) -> String {
+    if found.is_binary {
+        return String::new();
+    }
     let line = found.encoding.lines(found.file.bytes()).next();
     found.encoding.show(line.unwrap_or_default(), MAX_CHARS)
 }
@@ -130,8 +208,12 @@ fn paint(found: &Found<'_>, lines: &mut [SourceLine], language: Option<&Language
     if before.end > 0
         && let Ok(range) = found.encoding.span(found.file.bytes(), before)
     {
-        let all = found.encoding.lines(&found.file.bytes()[range]);
+        let before = &found.file.bytes()[range];
+        // Its end is enough; a part of a line is not read.
+        let far = before.len().saturating_sub(BEFORE) / 4 * 4;
+        let all = found.encoding.lines(&before[far..]);
         let near: Vec<String> = all
+            .skip(usize::from(far > 0))
             .map(|line| found.encoding.show(line, MAX_CHARS))
             .collect();
         painter.skip(near.iter().map(String::as_str));
@@ -141,46 +223,96 @@ fn paint(found: &Found<'_>, lines: &mut [SourceLine], language: Option<&Language
     }
 }
 
-/// A unified diff as lines of two texts: the signs become sides, the headers of hunks numbers.
-fn sides(lines: &mut Vec<SourceLine>, language: Option<&Language>) {
-    let (mut before, mut now) = (0, 0);
-    let mut painter = language.map(Language::painter);
-    let mut in_hunk = false;
+/// A unified diff as lines of two texts: the signs become sides, the headers of hunks numbers. What
+/// stands around the hunks is told apart from them by their lengths, which their headers say.
+fn sides(lines: &mut Vec<SourceLine>, language: Option<&Language>, is_of_one_file: bool) {
+    let mut hunk = Hunk::default();
+    let mut painter = None;
+    let mut named: Option<Language> = None;
     for line in lines.iter_mut() {
         line.marked = false;
         (line.number, line.before) = (0, 0);
-        if let Some((old, new)) = hunk(&line.text) {
-            (before, now, in_hunk) = (old, new, true);
+        let sign = line.text.chars().next();
+        let Some(side) = hunk.side(sign) else {
             line.side = Side::Hunk;
-            painter = language.map(Language::painter);
-            continue;
-        }
-        let sign = line.text.chars().next().filter(|_| in_hunk);
-        line.side = match sign {
-            Some('+') => Side::Added,
-            Some('-') => Side::Removed,
-            Some(' ') => Side::Both,
-            _ => {
-                // The head of the diff, and what git says of a missing line feed.
-                line.side = Side::Hunk;
-                continue;
+            if let Some(next) = Hunk::read(&line.text) {
+                hunk = next;
+                painter = named.as_ref().or(language).map(Language::painter);
+            } else if let Some(path) = line.text.strip_prefix("+++ ")
+                && !is_of_one_file
+            {
+                named = Language::of(path.strip_prefix("b/").unwrap_or(path).trim_end(), "");
             }
+            continue;
         };
-        line.text.remove(0);
-        if line.side != Side::Removed {
-            line.number = now;
-            now = now.saturating_add(1);
+        line.side = side;
+        if sign.is_some() {
+            line.text.remove(0);
         }
-        if line.side != Side::Added {
-            line.before = before;
-            before = before.saturating_add(1);
-        }
+        (line.before, line.number) = hunk.advance(side);
         paint_one(painter.as_mut(), line);
     }
-    // Who reads the diff sees its file and its commits in the title.
-    let head = ["diff --git ", "--- ", "+++ ", "index "];
-    lines
-        .retain(|line| line.side != Side::Hunk || !head.iter().any(|it| line.text.starts_with(it)));
+    if is_of_one_file {
+        // Who reads it sees its file and its commits in the title.
+        let head = ["diff --git ", "--- ", "+++ ", "index "];
+        lines.retain(|line| {
+            line.side != Side::Hunk || !head.iter().any(|it| line.text.starts_with(it))
+        });
+    }
+}
+
+/// Where in a hunk one is: the next lines of both texts, and how many there are to come.
+#[derive(Default)]
+struct Hunk {
+    before: u32,
+    now: u32,
+    left_before: u32,
+    left_now: u32,
+}
+
+impl Hunk {
+    /// From `@@ -12,3 +14,4 @@`.
+    fn read(text: &str) -> Option<Self> {
+        let (old, rest) = text.strip_prefix("@@ -")?.split_once(" +")?;
+        let (new, _) = rest.split_once(" @@")?;
+        let part = |part: &str| -> Option<(u32, u32)> {
+            let (first, count) = part.split_once(',').unwrap_or((part, "1"));
+            Some((first.parse().ok()?, count.parse().ok()?))
+        };
+        let ((before, left_before), (now, left_now)) = (part(old)?, part(new)?);
+        Some(Self {
+            before,
+            now,
+            left_before,
+            left_now,
+        })
+    }
+
+    /// The side of a line with this sign; none where it is no line of the hunk.
+    fn side(&self, sign: Option<char>) -> Option<Side> {
+        match sign {
+            Some('+') if self.left_now > 0 => Some(Side::Added),
+            Some('-') if self.left_before > 0 => Some(Side::Removed),
+            // Mail and editors strip the blank of an empty line.
+            Some(' ') | None if self.left_now > 0 && self.left_before > 0 => Some(Side::Both),
+            _ => None,
+        }
+    }
+
+    /// The numbers of a line of this side, in the earlier text and in the later one.
+    fn advance(&mut self, side: Side) -> (u32, u32) {
+        let step = |next: &mut u32, left: &mut u32, is_there: bool| match is_there {
+            true => {
+                *left = left.saturating_sub(1);
+                std::mem::replace(next, next.saturating_add(1))
+            }
+            false => 0,
+        };
+        (
+            step(&mut self.before, &mut self.left_before, side != Side::Added),
+            step(&mut self.now, &mut self.left_now, side != Side::Removed),
+        )
+    }
 }
 
 pub(crate) fn paint_one(painter: Option<&mut Painter>, line: &mut SourceLine) {
@@ -189,17 +321,9 @@ pub(crate) fn paint_one(painter: Option<&mut Painter>, line: &mut SourceLine) {
     }
 }
 
-/// The first lines of `@@ -12,3 +14,4 @@`.
-fn hunk(text: &str) -> Option<(u32, u32)> {
-    let (old, rest) = text.strip_prefix("@@ -")?.split_once(" +")?;
-    let (new, _) = rest.split_once(" @@")?;
-    let first = |part: &str| part.split(',').next().and_then(|it| it.parse().ok());
-    Some((first(old)?, first(new)?))
-}
-
 fn span_text(found: &Found<'_>) -> String {
     found.encoding.decode_up_to(
         &found.file.bytes()[found.range.clone()],
-        document::MAX_CHARS,
+        document::MAX_CHARS + 1,
     )
 }

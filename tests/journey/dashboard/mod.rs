@@ -6,4 +6,5 @@ mod browser;
 mod looks;
 mod server;
 mod shop;
+mod viewer;
 mod ways;

@@ -180,16 +180,18 @@ impl Shop {
     }
 
     /// Writes a file of the working tree.
-    pub fn write(&self, path: &str, text: &str) {
-        fs::write(self.repo.join(path), text).unwrap();
+    pub fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
+        fs::write(self.repo.join(path), bytes).unwrap();
     }
 
-    fn commit(&self, message: &str) {
+    /// Commits all that was written.
+    pub fn commit(&self, message: &str) {
         self.git(&["add", "--all"]);
         self.git(&["commit", "--quiet", "--message", message]);
     }
 
-    fn git(&self, args: &[&str]) {
+    /// Runs git there, as Ada.
+    pub fn git(&self, args: &[&str]) {
         let mut git = clean(system("git"), &self.person);
         for who in ["AUTHOR", "COMMITTER"] {
             git.env(format!("GIT_{who}_NAME"), "Ada")

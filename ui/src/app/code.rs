@@ -3,17 +3,20 @@
 
 use std::{ops::Range, sync::Arc};
 
-use engram_model::{Class, Side, SourceLine};
+use engram_model::{Class, Pointer, Side, SourceLine};
 use leptos::{html, prelude::*};
 
+use super::long_line::LongLine;
 use crate::words;
 
 /// More lines than this get a box of their own height, in which only what is seen is drawn.
-const LONG: usize = 400;
+const LONG: usize = 200;
 /// Height of a line (`detail.css` has the same).
 const LINE: i32 = 20;
 /// Lines are drawn by blocks of this many.
-const BLOCK: usize = 40;
+const BLOCK: usize = 20;
+/// Most pieces that are drawn apart at once; lines beyond are drawn plain.
+const MOST_PIECES: usize = 6_000;
 
 /// How lines are shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,7 +36,25 @@ pub(crate) fn Code(
     shape: Shape,
     label: String,
     testid: &'static str,
+    /// What the lines are of, where their rest can be asked for.
+    #[prop(optional_no_strip)]
+    pointer: Option<Pointer>,
 ) -> impl IntoView {
+    let reading = RwSignal::new(None::<u32>);
+    let reads_on = pointer.is_some() && shape != Shape::Compared;
+    let rest = move || {
+        let (number, pointer) = reading.get().zip(pointer.clone())?;
+        Some(view! { <LongLine pointer number close=move || reading.set(None) /> })
+    };
+    let drawn_lines = move |lines: &[SourceLine]| {
+        let mut left = MOST_PIECES;
+        let mut draw = |it: &SourceLine| {
+            let is_plain = it.pieces.len() > left;
+            left = left.saturating_sub(it.pieces.len());
+            line(it, shape, is_plain, reads_on.then_some(reading))
+        };
+        lines.iter().map(&mut draw).collect::<Vec<_>>()
+    };
     let digits = lines
         .iter()
         .map(|it| it.number.max(it.before))
@@ -51,8 +72,9 @@ pub(crate) fn Code(
     if total <= LONG {
         return view! {
             <pre class=class tabindex="0" aria-label=label data-testid=testid style:--digits=digits.to_string()>
-                <code>{lines.iter().map(|it| line(it, shape)).collect_view()}</code>
+                <code>{drawn_lines(&lines)}</code>
             </pre>
+            {rest}
         }
         .into_any();
     }
@@ -80,12 +102,12 @@ pub(crate) fn Code(
         }
     };
     let window = move |first: usize| -> Range<usize> {
-        first.saturating_sub(BLOCK)..(first + 3 * BLOCK).min(total)
+        first.saturating_sub(BLOCK)..(first + 4 * BLOCK).min(total)
     };
     let drawn = move || {
         let range = window(first.get());
         let shown = lines.get(range).unwrap_or_default();
-        shown.iter().map(|it| line(it, shape)).collect_view()
+        drawn_lines(shown)
     };
     let top = move || format!("{}px", window(first.get()).start as i32 * LINE);
     view! {
@@ -93,11 +115,17 @@ pub(crate) fn Code(
             style:--digits=digits.to_string() on:scroll=move |_| seen()>
             <code style:height=format!("{}px", total as i32 * LINE) style:padding-top=top>{drawn}</code>
         </pre>
+        {rest}
     }
     .into_any()
 }
 
-fn line(it: &SourceLine, shape: Shape) -> AnyView {
+fn line(
+    it: &SourceLine,
+    shape: Shape,
+    is_plain: bool,
+    reading: Option<RwSignal<Option<u32>>>,
+) -> AnyView {
     let (side, sign, said) = match it.side {
         Side::Both => ("", " ", ""),
         Side::Added => ("added", "+", "added: "),
@@ -125,15 +153,29 @@ fn line(it: &SourceLine, shape: Shape) -> AnyView {
         .into_any(),
         Shape::Plain => ().into_any(),
     };
+    let number = it.number;
     let cut = (it.cut > 0).then(|| {
-        let bytes = words::count(u64::from(it.cut), "byte", "bytes");
-        view! { <span class="cut">{format!("… {bytes} more in this line")}</span> }
+        let more = words::count(u64::from(it.cut), "character", "characters");
+        let more = format!("… {more} more");
+        let said = format!("Read on in line {number}: {more}");
+        match reading {
+            Some(reading) => view! {
+                <button class="cut" data-testid="read-on" aria-label=said
+                    on:click=move |_| reading.set(Some(number))>{more}</button>
+            }
+            .into_any(),
+            None => view! { <span class="cut">{more}</span> }.into_any(),
+        }
     });
+    let text = match is_plain {
+        true => vec![words::visible(&it.text).into_any()],
+        false => pieces(it, None),
+    };
     view! {
         <span class=format!("line {side}") class:marked=it.marked data-testid="source-line" data-line=it.number.to_string()
             data-marked=it.marked.then_some("true")>
             {numbers}
-            <span class="text">{pieces(it, None)}</span>
+            <span class="text">{text}</span>
             {cut}
         </span>
     }

@@ -169,6 +169,8 @@ fn icons() -> impl IntoView {
         (Icon::Alert, "alert"),
         (Icon::Close, "close"),
         (Icon::Erased, "erased"),
+        (Icon::Picture, "picture"),
+        (Icon::Binary, "binary"),
     ];
     let kinds = KINDS.iter().map(|it| (Icon::Of(*it), words::kind(*it)));
     let all = named.into_iter().chain(kinds);

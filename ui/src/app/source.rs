@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engram_model::{
-    BlamePart, EngramId, Pin, Pointer, PointerInput, PointerType, Refusal, Reply, Request,
+    BlamePart, EngramId, Pin, Pointer, PointerInput, PointerType, Refusal, Reply, Request, Side,
     SourceLine, SourceReply, SourceView, Standing, Target,
 };
 use leptos::{html, prelude::*};
@@ -13,8 +13,9 @@ use super::{
     code::{Code, Shape},
     document::Document,
     icons::Icon,
+    media::{AlsoIs, FoundElsewhere, NoLines, Refused},
     sides::Sides,
-    state::{App, Panel, sentence},
+    state::{App, Panel},
 };
 use crate::words;
 
@@ -29,7 +30,7 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
     let is_first = index == app.pointer.get_untracked();
     let open = RwSignal::new(is_first);
     let wanted = RwSignal::new(is_first);
-    let asked = pointer.clone();
+    let (asked, known_pointer) = (pointer.clone(), pointer.clone());
     let loaded = LocalResource::new(move || {
         let (wanted, pointer) = (wanted.get(), asked.clone());
         async move {
@@ -71,7 +72,9 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
             None => view! { <p class="wait" aria-busy="true">"Reading the pinned source…"</p> }
                 .into_any(),
             Some(Err(refusal)) => {
-                view! { <Refused refusal retry=move || loaded.refetch() /> }.into_any()
+                let known = untrack(|| app.current()).filter(|it| it.id == engram);
+                let known = known.map(|it| (it, known_pointer.clone()));
+                view! { <Refused refusal known retry=move || loaded.refetch() /> }.into_any()
             }
             Some(Ok(source)) => view! { <Shown index source /> }.into_any(),
         })
@@ -131,9 +134,10 @@ fn Title(pointer: Pointer) -> impl IntoView {
 #[component]
 fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
     let app = App::here();
+    let is_compared = source.lines.iter().any(|it| it.side != Side::Both);
     let shape = match source.pointer.kind() {
-        PointerType::Diff => Shape::Compared,
         PointerType::Sam => Shape::Plain,
+        _ if is_compared => Shape::Compared,
         _ => Shape::Source,
     };
     let kept = StoredValue::new(source.clone());
@@ -147,13 +151,21 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
         None => format!("{}, {} lines in all", source.label, source.total_lines),
     };
     let lines: Arc<[SourceLine]> = source.lines.clone().into();
-    let text = move || match as_source.get() {
-        true => view! { <Code lines=lines.clone() shape label=label.clone() testid="source" /> }
-            .into_any(),
-        false => {
-            let source = kept.get_value();
-            view! { <Document blocks=source.document.clone() label=source.label.clone() /> }
+    let no_lines = source.media.clone().filter(|it| !it.kind.has_lines());
+    let text = move || match (no_lines.clone(), as_source.get()) {
+        (Some(media), _) => view! { <NoLines media /> }.into_any(),
+        (None, true) => {
+            let pointer = kept.with_value(|it| it.pointer.clone());
+            view! { <Code lines=lines.clone() shape label=label.clone() testid="source" pointer=Some(pointer) /> }
                 .into_any()
+        }
+        (None, false) => {
+            let source = kept.get_value();
+            view! {
+                <Document blocks=source.document.clone() label=source.label.clone() />
+                {source.document_cut.then(|| view! { <p class="wait" data-testid="document-cut">"The document goes on: read the rest as source."</p> })}
+            }
+            .into_any()
         }
     };
     let evidence = match source.digest_matches {
@@ -190,13 +202,20 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
         app.toggle_panel(panel);
     };
     let opens = move |panel: Panel| is_active() && app.panel.get() == Some(panel);
-    let has_history = is_of_commit(&source.pointer);
-    let hidden = hidden(&source);
+    let has_lines = source.media.as_ref().is_none_or(|it| it.kind.has_lines());
+    let has_history = is_of_commit(&source.pointer) && has_lines && source.found_in.is_none();
+    let (hidden, whole) = (
+        u64::from(source.hidden),
+        if is_compared { "comparison" } else { "span" },
+    );
+    let remark = source.media.clone().filter(|it| it.kind.has_lines());
     view! {
+        {source.found_in.clone().map(|found| view! { <FoundElsewhere found /> })}
+        {remark.map(|media| view! { <AlsoIs media /> })}
         // The comparison shows the pinned text too: one below the other would say it twice.
         {move || (!(opens(Panel::Changes) && standing.with(Option::is_some))).then(|| text())}
         {(hidden > 0).then(|| view! {
-            <p class="wait" data-testid="more-lines">{format!("{} more of this span: open it in the editor to read on.", words::count(hidden, "line", "lines"))}</p>
+            <p class="wait" data-testid="more-lines">{format!("{} more of this {whole}: open the file in the editor to read on.", words::count(hidden, "line", "lines"))}</p>
         })}
         {move || (opens(Panel::Changes)).then(|| standing.get()).flatten().map(|it| view! { <Changes standing=it /> })}
         {move || opens(Panel::Blame).then(|| view! { <Blamed pointer=kept.with_value(|it| it.pointer.clone()) /> })}
@@ -210,6 +229,7 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
                 let can_compare = !it.changes.is_empty();
                 view! {
                     <span class="now"><i>"working tree "</i><span class=class data-testid="standing" data-reading=format!("{:?}", it.reading).to_lowercase()>{word}</span></span>
+                    {it.media.as_ref().map(|it| view! { <span class="now" data-testid="media-now"><i>"it is now a "</i>{words::media(it)}<i>", "{words::measures(it)}</i></span> })}
                     {can_compare.then(|| view! {
                         <button class="plain" data-testid="changes-button" aria-expanded=move || opens(Panel::Changes).to_string()
                             on:click=move |_| toggle(Panel::Changes)>"What changed" <kbd>"D"</kbd></button>
@@ -227,19 +247,6 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
                     on:click=move |_| toggle(Panel::Blame)>"Who wrote it" <kbd>"B"</kbd></button>
             })}
         </div>
-    }
-}
-
-/// Lines of the span that were not sent.
-fn hidden(source: &SourceReply) -> u64 {
-    let end = source
-        .pointer
-        .lines()
-        .map_or(source.total_lines, |it| it.end);
-    let last = source.lines.last().map_or(end, |it| it.number);
-    match source.pointer.kind() {
-        PointerType::Diff => 0,
-        _ => u64::from(end.saturating_sub(last)),
     }
 }
 
@@ -290,11 +297,15 @@ fn shown_panel() -> NodeRef<html::Div> {
 #[component]
 fn Changes(standing: Arc<Standing>) -> impl IntoView {
     let lines: Arc<[SourceLine]> = standing.changes.clone().into();
+    let hidden = u64::from(standing.hidden);
     view! {
         <div class="panel" data-testid="changes" node_ref=shown_panel()>
             <h3>"Then, as pinned, and now, in the working tree"</h3>
             <div class="narrow"><Code lines=lines.clone() shape=Shape::Compared label="What changed since".to_owned() testid="changes-lines" /></div>
             <div class="wide"><Sides lines /></div>
+            {(hidden > 0).then(|| view! {
+                <p class="wait" data-testid="more-changes">{format!("{} more of what changed: open the file in the editor to read on.", words::count(hidden, "line", "lines"))}</p>
+            })}
         </div>
     }
 }
@@ -339,18 +350,6 @@ fn Blamed(pointer: Pointer) -> impl IntoView {
                 Some(Ok(_)) => ().into_any(),
                 Some(Err(refusal)) => view! { <Refused refusal retry=move || blame.refetch() /> }.into_any(),
             }}
-        </div>
-    }
-}
-
-/// Why the source cannot be shown, and what to do.
-#[component]
-fn Refused(refusal: Refusal, retry: impl Fn() + 'static) -> impl IntoView {
-    view! {
-        <div class="refused" role="alert" data-testid="source-refused" data-code=refusal.code.as_str()>
-            {Icon::Alert.draw()}
-            <p><b>{sentence(&refusal.message)}</b>" "<span>{refusal.hint}</span></p>
-            <button on:click=move |_| retry()>"Try again"</button>
         </div>
     }
 }

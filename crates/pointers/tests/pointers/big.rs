@@ -100,7 +100,8 @@ fn a_file_of_one_long_line_is_shown_cut() {
     let pointer = "repo:min.js#L1@HEAD".parse().unwrap();
     let view = source(Some(&repo), &Stored::default(), &pointer, 3).unwrap();
     assert_eq!(view.lines.len(), 1);
-    assert_eq!(view.lines[0].text, "é".repeat(2000));
+    assert_eq!(view.lines[0].text, "é".repeat(1000));
+    assert_eq!(view.lines[0].cut, (2 << 20) - 1000);
     assert_eq!(view.content_digest, format!("sha256:{}", sha256(&bytes)));
 }
 

@@ -77,12 +77,22 @@ fn binaries_are_refused() {
     for pointer in [
         "repo:logo.png@HEAD",
         "repo:logo.png#L1@HEAD",
-        "artifact:logo.png@HEAD",
+        "artifact:logo.png#sec=Any@HEAD",
         "test:logo.png::name@HEAD",
         "repo:logo.png@worktree",
     ] {
         fixture.refused(pointer, Code::PointerInvalid, "is binary");
     }
+    // As a whole, it is an artifact like any other: pinned and digested, with nothing to read.
+    let artifact = fixture.resolve("artifact:logo.png@HEAD").unwrap();
+    assert_eq!(artifact.bytes, b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
+    assert!(artifact.refuse_binary().is_err());
+    let refusal = fixture.resolve("repo:logo.png@HEAD").unwrap_err();
+    assert!(
+        refusal.hint.contains("artifact:logo.png@HEAD"),
+        "a way to point at it: {}",
+        refusal.hint
+    );
     // As in git, only the beginning of a file tells.
     assert_eq!(fixture.text("repo:late.txt#L2000@HEAD"), "text\n");
 }

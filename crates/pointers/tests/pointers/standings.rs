@@ -74,6 +74,36 @@ fn the_working_tree_is_compared_by_bytes() {
 }
 
 #[test]
+fn a_binary_is_compared_as_a_whole() {
+    let png: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+    let other: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rother";
+    for (pointer, path, bytes, reading, is_media) in [
+        ("artifact:a.png@HEAD", "a.png", png, Reading::Same, false),
+        ("artifact:a.png@HEAD", "a.png", other, Reading::Edited, true),
+        (
+            "artifact:a.png@HEAD",
+            "a.png",
+            b"text\n",
+            Reading::Edited,
+            false,
+        ),
+        ("artifact:a.png@HEAD", "b.png", png, Reading::Renamed, false),
+        ("artifact:a.png@HEAD", "b.png", other, Reading::Gone, false),
+        ("repo:a.txt#L1@HEAD", "a.txt", png, Reading::Gone, true),
+    ] {
+        let fixture = Fixture::with(&[("a.png", png), ("a.txt", b"text\n")]);
+        if path == "b.png" {
+            std::fs::remove_file(fixture.root().join("a.png")).unwrap();
+        }
+        fixture.write(path, bytes);
+        let got = now(&fixture, pointer).unwrap();
+        assert_eq!(got.reading, reading, "{pointer}: {path} {bytes:?}");
+        assert_eq!(got.media.is_some(), is_media, "{pointer}: {path} {bytes:?}");
+        assert!(got.changes.is_empty(), "no line of it can be told");
+    }
+}
+
+#[test]
 fn what_changed_is_told_with_both_numbers() {
     let then: String = (1..=60).map(|n| format!("line {n}\n")).collect();
     let fixture = Fixture::with(&[("a.txt", then.as_bytes())]);
