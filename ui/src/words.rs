@@ -278,13 +278,24 @@ pub fn count(number: u64, one: &str, many: &str) -> String {
     )
 }
 
+fn is_hidden(c: char) -> bool {
+    matches!(c, '\u{200E}' | '\u{200F}' | '\u{061C}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
+        || (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
+}
+
+/// The beginning of a text that is at most this long once it is made [`visible`]: a name takes eight.
+pub fn beginning(text: &str, most: usize) -> &str {
+    let mut long = 0;
+    let end = text.char_indices().find(|(_, c)| {
+        long += if is_hidden(*c) { 8 } else { 1 };
+        long > most
+    });
+    &text[..end.map_or(text.len(), |it| it.0)]
+}
+
 /// A text as it is, with what cannot be seen and yet changes it named: control characters, and those that
 /// turn the direction of what follows.
 pub fn visible(text: &str) -> String {
-    let is_hidden = |c: char| {
-        matches!(c, '\u{200E}' | '\u{200F}' | '\u{061C}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
-            || (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
-    };
     if !text.contains(is_hidden) {
         return text.to_owned();
     }
@@ -360,6 +371,14 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(visible(text), want);
+        }
+        for (text, most, want) in [
+            ("größe", 5, "größe"),
+            ("größe", 3, "grö"),
+            ("a\u{202E}b\u{202E}c", 10, "a\u{202E}b"),
+            ("\u{202E}", 7, ""),
+        ] {
+            assert_eq!(beginning(text, most), want, "{text:?}");
         }
         for (number, want) in [
             (0, "0"),

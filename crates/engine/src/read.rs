@@ -6,7 +6,7 @@ use engram_model::{
     LineView, Pointer, PointerInput, ProjectId, ProjectStatus, Refusal, RunId, Scope, SourceReply,
     SourceView, Standing, StatusReply, Target, Voice,
 };
-use engram_pointers::{Repo, Shelf};
+use engram_pointers::{Repo, Shelf, View};
 use engram_store::Agent;
 
 use crate::{Engine, HomeShelf, agents::spend_of, not_found, project};
@@ -91,8 +91,12 @@ impl Engine {
 
     /// The window's view; only the user has a window, so nothing is metered.
     pub(crate) fn source(&self, view: SourceView) -> Result<SourceReply, Refusal> {
+        let how = View {
+            context: view.context,
+            soon: view.soon,
+        };
         self.view(view.pointer, |repo, shelf, pointer| {
-            engram_pointers::source(repo, shelf, pointer, view.context)
+            engram_pointers::source(repo, shelf, pointer, how)
         })
     }
 

@@ -13,6 +13,9 @@ pub struct SourceView {
     pub pointer: PointerInput,
     /// Lines of surroundings on each side.
     pub context: u32,
+    /// Without the pieces of the lines where finding them would take long.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub soon: bool,
 }
 
 /// What a piece of a line is to who reads code. The window gives it a colour.
@@ -110,6 +113,9 @@ pub struct SourceReply {
     pub lines: Vec<SourceLine>,
     /// Lines of the whole file.
     pub total_lines: u32,
+    /// Whether the lines have pieces that were not waited for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unpainted: bool,
     /// The language of the code, as a person calls it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,

@@ -43,7 +43,7 @@ pub use landmarks::{Change, Large};
 pub use repo::Repo;
 pub use standing::standing;
 pub use text::{Encoding, text_of};
-pub use view::{line, source};
+pub use view::{View, line, source};
 pub use watch::{Coverage, Stir, Watch};
 
 /// What is not in git, handed in by the caller.

@@ -16,10 +16,21 @@ const MAX_CHARS: usize = 1000;
 const MAX_LINES: u32 = 5000;
 /// Most text that is sent at once: 5,000 lines of code are a third of it.
 const MAX_TEXT: usize = 768 << 10;
+/// How much text is painted without anybody noticing.
+const PAINTED_SOON: usize = 32 << 10;
 /// How much of a long line is read on at once, in characters.
 const PART: usize = 10_000;
 /// Of a line that is longer only this much is looked at.
 const MAX_LINE: usize = 64 << 20;
+
+/// How a source is to be shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct View {
+    /// Lines of surroundings on each side.
+    pub context: u32,
+    /// Whether the pieces of many lines are left for another call.
+    pub soon: bool,
+}
 
 /// The file around the span that a pointer addresses: the span marked, with surroundings, in all no
 /// more than a window takes without a stall. What is left out is counted.
@@ -27,7 +38,7 @@ pub fn source(
     repo: Option<&Repo>,
     shelf: &dyn Shelf,
     pointer: &Pointer,
-    context: u32,
+    view: View,
 ) -> Result<SourceReply, Refusal> {
     let (found, found_in) = recover::locate(repo, shelf, pointer)?;
     let content_digest = found.pointer.digest.clone().unwrap_or_default();
@@ -44,7 +55,7 @@ pub fn source(
     };
     let total_lines = u32::try_from(total_lines).unwrap_or(u32::MAX);
     let language = file_path(pointer).and_then(|path| Language::of(path, &first_line(&found)));
-    let mut lines = window(&found, context, total_lines);
+    let mut lines = window(&found, view.context, total_lines);
     let shown = lines.len() as u32;
     let hidden = match found.lines {
         Some(span) => span
@@ -53,8 +64,11 @@ pub fn source(
         None => total_lines.saturating_sub(shown),
     };
     let is_diff = matches!(pointer.target, Target::Diff { .. });
+    let is_long = to_paint(&found, &lines) > PAINTED_SOON;
+    let unpainted = view.soon && is_long && language.is_some();
     match is_comparison(pointer) {
         true => sides(&mut lines, language.as_ref(), is_diff),
+        false if unpainted => {}
         false => paint(&found, &mut lines, language.as_ref()),
     }
     let document = match &pointer.target {
@@ -72,6 +86,7 @@ pub fn source(
         hidden,
         document: document.blocks,
         document_cut: document.is_cut,
+        unpainted: unpainted && !is_comparison(pointer),
         language: language.map(|it| it.name().to_owned()),
         lines,
         total_lines,
@@ -196,6 +211,23 @@ fn first_line(found: &Found<'_>) -> String {
     found.encoding.show(line.unwrap_or_default(), MAX_CHARS)
 }
 
+/// How much text is read to paint these lines: what stands before them tells what they are.
+fn to_paint(found: &Found<'_>, lines: &[SourceLine]) -> usize {
+    let first = lines.first().map_or(1, |it| it.number);
+    let before = Lines {
+        start: 1,
+        end: first.saturating_sub(1),
+    };
+    let before = match before.end {
+        0 => 0,
+        _ => {
+            let range = found.encoding.span(found.file.bytes(), before);
+            range.map_or(0, |it| it.len().min(BEFORE))
+        }
+    };
+    before + lines.iter().map(|it| it.text.len()).sum::<usize>()
+}
+
 fn paint(found: &Found<'_>, lines: &mut [SourceLine], language: Option<&Language>) {
     let (Some(language), Some(first)) = (language, lines.first().map(|it| it.number)) else {
         return;
@@ -242,6 +274,10 @@ fn sides(lines: &mut Vec<SourceLine>, language: Option<&Language>, is_of_one_fil
                 && !is_of_one_file
             {
                 named = Language::of(path.strip_prefix("b/").unwrap_or(path).trim_end(), "");
+            }
+            // Without any text it would be a gap.
+            if line.text.is_empty() {
+                line.text.push(' ');
             }
             continue;
         };

@@ -191,13 +191,13 @@ impl Shop {
     }
 
     /// Runs git there, as Ada.
-    pub fn git(&self, args: &[&str]) {
+    pub fn git(&self, args: &[&str]) -> String {
         let mut git = clean(system("git"), &self.person);
         for who in ["AUTHOR", "COMMITTER"] {
             git.env(format!("GIT_{who}_NAME"), "Ada")
                 .env(format!("GIT_{who}_EMAIL"), "ada@shop.example")
                 .env(format!("GIT_{who}_DATE"), "2026-01-07T10:00:00Z");
         }
-        ok(git.args(args).current_dir(&self.repo));
+        ok(git.args(args).current_dir(&self.repo))
     }
 }

@@ -1,7 +1,10 @@
 //! What a source is shown as, whatever it is: pictures and binaries, stand-ins, hostile documents,
 //! very long files and lines, and evidence that is gone.
 
-use std::fs;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use serde_json::{Value, json};
 
@@ -88,7 +91,7 @@ const CASES: &[Case] = &[
         pointer: "repo:ranker.onnx@HEAD",
         shown: "[data-testid=media][data-kind=standin]",
         says: &[
-            "kept by Git LFS: 412.3 MB, sha256 4d7a4d7a…",
+            "kept by Git LFS (412.3 MB, sha256 4d7a4d7a…)",
             "size 412345678",
         ],
         absent: "article img",
@@ -152,8 +155,13 @@ fn told(window: &Window) -> String {
         .to_owned()
 }
 
+/// For who looks at what a test saw.
+fn picture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("viewer-{name}.png"))
+}
+
 /// A shop with these files, and a claim for each pointer.
-fn shelf(dir: &std::path::Path, files: &[File], pointers: &[&str]) -> Shop {
+fn shelf(dir: &Path, files: &[File], pointers: &[&str]) -> Shop {
     let mut shop = Shop::empty(dir);
     for folder in ["tools", "dist"] {
         fs::create_dir_all(shop.repo.join(folder)).unwrap();
@@ -219,4 +227,199 @@ fn every_file_is_said_to_be_what_it_is() {
     window.keep_picture(
         &std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("viewer-picture-edited.png"),
     );
+}
+
+#[test]
+fn what_is_known_of_evidence_that_is_gone_is_shown() {
+    let dir = tempfile::tempdir().unwrap();
+    let files = vec![
+        ("kept.rs", b"fn one() {}\nfn two() {}\n".to_vec()),
+        ("changed.rs", b"fn one() {}\n".to_vec()),
+        ("docs/shot.png", PNG.to_vec()),
+    ];
+    let pointers = [
+        "repo:kept.rs#L2@HEAD",
+        "repo:changed.rs#L1@HEAD",
+        "artifact:docs/shot.png@HEAD",
+        "url:https://example.com/page",
+        "repo:src/retry.rs#L9-L15@HEAD~1",
+    ];
+    let shop = shelf(dir.path(), &files, &pointers);
+    // The commit is written anew, and nothing keeps the old one.
+    let pinned = shop.git(&["rev-parse", "HEAD"]);
+    shop.write("kept.rs", "// Above.\n\nfn one() {}\nfn two() {}\n");
+    shop.write("changed.rs", "fn other() {}\n");
+    shop.git(&[
+        "commit",
+        "--quiet",
+        "--all",
+        "--amend",
+        "--message",
+        "Otherwise",
+    ]);
+    let kept = format!("refs/engram/keep/{}", pinned.trim());
+    shop.git(&["update-ref", "-d", &kept]);
+    shop.git(&["reflog", "expire", "--expire=now", "--all"]);
+    shop.git(&["gc", "--quiet", "--prune=now"]);
+    fs::remove_file(shop.repo.join("src/retry.rs")).unwrap();
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    window.find("[data-testid=feed-row]");
+    let short = &pinned[..7];
+    let gone = "names no commit of this repository";
+    let read = |id: &String| {
+        open(&window, id);
+        window.keep_picture(&picture(&format!(
+            "gone-{}",
+            shop.ids.iter().position(|it| it == id).unwrap()
+        )));
+        told(&window)
+    };
+
+    // The same bytes are still there, elsewhere.
+    let told = read(&shop.ids[0]);
+    assert!(
+        told.contains(gone)
+            && told.contains("the same bytes, by their digest, in the files on disk"),
+        "{told}"
+    );
+    let marked = "return document.querySelector('[data-marked]').dataset.line";
+    assert_eq!(window.script(marked, json!([])), "4");
+    let told = read(&shop.ids[2]);
+    assert!(
+        told.contains("PNG picture") && told.contains("the same bytes"),
+        "{told}"
+    );
+
+    // They are not: what was pinned and read is told.
+    let told = read(&shop.ids[1]);
+    for known in [gone, "What is known", "changed.rs", short, "sha256 "] {
+        assert!(told.contains(known), "no {known:?} in {told}");
+    }
+    let told = read(&shop.ids[3]);
+    assert!(
+        told.contains("turned off") && told.contains("https://example.com/page"),
+        "{told}"
+    );
+
+    // A file that is gone is shown as it was.
+    let told = read(&shop.ids[4]);
+    assert!(
+        told.contains("pub fn delay") && told.contains("evidence gone"),
+        "{told}"
+    );
+
+    // So is all that is known once the repository is gone; it comes back as it was.
+    let away = dir.path().join("away");
+    fs::rename(&shop.repo, &away).unwrap();
+    let told = read(&shop.ids[1]);
+    for known in ["What is known", "changed.rs", short, "sha256 "] {
+        assert!(told.contains(known), "no {known:?} in {told}");
+    }
+    fs::rename(&away, &shop.repo).unwrap();
+    let told = read(&shop.ids[4]);
+    assert!(told.contains("pub fn delay"), "{told}");
+}
+
+/// The pixels of a scroll between two frames, and how many there are of them.
+const STEP: u32 = 700;
+const STEPS: u32 = 60;
+
+/// Long files and lines: the most elements that a page with one may have, and how many lines of it there
+/// are to scroll through.
+const LONG: &[(&str, u64)] = &[
+    ("repo:long.rs@HEAD", 4_000),
+    ("repo:long.rs#L2000-L2010@HEAD", 2_000),
+    ("repo:dist/dense.js@HEAD", 9_000),
+    ("repo:dist/app.min.js@HEAD", 2_000),
+    ("repo:data.json#L1@HEAD", 2_000),
+    ("repo:emoji.txt@HEAD", 2_000),
+    ("repo:turned.txt@HEAD", 2_000),
+    ("repo:turned-often.txt@HEAD", 2_000),
+];
+
+fn long_files() -> Vec<File> {
+    let code: String = (1..=5_000)
+        .map(|n| format!("let value_{n} = reserve(\"{n}\", {n})?; // the {n}th of them\n"))
+        .collect();
+    let dense = format!("{}\n", "a=b(1)+\"c\";".repeat(100)).repeat(5_000);
+    let minified = format!(
+        "{}\n",
+        "function a(b){return b+1}var c={d:[1,2]};".repeat(26_000)
+    );
+    let json = format!("[{}null]\n", "{\"id\":1,\"name\":\"x\"},".repeat(46_000));
+    let turned = format!("{}\n", "\u{202E}".repeat(1 << 10)).repeat(300);
+    vec![
+        ("long.rs", code.into_bytes()),
+        ("dist/dense.js", dense.into_bytes()),
+        ("dist/app.min.js", minified.into_bytes()),
+        ("data.json", json.into_bytes()),
+        (
+            "emoji.txt",
+            format!("{}\n", "🦀".repeat(500_000)).into_bytes(),
+        ),
+        (
+            "turned.txt",
+            format!("{}\n", "\u{202E}".repeat(1 << 20)).into_bytes(),
+        ),
+        ("turned-often.txt", turned.into_bytes()),
+    ]
+}
+
+/// Opens a row and scrolls through its source: times in milliseconds, the longest time between two
+/// frames, and the most elements that there were.
+const MEASURED: &str = "const [id, step, steps, done] = arguments;
+const begun = performance.now();
+let last = begun, longest = 0, most = 0, left = steps, opened = 0, opening = 0;
+document.querySelector(`[data-testid=feed-row][data-id=\"${id}\"]`).click();
+const frame = now => {
+  longest = Math.max(longest, now - last);
+  last = now;
+  most = Math.max(most, document.querySelectorAll('*').length);
+  const source = document.querySelector(`[data-testid=engram][data-id=\"${id}\"] [data-testid=source]`);
+  if (!opened && source && document.querySelector('[data-testid=standing]')) {
+    opened = now - begun;
+    [opening, longest] = [longest, 0];
+  } else if (opened) {
+    source.scrollTop += step;
+    if (--left === 0) return done({opened, opening, scrolling: longest, most});
+  }
+  requestAnimationFrame(frame);
+};
+requestAnimationFrame(frame);";
+
+#[test]
+fn long_files_and_lines_are_drawn_as_far_as_they_are_seen() {
+    let dir = tempfile::tempdir().unwrap();
+    let pointers: Vec<&str> = LONG.iter().map(|it| it.0).collect();
+    let shop = shelf(dir.path(), &long_files(), &pointers);
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    window.find("[data-testid=engram] [data-testid=digest]");
+    // The newest is open; the others are opened each after a rest.
+    for ((pointer, bound), id) in LONG.iter().zip(&shop.ids) {
+        open(&window, &shop.ids[usize::from(*id == shop.ids[0])]);
+        let figures = window.script_until(MEASURED, json!([id, STEP, STEPS]));
+        println!("{pointer}: {figures}");
+        let most = figures["most"].as_u64().unwrap();
+        assert!(most < *bound, "{pointer}: {most} elements");
+    }
+    // The rest of a long line is read on in parts.
+    open(&window, &shop.ids[5]);
+    window.click("[data-testid=read-on]");
+    let head = "document.querySelector('[data-testid=long-line] h3').textContent";
+    window.wait(&format!(
+        "{head} === 'Line 1, characters 1 to 10,000 of 500,000'"
+    ));
+    window.click("[data-testid=later-part]");
+    window.wait(&format!(
+        "{head} === 'Line 1, characters 10,001 to 20,000 of 500,000'"
+    ));
+    window.find("[data-testid=long-line-text]");
+    let length =
+        "return [...document.querySelector('[data-testid=long-line-text]').textContent].length";
+    assert_eq!(window.script(length, json!([])), 10_000);
+    window.keep_picture(&picture("long-line"));
+    window.click("[data-testid=long-line-close]");
+    window.wait("!document.querySelector('[data-testid=long-line]')");
 }

@@ -3,7 +3,7 @@
 
 use std::{ops::Range, sync::Arc};
 
-use engram_model::{Class, Pointer, Side, SourceLine};
+use engram_model::{Class, Piece, Pointer, Side, SourceLine};
 use leptos::{html, prelude::*};
 
 use super::long_line::LongLine;
@@ -17,6 +17,8 @@ const LINE: i32 = 20;
 const BLOCK: usize = 20;
 /// Most pieces that are drawn apart at once; lines beyond are drawn plain.
 const MOST_PIECES: usize = 6_000;
+/// Longest line that is drawn, in characters with those that are hidden named: the engine sends as many.
+const LONGEST: usize = 1_000;
 
 /// How lines are shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,7 +34,7 @@ pub(crate) enum Shape {
 /// All lines, or those that are scrolled to.
 #[component]
 pub(crate) fn Code(
-    lines: Arc<[SourceLine]>,
+    #[prop(into)] lines: Signal<Arc<[SourceLine]>>,
     shape: Shape,
     label: String,
     testid: &'static str,
@@ -55,7 +57,8 @@ pub(crate) fn Code(
         };
         lines.iter().map(&mut draw).collect::<Vec<_>>()
     };
-    let digits = lines
+    let now = lines.get_untracked();
+    let digits = now
         .iter()
         .map(|it| it.number.max(it.before))
         .max()
@@ -63,7 +66,7 @@ pub(crate) fn Code(
         .to_string()
         .len()
         .max(2);
-    let total = lines.len();
+    let total = now.len();
     let class = match shape {
         Shape::Source => "source-lines",
         Shape::Compared => "source-lines compared",
@@ -72,7 +75,7 @@ pub(crate) fn Code(
     if total <= LONG {
         return view! {
             <pre class=class tabindex="0" aria-label=label data-testid=testid style:--digits=digits.to_string()>
-                <code>{drawn_lines(&lines)}</code>
+                <code>{move || lines.with(|it| drawn_lines(it))}</code>
             </pre>
             {rest}
         }
@@ -81,7 +84,7 @@ pub(crate) fn Code(
     let first = RwSignal::new(0usize);
     let node = NodeRef::<html::Pre>::new();
     // The first marked line stands in the upper part of the box.
-    let start = lines
+    let start = now
         .iter()
         .position(|it| it.marked)
         .unwrap_or(0)
@@ -106,8 +109,7 @@ pub(crate) fn Code(
     };
     let drawn = move || {
         let range = window(first.get());
-        let shown = lines.get(range).unwrap_or_default();
-        drawn_lines(shown)
+        lines.with(|it| drawn_lines(it.get(range).unwrap_or_default()))
     };
     let top = move || format!("{}px", window(first.get()).start as i32 * LINE);
     view! {
@@ -154,8 +156,10 @@ fn line(
         Shape::Plain => ().into_any(),
     };
     let number = it.number;
-    let cut = (it.cut > 0).then(|| {
-        let more = words::count(u64::from(it.cut), "character", "characters");
+    let drawn = words::beginning(&it.text, LONGEST);
+    let rest = it.text[drawn.len()..].chars().count() as u64 + u64::from(it.cut);
+    let cut = (rest > 0).then(|| {
+        let more = words::count(rest, "character", "characters");
         let more = format!("… {more} more");
         let said = format!("Read on in line {number}: {more}");
         match reading {
@@ -168,8 +172,8 @@ fn line(
         }
     });
     let text = match is_plain {
-        true => vec![words::visible(&it.text).into_any()],
-        false => pieces(it, None),
+        true => vec![words::visible(drawn).into_any()],
+        false => pieces(drawn, &it.pieces, None),
     };
     view! {
         <span class=format!("line {side}") class:marked=it.marked data-testid="source-line" data-line=it.number.to_string()
@@ -183,18 +187,18 @@ fn line(
 }
 
 /// The text in its pieces, whatever they leave over being plain; a range of its bytes can be marked.
-pub(crate) fn pieces(it: &SourceLine, mark: Option<Range<usize>>) -> Vec<AnyView> {
+pub(crate) fn pieces(whole: &str, pieces: &[Piece], mark: Option<Range<usize>>) -> Vec<AnyView> {
     let mark = mark.unwrap_or(0..0);
-    let mut views = Vec::with_capacity(it.pieces.len());
+    let mut views = Vec::with_capacity(pieces.len());
     let mut at = 0usize;
-    let lengths = it.pieces.iter().map(|piece| (piece.0, piece.1 as usize));
+    let lengths = pieces.iter().map(|piece| (piece.0, piece.1 as usize));
     let rest = std::iter::once((Class::Plain, usize::MAX));
     for (kind, length) in lengths.chain(rest) {
-        let end = at.saturating_add(length).min(it.text.len());
+        let end = at.saturating_add(length).min(whole.len());
         // A piece is cut where the mark begins and where it ends.
         let cuts = [at, mark.start.clamp(at, end), mark.end.clamp(at, end), end];
         for (from, to) in cuts.iter().copied().zip(cuts.into_iter().skip(1)) {
-            let Some(text) = it.text.get(from..to).filter(|text| !text.is_empty()) else {
+            let Some(text) = whole.get(from..to).filter(|text| !text.is_empty()) else {
                 continue;
             };
             views.push(piece(

@@ -59,9 +59,9 @@ pub(crate) fn LongLine(
             <div class="panel-head">
                 <h3 aria-live="polite">{where_}</h3>
                 <span class="space"></span>
-                <button class="plain" data-testid="earlier-part" disabled=move || from.get() == 0
+                <button class="plain" data-testid="earlier-part" disabled=move || { from.get() == 0 }
                     on:click=move |_| from.update(|it| *it = it.saturating_sub(PART))>"Earlier"</button>
-                <button class="plain" data-testid="later-part" disabled=move || from.get() + PART >= total.get()
+                <button class="plain" data-testid="later-part" disabled=move || { from.get() + PART >= total.get() }
                     on:click=move |_| from.update(|it| *it += PART)>"Later"</button>
                 <button class="plain" id="long-line-close" data-testid="long-line-close" aria-label="Close the line" on:click=move |_| close()>{Icon::Close.draw()}</button>
             </div>

@@ -15,11 +15,11 @@ pub(crate) fn NoLines(media: Media) -> impl IntoView {
     let (icon, why) = match media.kind {
         MediaKind::Picture => (
             Icon::Picture,
-            "A picture has no lines to show. Its bytes are pinned: the digest below tells whether any other file is the same.",
+            "A picture has no lines to show: it is pinned, compared and digested as a whole.",
         ),
         _ => (
             Icon::Binary,
-            "It is no text, so there are no lines to show. Its bytes are pinned: the digest below tells whether any other file is the same.",
+            "It is no text and has no lines to show: it is pinned, compared and digested as a whole.",
         ),
     };
     view! {
@@ -38,7 +38,7 @@ pub(crate) fn NoLines(media: Media) -> impl IntoView {
 pub(crate) fn AlsoIs(media: Media) -> impl IntoView {
     let says = match media.kind {
         MediaKind::StandIn => format!(
-            "The file itself is kept by Git LFS: {}{}. These lines are committed in its place.",
+            "The file itself is kept by Git LFS ({}{}); these lines are committed in its place.",
             words::size(media.size),
             media
                 .digest
@@ -73,7 +73,7 @@ pub(crate) fn FoundElsewhere(found: FoundIn) -> impl IntoView {
     view! {
         <p class="remark doubt" data-testid="found-in" title=found.commit>
             {Icon::Alert.draw()}
-            <span>{sentence(&found.because)}" These are the same bytes, by their digest, "{place}"."</span>
+            <span>{sentence(&found.because)}". These are the same bytes, by their digest, "{place}"."</span>
         </p>
     }
 }
@@ -101,7 +101,7 @@ pub(crate) fn Refused(
     view! {
         <div class="refused" role="alert" data-testid="source-refused" data-code=refusal.code.as_str()>
             {Icon::Alert.draw()}
-            <p><b>{sentence(&refusal.message)}</b>" "<span>{refusal.hint}</span></p>
+            <p><b>{sentence(&refusal.message)}"."</b>" "<span>{refusal.hint}</span></p>
             <button on:click=move |_| retry()>"Try again"</button>
         </div>
         {facts.map(|all| view! {

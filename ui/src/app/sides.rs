@@ -89,7 +89,7 @@ fn cell(
         .map(|it| it.to_string());
     view! {
         <td class=format!("number {class}") class:marked=line.marked>{number}</td>
-        <td class=class><span class="offscreen">{said}</span><code>{pieces(line, mark)}</code></td>
+        <td class=class><span class="offscreen">{said}</span><code>{pieces(&line.text, &line.pieces, mark)}</code></td>
     }
     .into_any()
 }

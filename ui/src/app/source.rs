@@ -1,12 +1,12 @@
 //! A source card: where a pointer leads, and on request the very lines, marked and digested.
 
-use std::sync::Arc;
+use std::{cell::Cell, rc::Rc, sync::Arc};
 
 use engram_model::{
     BlamePart, EngramId, Pin, Pointer, PointerInput, PointerType, Refusal, Reply, Request, Side,
     SourceLine, SourceReply, SourceView, Standing, Target,
 };
-use leptos::{html, prelude::*};
+use leptos::{html, prelude::*, task::spawn_local};
 
 use super::{
     backend::strange,
@@ -37,7 +37,7 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
             if !wanted {
                 return None;
             }
-            let loaded = read(app, pointer).await;
+            let loaded = read(app, pointer, true).await;
             if let Ok(source) = &loaded {
                 app.keep_source(engram, index, source.clone());
             }
@@ -97,10 +97,20 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
     }
 }
 
-async fn read(app: App, pointer: Pointer) -> Loaded {
+/// False once what asked is taken away.
+fn on_screen() -> Rc<Cell<bool>> {
+    let is_here = Rc::new(Cell::new(true));
+    let here = StoredValue::new_local(is_here.clone());
+    on_cleanup(move || here.with_value(|it| it.set(false)));
+    is_here
+}
+
+/// Lines come soon, what they are made of when that was found.
+async fn read(app: App, pointer: Pointer, soon: bool) -> Loaded {
     let view = SourceView {
         pointer: PointerInput::from(pointer),
         context: CONTEXT,
+        soon,
     };
     match app.backend().read(Request::Source(view)).await? {
         Reply::Source(source) => Ok(Arc::from(source)),
@@ -150,13 +160,26 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
         ),
         None => format!("{}, {} lines in all", source.label, source.total_lines),
     };
-    let lines: Arc<[SourceLine]> = source.lines.clone().into();
+    let lines = RwSignal::new(Arc::<[SourceLine]>::from(&source.lines[..]));
+    if source.unpainted {
+        let pointer = source.pointer.clone();
+        let (count, is_here) = (source.lines.len(), on_screen());
+        spawn_local(async move {
+            let painted = read(app, pointer, false).await;
+            if let Ok(painted) = painted
+                && is_here.get()
+                && painted.lines.len() == count
+            {
+                lines.set(painted.lines[..].into());
+            }
+        });
+    }
     let no_lines = source.media.clone().filter(|it| !it.kind.has_lines());
     let text = move || match (no_lines.clone(), as_source.get()) {
         (Some(media), _) => view! { <NoLines media /> }.into_any(),
         (None, true) => {
             let pointer = kept.with_value(|it| it.pointer.clone());
-            view! { <Code lines=lines.clone() shape label=label.clone() testid="source" pointer=Some(pointer) /> }
+            view! { <Code lines shape label=label.clone() testid="source" pointer=Some(pointer) /> }
                 .into_any()
         }
         (None, false) => {

@@ -3,7 +3,7 @@
 use engram_model::Code;
 use engram_pointers::{Encoding, resolve, source, text_of};
 
-use crate::fixture::{Fixture, Stored, sha256};
+use crate::fixture::{Fixture, Stored, around, sha256};
 
 fn utf16(text: &str, write: fn(u16) -> [u8; 2]) -> Vec<u8> {
     text.encode_utf16().flat_map(write).collect()
@@ -48,7 +48,13 @@ fn text_is_shown_whatever_its_encoding_and_digested_as_stored() {
         let whole = fixture.resolve(&format!("repo:{name}@HEAD")).unwrap();
         assert_eq!(&whole.bytes, bytes, "{name}");
         let pointer = format!("repo:{name}#L2@HEAD").parse().unwrap();
-        let view = source(Some(&fixture.repo()), &Stored::default(), &pointer, 9).unwrap();
+        let view = source(
+            Some(&fixture.repo()),
+            &Stored::default(),
+            &pointer,
+            around(9),
+        )
+        .unwrap();
         let shown: Vec<&str> = view.lines.iter().map(|l| l.text.as_str()).collect();
         assert_eq!(shown, ["un", "zwei ਊ \u{0D0A} 漢𝄞", "trois"], "{name}");
         fixture.refused(
@@ -135,7 +141,7 @@ fn any_bytes_are_text_or_refused() {
             if let Ok(resolved) = resolve(None, &shelf, &pointer) {
                 resolved.text();
             }
-            let _ = source(None, &shelf, &pointer, 3);
+            let _ = source(None, &shelf, &pointer, around(3));
         }
         let _ = text_of(&bytes);
     });

@@ -8,7 +8,7 @@ use std::{
 };
 
 use engram_model::{Code, Pointer, Refusal, Target};
-use engram_pointers::{Repo, Resolved, Shelf, resolve};
+use engram_pointers::{Repo, Resolved, Shelf, View, resolve};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
@@ -56,6 +56,14 @@ impl Stored {
 
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
+}
+
+/// A view with as many lines on each side.
+pub(crate) fn around(context: u32) -> View {
+    View {
+        context,
+        soon: false,
+    }
 }
 
 /// The git command, deaf to the configuration of the machine.

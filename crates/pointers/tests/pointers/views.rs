@@ -1,9 +1,9 @@
 //! The window's view of a span.
 
 use engram_model::{Class, Code, MediaKind, Pointer, Side, SourceReply};
-use engram_pointers::{line, source};
+use engram_pointers::{View, line, source};
 
-use crate::fixture::{Fixture, Stored, sha256};
+use crate::fixture::{Fixture, Stored, around, sha256};
 
 #[track_caller]
 fn view(fixture: &Fixture, pointer: &str, context: u32) -> SourceReply {
@@ -11,7 +11,7 @@ fn view(fixture: &Fixture, pointer: &str, context: u32) -> SourceReply {
         Some(&fixture.repo()),
         &Stored::default(),
         &pointer.parse().unwrap(),
-        context,
+        around(context),
     )
     .unwrap()
 }
@@ -63,11 +63,17 @@ fn a_stored_digest_is_compared_with_what_is_there() {
     let fixture = Fixture::with(&[("a.txt", b"one\ntwo\n")]);
     let repo = fixture.repo();
     let resolved = fixture.resolve("repo:a.txt#L2@HEAD").unwrap();
-    let same = source(Some(&repo), &Stored::default(), &resolved.pointer, 1).unwrap();
+    let same = source(
+        Some(&repo),
+        &Stored::default(),
+        &resolved.pointer,
+        around(1),
+    )
+    .unwrap();
     assert_eq!(same.digest_matches, Some(true));
     assert_eq!(same.pointer, resolved.pointer);
     let other = resolved.pointer.with_digest(Some("ab".repeat(32))).unwrap();
-    let differs = source(Some(&repo), &Stored::default(), &other, 1).unwrap();
+    let differs = source(Some(&repo), &Stored::default(), &other, around(1)).unwrap();
     assert_eq!(differs.digest_matches, Some(false));
     assert_eq!(differs.content_digest, same.content_digest);
 }
@@ -138,7 +144,13 @@ fn every_kind_can_be_viewed() {
     let mut shelf = Stored::default();
     let key = ("note".to_owned(), "s".to_owned(), "2026-01-08".to_owned());
     shelf.events.insert(key, "one\ntwo".to_owned());
-    let note = source(None, &shelf, &"sam:note:s@2026-01-08".parse().unwrap(), 0).unwrap();
+    let note = source(
+        None,
+        &shelf,
+        &"sam:note:s@2026-01-08".parse().unwrap(),
+        around(0),
+    )
+    .unwrap();
     assert_eq!(numbers(&note), (vec![1, 2], vec![1, 2]));
     assert_eq!((note.open_path, note.total_lines), (None, 2));
 }
@@ -260,6 +272,33 @@ fn no_reply_is_larger_than_a_window_takes_at_once() {
 }
 
 #[test]
+fn a_long_file_is_shown_before_it_is_painted() {
+    let code = "let value = 12;\n";
+    let long = code.repeat(5_000);
+    let fixture = Fixture::with(&[
+        ("a.rs", code.as_bytes()),
+        ("long.rs", long.as_bytes()),
+        ("long.unknown", long.as_bytes()),
+    ]);
+    for (path, unpainted) in [("a.rs", false), ("long.rs", true), ("long.unknown", false)] {
+        let pointer = format!("repo:{path}@HEAD").parse().unwrap();
+        let ask = |soon| {
+            let how = View { context: 4, soon };
+            source(Some(&fixture.repo()), &Stored::default(), &pointer, how).unwrap()
+        };
+        let (soon, whole) = (ask(true), ask(false));
+        assert_eq!(
+            (soon.unpainted, whole.unpainted),
+            (unpainted, false),
+            "{path}"
+        );
+        let pieces = |it: &SourceReply| it.lines[0].pieces.is_empty();
+        assert_eq!(pieces(&soon), path != "a.rs", "{path}");
+        assert_eq!(pieces(&whole), path == "long.unknown", "{path}");
+    }
+}
+
+#[test]
 fn what_is_no_text_is_said_to_be_such() {
     let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\x80\0\0\x01\xe0";
     let hex = "4d7a".repeat(16);
@@ -373,7 +412,12 @@ fn lines_whose_commit_is_gone_are_known_by_their_digest() {
         let pinned = pinned
             .with_digest(Some(sha256(digested.as_bytes())))
             .unwrap();
-        let shown = source(Some(&fixture.repo()), &Stored::default(), &pinned, 0);
+        let shown = source(
+            Some(&fixture.repo()),
+            &Stored::default(),
+            &pinned,
+            around(0),
+        );
         let Some((start, end)) = lines else {
             assert_eq!(shown.unwrap_err().code, Code::PointerNotFound, "{pointer}");
             continue;
