@@ -129,7 +129,10 @@ pub struct SourceReply {
     /// Lines of the span, or of the comparison, that are not sent.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub hidden: u32,
-    /// The section as a document, where it is one.
+    /// Who recorded the event that is shown, and when.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Recorded>,
+    /// The section as a document, where it is one; so is the text of an event.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub document: Vec<Block>,
     /// Whether the document goes on where these parts end.
@@ -179,6 +182,15 @@ impl MediaKind {
     pub fn has_lines(self) -> bool {
         matches!(self, Self::Drawing | Self::StandIn)
     }
+}
+
+/// Who recorded an event, and when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// As they are called.
+    pub by: String,
+    /// The moment.
+    pub at: Timestamp,
 }
 
 /// Where lines were found that could not be read as they were pinned.
@@ -254,6 +266,9 @@ pub struct Standing {
 pub struct Blame {
     /// In the order of the lines.
     pub parts: Vec<BlamePart>,
+    /// Lines at the end of a long span whose history was not followed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hidden: u32,
 }
 
 /// Consecutive lines that one commit wrote.

@@ -10,7 +10,7 @@ use crate::{Repo, Shelf, locate, refuse};
 
 /// How many commits back a history is followed.
 const MAX_COMMITS: usize = 3_000;
-/// Most lines that are asked about; the rest of a longer span is left out.
+/// Most lines that are asked about; the rest of a longer span is counted.
 const MAX_LINES: u32 = 2_000;
 /// Larger files are not followed.
 const MAX_BYTES: usize = 2 << 20;
@@ -78,6 +78,7 @@ pub fn blame(repo: Option<&Repo>, shelf: &dyn Shelf, pointer: &Pointer) -> Resul
     let parts: Result<Vec<_>, _> = parts.collect();
     Ok(Blame {
         parts: parts.map_err(broken)?,
+        hidden: span.end - end,
     })
 }
 

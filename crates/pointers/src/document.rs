@@ -29,6 +29,15 @@ pub(crate) fn read(name: &str, text: &str) -> Parts {
     if !matches!(extension.as_str(), "md" | "markdown" | "mdx" | "mkd") {
         return Parts::default();
     }
+    parse(text, false)
+}
+
+/// The parts of what somebody wrote down: Markdown, whose lines end where they end.
+pub(crate) fn event(text: &str) -> Parts {
+    parse(text, true)
+}
+
+fn parse(text: &str, keeps_lines: bool) -> Parts {
     let end = text.char_indices().nth(MAX_CHARS).map(|it| it.0);
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
@@ -40,6 +49,10 @@ pub(crate) fn read(name: &str, text: &str) -> Parts {
     events
         .by_ref()
         .take(MAX_EVENTS)
+        .map(|event| match event {
+            Event::SoftBreak if keeps_lines => Event::HardBreak,
+            event => event,
+        })
         .for_each(|event| reader.take(event));
     Parts {
         is_cut: end.is_some() || events.next().is_some(),
@@ -396,6 +409,20 @@ mod tests {
             matches!(&blocks[2], Block::Paragraph { text } if matches!(&text[..], [Inline::Picture { .. }]))
         );
         assert!(read("a.rs", "# no document").blocks.is_empty());
+    }
+
+    #[test]
+    fn an_event_keeps_its_lines() {
+        let text = "We keep it:\nit is cheap.\n";
+        let paragraph = |break_: Inline| Block::Paragraph {
+            text: vec![plain("We keep it:"), break_, plain("it is cheap.")],
+        };
+        assert_eq!(event(text).blocks, [paragraph(Inline::Break)]);
+        let joined = vec![plain("We keep it: it is cheap.")];
+        assert_eq!(
+            read("a.md", text).blocks,
+            [Block::Paragraph { text: joined }]
+        );
     }
 
     #[test]

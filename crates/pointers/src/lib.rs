@@ -33,7 +33,7 @@ mod watch;
 mod web;
 mod worktree;
 
-use engram_model::{Lines, Pointer, Refusal, Target};
+use engram_model::{Lines, Pointer, Recorded, Refusal, Target};
 use jiff::civil::Date;
 use sha2::{Digest, Sha256};
 
@@ -50,8 +50,13 @@ pub use watch::{Coverage, Stir, Watch};
 pub trait Shelf {
     /// A stored artifact by the lower-case hex of its sha256.
     fn blob(&self, digest_hex: &str) -> Result<Option<Vec<u8>>, Refusal>;
-    /// The text of the event of that kind and slug on that day.
-    fn event(&self, kind: &str, slug: &str, date: Date) -> Result<Option<String>, Refusal>;
+    /// The event of that kind and slug on that day: its text, who recorded it, and when.
+    fn event(
+        &self,
+        kind: &str,
+        slug: &str,
+        date: Date,
+    ) -> Result<Option<(String, Recorded)>, Refusal>;
     /// Whether the user turned `url:` on.
     fn urls_allowed(&self) -> bool;
 }

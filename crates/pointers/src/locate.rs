@@ -128,7 +128,7 @@ pub(crate) fn locate<'r>(
             ))
         }
         Target::Sam { kind, slug, date } => match shelf.event(kind, slug, *date)? {
-            Some(text) => {
+            Some((text, _)) => {
                 let target = pointer.target.clone();
                 Ok(whole(target, text.into_bytes(), Some(Encoding::Utf8), 1))
             }

@@ -75,9 +75,15 @@ pub fn source(
         Target::Artifact { name, .. } if !found.is_binary => {
             document::read(name, &span_text(&found))
         }
+        Target::Sam { .. } => document::event(&span_text(&found)),
         _ => document::Parts::default(),
     };
+    let recorded = match &pointer.target {
+        Target::Sam { kind, slug, date } => shelf.event(kind, slug, *date)?.map(|it| it.1),
+        _ => None,
+    };
     Ok(SourceReply {
+        recorded,
         label: pointer.label(),
         digest_matches: pointer.digest.as_ref().map(|d| *d == content_digest),
         content_digest,

@@ -144,6 +144,26 @@ impl Shop {
         shop
     }
 
+    /// Records an event, and returns its address.
+    pub fn note(&self, note: Value) -> String {
+        let begin: Timestamp = BEGIN.parse().unwrap();
+        let note = serde_json::from_value(note).unwrap();
+        let engine = self.engine(World::seeded(3, move || begin));
+        match engine.handle(&Caller::User, Request::Note(note)).unwrap() {
+            Reply::Note(noted) => noted.pointer,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn engine(&self, world: World) -> Engine {
+        let options = Options {
+            home: self.home.clone(),
+            repo: Some(self.repo.clone()),
+            from: self.repo.clone(),
+        };
+        Engine::open_in(options, world).unwrap()
+    }
+
     /// Stores drafts, each some minutes after the one before.
     pub fn say(&mut self, drafts: impl IntoIterator<Item = (i64, Value)>) {
         let begin: Timestamp = BEGIN.parse().unwrap();
@@ -152,12 +172,7 @@ impl Shop {
         let world = World::seeded(7, move || {
             Timestamp::from_second(now.load(Ordering::SeqCst)).unwrap()
         });
-        let options = Options {
-            home: self.home.clone(),
-            repo: Some(self.repo.clone()),
-            from: self.repo.clone(),
-        };
-        let engine = Engine::open_in(options, world).unwrap();
+        let engine = self.engine(world);
         for (after, draft) in drafts {
             clock.fetch_add(after * 60, Ordering::SeqCst);
             let draft = serde_json::from_value(draft).unwrap();

@@ -8,7 +8,12 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{server::Server, shop::Shop};
+use super::{
+    access::{axe, complaints},
+    looks::Looks,
+    server::Server,
+    shop::Shop,
+};
 use crate::window::Window;
 
 /// A file of the working tree, committed.
@@ -29,6 +34,8 @@ struct Case {
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\x80\0\0\x01\xe0\x08\x02\0\0\0";
 const HOSTILE: &str = include_str!("shop/hostile.md.txt");
 const PATCH: &str = include_str!("shop/fix.patch.txt");
+
+const NOTE: &str = "We keep **full jitter**:\nhalf jitter was tried in `src/retry.rs` and made no difference.\n\n- 200 ms base\n- 20 s at most\n\n<script>window.hacked = 1</script>";
 
 fn files() -> Vec<File> {
     let picture = [PNG, &[7; 12_345]].concat();
@@ -118,6 +125,17 @@ const CASES: &[Case] = &[
         absent: "[data-testid=document]",
     },
     Case {
+        name: "event",
+        pointer: "sam:decision:jitter@2026-01-08",
+        shown: "[data-testid=document] strong",
+        says: &[
+            "Recorded by architect, 8 Jan, 09:12",
+            "full jitter:\nhalf jitter",
+            "<script>",
+        ],
+        absent: "[data-testid=source], [data-testid=standing], article script",
+    },
+    Case {
         name: "hostile",
         pointer: "artifact:docs/HOSTILE.md@HEAD",
         shown: "[data-testid=document] table",
@@ -136,6 +154,9 @@ const CASES: &[Case] = &[
         absent: "[data-testid=source]",
     },
 ];
+
+/// Of these a picture is kept.
+const LOOKED_AT: &[&str] = &["picture", "stand-in", "patch", "event", "hostile"];
 
 /// Opens a claim, and waits until all that it rests on was read and compared.
 fn open(window: &Window, id: &str) {
@@ -170,6 +191,8 @@ fn shelf(dir: &Path, files: &[File], pointers: &[&str]) -> Shop {
         shop.write(path, bytes);
     }
     shop.commit("Add what else there is");
+    let note = json!({"kind": "decision", "slug": "jitter", "agent": "architect", "text": NOTE});
+    assert_eq!(shop.note(note), "sam:decision:jitter@2026-01-08");
     let drafts = pointers.iter().map(|it| {
         (
             1,
@@ -188,14 +211,14 @@ fn every_file_is_said_to_be_what_it_is() {
     let server = Server::start(&shop, &[]);
     let window = Window::browse(&server.url, &dir.path().join("person"));
     window.find("[data-testid=engram] [data-testid=digest]");
+    let (axe, mut violations, mut looks) = (axe(), Vec::new(), Looks::here());
     for (case, id) in CASES.iter().zip(&shop.ids) {
         open(&window, id);
         window.find(case.shown);
-        window.wait("document.querySelector('[data-testid=standing]')");
-        window.keep_picture(
-            &std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
-                .join(format!("viewer-{}.png", case.name)),
+        window.wait(
+            "document.querySelector('[data-testid=standing]') || document.querySelector('[data-testid=recorded]')",
         );
+        window.keep_picture(&picture(case.name));
         let told = told(&window);
         for words in case.says {
             assert!(
@@ -207,7 +230,13 @@ fn every_file_is_said_to_be_what_it_is() {
         assert_eq!(window.count(case.absent), 0, "{}", case.name);
         let nodes = window.count("*");
         assert!(nodes < 9_000, "{}: {nodes} elements", case.name);
+        violations.extend(complaints(&window, &axe, case.name));
+        if LOOKED_AT.contains(&case.name) {
+            looks.compare_in(&window, &format!("viewer-{}", case.name), &[(1280, 800)]);
+        }
     }
+    assert!(violations.is_empty(), "{}", violations.join("\n"));
+    looks.hold_all();
     assert_eq!(
         window.script("return window.hacked ?? null", json!([])),
         Value::Null
@@ -224,9 +253,7 @@ fn every_file_is_said_to_be_what_it_is() {
         0,
         "no lines to compare"
     );
-    window.keep_picture(
-        &std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("viewer-picture-edited.png"),
-    );
+    window.keep_picture(&picture("picture-edited"));
 }
 
 #[test]
@@ -296,6 +323,11 @@ fn what_is_known_of_evidence_that_is_gone_is_shown() {
     for known in [gone, "What is known", "changed.rs", short, "sha256 "] {
         assert!(told.contains(known), "no {known:?} in {told}");
     }
+    let mut looks = Looks::here();
+    looks.compare_in(&window, "viewer-gone", &[(1280, 800)]);
+    let violations = complaints(&window, &axe(), "gone");
+    assert!(violations.is_empty(), "{}", violations.join("\n"));
+    looks.hold_all();
     let told = read(&shop.ids[3]);
     assert!(
         told.contains("turned off") && told.contains("https://example.com/page"),
@@ -404,22 +436,39 @@ fn long_files_and_lines_are_drawn_as_far_as_they_are_seen() {
         let most = figures["most"].as_u64().unwrap();
         assert!(most < *bound, "{pointer}: {most} elements");
     }
+    // So is what changed, when everything did.
+    let before = fs::read_to_string(shop.repo.join("long.rs")).unwrap();
+    shop.write("long.rs", before.replace("reserve", "confirm"));
+    open(&window, &shop.ids[0]);
+    window.wait("document.querySelector('[data-testid=more-changes]')");
+    window.click("[data-testid=more-rows]");
+    window.wait("document.querySelectorAll('[data-testid=sides] tbody tr').length === 300");
+    let nodes = window.count("*");
+    println!("everything changed: {nodes} elements");
+    assert!(nodes < 14_000, "{nodes} elements");
+    shop.write("long.rs", before);
     // The rest of a long line is read on in parts.
-    open(&window, &shop.ids[5]);
+    open(&window, &shop.ids[4]);
     window.click("[data-testid=read-on]");
     let head = "document.querySelector('[data-testid=long-line] h3').textContent";
+    let total = "920,006";
     window.wait(&format!(
-        "{head} === 'Line 1, characters 1 to 10,000 of 500,000'"
+        "{head} === 'Line 1, characters 1 to 10,000 of {total}'"
     ));
+    window.find("[data-testid=long-line-text]");
+    let mut looks = Looks::here();
+    looks.compare_in(&window, "viewer-long-line", &[(1280, 800)]);
+    let violations = complaints(&window, &axe(), "a long line");
+    assert!(violations.is_empty(), "{}", violations.join("\n"));
     window.click("[data-testid=later-part]");
     window.wait(&format!(
-        "{head} === 'Line 1, characters 10,001 to 20,000 of 500,000'"
+        "{head} === 'Line 1, characters 10,001 to 20,000 of {total}'"
     ));
     window.find("[data-testid=long-line-text]");
     let length =
         "return [...document.querySelector('[data-testid=long-line-text]').textContent].length";
     assert_eq!(window.script(length, json!([])), 10_000);
-    window.keep_picture(&picture("long-line"));
     window.click("[data-testid=long-line-close]");
     window.wait("!document.querySelector('[data-testid=long-line]')");
+    looks.hold_all();
 }

@@ -61,7 +61,7 @@ fn table(rows: Vec<Vec<Vec<Inline>>>) -> AnyView {
         view! { <tr>{cells.collect_view()}</tr> }
     });
     view! {
-        <div class="table"><table>
+        <div class="table" tabindex="0" role="region" aria-label="Table"><table>
             <thead><tr>{head}</tr></thead>
             <tbody>{body.collect_view()}</tbody>
         </table></div>

@@ -3,8 +3,8 @@
 use std::{cell::Cell, rc::Rc, sync::Arc};
 
 use engram_model::{
-    BlamePart, EngramId, Pin, Pointer, PointerInput, PointerType, Refusal, Reply, Request, Side,
-    SourceLine, SourceReply, SourceView, Standing, Target,
+    Blame, BlamePart, EngramId, Pin, Pointer, PointerInput, PointerType, Refusal, Reply, Request,
+    Side, SourceLine, SourceReply, SourceView, Standing, Target,
 };
 use leptos::{html, prelude::*, task::spawn_local};
 
@@ -19,6 +19,8 @@ use super::{
 };
 use crate::words;
 
+/// Parts of a history that are shown before one asks for more.
+const PARTS: usize = 100;
 /// Lines of surroundings on each side.
 const CONTEXT: u32 = 4;
 
@@ -235,6 +237,11 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
     view! {
         {source.found_in.clone().map(|found| view! { <FoundElsewhere found /> })}
         {remark.map(|media| view! { <AlsoIs media /> })}
+        {source.recorded.as_ref().map(|it| {
+            let by = if it.by == "user" { "you" } else { &it.by };
+            let at = app.clock.get_untracked().moment(it.at);
+            view! { <p class="remark" data-testid="recorded"><span>"Recorded by "<b>{by.to_owned()}</b>", "{at}</span></p> }
+        })}
         // The comparison shows the pinned text too: one below the other would say it twice.
         {move || (!(opens(Panel::Changes) && standing.with(Option::is_some))).then(|| text())}
         {(hidden > 0).then(|| view! {
@@ -342,9 +349,12 @@ fn Blamed(pointer: Pointer) -> impl IntoView {
         let request = Request::Blame(PointerInput::from(asked.get_value()));
         async move { app.backend().read(request).await }
     });
-    let rows = move |parts: Vec<BlamePart>| {
+    let most = RwSignal::new(PARTS);
+    let rows = move |blame: Blame| {
+        let (hidden, total) = (u64::from(blame.hidden), blame.parts.len());
+        let parts = StoredValue::new(blame.parts);
         let clock = app.clock.get_untracked();
-        let row = |it: BlamePart| {
+        let row = move |it: BlamePart| {
             let lines = match it.lines.start == it.lines.end {
                 true => it.lines.start.to_string(),
                 false => format!("{}–{}", it.lines.start, it.lines.end),
@@ -362,14 +372,31 @@ fn Blamed(pointer: Pointer) -> impl IntoView {
                 </tr>
             }
         };
-        view! { <table class="blame"><tbody>{parts.into_iter().map(row).collect_view()}</tbody></table> }
+        let shown = move || {
+            parts.with_value(|all| all.iter().take(most.get()).cloned().map(row).collect_view())
+        };
+        let more = move || {
+            let left = total.saturating_sub(most.get());
+            (left > 0).then(|| view! {
+                <button class="plain more-rows" data-testid="more-parts" on:click=move |_| most.update(|it| *it += PARTS)>
+                    {format!("Show {} of {} more", left.min(PARTS), words::count(left as u64, "part", "parts"))}
+                </button>
+            })
+        };
+        view! {
+            <table class="blame"><tbody>{shown}</tbody></table>
+            {more}
+            {(hidden > 0).then(|| view! {
+                <p class="wait" data-testid="more-blame">{format!("{} more of this span: run git blame in a terminal to follow them.", words::count(hidden, "line", "lines"))}</p>
+            })}
+        }
     };
     view! {
         <div class="panel" data-testid="blame" node_ref=shown_panel()>
             <h3>"Who wrote these lines"</h3>
             {move || match blame.get() {
                 None => view! { <p class="wait" aria-busy="true">"Following the history…"</p> }.into_any(),
-                Some(Ok(Reply::Blame(it))) => rows(it.parts).into_any(),
+                Some(Ok(Reply::Blame(it))) => rows(it).into_any(),
                 Some(Ok(_)) => ().into_any(),
                 Some(Err(refusal)) => view! { <Refused refusal retry=move || blame.refetch() /> }.into_any(),
             }}

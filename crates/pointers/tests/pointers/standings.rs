@@ -181,3 +181,20 @@ fn each_line_is_told_with_the_commit_that_wrote_it() {
     );
     assert!(ask("sam:note:s@2026-01-08").is_err());
 }
+
+#[test]
+fn what_is_left_out_of_a_long_span_is_counted() {
+    let then: String = (1..=2_500).map(|n| format!("line {n}\n")).collect();
+    let fixture = Fixture::with(&[("a.txt", then.as_bytes())]);
+    fixture.write("a.txt", then.replace("line", "row").as_bytes());
+    let told = now(&fixture, "repo:a.txt@HEAD").unwrap();
+    assert_eq!(told.changes.len() as u32 + told.hidden, 5_000);
+    let blamed = blame(
+        Some(&fixture.repo()),
+        &Stored::default(),
+        &"repo:a.txt@HEAD".parse().unwrap(),
+    );
+    let blamed = blamed.unwrap();
+    let last = blamed.parts.last().unwrap().lines.end;
+    assert_eq!((last, blamed.hidden), (2_000, 500));
+}

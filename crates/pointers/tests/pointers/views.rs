@@ -153,6 +153,8 @@ fn every_kind_can_be_viewed() {
     .unwrap();
     assert_eq!(numbers(&note), (vec![1, 2], vec![1, 2]));
     assert_eq!((note.open_path, note.total_lines), (None, 2));
+    assert_eq!(note.recorded.map(|it| it.by).as_deref(), Some("architect"));
+    assert_eq!(note.document.len(), 1);
 }
 
 #[cfg(unix)]
