@@ -44,6 +44,10 @@ pub(super) fn axe() -> String {
 
 /// What axe finds, in each theme.
 pub(super) fn complaints(window: &Window, axe: &str, name: &str) -> Vec<String> {
+    let before = window.script(
+        "return document.documentElement.dataset.theme ?? ''",
+        json!([]),
+    );
     window.script(axe, json!([]));
     let mut all = Vec::new();
     for (index, (theme, scheme)) in THEMES.iter().enumerate() {
@@ -68,6 +72,11 @@ pub(super) fn complaints(window: &Window, axe: &str, name: &str) -> Vec<String> 
                 .map(|it| format!("{name}, {theme} {scheme}: {it}")),
         );
     }
+    window.prefers(&[]);
+    window.script(
+        "document.documentElement.dataset.theme = arguments[0]",
+        json!([before]),
+    );
     all
 }
 

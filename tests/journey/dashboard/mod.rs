@@ -6,5 +6,5 @@ mod browser;
 mod looks;
 mod server;
 mod shop;
-mod viewer;
+pub(crate) mod viewer;
 mod ways;
