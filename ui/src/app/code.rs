@@ -105,7 +105,7 @@ pub(crate) fn Code(
         }
     };
     let window = move |first: usize| -> Range<usize> {
-        first.saturating_sub(BLOCK)..(first + 4 * BLOCK).min(total)
+        first.saturating_sub(BLOCK)..(first + 3 * BLOCK).min(total)
     };
     let drawn = move || {
         let range = window(first.get());

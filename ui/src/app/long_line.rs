@@ -3,7 +3,7 @@
 use engram_model::{LineReply, LineView, Pointer, PointerInput, Reply, Request};
 use leptos::prelude::*;
 
-use super::{backend::strange, dom, icons::Icon, media::Refused, state::App};
+use super::{backend::strange, dom, icons::Icon, media::Refused, source::shown_panel, state::App};
 use crate::words;
 
 /// The parts that the engine sends, in characters.
@@ -55,7 +55,7 @@ pub(crate) fn LongLine(
     };
     request_animation_frame(|| dom::focus("long-line-close"));
     view! {
-        <div class="panel" role="group" aria-label="A long line" data-testid="long-line">
+        <div class="panel reading" role="group" aria-label="A long line" data-testid="long-line" node_ref=shown_panel()>
             <div class="panel-head">
                 <h3 aria-live="polite">{where_}</h3>
                 <span class="space"></span>

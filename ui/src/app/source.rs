@@ -311,7 +311,7 @@ async fn read_standing(app: App, pointer: Pointer) -> Option<Arc<Standing>> {
 }
 
 /// A panel that was opened is brought into view.
-fn shown_panel() -> NodeRef<html::Div> {
+pub(crate) fn shown_panel() -> NodeRef<html::Div> {
     let node = NodeRef::<html::Div>::new();
     node.on_load(|element| {
         request_animation_frame(move || {
