@@ -148,7 +148,7 @@ fn every_source_is_shown_as_what_it_is() {
 
     let frames = window.script_until(MEASURED, json!([ids[3], 700, 60]));
     println!("5,000 lines and one of 1 MB in the real window: {frames}");
-    window.find("[data-testid=source] .line");
+    window.wait("document.querySelector('[data-testid=source] .line .com')");
     assert!(
         window.count("[data-testid=source] .line") < 250,
         "only what is seen is drawn"

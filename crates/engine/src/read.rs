@@ -121,7 +121,9 @@ impl Engine {
     ) -> Result<T, Refusal> {
         let pointer = Pointer::try_from(pointer)?;
         let repo = match self.repo() {
-            Err(error) if !matches!(pointer.target, Target::Sam { .. }) => return Err(error),
+            Err(error) if !matches!(pointer.target, Target::Sam { .. } | Target::Url { .. }) => {
+                return Err(error);
+            }
             found => found.unwrap_or(None),
         };
         let shelf = HomeShelf {

@@ -56,7 +56,7 @@ pub(crate) const BEFORE: usize = 128 << 10;
 /// How much is painted; what follows is shown plain.
 const MOST: usize = 384 << 10;
 /// Most pieces of one line; the rest of a line that is denser is one.
-const MAX_PIECES: usize = 120;
+const MAX_PIECES: usize = 80;
 
 /// The grammar for a file.
 pub(crate) struct Language(&'static SyntaxReference);

@@ -10,13 +10,11 @@ use super::long_line::LongLine;
 use crate::words;
 
 /// More lines than this get a box of their own height, in which only what is seen is drawn.
-const LONG: usize = 200;
+const LONG: usize = 120;
 /// Height of a line (`detail.css` has the same).
 const LINE: i32 = 20;
 /// Lines are drawn by blocks of this many.
 const BLOCK: usize = 20;
-/// Most pieces that are drawn apart at once; lines beyond are drawn plain.
-const MOST_PIECES: usize = 6_000;
 /// Longest line that is drawn, in characters with those that are hidden named: the engine sends as many.
 const LONGEST: usize = 1_000;
 
@@ -48,15 +46,7 @@ pub(crate) fn Code(
         let (number, pointer) = reading.get().zip(pointer.clone())?;
         Some(view! { <LongLine pointer number close=move || reading.set(None) /> })
     };
-    let drawn_lines = move |lines: &[SourceLine]| {
-        let mut left = MOST_PIECES;
-        let mut draw = |it: &SourceLine| {
-            let is_plain = it.pieces.len() > left;
-            left = left.saturating_sub(it.pieces.len());
-            line(it, shape, is_plain, reads_on.then_some(reading))
-        };
-        lines.iter().map(&mut draw).collect::<Vec<_>>()
-    };
+    let draw = move |it: &SourceLine| line(it, shape, reads_on.then_some(reading));
     let now = lines.get_untracked();
     let digits = now
         .iter()
@@ -75,7 +65,7 @@ pub(crate) fn Code(
     if total <= LONG {
         return view! {
             <pre class=class tabindex="0" aria-label=label data-testid=testid style:--digits=digits.to_string()>
-                <code>{move || lines.with(|it| drawn_lines(it))}</code>
+                <code>{move || lines.with(|it| it.iter().map(draw).collect_view())}</code>
             </pre>
             {rest}
         }
@@ -107,27 +97,26 @@ pub(crate) fn Code(
     let window = move |first: usize| -> Range<usize> {
         first.saturating_sub(BLOCK)..(first + 3 * BLOCK).min(total)
     };
-    let drawn = move || {
-        let range = window(first.get());
-        lines.with(|it| drawn_lines(it.get(range).unwrap_or_default()))
+    // A line that stays in sight stays as it is: what has the focus keeps it.
+    let seen_lines = move || {
+        let version = lines.with(|it| it.as_ptr() as usize);
+        window(first.get()).map(move |at| (version, at))
     };
+    let drawn = move |(_, at)| lines.with_untracked(|it| it.get(at).map(draw));
     let top = move || format!("{}px", window(first.get()).start as i32 * LINE);
     view! {
         <pre class=class class:long=true tabindex="0" node_ref=node aria-label=label data-testid=testid
             style:--digits=digits.to_string() on:scroll=move |_| seen()>
-            <code style:height=format!("{}px", total as i32 * LINE) style:padding-top=top>{drawn}</code>
+            <code style:height=format!("{}px", total as i32 * LINE) style:padding-top=top>
+                <For each=seen_lines key=|it| *it children=drawn />
+            </code>
         </pre>
         {rest}
     }
     .into_any()
 }
 
-fn line(
-    it: &SourceLine,
-    shape: Shape,
-    is_plain: bool,
-    reading: Option<RwSignal<Option<u32>>>,
-) -> AnyView {
+fn line(it: &SourceLine, shape: Shape, reading: Option<RwSignal<Option<u32>>>) -> AnyView {
     let (side, sign, said) = match it.side {
         Side::Both => ("", " ", ""),
         Side::Added => ("added", "+", "added: "),
@@ -171,10 +160,7 @@ fn line(
             None => view! { <span class="cut">{more}</span> }.into_any(),
         }
     });
-    let text = match is_plain {
-        true => vec![words::visible(drawn).into_any()],
-        false => pieces(drawn, &it.pieces, None),
-    };
+    let text = pieces(drawn, &it.pieces, None);
     view! {
         <span class=format!("line {side}") class:marked=it.marked data-testid="source-line" data-line=it.number.to_string()
             data-marked=it.marked.then_some("true")>

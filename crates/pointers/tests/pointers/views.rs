@@ -269,7 +269,7 @@ fn no_reply_is_larger_than_a_window_takes_at_once() {
         );
         assert_eq!(view.hidden == 0, all, "{path}");
         let pieces = view.lines.iter().map(|it| it.pieces.len()).max();
-        assert!(pieces <= Some(121), "{path}: {pieces:?} pieces in a line");
+        assert!(pieces <= Some(81), "{path}: {pieces:?} pieces in a line");
     }
 }
 
