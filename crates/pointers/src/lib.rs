@@ -11,6 +11,7 @@ mod anchors;
 mod blame;
 mod blocks;
 mod clean;
+mod comparison;
 mod definition;
 mod diff;
 mod document;

@@ -176,7 +176,8 @@ mod tests {
         let lossy = b"RIFF\0\0\0\0WEBPVP8 \0\0\0\0\0\0\0\x9d\x01\x2a\x80\x02\xe0\x01";
         let tar = [&[0; 257][..], b"ustar"].concat();
         let size = Some((640, 480));
-        let cases: &[(&str, &[u8], &str, Option<(u32, u32)>)] = &[
+        type Case<'a> = (&'a str, &'a [u8], &'a str, Option<(u32, u32)>);
+        let cases: &[Case<'_>] = &[
             ("a.png", png, "Picture PNG", size),
             ("a.png", &[&png[..4], &[0]].concat(), "Binary -", None),
             ("a.png", &[&png[..8], &[0]].concat(), "Picture PNG", None),

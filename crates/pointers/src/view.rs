@@ -1,9 +1,9 @@
 //! The window's view: the file around a span, each line with what it is made of.
 
-use engram_model::{LineReply, Lines, Pointer, Refusal, Side, SourceLine, SourceReply, Target};
+use engram_model::{LineReply, Lines, Media, Pointer, Refusal, SourceLine, SourceReply, Target};
 
 use crate::{
-    Encoding, Repo, Shelf, document,
+    Encoding, Repo, Shelf, comparison, document,
     locate::Found,
     media,
     paint::{BEFORE, Language, Painter},
@@ -46,9 +46,6 @@ pub fn source(
         .zip(repo)
         .and_then(|(path, repo)| worktree::open_path(repo, path))
         .and_then(|path| path.to_str().map(str::to_owned));
-    let media = file_path(pointer)
-        .or(Some(pointer.name()).filter(|_| found.is_binary))
-        .and_then(|name| media::of(name, found.file.bytes()));
     let total_lines = match found.is_binary {
         true => 0,
         false => found.encoding.count_lines(found.file.bytes()),
@@ -56,43 +53,33 @@ pub fn source(
     let total_lines = u32::try_from(total_lines).unwrap_or(u32::MAX);
     let language = file_path(pointer).and_then(|path| Language::of(path, &first_line(&found)));
     let mut lines = window(&found, view.context, total_lines);
-    let shown = lines.len() as u32;
-    let hidden = match found.lines {
-        Some(span) => span
-            .end
-            .saturating_sub(lines.last().map_or(span.start, |it| it.number)),
-        None => total_lines.saturating_sub(shown),
-    };
-    let is_diff = matches!(pointer.target, Target::Diff { .. });
-    let is_long = to_paint(&found, &lines) > PAINTED_SOON;
-    let unpainted = view.soon && is_long && language.is_some();
-    match is_comparison(pointer) {
-        true => sides(&mut lines, language.as_ref(), is_diff),
-        false if unpainted => {}
-        false => paint(&found, &mut lines, language.as_ref()),
-    }
-    let document = match &pointer.target {
-        Target::Artifact { name, .. } if !found.is_binary => {
-            document::read(name, &span_text(&found))
+    let hidden = hidden(&found, &lines, total_lines);
+    let mut unpainted = false;
+    if comparison::is_one(pointer) {
+        let is_of_one_file = matches!(pointer.target, Target::Diff { .. });
+        comparison::sides(&mut lines, language.as_ref(), is_of_one_file);
+    } else if let Some(language) = &language {
+        unpainted = view.soon && to_paint(&found, &lines) > PAINTED_SOON;
+        if !unpainted {
+            paint(&found, &mut lines, language);
         }
-        Target::Sam { .. } => document::event(&span_text(&found)),
-        _ => document::Parts::default(),
-    };
+    }
+    let document = document(&found, pointer);
     let recorded = match &pointer.target {
         Target::Sam { kind, slug, date } => shelf.event(kind, slug, *date)?.map(|it| it.1),
         _ => None,
     };
     Ok(SourceReply {
-        recorded,
         label: pointer.label(),
         digest_matches: pointer.digest.as_ref().map(|d| *d == content_digest),
         content_digest,
-        media,
+        media: media(&found, pointer),
         found_in,
+        recorded,
         hidden,
         document: document.blocks,
         document_cut: document.is_cut,
-        unpainted: unpainted && !is_comparison(pointer),
+        unpainted,
         language: language.map(|it| it.name().to_owned()),
         lines,
         total_lines,
@@ -100,6 +87,33 @@ pub fn source(
         open_line: found.open_line,
         pointer: found.pointer,
     })
+}
+
+/// How many lines of the span are not among these.
+fn hidden(found: &Found<'_>, lines: &[SourceLine], total: u32) -> u32 {
+    match found.lines {
+        Some(span) => span
+            .end
+            .saturating_sub(lines.last().map_or(span.start, |it| it.number)),
+        None => total.saturating_sub(lines.len() as u32),
+    }
+}
+
+fn media(found: &Found<'_>, pointer: &Pointer) -> Option<Media> {
+    match &pointer.target {
+        Target::Diff { .. } | Target::Sam { .. } => None,
+        _ => media::of(pointer.name(), found.file.bytes()),
+    }
+}
+
+fn document(found: &Found<'_>, pointer: &Pointer) -> document::Parts {
+    match &pointer.target {
+        Target::Artifact { name, .. } if !found.is_binary => {
+            document::read(name, &span_text(found))
+        }
+        Target::Sam { .. } => document::event(&span_text(found)),
+        _ => document::Parts::default(),
+    }
 }
 
 /// A part of one line of what a pointer addresses; empty past its end.
@@ -111,6 +125,9 @@ pub fn line(
     from: u64,
 ) -> Result<LineReply, Refusal> {
     let (found, _) = recover::locate(repo, shelf, pointer)?;
+    if found.is_binary {
+        return Err(refuse::binary(pointer.name()));
+    }
     let only = Lines {
         start: number,
         end: number,
@@ -126,18 +143,6 @@ pub fn line(
         total: text.chars().count() as u64,
         text: text.chars().skip(skip).take(PART).collect(),
     })
-}
-
-/// A unified diff, whoever wrote it.
-fn is_comparison(pointer: &Pointer) -> bool {
-    match &pointer.target {
-        Target::Diff { .. } => true,
-        Target::Artifact { name, .. } => {
-            let name = name.to_ascii_lowercase();
-            name.ends_with(".diff") || name.ends_with(".patch")
-        }
-        _ => false,
-    }
 }
 
 fn file_path(pointer: &Pointer) -> Option<&str> {
@@ -234,10 +239,8 @@ fn to_paint(found: &Found<'_>, lines: &[SourceLine]) -> usize {
     before + lines.iter().map(|it| it.text.len()).sum::<usize>()
 }
 
-fn paint(found: &Found<'_>, lines: &mut [SourceLine], language: Option<&Language>) {
-    let (Some(language), Some(first)) = (language, lines.first().map(|it| it.number)) else {
-        return;
-    };
+fn paint(found: &Found<'_>, lines: &mut [SourceLine], language: &Language) {
+    let first = lines.first().map_or(1, |it| it.number);
     let mut painter = language.painter();
     let before = Lines {
         start: 1,
@@ -258,102 +261,6 @@ fn paint(found: &Found<'_>, lines: &mut [SourceLine], language: Option<&Language
     }
     for line in lines {
         line.pieces = painter.line(&line.text);
-    }
-}
-
-/// A unified diff as lines of two texts: the signs become sides, the headers of hunks numbers. What
-/// stands around the hunks is told apart from them by their lengths, which their headers say.
-fn sides(lines: &mut Vec<SourceLine>, language: Option<&Language>, is_of_one_file: bool) {
-    let mut hunk = Hunk::default();
-    let mut painter = None;
-    let mut named: Option<Language> = None;
-    for line in lines.iter_mut() {
-        line.marked = false;
-        (line.number, line.before) = (0, 0);
-        let sign = line.text.chars().next();
-        let Some(side) = hunk.side(sign) else {
-            line.side = Side::Hunk;
-            if let Some(next) = Hunk::read(&line.text) {
-                hunk = next;
-                painter = named.as_ref().or(language).map(Language::painter);
-            } else if let Some(path) = line.text.strip_prefix("+++ ")
-                && !is_of_one_file
-            {
-                named = Language::of(path.strip_prefix("b/").unwrap_or(path).trim_end(), "");
-            }
-            // Without any text it would be a gap.
-            if line.text.is_empty() {
-                line.text.push(' ');
-            }
-            continue;
-        };
-        line.side = side;
-        if sign.is_some() {
-            line.text.remove(0);
-        }
-        (line.before, line.number) = hunk.advance(side);
-        paint_one(painter.as_mut(), line);
-    }
-    if is_of_one_file {
-        // Who reads it sees its file and its commits in the title.
-        let head = ["diff --git ", "--- ", "+++ ", "index "];
-        lines.retain(|line| {
-            line.side != Side::Hunk || !head.iter().any(|it| line.text.starts_with(it))
-        });
-    }
-}
-
-/// Where in a hunk one is: the next lines of both texts, and how many there are to come.
-#[derive(Default)]
-struct Hunk {
-    before: u32,
-    now: u32,
-    left_before: u32,
-    left_now: u32,
-}
-
-impl Hunk {
-    /// From `@@ -12,3 +14,4 @@`.
-    fn read(text: &str) -> Option<Self> {
-        let (old, rest) = text.strip_prefix("@@ -")?.split_once(" +")?;
-        let (new, _) = rest.split_once(" @@")?;
-        let part = |part: &str| -> Option<(u32, u32)> {
-            let (first, count) = part.split_once(',').unwrap_or((part, "1"));
-            Some((first.parse().ok()?, count.parse().ok()?))
-        };
-        let ((before, left_before), (now, left_now)) = (part(old)?, part(new)?);
-        Some(Self {
-            before,
-            now,
-            left_before,
-            left_now,
-        })
-    }
-
-    /// The side of a line with this sign; none where it is no line of the hunk.
-    fn side(&self, sign: Option<char>) -> Option<Side> {
-        match sign {
-            Some('+') if self.left_now > 0 => Some(Side::Added),
-            Some('-') if self.left_before > 0 => Some(Side::Removed),
-            // Mail and editors strip the blank of an empty line.
-            Some(' ') | None if self.left_now > 0 && self.left_before > 0 => Some(Side::Both),
-            _ => None,
-        }
-    }
-
-    /// The numbers of a line of this side, in the earlier text and in the later one.
-    fn advance(&mut self, side: Side) -> (u32, u32) {
-        let step = |next: &mut u32, left: &mut u32, is_there: bool| match is_there {
-            true => {
-                *left = left.saturating_sub(1);
-                std::mem::replace(next, next.saturating_add(1))
-            }
-            false => 0,
-        };
-        (
-            step(&mut self.before, &mut self.left_before, side != Side::Added),
-            step(&mut self.now, &mut self.left_now, side != Side::Removed),
-        )
     }
 }
 

@@ -187,9 +187,9 @@ impl Shop {
     pub fn drift(&self) {
         self.write(
             "src/retry.rs",
-            &RETRY.replace("from_secs(20)", "from_secs(60)"),
+            RETRY.replace("from_secs(20)", "from_secs(60)"),
         );
-        self.write("src/ledger.rs", &format!("//! Reservations.\n\n{LEDGER}"));
+        self.write("src/ledger.rs", format!("//! Reservations.\n\n{LEDGER}"));
         let spec = SPEC.split("## Webhooks").next().unwrap();
         self.write("docs/SPEC.md", spec);
     }

@@ -313,13 +313,16 @@ fn what_is_no_text_is_said_to_be_such() {
         ("model.bin", stand_in.as_bytes()),
         ("wide.txt", b"\xff\xfea\0\n\0"),
     ]);
+    fixture.write("a.svg", b"<svg/>\n");
+    fixture.commit("second");
     for (pointer, kind, lines) in [
         ("artifact:a.png@HEAD", Some(MediaKind::Picture), 0),
         ("repo:a.png@HEAD", Some(MediaKind::Picture), 0),
         ("artifact:a.out@HEAD", Some(MediaKind::Binary), 0),
-        ("artifact:a.svg@HEAD", Some(MediaKind::Drawing), 1),
+        ("artifact:a.svg@HEAD~1", Some(MediaKind::Drawing), 1),
         ("repo:model.bin#L1@HEAD", Some(MediaKind::StandIn), 1),
         ("repo:wide.txt@HEAD", None, 1),
+        ("diff:HEAD~1..HEAD#a.svg", None, 3),
     ] {
         let view = view(&fixture, pointer, 0);
         assert_eq!(view.media.as_ref().map(|it| it.kind), kind, "{pointer}");
