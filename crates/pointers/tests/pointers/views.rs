@@ -1,7 +1,7 @@
 //! The window's view of a span.
 
 use engram_model::{Class, Code, MediaKind, Pointer, Side, SourceReply};
-use engram_pointers::{View, line, source};
+use engram_pointers::{Repo, Resolved, View, line, source};
 
 use crate::fixture::{Fixture, Stored, around, sha256};
 
@@ -443,4 +443,30 @@ fn lines_whose_commit_is_gone_are_known_by_their_digest() {
         assert_eq!(shown.pointer, pinned, "it stays pinned as it was");
         assert_eq!(shown.digest_matches, Some(true));
     }
+}
+
+#[test]
+fn a_shallow_clone_shows_what_it_still_has() {
+    let fixture = Fixture::with(&[("a.txt", b"one\ntwo\n"), ("b.txt", b"one\n")]);
+    let pins = ["repo:a.txt#L2@HEAD", "repo:b.txt@HEAD"].map(|it| fixture.resolve(it).unwrap());
+    fixture.write("a.txt", b"zero\none\ntwo\n");
+    fixture.write("b.txt", b"other\n");
+    fixture.commit("second");
+    let shallow = fixture.beside("shallow");
+    let url = format!("file://{}", fixture.root().display());
+    fixture.git(&[
+        "clone",
+        "-q",
+        "--depth",
+        "1",
+        &url,
+        shallow.to_str().unwrap(),
+    ]);
+    let repo = Repo::open(&shallow).unwrap();
+    let show = |it: &Resolved| source(Some(&repo), &Stored::default(), &it.pointer, around(0));
+    let found = show(&pins[0]).unwrap();
+    assert!(found.found_in.is_some());
+    assert_eq!(numbers(&found).1, [3]);
+    let refusal = show(&pins[1]).unwrap_err();
+    assert!(refusal.hint.contains("--unshallow"), "{}", refusal.hint);
 }
