@@ -2,15 +2,18 @@
 
 use std::path::Path;
 
-use engram_model::{Caller, Code, Entry, Refusal, Reply, Request};
+use engram_model::{Caller, Code, Entry, Refusal, Request};
 use serde::Serialize;
-use tauri::{State, WebviewWindow, ipc::Channel};
+use tauri::{
+    State, WebviewWindow,
+    ipc::{Channel, Response},
+};
 
 use crate::{editor, shell::Shell, window};
 
 /// Requests that change nothing.
 #[tauri::command]
-pub(crate) async fn read(shell: State<'_, Shell>, request: Request) -> Result<Reply, Refusal> {
+pub(crate) async fn read(shell: State<'_, Shell>, request: Request) -> Result<Response, Refusal> {
     if request.changes() {
         return Err(Refusal::new(
             Code::ScopeDenied,
@@ -18,17 +21,31 @@ pub(crate) async fn read(shell: State<'_, Shell>, request: Request) -> Result<Re
             "Send it with change.",
         ));
     }
-    shell
-        .run(|engine| engine.handle(&Caller::User, request))
-        .await
+    answer(&shell, request).await
 }
 
 /// Any request, also one that changes something.
 #[tauri::command]
-pub(crate) async fn change(shell: State<'_, Shell>, request: Request) -> Result<Reply, Refusal> {
+pub(crate) async fn change(shell: State<'_, Shell>, request: Request) -> Result<Response, Refusal> {
+    answer(&shell, request).await
+}
+
+async fn answer(shell: &Shell, request: Request) -> Result<Response, Refusal> {
     shell
-        .run(|engine| engine.handle(&Caller::User, request))
+        .run(|engine| bytes(&engine.handle(&Caller::User, request)?))
         .await
+}
+
+/// JSON as bytes: the page reads them itself, and JavaScript makes no objects of them.
+fn bytes(value: &impl Serialize) -> Result<Response, Refusal> {
+    let json = serde_json::to_vec(value).map_err(|error| {
+        Refusal::new(
+            Code::Internal,
+            format!("an answer cannot be written: {error}"),
+            "This is a defect of ours: please report it.",
+        )
+    })?;
+    Ok(Response::new(json))
 }
 
 /// Sends the entries after `after`, and then each batch as it comes, until the next call.
@@ -36,15 +53,16 @@ pub(crate) async fn change(shell: State<'_, Shell>, request: Request) -> Result<
 pub(crate) async fn subscribe(
     shell: State<'_, Shell>,
     after: u64,
-    channel: Channel<Vec<Entry>>,
+    channel: Channel<Response>,
 ) -> Result<(), Refusal> {
     let keeper = Shell::clone(&shell);
     shell
         .run(move |engine| {
             let send = move |entries: Vec<Entry>| {
                 // A page that went away takes no more; its successor subscribes again.
-                if let Err(error) = channel.send(entries) {
-                    tracing::debug!(%error, "the page took no entries");
+                let sent = bytes(&entries).map(|it| channel.send(it));
+                if !matches!(sent, Ok(Ok(()))) {
+                    tracing::debug!(?sent, "the page took no entries");
                 }
             };
             keeper.keep(engine.subscribe(after, send)?);

@@ -1,48 +1,38 @@
-//! When the page cannot be drawn: drawing without the graphics card, and a page whose process died.
-//!
-//! The web view reads this from the environment of its process, and
-//! an environment is changed safely only before the process begins: so it begins again.
-
-use std::process::ExitCode;
+//! What the web view reads from the environment of its process, and a page whose process died.
 
 /// What tells the web view of Linux not to ask the driver for anything.
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 const SAFE: &[(&str, &str)] = &[
     ("WEBKIT_DISABLE_DMABUF_RENDERER", "1"),
     ("WEBKIT_DISABLE_COMPOSITING_MODE", "1"),
     ("LIBGL_ALWAYS_SOFTWARE", "1"),
 ];
 
-/// Begins this program again with all of it; returns only where it is so already, or with a failure.
-#[cfg(unix)]
-pub(crate) fn safely() -> Option<ExitCode> {
-    use std::os::unix::process::CommandExt;
-    let is_set = |(name, value): &(&str, &str)| std::env::var(name).is_ok_and(|it| it == *value);
-    if SAFE.iter().all(is_set) {
-        return None;
-    }
-    let program = match std::env::current_exe() {
-        Ok(program) => program,
-        Err(error) => {
-            eprintln!("error: this program does not find itself: {error}");
-            return Some(ExitCode::FAILURE);
-        }
-    };
-    let mut again = std::process::Command::new(program);
-    again
-        .args(std::env::args_os().skip(1))
-        .envs(SAFE.iter().copied());
-    eprintln!(
-        "error: the window could not be started anew: {}",
-        again.exec()
-    );
-    Some(ExitCode::FAILURE)
-}
+/// What keeps it from reading the map of its memory twice a minute, which is all that it would do at
+/// rest (docs/benchmarks.md): what the page keeps is bounded.
+#[cfg(target_os = "linux")]
+const QUIET: (&str, &str) = ("WEBKIT_DISABLE_MEMORY_PRESSURE_MONITOR", "1");
 
-/// Elsewhere the web view of the system knows by itself.
-#[cfg(not(unix))]
-pub(crate) fn safely() -> Option<ExitCode> {
-    None
+/// Tells the web view of Linux how to work here; `safely` is without the graphics card. Elsewhere the
+/// web view of the system knows by itself.
+///
+/// # Safety
+/// Only while this process has one thread.
+#[cfg_attr(
+    not(target_os = "linux"),
+    expect(unused_variables, reason = "see above")
+)]
+#[allow(unsafe_code)]
+pub(crate) unsafe fn prepare(safely: bool) {
+    #[cfg(target_os = "linux")]
+    {
+        let safe = SAFE.iter().filter(|_| safely);
+        let quiet = std::iter::once(&QUIET).filter(|it| std::env::var_os(it.0).is_none());
+        for (name, value) in safe.chain(quiet) {
+            // SAFETY: nobody else reads or writes the environment, as the caller promises.
+            unsafe { std::env::set_var(name, value) };
+        }
+    }
 }
 
 /// A page whose process died comes back once it was there; one that never was is the end, with a word

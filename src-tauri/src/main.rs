@@ -54,10 +54,10 @@ fn main() -> ExitCode {
         );
         return ExitCode::FAILURE;
     };
-    if cli.safe_graphics
-        && let Some(code) = graphics::safely()
-    {
-        return code;
+    #[allow(unsafe_code)]
+    // SAFETY: no thread was started yet.
+    unsafe {
+        graphics::prepare(cli.safe_graphics);
     }
     let asked = Asked {
         link: cli.link,

@@ -91,11 +91,11 @@ fn measured(place: &Path, home: &str, minutes: u64) -> Vec<(String, String)> {
         let late = flooded(place, home, &window, 200, minutes.saturating_sub(5) * 60);
         say(
             "memory after 5 minutes of 200 writes a second",
-            megabytes(early),
+            early.to_string(),
         );
         say(
             &format!("memory after {minutes} minutes of them"),
-            megabytes(late),
+            format!("{late}: {:.2} times", late.own as f64 / early.own as f64),
         );
         return rows;
     }
@@ -116,11 +116,13 @@ fn measured(place: &Path, home: &str, minutes: u64) -> Vec<(String, String)> {
         "rows drawn",
         window.count("[data-testid=feed-row]").to_string(),
     );
-    let before = ticks(&window);
+    // What a start leaves to be done is no rest.
+    pause(Duration::from_secs(60));
+    let before = processor(&window);
     pause(Duration::from_secs(60));
     say(
         "processor time in 60 s at rest",
-        format!("{} ms", (ticks(&window) - before) * 10),
+        ms((processor(&window) - before) as f64 / 1e6),
     );
     for (what, key) in [("End", "End"), ("Home", "Home"), ("Page Down", "PageDown")] {
         let took = window.script_until(KEY, json!([key]));
@@ -131,7 +133,7 @@ fn measured(place: &Path, home: &str, minutes: u64) -> Vec<(String, String)> {
         frames(&scroll(&window, "#feed", 5_000)),
     );
     say("write to row", writes(&window, &engram, dir.path()));
-    let memory = resident(&window);
+    let memory = Resident::of(&window);
     let mut flood = flooding(place, home, 1_000, 60);
     let mut all = Vec::new();
     while flood.0.try_wait().unwrap().is_none() {
@@ -140,7 +142,7 @@ fn measured(place: &Path, home: &str, minutes: u64) -> Vec<(String, String)> {
     say("frames under 1,000 writes a second", frames(&all));
     say(
         "memory before and after these",
-        format!("{}, {}", megabytes(memory), megabytes(resident(&window))),
+        format!("{memory}; {}", Resident::of(&window)),
     );
     say(
         "rows drawn then",
@@ -203,38 +205,62 @@ fn flooding(place: &Path, home: &str, rate: u64, seconds: u64) -> Running {
 }
 
 /// Memory after a flood.
-fn flooded(place: &Path, home: &str, window: &Window, rate: u64, seconds: u64) -> u64 {
+fn flooded(place: &Path, home: &str, window: &Window, rate: u64, seconds: u64) -> Resident {
     let mut flood = flooding(place, home, rate, seconds);
     assert!(flood.0.wait().unwrap().success());
-    resident(window)
+    Resident::of(window)
 }
 
-/// Processor time of the window and what it started, in hundredths of a second.
-fn ticks(window: &Window) -> u64 {
-    let of = |pid: &u32| {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        let after_name = stat.rsplit(") ").next().unwrap_or_default().to_owned();
-        let fields: Vec<&str> = after_name.split(' ').collect();
-        let field = |n: usize| {
-            fields
-                .get(n)
-                .and_then(|it| it.parse::<u64>().ok())
-                .unwrap_or(0)
+/// Processor time of the window and what it started, in nanoseconds.
+fn processor(window: &Window) -> u64 {
+    let threads = window.processes().into_iter().flat_map(|pid| {
+        let threads = fs::read_dir(format!("/proc/{pid}/task"));
+        threads.into_iter().flatten().flatten()
+    });
+    let of = |thread: fs::DirEntry| {
+        let stat = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        stat.split(' ').next()?.parse::<u64>().ok()
+    };
+    threads.filter_map(of).sum()
+}
+
+/// Memory of the window and what it started, in kilobytes: its own, and that of files which lie in
+/// memory as long as there is room (the database, the index, libraries).
+#[derive(Clone, Copy)]
+struct Resident {
+    own: u64,
+    files: u64,
+}
+
+impl Resident {
+    fn of(window: &Window) -> Self {
+        let text: String = window
+            .processes()
+            .iter()
+            .map(|pid| fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default())
+            .collect();
+        let sum = |name: &str| -> u64 {
+            let numbers = text.lines().filter_map(|it| it.strip_prefix(name));
+            let numbers =
+                numbers.filter_map(|it| it.trim().trim_end_matches(" kB").parse::<u64>().ok());
+            numbers.sum()
         };
-        field(11) + field(12)
-    };
-    window.processes().iter().map(of).sum()
+        Self {
+            own: sum("Pss_Anon:") + sum("Pss_Shmem:"),
+            files: sum("Pss_File:"),
+        }
+    }
 }
 
-/// Resident memory of the window and what it started, in kilobytes.
-fn resident(window: &Window) -> u64 {
-    let of = |pid: &u32| {
-        let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
-        let line = text.lines().find_map(|it| it.strip_prefix("Pss:"));
-        let number = line.and_then(|it| it.trim().trim_end_matches(" kB").parse::<u64>().ok());
-        number.unwrap_or(0)
-    };
-    window.processes().iter().map(of).sum()
+impl std::fmt::Display for Resident {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{} MB and {} MB of files",
+            self.own / 1024,
+            self.files / 1024
+        )
+    }
 }
 
 fn pause(time: Duration) {
@@ -250,8 +276,4 @@ fn quantile(times: &[f64], q: f64) -> f64 {
 
 fn ms(time: f64) -> String {
     format!("{time:.1} ms")
-}
-
-fn megabytes(kilobytes: u64) -> String {
-    format!("{} MB", kilobytes / 1024)
 }

@@ -72,13 +72,12 @@ fn safe_graphics_draws_without_the_card() {
         &editor.program,
     );
     window.find("[data-testid=first-run]");
-    let home = engram.place[1].clone();
-    let environment = fs::read_dir("/proc").unwrap().flatten().find_map(|it| {
-        let line = fs::read_to_string(it.path().join("cmdline")).ok()?;
-        let is_window = line.contains("engram-desktop") && line.contains(&home);
-        is_window.then(|| fs::read_to_string(it.path().join("environ")).ok())?
+    let page = process(|name, parent| {
+        let parent = fs::read_to_string(format!("/proc/{parent}/cmdline")).unwrap_or_default();
+        name.starts_with("WebKitWeb") && parent.contains(&engram.place[1])
     });
-    let environment = environment.expect("the window's process");
+    let page = page.expect("the page has no process").as_raw_pid();
+    let environment = fs::read_to_string(format!("/proc/{page}/environ")).unwrap();
     assert!(
         environment.contains("WEBKIT_DISABLE_COMPOSITING_MODE=1"),
         "{environment}"

@@ -36,6 +36,8 @@ impl Repository {
                 repo.commit("Begin");
             }
         }
+        // Pictures tell not on which branch they were taken.
+        repo.git(&["checkout", "--quiet", "-B", "main"]);
         repo.change("NOTES.md", "A note.\n", "Add a note"); // a second commit, in a shallow clone too
         repo
     }

@@ -2,7 +2,7 @@
 //! loading again lead to the same screen.
 
 use engram_model::{EngramId, Evidence, FactType, Filter, Kind, Scope};
-use jiff::{Timestamp, civil::Date, tz::Offset};
+use jiff::{SignedDuration, Timestamp, civil::Date, tz::Offset};
 
 /// A place in the window.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,7 +33,7 @@ impl Route {
                 }
                 "health" => filter.health.extend(value.parse::<Evidence>().ok()),
                 "since" => filter.since = midnight(&value, offset),
-                "until" => filter.until = midnight(&value, offset),
+                "until" => filter.until = end_of(&value, offset),
                 "id" => it.engram = value.parse().ok(),
                 _ => {}
             }
@@ -83,7 +83,7 @@ impl Route {
         }
         pairs.extend(it.health.iter().map(|it| ("health", it.to_string())));
         pairs.extend(it.since.map(|at| ("since", date_of(at, offset))));
-        pairs.extend(it.until.map(|at| ("until", date_of(at, offset))));
+        pairs.extend(it.until.map(|at| ("until", last_day(at, offset))));
         if !it.text.trim().is_empty() {
             pairs.push(("q", it.text.trim().to_owned()));
         }
@@ -149,6 +149,8 @@ pub fn chips(filter: &Filter, offset: Offset) -> Vec<Chip> {
     }
     for standing in &filter.health {
         let word = standing.words().to_owned();
+        // “evidence gone” is what it is called where no other word stands before it.
+        let word = word.trim_start_matches("evidence ").to_owned();
         add("evidence", word, &|it| {
             it.health.retain(|other| other != standing);
         });
@@ -157,7 +159,7 @@ pub fn chips(filter: &Filter, offset: Offset) -> Vec<Chip> {
         add("since", date_of(at, offset), &|it| it.since = None);
     }
     if let Some(at) = filter.until {
-        add("before", date_of(at, offset), &|it| it.until = None);
+        add("until", last_day(at, offset), &|it| it.until = None);
     }
     chips
 }
@@ -179,11 +181,26 @@ pub fn days_ago(now: Timestamp, days: i64, offset: Offset) -> Option<Timestamp> 
     offset.to_timestamp(date.at(0, 0, 0, 0)).ok()
 }
 
-/// The midnight that begins a day, as `2026-11-21`.
+/// The midnight that begins a day, as `2026-11-21`; a year has four digits.
 pub fn midnight(text: &str, offset: Offset) -> Option<Timestamp> {
     let date: Date = text.parse().ok()?;
+    if date.year() < 1_000 {
+        return None;
+    }
     offset.to_timestamp(date.at(0, 0, 0, 0)).ok()
 }
+
+/// The midnight that ends a day: until a day means until it is over.
+pub fn end_of(text: &str, offset: Offset) -> Option<Timestamp> {
+    midnight(text, offset)?.checked_add(DAY).ok()
+}
+
+/// The day that ends at this midnight.
+pub fn last_day(end: Timestamp, offset: Offset) -> String {
+    date_of(end.checked_sub(DAY).unwrap_or(end), offset)
+}
+
+const DAY: SignedDuration = SignedDuration::from_hours(24);
 
 /// The day of a time.
 pub fn date_of(at: Timestamp, offset: Offset) -> String {
@@ -282,7 +299,7 @@ mod tests {
     #[test]
     fn what_is_not_understood_is_left_out() {
         for query in [
-            "?kind=nonsense&verified=maybe&since=yesterday&id=1&x=y&&=&q",
+            "?kind=nonsense&verified=maybe&since=yesterday&until=0002-11-20&id=1&x=y&&=&q",
             "?%",
             "????",
             "#token=abc",
@@ -294,7 +311,8 @@ mod tests {
 
     #[test]
     fn each_chip_takes_its_condition_away() {
-        let filter = Route::parse("?kind=risk&kind=fact&agent=user&since=2026-11-20", HERE).filter;
+        let query = "?kind=risk&kind=fact&agent=user&health=evidence_gone&since=2026-11-20&until=2026-11-21";
+        let filter = Route::parse(query, HERE).filter;
         let chips = chips(&filter, HERE);
         let told: Vec<_> = chips
             .iter()
@@ -302,10 +320,22 @@ mod tests {
             .collect();
         assert_eq!(
             told,
-            ["kind risk", "kind fact", "by you", "since 2026-11-20"]
+            [
+                "kind risk",
+                "kind fact",
+                "by you",
+                "evidence gone",
+                "since 2026-11-20",
+                "until 2026-11-21"
+            ]
         );
         assert_eq!(chips[0].without.kinds.len(), 1);
-        assert_eq!(chips[3].without.since, None);
+        assert_eq!(chips[3].without.health, []);
+        assert_eq!(chips[4].without.since, None);
+        assert_eq!(chips[5].without.until, None);
+        // Until a day is until it is over.
+        let end: Timestamp = "2026-11-21T22:00:00Z".parse().unwrap();
+        assert_eq!(filter.until, Some(end));
         let now: Timestamp = "2026-11-20T23:30:00Z".parse().unwrap();
         assert_eq!(date_of(days_ago(now, 0, HERE).unwrap(), HERE), "2026-11-21");
         assert_eq!(days_ago(now, i64::MAX, HERE), None);

@@ -17,6 +17,10 @@ use crate::Engine;
 
 /// The first change goes out at once; those after it wait this long for company.
 const BATCH: Duration = Duration::from_millis(50);
+/// The same where more come than anybody reads: each delivery redraws the list.
+const FLOOD: Duration = Duration::from_millis(200);
+/// Entries of one delivery that make a flood.
+const MANY: usize = 20;
 /// The index commits at most this often: a commit costs more than a search over a short tail.
 const INDEX_PAUSE: Duration = Duration::from_millis(200);
 
@@ -72,6 +76,7 @@ impl Engine {
         let mut seen = after;
         spawn("subscription", move || {
             while heard(&rings) {
+                let mut pause = BATCH;
                 loop {
                     let Some(engine) = engine.upgrade() else {
                         return;
@@ -90,6 +95,9 @@ impl Engine {
                         Ok(page) => match page.entries.last() {
                             Some(last) => {
                                 seen = last.seq;
+                                if page.entries.len() > MANY {
+                                    pause = FLOOD;
+                                }
                                 each(page.entries);
                             }
                             None => break,
@@ -100,7 +108,7 @@ impl Engine {
                         }
                     }
                 }
-                gather(BATCH);
+                gather(pause);
             }
         })?;
         Ok(Subscription {

@@ -159,7 +159,7 @@ impl Engine {
     ) -> Result<QueryReply, Refusal> {
         let mut engrams = self
             .store
-            .read::<_, Refusal>(|it| Ok(it.newest_holding(project, filter.at, TAIL)?))?;
+            .read::<_, Refusal>(|it| Ok(it.newest_holding(project, filter.at, None, TAIL)?))?;
         engrams.retain(|engram| filter.passes(engram));
         engrams.truncate(limit);
         engrams.iter_mut().for_each(Engram::derive_keys);

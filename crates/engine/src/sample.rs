@@ -85,7 +85,7 @@ impl Engine {
         let now = self.now();
         let holding = self
             .store
-            .read::<_, Refusal>(|it| Ok(it.newest_holding(project, now, MOST)?))?;
+            .read::<_, Refusal>(|it| Ok(it.newest_holding(project, now, None, MOST)?))?;
         let ids: Vec<EngramId> = holding
             .iter()
             .filter(|it| it.tags.iter().any(|tag| tag == SAMPLE))

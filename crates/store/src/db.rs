@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use rand::Rng;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use crate::{Result, StoreError};
+use crate::{Result, StoreError, readers::Readers};
 
 /// Each step of the schema, in order; `user_version` counts the steps taken. Never edit a step
 /// that was released: add one.
@@ -34,7 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub struct Store {
     home: PathBuf,
     origin: ulid::Ulid,
-    read: Mutex<Connection>,
+    read: Readers,
     /// Absent where the home cannot be written.
     write: Option<Mutex<Writing>>,
     patience: Duration,
@@ -97,13 +97,17 @@ impl Store {
             migrate(connection, origin)?;
         }
         prepare(&writing.connection, patience)?;
-        let read = Connection::open(database)?;
-        prepare(&read, patience)?;
-        read.pragma_update(None, "query_only", true)?;
+        let database = database.to_owned();
+        let read = Readers::new(move || {
+            let read = Connection::open(&database)?;
+            prepare(&read, patience)?;
+            read.pragma_update(None, "query_only", true)?;
+            Ok(read)
+        });
         Ok(Self {
             home: home.to_owned(),
-            origin: origin_of(&read)?,
-            read: Mutex::new(read),
+            origin: read.with(|it| origin_of(it))?,
+            read,
             write: Some(Mutex::new(writing)),
             patience,
         })
@@ -112,28 +116,26 @@ impl Store {
     /// A folder that cannot be written cannot take part in WAL either: read it as it lies.
     fn open_readable(home: &Path, database: &Path, patience: Duration) -> Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-        let plain = Connection::open_with_flags(database, flags).and_then(|it| {
-            it.query_row("SELECT 1 FROM meta", [], |_| Ok(()))
-                .map(|()| it)
-        });
-        let read = match plain {
-            Ok(read) => read,
+        let path = database
+            .to_string_lossy()
+            .replace('%', "%25")
+            .replace('?', "%3f")
+            .replace('#', "%23");
+        let plain = format!("file:{path}?mode=ro");
+        let is_plain = Connection::open_with_flags(&plain, flags)
+            .and_then(|it| it.query_row("SELECT 1 FROM meta", [], |_| Ok(())));
+        let address = match is_plain {
+            Ok(()) => plain,
             // What a writer that was killed left in the log would not be seen: better no answer.
             Err(error) if has_log(database) => return Err(error.into()),
-            Err(_) => {
-                let path = database
-                    .to_string_lossy()
-                    .replace('%', "%25")
-                    .replace('?', "%3f")
-                    .replace('#', "%23");
-                Connection::open_with_flags(format!("file:{path}?immutable=1"), flags)?
-            }
+            Err(_) => format!("file:{path}?immutable=1"),
         };
-        refuse_newer(&read)?;
+        let read = Readers::new(move || Ok(Connection::open_with_flags(&address, flags)?));
+        read.with(|it| refuse_newer(it))?;
         Ok(Self {
             home: home.to_owned(),
-            origin: origin_of(&read)?,
-            read: Mutex::new(read),
+            origin: read.with(|it| origin_of(it))?,
+            read,
             write: None,
             patience,
         })
@@ -159,9 +161,10 @@ impl Store {
         &self,
         f: impl FnOnce(&Reader<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut connection = lock(&self.read);
-        let snapshot = connection.transaction().map_err(StoreError::from)?;
-        f(&Reader(&snapshot))
+        self.read.with(|connection| {
+            let snapshot = connection.transaction().map_err(StoreError::from)?;
+            f(&Reader(&snapshot))
+        })
     }
 
     /// One transaction, durable when this returns `Ok`; undone when `f` fails. `now` becomes the
@@ -204,12 +207,13 @@ impl Store {
 
     /// Asks SQLite to check every page; the findings, none when it is sound.
     pub fn integrity(&self) -> Result<Vec<String>> {
-        let connection = lock(&self.read);
-        let mut check = connection.prepare("PRAGMA integrity_check(20)")?;
-        let rows: Vec<String> = check
-            .query_map([], |row| row.get(0))?
-            .collect::<rusqlite::Result<_>>()?;
-        Ok(rows.into_iter().filter(|row| row != "ok").collect())
+        self.read.with(|connection| {
+            let mut check = connection.prepare("PRAGMA integrity_check(20)")?;
+            let rows: Vec<String> = check
+                .query_map([], |row| row.get(0))?
+                .collect::<rusqlite::Result<_>>()?;
+            Ok(rows.into_iter().filter(|row| row != "ok").collect())
+        })
     }
 }
 

@@ -128,19 +128,26 @@ impl Reader<'_> {
         )
     }
 
-    /// The newest versions that hold at `at`, newest first.
+    /// The newest versions that hold at `at`, of those that were stored before an entry of the
+    /// journal; newest first.
     pub fn newest_holding(
         &self,
         project: ProjectId,
         at: Timestamp,
+        before: Option<u64>,
         limit: usize,
     ) -> Result<Vec<Engram>> {
         self.engrams_where(
-            "WHERE engram.project = ?1 AND engram.recorded_at <= ?2
+            "WHERE engram.project = ?1 AND engram.recorded_at <= ?2 AND engram.seq < ?3
                AND (engram.valid_until IS NULL OR engram.valid_until > ?2)
                AND (engram.expires_at IS NULL OR engram.expires_at > ?2)
-             ORDER BY engram.seq DESC LIMIT ?3",
-            params![project.to_string(), at.as_microsecond(), limit as i64],
+             ORDER BY engram.seq DESC LIMIT ?4",
+            params![
+                project.to_string(),
+                at.as_microsecond(),
+                before.map_or(i64::MAX, |it| it as i64),
+                limit as i64
+            ],
         )
     }
 

@@ -131,10 +131,9 @@ impl Reader<'_> {
         };
         let change = match row.kind.as_str() {
             "stored" => {
-                let mut engram = self
+                let engram = self
                     .engram_at(row.seq)?
                     .ok_or_else(|| StoreError::Record(format!("no engram at {}", row.seq)))?;
-                engram.derive_keys();
                 Change::Stored(Box::new(engram))
             }
             "corroborated" => Change::Corroborated(subject()?),

@@ -23,6 +23,7 @@ mod health;
 mod index;
 mod journal;
 mod projects;
+mod readers;
 
 pub use agents::{Agent, SpendRow};
 pub use db::{Reader, Store, Writer};

@@ -8,7 +8,11 @@ use std::{
 
 use serde_json::json;
 
-use super::{server::Server, shop::Shop, ways::VIEWS};
+use super::{
+    server::Server,
+    shop::Shop,
+    ways::{VIEWS, each_state},
+};
 use crate::{
     machine::{ok, run, system, workspace},
     window::Window,
@@ -135,28 +139,14 @@ fn views_look_as_they_were_approved() {
         window.wait("!document.querySelector('[aria-busy=true]')");
         looks.compare(&window, view.name);
     }
-    window.anew();
-    window.find("[data-testid=engram] [data-testid=digest]");
-    drop(server);
-    window.find("[data-testid=disconnected]");
-    looks.compare(&window, "disconnected");
     looks.hold_all();
 }
 
 #[test]
-fn an_empty_home_and_a_failure_look_as_they_were_approved() {
+fn states_look_as_they_were_approved() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::empty(dir.path());
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url, &dir.path().join("person"));
     let mut looks = Looks::here();
-    window.find("[data-testid=first-run] .command");
-    window.wait("document.querySelector('[data-testid=link]').dataset.state === 'live'");
-    looks.compare(&window, "first-run");
-    window.script("sessionStorage.clear()", json!([]));
-    window.anew();
-    window.find("[data-testid=failure]");
-    looks.compare(&window, "failure");
+    each_state(dir.path(), |window, name| looks.compare(window, name));
     looks.hold_all();
 }
 

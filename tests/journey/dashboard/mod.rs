@@ -3,6 +3,7 @@
 
 mod access;
 mod browser;
+mod filter;
 mod looks;
 mod server;
 mod shop;

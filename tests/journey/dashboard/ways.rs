@@ -1,5 +1,7 @@
 //! Every view, and the ways to it: by keys alone, and by mouse.
 
+use std::{fs, path::Path};
+
 use serde_json::json;
 
 use super::{server::Server, shop::Shop};
@@ -32,6 +34,10 @@ pub struct View {
 
 const ENTER: &str = "\u{E007}";
 const DELETE: &str = "\u{E017}";
+const DOWN: Move = Keys("\u{E015}");
+const RIGHT: Move = Keys("\u{E014}");
+const FACETS: &str = "document.querySelector('[data-testid=facet]')";
+const FACTS: &str = "document.activeElement.dataset.value === 'fact' && document.querySelectorAll('[data-testid=feed-row]').length === 3";
 const TO_THE_OLDEST: Move = Keys("\u{E010}");
 const DRIFTED: Move = Wait("document.querySelector('[data-testid=drift-view]')");
 const READ: &str = "document.querySelector('[data-testid=engram] [data-testid=standing]')";
@@ -70,7 +76,27 @@ pub const VIEWS: &[View] = &[
         name: "filter",
         keys: &[Keys("f")],
         mouse: &[Click("[data-testid=facets-button]")],
-        shown: "document.querySelector('[data-testid=facet]')",
+        shown: FACETS,
+    },
+    View {
+        name: "filtered",
+        keys: &[
+            Keys("f"),
+            Wait(FACETS),
+            DOWN,
+            Keys(ENTER),
+            Wait(FACTS),
+            RIGHT,
+            Keys(ENTER),
+        ],
+        mouse: &[
+            Click("[data-testid=facets-button]"),
+            Click("[data-value=fact]"),
+            Wait(FACTS),
+            Click("[data-value=constraint]"),
+        ],
+        shown: "document.querySelectorAll('[data-testid=filter-chip]').length === 2 \
+            && document.querySelectorAll('[data-testid=feed-row]').length === 4",
     },
     View {
         name: "no-match",
@@ -83,7 +109,7 @@ pub const VIEWS: &[View] = &[
         keys: &[
             DRIFTED,
             Control('k'),
-            Wait("document.querySelector('[data-testid=palette-input]')"),
+            PALETTE,
             Keys("drift"),
             Wait(
                 "document.querySelector('[data-testid=palette-option][aria-selected=true]')?.textContent.includes('Drift')",
@@ -103,6 +129,24 @@ pub const VIEWS: &[View] = &[
         keys: &[Keys(DELETE)],
         mouse: &[Click("[data-testid=forget]")],
         shown: "document.querySelector('[data-testid=confirm]')",
+    },
+    View {
+        name: "redact",
+        keys: &[
+            Control('k'),
+            PALETTE,
+            Keys("redact"),
+            Wait(ERASE),
+            Keys(ENTER),
+        ],
+        mouse: &[Click("[data-testid=redact]")],
+        shown: "document.querySelector('[data-testid=confirm]')",
+    },
+    View {
+        name: "notice",
+        keys: &[Keys("c")],
+        mouse: &[Click("[data-testid=copy-pointer]")],
+        shown: "document.querySelector('[data-testid=notice]')",
     },
     View {
         name: "palette",
@@ -130,6 +174,8 @@ pub const VIEWS: &[View] = &[
     },
 ];
 
+const PALETTE: Move = Wait("document.querySelector('[data-testid=palette-input]')");
+const ERASE: &str = "document.querySelector('[data-testid=palette-option][aria-selected=true]')?.textContent.startsWith('Redact')";
 const OLDEST: &str = "document.querySelector('[data-testid=claim]')?.textContent.startsWith('A reservation') \
     && document.querySelector('[data-testid=engram] [data-testid=standing]')";
 
@@ -145,6 +191,49 @@ impl View {
         window.wait("!document.querySelector('[aria-busy=true]')");
     }
 }
+
+/// What is shown where there is no list, or an old one; looks at each.
+pub fn each_state(dir: &Path, mut look: impl FnMut(&Window, &str)) {
+    let folder = |name: &str| {
+        let folder = dir.join(name);
+        fs::create_dir(&folder).unwrap();
+        folder
+    };
+    let empty = Shop::empty(&folder("empty"));
+    let server = Server::start(&empty, &[]);
+    let window = Window::browse(&server.url, &folder("states"));
+    window.find("[data-testid=first-run] .command");
+    window.wait(LIVE);
+    look(&window, "first-run");
+    // Nothing has answered yet.
+    window.tool(
+        "Fetch.enable",
+        json!({"patterns": [{"urlPattern": "*/api/*"}]}),
+    );
+    window.anew();
+    window.find("[data-testid=loading]");
+    look(&window, "loading");
+    window.tool("Fetch.disable", json!({}));
+    // A page without its key.
+    window.script("sessionStorage.clear()", json!([]));
+    window.anew();
+    window.find("[data-testid=failure]");
+    look(&window, "failure");
+    let shop = Shop::open(&folder("open"));
+    let server = Server::start(&shop, &[]);
+    shop.drift();
+    window.goto("about:blank");
+    window.goto(&server.url);
+    window.wait(LIVE);
+    window.wait(READ);
+    window.wait("document.querySelector('[data-testid=drift-view]')");
+    window.wait("!document.querySelector('[aria-busy=true]')");
+    drop(server);
+    window.find("[data-testid=disconnected]");
+    look(&window, "disconnected");
+}
+
+const LIVE: &str = "document.querySelector('[data-testid=link]')?.dataset.state === 'live'";
 
 impl Window {
     fn make(&self, it: Move) {

@@ -5,6 +5,7 @@ use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 use super::{
     dom,
     drift::Verdict,
+    filter,
     state::{App, Closing, Over, Panel, Phase},
 };
 use crate::{
@@ -33,7 +34,11 @@ impl App {
             Act::Step(by) => self.step(by),
             Act::New => self.show_new(),
             Act::Search => dom::focus("filter"),
-            Act::Facets => self.toggle_facets(),
+            Act::Facets => {
+                self.toggle_facets();
+                // By keys one goes on in it.
+                request_animation_frame(|| dom::focus(filter::PANEL));
+            }
             Act::Expand => self.toggle_row(),
             Act::Back => self.back(),
             Act::First | Act::Pointer => dom::focus("pointer-0"),

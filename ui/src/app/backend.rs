@@ -2,7 +2,7 @@
 
 use engram_model::{Call, Code, Entry, Recent, Refusal, Reply, Request, Settings, Surroundings};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use wasm_bindgen::JsValue;
+use wasm_bindgen::{JsCast, JsValue};
 
 use super::{dom, http, tauri};
 
@@ -109,7 +109,7 @@ impl Backend {
             Self::Tauri => tauri::call(Call::Settings, &Nothing {}).await,
             Self::Http(_) => {
                 let kept = dom::stored(SETTINGS);
-                let kept = kept.and_then(|it| serde_json::from_str(&it).ok());
+                let kept = kept.and_then(|it| from_json(it.as_bytes()).ok());
                 Ok(kept.unwrap_or_default())
             }
         }
@@ -232,13 +232,23 @@ struct With {
     request: Request,
 }
 
-/// A JavaScript value as one of our types.
+/// A JavaScript value, or bytes of JSON, as one of our types.
 pub(crate) fn from_js<T: DeserializeOwned>(value: &JsValue) -> Result<T, Refusal> {
-    let text = js_sys::JSON::stringify(value)
-        .ok()
-        .and_then(|it| it.as_string());
-    // `undefined`, the answer of a command without one, has no JSON text.
-    serde_json::from_str(text.as_deref().unwrap_or("null")).map_err(|error| strange(&error))
+    let bytes = match value.dyn_ref::<js_sys::ArrayBuffer>() {
+        Some(bytes) => js_sys::Uint8Array::new(bytes).to_vec(),
+        None => {
+            let text = js_sys::JSON::stringify(value).ok();
+            let text = text.and_then(|it| it.as_string());
+            // `undefined`, the answer of a command without one, has no JSON text.
+            text.unwrap_or_else(|| "null".to_owned()).into_bytes()
+        }
+    };
+    from_json(&bytes).map_err(|error| strange(&error))
+}
+
+/// The one way that the page reads JSON: each other would put all types into it once more.
+pub(crate) fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
+    serde_json::from_slice(bytes)
 }
 
 /// One of our types as a JavaScript value.

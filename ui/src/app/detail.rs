@@ -28,6 +28,7 @@ pub(crate) fn Detail() -> impl IntoView {
     view! {
         <section class="pane detail" aria-label="Engram" data-testid="detail">
             {move || match id.get() {
+                None if app.feed.with(|it| it.iter().next().is_none()) => ().into_any(),
                 None => view! { <p class="none quiet">"Choose an engram to see what it rests on."</p> }.into_any(),
                 Some(id) => view! { <Whole id current /> }.into_any(),
             }}
@@ -64,6 +65,9 @@ fn Whole(id: EngramId, current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     }
 }
 
+/// Bytes of a claim that is no longer read at one glance.
+const LONG: usize = 220;
+
 #[component]
 fn Head(engram: Arc<Engram>, state: State, newer: Option<EngramId>) -> impl IntoView {
     let app = App::here();
@@ -77,7 +81,7 @@ fn Head(engram: Arc<Engram>, state: State, newer: Option<EngramId>) -> impl Into
     let others = engram.figures.corroborations;
     let claim = match engram.redacted {
         true => view! { <p class="claim erased">"The text of this claim was erased for good."</p> }.into_any(),
-        false => view! { <p class="claim" data-testid="claim" class:closed={state != State::Holds}>{words::visible(&engram.claim)}</p> }.into_any(),
+        false => view! { <p class="claim" data-testid="claim" class:closed={state != State::Holds} class:long={engram.claim.len() > LONG}>{words::visible(&engram.claim)}</p> }.into_any(),
     };
     view! {
         <div class="chips">
@@ -126,7 +130,7 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
                 on:click=move |_| app.ask_to_close(Closing::Forget)>
                 "Forget…" <kbd aria-label="Delete">"Del"</kbd>
             </button>
-            <button class="quiet-action" data-testid="redact" disabled=move || !can(Closing::Redact) title="Its text is erased for good"
+            <button data-testid="redact" disabled=move || !can(Closing::Redact) title="Its text is erased for good"
                 on:click=move |_| app.ask_to_close(Closing::Redact)>
                 "Redact…" <kbd aria-label="Shift Delete">"⇧Del"</kbd>
             </button>

@@ -62,6 +62,13 @@ pub(crate) fn focus(id: &str) {
     }
 }
 
+/// What has the focus within the element with this id, by its own id.
+pub(crate) fn focused_in(id: &str) -> Option<String> {
+    let active = document().active_element()?;
+    let within = document().get_element_by_id(id)?;
+    within.contains(Some(&active)).then(|| active.id())
+}
+
 /// Whether keys belong to what the event came from, because a person types there.
 pub(crate) fn is_typing(event: &web_sys::KeyboardEvent) -> bool {
     let element = event
@@ -183,11 +190,13 @@ pub(crate) fn height_within(id: &str) -> Option<u32> {
     Some((end.max(0.0) as u32).saturating_add(12))
 }
 
-/// Up and down lead through the buttons of a list; says whether the key was one of them.
+/// The arrows lead through the buttons of a list; says whether the key was one of them.
 pub(crate) fn step_focus(event: &web_sys::KeyboardEvent, list: &str) -> bool {
     let by = match event.key().as_str() {
         "ArrowDown" => 1,
         "ArrowUp" => -1,
+        "ArrowRight" if !is_typing(event) => 1,
+        "ArrowLeft" if !is_typing(event) => -1,
         _ => return false,
     };
     let buttons = document()

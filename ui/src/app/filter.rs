@@ -1,27 +1,47 @@
 //! What the list is limited to: words, chips that can be taken away, and the values with their counts.
 
 use engram_model::{Facets, Filter};
-use jiff::{SignedDuration, Timestamp};
 use leptos::{ev, prelude::*};
 
-use super::{dom, icons::Icon, state::App};
+use super::{dom, drift::drifted, icons::Icon, state::App};
 use crate::{
-    route::{author_name, chips, date_of, days_ago, midnight},
+    route::{Chip, author_name, chips, date_of, days_ago, end_of, last_day, midnight},
     words,
 };
+
+impl App {
+    /// Limits the list to something else in one way.
+    fn refilter(self, change: impl FnOnce(&mut Filter), is_step: bool) {
+        let mut filter = self.filter.get_untracked();
+        change(&mut filter);
+        self.set_filter(filter, is_step);
+    }
+
+    /// The conditions that a person can take away: what makes the view is none.
+    pub(crate) fn conditions(self) -> Vec<Chip> {
+        let filter = self.filter.get();
+        let mut all = chips(&filter, self.clock.get_untracked().offset);
+        if self.is_drift() {
+            all.retain(|it| it.without.health == filter.health);
+        }
+        all
+    }
+
+    /// The whole of the view that is shown.
+    pub(crate) fn unfiltered(self) -> Filter {
+        match untrack(|| self.is_drift()) {
+            true => drifted(),
+            false => Filter::default(),
+        }
+    }
+}
 
 #[component]
 pub(crate) fn FilterBar() -> impl IntoView {
     let app = App::here();
     let leave = move |event: ev::KeyboardEvent| match event.key().as_str() {
         "Escape" => {
-            app.set_filter(
-                Filter {
-                    text: String::new(),
-                    ..app.filter.get_untracked()
-                },
-                false,
-            );
+            app.refilter(|it| it.text.clear(), false);
             dom::focus("feed");
         }
         "Enter" | "ArrowDown" => {
@@ -30,16 +50,6 @@ pub(crate) fn FilterBar() -> impl IntoView {
         }
         _ => {}
     };
-    let typed = move |event| {
-        let text = event_target_value(&event);
-        app.set_filter(
-            Filter {
-                text,
-                ..app.filter.get_untracked()
-            },
-            false,
-        );
-    };
     view! {
         <search class="filter">
             <div class="field">
@@ -47,7 +57,7 @@ pub(crate) fn FilterBar() -> impl IntoView {
                 <input id="filter" type="search" data-testid="filter" placeholder="Search claims, paths, agents…"
                     aria-label="Search the feed" autocomplete="off" spellcheck="false"
                     prop:value=move || app.filter.with(|it| it.text.clone())
-                    on:input=typed on:keydown=leave />
+                    on:input=move |event| app.refilter(|it| it.text = event_target_value(&event), false) on:keydown=leave />
                 <kbd>"/"</kbd>
             </div>
             <button data-testid="facets-button" aria-expanded=move || app.facets_open.get().to_string() aria-controls="facets"
@@ -61,75 +71,118 @@ pub(crate) fn FilterBar() -> impl IntoView {
 #[component]
 fn Chips() -> impl IntoView {
     let app = App::here();
-    let all = move || chips(&app.filter.get(), app.clock.get_untracked().offset);
+    let clear = move |_| {
+        let text = app.filter.get_untracked().text;
+        app.set_filter(
+            Filter {
+                text,
+                ..app.unfiltered()
+            },
+            true,
+        );
+    };
     move || {
-        let all = all();
+        let all = app.conditions();
         (!all.is_empty()).then(|| {
             let several = all.len() > 1;
-            let chips = all.into_iter().map(|it| {
-                let without = it.without.clone();
-                view! {
-                    <button class="chip" data-testid="filter-chip" title=format!("Remove {} {}", it.what, it.value)
-                        on:click=move |_| app.set_filter(without.clone(), true)>
-                        <span class="offscreen">"Remove "</span><span>{it.what}</span>" "<b>{it.value.clone()}</b>{Icon::Close.draw()}
-                    </button>
-                }
-            });
             view! {
                 <div class="filter-chips" role="group" aria-label="Filters that are on">
-                    {chips.collect_view()}
-                    {several.then(|| view! {
-                        <button class="plain" on:click=move |_| app.set_filter(Filter { text: app.filter.get_untracked().text, ..Filter::default() }, true)>"Clear"</button>
-                    })}
+                    {all.into_iter().map(|it| removable(app, it)).collect_view()}
+                    {several.then(|| view! { <button class="plain" on:click=clear>"Clear"</button> })}
                 </div>
             }
         })
     }
 }
 
+/// A condition, and what takes it away.
+fn removable(app: App, it: Chip) -> impl IntoView {
+    let Chip {
+        what,
+        value,
+        without,
+    } = it;
+    view! {
+        <button class="chip on" data-testid="filter-chip" title=format!("Remove {what} {value}")
+            on:click=move |_| app.set_filter(without.clone(), true)>
+            <span class="offscreen">"Remove "</span><span>{what}</span>" "<b>{value.clone()}</b>{Icon::Close.draw()}
+        </button>
+    }
+}
+
 /// One value that can be chosen.
+#[derive(Clone, PartialEq)]
 struct Value {
     word: String,
-    count: Option<u64>,
+    count: u64,
     is_on: bool,
     chosen: Filter,
 }
 
-/// Adds a value to a list, or takes it out.
-fn toggled<T: PartialEq + Clone>(list: &[T], it: &T) -> Vec<T> {
-    match list.contains(it) {
-        true => list.iter().filter(|other| *other != it).cloned().collect(),
-        false => list.iter().cloned().chain([it.clone()]).collect(),
-    }
-}
+/// What the values are of, in the order in which they are listed.
+const SORTS: [&str; 6] = ["Kind", "Evidence", "Agent", "Topic", "Scope", "Type"];
+type Groups = [Vec<Value>; SORTS.len()];
+
+/// The id of the panel.
+pub(crate) const PANEL: &str = "facets";
 
 #[component]
 fn Values() -> impl IntoView {
     let app = App::here();
-    let groups = move || {
+    let all = Memo::new(move |_| {
         let filter = app.filter.get();
-        app.facets.get().map(|facets| groups(app, &facets, &filter))
+        let facets = app.facets.get().unwrap_or_default();
+        groups(app, &facets, &filter)
+    });
+    let of = move || match app.facets.with(|it| it.as_ref().map(|it| it.partial)) {
+        None => "Counting…",
+        Some(true) => "Numbers count the newest versions only.",
+        Some(false) => "Numbers count past versions too.",
     };
-    let group = move |(title, values): (&'static str, Vec<Value>)| {
-        let values = values.into_iter().map(|it| {
-            let chosen = it.chosen;
-            view! {
-                <button class="chip value" aria-pressed=it.is_on.to_string() data-testid="facet" data-value=it.word.clone()
-                    on:click=move |_| app.set_filter(chosen.clone(), true)>
-                    <span>{it.word.clone()}</span>{it.count.map(|count| view! { <i>{words::thousands(count)}</i> })}
-                </button>
-            }
-        });
-        view! { <fieldset><legend>{title}</legend>{values.collect_view()}</fieldset> }
+    let keys = move |event: ev::KeyboardEvent| {
+        if event.key() == "Escape" {
+            app.toggle_facets();
+        } else if dom::is_typing(&event) || !dom::step_focus(&event, PANEL) {
+            return;
+        }
+        event.prevent_default();
     };
     view! {
-        <div class="facets" id="facets" data-testid="facets">
-            {move || match groups() {
-                None => view! { <p class="quiet" aria-busy="true">"Counting…"</p> }.into_any(),
-                Some(all) => all.into_iter().filter(|(_, values)| !values.is_empty()).map(group).collect_view().into_any(),
-            }}
+        <div class="facets" id=PANEL data-testid="facets" tabindex="-1" role="group" aria-label="Limit the list to" on:keydown=keys>
+            <p class="quiet" aria-busy=move || app.facets.with(Option::is_none).to_string()>{of}</p>
+            {(0..SORTS.len()).map(|sort| group(app, all, sort)).collect_view()}
             <Dates />
         </div>
+    }
+}
+
+/// Values of one sort. They stay while they are counted anew, so that the focus does.
+fn group(app: App, all: Memo<Groups>, sort: usize) -> impl IntoView {
+    let title = SORTS[sort];
+    let values = Memo::new(move |_| all.with(|all| all[sort].clone()));
+    let places = move || 0..values.with(Vec::len);
+    view! {
+        <div class="sort" role="group" aria-label=title hidden=move || values.with(Vec::is_empty)>
+            <span class="name" aria-hidden="true">{title}</span>
+            <div class="values"><For each=places key=|place| *place let:place>{value(app, values, place)}</For></div>
+        </div>
+    }
+}
+
+fn value(app: App, values: Memo<Vec<Value>>, place: usize) -> impl IntoView {
+    let it = Memo::new(move |_| values.with(|all| all.get(place).cloned()));
+    let word = move || it.with(|it| it.as_ref().map(|it| it.word.clone()));
+    let is_on = move || it.with(|it| it.as_ref().is_some_and(|it| it.is_on));
+    let count = move || it.with(|it| it.as_ref().map(|it| words::thousands(it.count)));
+    let choose = move |_| {
+        if let Some(it) = it.get_untracked() {
+            app.set_filter(it.chosen, true);
+        }
+    };
+    view! {
+        <button class="chip value" aria-pressed=move || is_on().to_string() data-testid="facet" data-value=word on:click=choose>
+            <span>{word}</span><i>{count}</i>
+        </button>
     }
 }
 
@@ -137,155 +190,157 @@ fn Values() -> impl IntoView {
 #[component]
 fn Dates() -> impl IntoView {
     let app = App::here();
-    let day = move |at: Option<Timestamp>| {
-        let offset = app.clock.get_untracked().offset;
-        at.map(|it| date_of(it, offset)).unwrap_or_default()
+    let offset = move || app.clock.get_untracked().offset;
+    let first = move || {
+        let at = app.filter.with(|it| it.since);
+        at.map(|it| date_of(it, offset())).unwrap_or_default()
     };
-    // Until means to the end of that day: before the midnight that begins the next.
-    let last = move || app.filter.with(|it| it.until).map(|it| it - HOUR);
-    let chosen = move |event| {
-        let offset = app.clock.get_untracked().offset;
-        midnight(&event_target_value(&event), offset)
+    let last = move || {
+        let at = app.filter.with(|it| it.until);
+        at.map(|it| last_day(it, offset())).unwrap_or_default()
     };
-    let since = move |event| {
-        let since = chosen(event);
-        app.set_filter(
-            Filter {
-                since,
-                ..app.filter.get_untracked()
-            },
-            true,
-        );
+    // While a day is typed it is none now and then; none is meant when the field is left so.
+    let since = move |day: String, is_left: bool| {
+        let since = midnight(&day, offset());
+        if since.is_some() || is_left && day.is_empty() {
+            app.refilter(|it| it.since = since, true);
+        }
     };
-    let until = move |event| {
-        let until = chosen(event).and_then(|it| it.checked_add(HOUR * 24).ok());
-        app.set_filter(
-            Filter {
-                until,
-                ..app.filter.get_untracked()
-            },
-            true,
-        );
+    let until = move |day: String, is_left: bool| {
+        let until = end_of(&day, offset());
+        if until.is_some() || is_left && day.is_empty() {
+            app.refilter(|it| it.until = until, true);
+        }
     };
+    let recent = |(word, days)| {
+        let first = move || {
+            let clock = app.clock.get_untracked();
+            days_ago(clock.now, days, clock.offset)
+        };
+        let is_on = move || {
+            let (since, until) = app.filter.with(|it| (it.since, it.until));
+            since.is_some() && since == first() && until.is_none()
+        };
+        let choose = move |_| {
+            let since = if untrack(is_on) { None } else { first() };
+            app.refilter(|it| (it.since, it.until) = (since, None), true);
+        };
+        view! {
+            <button class="chip value" aria-pressed=move || is_on().to_string() data-testid="facet" data-value=word on:click=choose>
+                <span>{word}</span>
+            </button>
+        }
+    };
+    let recent = [("today", 0), ("7 days", 6), ("30 days", 29)].map(recent);
     view! {
-        <fieldset class="dates">
-            <legend>"Between"</legend>
-            <label>"from"<input type="date" data-testid="since" prop:value=move || day(app.filter.with(|it| it.since)) on:change=since /></label>
-            <label>"until the end of"<input type="date" data-testid="until" prop:value=move || day(last()) on:change=until /></label>
-        </fieldset>
+        <div class="sort" role="group" aria-label="Recorded">
+            <span class="name" aria-hidden="true">"Recorded"</span>
+            <div class="values">
+                {recent}
+                <span class="days">
+                    <label>"from"<input type="date" data-testid="since" class:empty=move || first().is_empty() max=last prop:value=first
+                        on:change=move |event| since(event_target_value(&event), false) on:blur=move |event| since(event_target_value(&event), true) /></label>
+                    <label>"until"<input type="date" data-testid="until" class:empty=move || last().is_empty() min=first prop:value=last
+                        on:change=move |event| until(event_target_value(&event), false) on:blur=move |event| until(event_target_value(&event), true) /></label>
+                </span>
+            </div>
+        </div>
     }
 }
 
-const HOUR: SignedDuration = SignedDuration::from_hours(1);
-
-fn groups(app: App, facets: &Facets, filter: &Filter) -> Vec<(&'static str, Vec<Value>)> {
-    let value = |word: String, count: u64, is_on: bool, chosen: Filter| Value {
-        word,
-        count: Some(count),
-        is_on,
-        chosen,
-    };
-    let kinds = facets.kinds.iter().map(|(it, n)| {
-        let kinds = toggled(&filter.kinds, it);
-        let chosen = Filter {
-            kinds,
-            ..filter.clone()
-        };
-        value(
-            words::kind(*it).to_owned(),
-            *n,
-            filter.kinds.contains(it),
-            chosen,
-        )
-    });
-    let verified = facets.verified.iter().map(|(it, n)| {
-        let is_on = filter.verified == Some(*it);
-        let chosen = Filter {
-            verified: (!is_on).then_some(*it),
-            ..filter.clone()
-        };
-        value(
-            if *it { "verified" } else { "unverified" }.to_owned(),
-            *n,
+/// The values of a list, each with the filter that has it added, or taken out.
+fn listed<T: PartialEq + Clone>(
+    filter: &Filter,
+    counts: &[(T, u64)],
+    list: fn(&mut Filter) -> &mut Vec<T>,
+    word: fn(&T) -> &str,
+) -> Vec<Value> {
+    let value = |(it, count): &(T, u64)| {
+        let mut chosen = filter.clone();
+        let values = list(&mut chosen);
+        let is_on = values.contains(it);
+        match is_on {
+            true => values.retain(|other| other != it),
+            false => values.push(it.clone()),
+        }
+        Value {
+            word: word(it).to_owned(),
+            count: *count,
             is_on,
             chosen,
-        )
-    });
-    let health = facets.health.iter().map(|(it, n)| {
-        let health = toggled(&filter.health, it);
-        let chosen = Filter {
-            health,
-            ..filter.clone()
-        };
-        value(
-            it.words().to_owned(),
-            *n,
-            filter.health.contains(it),
+        }
+    };
+    counts.iter().map(value).collect()
+}
+
+/// The values of which one can be on.
+fn single<T: PartialEq + Clone>(
+    filter: &Filter,
+    counts: &[(T, u64)],
+    word: fn(&T) -> &str,
+    is_on: impl Fn(&T) -> bool,
+    set: impl Fn(&mut Filter, Option<&T>),
+) -> Vec<Value> {
+    let value = |(it, count): &(T, u64)| {
+        let mut chosen = filter.clone();
+        let is_on = is_on(it);
+        set(&mut chosen, (!is_on).then_some(it));
+        Value {
+            word: word(it).to_owned(),
+            count: *count,
+            is_on,
             chosen,
-        )
-    });
-    let authors = facets.authors.iter().map(|(it, n)| {
-        let authors = toggled(&filter.authors, it);
-        let chosen = Filter {
-            authors,
-            ..filter.clone()
-        };
-        value(
-            author_name(it).to_owned(),
-            *n,
-            filter.authors.contains(it),
-            chosen,
-        )
-    });
-    let topics = facets.topics.iter().map(|(it, n)| {
-        let is_on = filter.topic == *it;
-        let topic = if is_on { String::new() } else { it.clone() };
-        let chosen = Filter {
-            topic,
-            ..filter.clone()
-        };
-        value(it.clone(), *n, is_on, chosen)
-    });
-    let scopes = facets.scopes.iter().map(|(it, n)| {
-        let scopes = toggled(&filter.scopes, it);
-        let chosen = Filter {
-            scopes,
-            ..filter.clone()
-        };
-        value(it.to_string(), *n, filter.scopes.contains(it), chosen)
-    });
-    let types = facets.fact_types.iter().map(|(it, n)| {
-        let fact_types = toggled(&filter.fact_types, it);
-        let chosen = Filter {
-            fact_types,
-            ..filter.clone()
-        };
-        value(it.to_string(), *n, filter.fact_types.contains(it), chosen)
-    });
-    let clock = app.clock.get_untracked();
-    let days = [("today", 0), ("7 days", 6), ("30 days", 29)]
-        .into_iter()
-        .filter_map(|(word, days)| {
-            let since = days_ago(clock.now, days, clock.offset)?;
-            let is_on = filter.since == Some(since);
-            let chosen = Filter {
-                since: (!is_on).then_some(since),
-                ..filter.clone()
-            };
-            Some(Value {
-                word: word.to_owned(),
-                count: None,
-                is_on,
-                chosen,
-            })
-        });
-    vec![
-        ("Kind", kinds.collect()),
-        ("Evidence", verified.chain(health).collect()),
-        ("Agent", authors.collect()),
-        ("Topic", topics.collect()),
-        ("Scope", scopes.collect()),
-        ("Type", types.collect()),
-        ("Since", days.collect()),
+        }
+    };
+    counts.iter().map(value).collect()
+}
+
+fn groups(app: App, facets: &Facets, filter: &Filter) -> Groups {
+    let verified = single(
+        filter,
+        &facets.verified,
+        |it| if *it { "verified" } else { "unverified" },
+        |it| filter.verified == Some(*it),
+        |it, to| it.verified = to.copied(),
+    );
+    // Which way it stands is what the view of drifted claims is.
+    let health = match app.is_drift() {
+        true => Vec::new(),
+        false => listed(filter, &facets.health, |it| &mut it.health, |it| it.words()),
+    };
+    let topics = single(
+        filter,
+        &facets.topics,
+        |it| it,
+        |it| filter.topic == *it,
+        |it, to| it.topic = to.cloned().unwrap_or_default(),
+    );
+    [
+        listed(
+            filter,
+            &facets.kinds,
+            |it| &mut it.kinds,
+            |it| words::kind(*it),
+        ),
+        verified.into_iter().chain(health).collect(),
+        listed(
+            filter,
+            &facets.authors,
+            |it| &mut it.authors,
+            |it| author_name(it),
+        ),
+        topics,
+        listed(
+            filter,
+            &facets.scopes,
+            |it| &mut it.scopes,
+            |it| it.as_str(),
+        ),
+        listed(
+            filter,
+            &facets.fact_types,
+            |it| &mut it.fact_types,
+            |it| it.as_str(),
+        ),
     ]
 }

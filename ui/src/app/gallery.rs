@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use engram_model::{
-    Code as RefusalCode, Engram, Entry, FeedPage, Filter, FoundIn, Kind, Media, MediaKind, Refusal,
-    Side, SourceLine,
+    Code as RefusalCode, Engram, Entry, Evidence, Facets, FeedPage, Filter, FoundIn, Kind, Media,
+    MediaKind, Refusal, Side, SourceLine,
 };
 use leptos::{context::Provider, prelude::*};
 use serde_json::json;
@@ -44,7 +44,6 @@ const ROLES: &[&str] = &[
     "ok",
     "warn",
     "bad",
-    "bad-soft",
     "add",
     "del",
 ];
@@ -76,11 +75,12 @@ pub(crate) fn Gallery() -> impl IntoView {
                 <Frame title="paused, with news" set=paused><List /></Frame>
                 <Frame title="filtered to nothing" set=no_match><List /></Frame>
                 <Frame title="no claim in doubt" set=no_drift><List /></Frame>
+                <Frame title="what it can be limited to" set=panel><List /></Frame>
                 <Frame title="disconnected" set=lost><List /></Frame>
                 <Frame title="started again, with another token" set=stale><List /></Frame>
             </Part>
             <Part title="Detail">
-                <Frame title="nothing chosen" set=|_| ()><Detail /></Frame>
+                <Frame title="nothing chosen" set=full><Detail /></Frame>
                 <Frame title="edited" set=|app| chosen(app, 2)><Detail /></Frame>
                 <Frame title="gone, to be forgotten" set=|app| closing(app, Closing::Forget)><Detail /></Frame>
                 <Frame title="gone, to be erased" set=|app| closing(app, Closing::Redact)><Detail /></Frame>
@@ -370,6 +370,27 @@ fn no_match(app: App) {
         ..Filter::default()
     };
     load(app, &[], filter);
+}
+
+fn panel(app: App) {
+    let all = engrams();
+    let day = dom::clock().now;
+    let filter = Filter {
+        kinds: vec![Kind::Fact, Kind::Risk],
+        until: Some(day),
+        ..Filter::default()
+    };
+    load(app, &all[..2], filter);
+    app.facets.set(Some(Facets {
+        total: 2,
+        kinds: KINDS.iter().map(|it| (*it, 1)).collect(),
+        authors: vec![("architect".to_owned(), 1), (String::new(), 1)],
+        verified: vec![(true, 2)],
+        health: vec![(Evidence::EvidenceGone, 1)],
+        topics: vec![("payments/retries".to_owned(), 1_204)],
+        ..Facets::default()
+    }));
+    app.facets_open.set(true);
 }
 
 fn no_drift(app: App) {

@@ -8,7 +8,7 @@ use wasm_bindgen::{JsCast, prelude::*};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{EventSource, Headers, MessageEvent, RequestInit, Response};
 
-use super::backend::{News, from_js, strange};
+use super::backend::{News, from_js, from_json, strange};
 
 /// Under what the tab keeps the token.
 const TOKEN: &str = "token";
@@ -145,8 +145,8 @@ impl Drop for Live {
 /// An event carries one entry or a list of them.
 fn entries(event: &MessageEvent) -> News {
     let text = event.data().as_string().unwrap_or_default();
-    let list = serde_json::from_str::<Vec<Entry>>(&text)
-        .or_else(|_| serde_json::from_str::<Entry>(&text).map(|it| vec![it]));
+    let list = from_json::<Vec<Entry>>(text.as_bytes())
+        .or_else(|_| from_json::<Entry>(text.as_bytes()).map(|it| vec![it]));
     match list {
         Ok(entries) => News::Entries(entries),
         Err(_) => News::Lost,

@@ -6,7 +6,7 @@ use engram_model::{Density, Engram, EngramId, Filter};
 use leptos::{html, prelude::*, task::spawn_local};
 use wasm_bindgen::{JsCast, prelude::Closure};
 
-use super::{dom, filter, first_run, icons::Icon, state::App, states};
+use super::{dom, drift::drifted, filter, first_run, icons::Icon, state::App, states};
 use crate::{
     feed::{Feed, MOST},
     layout::Layout,
@@ -47,20 +47,27 @@ pub(crate) fn List() -> impl IntoView {
         })
     };
     let holding = move || app.status.get().map(|it| words::thousands(it.engrams));
+    let is_plain = move || app.filter.with(|it| it.is_empty() || *it == drifted());
     let left = move || {
         let is_on = !app.filter.with(Filter::is_empty);
         let facets = is_on.then(|| app.facets.get()).flatten();
         facets.map(|it| {
             let more = if it.partial { " or more" } else { "" };
-            format!("{}{more} found", words::thousands(it.total))
+            let found = if is_plain() { "" } else { " found" };
+            format!("{}{more}{found}", words::thousands(it.total))
         })
     };
     let count = move || left().or_else(holding);
+    let counted = move || match is_plain() {
+        true if app.is_drift() => "Claims in doubt",
+        true => "Engrams that hold now",
+        false => "Versions of claims that the filter leaves, past ones too",
+    };
     view! {
         <section class="pane list" aria-label=move || if app.is_drift() { "Drift" } else { "Feed" }>
             <header>
                 <h1>{move || if app.is_drift() { "Drift" } else { "Feed" }}</h1>
-                <span class="chip" data-testid="list-count" title=move || if left().is_some() { "Versions that the filter leaves, those of the past too" } else { "Engrams that hold now" }>{count}</span>
+                <span class="chip" data-testid="list-count" hidden=move || count().is_none() title=counted>{count}</span>
                 <span class="space"></span>
                 {pill}
             </header>
@@ -321,14 +328,15 @@ fn row_content(app: App, it: &Engram, state: State) -> impl IntoView + use<> {
     view! {
         <span class="kind" title=words::kind(it.kind)>{icon.draw()}<span class="offscreen">{words::kind(it.kind)}</span></span>
         <div class="said">
-            <p class:closed={state != State::Holds}>{claim}</p>
+            <p class:closed={state != State::Holds && !it.redacted} class:erased=it.redacted>{claim}</p>
             <time datetime=at.to_string() title=dom::clock().moment(at)>{move || app.clock.get().ago(at)}</time>
         </div>
         <div class="meta">
-            <span class="by">{author}</span>
-            <span class="pointer" title=pointer.clone()><span class="file">{file}</span><span class="folder">{folder}</span></span>
-            {(more > 0).then(|| view! { <span class="more">{format!("+{more}")}</span> })}
-            <span class="space"></span>
+            <span class="from">
+                <span class="by">{author}</span>
+                <span class="pointer" title=pointer.clone()><span class="file">{file}</span><span class="folder">{folder}</span></span>
+                {(more > 0).then(|| view! { <span class="more">{format!("+{more}")}</span> })}
+            </span>
             <span class=class data-testid="evidence">{word}</span>
         </div>
     }

@@ -48,7 +48,10 @@ pub(crate) fn Modal(
     };
     view! {
         <dialog node_ref=dialog class=class aria-label=label data-testid=class on:close=closed on:click=beside>
-            {move || is_open.get().then(|| view! { <div class="inside">{children()}</div><Notice /> })}
+            {move || is_open.get().then(|| view! {
+                // Has the focus at first: nothing looks chosen, and the arrows scroll.
+                <div class="inside" tabindex="-1" autofocus>{children()}</div><Notice />
+            })}
         </dialog>
     }
 }

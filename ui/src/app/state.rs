@@ -10,7 +10,7 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::{
     backend::{Backend, News, Subscription, strange},
-    dom,
+    dom, filter,
 };
 use crate::{
     feed::{Feed, MOST},
@@ -478,7 +478,12 @@ impl App {
 
     /// Shows what the list can be limited to, or hides it.
     pub(crate) fn toggle_facets(self) {
-        self.facets_open.update(|it| *it = !*it);
+        let is_open = !self.facets_open.get_untracked();
+        // Who is in it comes back to the list.
+        if !is_open && dom::focused_in(filter::PANEL).is_some() {
+            dom::focus("feed");
+        }
+        self.facets_open.set(is_open);
         self.count_facets();
     }
 

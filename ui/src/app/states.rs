@@ -7,19 +7,19 @@ use engram_model::{Engram, Filter};
 use leptos::prelude::*;
 
 use super::{
+    drift::drifted,
     icons::Icon,
     state::{App, Link},
 };
-use crate::route::chips;
 
 /// The shape of what comes.
 #[component]
 pub(crate) fn Loading() -> impl IntoView {
-    let ghosts = (0..8).map(|_| view! { <div class="ghost"><i></i><i></i><i></i></div> });
+    let ghosts = (0..12).map(|_| view! { <div class="ghost"><i></i><i></i><i></i></div> });
     view! {
         <main class="loading" aria-busy="true" data-testid="loading">
-            <div class="ghosts" aria-hidden="true">{ghosts.collect_view()}</div>
-            <p>"Reading the journal…"</p>
+            <div class="ghosts" aria-hidden="true"><i class="title"></i><i class="field"></i>{ghosts.collect_view()}</div>
+            <h1>"Reading the journal…"</h1>
         </main>
     }
 }
@@ -59,7 +59,7 @@ pub(crate) fn End(rows: Memo<Vec<Arc<Engram>>>) -> impl IntoView {
         searching().then(|| view! { <p class="quiet" aria-busy="true" data-testid="searching">"Looking further back…"</p> })
     };
     let none = move || {
-        nothing().then(|| match app.is_drift() {
+        nothing().then(|| match app.filter.get() == drifted() {
             true => view! {
                 <div class="none" data-testid="no-drift">
                     <span class="sign">{Icon::Check.draw()}</span>
@@ -76,29 +76,30 @@ pub(crate) fn End(rows: Memo<Vec<Arc<Engram>>>) -> impl IntoView {
 }
 
 fn no_match(app: App) -> impl IntoView {
-    let filter = app.filter.get_untracked();
-    let text = filter.text.trim().to_owned();
-    let wordless = Filter {
-        text: String::new(),
-        ..filter.clone()
+    let words = app.filter.with_untracked(|it| !it.text.trim().is_empty());
+    let others = untrack(|| !app.conditions().is_empty());
+    let why = match words && others {
+        true => "Nothing that was stored has these words and fits the filter.",
+        false if words => "Nothing that was stored has all of these words.",
+        false => "Nothing that was stored fits the filter.",
     };
-    let words = (!text.is_empty()).then(|| (format!("words “{text}”"), wordless));
-    let chips = chips(&filter, app.clock.get_untracked().offset).into_iter();
-    let chips = chips.map(|it| (format!("{} {}", it.what, it.value), it.without));
-    let all: Vec<(String, Filter)> = words.into_iter().chain(chips).collect();
-    let less = (all.len() > 1).then(|| {
-        let each = all.into_iter().map(|(what, without)| {
-            view! { <button class="chip value" on:click=move |_| app.set_filter(without.clone(), true)><span>"without "{what}</span></button> }
-        });
-        view! { <div class="less">{each.collect_view()}</div> }
+    let less = (words && others).then(|| {
+        let without = move |_| {
+            let text = String::new();
+            let filter = app.filter.get_untracked();
+            app.set_filter(Filter { text, ..filter }, true);
+        };
+        view! { <button on:click=without>"Without the words"</button> }
     });
     view! {
         <div class="none" data-testid="no-match">
             <span class="sign">{Icon::Search.draw()}</span>
-            <h2>"No engram is like that"</h2>
-            <p>"The feed holds engrams; what you ask for leaves none of them."</p>
-            {less}
-            <button on:click=move |_| app.set_filter(Filter::default(), true)>"Clear the filter"</button>
+            <h2>"No engram matches"</h2>
+            <p>{why}</p>
+            <div class="answers">
+                {less}
+                <button on:click=move |_| app.set_filter(app.unfiltered(), true)>"Clear the filter"</button>
+            </div>
         </div>
     }
 }

@@ -186,32 +186,39 @@ impl Follower {
         Ok(Some(follower))
     }
 
-    /// Reads what holds, and how it stood when it was looked at last.
+    /// Reads what holds, and how it stood when it was looked at last; a page at a time, since claims
+    /// are far larger than what is kept of them here.
     fn load(&mut self, engine: &Engine, repo: &Repo) -> Result<(), Refusal> {
         let now = engine.now_here()?;
-        let tree = &self.tree;
-        let (engrams, looked, head) = engine.store.read::<_, Refusal>(|it| {
-            Ok((
-                it.newest_holding(tree.project, now, MOST)?,
-                it.looked(tree.project, &tree.worktree)?,
-                it.head()?,
-            ))
-        })?;
+        let (project, worktree) = (self.tree.project, self.tree.worktree.clone());
+        let (looked, head) = engine
+            .store
+            .read::<_, Refusal>(|it| Ok((it.looked(project, &worktree)?, it.head()?)))?;
         let looked = looked.unwrap_or_default();
-        for engram in engrams {
-            let kept = engine
-                .store
-                .read::<_, Refusal>(|it| Ok(it.health(engram.id, &self.tree.worktree)?))?;
-            let before = match kept {
-                None if engram.seq <= looked.cursor => Some(Health::unchanged()),
-                kept => kept,
-            };
-            self.hold(engine, repo, &engram, before.as_ref());
-            self.known.extend(
-                before
-                    .filter(|it| *it != Health::unchanged())
-                    .map(|it| (engram.id, it)),
-            );
+        let mut before = Some(head + 1);
+        for _ in 0..MOST / PAGE {
+            let page = engine.store.read::<_, Refusal>(|it| {
+                let engrams = it.newest_holding(project, now, before, PAGE)?;
+                let kept = engrams.into_iter().map(|engram| {
+                    let kept = it.health(engram.id, &worktree)?;
+                    Ok((engram, kept))
+                });
+                kept.collect::<Result<Vec<_>, Refusal>>()
+            })?;
+            let Some((last, _)) = page.last() else { break };
+            before = Some(last.seq);
+            for (engram, kept) in page {
+                let known = match kept {
+                    None if engram.seq <= looked.cursor => Some(Health::unchanged()),
+                    kept => kept,
+                };
+                self.hold(engine, repo, &engram, known.as_ref());
+                self.known.extend(
+                    known
+                        .filter(|it| *it != Health::unchanged())
+                        .map(|it| (engram.id, it)),
+                );
+            }
         }
         self.looked = Looked {
             cursor: head,

@@ -178,7 +178,7 @@ impl Engine {
         let now = self.now();
         let mut engrams = self
             .store
-            .read::<_, Refusal>(|it| Ok(it.newest_holding(project, now, MOST)?))?;
+            .read::<_, Refusal>(|it| Ok(it.newest_holding(project, now, None, MOST)?))?;
         engrams.retain(|engram| eyes.may_see(engram));
         Ok(engrams)
     }

@@ -1,0 +1,130 @@
+//! The panel of the filter in a small window, by keys alone.
+
+use serde_json::json;
+
+use super::{server::Server, shop::Shop};
+use crate::window::Window;
+
+const TAB: &str = "\u{E004}";
+const ENTER: &str = "\u{E007}";
+const ESCAPE: &str = "\u{E00C}";
+const DOWN: &str = "\u{E015}";
+
+/// That this many rows are listed.
+fn rows(count: usize) -> String {
+    format!("document.querySelectorAll('[data-testid=feed-row]').length === {count}")
+}
+
+impl Window {
+    /// What has the focus: the value or the field; it is in sight.
+    fn focused(&self) -> String {
+        let script = "const it = document.activeElement, at = it.getBoundingClientRect(),
+                panel = document.getElementById('facets')?.getBoundingClientRect() ?? document.body.getBoundingClientRect();
+            const inSight = !it.closest('#facets') || it.id === 'facets' || at.top >= panel.top - 1 && at.bottom <= panel.bottom + 1;
+            return inSight ? it.dataset.value ?? it.dataset.testid ?? it.tagName : 'out of sight';";
+        let name = self.script(script, json!([]));
+        name.as_str().expect("a name").to_owned()
+    }
+
+    /// Goes on by Tab until this has the focus.
+    fn tab_to(&self, name: &str) {
+        let mut seen = Vec::new();
+        while seen.last().is_none_or(|it| it != name) {
+            assert!(seen.len() < 60, "no {name} among {seen:?}");
+            self.keys(TAB);
+            seen.push(self.focused());
+        }
+        assert!(!seen.iter().any(|it| it == "out of sight"), "{seen:?}");
+    }
+
+    fn chips(&self) -> Vec<String> {
+        let script = "return [...document.querySelectorAll('.filter-chips [data-testid=filter-chip]')].map(it => it.title)";
+        serde_json::from_value(self.script(script, json!([]))).unwrap()
+    }
+}
+
+#[test]
+fn the_filter_is_set_and_taken_away_by_keys_in_a_small_window() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    window.size(900, 600);
+    window.wait(&rows(8));
+    let query = || {
+        window
+            .script("return location.search", json!([]))
+            .to_string()
+    };
+
+    window.keys("f");
+    window.wait("document.querySelector('[data-testid=facet]')");
+    // A value keeps the focus while all is counted anew.
+    window.keys(DOWN);
+    assert_eq!(window.focused(), "fact");
+    window.keys(ENTER);
+    window.wait(&rows(3));
+    assert_eq!(window.focused(), "fact");
+    // The last two days, then the last day alone, and the first: both ends count.
+    let steps = |window: &Window| window.script("return history.length", json!([]));
+    window.tab_to("since");
+    let before = steps(&window).as_u64();
+    window.keys("01072026");
+    window.wait("location.search.includes('since=2026-01-07')");
+    assert_eq!(
+        steps(&window).as_u64(),
+        before.map(|it| it + 1),
+        "one step for one day"
+    );
+    window.tab_to("until");
+    window.keys("01082026");
+    window.wait("location.search.includes('until=2026-01-08')");
+    window.wait(&rows(3));
+    assert_eq!(
+        window.chips(),
+        [
+            "Remove kind fact",
+            "Remove since 2026-01-07",
+            "Remove until 2026-01-08"
+        ]
+    );
+    window.keys("\u{E012}07"); // back from the year to the day
+    window.wait("location.search.includes('until=2026-01-07')");
+    window.wait("document.querySelector('[data-testid=no-match]')");
+    // An address leads there again.
+    let there = query();
+    window.post("/refresh", json!({}));
+    window.wait("document.querySelector('[data-testid=no-match]')");
+    assert_eq!(query(), there);
+    // A chip is taken away by keys too.
+    window.tab_to("filter-chip");
+    window.keys(&format!("{TAB}{TAB}{ENTER}"));
+    window.wait(&rows(3));
+    assert!(!query().contains("until"), "{}", query());
+    // Escape closes the panel, and the list has the focus.
+    window.keys("f");
+    window.wait("document.querySelector('[data-testid=facet]')");
+    window.keys(&format!("{DOWN}{ESCAPE}"));
+    window.wait("!document.querySelector('[data-testid=facets]')");
+    assert_eq!(window.focused(), "feed");
+}
+
+#[test]
+fn a_search_among_claims_in_doubt_does_not_say_that_there_are_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let server = Server::start(&shop, &[]);
+    shop.drift();
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    window.wait("document.querySelector('[data-testid=drift-view]')");
+    window.click("[data-testid=drift-view]");
+    window.wait(&rows(3));
+    // That they are in doubt is the view, no condition.
+    assert_eq!(window.chips(), [""; 0]);
+    assert_eq!(window.text("[data-testid=list-count]"), "3");
+    window.keys("/zebra");
+    window.wait("document.querySelector('[data-testid=no-match]')");
+    window.click("[data-testid=no-match] button:last-child");
+    window.wait(&rows(3));
+    assert_eq!(window.text(".list h1"), "Drift");
+}
