@@ -5,7 +5,8 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::{
-    editor::Editor, engram::Engram, machine::desktop, repository::Repository, window::Window,
+    dashboard::viewer::MEASURED, editor::Editor, engram::Engram, machine::desktop,
+    repository::Repository, window::Window,
 };
 
 const FILE: &str = "crates/model/src/limits.rs";
@@ -18,6 +19,11 @@ fn every_source_is_shown_as_what_it_is() {
     let repo = Repository::of_this_project(dir.path());
     repo.change("GUIDE.md", GUIDE, "Add a guide");
     repo.change("NOTES.md", "A note.\nAnother.\n", "Add to the notes");
+    repo.change(
+        "shot.gif",
+        "GIF89a\u{40}\u{1}\u{40}\u{1}\0",
+        "Add a picture",
+    );
     let long: String = (1..=4_990)
         .map(|n| format!("let value_{n} = \"{n}\"; // {n}\n"))
         .collect();
@@ -38,9 +44,10 @@ fn every_source_is_shown_as_what_it_is() {
     ]);
     let pointers = [
         format!("repo:{FILE}#L{first}-L{last}@HEAD"),
-        "diff:HEAD~2..HEAD#NOTES.md".to_owned(),
+        "diff:HEAD~3..HEAD#NOTES.md".to_owned(),
         "artifact:GUIDE.md#sec=Rules@HEAD".to_owned(),
         "repo:long.rs@HEAD".to_owned(),
+        "artifact:shot.gif@HEAD".to_owned(),
         note["pointer"].as_str().expect("a pointer").to_owned(),
     ];
     let drafts = pointers
@@ -73,7 +80,7 @@ fn every_source_is_shown_as_what_it_is() {
     // The newest is read at first; by then the fonts are there, and rows stay where they are.
     window.find(&format!(
         "[data-testid=engram][data-id=\"{}\"] [data-testid=digest]",
-        ids[4]
+        ids[5]
     ));
     open(&ids[0]);
     window.wait("document.querySelector('[data-testid=standing]')?.dataset.reading === 'edited'");
@@ -139,8 +146,9 @@ fn every_source_is_shown_as_what_it_is() {
     window.click("[data-testid=as-source]");
     assert!(window.text("[data-testid=source]").contains("## Rules"));
 
-    open(&ids[3]);
-    window.find("[data-testid=source] .line");
+    let frames = window.script_until(MEASURED, json!([ids[3], 700, 60]));
+    println!("5,000 lines and one of 1 MB in the real window: {frames}");
+    window.wait("document.querySelector('[data-testid=source] .line .com')");
     assert!(
         window.count("[data-testid=source] .line") < 250,
         "only what is seen is drawn"
@@ -151,9 +159,33 @@ fn every_source_is_shown_as_what_it_is() {
     window.wait("document.querySelector('[data-testid=source-line][data-line=\"4991\"] .cut')");
     assert!(window.count("[data-testid=source] .line") < 250);
     window.shot("viewer-long");
+    // By keys: the button stands where the line is cut, however far that is scrolled.
+    let focus = "document.querySelector('[data-line=\"4991\"] [data-testid=read-on]').focus()";
+    window.script(focus, json!([]));
+    window.keys("\u{E007}");
+    window.wait(
+        "document.querySelector('[data-testid=long-line] h3')?.textContent.endsWith(' of 1,048,579')",
+    );
+    window.find("[data-testid=long-line-text]");
+    window.shot("viewer-long-line");
 
     open(&ids[4]);
-    assert!(window.text("[data-testid=source]").contains("We keep it."));
+    window.find("[data-testid=media][data-kind=picture]");
+    assert!(
+        window
+            .text("[data-testid=media]")
+            .contains("GIF picture 320 × 320 pixels")
+    );
+    assert_eq!(window.count("[data-testid=engram] img"), 0);
+    window.shot("viewer-picture");
+
+    open(&ids[5]);
+    assert!(
+        window
+            .text("[data-testid=document]")
+            .contains("We keep it.")
+    );
+    window.find("[data-testid=recorded]");
     window.shot("viewer-note");
 }
 

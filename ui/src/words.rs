@@ -1,6 +1,6 @@
 //! Times, states and digests as a person reads them.
 
-use engram_model::{Engram, Evidence, Kind, Lines, Reading, Standing};
+use engram_model::{Engram, Evidence, Kind, Lines, Media, MediaKind, Pointer, Reading, Standing};
 use jiff::{Timestamp, tz::Offset};
 
 /// What became of a claim, as it is shown on its row.
@@ -204,6 +204,56 @@ pub fn place_now(engram: &Engram, pointer: &str) -> Option<String> {
     })
 }
 
+/// How a pointer stood when somebody last looked, where that is known.
+pub fn last_seen(engram: &Engram, pointer: &Pointer) -> Option<String> {
+    let text = pointer.to_string();
+    let checked = engram.health.as_ref()?.pointers.iter();
+    let found = checked.into_iter().find(|it| it.pointer == text)?;
+    found.state.is_some().then(|| found.words())
+}
+
+/// What a file is: `PNG picture`, `ELF file`, `Binary file`.
+pub fn media(media: &Media) -> String {
+    let what = match media.kind {
+        MediaKind::Picture | MediaKind::Drawing => "picture",
+        MediaKind::StandIn => "stand-in",
+        MediaKind::Binary => "file",
+    };
+    match (&media.format, media.kind) {
+        (Some(format), _) => format!("{format} {what}"),
+        (None, MediaKind::Binary) => "Binary file".to_owned(),
+        (None, _) => what.to_owned(),
+    }
+}
+
+/// How large it is: `640 × 480 pixels, 12.4 KB`.
+pub fn measures(media: &Media) -> String {
+    let size = size(media.size);
+    match media.pixels {
+        Some((width, height)) => format!(
+            "{} × {} pixels, {size}",
+            thousands(width.into()),
+            thousands(height.into())
+        ),
+        None => size,
+    }
+}
+
+/// `17 bytes`, `12.4 KB`, `3.0 GB`.
+pub fn size(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["KB", "MB", "GB", "TB", "PB"];
+    if bytes < 1_000 {
+        return count(bytes, "byte", "bytes");
+    }
+    let mut tenths = bytes / 100;
+    let mut unit = 0;
+    while tenths >= 10_000 && unit + 1 < UNITS.len() {
+        tenths /= 1_000;
+        unit += 1;
+    }
+    format!("{}.{} {}", thousands(tenths / 10), tenths % 10, UNITS[unit])
+}
+
 /// A digest in few characters: `sha256 5976ad02…`.
 pub fn short_digest(digest: &str) -> String {
     let hex = digest.strip_prefix("sha256:").unwrap_or(digest);
@@ -228,13 +278,25 @@ pub fn count(number: u64, one: &str, many: &str) -> String {
     )
 }
 
+fn is_hidden(c: char) -> bool {
+    matches!(c, '\u{200E}' | '\u{200F}' | '\u{061C}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
+        || (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
+}
+
+/// The beginning of a text that is at most this long once it is made [`visible`]: a name takes eight
+/// characters, which come from other fonts and are twice as slow to draw.
+pub fn beginning(text: &str, most: usize) -> &str {
+    let mut long = 0;
+    let end = text.char_indices().find(|(_, c)| {
+        long += if is_hidden(*c) { 16 } else { 1 };
+        long > most
+    });
+    &text[..end.map_or(text.len(), |it| it.0)]
+}
+
 /// A text as it is, with what cannot be seen and yet changes it named: control characters, and those that
 /// turn the direction of what follows.
 pub fn visible(text: &str) -> String {
-    let is_hidden = |c: char| {
-        matches!(c, '\u{200E}' | '\u{200F}' | '\u{061C}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
-            || (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
-    };
     if !text.contains(is_hidden) {
         return text.to_owned();
     }
@@ -311,6 +373,14 @@ mod tests {
         ] {
             assert_eq!(visible(text), want);
         }
+        for (text, most, want) in [
+            ("größe", 5, "größe"),
+            ("größe", 3, "grö"),
+            ("a\u{202E}b\u{202E}c", 18, "a\u{202E}b"),
+            ("\u{202E}", 7, ""),
+        ] {
+            assert_eq!(beginning(text, most), want, "{text:?}");
+        }
         for (number, want) in [
             (0, "0"),
             (999, "999"),
@@ -345,5 +415,21 @@ mod tests {
             assert_eq!(split_path(path), want);
         }
         assert_eq!(short_digest("sha256:5976ad02ffff"), "sha256 5976ad02…");
+    }
+
+    #[test]
+    fn sizes_are_said_shortly() {
+        for (bytes, want) in [
+            (0, "0 bytes"),
+            (1, "1 byte"),
+            (999, "999 bytes"),
+            (1_000, "1.0 KB"),
+            (12_499, "12.4 KB"),
+            (999_999, "999.9 KB"),
+            (1_000_000, "1.0 MB"),
+            (u64::MAX, "18,446.7 PB"),
+        ] {
+            assert_eq!(size(bytes), want, "{bytes}");
+        }
     }
 }

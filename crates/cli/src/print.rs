@@ -32,6 +32,7 @@ fn object(reply: &Reply) -> Value {
         Reply::Note(it) => json!(it),
         Reply::Feed(it) => json!(it),
         Reply::Source(it) => json!(it),
+        Reply::Line(it) => json!(it),
         Reply::Sample(it) => json!(it),
         Reply::Checked(it) => json!(it),
         Reply::Standing(it) => json!(it),
@@ -92,6 +93,7 @@ fn words(reply: &Reply) -> String {
             false => it.entries.iter().map(entry).collect::<Vec<_>>().join("\n"),
         },
         Reply::Source(it) => it.label.clone(),
+        Reply::Line(it) => it.text.clone(),
         Reply::Sample(it) => format!("{} claims of the sample", it.ids.len()),
         Reply::Checked(it) => checked(it),
         // Only the window asks these.

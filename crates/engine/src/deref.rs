@@ -46,6 +46,7 @@ impl Engine {
             urls: self.config.urls,
         };
         let resolved = resolve(repo.as_ref(), &shelf, &pointer)?;
+        resolved.refuse_binary()?;
         if let Some(snapshot) = &resolved.snapshot {
             screen_snapshot(snapshot)?;
         }

@@ -44,7 +44,7 @@ use std::{
     sync::{Arc, Mutex, OnceLock},
 };
 
-use engram_model::{Caller, Code, EngramId, Limits, ProjectId, Refusal, Reply, Request};
+use engram_model::{Caller, Code, EngramId, Limits, ProjectId, Recorded, Refusal, Reply, Request};
 use engram_pointers::{Repo, Shelf};
 use engram_store::{Doorbell, Index, Reader, Store};
 use jiff::civil::Date;
@@ -145,6 +145,7 @@ impl Engine {
                 .map(|it| Reply::Facets(Box::new(it))),
             Request::Voices(id) => self.voices(caller, id).map(Reply::Voices),
             Request::Source(view) => self.source(view).map(|it| Reply::Source(Box::new(it))),
+            Request::Line(view) => self.line(view).map(Reply::Line),
             Request::CheckPointers { since } => {
                 let checked = self.check_pointers(caller, since.as_deref());
                 checked.map(Reply::Checked)
@@ -313,12 +314,17 @@ impl Shelf for HomeShelf<'_> {
         self.store.read(|it| Ok(it.blob(digest_hex)?))
     }
 
-    fn event(&self, kind: &str, slug: &str, date: Date) -> Result<Option<String>, Refusal> {
+    fn event(
+        &self,
+        kind: &str,
+        slug: &str,
+        date: Date,
+    ) -> Result<Option<(String, Recorded)>, Refusal> {
         let Some(project) = self.project else {
             return Ok(None);
         };
         self.store
-            .read(|it: &Reader<'_>| Ok(it.event_text(project, kind, slug, date)?))
+            .read(|it: &Reader<'_>| Ok(it.event(project, kind, slug, date)?))
     }
 
     fn urls_allowed(&self) -> bool {

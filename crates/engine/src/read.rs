@@ -2,11 +2,11 @@
 
 use engram_gateway::budget;
 use engram_model::{
-    Blame, Caller, Code, Engram, EngramId, Evidence, Facets, Feed, FeedPage, Filter, Pointer,
-    PointerInput, ProjectId, ProjectStatus, Refusal, RunId, Scope, SourceReply, SourceView,
-    Standing, StatusReply, Target, Voice,
+    Blame, Caller, Code, Engram, EngramId, Evidence, Facets, Feed, FeedPage, Filter, LineReply,
+    LineView, Pointer, PointerInput, ProjectId, ProjectStatus, Refusal, RunId, Scope, SourceReply,
+    SourceView, Standing, StatusReply, Target, Voice,
 };
-use engram_pointers::{Repo, Shelf};
+use engram_pointers::{Repo, Shelf, View};
 use engram_store::Agent;
 
 use crate::{Engine, HomeShelf, agents::spend_of, not_found, project};
@@ -91,8 +91,18 @@ impl Engine {
 
     /// The window's view; only the user has a window, so nothing is metered.
     pub(crate) fn source(&self, view: SourceView) -> Result<SourceReply, Refusal> {
+        let how = View {
+            context: view.context,
+            soon: view.soon,
+        };
         self.view(view.pointer, |repo, shelf, pointer| {
-            engram_pointers::source(repo, shelf, pointer, view.context)
+            engram_pointers::source(repo, shelf, pointer, how)
+        })
+    }
+
+    pub(crate) fn line(&self, view: LineView) -> Result<LineReply, Refusal> {
+        self.view(view.pointer, |repo, shelf, pointer| {
+            engram_pointers::line(repo, shelf, pointer, view.number, view.from)
         })
     }
 
@@ -111,7 +121,9 @@ impl Engine {
     ) -> Result<T, Refusal> {
         let pointer = Pointer::try_from(pointer)?;
         let repo = match self.repo() {
-            Err(error) if !matches!(pointer.target, Target::Sam { .. }) => return Err(error),
+            Err(error) if !matches!(pointer.target, Target::Sam { .. } | Target::Url { .. }) => {
+                return Err(error);
+            }
             found => found.unwrap_or(None),
         };
         let shelf = HomeShelf {

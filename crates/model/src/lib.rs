@@ -49,8 +49,8 @@ pub use request::{
 pub use schema::schemas;
 pub use settings::{Density, EditorFound, Motion, Recent, Settings, Surroundings, Theme};
 pub use source::{
-    Blame, BlamePart, Block, Class, Inline, Piece, Reading, Side, SourceLine, SourceReply,
-    SourceView, Standing,
+    Blame, BlamePart, Block, Class, FoundIn, Inline, LineReply, LineView, Media, MediaKind, Piece,
+    Reading, Recorded, Side, SourceLine, SourceReply, SourceView, Standing,
 };
 pub use ttl::Ttl;
 pub use wire::{EngramV01, PointerV01, ProvenanceV01};

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentId, Blame, Draft, Engram, EngramId, Entry, EventId, Facets, FactType, Filter, Kind,
-    LineageId, PointerInput, ProjectId, Scope, SourceReply, SourceView, Standing, Voice,
+    LineReply, LineView, LineageId, PointerInput, ProjectId, Scope, SourceReply, SourceView,
+    Standing, Voice,
 };
 
 /// Who is asking. Surfaces set it from what they know, never from what a client says of itself.
@@ -45,6 +46,8 @@ pub enum Request {
     Voices(EngramId),
     /// The user's view of a pointed source, with its surroundings.
     Source(SourceView),
+    /// A part of a line that is too long to be shown with the others.
+    Line(LineView),
     /// Where the evidence of the claims that hold is now; with `since`, only of those that the work
     /// since that commit touches.
     CheckPointers {
@@ -91,6 +94,7 @@ impl Request {
             | Self::Facets(_)
             | Self::Voices(_)
             | Self::Source(_)
+            | Self::Line(_)
             | Self::Standing(_)
             | Self::Blame(_)
             | Self::Status
@@ -125,6 +129,8 @@ pub enum Reply {
     Voices(Vec<Voice>),
     /// To [`Request::Source`].
     Source(Box<SourceReply>),
+    /// To [`Request::Line`].
+    Line(LineReply),
     /// To [`Request::LoadSample`] and [`Request::RemoveSample`].
     Sample(SampleReply),
     /// To [`Request::CheckPointers`].

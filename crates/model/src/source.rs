@@ -13,6 +13,9 @@ pub struct SourceView {
     pub pointer: PointerInput,
     /// Lines of surroundings on each side.
     pub context: u32,
+    /// Without the pieces of the lines where finding them would take long.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub soon: bool,
 }
 
 /// What a piece of a line is to who reads code. The window gives it a colour.
@@ -71,9 +74,9 @@ pub struct SourceLine {
     /// In a comparison: its number in the earlier text; 0 where it is not in that.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub before: u32,
-    /// Without its terminator; cut at 2,000 characters.
+    /// Without its terminator; cut where it is longer than a person reads across.
     pub text: String,
-    /// How many bytes were cut off its end.
+    /// How many characters were cut off its end: [`crate::Request::Line`] has them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cut: u32,
     /// Whether the pointer marks it.
@@ -110,17 +113,114 @@ pub struct SourceReply {
     pub lines: Vec<SourceLine>,
     /// Lines of the whole file.
     pub total_lines: u32,
+    /// Whether the lines have pieces that were not waited for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unpainted: bool,
     /// The language of the code, as a person calls it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
-    /// The section as a document, where it is one.
+    /// What the file is, where it is not read line by line, or not only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub media: Option<Media>,
+    /// Where the lines were found, where they could not be read as they were pinned: the same bytes,
+    /// by their digest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found_in: Option<FoundIn>,
+    /// Lines of the span, or of the comparison, that are not sent.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hidden: u32,
+    /// Who recorded the event that is shown, and when.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Recorded>,
+    /// The section as a document, where it is one; so is the text of an event.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub document: Vec<Block>,
+    /// Whether the document goes on where these parts end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub document_cut: bool,
     /// The file in the working tree, where it can be opened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_path: Option<String>,
     /// The line to open it at.
     pub open_line: u32,
+}
+
+/// A file that is not read line by line, or not only.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Media {
+    /// What it is to a person.
+    pub kind: MediaKind,
+    /// Its format as a person calls it, such as `PNG`; none where nothing tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    /// In bytes.
+    pub size: u64,
+    /// Width and height in pixels, where the file says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pixels: Option<(u32, u32)>,
+    /// `sha256:HEX` of the file that a stand-in stands for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+}
+
+/// What a file is that is not read line by line, or not only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MediaKind {
+    /// Pixels.
+    Picture,
+    /// A picture that is written as text: its lines are shown.
+    Drawing,
+    /// The lines that Git LFS commits in the place of a large file: they are shown.
+    StandIn,
+    /// Any other bytes that are no text.
+    Binary,
+}
+
+impl MediaKind {
+    /// Whether there are lines to show.
+    pub fn has_lines(self) -> bool {
+        matches!(self, Self::Drawing | Self::StandIn)
+    }
+}
+
+/// Who recorded an event, and when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// As they are called.
+    pub by: String,
+    /// The moment.
+    pub at: Timestamp,
+}
+
+/// Where lines were found that could not be read as they were pinned.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundIn {
+    /// Why they could not be read as they were pinned.
+    pub because: String,
+    /// A full commit id; none for the files on disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+}
+
+/// A part of one long line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LineView {
+    /// Of what.
+    pub pointer: PointerInput,
+    /// Its 1-based number among the lines of what is pinned.
+    pub number: u32,
+    /// How many of its characters stand before the part.
+    pub from: u64,
+}
+
+/// To [`LineView`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LineReply {
+    /// The part.
+    pub text: String,
+    /// Characters of the whole line.
+    pub total: u64,
 }
 
 /// How the working tree reads where a pointer was pinned, by bytes.
@@ -153,6 +253,12 @@ pub struct Standing {
     /// What changed in it, the pinned text first; only where it was edited.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<SourceLine>,
+    /// Lines of the change that are not sent.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hidden: u32,
+    /// What the file is now, where it is no text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub media: Option<Media>,
 }
 
 /// Who wrote the lines of a span.
@@ -160,6 +266,9 @@ pub struct Standing {
 pub struct Blame {
     /// In the order of the lines.
     pub parts: Vec<BlamePart>,
+    /// Lines at the end of a long span whose history was not followed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hidden: u32,
 }
 
 /// Consecutive lines that one commit wrote.

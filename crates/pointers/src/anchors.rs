@@ -9,8 +9,9 @@ use engram_model::Refusal;
 use git2::{DiffOptions, Oid};
 
 use crate::{
-    Repo, Shelf, refuse,
-    track::{Anchor, Side, Span, State, between, track},
+    Encoding, Repo, Shelf, refuse,
+    track::{Anchor, Side, Span, State, between, track, whole},
+    tree,
 };
 
 /// For how many commits it is remembered where lines are.
@@ -123,10 +124,14 @@ impl Anchors {
     ) -> Result<Vec<Stand>, Refusal> {
         let kept = Kept::new(repo, shelf, Some(head));
         let at_head = self.at_head(repo, &kept, head, pinned)?;
-        Ok(match repo.workdir() {
+        let stands = match repo.workdir() {
             Some(_) => on_disk(repo, &kept, head, pinned, at_head),
             None => at_head.into_iter().map(bare).collect(),
-        })
+        };
+        let stands = pinned.iter().zip(stands);
+        Ok(stands
+            .map(|(it, stand)| by_bytes(repo, &kept, head, it, &stand).unwrap_or(stand))
+            .collect())
     }
 
     fn at_head(
@@ -194,6 +199,37 @@ impl Anchors {
         }
         blob
     }
+}
+
+/// A binary has no lines to follow: its bytes as a whole are. None for a text, and for what could be
+/// looked at.
+fn by_bytes(
+    repo: &Repo,
+    kept: &Kept<'_>,
+    head: &str,
+    pinned: &Pinned,
+    stand: &Stand,
+) -> Option<Stand> {
+    stand.at_head.as_ref().and(stand.here.as_ref()).err()?;
+    let commit = kept.commit(pinned).ok()?;
+    let blob = tree::blob(repo, &repo.commit(&commit).ok()?, &pinned.span.path).ok()?;
+    if Encoding::of_file(blob.content()).is_some() {
+        return None;
+    }
+    let (pin, head) = (Side::Commit(commit), Side::Commit(head.to_owned()));
+    let at_head = whole(repo, &pin, &head, &pinned.span);
+    if repo.workdir().is_none() {
+        return Some(bare(at_head));
+    }
+    let place = at_head.as_ref().ok().and_then(|it| it.place.clone());
+    Some(Stand {
+        here: whole(repo, &pin, &Side::Worktree, &pinned.span),
+        since_head: match place {
+            Some(place) => whole(repo, &head, &Side::Worktree, &place),
+            None => Err(gone_before()),
+        },
+        at_head,
+    })
 }
 
 fn unborn(here: Found) -> Stand {

@@ -10,7 +10,7 @@ use crate::{Repo, Shelf, locate, refuse};
 
 /// How many commits back a history is followed.
 const MAX_COMMITS: usize = 3_000;
-/// Most lines that are asked about; the rest of a longer span is left out.
+/// Most lines that are asked about; the rest of a longer span is counted.
 const MAX_LINES: u32 = 2_000;
 /// Larger files are not followed.
 const MAX_BYTES: usize = 2 << 20;
@@ -28,6 +28,9 @@ pub fn blame(repo: Option<&Repo>, shelf: &dyn Shelf, pointer: &Pointer) -> Resul
     };
     let repo = repo.ok_or_else(refuse::no_repository)?;
     let found = locate::locate(Some(repo), shelf, pointer)?;
+    if found.is_binary {
+        return Err(refuse::binary(path));
+    }
     let total = u32::try_from(found.encoding.count_lines(found.file.bytes())).unwrap_or(u32::MAX);
     if total == 0 {
         return Ok(Blame::default());
@@ -75,6 +78,7 @@ pub fn blame(repo: Option<&Repo>, shelf: &dyn Shelf, pointer: &Pointer) -> Resul
     let parts: Result<Vec<_>, _> = parts.collect();
     Ok(Blame {
         parts: parts.map_err(broken)?,
+        hidden: span.end - end,
     })
 }
 

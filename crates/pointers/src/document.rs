@@ -6,28 +6,58 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, T
 use crate::paint::Language;
 
 /// How much of a section is rendered.
-pub(crate) const MAX_CHARS: usize = 200_000;
+pub(crate) const MAX_CHARS: usize = 100_000;
+/// Longest line of code in it.
+const MAX_LINE: usize = 1000;
 /// Deeper nesting than a person writes is shown flat.
 const MAX_DEPTH: usize = 16;
 /// Most parts and words; what follows is left to the source.
-const MAX_EVENTS: usize = 40_000;
+const MAX_EVENTS: usize = 10_000;
 const MAX_ADDRESS: usize = 300;
 
+/// What was made of a text.
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    pub(crate) blocks: Vec<Block>,
+    /// Whether the text goes on.
+    pub(crate) is_cut: bool,
+}
+
 /// The parts of a document; none for what is no Markdown.
-pub(crate) fn read(name: &str, text: &str) -> Vec<Block> {
+pub(crate) fn read(name: &str, text: &str) -> Parts {
     let extension = name.rsplit('.').next().unwrap_or_default().to_lowercase();
     if !matches!(extension.as_str(), "md" | "markdown" | "mdx" | "mkd") {
-        return Vec::new();
+        return Parts::default();
     }
+    parse(text, false)
+}
+
+/// The parts of what somebody wrote down: Markdown, whose lines end where they end.
+pub(crate) fn event(text: &str) -> Parts {
+    parse(text, true)
+}
+
+fn parse(text: &str, keeps_lines: bool) -> Parts {
+    let end = text.char_indices().nth(MAX_CHARS).map(|it| it.0);
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
     let mut reader = Reader::default();
-    for event in Parser::new_ext(text, options).take(MAX_EVENTS) {
-        reader.take(event);
+    let text = &text[..end.unwrap_or(text.len())];
+    let mut events = Parser::new_ext(text, options);
+    events
+        .by_ref()
+        .take(MAX_EVENTS)
+        .map(|event| match event {
+            Event::SoftBreak if keeps_lines => Event::HardBreak,
+            event => event,
+        })
+        .for_each(|event| reader.take(event));
+    Parts {
+        is_cut: end.is_some() || events.next().is_some(),
+        blocks: reader.finish(),
     }
-    reader.finish()
 }
 
 /// What is open and not yet whole.
@@ -267,9 +297,11 @@ impl Reader {
 fn code(word: &str, text: &str) -> Block {
     let mut painter = Language::named(word).map(|it| it.painter());
     let lines = text.lines().zip(1..).map(|(text, number)| {
+        let end = text.char_indices().nth(MAX_LINE).map(|it| it.0);
         let mut line = SourceLine {
             number,
-            text: text.to_owned(),
+            cut: end.map_or(0, |end| text[end..].chars().count() as u32),
+            text: text[..end.unwrap_or(text.len())].to_owned(),
             ..SourceLine::default()
         };
         crate::view::paint_one(painter.as_mut(), &mut line);
@@ -303,7 +335,7 @@ mod tests {
     fn a_document_becomes_parts() {
         let text = "## Rules\n\nOne *budget* for **all**,\nsee `x` and [this](https://a.example).\n\n\
             1. first\n2. second\n   - inner\n\n> said\n\n| a | b |\n|---|---|\n| 1 | `2` |\n\n```rust\nfn a() {}\n```\n\n---\n";
-        let blocks = read("SPEC.md", text);
+        let blocks = read("SPEC.md", text).blocks;
         assert_eq!(
             blocks[0],
             Block::Heading {
@@ -359,7 +391,7 @@ mod tests {
     #[test]
     fn markup_is_text() {
         let text = "<script>alert(1)</script>\n\nHi <b onclick=x>there</b>.\n\n![p](https://a.example/p.png)\n";
-        let blocks = read("a.md", text);
+        let blocks = read("a.md", text).blocks;
         let Block::Code { lines } = &blocks[0] else {
             panic!("{blocks:#?}")
         };
@@ -376,7 +408,21 @@ mod tests {
         assert!(
             matches!(&blocks[2], Block::Paragraph { text } if matches!(&text[..], [Inline::Picture { .. }]))
         );
-        assert!(read("a.rs", "# no document").is_empty());
+        assert!(read("a.rs", "# no document").blocks.is_empty());
+    }
+
+    #[test]
+    fn an_event_keeps_its_lines() {
+        let text = "We keep it:\nit is cheap.\n";
+        let paragraph = |break_: Inline| Block::Paragraph {
+            text: vec![plain("We keep it:"), break_, plain("it is cheap.")],
+        };
+        assert_eq!(event(text).blocks, [paragraph(Inline::Break)]);
+        let joined = vec![plain("We keep it: it is cheap.")];
+        assert_eq!(
+            read("a.md", text).blocks,
+            [Block::Paragraph { text: joined }]
+        );
     }
 
     #[test]
@@ -388,9 +434,14 @@ mod tests {
             "[".repeat(9_999),
             "# a\n".repeat(50_000),
         ] {
-            let json = serde_json::to_string(&read("a.md", &text)).unwrap();
+            let read = read("a.md", &text);
+            let json = serde_json::to_string(&read.blocks).unwrap();
             let again: Vec<Block> = serde_json::from_str(&json).unwrap();
             assert!(again.len() <= MAX_EVENTS);
+            assert!(
+                read.is_cut || text.len() <= MAX_CHARS,
+                "what is left out is said"
+            );
         }
     }
 }

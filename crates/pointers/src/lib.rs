@@ -11,6 +11,7 @@ mod anchors;
 mod blame;
 mod blocks;
 mod clean;
+mod comparison;
 mod definition;
 mod diff;
 mod document;
@@ -18,7 +19,9 @@ mod keep;
 mod landmarks;
 mod languages;
 mod locate;
+mod media;
 mod paint;
+mod recover;
 mod refuse;
 mod repo;
 mod section;
@@ -31,7 +34,7 @@ mod watch;
 mod web;
 mod worktree;
 
-use engram_model::{Lines, Pointer, Refusal};
+use engram_model::{Lines, Pointer, Recorded, Refusal, Target};
 use jiff::civil::Date;
 use sha2::{Digest, Sha256};
 
@@ -41,15 +44,20 @@ pub use landmarks::{Change, Large};
 pub use repo::Repo;
 pub use standing::standing;
 pub use text::{Encoding, text_of};
-pub use view::source;
+pub use view::{View, line, source};
 pub use watch::{Coverage, Stir, Watch};
 
 /// What is not in git, handed in by the caller.
 pub trait Shelf {
     /// A stored artifact by the lower-case hex of its sha256.
     fn blob(&self, digest_hex: &str) -> Result<Option<Vec<u8>>, Refusal>;
-    /// The text of the event of that kind and slug on that day.
-    fn event(&self, kind: &str, slug: &str, date: Date) -> Result<Option<String>, Refusal>;
+    /// The event of that kind and slug on that day: its text, who recorded it, and when.
+    fn event(
+        &self,
+        kind: &str,
+        slug: &str,
+        date: Date,
+    ) -> Result<Option<(String, Recorded)>, Refusal>;
     /// Whether the user turned `url:` on.
     fn urls_allowed(&self) -> bool;
 }
@@ -78,6 +86,8 @@ pub struct Resolved {
     pub bytes: Vec<u8>,
     /// How `bytes` encode text; a span of UTF-16 does not begin with the mark that says so.
     pub encoding: Encoding,
+    /// Whether the file is no text: a whole artifact can be, and has nothing to read.
+    pub is_binary: bool,
     /// Where the span lies in the file, for sections and tests too; absent for a whole file.
     pub lines: Option<Lines>,
     /// To be stored by the caller when the pin was `@worktree`.
@@ -85,6 +95,14 @@ pub struct Resolved {
 }
 
 impl Resolved {
+    /// Refuses to be read where there is no text.
+    pub fn refuse_binary(&self) -> Result<(), Refusal> {
+        match self.is_binary {
+            true => Err(refuse::binary(self.pointer.name())),
+            false => Ok(()),
+        }
+    }
+
     /// The span for a reader.
     pub fn text(&self) -> String {
         self.encoding.decode(&self.bytes)
@@ -97,13 +115,18 @@ impl Resolved {
     }
 }
 
-/// Resolves a pointer, pins it and reads its span.
+/// Resolves a pointer, pins it and reads its span. What is no text can be an artifact, as a whole, and
+/// nothing else.
 pub fn resolve(
     repo: Option<&Repo>,
     shelf: &dyn Shelf,
     pointer: &Pointer,
 ) -> Result<Resolved, Refusal> {
     let found = locate::locate(repo, shelf, pointer)?;
+    let is_binary = found.is_binary;
+    if is_binary && !matches!(pointer.target, Target::Artifact { .. }) {
+        return Err(refuse::binary_source(pointer));
+    }
     let encoding = found.encoding;
     let lines = found.lines;
     let (pointer, bytes, snapshot) = found.into_parts();
@@ -111,6 +134,7 @@ pub fn resolve(
         pointer,
         bytes,
         encoding,
+        is_binary,
         lines,
         snapshot,
     })

@@ -33,6 +33,8 @@ pub(crate) struct Found<'r> {
     pub(crate) pointer: Pointer,
     pub(crate) file: Content<'r>,
     pub(crate) encoding: Encoding,
+    /// Whether the file is no text, so that its lines are none.
+    pub(crate) is_binary: bool,
     /// Where the span's bytes are in the file.
     pub(crate) range: Range<usize>,
     /// The span's lines; absent where it is the whole file.
@@ -57,7 +59,8 @@ struct File<'r> {
     content: Content<'r>,
     pin: Pin,
     snapshot: Option<Snapshot>,
-    encoding: Encoding,
+    /// None for a binary.
+    encoding: Option<Encoding>,
 }
 
 pub(crate) fn locate<'r>(
@@ -120,14 +123,14 @@ pub(crate) fn locate<'r>(
             Ok(whole(
                 target,
                 change.text,
-                Encoding::Utf8,
+                Some(Encoding::Utf8),
                 change.first_line,
             ))
         }
         Target::Sam { kind, slug, date } => match shelf.event(kind, slug, *date)? {
-            Some(text) => {
+            Some((text, _)) => {
                 let target = pointer.target.clone();
-                Ok(whole(target, text.into_bytes(), Encoding::Utf8, 1))
+                Ok(whole(target, text.into_bytes(), Some(Encoding::Utf8), 1))
             }
             None => Err(refuse::not_found(
                 format!("there is no event sam:{kind}:{slug} on {date}"),
@@ -139,7 +142,7 @@ pub(crate) fn locate<'r>(
         Target::Url { url, digest } => {
             let expected = [digest.as_deref(), digest_of(pointer)];
             let bytes = web::read(shelf, url, &expected)?;
-            let encoding = Encoding::of_file(&bytes).ok_or_else(|| refuse::binary(url))?;
+            let encoding = Encoding::of_file(&bytes);
             let target = Target::Url {
                 url: url.clone(),
                 digest: Some(sha256_hex(&bytes)),
@@ -166,6 +169,7 @@ fn found<'r>(
         None => 0..bytes.len(),
         Some(lines) => file
             .encoding
+            .ok_or_else(|| refuse::binary(name))?
             .span(bytes, lines)
             .map_err(|total| refuse::past_end(name, lines.end, total))?,
     };
@@ -174,20 +178,27 @@ fn found<'r>(
         range,
         lines,
         open_line: lines.map_or(1, |lines| lines.start),
-        encoding: file.encoding,
+        encoding: file.encoding.unwrap_or(Encoding::Utf8),
+        is_binary: file.encoding.is_none(),
         snapshot: file.snapshot,
         file: file.content,
     })
 }
 
 /// What is not part of a file.
-fn whole<'r>(target: Target, bytes: Vec<u8>, encoding: Encoding, open_line: u32) -> Found<'r> {
+fn whole<'r>(
+    target: Target,
+    bytes: Vec<u8>,
+    encoding: Option<Encoding>,
+    open_line: u32,
+) -> Found<'r> {
     Found {
         pointer: digested(target, &bytes),
         range: 0..bytes.len(),
         lines: None,
         open_line,
-        encoding,
+        encoding: encoding.unwrap_or(Encoding::Utf8),
+        is_binary: encoding.is_none(),
         snapshot: None,
         file: Content::Bytes(bytes),
     }
@@ -222,12 +233,11 @@ fn file<'r>(
             (Content::Bytes(snapshot.bytes.clone()), pin, Some(snapshot))
         }
     };
-    let encoding = Encoding::of_file(content.bytes()).ok_or_else(|| refuse::binary(path))?;
     Ok(File {
+        encoding: Encoding::of_file(content.bytes()),
         content,
         pin,
         snapshot,
-        encoding,
     })
 }
 
@@ -261,5 +271,6 @@ fn text(file: &File<'_>, name: &str) -> Result<String, Refusal> {
             "Point at its lines, as in repo:PATH#L10-L20@HEAD.",
         ));
     }
-    Ok(file.encoding.decode(bytes))
+    let encoding = file.encoding.ok_or_else(|| refuse::binary(name))?;
+    Ok(encoding.decode(bytes))
 }

@@ -52,9 +52,11 @@ static RULES: LazyLock<Vec<(Scope, Class)>> = LazyLock::new(|| {
 });
 
 /// How much of a file before what is shown is read to know where its comments and texts begin.
-const BEFORE: usize = 192 << 10;
+pub(crate) const BEFORE: usize = 128 << 10;
 /// How much is painted; what follows is shown plain.
-const MOST: usize = 512 << 10;
+const MOST: usize = 384 << 10;
+/// Most pieces of one line; the rest of a line that is denser is one.
+const MAX_PIECES: usize = 80;
 
 /// The grammar for a file.
 pub(crate) struct Language(&'static SyntaxReference);
@@ -142,9 +144,11 @@ impl Painter {
         let mut push = |to: usize, class: Class| {
             let length = to.min(text.len()).saturating_sub(from);
             from += length;
+            let is_full = pieces.len() >= MAX_PIECES;
             match pieces.last_mut() {
                 _ if length == 0 => {}
                 Some(last) if last.0 == class => last.1 += length as u32,
+                Some(_) if is_full => {}
                 _ => pieces.push(Piece(class, length as u32)),
             }
         };

@@ -1,6 +1,6 @@
 //! Refusals of this crate, each a sentence and a way out.
 
-use engram_model::{Code, Refusal};
+use engram_model::{Code, Pin, Pointer, Refusal, Target};
 
 pub(crate) fn not_found(message: impl Into<String>, hint: impl Into<String>) -> Refusal {
     Refusal::new(Code::PointerNotFound, message, hint)
@@ -35,6 +35,26 @@ pub(crate) fn binary(name: &str) -> Refusal {
         format!("{} is binary", quoted(name)),
         "Point at the text that explains it, or at the source that it is made from.",
     )
+}
+
+/// The same for a pointer to source; the whole of the file can be an artifact.
+pub(crate) fn binary_source(pointer: &Pointer) -> Refusal {
+    let refusal = binary(pointer.name());
+    match &pointer.target {
+        Target::Repo { path, pin, .. } => Refusal {
+            hint: format!(
+                "{} If the whole file is the evidence, point at it as an artifact: artifact:{}@{}.",
+                refusal.hint,
+                shorten(path, 120),
+                match pin {
+                    Pin::Worktree => "worktree",
+                    Pin::Rev(_) | Pin::Digest(_) => "HEAD",
+                }
+            ),
+            ..refusal
+        },
+        _ => refusal,
+    }
 }
 
 /// A span that ends after the file does.

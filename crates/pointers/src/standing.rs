@@ -6,10 +6,11 @@ use engram_model::{Lines, Pin, Pointer, Reading, Refusal, Side, SourceLine, Stan
 use git2::{DiffLineType, DiffOptions, Patch};
 
 use crate::{
-    Anchors, Encoding, Origin, Pinned, Repo, Shelf, locate,
+    Anchors, Encoding, Origin, Pinned, Repo, Shelf,
     locate::Found,
+    media,
     paint::{Language, Painter},
-    refuse,
+    recover, refuse,
     track::{Anchor, Span, State},
     view, worktree,
 };
@@ -40,7 +41,7 @@ pub fn standing(
         }
     };
     let repo = repo.ok_or_else(refuse::no_repository)?;
-    let found = locate::locate(Some(repo), shelf, pointer)?;
+    let (found, _) = recover::locate(Some(repo), shelf, pointer)?;
     if let Some(anchor) = followed(repo, shelf, path, &found) {
         return by_anchor(repo, path, &found, anchor);
     }
@@ -134,6 +135,8 @@ fn plain(reading: Reading, lines: Option<Lines>) -> Standing {
         path: None,
         lines,
         changes: Vec::new(),
+        hidden: 0,
+        media: None,
     }
 }
 
@@ -198,8 +201,11 @@ fn edited(found: &Found<'_>, path: &str, now: &[u8], lines: Option<Lines>) -> St
     let then = found.file.bytes();
     let too_large = then.len().max(now.len()) > MAX_COMPARED;
     let is_text = Encoding::of_file(now) == Some(found.encoding);
-    if too_large || !is_text || found.encoding != Encoding::Utf8 {
-        return plain(Reading::Edited, None);
+    if too_large || !is_text || found.is_binary || found.encoding != Encoding::Utf8 {
+        return Standing {
+            media: media::of(path, now).filter(|it| !it.kind.has_lines()),
+            ..plain(Reading::Edited, None)
+        };
     }
     let compared = match whole(then, now) {
         Ok(compared) => compared,
@@ -219,11 +225,12 @@ fn edited(found: &Found<'_>, path: &str, now: &[u8], lines: Option<Lines>) -> St
         None => Reading::Gone,
     };
     let language = Language::of(path, "");
+    let (changes, hidden) = shown(part, span, language.as_ref());
     Standing {
-        reading,
-        path: None,
         lines: there,
-        changes: shown(part, span, language.as_ref()),
+        changes,
+        hidden,
+        ..plain(reading, None)
     }
 }
 
@@ -286,8 +293,9 @@ fn around(all: &[Compared], span: Lines) -> (&[Compared], Option<Lines>) {
     )
 }
 
-/// What changed with its surroundings; long runs of what did not are left out.
-fn shown(part: &[Compared], span: Lines, language: Option<&Language>) -> Vec<SourceLine> {
+/// What changed with its surroundings, and how much of that is left out; long runs of what did not
+/// change are.
+fn shown(part: &[Compared], span: Lines, language: Option<&Language>) -> (Vec<SourceLine>, u32) {
     let near = |at: usize| {
         let from = at.saturating_sub(CONTEXT as usize);
         let to = (at + 1 + CONTEXT as usize).min(part.len());
@@ -296,8 +304,12 @@ fn shown(part: &[Compared], span: Lines, language: Option<&Language>) -> Vec<Sou
     let mut then: Option<Painter> = language.map(Language::painter);
     let mut now: Option<Painter> = language.map(Language::painter);
     let mut lines = Vec::new();
-    let mut gap = false;
+    let (mut gap, mut hidden) = (false, 0);
     for (at, it) in part.iter().enumerate() {
+        if lines.len() >= MAX_LINES {
+            hidden += u32::from(near(at));
+            continue;
+        }
         let mut line = view::shown_line(Encoding::Utf8, &it.bytes);
         // Each text is read by a painter of its own; what is in both, by both.
         match it.side {
@@ -325,9 +337,6 @@ fn shown(part: &[Compared], span: Lines, language: Option<&Language>) -> Vec<Sou
             .is_some_and(|n| (span.start..=span.end).contains(&n));
         line.side = it.side;
         lines.push(line);
-        if lines.len() >= MAX_LINES {
-            break;
-        }
     }
-    lines
+    (lines, hidden)
 }

@@ -1,55 +1,147 @@
 //! The window's view: the file around a span, each line with what it is made of.
 
-use engram_model::{Lines, Pointer, Refusal, Side, SourceLine, SourceReply, Target};
+use engram_model::{LineReply, Lines, Media, Pointer, Refusal, SourceLine, SourceReply, Target};
 
 use crate::{
-    Encoding, Repo, Shelf, document,
-    locate::{self, Found},
-    paint::{Language, Painter},
-    worktree,
+    Encoding, Repo, Shelf, comparison, document,
+    locate::Found,
+    media,
+    paint::{BEFORE, Language, Painter},
+    recover, refuse, worktree,
 };
 
-/// Longest line that is shown, in characters.
-const MAX_CHARS: usize = 2000;
+/// Longest line that is shown with the others, in characters: nobody reads further across.
+const MAX_CHARS: usize = 1000;
 /// Most lines that are sent at once.
 const MAX_LINES: u32 = 5000;
+/// Most text that is sent at once: 5,000 lines of code are a third of it.
+const MAX_TEXT: usize = 768 << 10;
+/// How much text is painted without anybody noticing.
+const PAINTED_SOON: usize = 32 << 10;
+/// How much of a long line is read on at once, in characters.
+const PART: usize = 10_000;
+/// Of a line that is longer only this much is looked at.
+const MAX_LINE: usize = 64 << 20;
 
-/// The file around the span that a pointer addresses: the span marked, at most `context` lines on
-/// either side and 5,000 in all, each cut at 2,000 characters.
+/// How a source is to be shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct View {
+    /// Lines of surroundings on each side.
+    pub context: u32,
+    /// Whether the pieces of many lines are left for another call.
+    pub soon: bool,
+}
+
+/// The file around the span that a pointer addresses: the span marked, with surroundings, in all no
+/// more than a window takes without a stall. What is left out is counted.
 pub fn source(
     repo: Option<&Repo>,
     shelf: &dyn Shelf,
     pointer: &Pointer,
-    context: u32,
+    view: View,
 ) -> Result<SourceReply, Refusal> {
-    let found = locate::locate(repo, shelf, pointer)?;
+    let (found, found_in) = recover::locate(repo, shelf, pointer)?;
     let content_digest = found.pointer.digest.clone().unwrap_or_default();
-    let total_lines = found.encoding.count_lines(found.file.bytes());
-    let total_lines = u32::try_from(total_lines).unwrap_or(u32::MAX);
     let open_path = file_path(pointer)
         .zip(repo)
         .and_then(|(path, repo)| worktree::open_path(repo, path))
         .and_then(|path| path.to_str().map(str::to_owned));
+    let total_lines = match found.is_binary {
+        true => 0,
+        false => found.encoding.count_lines(found.file.bytes()),
+    };
+    let total_lines = u32::try_from(total_lines).unwrap_or(u32::MAX);
     let language = file_path(pointer).and_then(|path| Language::of(path, &first_line(&found)));
-    let mut lines = window(&found, context, total_lines);
-    match &pointer.target {
-        Target::Diff { .. } => sides(&mut lines, language.as_ref()),
-        _ => paint(&found, &mut lines, language.as_ref()),
+    let mut lines = window(&found, view.context, total_lines);
+    let hidden = hidden(&found, &lines, total_lines);
+    let mut unpainted = false;
+    if comparison::is_one(pointer) {
+        let is_of_one_file = matches!(pointer.target, Target::Diff { .. });
+        comparison::sides(&mut lines, language.as_ref(), is_of_one_file);
+    } else if let Some(language) = &language {
+        unpainted = view.soon && to_paint(&found, &lines) > PAINTED_SOON;
+        if !unpainted {
+            paint(&found, &mut lines, language);
+        }
     }
+    let document = document(&found, pointer);
+    let recorded = match &pointer.target {
+        Target::Sam { kind, slug, date } => shelf.event(kind, slug, *date)?.map(|it| it.1),
+        _ => None,
+    };
     Ok(SourceReply {
         label: pointer.label(),
         digest_matches: pointer.digest.as_ref().map(|d| *d == content_digest),
         content_digest,
-        document: match &pointer.target {
-            Target::Artifact { name, .. } => document::read(name, &span_text(&found)),
-            _ => Vec::new(),
-        },
+        media: media(&found, pointer),
+        found_in,
+        recorded,
+        hidden,
+        document: document.blocks,
+        document_cut: document.is_cut,
+        unpainted,
         language: language.map(|it| it.name().to_owned()),
         lines,
         total_lines,
         open_path,
         open_line: found.open_line,
         pointer: found.pointer,
+    })
+}
+
+/// How many lines of the span are not among these.
+fn hidden(found: &Found<'_>, lines: &[SourceLine], total: u32) -> u32 {
+    match found.lines {
+        Some(span) => span
+            .end
+            .saturating_sub(lines.last().map_or(span.start, |it| it.number)),
+        None => total.saturating_sub(lines.len() as u32),
+    }
+}
+
+fn media(found: &Found<'_>, pointer: &Pointer) -> Option<Media> {
+    match &pointer.target {
+        Target::Diff { .. } | Target::Sam { .. } => None,
+        _ => media::of(pointer.name(), found.file.bytes()),
+    }
+}
+
+fn document(found: &Found<'_>, pointer: &Pointer) -> document::Parts {
+    match &pointer.target {
+        Target::Artifact { name, .. } if !found.is_binary => {
+            document::read(name, &span_text(found))
+        }
+        Target::Sam { .. } => document::event(&span_text(found)),
+        _ => document::Parts::default(),
+    }
+}
+
+/// A part of one line of what a pointer addresses; empty past its end.
+pub fn line(
+    repo: Option<&Repo>,
+    shelf: &dyn Shelf,
+    pointer: &Pointer,
+    number: u32,
+    from: u64,
+) -> Result<LineReply, Refusal> {
+    let (found, _) = recover::locate(repo, shelf, pointer)?;
+    if found.is_binary {
+        return Err(refuse::binary(pointer.name()));
+    }
+    let only = Lines {
+        start: number,
+        end: number,
+    };
+    let bytes = found.file.bytes();
+    let range = found
+        .encoding
+        .span(bytes, only)
+        .map_err(|total| refuse::past_end(pointer.name(), number, total))?;
+    let text = whole_line(found.encoding, &bytes[range]);
+    let skip = usize::try_from(from).unwrap_or(usize::MAX);
+    Ok(LineReply {
+        total: text.chars().count() as u64,
+        text: text.chars().skip(skip).take(PART).collect(),
     })
 }
 
@@ -85,6 +177,7 @@ fn window(found: &Found<'_>, context: u32, total: u32) -> Vec<SourceLine> {
     let Ok(range) = found.encoding.span(bytes, shown) else {
         return Vec::new();
     };
+    let mut left = MAX_TEXT;
     let lines = found.encoding.lines(&bytes[range]);
     (first..=last)
         .zip(lines)
@@ -93,35 +186,61 @@ fn window(found: &Found<'_>, context: u32, total: u32) -> Vec<SourceLine> {
             marked: (span.start..=span.end).contains(&number),
             ..shown_line(found.encoding, line)
         })
+        .take_while(|line| {
+            let is_first = left == MAX_TEXT;
+            left = left.saturating_sub(line.text.len() + 1);
+            is_first || left > 0
+        })
         .collect()
 }
 
 /// The text of a line, cut where it is too long to read.
 pub(crate) fn shown_line(encoding: Encoding, line: &[u8]) -> SourceLine {
-    let text = encoding.show(line, MAX_CHARS);
-    // The terminator is no text; more than that is missing where a line was cut.
-    let missing = line.len().saturating_sub(text.len());
-    let is_cut = encoding == Encoding::Utf8 && text.len() >= MAX_CHARS && missing > 2;
+    let mut text = encoding.show(line, MAX_CHARS + 1);
+    let mut cut = 0;
+    if let Some((at, _)) = text.char_indices().nth(MAX_CHARS) {
+        text.truncate(at);
+        let all = whole_line(encoding, line).chars().count();
+        cut = u32::try_from(all - MAX_CHARS.min(all)).unwrap_or(u32::MAX);
+    }
     SourceLine {
-        cut: if is_cut {
-            u32::try_from(missing).unwrap_or(u32::MAX)
-        } else {
-            0
-        },
+        cut,
         text,
         ..SourceLine::default()
     }
 }
 
+fn whole_line(encoding: Encoding, line: &[u8]) -> String {
+    encoding.show(&line[..line.len().min(MAX_LINE)], MAX_LINE)
+}
+
 fn first_line(found: &Found<'_>) -> String {
+    if found.is_binary {
+        return String::new();
+    }
     let line = found.encoding.lines(found.file.bytes()).next();
     found.encoding.show(line.unwrap_or_default(), MAX_CHARS)
 }
 
-fn paint(found: &Found<'_>, lines: &mut [SourceLine], language: Option<&Language>) {
-    let (Some(language), Some(first)) = (language, lines.first().map(|it| it.number)) else {
-        return;
+/// How much text is read to paint these lines: what stands before them tells what they are.
+fn to_paint(found: &Found<'_>, lines: &[SourceLine]) -> usize {
+    let first = lines.first().map_or(1, |it| it.number);
+    let before = Lines {
+        start: 1,
+        end: first.saturating_sub(1),
     };
+    let before = match before.end {
+        0 => 0,
+        _ => {
+            let range = found.encoding.span(found.file.bytes(), before);
+            range.map_or(0, |it| it.len().min(BEFORE))
+        }
+    };
+    before + lines.iter().map(|it| it.text.len()).sum::<usize>()
+}
+
+fn paint(found: &Found<'_>, lines: &mut [SourceLine], language: &Language) {
+    let first = lines.first().map_or(1, |it| it.number);
     let mut painter = language.painter();
     let before = Lines {
         start: 1,
@@ -130,8 +249,12 @@ fn paint(found: &Found<'_>, lines: &mut [SourceLine], language: Option<&Language
     if before.end > 0
         && let Ok(range) = found.encoding.span(found.file.bytes(), before)
     {
-        let all = found.encoding.lines(&found.file.bytes()[range]);
+        let before = &found.file.bytes()[range];
+        // Its end is enough; a part of a line is not read.
+        let far = before.len().saturating_sub(BEFORE) / 4 * 4;
+        let all = found.encoding.lines(&before[far..]);
         let near: Vec<String> = all
+            .skip(usize::from(far > 0))
             .map(|line| found.encoding.show(line, MAX_CHARS))
             .collect();
         painter.skip(near.iter().map(String::as_str));
@@ -141,65 +264,15 @@ fn paint(found: &Found<'_>, lines: &mut [SourceLine], language: Option<&Language
     }
 }
 
-/// A unified diff as lines of two texts: the signs become sides, the headers of hunks numbers.
-fn sides(lines: &mut Vec<SourceLine>, language: Option<&Language>) {
-    let (mut before, mut now) = (0, 0);
-    let mut painter = language.map(Language::painter);
-    let mut in_hunk = false;
-    for line in lines.iter_mut() {
-        line.marked = false;
-        (line.number, line.before) = (0, 0);
-        if let Some((old, new)) = hunk(&line.text) {
-            (before, now, in_hunk) = (old, new, true);
-            line.side = Side::Hunk;
-            painter = language.map(Language::painter);
-            continue;
-        }
-        let sign = line.text.chars().next().filter(|_| in_hunk);
-        line.side = match sign {
-            Some('+') => Side::Added,
-            Some('-') => Side::Removed,
-            Some(' ') => Side::Both,
-            _ => {
-                // The head of the diff, and what git says of a missing line feed.
-                line.side = Side::Hunk;
-                continue;
-            }
-        };
-        line.text.remove(0);
-        if line.side != Side::Removed {
-            line.number = now;
-            now = now.saturating_add(1);
-        }
-        if line.side != Side::Added {
-            line.before = before;
-            before = before.saturating_add(1);
-        }
-        paint_one(painter.as_mut(), line);
-    }
-    // Who reads the diff sees its file and its commits in the title.
-    let head = ["diff --git ", "--- ", "+++ ", "index "];
-    lines
-        .retain(|line| line.side != Side::Hunk || !head.iter().any(|it| line.text.starts_with(it)));
-}
-
 pub(crate) fn paint_one(painter: Option<&mut Painter>, line: &mut SourceLine) {
     if let Some(painter) = painter {
         line.pieces = painter.line(&line.text);
     }
 }
 
-/// The first lines of `@@ -12,3 +14,4 @@`.
-fn hunk(text: &str) -> Option<(u32, u32)> {
-    let (old, rest) = text.strip_prefix("@@ -")?.split_once(" +")?;
-    let (new, _) = rest.split_once(" @@")?;
-    let first = |part: &str| part.split(',').next().and_then(|it| it.parse().ok());
-    Some((first(old)?, first(new)?))
-}
-
 fn span_text(found: &Found<'_>) -> String {
     found.encoding.decode_up_to(
         &found.file.bytes()[found.range.clone()],
-        document::MAX_CHARS,
+        document::MAX_CHARS + 1,
     )
 }

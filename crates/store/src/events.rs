@@ -1,7 +1,7 @@
 //! Table `event`: the episodic plane. Append-only; the text alone can be erased.
 
-use engram_model::{EventId, ProjectId};
-use jiff::civil::Date;
+use engram_model::{EventId, ProjectId, Recorded};
+use jiff::{Timestamp, civil::Date};
 use rusqlite::{OptionalExtension, params};
 
 use crate::{Reader, Result, Writer};
@@ -27,26 +27,36 @@ pub struct Event<'a> {
 }
 
 impl Reader<'_> {
-    /// The text of the newest event at this address; none when there is none or it was erased.
-    pub fn event_text(
+    /// The text of the newest event at this address, and who recorded it when; none when there is none
+    /// or it was erased.
+    pub fn event(
         &self,
         project: ProjectId,
         kind: &str,
         slug: &str,
         day: Date,
-    ) -> Result<Option<String>> {
-        let text: Option<Option<String>> = self
+    ) -> Result<Option<(String, Recorded)>> {
+        let found = self
             .0
             .prepare_cached(
-                "SELECT text FROM event WHERE project = ?1 AND kind = ?2 AND slug = ?3 AND day = ?4
+                "SELECT event.text, journal.by, event.recorded_at FROM event JOIN journal USING (seq)
+                 WHERE event.project = ?1 AND event.kind = ?2 AND slug = ?3 AND day = ?4
                  ORDER BY seq DESC LIMIT 1",
             )?
             .query_row(
                 params![project.to_string(), kind, slug, day.to_string()],
-                |row| row.get(0),
+                |row| {
+                    let text: Option<String> = row.get(0)?;
+                    let at: i64 = row.get(2)?;
+                    let recorded = Recorded {
+                        by: row.get(1)?,
+                        at: Timestamp::from_microsecond(at).unwrap_or(Timestamp::UNIX_EPOCH),
+                    };
+                    Ok(text.map(|it| (it, recorded)))
+                },
             )
             .optional()?;
-        Ok(text.flatten())
+        Ok(found.flatten())
     }
 }
 

@@ -26,7 +26,7 @@ fn axe_has_nothing_against_any_view_in_any_theme() {
     let server = Server::start(&shop, &[]);
     shop.drift();
     let window = Window::browse(&server.url, &dir.path().join("person"));
-    let axe = fs::read_to_string(tool("axe/node_modules/axe-core/axe.min.js")).unwrap();
+    let axe = axe();
     let mut violations = Vec::new();
     for view in VIEWS {
         view.visit(&window, view.keys);
@@ -44,8 +44,17 @@ fn axe_has_nothing_against_any_view_in_any_theme() {
     assert!(violations.is_empty(), "{}", violations.join("\n"));
 }
 
+/// The rules.
+pub(super) fn axe() -> String {
+    fs::read_to_string(tool("axe/node_modules/axe-core/axe.min.js")).unwrap()
+}
+
 /// What axe finds, in each theme.
-fn complaints(window: &Window, axe: &str, name: &str) -> Vec<String> {
+pub(super) fn complaints(window: &Window, axe: &str, name: &str) -> Vec<String> {
+    let before = window.script(
+        "return document.documentElement.dataset.theme ?? ''",
+        json!([]),
+    );
     window.script(axe, json!([]));
     let mut all = Vec::new();
     for (index, (theme, scheme)) in THEMES.iter().enumerate() {
@@ -70,6 +79,11 @@ fn complaints(window: &Window, axe: &str, name: &str) -> Vec<String> {
                 .map(|it| format!("{name}, {theme} {scheme}: {it}")),
         );
     }
+    window.prefers(&[]);
+    window.script(
+        "document.documentElement.dataset.theme = arguments[0]",
+        json!([before]),
+    );
     all
 }
 

@@ -23,7 +23,7 @@ const SIZES: [(u32, u32); 2] = [(1280, 800), (900, 600)];
 const TOLERATED: f64 = 5.0;
 
 /// Draws what is on the page in each theme and size, and compares it with what was kept.
-struct Looks {
+pub(super) struct Looks {
     now: PathBuf,
     renews: bool,
     /// What the system asks for besides.
@@ -32,6 +32,16 @@ struct Looks {
 }
 
 impl Looks {
+    /// Beside the other files of the tests.
+    pub(super) fn here() -> Self {
+        Self::new(Path::new(env!("CARGO_TARGET_TMPDIR")).join("looks"))
+    }
+
+    /// Fails where something looks otherwise.
+    pub(super) fn hold_all(&self) {
+        assert!(self.wrong.is_empty(), "{}", self.wrong.join("\n"));
+    }
+
     fn new(now: PathBuf) -> Self {
         fs::create_dir_all(&now).unwrap();
         Self {
@@ -46,7 +56,7 @@ impl Looks {
         self.compare_in(window, name, &SIZES);
     }
 
-    fn compare_in(&mut self, window: &Window, name: &str, sizes: &[(u32, u32)]) {
+    pub(super) fn compare_in(&mut self, window: &Window, name: &str, sizes: &[(u32, u32)]) {
         // Where it lies differs with each test.
         window.script("document.querySelectorAll('[data-testid=about] code').forEach(it => it.textContent = '~/.engram')", json!([]));
         window.script(
@@ -122,22 +132,22 @@ fn views_look_as_they_were_approved() {
     shop.drift();
     let window = Window::browse(&server.url, &dir.path().join("person"));
     window.wait("document.querySelector('[data-testid=drift-view]')");
-    let mut looks = Looks::new(Path::new(env!("CARGO_TARGET_TMPDIR")).join("looks"));
+    let mut looks = Looks::here();
     for view in VIEWS {
         view.visit(&window, view.keys);
         window.wait("document.querySelector('[data-testid=drift-view]')");
         window.wait("!document.querySelector('[aria-busy=true]')");
         looks.compare(&window, view.name);
     }
-    assert!(looks.wrong.is_empty(), "{}", looks.wrong.join("\n"));
+    looks.hold_all();
 }
 
 #[test]
 fn states_look_as_they_were_approved() {
     let dir = tempfile::tempdir().unwrap();
-    let mut looks = Looks::new(Path::new(env!("CARGO_TARGET_TMPDIR")).join("looks"));
+    let mut looks = Looks::here();
     each_state(dir.path(), |window, name| looks.compare(window, name));
-    assert!(looks.wrong.is_empty(), "{}", looks.wrong.join("\n"));
+    looks.hold_all();
 }
 
 #[test]
@@ -156,9 +166,9 @@ fn every_component_looks_as_it_was_approved() {
         json!([]),
     );
     let high = u32::try_from(high.as_u64().unwrap()).unwrap();
-    let mut looks = Looks::new(Path::new(env!("CARGO_TARGET_TMPDIR")).join("looks"));
+    let mut looks = Looks::here();
     looks.compare_in(&window, "gallery", &[(1280, high)]);
-    assert!(looks.wrong.is_empty(), "{}", looks.wrong.join("\n"));
+    looks.hold_all();
 }
 
 #[test]
@@ -169,7 +179,7 @@ fn what_a_system_wishes_and_a_large_screen_look_as_they_were_approved() {
     let window = Window::browse(&server.url, &dir.path().join("person"));
     window.find("[data-testid=engram] [data-testid=digest]");
     window.wait("!document.querySelector('[aria-busy=true]')");
-    let mut looks = Looks::new(Path::new(env!("CARGO_TARGET_TMPDIR")).join("looks"));
+    let mut looks = Looks::here();
     looks.compare_in(&window, "feed", &[(1920, 1080)]);
     for (name, wish) in [
         ("forced-colors", ("forced-colors", "active")),
@@ -178,5 +188,5 @@ fn what_a_system_wishes_and_a_large_screen_look_as_they_were_approved() {
         looks.wishes = vec![wish];
         looks.compare_in(&window, name, &[(1280, 800)]);
     }
-    assert!(looks.wrong.is_empty(), "{}", looks.wrong.join("\n"));
+    looks.hold_all();
 }

@@ -7,4 +7,5 @@ mod filter;
 mod looks;
 mod server;
 mod shop;
+pub(crate) mod viewer;
 mod ways;

@@ -144,6 +144,26 @@ impl Shop {
         shop
     }
 
+    /// Records an event, and returns its address.
+    pub fn note(&self, note: Value) -> String {
+        let begin: Timestamp = BEGIN.parse().unwrap();
+        let note = serde_json::from_value(note).unwrap();
+        let engine = self.engine(World::seeded(3, move || begin));
+        match engine.handle(&Caller::User, Request::Note(note)).unwrap() {
+            Reply::Note(noted) => noted.pointer,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn engine(&self, world: World) -> Engine {
+        let options = Options {
+            home: self.home.clone(),
+            repo: Some(self.repo.clone()),
+            from: self.repo.clone(),
+        };
+        Engine::open_in(options, world).unwrap()
+    }
+
     /// Stores drafts, each some minutes after the one before.
     pub fn say(&mut self, drafts: impl IntoIterator<Item = (i64, Value)>) {
         let begin: Timestamp = BEGIN.parse().unwrap();
@@ -152,12 +172,7 @@ impl Shop {
         let world = World::seeded(7, move || {
             Timestamp::from_second(now.load(Ordering::SeqCst)).unwrap()
         });
-        let options = Options {
-            home: self.home.clone(),
-            repo: Some(self.repo.clone()),
-            from: self.repo.clone(),
-        };
-        let engine = Engine::open_in(options, world).unwrap();
+        let engine = self.engine(world);
         for (after, draft) in drafts {
             clock.fetch_add(after * 60, Ordering::SeqCst);
             let draft = serde_json::from_value(draft).unwrap();
@@ -172,30 +187,32 @@ impl Shop {
     pub fn drift(&self) {
         self.write(
             "src/retry.rs",
-            &RETRY.replace("from_secs(20)", "from_secs(60)"),
+            RETRY.replace("from_secs(20)", "from_secs(60)"),
         );
-        self.write("src/ledger.rs", &format!("//! Reservations.\n\n{LEDGER}"));
+        self.write("src/ledger.rs", format!("//! Reservations.\n\n{LEDGER}"));
         let spec = SPEC.split("## Webhooks").next().unwrap();
         self.write("docs/SPEC.md", spec);
     }
 
     /// Writes a file of the working tree.
-    pub fn write(&self, path: &str, text: &str) {
-        fs::write(self.repo.join(path), text).unwrap();
+    pub fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
+        fs::write(self.repo.join(path), bytes).unwrap();
     }
 
-    fn commit(&self, message: &str) {
+    /// Commits all that was written.
+    pub fn commit(&self, message: &str) {
         self.git(&["add", "--all"]);
         self.git(&["commit", "--quiet", "--message", message]);
     }
 
-    fn git(&self, args: &[&str]) {
+    /// Runs git there, as Ada.
+    pub fn git(&self, args: &[&str]) -> String {
         let mut git = clean(system("git"), &self.person);
         for who in ["AUTHOR", "COMMITTER"] {
             git.env(format!("GIT_{who}_NAME"), "Ada")
                 .env(format!("GIT_{who}_EMAIL"), "ada@shop.example")
                 .env(format!("GIT_{who}_DATE"), "2026-01-07T10:00:00Z");
         }
-        ok(git.args(args).current_dir(&self.repo));
+        ok(git.args(args).current_dir(&self.repo))
     }
 }

@@ -3,17 +3,20 @@
 
 use std::{ops::Range, sync::Arc};
 
-use engram_model::{Class, Side, SourceLine};
+use engram_model::{Class, Piece, Pointer, Side, SourceLine};
 use leptos::{html, prelude::*};
 
+use super::long_line::LongLine;
 use crate::words;
 
 /// More lines than this get a box of their own height, in which only what is seen is drawn.
-const LONG: usize = 400;
+const LONG: usize = 120;
 /// Height of a line (`detail.css` has the same).
 const LINE: i32 = 20;
 /// Lines are drawn by blocks of this many.
-const BLOCK: usize = 40;
+const BLOCK: usize = 20;
+/// Longest line that is drawn, in characters with those that are hidden named: the engine sends as many.
+const LONGEST: usize = 1_000;
 
 /// How lines are shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,12 +32,23 @@ pub(crate) enum Shape {
 /// All lines, or those that are scrolled to.
 #[component]
 pub(crate) fn Code(
-    lines: Arc<[SourceLine]>,
+    #[prop(into)] lines: Signal<Arc<[SourceLine]>>,
     shape: Shape,
     label: String,
     testid: &'static str,
+    /// What the lines are of, where their rest can be asked for.
+    #[prop(optional_no_strip)]
+    pointer: Option<Pointer>,
 ) -> impl IntoView {
-    let digits = lines
+    let reading = RwSignal::new(None::<u32>);
+    let reads_on = pointer.is_some() && shape != Shape::Compared;
+    let rest = move || {
+        let (number, pointer) = reading.get().zip(pointer.clone())?;
+        Some(view! { <LongLine pointer number close=move || reading.set(None) /> })
+    };
+    let draw = move |it: &SourceLine| line(it, shape, reads_on.then_some(reading));
+    let now = lines.get_untracked();
+    let digits = now
         .iter()
         .map(|it| it.number.max(it.before))
         .max()
@@ -42,7 +56,7 @@ pub(crate) fn Code(
         .to_string()
         .len()
         .max(2);
-    let total = lines.len();
+    let total = now.len();
     let class = match shape {
         Shape::Source => "source-lines",
         Shape::Compared => "source-lines compared",
@@ -51,15 +65,16 @@ pub(crate) fn Code(
     if total <= LONG {
         return view! {
             <pre class=class tabindex="0" aria-label=label data-testid=testid style:--digits=digits.to_string()>
-                <code>{lines.iter().map(|it| line(it, shape)).collect_view()}</code>
+                <code>{move || lines.with(|it| it.iter().map(draw).collect_view())}</code>
             </pre>
+            {rest}
         }
         .into_any();
     }
     let first = RwSignal::new(0usize);
     let node = NodeRef::<html::Pre>::new();
     // The first marked line stands in the upper part of the box.
-    let start = lines
+    let start = now
         .iter()
         .position(|it| it.marked)
         .unwrap_or(0)
@@ -82,22 +97,26 @@ pub(crate) fn Code(
     let window = move |first: usize| -> Range<usize> {
         first.saturating_sub(BLOCK)..(first + 3 * BLOCK).min(total)
     };
-    let drawn = move || {
-        let range = window(first.get());
-        let shown = lines.get(range).unwrap_or_default();
-        shown.iter().map(|it| line(it, shape)).collect_view()
+    // A line that stays in sight stays as it is: what has the focus keeps it.
+    let seen_lines = move || {
+        let version = lines.with(|it| it.as_ptr() as usize);
+        window(first.get()).map(move |at| (version, at))
     };
+    let drawn = move |(_, at)| lines.with_untracked(|it| it.get(at).map(draw));
     let top = move || format!("{}px", window(first.get()).start as i32 * LINE);
     view! {
         <pre class=class class:long=true tabindex="0" node_ref=node aria-label=label data-testid=testid
             style:--digits=digits.to_string() on:scroll=move |_| seen()>
-            <code style:height=format!("{}px", total as i32 * LINE) style:padding-top=top>{drawn}</code>
+            <code style:height=format!("{}px", total as i32 * LINE) style:padding-top=top>
+                <For each=seen_lines key=|it| *it children=drawn />
+            </code>
         </pre>
+        {rest}
     }
     .into_any()
 }
 
-fn line(it: &SourceLine, shape: Shape) -> AnyView {
+fn line(it: &SourceLine, shape: Shape, reading: Option<RwSignal<Option<u32>>>) -> AnyView {
     let (side, sign, said) = match it.side {
         Side::Both => ("", " ", ""),
         Side::Added => ("added", "+", "added: "),
@@ -125,15 +144,28 @@ fn line(it: &SourceLine, shape: Shape) -> AnyView {
         .into_any(),
         Shape::Plain => ().into_any(),
     };
-    let cut = (it.cut > 0).then(|| {
-        let bytes = words::count(u64::from(it.cut), "byte", "bytes");
-        view! { <span class="cut">{format!("… {bytes} more in this line")}</span> }
+    let number = it.number;
+    let drawn = words::beginning(&it.text, LONGEST);
+    let rest = it.text[drawn.len()..].chars().count() as u64 + u64::from(it.cut);
+    let cut = (rest > 0).then(|| {
+        let more = words::count(rest, "character", "characters");
+        let more = format!("… {more} more");
+        let said = format!("Read on in line {number}: {more}");
+        match reading {
+            Some(reading) => view! {
+                <button class="cut" data-testid="read-on" aria-label=said
+                    on:click=move |_| reading.set(Some(number))>{more}</button>
+            }
+            .into_any(),
+            None => view! { <span class="cut">{more}</span> }.into_any(),
+        }
     });
+    let text = pieces(drawn, &it.pieces, None);
     view! {
         <span class=format!("line {side}") class:marked=it.marked data-testid="source-line" data-line=it.number.to_string()
             data-marked=it.marked.then_some("true")>
             {numbers}
-            <span class="text">{pieces(it, None)}</span>
+            <span class="text">{text}</span>
             {cut}
         </span>
     }
@@ -141,18 +173,18 @@ fn line(it: &SourceLine, shape: Shape) -> AnyView {
 }
 
 /// The text in its pieces, whatever they leave over being plain; a range of its bytes can be marked.
-pub(crate) fn pieces(it: &SourceLine, mark: Option<Range<usize>>) -> Vec<AnyView> {
+pub(crate) fn pieces(whole: &str, pieces: &[Piece], mark: Option<Range<usize>>) -> Vec<AnyView> {
     let mark = mark.unwrap_or(0..0);
-    let mut views = Vec::with_capacity(it.pieces.len());
+    let mut views = Vec::with_capacity(pieces.len());
     let mut at = 0usize;
-    let lengths = it.pieces.iter().map(|piece| (piece.0, piece.1 as usize));
+    let lengths = pieces.iter().map(|piece| (piece.0, piece.1 as usize));
     let rest = std::iter::once((Class::Plain, usize::MAX));
     for (kind, length) in lengths.chain(rest) {
-        let end = at.saturating_add(length).min(it.text.len());
+        let end = at.saturating_add(length).min(whole.len());
         // A piece is cut where the mark begins and where it ends.
         let cuts = [at, mark.start.clamp(at, end), mark.end.clamp(at, end), end];
         for (from, to) in cuts.iter().copied().zip(cuts.into_iter().skip(1)) {
-            let Some(text) = it.text.get(from..to).filter(|text| !text.is_empty()) else {
+            let Some(text) = whole.get(from..to).filter(|text| !text.is_empty()) else {
                 continue;
             };
             views.push(piece(

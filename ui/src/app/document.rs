@@ -1,9 +1,12 @@
 //! A document of Markdown, from the parts that the engine made of it: text alone reaches the page.
 
-use engram_model::{Block, Inline};
+use std::sync::Arc;
+
+use engram_model::{Block, Inline, SourceLine};
 use leptos::prelude::*;
 
 use super::code::{Code, Shape};
+use crate::words::visible;
 
 #[component]
 pub(crate) fn Document(blocks: Vec<Block>, label: String) -> impl IntoView {
@@ -24,10 +27,10 @@ fn block(it: Block) -> AnyView {
             _ => view! { <h6 class="heading">{words(text)}</h6> }.into_any(),
         },
         Block::Paragraph { text } => view! { <p>{words(text)}</p> }.into_any(),
-        Block::Code { lines } => view! {
-            <Code lines=lines.into() shape=Shape::Plain label="Code".to_owned() testid="document-code" />
+        Block::Code { lines } => {
+            let lines: Arc<[SourceLine]> = lines.into();
+            view! { <Code lines shape=Shape::Plain label="Code".to_owned() testid="document-code" /> }.into_any()
         }
-        .into_any(),
         Block::List { first, items } => {
             let items = items.into_iter().map(|blocks| {
                 view! { <li>{blocks.into_iter().map(block).collect_view()}</li> }
@@ -58,7 +61,7 @@ fn table(rows: Vec<Vec<Vec<Inline>>>) -> AnyView {
         view! { <tr>{cells.collect_view()}</tr> }
     });
     view! {
-        <div class="table"><table>
+        <div class="table" tabindex="0" role="region" aria-label="Table"><table>
             <thead><tr>{head}</tr></thead>
             <tbody>{body.collect_view()}</tbody>
         </table></div>
@@ -72,17 +75,17 @@ fn words(all: Vec<Inline>) -> AnyView {
 
 fn word(it: Inline) -> AnyView {
     match it {
-        Inline::Text { text } => text.into_any(),
-        Inline::Code { text } => view! { <code>{text}</code> }.into_any(),
+        Inline::Text { text } => visible(&text).into_any(),
+        Inline::Code { text } => view! { <code>{visible(&text)}</code> }.into_any(),
         Inline::Strong { text } => view! { <strong>{words(text)}</strong> }.into_any(),
         Inline::Emphasis { text } => view! { <em>{words(text)}</em> }.into_any(),
         Inline::Struck { text } => view! { <s>{words(text)}</s> }.into_any(),
         // The address is told: nothing here leads out of the window.
         Inline::Link { text, to } => {
-            view! { <span class="address" title=to>{words(text)}</span> }.into_any()
+            view! { <span class="address" title=visible(&to)>{words(text)}</span> }.into_any()
         }
         Inline::Picture { text, to } => view! {
-            <span class="address picture" title=to.clone()>"picture: "{words(text)}</span>
+            <span class="address picture" title=visible(&to)>"picture: "{words(text)}</span>
         }
         .into_any(),
         Inline::Break => view! { <br /> }.into_any(),

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use engram_model::{
-    Code as RefusalCode, Engram, Entry, Evidence, Facets, FeedPage, Filter, Kind, Refusal, Side,
-    SourceLine,
+    Code as RefusalCode, Engram, Entry, Evidence, Facets, FeedPage, Filter, FoundIn, Kind, Media,
+    MediaKind, Refusal, Side, SourceLine,
 };
 use leptos::{context::Provider, prelude::*};
 use serde_json::json;
@@ -18,6 +18,7 @@ use super::{
     drift::drifted,
     icons::Icon,
     list::List,
+    media::{AlsoIs, FoundElsewhere, NoLines, Refused},
     overlay,
     palette::keycaps,
     sides::Sides,
@@ -170,6 +171,8 @@ fn icons() -> impl IntoView {
         (Icon::Alert, "alert"),
         (Icon::Close, "close"),
         (Icon::Erased, "erased"),
+        (Icon::Picture, "picture"),
+        (Icon::Binary, "binary"),
     ];
     let kinds = KINDS.iter().map(|it| (Icon::Of(*it), words::kind(*it)));
     let all = named.into_iter().chain(kinds);
@@ -259,7 +262,33 @@ fn Sources() -> impl IntoView {
         <Exhibit title="compared"><Code lines=compared shape=Shape::Compared label="compared".to_owned() testid="gallery-compared" /></Exhibit>
         <Exhibit title="then and now"><Sides lines=edited /></Exhibit>
         <Exhibit title="nothing is left"><Sides lines=gone /></Exhibit>
+        <Exhibit title="a picture"><NoLines media=media(MediaKind::Picture, Some("PNG")) /></Exhibit>
+        <Exhibit title="a binary"><NoLines media=media(MediaKind::Binary, None) /></Exhibit>
+        <Exhibit title="a text that stands for a file"><AlsoIs media=media(MediaKind::StandIn, None) /></Exhibit>
+        <Exhibit title="a picture that is written as text"><AlsoIs media=media(MediaKind::Drawing, Some("SVG")) /></Exhibit>
+        <Exhibit title="found elsewhere than pinned"><FoundElsewhere found=FoundIn { because: "the commit is gone".to_owned(), commit: None } /></Exhibit>
+        <Exhibit title="refused, and what is known">{known()}</Exhibit>
     }
+}
+
+fn media(kind: MediaKind, format: Option<&str>) -> Media {
+    Media {
+        kind,
+        format: format.map(str::to_owned),
+        size: 12_345,
+        pixels: (kind == MediaKind::Picture).then_some((640, 480)),
+        digest: (kind == MediaKind::StandIn).then(|| format!("sha256:{}", "4d7a".repeat(16))),
+    }
+}
+
+fn known() -> impl IntoView {
+    let known = engrams().into_iter().nth(2);
+    let known = known.and_then(|it| {
+        let pointer = it.pointers.first().cloned()?;
+        let digest = "4d7a".repeat(16);
+        Some((it, pointer.with_digest(Some(digest)).ok()?))
+    });
+    view! { <Refused refusal=refusal() known retry=|| () /> }
 }
 
 #[component]

@@ -14,6 +14,8 @@ mod gallery;
 mod history;
 mod icons;
 mod list;
+mod long_line;
+mod media;
 mod overlay;
 mod pages;
 mod palette;

@@ -6,7 +6,13 @@ use engram_model::{Side, SourceLine};
 use leptos::prelude::*;
 
 use super::code::pieces;
-use crate::compare::{differing, pairs};
+use crate::{
+    compare::{Pair, differing, pairs},
+    words,
+};
+
+/// Rows that are drawn before one asks for more: each is as high as its longest line wraps.
+const ROWS: usize = 150;
 
 #[component]
 pub(crate) fn Sides(lines: Arc<[SourceLine]>) -> impl IntoView {
@@ -14,7 +20,11 @@ pub(crate) fn Sides(lines: Arc<[SourceLine]>) -> impl IntoView {
         let most = lines.iter().map(number).max().unwrap_or(0);
         most.to_string().len().max(2).to_string()
     };
-    let rows = pairs(&lines).into_iter().map(|pair| {
+    let is_gone = !lines.is_empty() && lines.iter().all(|it| it.side == Side::Removed);
+    let (then, now) = (digits(|it| it.before), digits(|it| it.number));
+    let total = pairs(&lines).len();
+    let most = RwSignal::new(ROWS);
+    let row = |pair: Pair<'_>| {
         let marks = match (pair.then, pair.now) {
             (Some(then), Some(now)) if then.side == Side::Removed => {
                 differing(&then.text, &now.text)
@@ -28,19 +38,31 @@ pub(crate) fn Sides(lines: Arc<[SourceLine]>) -> impl IntoView {
                 {cell(pair.now, |it| it.number, now_mark)}
             </tr>
         }
-    });
-    let is_gone = !lines.is_empty() && lines.iter().all(|it| it.side == Side::Removed);
+    };
+    let rows = move || {
+        let pairs = pairs(&lines).into_iter().take(most.get());
+        pairs.map(row).collect_view()
+    };
+    let more = move || {
+        let left = total.saturating_sub(most.get());
+        (left > 0).then(|| view! {
+            <button class="plain more-rows" data-testid="more-rows" on:click=move |_| most.update(|it| *it += ROWS)>
+                {format!("Show {} of {} more", left.min(ROWS), words::count(left as u64, "line", "lines"))}
+            </button>
+        })
+    };
     view! {
         <div class="sides" class:gone=is_gone tabindex="0" role="region" aria-label="Then and now, side by side" data-testid="sides"
-            style=("--then", digits(|it| it.before)) style=("--now", digits(|it| it.number))>
+            style=("--then", then) style=("--now", now)>
             <table>
                 <colgroup><col class="then" /><col /><col class="now" /><col /></colgroup>
                 <thead class="offscreen"><tr>
                     <th scope="col">"Line then"</th><th scope="col">"Then"</th>
                     <th scope="col">"Line now"</th><th scope="col">"Now"</th>
                 </tr></thead>
-                <tbody>{rows.collect_view()}</tbody>
+                <tbody>{rows}</tbody>
             </table>
+            {more}
             {is_gone.then(|| view! { <p class="nothing-now">"Nothing of it is left"</p> })}
         </div>
     }
@@ -67,7 +89,7 @@ fn cell(
         .map(|it| it.to_string());
     view! {
         <td class=format!("number {class}") class:marked=line.marked>{number}</td>
-        <td class=class><span class="offscreen">{said}</span><code>{pieces(line, mark)}</code></td>
+        <td class=class><span class="offscreen">{said}</span><code>{pieces(&line.text, &line.pieces, mark)}</code></td>
     }
     .into_any()
 }

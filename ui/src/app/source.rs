@@ -1,23 +1,26 @@
 //! A source card: where a pointer leads, and on request the very lines, marked and digested.
 
-use std::sync::Arc;
+use std::{cell::Cell, rc::Rc, sync::Arc};
 
 use engram_model::{
-    BlamePart, EngramId, Pin, Pointer, PointerInput, PointerType, Refusal, Reply, Request,
-    SourceLine, SourceReply, SourceView, Standing, Target,
+    Blame, BlamePart, EngramId, Pin, Pointer, PointerInput, PointerType, Refusal, Reply, Request,
+    Side, SourceLine, SourceReply, SourceView, Standing, Target,
 };
-use leptos::{html, prelude::*};
+use leptos::{html, prelude::*, task::spawn_local};
 
 use super::{
     backend::strange,
     code::{Code, Shape},
     document::Document,
     icons::Icon,
+    media::{AlsoIs, FoundElsewhere, NoLines, Refused},
     sides::Sides,
-    state::{App, Panel, sentence},
+    state::{App, Panel},
 };
 use crate::words;
 
+/// Parts of a history that are shown before one asks for more.
+const PARTS: usize = 100;
 /// Lines of surroundings on each side.
 const CONTEXT: u32 = 4;
 
@@ -29,14 +32,14 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
     let is_first = index == app.pointer.get_untracked();
     let open = RwSignal::new(is_first);
     let wanted = RwSignal::new(is_first);
-    let asked = pointer.clone();
+    let (asked, known_pointer) = (pointer.clone(), pointer.clone());
     let loaded = LocalResource::new(move || {
         let (wanted, pointer) = (wanted.get(), asked.clone());
         async move {
             if !wanted {
                 return None;
             }
-            let loaded = read(app, pointer).await;
+            let loaded = read(app, pointer, true).await;
             if let Ok(source) = &loaded {
                 app.keep_source(engram, index, source.clone());
             }
@@ -71,7 +74,9 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
             None => view! { <p class="wait" aria-busy="true">"Reading the pinned source…"</p> }
                 .into_any(),
             Some(Err(refusal)) => {
-                view! { <Refused refusal retry=move || loaded.refetch() /> }.into_any()
+                let known = untrack(|| app.current()).filter(|it| it.id == engram);
+                let known = known.map(|it| (it, known_pointer.clone()));
+                view! { <Refused refusal known retry=move || loaded.refetch() /> }.into_any()
             }
             Some(Ok(source)) => view! { <Shown index source /> }.into_any(),
         })
@@ -94,10 +99,20 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
     }
 }
 
-async fn read(app: App, pointer: Pointer) -> Loaded {
+/// False once what asked is taken away.
+fn on_screen() -> Rc<Cell<bool>> {
+    let is_here = Rc::new(Cell::new(true));
+    let here = StoredValue::new_local(is_here.clone());
+    on_cleanup(move || here.with_value(|it| it.set(false)));
+    is_here
+}
+
+/// Lines come soon, what they are made of when that was found.
+async fn read(app: App, pointer: Pointer, soon: bool) -> Loaded {
     let view = SourceView {
         pointer: PointerInput::from(pointer),
         context: CONTEXT,
+        soon,
     };
     match app.backend().read(Request::Source(view)).await? {
         Reply::Source(source) => Ok(Arc::from(source)),
@@ -131,9 +146,10 @@ fn Title(pointer: Pointer) -> impl IntoView {
 #[component]
 fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
     let app = App::here();
+    let is_compared = source.lines.iter().any(|it| it.side != Side::Both);
     let shape = match source.pointer.kind() {
-        PointerType::Diff => Shape::Compared,
         PointerType::Sam => Shape::Plain,
+        _ if is_compared => Shape::Compared,
         _ => Shape::Source,
     };
     let kept = StoredValue::new(source.clone());
@@ -146,14 +162,35 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
         ),
         None => format!("{}, {} lines in all", source.label, source.total_lines),
     };
-    let lines: Arc<[SourceLine]> = source.lines.clone().into();
-    let text = move || match as_source.get() {
-        true => view! { <Code lines=lines.clone() shape label=label.clone() testid="source" /> }
-            .into_any(),
-        false => {
-            let source = kept.get_value();
-            view! { <Document blocks=source.document.clone() label=source.label.clone() /> }
+    let lines = RwSignal::new(Arc::<[SourceLine]>::from(&source.lines[..]));
+    if source.unpainted {
+        let pointer = source.pointer.clone();
+        let (count, is_here) = (source.lines.len(), on_screen());
+        spawn_local(async move {
+            let painted = read(app, pointer, false).await;
+            if let Ok(painted) = painted
+                && is_here.get()
+                && painted.lines.len() == count
+            {
+                lines.set(painted.lines[..].into());
+            }
+        });
+    }
+    let no_lines = source.media.clone().filter(|it| !it.kind.has_lines());
+    let text = move || match (no_lines.clone(), as_source.get()) {
+        (Some(media), _) => view! { <NoLines media /> }.into_any(),
+        (None, true) => {
+            let pointer = kept.with_value(|it| it.pointer.clone());
+            view! { <Code lines shape label=label.clone() testid="source" pointer=Some(pointer) /> }
                 .into_any()
+        }
+        (None, false) => {
+            let source = kept.get_value();
+            view! {
+                <Document blocks=source.document.clone() label=source.label.clone() />
+                {source.document_cut.then(|| view! { <p class="wait" data-testid="document-cut">"The document goes on: read the rest as source."</p> })}
+            }
+            .into_any()
         }
     };
     let evidence = match source.digest_matches {
@@ -190,13 +227,25 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
         app.toggle_panel(panel);
     };
     let opens = move |panel: Panel| is_active() && app.panel.get() == Some(panel);
-    let has_history = is_of_commit(&source.pointer);
-    let hidden = hidden(&source);
+    let has_lines = source.media.as_ref().is_none_or(|it| it.kind.has_lines());
+    let has_history = is_of_commit(&source.pointer) && has_lines && source.found_in.is_none();
+    let (hidden, whole) = (
+        u64::from(source.hidden),
+        if is_compared { "comparison" } else { "span" },
+    );
+    let remark = source.media.clone().filter(|it| it.kind.has_lines());
     view! {
+        {source.found_in.clone().map(|found| view! { <FoundElsewhere found /> })}
+        {remark.map(|media| view! { <AlsoIs media /> })}
+        {source.recorded.as_ref().map(|it| {
+            let by = if it.by == "user" { "you" } else { &it.by };
+            let at = app.clock.get_untracked().moment(it.at);
+            view! { <p class="remark" data-testid="recorded"><span>"Recorded by "<b>{by.to_owned()}</b>", "{at}</span></p> }
+        })}
         // The comparison shows the pinned text too: one below the other would say it twice.
         {move || (!(opens(Panel::Changes) && standing.with(Option::is_some))).then(|| text())}
         {(hidden > 0).then(|| view! {
-            <p class="wait" data-testid="more-lines">{format!("{} more of this span: open it in the editor to read on.", words::count(hidden, "line", "lines"))}</p>
+            <p class="wait" data-testid="more-lines">{format!("{} more of this {whole}: open the file in the editor to read on.", words::count(hidden, "line", "lines"))}</p>
         })}
         {move || (opens(Panel::Changes)).then(|| standing.get()).flatten().map(|it| view! { <Changes standing=it /> })}
         {move || opens(Panel::Blame).then(|| view! { <Blamed pointer=kept.with_value(|it| it.pointer.clone()) /> })}
@@ -210,6 +259,7 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
                 let can_compare = !it.changes.is_empty();
                 view! {
                     <span class="now"><i>"working tree "</i><span class=class data-testid="standing" data-reading=format!("{:?}", it.reading).to_lowercase()>{word}</span></span>
+                    {it.media.as_ref().map(|it| view! { <span class="now" data-testid="media-now"><i>"it is now a "</i>{words::media(it)}<i>", "{words::measures(it)}</i></span> })}
                     {can_compare.then(|| view! {
                         <button class="plain" data-testid="changes-button" aria-expanded=move || opens(Panel::Changes).to_string()
                             on:click=move |_| toggle(Panel::Changes)>"What changed" <kbd>"D"</kbd></button>
@@ -227,19 +277,6 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
                     on:click=move |_| toggle(Panel::Blame)>"Who wrote it" <kbd>"B"</kbd></button>
             })}
         </div>
-    }
-}
-
-/// Lines of the span that were not sent.
-fn hidden(source: &SourceReply) -> u64 {
-    let end = source
-        .pointer
-        .lines()
-        .map_or(source.total_lines, |it| it.end);
-    let last = source.lines.last().map_or(end, |it| it.number);
-    match source.pointer.kind() {
-        PointerType::Diff => 0,
-        _ => u64::from(end.saturating_sub(last)),
     }
 }
 
@@ -274,7 +311,7 @@ async fn read_standing(app: App, pointer: Pointer) -> Option<Arc<Standing>> {
 }
 
 /// A panel that was opened is brought into view.
-fn shown_panel() -> NodeRef<html::Div> {
+pub(crate) fn shown_panel() -> NodeRef<html::Div> {
     let node = NodeRef::<html::Div>::new();
     node.on_load(|element| {
         request_animation_frame(move || {
@@ -290,11 +327,15 @@ fn shown_panel() -> NodeRef<html::Div> {
 #[component]
 fn Changes(standing: Arc<Standing>) -> impl IntoView {
     let lines: Arc<[SourceLine]> = standing.changes.clone().into();
+    let hidden = u64::from(standing.hidden);
     view! {
         <div class="panel" data-testid="changes" node_ref=shown_panel()>
             <h3>"Then, as pinned, and now, in the working tree"</h3>
             <div class="narrow"><Code lines=lines.clone() shape=Shape::Compared label="What changed since".to_owned() testid="changes-lines" /></div>
             <div class="wide"><Sides lines /></div>
+            {(hidden > 0).then(|| view! {
+                <p class="wait" data-testid="more-changes">{format!("{} more of what changed: open the file in the editor to read on.", words::count(hidden, "line", "lines"))}</p>
+            })}
         </div>
     }
 }
@@ -308,9 +349,12 @@ fn Blamed(pointer: Pointer) -> impl IntoView {
         let request = Request::Blame(PointerInput::from(asked.get_value()));
         async move { app.backend().read(request).await }
     });
-    let rows = move |parts: Vec<BlamePart>| {
+    let most = RwSignal::new(PARTS);
+    let rows = move |blame: Blame| {
+        let (hidden, total) = (u64::from(blame.hidden), blame.parts.len());
+        let parts = StoredValue::new(blame.parts);
         let clock = app.clock.get_untracked();
-        let row = |it: BlamePart| {
+        let row = move |it: BlamePart| {
             let lines = match it.lines.start == it.lines.end {
                 true => it.lines.start.to_string(),
                 false => format!("{}–{}", it.lines.start, it.lines.end),
@@ -328,29 +372,34 @@ fn Blamed(pointer: Pointer) -> impl IntoView {
                 </tr>
             }
         };
-        view! { <table class="blame"><tbody>{parts.into_iter().map(row).collect_view()}</tbody></table> }
+        let shown = move || {
+            parts.with_value(|all| all.iter().take(most.get()).cloned().map(row).collect_view())
+        };
+        let more = move || {
+            let left = total.saturating_sub(most.get());
+            (left > 0).then(|| view! {
+                <button class="plain more-rows" data-testid="more-parts" on:click=move |_| most.update(|it| *it += PARTS)>
+                    {format!("Show {} of {} more", left.min(PARTS), words::count(left as u64, "part", "parts"))}
+                </button>
+            })
+        };
+        view! {
+            <table class="blame"><tbody>{shown}</tbody></table>
+            {more}
+            {(hidden > 0).then(|| view! {
+                <p class="wait" data-testid="more-blame">{format!("{} more of this span: run git blame in a terminal to follow them.", words::count(hidden, "line", "lines"))}</p>
+            })}
+        }
     };
     view! {
         <div class="panel" data-testid="blame" node_ref=shown_panel()>
             <h3>"Who wrote these lines"</h3>
             {move || match blame.get() {
                 None => view! { <p class="wait" aria-busy="true">"Following the history…"</p> }.into_any(),
-                Some(Ok(Reply::Blame(it))) => rows(it.parts).into_any(),
+                Some(Ok(Reply::Blame(it))) => rows(it).into_any(),
                 Some(Ok(_)) => ().into_any(),
                 Some(Err(refusal)) => view! { <Refused refusal retry=move || blame.refetch() /> }.into_any(),
             }}
-        </div>
-    }
-}
-
-/// Why the source cannot be shown, and what to do.
-#[component]
-fn Refused(refusal: Refusal, retry: impl Fn() + 'static) -> impl IntoView {
-    view! {
-        <div class="refused" role="alert" data-testid="source-refused" data-code=refusal.code.as_str()>
-            {Icon::Alert.draw()}
-            <p><b>{sentence(&refusal.message)}</b>" "<span>{refusal.hint}</span></p>
-            <button on:click=move |_| retry()>"Try again"</button>
         </div>
     }
 }

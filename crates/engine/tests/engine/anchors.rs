@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf, process::Command, sync::mpsc::Receiver, time::Durat
 
 use engram_engine::Subscription;
 use engram_model::{
-    Anchored, Caller, Change, CheckReply, Draft, EngramId, Evidence, Feed, Filter, Health,
+    Anchored, Caller, Change, CheckReply, Code, Draft, EngramId, Evidence, Feed, Filter, Health,
     PointerInput, PutReply, Refusal, Reply, Request,
 };
 
@@ -402,6 +402,45 @@ fn what_was_not_committed_is_followed_from_its_snapshot() {
         line(&health(&at, id)),
         "needs re-verification | edited, now src/core.rs#L40-L44"
     );
+}
+
+#[test]
+fn a_picture_is_evidence_as_a_whole() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let tree = Tree(ground.path("repo"));
+    let picture = |byte: u8| [b"\x89PNG\r\n\x1a\n\0\0", &[byte; 64][..]].concat();
+    fs::write(tree.0.join("shot.png"), picture(1)).unwrap();
+    tree.git(&["add", "shot.png"]);
+    tree.git(&["commit", "-qm", "shot"]);
+    let stored = claim(&at, "The page is blank", "artifact:shot.png@HEAD");
+    assert!(stored.verified, "its bytes were looked at and digested");
+    let id = stored.id;
+    let read = at.deref(&Caller::User, "artifact:shot.png@HEAD");
+    let refusal = read.unwrap_err();
+    assert_eq!(
+        refusal.code,
+        Code::PointerInvalid,
+        "there is nothing to read"
+    );
+    assert_eq!(line(&health(&at, id)), "evidence unchanged");
+    tree.git(&["mv", "shot.png", "page.png"]);
+    tree.git(&["commit", "-qm", "page"]);
+    let now = line(&health(&at, id));
+    assert!(
+        now.starts_with("evidence unchanged | renamed, now page.png"),
+        "{now}"
+    );
+    tree.git(&["mv", "page.png", "shot.png"]);
+    fs::write(tree.0.join("shot.png"), picture(2)).unwrap();
+    tree.git(&["commit", "-qam", "another"]);
+    let now = line(&health(&at, id));
+    assert!(now.starts_with("needs re-verification | edited"), "{now}");
+    let again = repin(&at, id).unwrap();
+    assert_eq!(line(&health(&at, again.id)), "evidence unchanged");
+    fs::remove_file(tree.0.join("shot.png")).unwrap();
+    let now = line(&health(&at, again.id));
+    assert!(now.starts_with("evidence gone"), "{now}");
 }
 
 #[test]

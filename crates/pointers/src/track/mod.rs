@@ -17,6 +17,7 @@ mod step;
 mod text;
 mod verdict;
 mod walk;
+mod whole;
 
 use std::collections::HashSet;
 
@@ -31,6 +32,7 @@ use step::{Fate, Spot, Step};
 pub use between::between;
 pub use side::Side;
 pub use verdict::{Anchor, Edit, State};
+pub use whole::whole;
 
 /// Lines of a file, from 1 and inclusive.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -9,7 +9,7 @@ use engram_model::Code;
 use engram_pointers::{Repo, resolve, source};
 use git2::{Repository, Signature, Time};
 
-use crate::fixture::{Stored, refused, sha256};
+use crate::fixture::{Stored, around, refused, sha256};
 
 const FILE: i32 = 0o100_644;
 
@@ -84,7 +84,7 @@ fn a_large_file_is_read_in_bounded_time() {
     );
     let pointer = format!("repo:big.log#L{middle}@HEAD").parse().unwrap();
     let started = Instant::now();
-    let view = source(Some(&repo), &Stored::default(), &pointer, 40).unwrap();
+    let view = source(Some(&repo), &Stored::default(), &pointer, around(40)).unwrap();
     assert!(started.elapsed() < bound);
     assert_eq!(view.lines.len(), 81);
     assert_eq!(view.total_lines as usize, count);
@@ -98,9 +98,10 @@ fn a_file_of_one_long_line_is_shown_cut() {
     commit_blob(dir.path(), Path::new("min.js"), &bytes);
     let repo = Repo::open(dir.path()).unwrap();
     let pointer = "repo:min.js#L1@HEAD".parse().unwrap();
-    let view = source(Some(&repo), &Stored::default(), &pointer, 3).unwrap();
+    let view = source(Some(&repo), &Stored::default(), &pointer, around(3)).unwrap();
     assert_eq!(view.lines.len(), 1);
-    assert_eq!(view.lines[0].text, "é".repeat(2000));
+    assert_eq!(view.lines[0].text, "é".repeat(1000));
+    assert_eq!(view.lines[0].cut, (2 << 20) - 1000);
     assert_eq!(view.content_digest, format!("sha256:{}", sha256(&bytes)));
 }
 

@@ -3,7 +3,7 @@
 use engram_model::Code;
 use engram_pointers::{Encoding, resolve, source, text_of};
 
-use crate::fixture::{Fixture, Stored, sha256};
+use crate::fixture::{Fixture, Stored, around, sha256};
 
 fn utf16(text: &str, write: fn(u16) -> [u8; 2]) -> Vec<u8> {
     text.encode_utf16().flat_map(write).collect()
@@ -48,7 +48,13 @@ fn text_is_shown_whatever_its_encoding_and_digested_as_stored() {
         let whole = fixture.resolve(&format!("repo:{name}@HEAD")).unwrap();
         assert_eq!(&whole.bytes, bytes, "{name}");
         let pointer = format!("repo:{name}#L2@HEAD").parse().unwrap();
-        let view = source(Some(&fixture.repo()), &Stored::default(), &pointer, 9).unwrap();
+        let view = source(
+            Some(&fixture.repo()),
+            &Stored::default(),
+            &pointer,
+            around(9),
+        )
+        .unwrap();
         let shown: Vec<&str> = view.lines.iter().map(|l| l.text.as_str()).collect();
         assert_eq!(shown, ["un", "zwei ਊ \u{0D0A} 漢𝄞", "trois"], "{name}");
         fixture.refused(
@@ -77,12 +83,22 @@ fn binaries_are_refused() {
     for pointer in [
         "repo:logo.png@HEAD",
         "repo:logo.png#L1@HEAD",
-        "artifact:logo.png@HEAD",
+        "artifact:logo.png#sec=Any@HEAD",
         "test:logo.png::name@HEAD",
         "repo:logo.png@worktree",
     ] {
         fixture.refused(pointer, Code::PointerInvalid, "is binary");
     }
+    // As a whole, it is an artifact like any other: pinned and digested, with nothing to read.
+    let artifact = fixture.resolve("artifact:logo.png@HEAD").unwrap();
+    assert_eq!(artifact.bytes, b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
+    assert!(artifact.refuse_binary().is_err());
+    let refusal = fixture.resolve("repo:logo.png@HEAD").unwrap_err();
+    assert!(
+        refusal.hint.contains("artifact:logo.png@HEAD"),
+        "a way to point at it: {}",
+        refusal.hint
+    );
     // As in git, only the beginning of a file tells.
     assert_eq!(fixture.text("repo:late.txt#L2000@HEAD"), "text\n");
 }
@@ -125,7 +141,7 @@ fn any_bytes_are_text_or_refused() {
             if let Ok(resolved) = resolve(None, &shelf, &pointer) {
                 resolved.text();
             }
-            let _ = source(None, &shelf, &pointer, 3);
+            let _ = source(None, &shelf, &pointer, around(3));
         }
         let _ = text_of(&bytes);
     });

@@ -7,8 +7,8 @@ use std::{
     process::Command,
 };
 
-use engram_model::{Code, Pointer, Refusal, Target};
-use engram_pointers::{Repo, Resolved, Shelf, resolve};
+use engram_model::{Code, Pointer, Recorded, Refusal, Target};
+use engram_pointers::{Repo, Resolved, Shelf, View, resolve};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
@@ -36,9 +36,13 @@ impl Shelf for Stored {
         kind: &str,
         slug: &str,
         date: jiff::civil::Date,
-    ) -> Result<Option<String>, Refusal> {
+    ) -> Result<Option<(String, Recorded)>, Refusal> {
         let key = (kind.to_owned(), slug.to_owned(), date.to_string());
-        Ok(self.events.get(&key).cloned())
+        let recorded = Recorded {
+            by: "architect".to_owned(),
+            at: jiff::Timestamp::UNIX_EPOCH,
+        };
+        Ok(self.events.get(&key).cloned().map(|it| (it, recorded)))
     }
 
     fn urls_allowed(&self) -> bool {
@@ -56,6 +60,14 @@ impl Stored {
 
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
+}
+
+/// A view with as many lines on each side.
+pub(crate) fn around(context: u32) -> View {
+    View {
+        context,
+        soon: false,
+    }
 }
 
 /// The git command, deaf to the configuration of the machine.

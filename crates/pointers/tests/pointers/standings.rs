@@ -74,6 +74,36 @@ fn the_working_tree_is_compared_by_bytes() {
 }
 
 #[test]
+fn a_binary_is_compared_as_a_whole() {
+    let png: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+    let other: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rother";
+    for (pointer, path, bytes, reading, is_media) in [
+        ("artifact:a.png@HEAD", "a.png", png, Reading::Same, false),
+        ("artifact:a.png@HEAD", "a.png", other, Reading::Edited, true),
+        (
+            "artifact:a.png@HEAD",
+            "a.png",
+            b"text\n",
+            Reading::Edited,
+            false,
+        ),
+        ("artifact:a.png@HEAD", "b.png", png, Reading::Renamed, false),
+        ("artifact:a.png@HEAD", "b.png", other, Reading::Gone, false),
+        ("repo:a.txt#L1@HEAD", "a.txt", png, Reading::Gone, true),
+    ] {
+        let fixture = Fixture::with(&[("a.png", png), ("a.txt", b"text\n")]);
+        if path == "b.png" {
+            std::fs::remove_file(fixture.root().join("a.png")).unwrap();
+        }
+        fixture.write(path, bytes);
+        let got = now(&fixture, pointer).unwrap();
+        assert_eq!(got.reading, reading, "{pointer}: {path} {bytes:?}");
+        assert_eq!(got.media.is_some(), is_media, "{pointer}: {path} {bytes:?}");
+        assert!(got.changes.is_empty(), "no line of it can be told");
+    }
+}
+
+#[test]
 fn what_changed_is_told_with_both_numbers() {
     let then: String = (1..=60).map(|n| format!("line {n}\n")).collect();
     let fixture = Fixture::with(&[("a.txt", then.as_bytes())]);
@@ -150,4 +180,21 @@ fn each_line_is_told_with_the_commit_that_wrote_it() {
         "history as the pinned commit has it"
     );
     assert!(ask("sam:note:s@2026-01-08").is_err());
+}
+
+#[test]
+fn what_is_left_out_of_a_long_span_is_counted() {
+    let then: String = (1..=2_500).map(|n| format!("line {n}\n")).collect();
+    let fixture = Fixture::with(&[("a.txt", then.as_bytes())]);
+    fixture.write("a.txt", then.replace("line", "row").as_bytes());
+    let told = now(&fixture, "repo:a.txt@HEAD").unwrap();
+    assert_eq!(told.changes.len() as u32 + told.hidden, 5_000);
+    let blamed = blame(
+        Some(&fixture.repo()),
+        &Stored::default(),
+        &"repo:a.txt@HEAD".parse().unwrap(),
+    );
+    let blamed = blamed.unwrap();
+    let last = blamed.parts.last().unwrap().lines.end;
+    assert_eq!((last, blamed.hidden), (2_000, 500));
 }

@@ -1,9 +1,9 @@
 //! The window's view of a span.
 
-use engram_model::{Class, Side, SourceReply};
-use engram_pointers::source;
+use engram_model::{Class, Code, MediaKind, Pointer, Side, SourceReply};
+use engram_pointers::{Repo, Resolved, View, line, source};
 
-use crate::fixture::{Fixture, Stored};
+use crate::fixture::{Fixture, Stored, around, sha256};
 
 #[track_caller]
 fn view(fixture: &Fixture, pointer: &str, context: u32) -> SourceReply {
@@ -11,7 +11,7 @@ fn view(fixture: &Fixture, pointer: &str, context: u32) -> SourceReply {
         Some(&fixture.repo()),
         &Stored::default(),
         &pointer.parse().unwrap(),
-        context,
+        around(context),
     )
     .unwrap()
 }
@@ -63,11 +63,17 @@ fn a_stored_digest_is_compared_with_what_is_there() {
     let fixture = Fixture::with(&[("a.txt", b"one\ntwo\n")]);
     let repo = fixture.repo();
     let resolved = fixture.resolve("repo:a.txt#L2@HEAD").unwrap();
-    let same = source(Some(&repo), &Stored::default(), &resolved.pointer, 1).unwrap();
+    let same = source(
+        Some(&repo),
+        &Stored::default(),
+        &resolved.pointer,
+        around(1),
+    )
+    .unwrap();
     assert_eq!(same.digest_matches, Some(true));
     assert_eq!(same.pointer, resolved.pointer);
     let other = resolved.pointer.with_digest(Some("ab".repeat(32))).unwrap();
-    let differs = source(Some(&repo), &Stored::default(), &other, 1).unwrap();
+    let differs = source(Some(&repo), &Stored::default(), &other, around(1)).unwrap();
     assert_eq!(differs.digest_matches, Some(false));
     assert_eq!(differs.content_digest, same.content_digest);
 }
@@ -138,9 +144,17 @@ fn every_kind_can_be_viewed() {
     let mut shelf = Stored::default();
     let key = ("note".to_owned(), "s".to_owned(), "2026-01-08".to_owned());
     shelf.events.insert(key, "one\ntwo".to_owned());
-    let note = source(None, &shelf, &"sam:note:s@2026-01-08".parse().unwrap(), 0).unwrap();
+    let note = source(
+        None,
+        &shelf,
+        &"sam:note:s@2026-01-08".parse().unwrap(),
+        around(0),
+    )
+    .unwrap();
     assert_eq!(numbers(&note), (vec![1, 2], vec![1, 2]));
     assert_eq!((note.open_path, note.total_lines), (None, 2));
+    assert_eq!(note.recorded.map(|it| it.by).as_deref(), Some("architect"));
+    assert_eq!(note.document.len(), 1);
 }
 
 #[cfg(unix)]
@@ -182,7 +196,277 @@ fn a_long_line_is_cut_and_says_so() {
     let view = view(&fixture, "repo:a.js@HEAD", 0);
     assert_eq!(
         (view.lines[0].text.len(), view.lines[0].cut),
-        (2_000, (1 << 20) - 2_000 + 1)
+        (1_000, (1 << 20) - 1_000)
     );
     assert_eq!((view.lines[1].text.as_str(), view.lines[1].cut), ("b", 0));
+}
+
+#[test]
+fn a_long_line_is_read_on_in_parts() {
+    let emoji = "🦀".repeat(25_000);
+    let text = format!("short\n{emoji}\r\n");
+    let wide: Vec<u8> = format!("\u{FEFF}{text}")
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let broken = vec![0x80; 25_000];
+    let fixture = Fixture::with(&[
+        ("a.txt", text.as_bytes()),
+        ("wide.txt", &wide),
+        ("broken.txt", &broken),
+    ]);
+    let part = |pointer: &str, number, from| {
+        line(
+            Some(&fixture.repo()),
+            &Stored::default(),
+            &pointer.parse().unwrap(),
+            number,
+            from,
+        )
+    };
+    for (pointer, number, from, length) in [
+        ("repo:a.txt@HEAD", 2, 0, 10_000),
+        ("repo:a.txt@HEAD", 2, 20_000, 5_000),
+        ("repo:a.txt@HEAD", 2, 25_000, 0),
+        ("repo:a.txt@HEAD", 2, u64::MAX, 0),
+        ("repo:wide.txt@HEAD", 2, 20_000, 5_000),
+        ("repo:broken.txt@HEAD", 1, 10_000, 10_000),
+    ] {
+        let part = part(pointer, number, from).unwrap();
+        assert_eq!(
+            (part.text.chars().count(), part.total),
+            (length, 25_000),
+            "{pointer} {from}"
+        );
+    }
+    for number in [0, 3, u32::MAX] {
+        let asked = part("repo:a.txt@HEAD", number, 0);
+        assert_eq!(asked.is_err(), number > 0, "line {number}");
+    }
+}
+
+#[test]
+fn no_reply_is_larger_than_a_window_takes_at_once() {
+    let dense = format!("{}\n", "a=1;".repeat(250)).repeat(5_000);
+    let code: String = (1..=5_000)
+        .map(|n| format!("let value_{n} = \"{n}\"; // {n}\n"))
+        .collect();
+    let spread = format!("{}\n", "\u{202E}".repeat(1 << 18)).repeat(4);
+    let fixture = Fixture::with(&[
+        ("dense.js", dense.as_bytes()),
+        ("code.rs", code.as_bytes()),
+        ("spread.txt", spread.as_bytes()),
+    ]);
+    for (path, all) in [("dense.js", false), ("code.rs", true), ("spread.txt", true)] {
+        let view = view(&fixture, &format!("repo:{path}@HEAD"), 4);
+        let json = serde_json::to_vec(&view).unwrap();
+        assert!(json.len() < 4 << 20, "{path}: {} bytes", json.len());
+        let shown = view.lines.len() as u32;
+        assert_eq!(
+            shown + view.hidden,
+            view.total_lines,
+            "{path}: what is left out is counted"
+        );
+        assert_eq!(view.hidden == 0, all, "{path}");
+        let pieces = view.lines.iter().map(|it| it.pieces.len()).max();
+        assert!(pieces <= Some(81), "{path}: {pieces:?} pieces in a line");
+    }
+}
+
+#[test]
+fn a_long_file_is_shown_before_it_is_painted() {
+    let code = "let value = 12;\n";
+    let long = code.repeat(5_000);
+    let fixture = Fixture::with(&[
+        ("a.rs", code.as_bytes()),
+        ("long.rs", long.as_bytes()),
+        ("long.unknown", long.as_bytes()),
+    ]);
+    for (path, unpainted) in [("a.rs", false), ("long.rs", true), ("long.unknown", false)] {
+        let pointer = format!("repo:{path}@HEAD").parse().unwrap();
+        let ask = |soon| {
+            let how = View { context: 4, soon };
+            source(Some(&fixture.repo()), &Stored::default(), &pointer, how).unwrap()
+        };
+        let (soon, whole) = (ask(true), ask(false));
+        assert_eq!(
+            (soon.unpainted, whole.unpainted),
+            (unpainted, false),
+            "{path}"
+        );
+        let pieces = |it: &SourceReply| it.lines[0].pieces.is_empty();
+        assert_eq!(pieces(&soon), path != "a.rs", "{path}");
+        assert_eq!(pieces(&whole), path == "long.unknown", "{path}");
+    }
+}
+
+#[test]
+fn what_is_no_text_is_said_to_be_such() {
+    let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\x80\0\0\x01\xe0";
+    let hex = "4d7a".repeat(16);
+    let stand_in =
+        format!("version https://git-lfs.github.com/spec/v1\noid sha256:{hex}\nsize 12\n");
+    let fixture = Fixture::with(&[
+        ("a.png", png),
+        ("a.out", b"\x7fELF\0\0"),
+        ("a.svg", b"<svg onload=alert(1)/>\n"),
+        ("model.bin", stand_in.as_bytes()),
+        ("wide.txt", b"\xff\xfea\0\n\0"),
+    ]);
+    fixture.write("a.svg", b"<svg/>\n");
+    fixture.commit("second");
+    for (pointer, kind, lines) in [
+        ("artifact:a.png@HEAD", Some(MediaKind::Picture), 0),
+        ("repo:a.png@HEAD", Some(MediaKind::Picture), 0),
+        ("artifact:a.out@HEAD", Some(MediaKind::Binary), 0),
+        ("artifact:a.svg@HEAD~1", Some(MediaKind::Drawing), 1),
+        ("repo:model.bin#L1@HEAD", Some(MediaKind::StandIn), 1),
+        ("repo:wide.txt@HEAD", None, 1),
+        ("diff:HEAD~1..HEAD#a.svg", None, 3),
+    ] {
+        let view = view(&fixture, pointer, 0);
+        assert_eq!(view.media.as_ref().map(|it| it.kind), kind, "{pointer}");
+        assert_eq!(view.lines.len(), lines, "{pointer}");
+        assert!(view.open_path.is_some(), "{pointer}");
+    }
+}
+
+#[test]
+fn a_patch_is_read_as_the_comparison_that_it_is() {
+    let patch = "From 1 Mon\nSubject: [PATCH] x\n\n---\n a.rs | 2 +-\n\ndiff --git a/a.rs b/a.rs\n--- a/a.rs\n+++ b/a.rs\n\
+        @@ -1,3 +1,3 @@ fn a\n fn a() {}\n--- was a comment\n+++ is one\n\ndiff --git a/b.py b/b.py\n--- a/b.py\n+++ b/b.py\n@@ -7 +7,2 @@\n-def b(): 1\n+def b(): 2\n+x = 3\n\\ No newline\n";
+    let fixture = Fixture::with(&[("fix.patch", patch.as_bytes())]);
+    let view = view(&fixture, "artifact:fix.patch@HEAD", 0);
+    let told: Vec<_> = view
+        .lines
+        .iter()
+        .filter(|it| it.side != Side::Hunk)
+        .map(|it| {
+            (
+                it.side,
+                it.before,
+                it.number,
+                it.text.as_str(),
+                it.pieces.is_empty(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (Side::Both, 1, 1, "fn a() {}", false),
+            (Side::Removed, 2, 0, "-- was a comment", true),
+            (Side::Added, 0, 2, "++ is one", true),
+            (Side::Both, 3, 3, "", true),
+            (Side::Removed, 7, 0, "def b(): 1", false),
+            (Side::Added, 0, 7, "def b(): 2", false),
+            (Side::Added, 0, 8, "x = 3", false),
+        ]
+    );
+    let around = view.lines.iter().filter(|it| it.side == Side::Hunk);
+    assert_eq!(around.count(), 15, "its heads and its message are kept");
+}
+
+#[test]
+fn lines_whose_commit_is_gone_are_known_by_their_digest() {
+    let text = b"one\ntwo\nthree\nfour\n# A\ntext\n";
+    let gone = "1234567890123456789012345678901234567890";
+    for (now, pointer, digested, on_disk, lines) in [
+        // As they were, moved, and only in the commit that is checked out.
+        (
+            &text[..],
+            "repo:a.md#L2-L3",
+            "two\nthree\n",
+            true,
+            Some((2, 3)),
+        ),
+        (
+            b"new\none\ntwo\nthree\n",
+            "repo:a.md#L2-L3",
+            "two\nthree\n",
+            true,
+            Some((3, 4)),
+        ),
+        (
+            b"nothing\n",
+            "repo:a.md#L2-L3",
+            "two\nthree\n",
+            false,
+            Some((2, 3)),
+        ),
+        (
+            text,
+            "artifact:a.md#sec=A",
+            "# A\ntext\n",
+            true,
+            Some((5, 6)),
+        ),
+        (
+            text,
+            "artifact:a.md",
+            std::str::from_utf8(text).unwrap(),
+            true,
+            Some((1, 6)),
+        ),
+        (text, "repo:a.md#L2-L3", "something else\n", true, None),
+        (text, "repo:a.md#L200-L300", "three\n", true, None),
+    ] {
+        let fixture = Fixture::with(&[("a.md", text)]);
+        fixture.write("a.md", now);
+        let pinned: Pointer = format!("{pointer}@{gone}").parse().unwrap();
+        let pinned = pinned
+            .with_digest(Some(sha256(digested.as_bytes())))
+            .unwrap();
+        let shown = source(
+            Some(&fixture.repo()),
+            &Stored::default(),
+            &pinned,
+            around(0),
+        );
+        let Some((start, end)) = lines else {
+            assert_eq!(shown.unwrap_err().code, Code::PointerNotFound, "{pointer}");
+            continue;
+        };
+        let shown = shown.unwrap();
+        let found_in = shown.found_in.as_ref().unwrap();
+        assert!(
+            found_in.because.contains(&gone[..7]),
+            "{}",
+            found_in.because
+        );
+        assert_eq!(found_in.commit.is_none(), on_disk, "{pointer}");
+        assert_eq!(
+            numbers(&shown).1,
+            (start..=end).collect::<Vec<_>>(),
+            "{pointer}"
+        );
+        assert_eq!(shown.pointer, pinned, "it stays pinned as it was");
+        assert_eq!(shown.digest_matches, Some(true));
+    }
+}
+
+#[test]
+fn a_shallow_clone_shows_what_it_still_has() {
+    let fixture = Fixture::with(&[("a.txt", b"one\ntwo\n"), ("b.txt", b"one\n")]);
+    let pins = ["repo:a.txt#L2@HEAD", "repo:b.txt@HEAD"].map(|it| fixture.resolve(it).unwrap());
+    fixture.write("a.txt", b"zero\none\ntwo\n");
+    fixture.write("b.txt", b"other\n");
+    fixture.commit("second");
+    let shallow = fixture.beside("shallow");
+    let url = format!("file://{}", fixture.root().display());
+    fixture.git(&[
+        "clone",
+        "-q",
+        "--depth",
+        "1",
+        &url,
+        shallow.to_str().unwrap(),
+    ]);
+    let repo = Repo::open(&shallow).unwrap();
+    let show = |it: &Resolved| source(Some(&repo), &Stored::default(), &it.pointer, around(0));
+    let found = show(&pins[0]).unwrap();
+    assert!(found.found_in.is_some());
+    assert_eq!(numbers(&found).1, [3]);
+    let refusal = show(&pins[1]).unwrap_err();
+    assert!(refusal.hint.contains("--unshallow"), "{}", refusal.hint);
 }

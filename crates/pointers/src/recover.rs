@@ -1,0 +1,122 @@
+//! Evidence whose pin is out of reach: a commit that was collected, or that a shallow clone does not
+//! have. What was read has a digest, so the same bytes can be told wherever they are.
+
+use engram_model::{FoundIn, Lines, Pin, Pointer, Refusal, Target};
+
+use crate::{
+    Encoding, Repo, Shelf, definition,
+    locate::{self, Content, Found},
+    section, sha256_hex, tree, worktree,
+};
+
+/// How much is digested to find lines that moved.
+const MOST_DIGESTED: usize = 32 << 20;
+/// Larger files are compared as a whole and at the same lines only.
+const MAX_SEARCHED: usize = 4 << 20;
+
+/// What a pointer addresses: as it was pinned, else the same bytes elsewhere, and where.
+pub(crate) fn locate<'r>(
+    repo: Option<&'r Repo>,
+    shelf: &dyn Shelf,
+    pointer: &Pointer,
+) -> Result<(Found<'r>, Option<FoundIn>), Refusal> {
+    let refusal = match locate::locate(repo, shelf, pointer) {
+        Ok(found) => return Ok((found, None)),
+        Err(refusal) => refusal,
+    };
+    let Some((found, commit)) = repo.and_then(|it| by_digest(it, pointer)) else {
+        return Err(refusal);
+    };
+    let because = refusal.message;
+    Ok((found, Some(FoundIn { because, commit })))
+}
+
+/// The same bytes on disk, else in the commit that is checked out.
+fn by_digest<'r>(repo: &'r Repo, pointer: &Pointer) -> Option<(Found<'r>, Option<String>)> {
+    let digest = pointer.digest.as_deref()?.strip_prefix("sha256:")?;
+    let (Target::Repo { path, pin, .. }
+    | Target::Test { path, pin, .. }
+    | Target::Artifact {
+        name: path, pin, ..
+    }) = &pointer.target
+    else {
+        return None;
+    };
+    if !matches!(pin, Pin::Rev(_)) {
+        return None;
+    }
+    if let Ok(Some(bytes)) = worktree::read_now(repo, path)
+        && let Some(found) = matching(pointer, Content::Bytes(bytes), digest)
+    {
+        return Some((found, None));
+    }
+    let commit = repo.commit("HEAD").ok()?;
+    let blob = tree::blob(repo, &commit, path).ok()?;
+    let found = matching(pointer, Content::Blob(blob), digest)?;
+    Some((found, Some(commit.id().to_string())))
+}
+
+/// The span in this file, if the bytes there have the digest.
+fn matching<'r>(pointer: &Pointer, file: Content<'r>, digest: &str) -> Option<Found<'r>> {
+    let bytes = file.bytes();
+    let encoding = Encoding::of_file(bytes);
+    let text = || encoding.filter(|_| bytes.len() <= MAX_SEARCHED);
+    let lines = match &pointer.target {
+        Target::Repo {
+            lines: Some(lines), ..
+        } => Some(same_lines(encoding?, bytes, *lines, digest)?),
+        Target::Artifact {
+            name,
+            section: Some(heading),
+            ..
+        } => Some(section::find(&text()?.decode(bytes), heading, name).ok()?),
+        Target::Test { path, name, .. } => {
+            Some(definition::find(&text()?.decode(bytes), path, name).ok()?)
+        }
+        _ => None,
+    };
+    let range = match lines {
+        Some(lines) => encoding?.span(bytes, lines).ok()?,
+        None => 0..bytes.len(),
+    };
+    (sha256_hex(&bytes[range.clone()]) == digest).then(|| Found {
+        pointer: pointer.clone(),
+        encoding: encoding.unwrap_or(Encoding::Utf8),
+        is_binary: encoding.is_none(),
+        range,
+        lines,
+        snapshot: None,
+        open_line: lines.map_or(1, |it| it.start),
+        file,
+    })
+}
+
+/// As many lines with this digest: those of the same numbers, else the first.
+fn same_lines(encoding: Encoding, bytes: &[u8], lines: Lines, digest: &str) -> Option<Lines> {
+    let has = |range: std::ops::Range<usize>| sha256_hex(&bytes[range]) == digest;
+    if encoding.span(bytes, lines).is_ok_and(&has) {
+        return Some(lines);
+    }
+    if bytes.len() > MAX_SEARCHED {
+        return None;
+    }
+    let mut ends = vec![0];
+    for line in encoding.lines(bytes) {
+        ends.push(ends.last().copied().unwrap_or(0) + line.len());
+    }
+    let height = (lines.end - lines.start + 1) as usize;
+    let mut digested = 0;
+    for (at, range) in ends.windows(height + 1).enumerate() {
+        let range = range[0]..range[height];
+        digested += range.len();
+        if digested > MOST_DIGESTED {
+            return None;
+        }
+        if has(range) {
+            let start = u32::try_from(at + 1).ok()?;
+            let end = start + (lines.end - lines.start);
+            return Some(Lines { start, end });
+        }
+    }
+    None
+}

@@ -1,0 +1,57 @@
+//! Files without lines, followed by their bytes alone.
+
+use engram_model::Refusal;
+
+use crate::Repo;
+
+use super::{
+    Anchor, Edit, Side, Span, State, not_a_file,
+    side::{self, Change},
+};
+
+/// How many new files are read to find a renamed one.
+const MOST_READ: usize = 200;
+
+/// Where a whole file is: its bytes at its path or at another one, other bytes at its path, or gone.
+///
+/// # Errors
+/// A side, or the file at `from`, that is not there.
+pub fn whole(repo: &Repo, from: &Side, to: &Side, span: &Span) -> Result<Anchor, Refusal> {
+    let ((old, _), (new, _)) = (from.find(repo)?, to.find(repo)?);
+    let Some(file) = side::find(repo, old, &span.path)? else {
+        return Err(not_a_file(repo, from, &span.path));
+    };
+    let (then, _) = side::read(repo, old, &file)?;
+    let at = |state, path: &str| Anchor {
+        state,
+        place: Some(Span {
+            path: path.to_owned(),
+            ..span.clone()
+        }),
+        confidence: 1.0,
+    };
+    if let Some(file) = side::find(repo, new, &span.path)? {
+        let (now, _) = side::read(repo, new, &file)?;
+        return Ok(match now == then {
+            true => at(State::Unchanged, &span.path),
+            false => at(State::Edited(Edit::Text), &span.path),
+        });
+    }
+    let changes = side::changes(repo, old, new, &|path| path == span.path)
+        .map_err(|e| crate::refuse::broken("what changed", &e))?;
+    let is_new = |it: &Change| it.old.as_ref().is_none_or(|old| old.path == span.path);
+    let mut there = changes
+        .into_iter()
+        .filter(is_new)
+        .filter_map(|it| it.new)
+        .take(MOST_READ);
+    let renamed = there.find(|it| side::read(repo, new, it).is_ok_and(|(now, _)| now == then));
+    Ok(match renamed {
+        Some(file) => at(State::Renamed, &file.path),
+        None => Anchor {
+            state: State::Deleted,
+            place: None,
+            confidence: 1.0,
+        },
+    })
+}

@@ -1,0 +1,114 @@
+//! What is said of a file that is not read line by line, of evidence that cannot be read at all, and of
+//! lines that were found elsewhere than they were pinned.
+
+use std::sync::Arc;
+
+use engram_model::{Engram, FoundIn, Media, MediaKind, Pointer, Refusal};
+use leptos::prelude::*;
+
+use super::{icons::Icon, state::sentence};
+use crate::words;
+
+/// In the place of lines: what the file is.
+#[component]
+pub(crate) fn NoLines(media: Media) -> impl IntoView {
+    let (icon, why) = match media.kind {
+        MediaKind::Picture => (
+            Icon::Picture,
+            "A picture has no lines to show: it is pinned, compared and digested as a whole.",
+        ),
+        _ => (
+            Icon::Binary,
+            "It is no text and has no lines to show: it is pinned, compared and digested as a whole.",
+        ),
+    };
+    view! {
+        <div class="no-lines" data-testid="media" data-kind=format!("{:?}", media.kind).to_lowercase()>
+            <span class="figure">{icon.draw()}</span>
+            <div>
+                <p><b>{words::media(&media)}</b>" "<span class="facts-of">{words::measures(&media)}</span></p>
+                <p>{why}</p>
+            </div>
+        </div>
+    }
+}
+
+/// Above the lines of a text that stands for something else.
+#[component]
+pub(crate) fn AlsoIs(media: Media) -> impl IntoView {
+    let says = match media.kind {
+        MediaKind::StandIn => format!(
+            "The file itself is kept by Git LFS ({}{}); these lines are committed in its place.",
+            words::size(media.size),
+            media
+                .digest
+                .as_deref()
+                .map_or_else(String::new, |it| format!(", {}", words::short_digest(it))),
+        ),
+        _ => format!(
+            "{}, shown as the text that it is written in.",
+            words::media(&media)
+        ),
+    };
+    let icon = match media.kind {
+        MediaKind::StandIn => Icon::Binary,
+        _ => Icon::Picture,
+    };
+    view! {
+        <p class="remark" data-testid="media" data-kind=format!("{:?}", media.kind).to_lowercase()
+            title=media.digest>{icon.draw()}<span>{says}</span></p>
+    }
+}
+
+/// Above lines that could not be read where they were pinned.
+#[component]
+pub(crate) fn FoundElsewhere(found: FoundIn) -> impl IntoView {
+    let place = match &found.commit {
+        None => "in the files on disk".to_owned(),
+        Some(commit) => format!(
+            "in the commit that is checked out, {}",
+            commit.get(..7).unwrap_or(commit)
+        ),
+    };
+    view! {
+        <p class="remark doubt" data-testid="found-in" title=found.commit>
+            {Icon::Alert.draw()}
+            <span>{sentence(&found.because)}". These are the same bytes, by their digest, "{place}"."</span>
+        </p>
+    }
+}
+
+/// Why the source cannot be shown, what to do, and what is known of it all the same.
+#[component]
+pub(crate) fn Refused(
+    refusal: Refusal,
+    retry: impl Fn() + 'static,
+    #[prop(optional_no_strip)] known: Option<(Arc<Engram>, Pointer)>,
+) -> impl IntoView {
+    let facts = known.map(|(engram, pointer)| {
+        let mut facts = vec![("pinned", pointer.short_pin(), pointer.to_string())];
+        if let Some(digest) = &pointer.digest {
+            facts.push(("read as", words::short_digest(digest), digest.clone()));
+        }
+        if let Some(seen) = words::last_seen(&engram, &pointer) {
+            facts.push(("when last looked at", seen.clone(), seen));
+        }
+        facts
+    });
+    let fact = |(name, value, whole): (&'static str, String, String)| {
+        view! { <div><dt>{name}</dt><dd title=whole>{value}</dd></div> }
+    };
+    view! {
+        <div class="refused" role="alert" data-testid="source-refused" data-code=refusal.code.as_str()>
+            {Icon::Alert.draw()}
+            <p><b>{sentence(&refusal.message)}"."</b>" "<span>{refusal.hint}</span></p>
+            <button on:click=move |_| retry()>"Try again"</button>
+        </div>
+        {facts.map(|all| view! {
+            <div class="known" data-testid="known">
+                <h3>"What is known"</h3>
+                <dl>{all.into_iter().map(fact).collect_view()}</dl>
+            </div>
+        })}
+    }
+}
