@@ -44,6 +44,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
+    engram_engine::keep_one_arena();
     let cli = Cli::parse();
     let Some(home) = cli
         .home

@@ -41,7 +41,6 @@ impl Engine {
         if self.following.get().is_some() || !self.store.is_writable() {
             return Ok(());
         }
-        keep_few_arenas();
         let (listener, rings) = self.listen()?;
         let engine = Arc::downgrade(self);
         spawn("index", move || {
@@ -143,9 +142,10 @@ impl Engine {
     }
 }
 
-/// Each reading of the index begins threads, and glibc keeps what a thread freed in an arena of its own:
-/// 200 MB in a minute of writes, where one arena for all keeps 70.
-fn keep_few_arenas() {
+/// To be called before a process that stays has a second thread. Each reading of the index begins
+/// threads, and glibc keeps what a thread freed in an arena of its own: 200 MB after a minute of
+/// writes, where one arena for all keeps 40.
+pub fn keep_one_arena() {
     #[cfg(target_env = "gnu")]
     #[allow(unsafe_code)]
     // SAFETY: `mallopt` takes two numbers and may be called at any time.

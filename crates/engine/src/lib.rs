@@ -51,7 +51,7 @@ use jiff::civil::Date;
 
 pub use doctor::{Diagnosis, Health};
 pub use engram_pointers::track::{Anchor, Edit, Side, Span, State};
-pub use follow::Subscription;
+pub use follow::{Subscription, keep_one_arena};
 pub use world::World;
 
 use agents::Agents;
