@@ -1,12 +1,13 @@
 //! What the page may call. Each is in `permissions/window.toml`.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use engram_model::{Caller, Code, Entry, Refusal, Request};
 use serde::Serialize;
 use tauri::{
     State, WebviewWindow,
-    ipc::{Channel, Response},
+    async_runtime::{Mutex, channel},
+    ipc::Response,
 };
 
 use crate::{editor, shell::Shell, window};
@@ -32,43 +33,52 @@ pub(crate) async fn change(shell: State<'_, Shell>, request: Request) -> Result<
 
 async fn answer(shell: &Shell, request: Request) -> Result<Response, Refusal> {
     shell
-        .run(|engine| bytes(&engine.handle(&Caller::User, request)?))
+        .run(|engine| json(&engine.handle(&Caller::User, request)?))
         .await
+        .map(Response::new)
 }
 
-/// JSON as bytes: the page reads them itself, and JavaScript makes no objects of them.
-fn bytes(value: &impl Serialize) -> Result<Response, Refusal> {
-    let json = serde_json::to_vec(value).map_err(|error| {
+/// JSON that is sent as bytes: the page reads them itself, and JavaScript makes no objects of them.
+fn json(value: &impl Serialize) -> Result<Vec<u8>, Refusal> {
+    serde_json::to_vec(value).map_err(|error| {
         Refusal::new(
             Code::Internal,
             format!("an answer cannot be written: {error}"),
             "This is a defect of ours: please report it.",
         )
-    })?;
-    Ok(Response::new(json))
+    })
 }
 
-/// Sends the entries after `after`, and then each batch as it comes, until the next call.
+/// Follows the journal after this place, until the next call; [`entries`] hands out what comes.
 #[tauri::command]
-pub(crate) async fn subscribe(
-    shell: State<'_, Shell>,
-    after: u64,
-    channel: Channel<Response>,
-) -> Result<(), Refusal> {
+pub(crate) async fn subscribe(shell: State<'_, Shell>, after: u64) -> Result<(), Refusal> {
     let keeper = Shell::clone(&shell);
     shell
         .run(move |engine| {
+            let (sender, coming) = channel(1);
             let send = move |entries: Vec<Entry>| {
                 // A page that went away takes no more; its successor subscribes again.
-                let sent = bytes(&entries).map(|it| channel.send(it));
-                if !matches!(sent, Ok(Ok(()))) {
-                    tracing::debug!(?sent, "the page took no entries");
-                }
+                let sent = json(&entries).map(|it| sender.blocking_send(it).is_ok());
+                tracing::trace!(?sent, "entries for the page");
             };
-            keeper.keep(engine.subscribe(after, send)?);
+            let subscription = engine.subscribe(after, send)?;
+            keeper.keep(subscription, Arc::new(Mutex::new(coming)));
             Ok(())
         })
         .await
+}
+
+/// The entries that came, once there are any; the page asks again then. A message to a channel of
+/// Tauri's would be a script that is run, and WebKit keeps each of those.
+#[tauri::command]
+pub(crate) async fn entries(shell: State<'_, Shell>) -> Result<Response, Refusal> {
+    if let Some(coming) = shell.coming()
+        && let Some(json) = coming.lock().await.recv().await
+    {
+        return Ok(Response::new(json));
+    }
+    // Another subscription took its place: who asked is not there any more.
+    std::future::pending().await
 }
 
 /// Opens a file of the working tree at a line; returns the editor's name.

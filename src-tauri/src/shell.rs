@@ -8,9 +8,16 @@ use std::{
 
 use engram_engine::{Engine, Options, Subscription};
 use engram_model::{Caller, Code, Refusal, Reply, Request, StatusReply};
-use tauri::ipc::Channel;
+use tauri::{
+    async_runtime::{Mutex as AsyncMutex, Receiver},
+    ipc::Channel,
+};
 
 use crate::recent;
+
+/// JSON of entries that wait for the page to ask; one delivery at a time, so that a slow page slows its
+/// subscription and nothing else.
+pub(crate) type Coming = Arc<AsyncMutex<Receiver<Vec<u8>>>>;
 
 /// Cheap to clone; every clone is the same shell.
 #[derive(Clone)]
@@ -21,7 +28,7 @@ struct Inner {
     open: Mutex<Open>,
     /// Where links go once the page listens, and those that came before.
     links: Mutex<(Option<Channel<String>>, Vec<String>)>,
-    subscription: Mutex<Option<Subscription>>,
+    subscription: Mutex<Option<(Subscription, Coming)>>,
     is_ready: Mutex<bool>,
     became_ready: Condvar,
 }
@@ -135,8 +142,15 @@ impl Shell {
     }
 
     /// The page has one subscription: another one takes the place of the first.
-    pub(crate) fn keep(&self, subscription: Subscription) {
-        *lock(&self.0.subscription) = Some(subscription);
+    pub(crate) fn keep(&self, subscription: Subscription, coming: Coming) {
+        *lock(&self.0.subscription) = Some((subscription, coming));
+    }
+
+    /// What comes to the page by its subscription; none before it has one.
+    pub(crate) fn coming(&self) -> Option<Coming> {
+        lock(&self.0.subscription)
+            .as_ref()
+            .map(|(_, coming)| coming.clone())
     }
 
     /// Notes that something is on the screen; true the first time.

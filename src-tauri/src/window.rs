@@ -25,6 +25,7 @@ pub(crate) fn run(shell: Shell, door: Option<Door>) -> tauri::Result<()> {
             commands::read,
             commands::change,
             commands::subscribe,
+            commands::entries,
             commands::open_editor,
             commands::ready,
             commands::connect_hint,

@@ -37,6 +37,8 @@ calls! {
     Change = "change", true;
     /// The journal as it grows.
     Subscribe = "subscribe", true;
+    /// What came since, once there is anything: over HTTP it is an event.
+    Entries = "entries", false;
     /// A file of the working tree in the person's editor.
     OpenEditor = "open_editor", false;
     /// That something is on the screen.

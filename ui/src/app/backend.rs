@@ -216,8 +216,9 @@ impl Backend {
 /// Under what a page in a browser keeps what was chosen.
 const SETTINGS: &str = "settings";
 
+/// The arguments of a call without any.
 #[derive(Serialize)]
-struct Nothing {}
+pub(super) struct Nothing {}
 
 fn in_window_only() -> Refusal {
     Refusal::new(

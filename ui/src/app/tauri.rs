@@ -1,10 +1,13 @@
-//! The transport inside the window: Tauri commands, and a channel for the feed.
+//! The transport inside the window: Tauri commands.
 
-use engram_model::{Call, Code, Entry, Refusal};
+use std::{cell::Cell, rc::Rc};
+
+use engram_model::{Call, Code, Refusal};
+use leptos::task::spawn_local;
 use serde::{Serialize, de::DeserializeOwned};
 use wasm_bindgen::prelude::*;
 
-use super::backend::{News, from_js, to_js};
+use super::backend::{News, Nothing, from_js, to_js};
 
 #[wasm_bindgen]
 extern "C" {
@@ -52,40 +55,46 @@ fn refusal(error: &JsValue) -> Refusal {
     })
 }
 
-/// The feed of the shell; the shell drops its end when another one is started.
-pub(crate) struct Live {
-    _each: Closure<dyn FnMut(JsValue)>,
-    _channel: Channel,
-}
+/// The feed of the shell; dropping it ends it.
+pub(crate) struct Live(Rc<Cell<bool>>);
 
 impl Live {
     pub(crate) async fn start(
         after: u64,
         mut each: impl FnMut(News) + 'static,
     ) -> Result<Self, Refusal> {
-        let channel = Channel::new();
-        let closure = Closure::<dyn FnMut(JsValue)>::new(move |batch: JsValue| {
-            match from_js::<Vec<Entry>>(&batch) {
-                Ok(entries) => each(News::Entries(entries)),
-                Err(refusal) => {
-                    super::dom::log(&refusal.to_string());
-                    each(News::Lost);
+        #[derive(Serialize)]
+        struct Args {
+            after: u64,
+        }
+        let _: () = call(Call::Subscribe, &Args { after }).await?;
+        let is_open = Rc::new(Cell::new(true));
+        let is_wanted = is_open.clone();
+        spawn_local(async move {
+            while is_wanted.get() {
+                let news = match call(Call::Entries, &Nothing {}).await {
+                    Ok(entries) => News::Entries(entries),
+                    Err(refusal) => {
+                        super::dom::log(&refusal.to_string());
+                        News::Lost
+                    }
+                };
+                let is_lost = matches!(news, News::Lost);
+                if is_wanted.get() {
+                    each(news);
+                }
+                if is_lost {
+                    return;
                 }
             }
         });
-        channel.set_onmessage(&closure);
-        let args = js_sys::Object::new();
-        let set = |key: &str, value: &JsValue| js_sys::Reflect::set(&args, &key.into(), value);
-        // Places in the journal stay below 2^53.
-        let ready = set("after", &JsValue::from_f64(after as f64)).and(set("channel", &channel));
-        ready.map_err(|error| refusal(&error))?;
-        invoke(Call::Subscribe.name(), args.into())
-            .await
-            .map_err(|error| refusal(&error))?;
-        Ok(Self {
-            _each: closure,
-            _channel: channel,
-        })
+        Ok(Self(is_open))
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.0.set(false);
     }
 }
 
