@@ -2,6 +2,7 @@
 //! build. Frame times are taken in the page, each beside a plain page of the same run.
 
 use std::{
+    collections::HashMap,
     env, fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -122,7 +123,7 @@ fn measured(place: &Path, home: &str, minutes: u64) -> Vec<(String, String)> {
     pause(Duration::from_secs(60));
     say(
         "processor time in 60 s at rest",
-        ms((processor(&window) - before) as f64 / 1e6),
+        ms(since(&before, &processor(&window)) as f64 / 1e6),
     );
     for (what, key) in [("End", "End"), ("Home", "Home"), ("Page Down", "PageDown")] {
         let took = window.script_until(KEY, json!([key]));
@@ -211,17 +212,24 @@ fn flooded(place: &Path, home: &str, window: &Window, rate: u64, seconds: u64) -
     Resident::of(window)
 }
 
-/// Processor time of the window and what it started, in nanoseconds.
-fn processor(window: &Window) -> u64 {
+/// Processor time of each thread of the window and of what it started, in nanoseconds.
+fn processor(window: &Window) -> HashMap<PathBuf, u64> {
     let threads = window.processes().into_iter().flat_map(|pid| {
         let threads = fs::read_dir(format!("/proc/{pid}/task"));
         threads.into_iter().flatten().flatten()
     });
     let of = |thread: fs::DirEntry| {
         let stat = fs::read_to_string(thread.path().join("schedstat")).ok()?;
-        stat.split(' ').next()?.parse::<u64>().ok()
+        Some((thread.path(), stat.split(' ').next()?.parse().ok()?))
     };
-    threads.filter_map(of).sum()
+    threads.filter_map(of).collect()
+}
+
+/// What the threads that are there used since.
+fn since(before: &HashMap<PathBuf, u64>, now: &HashMap<PathBuf, u64>) -> u64 {
+    now.iter()
+        .map(|(thread, time)| time - before.get(thread).unwrap_or(&0))
+        .sum()
 }
 
 /// Memory of the window and what it started, in kilobytes: its own, and that of files which lie in
