@@ -76,15 +76,14 @@ fn exit_code(verb: &Verb, reply: &Reply) -> ExitCode {
         }
     );
     match reply {
-        Reply::Checked(it) if asked => {
-            let drifted = it.engrams.iter();
-            match drifted
-                .filter(|it| Evidence::DRIFTED.contains(&it.standing))
-                .count()
-            {
-                0 => ExitCode::SUCCESS,
-                _ => ExitCode::FAILURE,
-            }
+        Reply::Checked(it)
+            if asked
+                && it
+                    .engrams
+                    .iter()
+                    .any(|it| Evidence::DRIFTED.contains(&it.standing)) =>
+        {
+            ExitCode::FAILURE
         }
         _ => ExitCode::SUCCESS,
     }

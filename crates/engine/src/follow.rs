@@ -143,8 +143,8 @@ impl Engine {
 }
 
 /// To be called before a process that stays has a second thread. Each reading of the index begins
-/// threads, and glibc keeps what a thread freed in an arena of its own: 200 MB after a minute of
-/// writes, where one arena for all keeps 40.
+/// threads, and glibc keeps what a thread freed in an arena of its own: 250 MB after a minute of
+/// writes, where one arena for all keeps 60.
 pub fn keep_one_arena() {
     #[cfg(target_env = "gnu")]
     #[allow(unsafe_code)]

@@ -1,10 +1,10 @@
 //! Table `event`: the episodic plane. Append-only; the text alone can be erased.
 
 use engram_model::{EventId, ProjectId, Recorded};
-use jiff::{Timestamp, civil::Date};
+use jiff::civil::Date;
 use rusqlite::{OptionalExtension, params};
 
-use crate::{Reader, Result, Writer};
+use crate::{Reader, Result, Writer, journal::timestamp};
 
 /// An event to append.
 pub struct Event<'a> {
@@ -45,18 +45,14 @@ impl Reader<'_> {
             )?
             .query_row(
                 params![project.to_string(), kind, slug, day.to_string()],
-                |row| {
-                    let text: Option<String> = row.get(0)?;
-                    let at: i64 = row.get(2)?;
-                    let recorded = Recorded {
-                        by: row.get(1)?,
-                        at: Timestamp::from_microsecond(at).unwrap_or(Timestamp::UNIX_EPOCH),
-                    };
-                    Ok(text.map(|it| (it, recorded)))
-                },
+                |row| Ok((row.get::<_, Option<String>>(0)?, row.get(1)?, row.get(2)?)),
             )
             .optional()?;
-        Ok(found.flatten())
+        let Some((Some(text), by, at)) = found else {
+            return Ok(None);
+        };
+        let at = timestamp(at)?;
+        Ok(Some((text, Recorded { by, at })))
     }
 }
 

@@ -63,7 +63,7 @@ impl App {
             self.toast.set(None);
         } else if self.facets_open.get_untracked() {
             self.toggle_facets();
-        } else if self.search.with_untracked(Option::is_some) {
+        } else if self.is_searching() {
             self.stop_search();
         } else {
             dom::focus("feed");

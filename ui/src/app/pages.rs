@@ -45,10 +45,23 @@ impl App {
         });
     }
 
-    /// Looks on where it stopped.
+    /// Looks on where it stopped: each change of the feed asks for what is missing.
     pub(crate) fn go_on(self) {
         self.search.set(None);
-        self.load_older();
+        self.feed.update(|_| ());
+    }
+
+    /// Another list: pages and searches of the one before are dropped when they come. Its number.
+    pub(super) fn begin_list(self) -> u64 {
+        let number = self.filter_number.get_value().wrapping_add(1);
+        self.filter_number.set_value(number);
+        self.search.set(None);
+        number
+    }
+
+    pub(super) fn is_searching(self) -> bool {
+        let search = self.search.get_untracked();
+        search.is_some_and(|it| !it.is_stopped)
     }
 
     fn is_stopped(self) -> bool {
@@ -84,7 +97,13 @@ impl App {
         number: u64,
     ) -> Result<Option<FeedPage>, Refusal> {
         loop {
-            let page = self.read_feed(request.clone()).await?;
+            let page = match self.read_feed(request.clone()).await {
+                Ok(page) => page,
+                Err(refusal) => {
+                    self.search.set(None);
+                    return Err(refusal);
+                }
+            };
             if self.filter_number.get_value() != number {
                 return Ok(None);
             }
@@ -116,8 +135,7 @@ impl App {
 
     /// Goes to the oldest engram, wherever the list stands.
     pub(super) fn list_oldest(self) {
-        let number = self.filter_number.get_value().wrapping_add(1);
-        self.filter_number.set_value(number);
+        let number = self.begin_list();
         spawn_local(async move {
             let request = FeedRequest {
                 after: Some(0),

@@ -16,8 +16,7 @@ impl App {
     /// Another repository is in the window: nothing of the one before is left.
     pub(crate) fn begin_anew(self) {
         self.live.set_value(None);
-        let number = self.filter_number.get_value().wrapping_add(1);
-        self.filter_number.set_value(number);
+        self.begin_list();
         self.phase.set(Phase::Loading);
         self.link.set(Link::Connecting);
         self.feed.set(Feed::default());

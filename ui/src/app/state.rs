@@ -449,8 +449,7 @@ impl App {
         }
         self.filter.set(filter);
         self.write_address(is_step);
-        let number = self.filter_number.get_value().wrapping_add(1);
-        self.filter_number.set_value(number);
+        let number = self.begin_list();
         // While somebody types, only the last filter is asked for.
         let ask = move || {
             if self.filter_number.get_value() == number {
@@ -461,10 +460,8 @@ impl App {
     }
 
     pub(crate) fn list_anew(self) {
-        let number = self.filter_number.get_value().wrapping_add(1);
-        self.filter_number.set_value(number);
+        let number = self.begin_list();
         let filter = self.filter.get_untracked();
-        self.search.set(None);
         spawn_local(async move {
             match self.read_feed(self.request()).await {
                 // Another filter was chosen meanwhile.
