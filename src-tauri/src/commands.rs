@@ -105,6 +105,7 @@ pub(crate) async fn open_editor(
 /// The first paint is done.
 #[tauri::command]
 pub(crate) async fn ready(shell: State<'_, Shell>, window: WebviewWindow) -> Result<(), Refusal> {
+    tracing::info!("the page is painted");
     if shell.set_ready() {
         window::show(&window);
     }

@@ -3,6 +3,7 @@
 use std::{
     fs,
     io::Read,
+    path::Path,
     process::Stdio,
     thread,
     time::{Duration, Instant},
@@ -20,41 +21,84 @@ use crate::{
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// The window on a display of its own, without a driver.
+struct Alone {
+    engram: Engram,
+    window: Running,
+    _display: Display,
+}
+
+impl Alone {
+    fn open(dir: &Path) -> Self {
+        let repo = Repository::of_this_project(dir);
+        let engram = Engram::new(dir, &repo.root);
+        let display = Display::start(dir);
+        let mut window = display.command(desktop().to_owned());
+        window
+            .args(&engram.place)
+            .env("WEBKIT_DISABLE_DMABUF_RENDERER", "1")
+            .env("XDG_RUNTIME_DIR", dir)
+            .stderr(Stdio::piped());
+        Self {
+            window: Running::start(&mut window),
+            engram,
+            _display: display,
+        }
+    }
+
+    /// Waits until the log says something for this time, counted from 1.
+    fn wait(&self, what: &str, times: usize) {
+        let begun = Instant::now();
+        while log(&self.engram.place[1]).matches(what).count() < times {
+            assert!(begun.elapsed() < PATIENCE, "{what}: not {times} times");
+            thread::yield_now();
+        }
+    }
+
+    /// The process of the page; the window itself is what `setpriv` became.
+    fn page(&self) -> Option<Pid> {
+        process(|name, parent| name.starts_with("WebKitWeb") && parent == self.window.0.id())
+    }
+
+    fn kill_page(&self) {
+        let begun = Instant::now();
+        let page = loop {
+            match self.page() {
+                Some(page) => break page,
+                None => assert!(begun.elapsed() < PATIENCE, "the page has no process"),
+            }
+        };
+        kill_process(page, Signal::KILL).unwrap();
+    }
+}
+
 #[test]
 fn a_page_that_dies_before_it_was_there_says_what_to_try() {
     let dir = tempfile::tempdir().unwrap();
-    let repo = Repository::of_this_project(dir.path());
-    let engram = Engram::new(dir.path(), &repo.root);
-    let display = Display::start(dir.path());
-    let mut window = display.command(desktop().to_owned());
-    window
-        .args(&engram.place)
-        .env("WEBKIT_DISABLE_DMABUF_RENDERER", "1")
-        .env("XDG_RUNTIME_DIR", dir.path())
-        .stderr(Stdio::piped());
-    let mut window = Running::start(&mut window);
-    let begun = Instant::now();
-    let page = loop {
-        // The window itself is what `setpriv` became; its log tells when it has a page.
-        let has_page = log(&engram.place[1]).contains("page=Started");
-        let page = process(|name, parent| name.starts_with("WebKitWeb") && parent == window.0.id());
-        if let (true, Some(page)) = (has_page, page) {
-            break page;
-        }
-        assert!(begun.elapsed() < PATIENCE, "the page has no process");
-        thread::yield_now();
-    };
-    kill_process(page, Signal::KILL).unwrap();
+    let mut alone = Alone::open(dir.path());
+    alone.wait("page=Started", 1);
+    alone.kill_page();
     let mut said = String::new();
-    window
-        .0
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut said)
-        .unwrap();
+    let mut stderr = alone.window.0.stderr.take().unwrap();
+    stderr.read_to_string(&mut said).unwrap();
     assert!(said.contains("--safe-graphics"), "{said}");
-    assert_eq!(window.0.wait().unwrap().code(), Some(1));
+    assert_eq!(alone.window.0.wait().unwrap().code(), Some(1));
+}
+
+#[test]
+fn a_page_that_dies_later_is_noticed_and_comes_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let alone = Alone::open(dir.path());
+    for deaths in 1..=2 {
+        alone.wait("the page is painted", deaths);
+        alone.kill_page();
+        let died = Instant::now();
+        alone.wait("the process of the page ended", deaths);
+        let noticed = died.elapsed();
+        println!("a dead page was noticed after {} ms", noticed.as_millis());
+        assert!(noticed < Duration::from_secs(1), "{noticed:?}");
+    }
+    alone.wait("the page is painted", 3);
 }
 
 #[test]

@@ -89,6 +89,11 @@ fn what_agents_learn_appears_in_the_window_with_the_lines_it_rests_on() {
     );
     let second = id(committed);
     shown(&window, &engram, &second);
+    // What that cost of its turn is in the status line.
+    let budget = "document.querySelector('[data-testid=budget]')?.textContent";
+    window.wait(&format!(
+        "{budget}?.startsWith('Codex') && {budget}.endsWith('spans 1/3')"
+    ));
     assert_eq!(window.count("[data-testid=feed-row]"), 2);
     assert_eq!(
         window.script("return window.openedOnce", json!([])),

@@ -67,18 +67,28 @@ pub fn engram() -> &'static Path {
 }
 
 fn build_engram() -> PathBuf {
+    build(&["--package=engram-cli"]);
+    desktop().with_file_name("engram")
+}
+
+/// What fills a home with very many engrams (`crates/engine/examples/many.rs`), built once for all tests.
+pub fn many() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        build(&["--workspace", "--example=many"]);
+        desktop().with_file_name("examples").join("many")
+    })
+}
+
+fn build(what: &[&str]) {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut build = Command::new(cargo);
     build
-        .args(["build", "--quiet", "--package", "engram-cli"])
-        .args(["--features", "engram-cli/dashboard"])
+        .args(["build", "--quiet", "--features=engram-cli/dashboard"])
+        .args(what)
         .current_dir(workspace());
     let status = build.status().expect("cargo can be started");
-    assert!(
-        status.success(),
-        "`cargo build -p engram-cli` failed: see above"
-    );
-    desktop().with_file_name("engram")
+    assert!(status.success(), "`cargo build` failed: see above");
 }
 
 /// The window, built by cargo for this test; or `$ENGRAM_DESKTOP` as it is.

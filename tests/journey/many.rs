@@ -1,9 +1,17 @@
 //! The feed with more engrams than the page keeps: both ends a key away, little drawn, nothing moved.
 
+use std::process::Command;
+
+use engram_engine::{Engine, Options};
+use engram_model::{Caller, Change, Feed, Reply, Request};
 use serde_json::{Value, json};
 
 use crate::{
-    editor::Editor, engram::Engram, machine::desktop, repository::Repository, window::Window,
+    editor::Editor,
+    engram::Engram,
+    machine::{self, desktop, ok},
+    repository::Repository,
+    window::Window,
 };
 
 /// More than the page keeps.
@@ -14,6 +22,44 @@ const DRAWN: u64 = 60;
 fn drafts(from: usize, to: usize) -> Vec<Value> {
     let draft = |n: usize| json!({"claim": format!("Item number{n} is known."), "pointers": ["repo:NOTES.md#L1@HEAD"]});
     (from..to).map(draft).collect()
+}
+
+/// Writes so many engrams; their ids, oldest first.
+fn filled(engram: &Engram, repo: &Repository, count: usize) -> Vec<String> {
+    repo.change(
+        "src/file0.rs",
+        "fn one() {}\n".repeat(50).as_str(),
+        "Add a file",
+    );
+    let [_, home, _, root] = &engram.place;
+    ok(Command::new(machine::many()).args([home, root, &(count - 1).to_string()]));
+    let engine = Engine::open(Options {
+        home: home.into(),
+        repo: Some(root.into()),
+        from: root.into(),
+    })
+    .unwrap();
+    let (mut ids, mut before) = (Vec::new(), None);
+    loop {
+        let feed = Feed {
+            before,
+            ..Feed::default()
+        };
+        let Reply::Feed(page) = engine.handle(&Caller::User, Request::Feed(feed)).unwrap() else {
+            panic!("no page")
+        };
+        ids.extend(page.entries.into_iter().filter_map(|it| match it.change {
+            Change::Stored(engram) => Some(engram.id.to_string()),
+            _ => None,
+        }));
+        match page.next {
+            Some(next) => before = Some(next),
+            None => break,
+        }
+    }
+    ids.reverse();
+    assert_eq!(ids.len(), count);
+    ids
 }
 
 /// Where the feed stands: the first row that is whole on the screen, how far down, how many are drawn.
@@ -40,7 +86,7 @@ fn a_long_feed_is_walked_from_end_to_end() {
     let dir = tempfile::tempdir().unwrap();
     let repo = Repository::of_this_project(dir.path());
     let engram = Engram::new(dir.path(), &repo.root);
-    let ids = engram.put(dir.path(), &drafts(0, MANY));
+    let ids = filled(&engram, &repo, MANY);
     let (oldest, newest) = (&ids[0], &ids[MANY - 1]);
     let editor = Editor::new(dir.path());
     let person = dir.path().join("person");

@@ -54,7 +54,9 @@ impl Repository {
 
     /// Replaces a file and commits that.
     pub fn change(&self, path: &str, text: &str, message: &str) {
-        fs::write(self.root.join(path), text).unwrap();
+        let file = self.root.join(path);
+        fs::create_dir_all(file.parent().expect("a folder")).unwrap();
+        fs::write(file, text).unwrap();
         self.commit(message);
     }
 

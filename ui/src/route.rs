@@ -26,6 +26,7 @@ impl Route {
                 "kind" => filter.kinds.extend(value.parse::<Kind>().ok()),
                 "scope" => filter.scopes.extend(value.parse::<Scope>().ok()),
                 "type" => filter.fact_types.extend(value.parse::<FactType>().ok()),
+                "role" => filter.roles.push(value),
                 "agent" => filter.authors.push(value),
                 "topic" => filter.topic = value,
                 "verified" => {
@@ -74,6 +75,7 @@ impl Route {
         pairs.extend(it.kinds.iter().map(|it| ("kind", it.to_string())));
         pairs.extend(it.scopes.iter().map(|it| ("scope", it.to_string())));
         pairs.extend(it.fact_types.iter().map(|it| ("type", it.to_string())));
+        pairs.extend(it.roles.iter().map(|it| ("role", it.clone())));
         pairs.extend(it.authors.iter().map(|it| ("agent", it.clone())));
         if !it.topic.is_empty() {
             pairs.push(("topic", it.topic.clone()));
@@ -134,6 +136,11 @@ pub fn chips(filter: &Filter, offset: Offset) -> Vec<Chip> {
     for fact_type in &filter.fact_types {
         add("type", fact_type.to_string(), &|it| {
             it.fact_types.retain(|other| other != fact_type);
+        });
+    }
+    for role in &filter.roles {
+        add("role", role.clone(), &|it| {
+            it.roles.retain(|other| other != role);
         });
     }
     for author in &filter.authors {
@@ -254,7 +261,7 @@ mod tests {
     fn an_address_leads_back_to_the_same_place() {
         for query in [
             "",
-            "?kind=risk&kind=fact&scope=project&type=decision&agent=Claude%20Code&topic=ledger/locks&verified=no\
+            "?kind=risk&kind=fact&scope=project&type=decision&role=programmer&agent=Claude%20Code&topic=ledger/locks&verified=no\
              &since=2026-11-20&until=2026-11-22&q=50%25%20%26%20more&id=01ARZ3NDEKTSV4RRFFQ69G5FAV",
             "?verified=yes",
             "?q=%C3%A9%F0%9F%A6%80",

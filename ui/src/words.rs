@@ -1,6 +1,9 @@
 //! Times, states and digests as a person reads them.
 
-use engram_model::{Engram, Evidence, Kind, Lines, Media, MediaKind, Pointer, Reading, Standing};
+use engram_model::{
+    Budget, Engram, Evidence, Kind, Lines, Media, MediaKind, Meter, Pointer, Reading, Spending,
+    Standing,
+};
 use jiff::{Timestamp, tz::Offset};
 
 /// What became of a claim, as it is shown on its row.
@@ -278,6 +281,45 @@ pub fn count(number: u64, one: &str, many: &str) -> String {
     )
 }
 
+/// What is used of a meter, and its limit.
+pub fn meter(it: Meter) -> String {
+    format!(
+        "{}/{}",
+        thousands(it.used.into()),
+        thousands(it.limit.into())
+    )
+}
+
+/// Of the meters that count pointers, the fullest, with its name.
+pub fn fullest(budget: &Budget) -> (&'static str, Meter) {
+    let meters = [
+        ("events", budget.sam_items),
+        ("sections", budget.artifact_sections),
+        ("spans", budget.repo_spans),
+    ];
+    let fullest = meters
+        .into_iter()
+        .max_by(|(_, a), (_, b)| a.share().total_cmp(&b.share()));
+    fullest.unwrap_or(("spans", budget.repo_spans))
+}
+
+/// All that an agent has spent in its turn, as a sentence.
+pub fn spent(it: &Spending) -> String {
+    let of = |it: Meter, what| {
+        let (used, limit) = (thousands(it.used.into()), thousands(it.limit.into()));
+        format!("{used} of {limit} {what}")
+    };
+    let Spending { agent, budget, .. } = it;
+    format!(
+        "{} in this turn: {}, {}, {}, {}",
+        visible(agent),
+        of(budget.tokens, "tokens"),
+        of(budget.repo_spans, "source spans"),
+        of(budget.artifact_sections, "sections"),
+        of(budget.sam_items, "events"),
+    )
+}
+
 fn is_hidden(c: char) -> bool {
     matches!(c, '\u{200E}' | '\u{200F}' | '\u{061C}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
         || (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
@@ -361,6 +403,44 @@ mod tests {
             Clock::new(f64::NAN, f64::INFINITY).ago(Timestamp::UNIX_EPOCH),
             "now"
         );
+    }
+
+    #[test]
+    fn what_an_agent_spent_is_said_by_its_fullest_meter() {
+        let meter = |used, limit| Meter { used, limit };
+        for (spans, sections, events, want) in [
+            ((0, 3), (0, 2), (0, 2), ("spans", "0/3")),
+            ((2, 3), (1, 2), (0, 2), ("spans", "2/3")),
+            ((1, 3), (1, 2), (1, 2), ("sections", "1/2")),
+            ((2, 3), (0, 2), (2, 2), ("events", "2/2")),
+            ((0, 0), (0, 0), (0, 1_000), ("spans", "0/0")),
+        ] {
+            let budget = Budget {
+                turn: String::new(),
+                repo_spans: meter(spans.0, spans.1),
+                artifact_sections: meter(sections.0, sections.1),
+                sam_items: meter(events.0, events.1),
+                tokens: meter(96, 1_200),
+            };
+            let (what, fullest) = fullest(&budget);
+            assert_eq!((what, &*super::meter(fullest)), want);
+        }
+        let spending = Spending {
+            agent: "programmer\u{202e}".to_owned(),
+            budget: Budget {
+                turn: String::new(),
+                repo_spans: meter(2, 3),
+                artifact_sections: meter(0, 2),
+                sam_items: meter(0, 2),
+                tokens: meter(96, 1_200),
+            },
+            until: Timestamp::UNIX_EPOCH,
+        };
+        let said = spent(&spending);
+        assert!(said.ends_with(
+            " in this turn: 96 of 1,200 tokens, 2 of 3 source spans, 0 of 2 sections, 0 of 2 events"
+        ));
+        assert!(!said.contains('\u{202e}'), "{said}");
     }
 
     #[test]

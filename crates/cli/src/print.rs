@@ -2,7 +2,9 @@
 
 use std::{fmt::Write as _, io::Write as _};
 
-use engram_model::{Change, CheckReply, Engram, Entry, Evidence, Reply, StatusReply, Verdict};
+use engram_model::{
+    Budget, Change, CheckReply, Engram, Entry, Evidence, Meter, Reply, StatusReply, Verdict,
+};
 use serde_json::{Value, json};
 
 pub(crate) fn reply(reply: &Reply, as_json: bool) {
@@ -212,8 +214,25 @@ fn status(it: &StatusReply) -> String {
         ),
         None => "no repository here".to_owned(),
     };
+    let spending = it.spending.as_ref().map_or_else(String::new, |it| {
+        let of = |meter: Meter, what| format!("{}/{} {what}", meter.used, meter.limit);
+        let Budget {
+            repo_spans,
+            artifact_sections,
+            sam_items,
+            tokens,
+            ..
+        } = it.budget;
+        let meters = [
+            of(tokens, "tokens"),
+            of(repo_spans, "spans"),
+            of(artifact_sections, "sections"),
+            of(sam_items, "events"),
+        ];
+        format!("\n{} in its turn: {}", plain(&it.agent), meters.join(", "))
+    });
     format!(
-        "{place}\n{} engrams, {} agents, entry {} (index at {})\nhome {}\n{}",
+        "{place}\n{} engrams, {} agents, entry {} (index at {}){spending}\nhome {}\n{}",
         it.engrams,
         it.agents,
         it.head,

@@ -19,8 +19,8 @@ use crate::Engine;
 const BATCH: Duration = Duration::from_millis(50);
 /// The same where more come than anybody reads: each delivery redraws the list.
 const FLOOD: Duration = Duration::from_millis(500);
-/// Entries of one delivery that make a flood.
-const MANY: usize = 20;
+/// Entries of one delivery that make a flood, until fewer come in all that time.
+const MANY: usize = 3;
 /// The index commits at most this often: a commit costs more than a search over a short tail.
 const INDEX_PAUSE: Duration = Duration::from_millis(200);
 
@@ -95,7 +95,7 @@ impl Engine {
                         Ok(page) => match page.entries.last() {
                             Some(last) => {
                                 seen = last.seq;
-                                if page.entries.len() > MANY {
+                                if page.entries.len() >= MANY {
                                     pause = FLOOD;
                                 }
                                 each(page.entries);

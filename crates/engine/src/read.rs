@@ -4,12 +4,16 @@ use engram_gateway::budget;
 use engram_model::{
     Blame, Caller, Code, Engram, EngramId, Evidence, Facets, Feed, FeedPage, Filter, LineReply,
     LineView, Pointer, PointerInput, ProjectId, ProjectStatus, Refusal, RunId, Scope, SourceReply,
-    SourceView, Standing, StatusReply, Target, Voice,
+    SourceView, Spending, Standing, StatusReply, Target, Voice,
 };
 use engram_pointers::{Repo, Shelf, View};
-use engram_store::Agent;
+use engram_store::{Agent, Reader};
+use jiff::SignedDuration;
 
 use crate::{Engine, HomeShelf, agents::spend_of, not_found, project};
+
+/// Most agents in a turn that are compared for what they spent.
+const SPENDERS: usize = 100;
 
 impl Engine {
     pub(crate) fn get(&self, caller: &Caller, id: EngramId) -> Result<Engram, Refusal> {
@@ -196,10 +200,28 @@ impl Engine {
                 watching: watching.clone(),
                 agents: it.count_agents(project)?,
                 budget,
+                spending: match id {
+                    Some(id) if user => self.spending(it, id)?,
+                    _ => None,
+                },
                 home: user.then(|| self.store.home().display().to_string()),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
             })
         })
+    }
+
+    /// Of the agents that are in a turn, the one that is nearest to a limit.
+    fn spending(&self, it: &Reader<'_>, project: ProjectId) -> Result<Option<Spending>, Refusal> {
+        let limits = &self.config.limits.deref;
+        let idle = SignedDuration::from_secs(limits.turn_idle_seconds);
+        let spenders = it.spenders(project, self.now() - idle, SPENDERS)?;
+        let all = spenders.into_iter().rev().map(|it| Spending {
+            agent: it.label,
+            budget: budget(limits, &spend_of(it.spend), &it.turn),
+            until: it.last_call + idle,
+        });
+        // Of two that are as near, the later caller.
+        Ok(all.max_by(|a, b| a.budget.fullest().total_cmp(&b.budget.fullest())))
     }
 
     /// The project that a caller works on; the home itself where there is no repository.

@@ -26,6 +26,9 @@ pub struct Filter {
     /// Of one of these fact types.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fact_types: Vec<FactType>,
+    /// By an agent in one of these roles, see [`role_of`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub roles: Vec<String>,
     /// By one of these, as [`Engram::provenance`] names them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub authors: Vec<String>,
@@ -80,6 +83,7 @@ impl Filter {
         any(&self.kinds, &it.kind)
             && any(&self.scopes, &it.scope)
             && any(&self.fact_types, &it.fact_type)
+            && self.has_role(&it.provenance.created_by)
             && any(&self.authors, &it.provenance.created_by)
             && self.verified.is_none_or(|wanted| wanted == it.verified)
             && self.has_health(it)
@@ -96,6 +100,11 @@ impl Filter {
             || topic
                 .strip_prefix(wanted)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// Whether an agent of this name is in one of the roles that are asked for.
+    pub fn has_role(&self, name: &str) -> bool {
+        self.roles.is_empty() || self.roles.iter().any(|it| it == role_of(name))
     }
 
     fn has_health(&self, it: &Engram) -> bool {
@@ -128,6 +137,21 @@ impl Filter {
     }
 }
 
+/// The role that an agent of this name is in (seed 001, section 11): those who share one are numbered,
+/// `programmer-1` and `programmer-2`.
+pub fn role_of(name: &str) -> &str {
+    match name.rsplit_once('-') {
+        Some((role, number))
+            if !role.is_empty()
+                && !number.is_empty()
+                && number.bytes().all(|it| it.is_ascii_digit()) =>
+        {
+            role
+        }
+        _ => name,
+    }
+}
+
 /// How many engrams each value of a list would leave, the other lists being as they are.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -140,6 +164,8 @@ pub struct Facets {
     pub scopes: Vec<(Scope, u64)>,
     /// By fact type.
     pub fact_types: Vec<(FactType, u64)>,
+    /// By role, of those that are not the name of their only agent; the 40 with most.
+    pub roles: Vec<(String, u64)>,
     /// By author; the 40 with most.
     pub authors: Vec<(String, u64)>,
     /// By topic; the 40 with most.

@@ -32,7 +32,7 @@ pub use engram::{
     Draft, Durability, Engram, FactType, Figures, Kind, MemoryOp, NewEngram, Provenance, Scope,
     Source,
 };
-pub use filter::{Facets, Filter, Voice};
+pub use filter::{Facets, Filter, Voice, role_of};
 pub use hash_keys::{HashKeys, concept_keys, hash_keys, wire_hash_keys};
 pub use health::{Anchored, CheckReply, CheckedEngram, CheckedPointer, Evidence, Health};
 pub use id::{AgentId, EngramId, EventId, LineageId, ProjectId, RunId};
@@ -43,7 +43,7 @@ pub use refusal::{Code, Refusal};
 pub use request::{
     Budget, Caller, Deref, Dereferenced, Feed, FeedPage, Finding, ForgetReply, Meter, Note,
     NoteReply, ProjectStatus, PutReply, Query, QueryReply, Reply, Request, SAMPLE, SampleReply,
-    StatusReply, Verdict,
+    Spending, StatusReply, Verdict,
 };
 #[cfg(feature = "schema")]
 pub use schema::schemas;

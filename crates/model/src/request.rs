@@ -300,6 +300,13 @@ pub struct Meter {
     pub limit: u32,
 }
 
+impl Meter {
+    /// How much of it is used: 1 is all.
+    pub fn share(&self) -> f64 {
+        f64::from(self.used) / f64::from(self.limit.max(1))
+    }
+}
+
 /// What an agent has spent in its turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -314,6 +321,30 @@ pub struct Budget {
     pub sam_items: Meter,
     /// Tokens of all excerpts.
     pub tokens: Meter,
+}
+
+impl Budget {
+    /// How much of the fullest meter is used: 1 is all.
+    pub fn fullest(&self) -> f64 {
+        let meters = [
+            self.repo_spans,
+            self.artifact_sections,
+            self.sam_items,
+            self.tokens,
+        ];
+        meters.iter().map(Meter::share).fold(0.0, f64::max)
+    }
+}
+
+/// An agent in its turn, and what it has spent there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spending {
+    /// What it calls itself; display only.
+    pub agent: String,
+    /// What it has spent.
+    pub budget: Budget,
+    /// When the turn ends, unless it calls again.
+    pub until: Timestamp,
 }
 
 /// An event for the episodic plane.
@@ -398,6 +429,10 @@ pub struct StatusReply {
     /// The caller's budget; absent for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
+    /// Of the agents that are in a turn, the one that is nearest to a limit; for the user only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub spending: Option<Spending>,
     /// Claims whose evidence was edited or is gone in this working tree.
     #[serde(default)]
     pub drifted: u64,

@@ -28,6 +28,19 @@ pub struct Agent {
     pub last_call: Timestamp,
 }
 
+/// What one agent has spent in the turn that it is in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spender {
+    /// What it calls itself; display only.
+    pub label: String,
+    /// Its turn.
+    pub turn: String,
+    /// When it last called.
+    pub last_call: Timestamp,
+    /// What it spent.
+    pub spend: SpendRow,
+}
+
 /// What one agent spent in one turn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SpendRow {
@@ -81,6 +94,43 @@ impl Reader<'_> {
             .prepare_cached("SELECT count(*) FROM agent WHERE project = ?1")?
             .query_row([project.to_string()], |row| row.get(0))?;
         Ok(count as u64)
+    }
+
+    /// The agents of a project that called at this time or later and spent anything in their turn, the
+    /// latest first and no more than `most`.
+    pub fn spenders(
+        &self,
+        project: ProjectId,
+        since: Timestamp,
+        most: usize,
+    ) -> Result<Vec<Spender>> {
+        let mut found = self.0.prepare_cached(
+            "SELECT label, agent.turn, last_call, repo_spans, artifact_sections, sam_items, tokens
+             FROM agent JOIN spend ON spend.agent = agent.handle AND spend.turn = agent.turn
+             WHERE project = ?1 AND last_call >= ?2 ORDER BY last_call DESC LIMIT ?3",
+        )?;
+        let rows = found.query_map(
+            params![project.to_string(), since.as_microsecond(), most as i64],
+            |row| {
+                let spend = SpendRow {
+                    repo_spans: row.get(3)?,
+                    artifact_sections: row.get(4)?,
+                    sam_items: row.get(5)?,
+                    tokens: row.get(6)?,
+                };
+                Ok((row.get(0)?, row.get(1)?, row.get::<_, i64>(2)?, spend))
+            },
+        )?;
+        rows.map(|row| {
+            let (label, turn, last_call, spend) = row?;
+            Ok(Spender {
+                label,
+                turn,
+                last_call: timestamp(last_call)?,
+                spend,
+            })
+        })
+        .collect()
     }
 
     /// What an agent spent in a turn.

@@ -1,37 +1,41 @@
 //! How many engrams each value of a filter would leave: from the table `tally`, or from the newest
 //! versions where the filter asks what is not counted there.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use engram_model::{Evidence, Facets, Filter, ProjectId};
+use engram_model::{Evidence, Facets, Filter, ProjectId, role_of};
 use rusqlite::{Row, params_from_iter};
 
 use crate::{Reader, Result, filter::Where};
 
-/// Most authors and topics that are counted.
+/// Most authors, roles and topics that are counted.
 const MOST_VALUES: usize = 40;
 
 /// What the versions of a row of `tally` have in common, and how many they are.
 struct Alike {
-    /// As [`Lists`] has them.
+    /// In the order of [`LISTS`].
     values: [String; LISTS],
     versions: u64,
 }
 
-/// Kind, scope, fact type, verified, author, topic.
-const LISTS: usize = 6;
+/// Kind, scope, fact type, verified, author, topic, role.
+const LISTS: usize = 7;
+const ROLE: usize = 6;
 const COLUMNS: &str = "kind, scope, fact_type, CAST(verified AS TEXT), by, topic";
 
 impl Alike {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let by: String = row.get(4)?;
+        let role = role_of(&by).to_owned();
         Ok(Self {
             values: [
                 row.get(0)?,
                 row.get(1)?,
                 row.get(2)?,
                 row.get(3)?,
-                row.get(4)?,
+                by,
                 row.get(5)?,
+                role,
             ],
             versions: row.get::<_, i64>(6)? as u64,
         })
@@ -39,7 +43,7 @@ impl Alike {
 
     /// Which lists of the filter leave it out.
     fn against<'a>(&'a self, filter: &'a Filter) -> impl Iterator<Item = usize> + 'a {
-        let [kind, scope, fact_type, verified, by, topic] = &self.values;
+        let [kind, scope, fact_type, verified, by, topic, _] = &self.values;
         let any = |is_empty: bool, found: bool| is_empty || found;
         let admitted = [
             any(
@@ -57,6 +61,7 @@ impl Alike {
             filter.verified.is_none_or(|it| it == (verified == "1")),
             any(filter.authors.is_empty(), filter.authors.contains(by)),
             filter.has_topic(topic),
+            filter.has_role(by),
         ];
         (0..LISTS).filter(move |list| !admitted[*list])
     }
@@ -67,6 +72,8 @@ impl Alike {
 struct Counts {
     total: u64,
     by_value: [HashMap<String, u64>; LISTS],
+    /// Roles that are not the name of their only agent.
+    shared: HashSet<String>,
 }
 
 impl Counts {
@@ -84,6 +91,10 @@ impl Counts {
     }
 
     fn count(&mut self, list: usize, it: &Alike) {
+        let [.., by, _, role] = &it.values;
+        if list == ROLE && by != role && !self.shared.contains(role) {
+            self.shared.insert(role.clone());
+        }
         let counts = &mut self.by_value[list];
         match counts.get_mut(&it.values[list]) {
             Some(count) => *count += it.versions,
@@ -130,6 +141,9 @@ impl Reader<'_> {
         topics.retain(|(topic, _)| !topic.is_empty());
         topics.truncate(MOST_VALUES);
         let mut authors = counts.sorted(4);
+        let mut roles = counts.sorted(ROLE);
+        roles.retain(|(role, _)| counts.shared.contains(role));
+        roles.truncate(MOST_VALUES);
         authors.truncate(MOST_VALUES);
         let verified = counts.sorted(3).into_iter();
         Ok(Facets {
@@ -138,6 +152,7 @@ impl Reader<'_> {
             scopes: known(counts.sorted(1)),
             fact_types: known(counts.sorted(2)),
             verified: verified.map(|(word, n)| (word == "1", n)).collect(),
+            roles,
             authors,
             topics,
             health: self.standings(project, worktree, filter)?,

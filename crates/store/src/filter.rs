@@ -1,6 +1,6 @@
 //! A filter of the feed as SQL. What it admits is what [`Filter::admits`] does.
 
-use engram_model::{Evidence, Filter, ProjectId};
+use engram_model::{Evidence, Filter, ProjectId, role_of};
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, ToSql, params};
 
@@ -53,6 +53,10 @@ impl Where {
                 let values: Vec<String> = wanted.into_iter().map(|word| it.value(word)).collect();
                 it.and(&format!("engram.{column} IN ({})", values.join(", ")));
             }
+        }
+        if !filter.roles.is_empty() {
+            let roles: Vec<String> = filter.roles.iter().map(|role| it.role(role)).collect();
+            it.and(&format!("({})", roles.join(" OR ")));
         }
         if let Some(verified) = filter.verified {
             let verified = it.value(verified);
@@ -115,6 +119,25 @@ impl Where {
              OR (engram.verified = 1 AND NOT EXISTS (SELECT 1 {row}) AND EXISTS
              (SELECT 1 FROM look WHERE look.project = engram.project AND look.worktree = {tree})))"
         )
+    }
+
+    /// That an agent is in a role: of its name, or numbered.
+    fn role(&mut self, role: &str) -> String {
+        let by = "engram.by";
+        if role.is_empty() {
+            return format!("{by} = ''");
+        }
+        let dash = format!("{role}-");
+        let length = self.value(dash.chars().count() as i64);
+        let dash = self.value(dash);
+        let numbered = format!(
+            "(substr({by}, 1, {length}) = {dash} AND length({by}) > {length}
+              AND substr({by}, {length} + 1) NOT GLOB '*[^0-9]*')"
+        );
+        match role_of(role) == role {
+            true => format!("({by} = {} OR {numbered})", self.value(role.to_owned())),
+            false => numbered,
+        }
     }
 
     /// That a word is in one of the places where words are looked for. A list is JSON: where the word

@@ -25,7 +25,7 @@ mod journal;
 mod projects;
 mod readers;
 
-pub use agents::{Agent, SpendRow};
+pub use agents::{Agent, SpendRow, Spender};
 pub use db::{Reader, Store, Writer};
 pub use doorbell::{Doorbell, Listener};
 pub use engrams::CommitCount;

@@ -1,9 +1,15 @@
-//! The panel of the filter in a small window, by keys alone.
+//! The filter: its panel in a small window, by keys alone; and words that are looked for in more than one
+//! stretch of the journal.
+
+use std::process::Command;
 
 use serde_json::json;
 
 use super::{server::Server, shop::Shop};
-use crate::window::Window;
+use crate::{
+    machine::{self, ok},
+    window::Window,
+};
 
 const TAB: &str = "\u{E004}";
 const ENTER: &str = "\u{E007}";
@@ -127,4 +133,63 @@ fn a_search_among_claims_in_doubt_does_not_say_that_there_are_none() {
     window.click("[data-testid=no-match] button:last-child");
     window.wait(&rows(3));
     assert_eq!(window.text(".list h1"), "Drift");
+}
+
+/// Holds back what is asked for beyond the first stretch of a filter, until `go()`.
+const HOLD: &str = "const real = window.fetch;
+    window.held = [];
+    window.fetch = (...args) => args[1].body.includes('\"before\"')
+        ? new Promise(go => held.push(go)).then(() => real(...args)) : real(...args);
+    window.go = () => held.shift()();";
+
+#[test]
+fn a_long_search_says_how_far_it_is_and_stops_and_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::empty(dir.path());
+    shop.write("src/file0.rs", "fn one() {}\n".repeat(50));
+    shop.commit("Add a file");
+    // Three stretches, of which the last has it.
+    ok(Command::new(machine::many())
+        .args([&shop.home, &shop.repo])
+        .arg("21000"));
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    window.wait("document.querySelector('[data-testid=feed-row]')");
+    window.script(HOLD, json!([]));
+    let says = |word: &str| {
+        let text = "document.querySelector('[data-testid=searching]')?.textContent";
+        window.wait(&format!(
+            "{text}?.startsWith('{word}') && held.length === {}",
+            u8::from(word == "Looking")
+        ));
+    };
+    let done = || {
+        let done = window.script(
+            "return document.querySelector('[data-testid=searching] progress').value",
+            json!([]),
+        );
+        done.as_u64().unwrap()
+    };
+
+    window.keys("/svc0000500");
+    says("Looking");
+    assert!((40..60).contains(&done()), "{}", done());
+    // What is on its way comes; nothing is asked for after it.
+    window.keys(ESCAPE);
+    window.wait("document.querySelector('[data-testid=search-button]')?.textContent === 'Go on'");
+    window.script("go()", json!([]));
+    window.wait("document.querySelector('[data-testid=searching] progress').value > 80");
+    says("Stopped");
+    assert_eq!(window.count("[data-testid=no-match]"), 0);
+    // It goes on where it stopped, and finds.
+    window.click("[data-testid=search-button]");
+    says("Looking");
+    window.script("go()", json!([]));
+    window.wait(&rows(1));
+    assert!(
+        window
+            .text("[data-testid=feed-row] p")
+            .contains("svc0000500")
+    );
+    assert_eq!(window.count("[data-testid=searching]"), 0);
 }

@@ -40,6 +40,11 @@ impl App {
 pub(crate) fn FilterBar() -> impl IntoView {
     let app = App::here();
     let leave = move |event: ev::KeyboardEvent| match event.key().as_str() {
+        // The browser would empty the field.
+        "Escape" if app.is_searching() => {
+            event.prevent_default();
+            app.stop_search();
+        }
         "Escape" => {
             app.refilter(|it| it.text.clear(), false);
             dom::focus("feed");
@@ -120,7 +125,9 @@ struct Value {
 }
 
 /// What the values are of, in the order in which they are listed.
-const SORTS: [&str; 6] = ["Kind", "Evidence", "Agent", "Topic", "Scope", "Type"];
+const SORTS: [&str; 7] = [
+    "Kind", "Evidence", "Role", "Agent", "Topic", "Scope", "Type",
+];
 type Groups = [Vec<Value>; SORTS.len()];
 
 /// The id of the panel.
@@ -323,6 +330,7 @@ fn groups(app: App, facets: &Facets, filter: &Filter) -> Groups {
             |it| words::kind(*it),
         ),
         verified.into_iter().chain(health).collect(),
+        listed(filter, &facets.roles, |it| &mut it.roles, |it| it),
         listed(
             filter,
             &facets.authors,

@@ -95,6 +95,8 @@ pub(crate) fn Gallery() -> impl IntoView {
                 <Frame title="connecting" set=|_| ()><super::StatusLine /></Frame>
                 <Frame title="live" set=|app| app.link.set(Link::Live)><super::StatusLine /></Frame>
                 <Frame title="paused" set=paused><super::StatusLine /></Frame>
+                <Frame title="an agent reads" set=|app| spending(app, 2)><super::StatusLine /></Frame>
+                <Frame title="an agent has spent its turn" set=|app| spending(app, 3)><super::StatusLine /></Frame>
                 <Frame title="disconnected" set=lost><super::StatusLine /></Frame>
             </Part>
         </main>
@@ -384,6 +386,7 @@ fn panel(app: App) {
     app.facets.set(Some(Facets {
         total: 2,
         kinds: KINDS.iter().map(|it| (*it, 1)).collect(),
+        roles: vec![("programmer".to_owned(), 2)],
         authors: vec![("architect".to_owned(), 1), (String::new(), 1)],
         verified: vec![(true, 2)],
         health: vec![(Evidence::EvidenceGone, 1)],
@@ -395,6 +398,19 @@ fn panel(app: App) {
 
 fn no_drift(app: App) {
     load(app, &[], drifted());
+}
+
+/// An agent that has read so many spans.
+fn spending(app: App, spans: u32) {
+    let status = serde_json::from_value(json!({
+        "status": "ready", "next": "", "engrams": 8, "head": 8, "indexed": 8, "agents": 4, "version": "",
+        "project": {"name": "shop", "branch": "main"},
+        "spending": {"agent": "programmer-2", "until": "2100-01-01T00:00:00Z", "budget": {
+            "turn": "1", "repo_spans": {"used": spans, "limit": 3}, "artifact_sections": {"used": 0, "limit": 2},
+            "sam_items": {"used": 1, "limit": 2}, "tokens": {"used": 206 * spans, "limit": 1_200}}},
+    }));
+    app.status.set(status.ok());
+    app.link.set(Link::Live);
 }
 
 fn lost(app: App) {

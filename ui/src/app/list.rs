@@ -6,11 +6,18 @@ use engram_model::{Density, Engram, EngramId, Filter};
 use leptos::{html, prelude::*, task::spawn_local};
 use wasm_bindgen::{JsCast, prelude::Closure};
 
-use super::{dom, drift::drifted, filter, first_run, icons::Icon, state::App, states};
+use super::{
+    dom,
+    drift::drifted,
+    filter, first_run,
+    row::{self, Drawn, Row, Shown, ShownAt},
+    state::App,
+    states,
+};
 use crate::{
     feed::{Feed, MOST},
     layout::Layout,
-    words::{self, State},
+    words,
 };
 
 /// Heights of a row whose claim takes one line, or two (`list.css` has the same).
@@ -51,15 +58,19 @@ pub(crate) fn List() -> impl IntoView {
     let holding = move || app.status.get().map(|it| words::thousands(it.engrams));
     let is_plain = move || app.filter.with(|it| it.is_empty() || *it == drifted());
     let left = move || {
-        let is_on = !app.filter.with(Filter::is_empty);
-        let facets = is_on.then(|| app.facets.get()).flatten();
-        facets.map(|it| {
-            let more = if it.partial { " or more" } else { "" };
-            let found = if is_plain() { "" } else { " found" };
-            format!("{}{more}{found}", words::thousands(it.total))
-        })
+        let facets = app.facets.get()?;
+        let more = match facets.partial {
+            true if facets.total == 0 => return None, // it is still looked for
+            true => " or more",
+            false => "",
+        };
+        let found = if is_plain() { "" } else { " found" };
+        Some(format!("{}{more}{found}", words::thousands(facets.total)))
     };
-    let count = move || left().or_else(holding);
+    let count = move || match app.filter.with(Filter::is_empty) {
+        true => holding(),
+        false => left(),
+    };
     let counted = move || match is_plain() {
         true if app.is_drift() => "Claims in doubt",
         true => "Engrams that hold now",
@@ -96,7 +107,7 @@ fn Rows() -> impl IntoView {
     Effect::new(move |_| {
         let width = at.with(|it| it.width);
         if let (Some(id), true) = (app.expanded.get(), width > 0) {
-            request_animation_frame(move || grown.set(dom::height_within(&row_id(id))));
+            request_animation_frame(move || grown.set(dom::height_within(&row::element_id(id))));
         }
     });
     let rows = Memo::new_with_compare(move |_| app.rows(), |_, _| true);
@@ -116,15 +127,40 @@ fn Rows() -> impl IntoView {
         let View { scroll, height, .. } = at.get();
         layout.with(|layout| layout.window(scroll, height, SPARE))
     });
-    let drawn = move || -> Vec<EngramId> {
+    let shown = move || -> Vec<Shown> {
+        let (selected, whole) = (app.selected.get(), app.expanded.get());
         let range = window.get();
-        rows.with(|rows| {
-            rows.get(range)
-                .unwrap_or_default()
-                .iter()
-                .map(|it| it.id)
-                .collect()
-        })
+        let (clock, rows, layout) = (app.clock.get(), rows.read(), layout.read());
+        let feed = app.feed.read();
+        let of = feed.next_page().is_none().then(|| layout.len());
+        let shown = |(index, engram): (usize, &Arc<Engram>)| {
+            let (top, bottom) = (layout.top(index), layout.top(index + 1));
+            Shown {
+                engram: engram.clone(),
+                state: feed.state(engram, clock.now),
+                ago: clock.ago(engram.recorded_at),
+                index,
+                of,
+                top,
+                height: bottom - top,
+                is_short: bottom - top <= ONE_LINE,
+                is_selected: selected == Some(engram.id),
+                is_whole: whole == Some(engram.id),
+            }
+        };
+        let drawn = rows.get(range.clone()).unwrap_or_default();
+        range.zip(drawn).map(shown).collect()
+    };
+    let signals = StoredValue::new(Drawn::default());
+    let list = RwSignal::new(0);
+    let drawn = move || {
+        let shown = shown();
+        let told = signals.try_update_value(|all| (all.tell(shown), all.list()));
+        let (told, now) = told.unwrap_or_default();
+        if list.get_untracked() != now {
+            list.set(now);
+        }
+        told
     };
 
     follow_size(box_ref, at);
@@ -223,151 +259,26 @@ fn Rows() -> impl IntoView {
 
     let active = move || {
         let selected = app.selected.get()?;
-        drawn().contains(&selected).then(|| row_id(selected))
+        let drawn = rows.read();
+        let drawn = drawn.get(window.get()).unwrap_or_default();
+        let is_drawn = drawn.iter().any(|it| it.id == selected);
+        is_drawn.then(|| row::element_id(selected))
     };
-    let shown = ShownAt::default();
+    let shown_at = ShownAt::new();
     let is_none = Memo::new(move |_| rows.with(Vec::is_empty));
     view! {
         <states::End rows />
         <div class="rows" class:bare=is_none id="feed" node_ref=box_ref tabindex="0" role="listbox" aria-label="Engrams, newest first"
             aria-activedescendant=active data-testid="feed" on:scroll=move |_| measure()>
             <div class="sheet" role="presentation" style:height=move || format!("{}px", layout.with(Layout::total))>
-                <For each=drawn key=|id| *id let:id>
-                    <Row id rows layout shown=shown.clone() />
+                <For each=move || [list.get()] key=|it| *it let:_list>
+                    <For each=drawn key=|(id, _)| *id let((id, row))>
+                        <Row id row shown_at />
+                    </For>
                 </For>
             </div>
         </div>
     }
-}
-
-fn row_id(id: EngramId) -> String {
-    format!("row-{id}")
-}
-
-#[component]
-fn Row(
-    id: EngramId,
-    rows: Memo<Vec<Arc<Engram>>>,
-    layout: Memo<Layout>,
-    shown: ShownAt,
-) -> impl IntoView {
-    let app = App::here();
-    let place = Memo::new(move |_| {
-        let index = rows.with(|rows| rows.iter().position(|it| it.id == id));
-        index.map(|it| {
-            (
-                it,
-                layout.with(|layout| (layout.top(it), layout.top(it + 1))),
-            )
-        })
-    });
-    let top = move || place.get().map_or(0, |(_, (top, _))| top);
-    let is_short = move || {
-        place
-            .get()
-            .is_some_and(|(_, (top, bottom))| bottom - top <= ONE_LINE)
-    };
-    let is_whole = Memo::new(move |_| app.expanded.get() == Some(id));
-    let height = move || {
-        let (_, (top, bottom)) = place.get().filter(|_| is_whole.get())?;
-        Some(format!("{}px", bottom - top))
-    };
-    let is_selected = Memo::new(move |_| app.selected.get() == Some(id));
-    let engram = Memo::new(move |_| app.feed.with(|feed| feed.get(id)));
-    let state = Memo::new(move |_| {
-        let engram = engram.get()?;
-        Some(
-            app.feed
-                .with(|feed| feed.state(&engram, app.clock.get().now)),
-        )
-    });
-
-    let node = NodeRef::<html::Div>::new();
-    node.on_load(move |element| shown.mark(id, element));
-    view! {
-        <div class="row" node_ref=node id=row_id(id) role="option" data-testid="feed-row" data-id=id.to_string()
-            class:selected=move || is_selected.get() class:short=move || is_short() && !is_whole.get() class:opened=is_whole style:height=height
-            aria-selected=move || is_selected.get().to_string()
-            aria-posinset=move || place.get().map(|(index, _)| (index + 1).to_string())
-            aria-setsize=move || match app.feed.with(Feed::next_page) {
-                Some(_) => "-1".to_owned(),
-                None => layout.with(Layout::len).to_string(),
-            }
-            style:transform=move || format!("translateY({}px)", top())
-            on:click=move |_| app.select(id)
-            on:dblclick=move |_| app.toggle_row()>
-            {move || engram.get().zip(state.get()).map(|(it, state)| row_content(app, &it, state))}
-            {move || engram.get().filter(|_| is_whole.get()).map(|it| row_more(&it))}
-        </div>
-    }
-}
-
-fn row_content(app: App, it: &Engram, state: State) -> impl IntoView + use<> {
-    let icon = if it.redacted {
-        Icon::Erased
-    } else {
-        Icon::Of(it.kind)
-    };
-    let claim = if it.redacted {
-        "Its text was erased.".to_owned()
-    } else {
-        words::visible(&it.claim)
-    };
-    let more = it.pointers.len().saturating_sub(1);
-    let first = it.pointers.first();
-    // Where the evidence is now; that it moved stands beside it.
-    let pointer = first
-        .and_then(|pointer| words::place_now(it, &pointer.to_string()))
-        .or_else(|| first.map(|pointer| pointer.label()))
-        .unwrap_or_default();
-    let (word, class) = match state.word() {
-        Some(word) => (word, "word gone"),
-        None => words::evidence(it),
-    };
-    let at = it.recorded_at;
-    let author = words::author(it).to_owned();
-    let (folder, file) = split(&pointer);
-    view! {
-        <span class="kind" title=words::kind(it.kind)>{icon.draw()}<span class="offscreen">{words::kind(it.kind)}</span></span>
-        <div class="said">
-            <p class:closed={state != State::Holds && !it.redacted} class:erased=it.redacted>{claim}</p>
-            <time datetime=at.to_string() title=dom::clock().moment(at)>{move || app.clock.get().ago(at)}</time>
-        </div>
-        <div class="meta">
-            <span class="from">
-                <span class="by">{author}</span>
-                <span class="pointer" title=pointer.clone()><span class="file">{file}</span><span class="folder">{folder}</span></span>
-                {(more > 0).then(|| view! { <span class="more">{format!("+{more}")}</span> })}
-            </span>
-            <span class=class data-testid="evidence">{word}</span>
-        </div>
-    }
-}
-
-/// What a row that is shown whole says besides: every pointer, and what the claim is.
-fn row_more(it: &Engram) -> impl IntoView + use<> {
-    let pointers = it.pointers.iter().map(|pointer| {
-        let place = words::place_now(it, &pointer.to_string()).unwrap_or_else(|| pointer.label());
-        view! { <li class="pointer">{place}</li> }
-    });
-    let said = [
-        words::kind(it.kind).to_owned(),
-        it.topic.clone(),
-        format!("confidence {:.2}", it.confidence),
-    ];
-    let said: Vec<String> = said.into_iter().filter(|it| !it.is_empty()).collect();
-    view! {
-        <div class="about-it" data-testid="row-more">
-            <p>{said.join(" · ")}</p>
-            <ul>{pointers.collect_view()}</ul>
-        </div>
-    }
-}
-
-/// The file first: a row has no room for all, and the folder can be cut.
-fn split(pointer: &str) -> (String, String) {
-    let (folder, file) = words::split_path(pointer);
-    (folder.trim_end_matches('/').to_owned(), file.to_owned())
 }
 
 /// Keeps the size of the list known.
@@ -448,27 +359,8 @@ impl Widths {
 }
 
 /// Begins again where far more rows were seen than are listed.
-fn forget_many<T>(all: &mut HashMap<EngramId, T>) {
+pub(super) fn forget_many<T>(all: &mut HashMap<EngramId, T>) {
     if all.len() > 4 * MOST {
         all.clear();
-    }
-}
-
-/// When each row was first on the screen: on the row as `data-shown-at`, so that it can be measured from outside.
-#[derive(Clone, Default)]
-struct ShownAt(Arc<std::sync::Mutex<HashMap<EngramId, f64>>>);
-
-impl ShownAt {
-    fn mark(&self, id: EngramId, element: web_sys::HtmlDivElement) {
-        let all = self.0.clone();
-        request_animation_frame(move || {
-            let now = js_sys::Date::now();
-            let at = all.lock().map_or(now, |mut all| {
-                forget_many(&mut all);
-                *all.entry(id).or_insert(now)
-            });
-            // An attribute that cannot be set is only missed by who measures.
-            let _ = element.set_attribute("data-shown-at", &format!("{at:.0}"));
-        });
     }
 }

@@ -20,6 +20,7 @@ mod overlay;
 mod pages;
 mod palette;
 mod repositories;
+mod row;
 mod settings;
 mod sides;
 mod source;
@@ -33,6 +34,7 @@ mod tauri;
 
 use std::time::Duration;
 
+use engram_model::Meter;
 use leptos::{ev, html, leptos_dom::helpers::window_event_listener, prelude::*, task::spawn_local};
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -141,6 +143,28 @@ pub(crate) fn StatusLine() -> impl IntoView {
     let told = move |what: fn(&engram_model::StatusReply) -> String| {
         move || app.status.get().map(|it| what(&it)).unwrap_or_default()
     };
+    // Of agents at work, the one that is nearest to a limit.
+    let spent = move || {
+        let now = app.clock.get().now;
+        let spending = app.status.get()?.spending.filter(|it| it.until > now)?;
+        let budget = &spending.budget;
+        let (what, pointers) = words::fullest(budget);
+        // A small window shows the fuller one.
+        let is_less = budget.tokens.share() < pointers.share();
+        let meters = [
+            ("tokens", budget.tokens, is_less),
+            (what, pointers, !is_less),
+        ];
+        let meter = |(what, it, is_less): (&'static str, Meter, bool)| {
+            view! { <span class:more=is_less class:spent={it.used >= it.limit}><i>{what}</i>" "{words::meter(it)}</span> }
+        };
+        Some(view! {
+            <span class="budget" data-testid="budget" title=words::spent(&spending)>
+                <b>{words::visible(&spending.agent)}</b>
+                {meters.map(meter)}
+            </span>
+        })
+    };
     view! {
         <footer class="status">
             <span class="link" data-testid="link" data-state=move || link().0>{move || link().1}</span>
@@ -159,6 +183,7 @@ pub(crate) fn StatusLine() -> impl IntoView {
                 0 => String::new(),
                 some => words::count(some, "agent", "agents"),
             })}</span>
+            {spent}
             {move || app.status.get().and_then(|it| it.watching).map(|why| view! { <span class="unwatched" title=why>"not all files watched"</span> })}
             <span class="space"></span>
             <button class="plain" data-testid="shortcuts-button" on:click=move |_| app.over.set(Some(Over::Sheet))>

@@ -1,6 +1,6 @@
 //! Pages of the list, towards either end.
 
-use engram_model::{Feed as FeedRequest, FeedPage, Refusal};
+use engram_model::{Feed as FeedRequest, FeedPage, Filter, Refusal};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::state::{App, PAGE, Search};
@@ -47,7 +47,11 @@ impl App {
 
     /// Looks on where it stopped: each change of the feed asks for what is missing.
     pub(crate) fn go_on(self) {
-        self.search.set(None);
+        self.search.update(|it| {
+            if let Some(search) = it {
+                search.is_stopped = false;
+            }
+        });
         self.feed.update(|_| ());
     }
 
@@ -77,17 +81,35 @@ impl App {
         spawn_local(async move {
             let number = self.filter_number.get_value();
             let is_newer = request.after.is_some();
-            match self.read_stretches(request, number).await {
+            let read = self.read_stretches(request, number).await;
+            self.page_is_coming.set_value(false);
+            match read {
                 Ok(Some(page)) => self.feed.update(|feed| match is_newer {
                     true => feed.add_newer(page),
                     false => feed.add_older(page),
                 }),
-                // Another list began meanwhile.
-                Ok(None) => {}
+                // Another list began meanwhile, and may have asked in vain.
+                Ok(None) => self.feed.update(|_| ()),
                 Err(refusal) => self.complain(refusal),
             }
-            self.page_is_coming.set_value(false);
         });
+    }
+
+    /// Says how far a search is that found nothing yet: `left` of the journal up to `head`.
+    fn looked(self, left: u64, head: u64, is_stopped: bool) {
+        let done = 100 - left.min(head) * 100 / head.max(1);
+        self.search.set(Some(Search {
+            done: done as u8,
+            is_stopped,
+        }));
+    }
+
+    /// Lists the newest page of a filter, with what more there is to look through.
+    pub(super) fn load_first(self, page: FeedPage, filter: Filter) {
+        if let (true, Some(next)) = (page.entries.is_empty(), page.next) {
+            self.looked(next, page.head, false);
+        }
+        self.feed.update(|feed| feed.load(page, filter));
     }
 
     /// The next page with anything on it, or the last: a filter is looked for a stretch at a time.
@@ -107,26 +129,23 @@ impl App {
             if self.filter_number.get_value() != number {
                 return Ok(None);
             }
-            let left = match (page.next, request.after) {
-                (Some(next), None) if page.entries.is_empty() => {
+            let next = page.next.filter(|_| page.entries.is_empty());
+            let Some(next) = next else {
+                self.search.set(None);
+                return Ok(Some(page));
+            };
+            let left = match request.after {
+                None => {
                     request.before = Some(next);
                     next
                 }
-                (Some(next), Some(_)) if page.entries.is_empty() => {
+                Some(_) => {
                     request.after = Some(next);
                     page.head.saturating_sub(next)
                 }
-                _ => {
-                    self.search.set(None);
-                    return Ok(Some(page));
-                }
             };
-            let done = 100 - left.min(page.head) * 100 / page.head.max(1);
             let is_stopped = self.is_stopped();
-            self.search.set(Some(Search {
-                done: done as u8,
-                is_stopped,
-            }));
+            self.looked(left, page.head, is_stopped);
             if is_stopped {
                 return Ok(Some(page));
             }

@@ -241,7 +241,7 @@ impl App {
                 ..Default::default()
             })
             .await?;
-        self.feed.update(|feed| feed.load(page, route.filter));
+        self.load_first(page, route.filter);
         self.phase.set(Phase::Ready);
         self.count_facets();
         if let Some(id) = route.engram {
@@ -467,7 +467,7 @@ impl App {
                 // Another filter was chosen meanwhile.
                 Ok(_) if self.filter_number.get_value() != number => return,
                 Ok(page) => {
-                    self.feed.update(|feed| feed.load(page, filter));
+                    self.load_first(page, filter);
                     self.at_top.set(true);
                     self.scroll_to_top.update(|it| *it = it.wrapping_add(1));
                     let is_none = self.selected.get_untracked().is_none();

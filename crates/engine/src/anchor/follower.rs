@@ -19,7 +19,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::{
-    MOST, Tree,
+    Tree,
     pins::{Held, health, held, look},
 };
 use crate::{
@@ -33,6 +33,8 @@ const SOON: Duration = Duration::from_millis(20);
 const LATER: Duration = Duration::from_millis(250);
 /// How often, for SOON each, a git is waited for that changes the checkout.
 const WAITS: u32 = 500;
+/// Most claims that are followed, the newest: some 350 bytes each lie in memory.
+const FOLLOWED: usize = 50_000;
 /// Claims of one entry of the journal.
 const ENTRY: usize = 200;
 /// Entries that are read at once.
@@ -147,8 +149,8 @@ struct Follower {
     tree: Tree,
     watch: Option<Watch>,
     anchors: Anchors,
-    /// What each claim that holds is pinned to; of the newest [`MOST`].
-    held: BTreeMap<EngramId, Vec<Held>>,
+    /// What each claim that holds is pinned to; of the newest [`FOLLOWED`].
+    held: BTreeMap<EngramId, Box<[Held]>>,
     /// What is kept of those that are not plainly unchanged.
     known: HashMap<EngramId, Health>,
     looked: Looked,
@@ -196,7 +198,7 @@ impl Follower {
             .read::<_, Refusal>(|it| Ok((it.looked(project, &worktree)?, it.head()?)))?;
         let looked = looked.unwrap_or_default();
         let mut before = Some(head + 1);
-        for _ in 0..MOST / PAGE {
+        for _ in 0..FOLLOWED / PAGE {
             let page = engine.store.read::<_, Refusal>(|it| {
                 let engrams = it.newest_holding(project, now, before, PAGE)?;
                 let kept = engrams.into_iter().map(|engram| {
@@ -233,7 +235,7 @@ impl Follower {
         if !held.is_empty() {
             self.held.insert(engram.id, held);
         }
-        if self.held.len() > MOST
+        if self.held.len() > FOLLOWED
             && let Some((oldest, _)) = self.held.pop_first()
         {
             // What is kept of it stays as it was.
@@ -339,7 +341,7 @@ impl Follower {
         let mut rest: &[Result<Stand, Refusal>] = &found;
         let mut changed = Vec::new();
         for id in ids {
-            let held = &self.held[&id];
+            let held = &*self.held[&id];
             let (own, others) = rest.split_at(held.len().min(rest.len()));
             rest = others;
             let now = health(held, own);

@@ -18,7 +18,7 @@ use pins::{Held, checked, health, held, look, look_since};
 
 pub(crate) use follower::Following;
 
-/// Most claims that are looked at; the newest count.
+/// Most claims that are looked at for one answer, the newest.
 const MOST: usize = 100_000;
 
 /// A working tree and the project that it is of: what health is told of.
@@ -38,7 +38,7 @@ impl Engine {
         let eyes = self.eyes(caller)?;
         let engrams = self.holding(&repo, &eyes)?;
         let shelf = self.shelf(project::find(&self.store, Some(&repo))?);
-        let held: Vec<Vec<Held>> = engrams
+        let held: Vec<Box<[Held]>> = engrams
             .iter()
             .map(|it| held(&repo, &shelf, it, None))
             .collect();

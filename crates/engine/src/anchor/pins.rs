@@ -8,15 +8,15 @@ use engram_pointers::{
 
 use crate::HomeShelf;
 
-/// A pointer of a claim that addresses lines of a file in git.
+/// A pointer of a claim that addresses lines of a file in git. Many lie in memory: no room is spare.
 #[derive(Clone)]
 pub(super) struct Held {
     /// Which of the claim's pointers.
     pub(super) index: usize,
     /// The pointer as it is stored.
-    pub(super) pointer: String,
+    pub(super) pointer: Box<str>,
     /// What to follow, or why it cannot be found where it was pinned.
-    pub(super) pinned: Result<Pinned, Refusal>,
+    pub(super) pinned: Result<Pinned, Box<Refusal>>,
     /// Whether something else was read than what is pinned.
     pub(super) phantom: bool,
 }
@@ -28,7 +28,7 @@ pub(super) fn held(
     shelf: &HomeShelf<'_>,
     engram: &Engram,
     before: Option<&Health>,
-) -> Vec<Held> {
+) -> Box<[Held]> {
     let pointers = engram.pointers.iter().enumerate();
     pointers
         .filter_map(|(index, pointer)| {
@@ -45,11 +45,11 @@ pub(super) fn held(
                     let span = Span { path, start, end };
                     (Ok(Pinned { origin, span }), phantom)
                 }
-                Err(refusal) => (Err(refusal), false),
+                Err(refusal) => (Err(Box::new(refusal)), false),
             };
             Some(Held {
                 index,
-                pointer: text,
+                pointer: text.into(),
                 pinned,
                 phantom,
             })
@@ -71,7 +71,7 @@ pub(super) fn of_resolved(
     });
     Some(Held {
         index: 0,
-        pointer: resolved.pointer.to_string(),
+        pointer: resolved.pointer.to_string().into(),
         pinned: Ok(Pinned {
             origin,
             span: Span {
@@ -166,7 +166,7 @@ fn answers<'h>(held: impl Iterator<Item = &'h Held>, stands: Vec<Stand>) -> Vec<
     let mut stands = stands.into_iter();
     let found = held.map(|it| match &it.pinned {
         Ok(_) => stands.next().ok_or_else(not_answered),
-        Err(refusal) => Err(refusal.clone()),
+        Err(refusal) => Err(Refusal::clone(refusal)),
     });
     found.collect()
 }
@@ -195,7 +195,7 @@ pub(super) fn health(held: &[Held], found: &[Answer]) -> Health {
 
 pub(super) fn checked(held: &Held, found: Found) -> CheckedPointer {
     let mut checked = CheckedPointer {
-        pointer: held.pointer.clone(),
+        pointer: held.pointer.to_string(),
         state: None,
         path: None,
         start: None,

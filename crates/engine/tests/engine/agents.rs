@@ -207,6 +207,33 @@ fn a_turn_has_its_budget() {
 }
 
 #[test]
+fn the_user_sees_who_is_nearest_to_a_limit() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let (ada, bob) = (engine.agent("ada"), engine.agent("bob"));
+    let nearest = || {
+        let spending = engine.status(&USER).unwrap().spending?;
+        Some((spending.agent, spending.budget.repo_spans.used))
+    };
+    let says = |agent: &str, spans| Some((agent.to_owned(), spans));
+    engine.deref(&USER, POINTER).unwrap();
+    assert_eq!(nearest(), None, "nobody spent anything");
+    engine.deref(&ada, POINTER).unwrap();
+    assert_eq!(nearest(), says("ada", 1));
+    engine.deref(&bob, POINTER).unwrap();
+    engine.deref(&bob, POINTER).unwrap();
+    assert_eq!(nearest(), says("bob", 2));
+    assert_eq!(engine.status(&ada).unwrap().spending, None);
+    // A turn that ended is none of anybody's concern.
+    ground.clock.turn(300);
+    engine.deref(&ada, POINTER).unwrap();
+    ground.clock.turn(301);
+    assert_eq!(nearest(), says("ada", 2));
+    ground.clock.turn(300);
+    assert_eq!(nearest(), None);
+}
+
+#[test]
 fn tokens_run_out() {
     let ground = Ground::new();
     let engine = ground.open();

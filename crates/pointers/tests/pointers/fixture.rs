@@ -139,6 +139,17 @@ impl Fixture {
         self.dir.path().canonicalize().unwrap().join(name)
     }
 
+    /// A clone with the newest commits alone.
+    pub(crate) fn shallow(&self, depth: u32) -> Repo {
+        let clone = self.beside("shallow");
+        let (depth, from) = (
+            format!("--depth={depth}"),
+            format!("file://{}", self.root.display()),
+        );
+        self.git(&["clone", "-q", &depth, &from, clone.to_str().unwrap()]);
+        Repo::open(&clone).unwrap()
+    }
+
     pub(crate) fn write(&self, path: &str, bytes: &[u8]) {
         let path = self.root.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

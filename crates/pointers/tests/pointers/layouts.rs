@@ -295,17 +295,7 @@ fn a_shallow_clone_says_where_its_history_ends() {
     let first = fixture.git(&["rev-parse", "HEAD"]);
     fixture.write("a.txt", b"2\n");
     fixture.commit("second");
-    let shallow = fixture.beside("shallow");
-    let url = format!("file://{}", fixture.root().display());
-    fixture.git(&[
-        "clone",
-        "-q",
-        "--depth",
-        "1",
-        &url,
-        shallow.to_str().unwrap(),
-    ]);
-    let repo = Repo::open(&shallow).unwrap();
+    let repo = fixture.shallow(1);
     assert_eq!(read(&repo, "repo:a.txt@HEAD").unwrap(), "2\n");
     for pointer in [
         "repo:a.txt@HEAD~1".to_owned(),

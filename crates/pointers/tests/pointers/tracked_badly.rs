@@ -161,17 +161,7 @@ fn a_shallow_clone_answers_with_what_it_has() {
         );
         fixture.commit("more");
     }
-    let clone = fixture.beside("shallow");
-    let url = format!("file://{}", fixture.root().display());
-    fixture.git(&[
-        "clone",
-        "-q",
-        "--depth",
-        "2",
-        &url,
-        &clone.to_string_lossy(),
-    ]);
-    let repo = engram_pointers::Repo::open(&clone).unwrap();
+    let repo = fixture.shallow(2);
     let (from, to) = commits("HEAD~1", "HEAD");
     let found = track(&repo, &from, &to, &[span("f", 2, 3)]);
     assert_eq!(found[0].as_ref().unwrap().state, State::Unchanged);

@@ -1,7 +1,7 @@
 //! The window's view of a span.
 
 use engram_model::{Class, Code, MediaKind, Pointer, Side, SourceReply};
-use engram_pointers::{Repo, Resolved, View, line, source};
+use engram_pointers::{Resolved, View, line, source};
 
 use crate::fixture::{Fixture, Stored, around, sha256};
 
@@ -452,17 +452,7 @@ fn a_shallow_clone_shows_what_it_still_has() {
     fixture.write("a.txt", b"zero\none\ntwo\n");
     fixture.write("b.txt", b"other\n");
     fixture.commit("second");
-    let shallow = fixture.beside("shallow");
-    let url = format!("file://{}", fixture.root().display());
-    fixture.git(&[
-        "clone",
-        "-q",
-        "--depth",
-        "1",
-        &url,
-        shallow.to_str().unwrap(),
-    ]);
-    let repo = Repo::open(&shallow).unwrap();
+    let repo = fixture.shallow(1);
     let show = |it: &Resolved| source(Some(&repo), &Stored::default(), &it.pointer, around(0));
     let found = show(&pins[0]).unwrap();
     assert!(found.found_in.is_some());

@@ -1,6 +1,8 @@
 //! What the feed leaves and counts, held against looking at every version by hand.
 
-use engram_model::{Change, Engram, EngramId, FactType, Feed, Filter, Kind, Scope};
+use std::collections::BTreeSet;
+
+use engram_model::{Change, Engram, EngramId, FactType, Feed, Filter, Kind, Scope, role_of};
 use engram_store::{Reader, Result, Store, StoreError};
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::Connection;
@@ -28,7 +30,8 @@ fn version(number: u64) -> Engram {
     it.fact_type = FactType::ALL[number as usize % 2];
     it.scope = Scope::ALL[number as usize / 3 % Scope::ALL.len()];
     it.topic = ["", "ledger", "ledger/locks", "ledgers"][number as usize % 4].to_owned();
-    it.provenance.created_by = ["Ann", "Bo"][number as usize / 5 % 2].to_owned();
+    it.provenance.created_by =
+        ["Ann", "Bo", "Bo-2", "Bö-12", "Bo-b-3", "-4"][number as usize / 5 % 6].to_owned();
     it.verified = !number.is_multiple_of(7);
     it.recorded_at = at(number as i64);
     it.expires_at = number.is_multiple_of(2).then(|| at(number as i64 + 30));
@@ -55,6 +58,10 @@ fn fill(store: &Store) {
 fn filters() -> Vec<(&'static str, Filter)> {
     let words = |text: &str| Filter {
         text: text.to_owned(),
+        ..Filter::default()
+    };
+    let roles = |roles: &[&str]| Filter {
+        roles: roles.iter().map(|it| (*it).to_owned()).collect(),
         ..Filter::default()
     };
     vec![
@@ -84,6 +91,16 @@ fn filters() -> Vec<(&'static str, Filter)> {
                 authors: vec!["Bo".to_owned()],
                 topic: "ledger/".to_owned(),
                 ..Filter::default()
+            },
+        ),
+        ("a role", roles(&["Bo"])),
+        ("roles beyond ASCII", roles(&["Bö", "Ann", "Bo-b"])),
+        ("no role, but a name", roles(&["Bo-2", "Bo-", ""])),
+        (
+            "a role and a name",
+            Filter {
+                authors: vec!["Bo-2".to_owned(), "Ann".to_owned()],
+                ..roles(&["Bo"])
             },
         ),
         (
@@ -192,6 +209,26 @@ fn a_filter_leaves_and_counts_what_it_admits() {
                 "{what}, {kind:?}"
             );
         }
+        for role in ["Bo", "Bö", "Bo-b", "Ann", "-4"] {
+            let bare = Filter {
+                roles: Vec::new(),
+                ..filter.clone()
+            };
+            let names: BTreeSet<&str> = admits(&bare)
+                .iter()
+                .map(|it| it.provenance.created_by.as_str())
+                .filter(|it| role_of(it) == role)
+                .collect();
+            let of_role = Filter {
+                roles: vec![role.to_owned()],
+                ..filter.clone()
+            };
+            // Who is alone in a role of the same name is listed as an agent only.
+            let is_listed = names.iter().any(|it| *it != role);
+            let found = facets.roles.iter().find(|it| it.0 == role);
+            let want = is_listed.then(|| admits(&of_role).len() as u64);
+            assert_eq!(found.map(|it| it.1), want, "{what}, {role}");
+        }
         for topic in ["ledger", "ledger/locks", "ledgers"] {
             let bare = Filter {
                 topic: String::new(),
@@ -243,6 +280,7 @@ fn engrams_that_hold_are_counted_as_by_hand() {
         .execute_batch(
             "DROP TRIGGER engram_stored; DROP TRIGGER engram_closed; DROP TABLE held; DROP TABLE tally;
              CREATE INDEX engram_facets ON engram (project, kind, scope, fact_type, verified, by, topic, recorded_at);
+             DROP INDEX agent_called; CREATE INDEX agent_project ON agent (project);
              PRAGMA user_version = 3;",
         )
         .unwrap();

@@ -97,7 +97,7 @@ fn an_older_home_is_brought_up_to_date() {
         let mode: String = database
             .pragma_query_value(None, "journal_mode", |row| row.get(0))
             .unwrap();
-        assert_eq!((version, mode.as_str()), (4, "wal"));
+        assert_eq!((version, mode.as_str()), (5, "wal"));
     }
     // Somebody turned the log off: it is turned on again, and nothing is lost.
     let dir = TempDir::new().unwrap();

@@ -1,0 +1,201 @@
+//! One row of the list.
+
+use std::{collections::HashMap, sync::Arc};
+
+use engram_model::{Engram, EngramId};
+use leptos::{html, prelude::*};
+
+use super::{dom, icons::Icon, list::forget_many, state::App};
+use crate::words::{self, State};
+
+/// Rows that one `For` makes.
+const ROWS_OF_A_LIST: usize = 1_000;
+
+/// What a row shows. Each row that is drawn has a signal of its own, and reads nothing else that changes:
+/// a memo and a signal keep a place for whoever read them, also when he is gone, and rows come by the
+/// thousand.
+#[derive(Clone, PartialEq)]
+pub(super) struct Shown {
+    pub(super) engram: Arc<Engram>,
+    pub(super) state: State,
+    /// How long ago it was recorded.
+    pub(super) ago: String,
+    /// Which row it is, the first being 0.
+    pub(super) index: usize,
+    /// Of how many; none while there are more to load.
+    pub(super) of: Option<usize>,
+    /// Pixels from the top of the list.
+    pub(super) top: u32,
+    pub(super) height: u32,
+    pub(super) is_short: bool,
+    pub(super) is_selected: bool,
+    /// Shown whole, with all that it rests on.
+    pub(super) is_whole: bool,
+}
+
+/// The rows that are drawn.
+#[derive(Default)]
+pub(super) struct Drawn {
+    signals: HashMap<EngramId, ArcRwSignal<Shown>>,
+    made: usize,
+}
+
+impl Drawn {
+    /// Tells each row what it shows now; the signals in the order of the rows.
+    pub(super) fn tell(&mut self, rows: Vec<Shown>) -> Vec<(EngramId, ArcRwSignal<Shown>)> {
+        let mut before = std::mem::take(&mut self.signals);
+        let signals: Vec<_> = rows
+            .into_iter()
+            .map(|row| {
+                (
+                    row.engram.id,
+                    self.signal(before.remove(&row.engram.id), row),
+                )
+            })
+            .collect();
+        self.signals = signals.iter().cloned().collect();
+        signals
+    }
+
+    fn signal(&mut self, before: Option<ArcRwSignal<Shown>>, row: Shown) -> ArcRwSignal<Shown> {
+        let Some(signal) = before else {
+            self.made += 1;
+            return ArcRwSignal::new(row);
+        };
+        if signal.with_untracked(|it| *it != row) {
+            signal.set(row);
+        }
+        signal
+    }
+
+    /// Which list of rows it is: `For` keeps something of each row that it ever had, so that it is
+    /// made anew after some.
+    pub(super) fn list(&self) -> usize {
+        self.made / ROWS_OF_A_LIST
+    }
+}
+
+/// The id of its element.
+pub(super) fn element_id(id: EngramId) -> String {
+    format!("row-{id}")
+}
+
+#[component]
+pub(super) fn Row(id: EngramId, row: ArcRwSignal<Shown>, shown_at: ShownAt) -> impl IntoView {
+    let app = App::here();
+    let row = RwSignal::from(row);
+    let what = Memo::new(move |_| row.with(|it| (it.engram.clone(), it.state)));
+    let ago = Memo::new(move |_| row.with(|it| it.ago.clone()));
+    let is_whole = Memo::new(move |_| row.with(|it| it.is_whole));
+    let height = move || row.with(|it| it.is_whole.then(|| format!("{}px", it.height)));
+    let all = move || is_whole.get().then(|| what.with(|(it, _)| more(it)));
+    let node = NodeRef::<html::Div>::new();
+    node.on_load(move |element| shown_at.mark(id, element));
+    view! {
+        <div class="row" node_ref=node id=element_id(id) role="option" data-testid="feed-row" data-id=id.to_string()
+            class:selected=move || row.with(|it| it.is_selected)
+            class:short=move || row.with(|it| it.is_short && !it.is_whole)
+            class:opened=is_whole
+            style:height=height
+            style:transform=move || row.with(|it| format!("translateY({}px)", it.top))
+            aria-selected=move || row.with(|it| it.is_selected.to_string())
+            aria-posinset=move || row.with(|it| (it.index + 1).to_string())
+            aria-setsize=move || row.with(|it| it.of.map_or("-1".to_owned(), |of| of.to_string()))
+            on:click=move |_| app.select(id)
+            on:dblclick=move |_| app.toggle_row()>
+            {move || what.with(|(it, state)| content(it, *state, ago))}
+            {all}
+        </div>
+    }
+}
+
+fn content(it: &Engram, state: State, ago: Memo<String>) -> impl IntoView + use<> {
+    let icon = if it.redacted {
+        Icon::Erased
+    } else {
+        Icon::Of(it.kind)
+    };
+    let claim = if it.redacted {
+        "Its text was erased.".to_owned()
+    } else {
+        words::visible(&it.claim)
+    };
+    let others = it.pointers.len().saturating_sub(1);
+    let first = it.pointers.first();
+    // Where the evidence is now; that it moved stands beside it.
+    let pointer = first
+        .and_then(|pointer| words::place_now(it, &pointer.to_string()))
+        .or_else(|| first.map(|pointer| pointer.label()))
+        .unwrap_or_default();
+    let (word, class) = match state.word() {
+        Some(word) => (word, "word gone"),
+        None => words::evidence(it),
+    };
+    let at = it.recorded_at;
+    let author = words::author(it).to_owned();
+    let (folder, file) = split(&pointer);
+    view! {
+        <span class="kind" title=words::kind(it.kind)>{icon.draw()}<span class="offscreen">{words::kind(it.kind)}</span></span>
+        <div class="said">
+            <p class:closed={state != State::Holds && !it.redacted} class:erased=it.redacted>{claim}</p>
+            <time datetime=at.to_string() title=dom::clock().moment(at)>{ago}</time>
+        </div>
+        <div class="meta">
+            <span class="from">
+                <span class="by">{author}</span>
+                <span class="pointer" title=pointer.clone()><span class="file">{file}</span><span class="folder">{folder}</span></span>
+                {(others > 0).then(|| view! { <span class="more">{format!("+{others}")}</span> })}
+            </span>
+            <span class=class data-testid="evidence">{word}</span>
+        </div>
+    }
+}
+
+/// What a row that is shown whole says besides: every pointer, and what the claim is.
+fn more(it: &Engram) -> impl IntoView + use<> {
+    let pointers = it.pointers.iter().map(|pointer| {
+        let place = words::place_now(it, &pointer.to_string()).unwrap_or_else(|| pointer.label());
+        view! { <li class="pointer">{place}</li> }
+    });
+    let said = [
+        words::kind(it.kind).to_owned(),
+        it.topic.clone(),
+        format!("confidence {:.2}", it.confidence),
+    ];
+    let said: Vec<String> = said.into_iter().filter(|it| !it.is_empty()).collect();
+    view! {
+        <div class="about-it" data-testid="row-more">
+            <p>{said.join(" · ")}</p>
+            <ul>{pointers.collect_view()}</ul>
+        </div>
+    }
+}
+
+/// The file first: a row has no room for all, and the folder can be cut.
+fn split(pointer: &str) -> (String, String) {
+    let (folder, file) = words::split_path(pointer);
+    (folder.trim_end_matches('/').to_owned(), file.to_owned())
+}
+
+/// When each row was first on the screen: on the row as `data-shown-at`, so that it can be measured from outside.
+#[derive(Clone, Copy)]
+pub(super) struct ShownAt(StoredValue<HashMap<EngramId, f64>>);
+
+impl ShownAt {
+    pub(super) fn new() -> Self {
+        Self(StoredValue::default())
+    }
+
+    fn mark(self, id: EngramId, element: web_sys::HtmlDivElement) {
+        request_animation_frame(move || {
+            let now = js_sys::Date::now();
+            let first = self.0.try_update_value(|all| {
+                forget_many(all);
+                *all.entry(id).or_insert(now)
+            });
+            // An attribute that cannot be set is only missed by who measures.
+            let at = first.unwrap_or(now);
+            let _ = element.set_attribute("data-shown-at", &format!("{at:.0}"));
+        });
+    }
+}
