@@ -1,7 +1,5 @@
 //! The feed with more engrams than the page keeps: both ends a key away, little drawn, nothing moved.
 
-use std::process::Command;
-
 use engram_engine::{Engine, Options};
 use engram_model::{Caller, Change, Feed, Reply, Request};
 use serde_json::{Value, json};
@@ -9,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     editor::Editor,
     engram::Engram,
-    machine::{self, desktop, ok},
+    machine::{self, clean, desktop, ok},
     repository::Repository,
     window::Window,
 };
@@ -32,7 +30,7 @@ fn filled(engram: &Engram, repo: &Repository, count: usize) -> Vec<String> {
         "Add a file",
     );
     let [_, home, _, root] = &engram.place;
-    ok(Command::new(machine::many()).args([home, root, &(count - 1).to_string()]));
+    ok(clean(machine::many(), &repo.root).args([home, root, &(count - 1).to_string()]));
     let engine = Engine::open(Options {
         home: home.into(),
         repo: Some(root.into()),

@@ -1,13 +1,11 @@
 //! The filter: its panel in a small window, by keys alone; and words that are looked for in more than one
 //! stretch of the journal.
 
-use std::process::Command;
-
 use serde_json::json;
 
 use super::{server::Server, shop::Shop};
 use crate::{
-    machine::{self, ok},
+    machine::{self, clean, ok},
     window::Window,
 };
 
@@ -149,7 +147,7 @@ fn a_long_search_says_how_far_it_is_and_stops_and_goes_on() {
     shop.write("src/file0.rs", "fn one() {}\n".repeat(50));
     shop.commit("Add a file");
     // Three stretches, of which the last has it.
-    ok(Command::new(machine::many())
+    ok(clean(machine::many(), dir.path())
         .args([&shop.home, &shop.repo])
         .arg("21000"));
     let server = Server::start(&shop, &[]);
