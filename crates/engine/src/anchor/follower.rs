@@ -33,7 +33,7 @@ const SOON: Duration = Duration::from_millis(20);
 const LATER: Duration = Duration::from_millis(250);
 /// How often, for SOON each, a git is waited for that changes the checkout.
 const WAITS: u32 = 500;
-/// Most claims that are followed, the newest: some 350 bytes each lie in memory.
+/// Most claims that are followed, the newest: a few hundred bytes of each lie in memory.
 const FOLLOWED: usize = 50_000;
 /// Claims of one entry of the journal.
 const ENTRY: usize = 200;
