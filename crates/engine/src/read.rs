@@ -8,7 +8,7 @@ use engram_model::{
 };
 use engram_pointers::{Repo, Shelf, View};
 use engram_store::{Agent, Reader};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::{Engine, HomeShelf, agents::spend_of, not_found, project};
 
@@ -214,11 +214,13 @@ impl Engine {
     fn spending(&self, it: &Reader<'_>, project: ProjectId) -> Result<Option<Spending>, Refusal> {
         let limits = &self.config.limits.deref;
         let idle = SignedDuration::from_secs(limits.turn_idle_seconds);
-        let spenders = it.spenders(project, self.now() - idle, SPENDERS)?;
+        // A turn may be set to end never.
+        let since = self.now().checked_sub(idle).unwrap_or(Timestamp::MIN);
+        let spenders = it.spenders(project, since, SPENDERS)?;
         let all = spenders.into_iter().rev().map(|it| Spending {
             agent: it.label,
             budget: budget(limits, &spend_of(it.spend), &it.turn),
-            until: it.last_call + idle,
+            until: it.last_call.checked_add(idle).unwrap_or(Timestamp::MAX),
         });
         // Of two that are as near, the later caller.
         Ok(all.max_by(|a, b| a.budget.fullest().total_cmp(&b.budget.fullest())))

@@ -233,6 +233,20 @@ fn the_user_sees_who_is_nearest_to_a_limit() {
     assert_eq!(nearest(), None);
 }
 
+/// A person may set any number.
+#[test]
+fn a_turn_that_never_ends_is_told_like_any_other() {
+    let ground = Ground::new();
+    std::fs::create_dir_all(ground.home()).unwrap();
+    let config = format!("[limits.deref]\nturn_idle_seconds = {}\n", i64::MAX);
+    std::fs::write(ground.home().join("config.toml"), config).unwrap();
+    let engine = ground.open();
+    let ada = engine.agent("ada");
+    engine.deref(&ada, POINTER).unwrap();
+    let spending = engine.status(&USER).unwrap().spending;
+    assert_eq!(spending.unwrap().until, jiff::Timestamp::MAX);
+}
+
 #[test]
 fn tokens_run_out() {
     let ground = Ground::new();
