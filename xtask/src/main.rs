@@ -16,9 +16,13 @@ mod test;
 mod tools;
 mod ui;
 
-use std::{path::Path, process::ExitCode};
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
@@ -55,8 +59,8 @@ enum Task {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse_from(without_separator(std::env::args().collect()));
-    match perform(cli.task, root()) {
+    let cli = Cli::parse_from(without_separator(env::args().collect()));
+    match root().and_then(|root| perform(cli.task, &root)) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -86,10 +90,13 @@ fn without_separator(mut args: Vec<String>) -> Vec<String> {
     args
 }
 
-/// The root of this checkout.
-fn root() -> &'static Path {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here)
+/// The root of the checkout that cargo runs this in; not of the one that it was built in, which may
+/// share its target folder.
+fn root() -> Result<PathBuf> {
+    let here = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let root = here.as_deref().and_then(Path::parent);
+    root.map(Path::to_owned)
+        .context("run this as `cargo xtask`: cargo says where the checkout is")
 }
 
 #[cfg(test)]
