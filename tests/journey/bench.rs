@@ -212,7 +212,10 @@ fn flooding(place: &Path, home: &str, rate: u64, seconds: u64) -> Running {
 /// collected yet comes and goes.
 fn churned(place: &Path, home: &str, window: &Window, minutes: u64) -> Resident {
     let mut flood = flooding(place, home, CHURN, minutes * 60);
-    pause(Duration::from_secs(minutes.saturating_sub(1) * 60));
+    for minute in 1..minutes {
+        pause(Duration::from_secs(60));
+        eprintln!("{home}: {minute} of {minutes}: {}", Resident::of(window));
+    }
     let mut looks: Vec<Resident> = (0..5)
         .map(|_| {
             pause(Duration::from_secs(10));
@@ -221,7 +224,7 @@ fn churned(place: &Path, home: &str, window: &Window, minutes: u64) -> Resident 
         .collect();
     assert!(flood.0.wait().unwrap().success());
     looks.sort_by_key(|it| it.own);
-    looks[looks.len() / 2]
+    looks.swap_remove(looks.len() / 2)
 }
 
 /// Processor time of each thread of the window and of what it started, in nanoseconds.
@@ -246,38 +249,47 @@ fn since(before: &HashMap<PathBuf, u64>, now: &HashMap<PathBuf, u64>) -> u64 {
 
 /// Memory of the window and what it started, in kilobytes: its own, and that of files which lie in
 /// memory as long as there is room (the database, the index, libraries).
-#[derive(Clone, Copy)]
 struct Resident {
     own: u64,
     files: u64,
+    /// What each process has of `own`.
+    each: Vec<(String, u64)>,
 }
 
 impl Resident {
     fn of(window: &Window) -> Self {
-        let text: String = window
-            .processes()
-            .iter()
-            .map(|pid| fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default())
-            .collect();
-        let sum = |name: &str| -> u64 {
-            let numbers = text.lines().filter_map(|it| it.strip_prefix(name));
-            let numbers =
-                numbers.filter_map(|it| it.trim().trim_end_matches(" kB").parse::<u64>().ok());
-            numbers.sum()
+        let mut all = Self {
+            own: 0,
+            files: 0,
+            each: Vec::new(),
         };
-        Self {
-            own: sum("Pss_Anon:") + sum("Pss_Shmem:"),
-            files: sum("Pss_File:"),
+        for pid in window.processes() {
+            let file = |name| fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
+            let text = file("smaps_rollup");
+            let kilobytes = |name| -> u64 {
+                let line = text.lines().find_map(|it| it.strip_prefix(name));
+                line.map_or(0, |it| it.trim().trim_end_matches(" kB").parse().unwrap())
+            };
+            let own = kilobytes("Pss_Anon:") + kilobytes("Pss_Shmem:");
+            all.own += own;
+            all.files += kilobytes("Pss_File:");
+            all.each.push((file("comm").trim().to_owned(), own));
         }
+        all
     }
 }
 
 impl std::fmt::Display for Resident {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let each = self.each.iter();
+        let each: Vec<_> = each
+            .map(|(name, own)| format!("{name} {}", own / 1024))
+            .collect();
         write!(
             f,
-            "{} MB and {} MB of files",
+            "{} MB ({}) and {} MB of files",
             self.own / 1024,
+            each.join(", "),
             self.files / 1024
         )
     }
