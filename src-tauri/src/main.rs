@@ -44,7 +44,6 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    engram_engine::keep_one_arena();
     let cli = Cli::parse();
     let Some(home) = cli
         .home

@@ -38,7 +38,7 @@ pub(crate) struct Bench {
     /// Engrams of the larger home that the window is measured on
     #[arg(long, default_value_t = 1_000_000)]
     many: u64,
-    /// Minutes of 200 writes a second, to see what they leave in the window's memory
+    /// Instead of the window's speed, what so many minutes of 50 writes a second leave in its memory
     #[arg(long, default_value_t = 0)]
     minutes: u64,
     /// Where the homes of the window are kept

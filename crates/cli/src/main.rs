@@ -20,7 +20,6 @@ use serde_json::json;
 use args::Cli;
 
 fn main() -> ExitCode {
-    engram_engine::keep_one_arena();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(error),

@@ -23,8 +23,6 @@ const FLOOD: Duration = Duration::from_millis(500);
 const MANY: usize = 3;
 /// The index commits at most this often: a commit costs more than a search over a short tail.
 const INDEX_PAUSE: Duration = Duration::from_millis(200);
-/// Readings of the index after which what they freed goes back to the system.
-const TRIM: u32 = 100;
 
 /// Keeps the index of this process's home up to date until the process ends.
 pub(crate) struct Follower {
@@ -46,7 +44,6 @@ impl Engine {
         let (listener, rings) = self.listen()?;
         let engine = Arc::downgrade(self);
         spawn("index", move || {
-            let mut readings = 0u32;
             while heard(&rings) {
                 let Some(engine) = engine.upgrade() else {
                     return;
@@ -57,10 +54,6 @@ impl Engine {
                     engine.close_index(&error);
                 }
                 drop(engine);
-                readings = (readings + 1) % TRIM;
-                if readings == 0 {
-                    give_back();
-                }
                 gather(INDEX_PAUSE);
             }
         })?;
@@ -146,29 +139,6 @@ impl Engine {
             )
         })?;
         Ok(bell.listen(heard)?)
-    }
-}
-
-/// To be called before a process that stays has a second thread. Each reading of the index begins
-/// threads, and glibc keeps what a thread freed in an arena of its own: 250 MB after a minute of
-/// writes, where one arena for all keeps 60.
-pub fn keep_one_arena() {
-    #[cfg(target_env = "gnu")]
-    #[allow(unsafe_code)]
-    // SAFETY: `mallopt` takes two numbers and may be called at any time.
-    unsafe {
-        libc::mallopt(libc::M_ARENA_MAX, 1);
-    }
-}
-
-/// Gives back to the system what was freed between things that are still held: 35 of 117 MB of the
-/// window's process after 120,000 writes.
-fn give_back() {
-    #[cfg(target_env = "gnu")]
-    #[allow(unsafe_code)]
-    // SAFETY: `malloc_trim` takes a number and may be called at any time.
-    unsafe {
-        libc::malloc_trim(0);
     }
 }
 

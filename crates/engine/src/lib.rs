@@ -30,6 +30,7 @@ mod config;
 mod deref;
 mod doctor;
 mod follow;
+mod memory;
 mod note;
 mod project;
 mod put;
@@ -51,7 +52,7 @@ use jiff::civil::Date;
 
 pub use doctor::{Diagnosis, Health};
 pub use engram_pointers::track::{Anchor, Edit, Side, Span, State};
-pub use follow::{Subscription, keep_one_arena};
+pub use follow::Subscription;
 pub use world::World;
 
 use agents::Agents;

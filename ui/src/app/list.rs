@@ -10,7 +10,7 @@ use super::{
     dom,
     drift::drifted,
     filter, first_run,
-    row::{self, Drawn, Row, Shown, ShownAt},
+    row::{self, Places, Row, Shown, ShownAt},
     state::App,
     states,
 };
@@ -146,21 +146,18 @@ fn Rows() -> impl IntoView {
                 is_short: bottom - top <= ONE_LINE,
                 is_selected: selected == Some(engram.id),
                 is_whole: whole == Some(engram.id),
+                is_free: false,
             }
         };
         let drawn = rows.get(range.clone()).unwrap_or_default();
         range.zip(drawn).map(shown).collect()
     };
-    let signals = StoredValue::new(Drawn::default());
-    let list = RwSignal::new(0);
+    let places = StoredValue::new(Places::default());
     let drawn = move || {
         let shown = shown();
-        let told = signals.try_update_value(|all| (all.tell(shown), all.list()));
-        let (told, now) = told.unwrap_or_default();
-        if list.get_untracked() != now {
-            list.set(now);
-        }
-        told
+        places
+            .try_update_value(|all| all.tell(shown))
+            .unwrap_or_default()
     };
 
     follow_size(box_ref, at);
@@ -271,10 +268,8 @@ fn Rows() -> impl IntoView {
         <div class="rows" class:bare=is_none id="feed" node_ref=box_ref tabindex="0" role="listbox" aria-label="Engrams, newest first"
             aria-activedescendant=active data-testid="feed" on:scroll=move |_| measure()>
             <div class="sheet" role="presentation" style:height=move || format!("{}px", layout.with(Layout::total))>
-                <For each=move || [list.get()] key=|it| *it let:_list>
-                    <For each=drawn key=|(id, _)| *id let((id, row))>
-                        <Row id row shown_at />
-                    </For>
+                <For each=drawn key=|(place, _)| *place let((_place, row))>
+                    <Row row shown_at />
                 </For>
             </div>
         </div>

@@ -1,6 +1,9 @@
 //! One row of the list.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use engram_model::{Engram, EngramId};
 use leptos::{html, prelude::*};
@@ -8,12 +11,7 @@ use leptos::{html, prelude::*};
 use super::{dom, icons::Icon, list::forget_many, state::App};
 use crate::words::{self, State};
 
-/// Rows that one `For` makes.
-const ROWS_OF_A_LIST: usize = 1_000;
-
-/// What a row shows. Each row that is drawn has a signal of its own, and reads nothing else that changes:
-/// a memo and a signal keep a place for whoever read them, also when he is gone, and rows come by the
-/// thousand.
+/// What a row shows.
 #[derive(Clone, PartialEq)]
 pub(super) struct Shown {
     pub(super) engram: Arc<Engram>,
@@ -31,47 +29,55 @@ pub(super) struct Shown {
     pub(super) is_selected: bool,
     /// Shown whole, with all that it rests on.
     pub(super) is_whole: bool,
+    /// Not shown: its place waits for another.
+    pub(super) is_free: bool,
 }
 
-/// The rows that are drawn.
+/// The places on the page where rows are drawn. One whose engram leaves the screen goes to another
+/// engram, and none is ever taken away: rows come by the thousand, and each that was made leaves
+/// something behind, in the page and in Leptos.
 #[derive(Default)]
-pub(super) struct Drawn {
-    signals: HashMap<EngramId, ArcRwSignal<Shown>>,
-    made: usize,
-}
+pub(super) struct Places(Vec<Place>);
 
-impl Drawn {
-    /// Tells each row what it shows now; the signals in the order of the rows.
-    pub(super) fn tell(&mut self, rows: Vec<Shown>) -> Vec<(EngramId, ArcRwSignal<Shown>)> {
-        let mut before = std::mem::take(&mut self.signals);
-        let signals: Vec<_> = rows
-            .into_iter()
-            .map(|row| {
-                (
-                    row.engram.id,
-                    self.signal(before.remove(&row.engram.id), row),
-                )
-            })
+/// Has its number and what it shows; its row reads nothing else that changes.
+pub(super) type Place = (usize, ArcRwSignal<Shown>);
+
+impl Places {
+    /// Tells each place what it shows now; the free ones, then the others in the order of the rows.
+    pub(super) fn tell(&mut self, rows: Vec<Shown>) -> Vec<Place> {
+        let id = |(_, shown): &Place| shown.with_untracked(|it| it.engram.id);
+        let all: HashMap<EngramId, Place> = self.0.iter().map(|it| (id(it), it.clone())).collect();
+        let stay: Vec<Option<Place>> = rows
+            .iter()
+            .map(|it| all.get(&it.engram.id).cloned())
             .collect();
-        self.signals = signals.iter().cloned().collect();
-        signals
-    }
-
-    fn signal(&mut self, before: Option<ArcRwSignal<Shown>>, row: Shown) -> ArcRwSignal<Shown> {
-        let Some(signal) = before else {
-            self.made += 1;
-            return ArcRwSignal::new(row);
-        };
-        if signal.with_untracked(|it| *it != row) {
-            signal.set(row);
+        let taken: HashSet<usize> = stay.iter().flatten().map(|it| it.0).collect();
+        let free = self.0.iter().filter(|it| !taken.contains(&it.0)).cloned();
+        let mut free: Vec<Place> = free.collect();
+        let mut told = Vec::with_capacity(self.0.len());
+        for (row, place) in rows.into_iter().zip(stay) {
+            let place = match place.or_else(|| free.pop()) {
+                Some(place) => {
+                    if place.1.with_untracked(|it| *it != row) {
+                        place.1.set(row);
+                    }
+                    place
+                }
+                None => {
+                    let place = (self.0.len(), ArcRwSignal::new(row));
+                    self.0.push(place.clone());
+                    place
+                }
+            };
+            told.push(place);
         }
-        signal
-    }
-
-    /// Which list of rows it is: `For` keeps something of each row that it ever had, so that it is
-    /// made anew after some.
-    pub(super) fn list(&self) -> usize {
-        self.made / ROWS_OF_A_LIST
+        for (_, shown) in &free {
+            if shown.with_untracked(|it| !it.is_free) {
+                shown.update(|it| it.is_free = true);
+            }
+        }
+        free.extend(told);
+        free
     }
 }
 
@@ -81,18 +87,26 @@ pub(super) fn element_id(id: EngramId) -> String {
 }
 
 #[component]
-pub(super) fn Row(id: EngramId, row: ArcRwSignal<Shown>, shown_at: ShownAt) -> impl IntoView {
+pub(super) fn Row(row: ArcRwSignal<Shown>, shown_at: ShownAt) -> impl IntoView {
     let app = App::here();
     let row = RwSignal::from(row);
-    let what = Memo::new(move |_| row.with(|it| (it.engram.clone(), it.state)));
-    let ago = Memo::new(move |_| row.with(|it| it.ago.clone()));
+    let id = Memo::new(move |_| row.with(|it| it.engram.id));
+    let is_free = Memo::new(move |_| row.with(|it| it.is_free));
+    let what = Memo::new(move |_| row.with(|it| (it.engram.clone(), it.state, it.ago.clone())));
     let is_whole = Memo::new(move |_| row.with(|it| it.is_whole));
     let height = move || row.with(|it| it.is_whole.then(|| format!("{}px", it.height)));
-    let all = move || is_whole.get().then(|| what.with(|(it, _)| more(it)));
+    let all = move || is_whole.get().then(|| what.with(|(it, ..)| more(it)));
     let node = NodeRef::<html::Div>::new();
-    node.on_load(move |element| shown_at.mark(id, element));
+    Effect::new(move |_| {
+        if let (Some(element), id, false) = (node.get(), id.get(), is_free.get()) {
+            shown_at.mark(id, element);
+        }
+    });
     view! {
-        <div class="row" node_ref=node id=element_id(id) role="option" data-testid="feed-row" data-id=id.to_string()
+        <div class="row" node_ref=node role="option" hidden=is_free
+            id=move || element_id(id.get())
+            data-testid=move || (!is_free.get()).then_some("feed-row")
+            data-id=move || id.get().to_string()
             class:selected=move || row.with(|it| it.is_selected)
             class:short=move || row.with(|it| it.is_short && !it.is_whole)
             class:opened=is_whole
@@ -101,15 +115,15 @@ pub(super) fn Row(id: EngramId, row: ArcRwSignal<Shown>, shown_at: ShownAt) -> i
             aria-selected=move || row.with(|it| it.is_selected.to_string())
             aria-posinset=move || row.with(|it| (it.index + 1).to_string())
             aria-setsize=move || row.with(|it| it.of.map_or("-1".to_owned(), |of| of.to_string()))
-            on:click=move |_| app.select(id)
+            on:click=move |_| app.select(id.get_untracked())
             on:dblclick=move |_| app.toggle_row()>
-            {move || what.with(|(it, state)| content(it, *state, ago))}
+            {move || what.with(|(it, state, ago)| content(it, *state, ago))}
             {all}
         </div>
     }
 }
 
-fn content(it: &Engram, state: State, ago: Memo<String>) -> impl IntoView + use<> {
+fn content(it: &Engram, state: State, ago: &str) -> impl IntoView + use<> {
     let icon = if it.redacted {
         Icon::Erased
     } else {
@@ -138,7 +152,7 @@ fn content(it: &Engram, state: State, ago: Memo<String>) -> impl IntoView + use<
         <span class="kind" title=words::kind(it.kind)>{icon.draw()}<span class="offscreen">{words::kind(it.kind)}</span></span>
         <div class="said">
             <p class:closed={state != State::Holds && !it.redacted} class:erased=it.redacted>{claim}</p>
-            <time datetime=at.to_string() title=dom::clock().moment(at)>{ago}</time>
+            <time datetime=at.to_string() title=dom::clock().moment(at)>{ago.to_owned()}</time>
         </div>
         <div class="meta">
             <span class="from">
@@ -187,6 +201,8 @@ impl ShownAt {
     }
 
     fn mark(self, id: EngramId, element: web_sys::HtmlDivElement) {
+        // The one before in this place was shown at another time.
+        let _ = element.remove_attribute("data-shown-at");
         request_animation_frame(move || {
             let now = js_sys::Date::now();
             let first = self.0.try_update_value(|all| {

@@ -246,6 +246,6 @@ fn the_number_of_packages_only_falls() {
 /// Declared only to choose a feature of what others use.
 const FEATURES_ONLY: &[(&str, &str)] = &[("engram-ui", "getrandom")];
 
-// 630 with the grammars of the viewer (syntect, two-face and what they bring); tokio-rustls for the dashboard off the loopback.
-const PACKAGES: usize = 631;
+// 630 with the grammars of the viewer (syntect, two-face and what they bring); tokio-rustls for the dashboard off the loopback; jemalloc.
+const PACKAGES: usize = 633;
 const UI_PACKAGES: usize = 200;
