@@ -290,34 +290,24 @@ pub fn meter(it: Meter) -> String {
     )
 }
 
-/// Of the meters that count pointers, the fullest, with its name.
+/// Of the meters that count pointers, the fullest, with its name; the first of two.
 pub fn fullest(budget: &Budget) -> (&'static str, Meter) {
-    let meters = [
-        ("events", budget.sam_items),
-        ("sections", budget.artifact_sections),
-        ("spans", budget.repo_spans),
-    ];
-    let fullest = meters
-        .into_iter()
-        .max_by(|(_, a), (_, b)| a.share().total_cmp(&b.share()));
-    fullest.unwrap_or(("spans", budget.repo_spans))
+    let [_, spans, others @ ..] = budget.meters();
+    let fuller = |fullest: (_, Meter), it: (_, Meter)| match it.1.share() > fullest.1.share() {
+        true => it,
+        false => fullest,
+    };
+    others.into_iter().fold(spans, fuller)
 }
 
 /// All that an agent has spent in its turn, as a sentence.
 pub fn spent(it: &Spending) -> String {
-    let of = |it: Meter, what| {
+    let of = |(what, it): (_, Meter)| {
         let (used, limit) = (thousands(it.used.into()), thousands(it.limit.into()));
         format!("{used} of {limit} {what}")
     };
-    let Spending { agent, budget, .. } = it;
-    format!(
-        "{} in this turn: {}, {}, {}, {}",
-        visible(agent),
-        of(budget.tokens, "tokens"),
-        of(budget.repo_spans, "source spans"),
-        of(budget.artifact_sections, "sections"),
-        of(budget.sam_items, "events"),
-    )
+    let all = it.budget.meters().map(of).join(", ");
+    format!("{} in this turn: {all}", visible(&it.agent))
 }
 
 fn is_hidden(c: char) -> bool {
@@ -438,7 +428,7 @@ mod tests {
         };
         let said = spent(&spending);
         assert!(said.ends_with(
-            " in this turn: 96 of 1,200 tokens, 2 of 3 source spans, 0 of 2 sections, 0 of 2 events"
+            " in this turn: 96 of 1,200 tokens, 2 of 3 spans, 0 of 2 sections, 0 of 2 events"
         ));
         assert!(!said.contains('\u{202e}'), "{said}");
     }

@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, io::Write as _};
 
 use engram_model::{
-    Budget, Change, CheckReply, Engram, Entry, Evidence, Meter, Reply, StatusReply, Verdict,
+    Change, CheckReply, Engram, Entry, Evidence, Meter, Reply, StatusReply, Verdict,
 };
 use serde_json::{Value, json};
 
@@ -215,20 +215,8 @@ fn status(it: &StatusReply) -> String {
         None => "no repository here".to_owned(),
     };
     let spending = it.spending.as_ref().map_or_else(String::new, |it| {
-        let of = |meter: Meter, what| format!("{}/{} {what}", meter.used, meter.limit);
-        let Budget {
-            repo_spans,
-            artifact_sections,
-            sam_items,
-            tokens,
-            ..
-        } = it.budget;
-        let meters = [
-            of(tokens, "tokens"),
-            of(repo_spans, "spans"),
-            of(artifact_sections, "sections"),
-            of(sam_items, "events"),
-        ];
+        let of = |(what, it): (_, Meter)| format!("{}/{} {what}", it.used, it.limit);
+        let meters = it.budget.meters().map(of);
         format!("\n{} in its turn: {}", plain(&it.agent), meters.join(", "))
     });
     format!(

@@ -324,15 +324,20 @@ pub struct Budget {
 }
 
 impl Budget {
+    /// What is counted, by its name for people.
+    pub fn meters(&self) -> [(&'static str, Meter); 4] {
+        [
+            ("tokens", self.tokens),
+            ("spans", self.repo_spans),
+            ("sections", self.artifact_sections),
+            ("events", self.sam_items),
+        ]
+    }
+
     /// How much of the fullest meter is used: 1 is all.
     pub fn fullest(&self) -> f64 {
-        let meters = [
-            self.repo_spans,
-            self.artifact_sections,
-            self.sam_items,
-            self.tokens,
-        ];
-        meters.iter().map(Meter::share).fold(0.0, f64::max)
+        let shares = self.meters().map(|(_, it)| it.share());
+        shares.into_iter().fold(0.0, f64::max)
     }
 }
 
