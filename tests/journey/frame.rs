@@ -11,6 +11,7 @@ use crate::{
 const ESCAPE: &str = "\u{E00C}";
 const ENTER: &str = "\u{E007}";
 const RIGHT: &str = "\u{E014}";
+const DOWN: &str = "\u{E015}";
 /// What a claim may not do to the window that shows it.
 const HOSTILE: &[&str] = &[
     "<img src=x onerror=\"window.hacked = 1\"><script>window.hacked = 1</script><b>bold</b>",
@@ -157,6 +158,87 @@ fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
         before + 84
     ));
     window.shot("compact");
+}
+
+#[test]
+fn an_engram_has_a_menu_at_its_row_and_at_the_pointer() {
+    let dir = tempfile::tempdir().unwrap();
+    let repo = Repository::of_this_project(dir.path());
+    let engram = Engram::new(dir.path(), &repo.root);
+    let claims = ["The ledger is append-only.", "Reservations hold the lock."];
+    let ids = engram.put(dir.path(), &drafts(&claims.map(str::to_owned)));
+    let editor = Editor::new(dir.path());
+    let person = dir.path().join("person");
+    let window = Window::open(desktop(), &engram.place, &person, &editor.program);
+    window.find("[data-testid=engram] [data-testid=digest]");
+    window.script("document.querySelector('#feed').focus()", json!([]));
+    const OPEN: &str =
+        "document.querySelector('[data-testid=menu]:popover-open [data-testid=menu-item]:focus')";
+    const CLOSED: &str = "!document.querySelector('[data-testid=menu]')";
+    let commands = || {
+        let script = "return [...document.querySelectorAll('[data-testid=menu-item]')].map(it => it.dataset.command).join(' ')";
+        window
+            .script(script, json!([]))
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    let focus = "document.activeElement";
+    window.keys("m");
+    window.wait(OPEN);
+    assert_eq!(window.role("[data-testid=menu-item]"), "menuitem");
+    assert_eq!(
+        commands(),
+        "open copy expand blame changes history forget redact"
+    );
+    window.shot("menu");
+    // The arrows lead through it, and away from it nothing is chosen.
+    window.keys(DOWN);
+    window.wait(&format!("{focus}.dataset.command === 'copy'"));
+    window.keys(ESCAPE);
+    window.wait(CLOSED);
+    window.wait(&format!("{focus}.id === 'feed'"));
+    // On another row it is the menu of that one.
+    window.right_click(&format!("[data-testid=feed-row][data-id=\"{}\"]", ids[0]));
+    window.wait(OPEN);
+    window.wait(&read(&ids[0]));
+    window.keys(DOWN);
+    window.keys(ENTER);
+    window.wait(
+        "document.querySelector('[data-testid=notice]')?.textContent.startsWith('Pointer copied')",
+    );
+    window.wait(CLOSED);
+    window.wait(&format!("{focus}.id === 'feed'"));
+    // A command's own key works in it, too.
+    window.right_click("[data-testid=claim]");
+    window.wait(OPEN);
+    window.keys("e");
+    window.wait(CLOSED);
+    window.wait("document.querySelector('.row.opened')");
+    window.keys("e");
+    window.wait("!document.querySelector('.row.opened')");
+    // A field and chosen text have the menu of the system; elsewhere there is none.
+    let is_ours = |css: &str| {
+        let script = "return !document.querySelector(arguments[0]).dispatchEvent(new MouseEvent('contextmenu', {bubbles: true, cancelable: true}))";
+        window.script(script, json!([css])) == json!(true)
+    };
+    assert!(is_ours("footer"));
+    assert_eq!(window.count("[data-testid=menu]"), 0);
+    assert!(!is_ours("[data-testid=filter]"));
+    window.script(
+        "getSelection().selectAllChildren(document.querySelector('[data-testid=claim]'))",
+        json!([]),
+    );
+    assert!(!is_ours("[data-testid=claim]"));
+    window.script("getSelection().removeAllRanges()", json!([]));
+    // At the edge it stays within the window.
+    window.script("document.querySelector('#engram').dispatchEvent(new MouseEvent('contextmenu', {bubbles: true, cancelable: true, clientX: innerWidth - 1, clientY: innerHeight - 1}))", json!([]));
+    window.wait(OPEN);
+    let room = "const it = document.querySelector('[data-testid=menu]').getBoundingClientRect();
+        return it.left >= 0 && it.top >= 0 && it.right <= innerWidth && it.bottom <= innerHeight";
+    assert_eq!(window.script(room, json!([])), json!(true));
+    window.click("[data-testid=split]");
+    window.wait(CLOSED);
 }
 
 #[test]

@@ -124,17 +124,28 @@ impl Window {
         self.post(&format!("/element/{id}/click"), json!({}));
     }
 
-    /// Clicks it twice, as one gesture.
+    /// Clicks on what matches, twice.
     pub fn double_click(&self, css: &str) {
+        self.press(css, 0, 2);
+    }
+
+    /// Clicks on what matches with the other button. WebKit's driver sends drags and Shift wrong
+    /// from then on.
+    pub fn right_click(&self, css: &str) {
+        self.press(css, 2, 1);
+    }
+
+    /// So many presses of a button of the mouse on what matches.
+    fn press(&self, css: &str, button: u8, times: usize) {
         let Element(id) = self.find(css);
         let press = [
-            json!({"type": "pointerDown", "button": 0}),
-            json!({"type": "pointerUp", "button": 0}),
+            json!({"type": "pointerDown", "button": button}),
+            json!({"type": "pointerUp", "button": button}),
         ];
         let mut all = vec![
             json!({"type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": {ELEMENT: id}}),
         ];
-        all.extend([press.clone(), press].concat());
+        all.extend(press.iter().cycle().take(2 * times).cloned());
         self.post(
             "/actions",
             json!({"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": all}]}),

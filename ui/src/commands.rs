@@ -1,5 +1,5 @@
 //! What a person can do in the window, by name and by key: one table for the keys, the sheet of
-//! shortcuts, tooltips, the palette and the guide.
+//! shortcuts, the menu, tooltips, the palette and the guide.
 
 /// What is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub enum Act {
     Search,
     /// What the list can be limited to.
     Facets,
+    /// Opens the menu of what is read.
+    Menu,
     /// The whole claim in its row.
     Expand,
     /// Away from what is open, back to the list.
@@ -170,6 +172,13 @@ pub const COMMANDS: &[Command] = &[
         &["f"],
     ),
     command(
+        "menu",
+        "Menu of the engram",
+        Act::Menu,
+        Holds::Engram,
+        &["m", "ContextMenu", "Shift+F10"],
+    ),
+    command(
         "expand",
         "The whole claim in its row",
         Act::Expand,
@@ -264,6 +273,14 @@ pub const GROUPS: &[(&str, &[Holds])] = &[
     ("Engram", &[Holds::Engram, Holds::Drifted]),
 ];
 
+/// What the menu of an engram holds, in the groups that a line parts.
+pub const MENU: &[&[Act]] = &[
+    &[Act::Open, Act::Copy],
+    &[Act::Expand, Act::Blame, Act::Changes, Act::History],
+    &[Act::True, Act::False, Act::Unsure],
+    &[Act::Forget, Act::Redact],
+];
+
 /// The commands of a group.
 pub fn of(holds: &[Holds]) -> impl Iterator<Item = &'static Command> {
     COMMANDS.iter().filter(move |it| holds.contains(&it.holds))
@@ -328,6 +345,7 @@ pub fn caps(chord: &str, is_mac: bool) -> Vec<String> {
         "Backspace" => "⌫".to_owned(),
         "PageDown" => "PgDn".to_owned(),
         "PageUp" => "PgUp".to_owned(),
+        "ContextMenu" => "Menu".to_owned(),
         "1-9" => "1–9".to_owned(),
         key if key.len() == 1 => key.to_uppercase(),
         key => key.to_owned(),
@@ -402,6 +420,16 @@ mod tests {
                 assert!(chords.insert(chord), "{chord}");
                 assert!(caps(chord, false).iter().all(|it| !it.is_empty()));
             }
+        }
+        let all: Vec<Act> = MENU.concat();
+        for (index, &act) in all.iter().enumerate() {
+            let it = by(act).unwrap();
+            assert!(matches!(it.holds, Holds::Engram | Holds::Drifted));
+            assert!(
+                !all[..index].contains(&act),
+                "{} is twice in the menu",
+                it.id
+            );
         }
         let listed: usize = GROUPS.iter().map(|(_, holds)| of(holds).count()).sum();
         assert_eq!(listed, COMMANDS.len(), "each is in one group");

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use serde_json::json;
 
 use super::{server::Server, shop::Shop};
-use crate::window::Window;
+use crate::{editor::Editor, machine::desktop, window::Window};
 
 /// One move of a person.
 #[derive(Clone, Copy, Debug)]
@@ -18,10 +18,12 @@ pub enum Move {
     Click(&'static str),
     /// Two.
     Double(&'static str),
+    /// One with the other button.
+    Right(&'static str),
     /// Until this holds; what comes next needs it.
     Wait(&'static str),
 }
-use Move::{Click, Control, Double, Keys, Wait};
+use Move::{Click, Control, Double, Keys, Right, Wait};
 
 /// A view, how one comes to it from the feed, and how it is known.
 pub struct View {
@@ -37,9 +39,13 @@ const DELETE: &str = "\u{E017}";
 const DOWN: Move = Keys("\u{E015}");
 const RIGHT: Move = Keys("\u{E014}");
 const FACETS: &str = "document.querySelector('[data-testid=facet]')";
+const IN_FACETS: &str =
+    "document.activeElement.id === 'facets' && document.querySelector('[data-testid=facet]')";
 const FACTS: &str = "document.activeElement.dataset.value === 'fact' && document.querySelectorAll('[data-testid=feed-row]').length === 3";
 const TO_THE_OLDEST: Move = Keys("\u{E010}");
 const DRIFTED: Move = Wait("document.querySelector('[data-testid=drift-view]')");
+/// What lies over the window.
+const OVER: &str = "dialog[open], [data-testid=menu]";
 const READ: &str = "document.querySelector('[data-testid=engram] [data-testid=standing]')";
 
 /// All of them.
@@ -82,7 +88,7 @@ pub const VIEWS: &[View] = &[
         name: "filtered",
         keys: &[
             Keys("f"),
-            Wait(FACETS),
+            Wait(IN_FACETS),
             DOWN,
             Keys(ENTER),
             Wait(FACTS),
@@ -170,7 +176,14 @@ pub const VIEWS: &[View] = &[
         name: "repositories",
         keys: &[Control('o')],
         mouse: &[Click("[data-testid=repo]")],
-        shown: "document.querySelector('dialog[open] [data-testid=one-repository]')",
+        // A page in a browser has one.
+        shown: "document.querySelector('dialog[open] :is([data-testid=repository], [data-testid=one-repository])')",
+    },
+    View {
+        name: "menu",
+        keys: &[Keys("m")],
+        mouse: &[Right("[data-testid=feed-row]")],
+        shown: "document.querySelector('[data-testid=menu]:popover-open [data-testid=menu-item]:focus')",
     },
 ];
 
@@ -242,9 +255,46 @@ impl Window {
             Control(key) => self.control(key),
             Click(css) => self.click(css),
             Double(css) => self.double_click(css),
+            Right(css) => self.right_click(css),
             Wait(holds) => self.wait(holds),
         }
     }
+}
+
+/// Comes to each view, by keys alone and by mouse.
+fn reach_all(window: &Window) {
+    for view in VIEWS {
+        for (way, moves) in [("keys", view.keys), ("mouse", view.mouse)] {
+            println!("{} by {way}", view.name);
+            view.visit(window, moves);
+            // What lies over the window goes by one key, and the focus is somewhere.
+            if window.count(OVER) > 0 {
+                window.keys("\u{E00C}");
+                window.wait(&format!("!document.querySelector('{OVER}')"));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_view_is_reached_in_the_window() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    shop.drift();
+    let place = ["--home", "--repo"]
+        .into_iter()
+        .zip([&shop.home, &shop.repo]);
+    let place = place.flat_map(|(name, path)| [name.to_owned(), path.display().to_string()]);
+    let editor = Editor::new(dir.path());
+    let person = dir.path().join("person");
+    let window = Window::open(
+        desktop(),
+        &place.collect::<Vec<_>>(),
+        &person,
+        &editor.program,
+    );
+    window.wait(READ);
+    reach_all(&window);
 }
 
 #[test]
@@ -254,17 +304,7 @@ fn every_view_is_reached_by_keys_alone_and_by_mouse() {
     let server = Server::start(&shop, &[]);
     shop.drift();
     let window = Window::browse(&server.url, &dir.path().join("person"));
-    for view in VIEWS {
-        for (way, moves) in [("keys", view.keys), ("mouse", view.mouse)] {
-            println!("{} by {way}", view.name);
-            view.visit(&window, moves);
-            // What lies over the window goes by one key, and the focus is somewhere.
-            if window.count("dialog[open]") > 0 {
-                window.keys("\u{E00C}");
-                window.wait("!document.querySelector('dialog[open]')");
-            }
-        }
-    }
+    reach_all(&window);
     // By Tab alone one comes to every part of the frame, and is never caught.
     window.anew();
     window.wait(READ);

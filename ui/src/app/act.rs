@@ -16,16 +16,24 @@ use crate::{
 impl App {
     /// Whether a command has something to work on now.
     pub(crate) fn holds(self, command: &Command) -> bool {
-        match command.holds {
-            Holds::Always => true,
-            Holds::List => self.phase.get_untracked() == Phase::Ready,
-            Holds::Engram => untrack(|| self.current()).is_some(),
-            Holds::Drifted => untrack(|| self.current()).is_some_and(|it| words::is_drifted(&it)),
+        let engram = || untrack(|| self.current());
+        let can_close = |closing: Closing| engram().is_some_and(|it| closing.is_for(&it));
+        match (command.act, command.holds) {
+            (Act::Open, _) => engram().is_some() && self.backend().opens_editors(),
+            (Act::Forget, _) => can_close(Closing::Forget),
+            (Act::Redact, _) => can_close(Closing::Redact),
+            (_, Holds::Always) => true,
+            (_, Holds::List) => self.phase.get_untracked() == Phase::Ready,
+            (_, Holds::Engram) => engram().is_some(),
+            (_, Holds::Drifted) => engram().is_some_and(|it| words::is_drifted(&it)),
         }
     }
 
     /// Does what a command stands for.
     pub(crate) fn act(self, act: Act) {
+        if act != Act::Back {
+            self.close_menu();
+        }
         match act {
             Act::Palette => self.over.set(Some(Over::Palette)),
             Act::Sheet => self.over.set(Some(Over::Sheet)),
@@ -39,6 +47,7 @@ impl App {
                 // By keys one goes on in it.
                 request_animation_frame(|| dom::focus(filter::PANEL));
             }
+            Act::Menu => self.open_menu(),
             Act::Expand => self.toggle_row(),
             Act::Back => self.back(),
             Act::First | Act::Pointer => dom::focus("pointer-0"),
@@ -57,7 +66,9 @@ impl App {
 
     /// Closes the topmost thing that is open; with none, back to the list.
     fn back(self) {
-        if self.closing.get_untracked().is_some() {
+        if self.menu.get_untracked().is_some() {
+            self.close_menu();
+        } else if self.closing.get_untracked().is_some() {
             self.closing.set(None);
         } else if self.toast.get_untracked().is_some() {
             self.toast.set(None);
@@ -104,7 +115,10 @@ fn press(app: App, event: &web_sys::KeyboardEvent) -> bool {
         return false;
     }
     match key.parse::<usize>() {
-        Ok(number @ 1..=9) => dom::focus(&format!("pointer-{}", number - 1)),
+        Ok(number @ 1..=9) => {
+            app.close_menu();
+            dom::focus(&format!("pointer-{}", number - 1));
+        }
         _ => app.act(command.act),
     }
     true

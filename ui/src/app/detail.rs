@@ -55,7 +55,7 @@ fn Whole(id: EngramId, current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
         )
     });
     view! {
-        <div class="scroll" data-testid="engram" data-id=id.to_string()>
+        <div class="scroll" id="engram" data-testid="engram" data-id=id.to_string()>
             {move || current.get().zip(fate.get()).map(|(engram, (state, newer))| view! { <Head engram state newer /> })}
             <Triage engram=current />
             {move || app.history.get().then(|| view! { <History id /> })}

@@ -70,7 +70,7 @@ pub(crate) fn focused_in(id: &str) -> Option<String> {
 }
 
 /// Whether keys belong to what the event came from, because a person types there.
-pub(crate) fn is_typing(event: &web_sys::KeyboardEvent) -> bool {
+pub(crate) fn is_typing(event: &web_sys::Event) -> bool {
     let element = event
         .target()
         .and_then(|it| it.dyn_into::<HtmlElement>().ok());
@@ -78,6 +78,12 @@ pub(crate) fn is_typing(event: &web_sys::KeyboardEvent) -> bool {
         it.is_content_editable()
             || matches!(it.tag_name().as_str(), "INPUT" | "TEXTAREA" | "SELECT")
     })
+}
+
+/// Whether text is chosen.
+pub(crate) fn has_selection() -> bool {
+    let selection = window().get_selection().ok().flatten();
+    selection.is_some_and(|it| !it.is_collapsed())
 }
 
 /// Whether the event came from a control that has its own use for Enter and Space.

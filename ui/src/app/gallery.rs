@@ -19,7 +19,7 @@ use super::{
     icons::Icon,
     list::List,
     media::{AlsoIs, FoundElsewhere, NoLines, Refused},
-    overlay,
+    menu, overlay,
     palette::keycaps,
     sides::Sides,
     state::{App, Closing, Link, Phase, Toast},
@@ -84,6 +84,10 @@ pub(crate) fn Gallery() -> impl IntoView {
                 <Frame title="edited" set=|app| chosen(app, 2)><Detail /></Frame>
                 <Frame title="gone, to be forgotten" set=|app| closing(app, Closing::Forget)><Detail /></Frame>
                 <Frame title="gone, to be erased" set=|app| closing(app, Closing::Redact)><Detail /></Frame>
+            </Part>
+            <Part title="Menu">
+                <Frame title="of a claim that holds" set=|app| chosen(app, 0)><div class="menu"><menu::Items /></div></Frame>
+                <Frame title="of one whose evidence changed" set=|app| chosen(app, 2)><div class="menu"><menu::Items /></div></Frame>
             </Part>
             <Part title="Whole pages">
                 <Frame title="loading" set=|_| ()><states::Loading /></Frame>

@@ -16,6 +16,7 @@ mod icons;
 mod list;
 mod long_line;
 mod media;
+mod menu;
 mod overlay;
 mod pages;
 mod palette;
@@ -76,6 +77,7 @@ fn Window() -> impl IntoView {
     app.start();
     follow_time(app);
     act::follow_keys(app);
+    menu::follow_pointer(app);
     follow_page(app);
     follow_address(app);
     spawn_local(async move {
@@ -121,6 +123,7 @@ fn Panes() -> impl IntoView {
                 <list::List />
                 <split::Split panes />
                 <detail::Detail />
+                <menu::Menu />
             </main>
         }
         .into_any(),

@@ -10,7 +10,7 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::{
     backend::{Backend, News, Subscription, strange},
-    dom, filter,
+    dom, filter, menu,
 };
 use crate::{
     feed::{Feed, MOST},
@@ -147,6 +147,8 @@ pub(crate) struct App {
     pub(crate) lost_at: RwSignal<Option<jiff::Timestamp>>,
     /// What lies over the window.
     pub(crate) over: RwSignal<Option<Over>>,
+    /// Where the menu of the selected engram is open.
+    pub(crate) menu: RwSignal<Option<menu::Place>>,
     pub(crate) settings: RwSignal<Settings>,
     pub(crate) list_width: RwSignal<Option<u32>>,
     /// The row whose whole claim is shown.
@@ -191,6 +193,7 @@ impl App {
             is_stale: RwSignal::new(false),
             lost_at: RwSignal::new(None),
             over: RwSignal::new(None),
+            menu: RwSignal::new(None),
             settings: RwSignal::new(Settings::default()),
             list_width: RwSignal::new(None),
             expanded: RwSignal::new(None),
