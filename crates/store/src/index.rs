@@ -37,6 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The index of one home.
 pub struct Index {
     tantivy: Tantivy,
+    directory: MmapDirectory,
     reader: IndexReader,
     fields: Fields,
     origin: String,
@@ -92,13 +93,14 @@ impl Index {
         std::fs::create_dir_all(folder).map_err(|e| StoreError::io(folder, e))?;
         let (schema, fields) = schema();
         let directory = MmapDirectory::open(folder).map_err(|e| StoreError::Index(e.into()))?;
-        let tantivy = Tantivy::open_or_create(directory, schema)?;
+        let tantivy = Tantivy::open_or_create(directory.clone(), schema)?;
         let reader = tantivy
             .reader_builder()
             .reload_policy(ReloadPolicy::Manual)
             .try_into()?;
         let index = Self {
             tantivy,
+            directory,
             reader,
             fields,
             origin: store.origin().to_string(),
@@ -139,7 +141,14 @@ impl Index {
         writer.set_merge_policy(Box::new(NoMergePolicy));
         let cursor = self.read_on(store, &mut writer)?;
         self.tidy(&mut writer)?;
+        drop(writer);
+        self.forget_closed();
         Ok(cursor)
+    }
+
+    /// tantivy remembers each file that it ever mapped, until it is asked which are mapped still.
+    fn forget_closed(&self) {
+        let _ = self.directory.get_cache_info();
     }
 
     /// Reads the journal at least up to `seq`, waiting for another process that is doing so. The
@@ -247,6 +256,8 @@ impl Index {
             }
             indexed = after;
         }
+        // What another process wrote was mapped here too.
+        self.forget_closed();
         Ok(Look {
             searcher: self.reader.searcher(),
             fields: self.fields,

@@ -1,0 +1,40 @@
+//! What processes that follow the journal for hours keep in memory.
+#![allow(clippy::unwrap_used)]
+
+#[allow(dead_code)] // the other tests use the rest
+#[path = "store/fixture.rs"]
+mod fixture;
+
+use std::alloc::System;
+
+use cap::Cap;
+use engram_store::Index;
+use fixture::{PROJECT, open, put};
+
+#[global_allocator]
+static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
+
+/// Readings that are let pass, and those that are counted.
+const READINGS: (u128, u128) = (60, 360);
+/// Bytes that may stay of all of them: the segments of the moment are merged more or less.
+const LEFT: usize = 128 * 1024;
+
+/// Both who reads the journal on and who only looks at what another process wrote.
+#[test]
+fn a_reading_of_the_index_leaves_nothing_behind() {
+    let home = tempfile::TempDir::new().unwrap();
+    let store = open(home.path());
+    let writes = Index::open(&store).unwrap();
+    let looks = Index::open(&store).unwrap();
+    let mut before = 0;
+    for at in 1..=READINGS.1 {
+        put(&store, at, &format!("walnut {at}")).unwrap();
+        writes.catch_up(&store).unwrap();
+        looks.look(PROJECT).unwrap();
+        if at == READINGS.0 {
+            before = ALLOCATOR.allocated();
+        }
+    }
+    let grown = ALLOCATOR.allocated().saturating_sub(before);
+    assert!(grown < LEFT, "{grown} bytes stayed");
+}
