@@ -41,9 +41,9 @@ pub fn packages(needs: Needs) -> Result<()> {
     }
     if cfg!(target_os = "linux") && !has_libraries() {
         bail!(
-            "the window needs WebKitGTK 4.1, GTK 3 and librsvg with their headers, pkg-config, cmake and a C compiler; \
+            "the window needs WebKitGTK 4.1, GTK 3 and librsvg with their headers, pkg-config, cmake, make and a C compiler; \
              install them with your package manager, for example\n  \
-             Fedora: sudo dnf install webkit2gtk4.1-devel gtk3-devel librsvg2-devel libappindicator-gtk3-devel openssl-devel cmake gcc-c++\n  \
+             Fedora: sudo dnf install webkit2gtk4.1-devel gtk3-devel librsvg2-devel libappindicator-gtk3-devel openssl-devel cmake make gcc-c++\n  \
              Arch:   sudo pacman -S webkit2gtk-4.1 gtk3 librsvg libappindicator-gtk3 openssl cmake base-devel\n\
              and run this again"
         );
