@@ -78,8 +78,7 @@ fn the_window_is_measured() {
 fn measured(place: &Path, home: &str, minutes: u64) -> Vec<(String, String)> {
     let dir = tempfile::tempdir().unwrap();
     let editor = Editor::new(dir.path());
-    let mut engram = Engram::new(dir.path(), &place.join("repo"));
-    engram.place[1] = place.join(home).display().to_string();
+    let engram = Engram::of(dir.path(), &place.join(home), &place.join("repo"));
     let person = dir.path().join("person");
     let mut rows = Vec::new();
     let mut say = |what: &str, value: String| {

@@ -24,9 +24,18 @@ pub struct Engram {
 impl Engram {
     /// A home in `dir` that does not exist yet.
     pub fn new(dir: &Path, repo: &Path) -> Self {
+        Self::of(dir, &dir.join("engram-home"), repo)
+    }
+
+    /// This home, by a person who lives in `dir`.
+    pub fn of(dir: &Path, home: &Path, repo: &Path) -> Self {
         let text = |path: &Path| path.to_str().expect("a path in UTF-8").to_owned();
-        let home = text(&dir.join("engram-home"));
-        let place = ["--home".to_owned(), home, "--repo".to_owned(), text(repo)];
+        let place = [
+            "--home".to_owned(),
+            text(home),
+            "--repo".to_owned(),
+            text(repo),
+        ];
         Self {
             program: machine::engram(), // before the window looks for it
             place,

@@ -47,8 +47,7 @@ impl Server {
 }
 
 fn put(shop: &Shop, dir: &Path, claim: &str) {
-    let mut engram = Engram::new(dir, &shop.repo);
-    engram.place[1] = shop.home.to_str().unwrap().to_owned();
+    let engram = Engram::of(dir, &shop.home, &shop.repo);
     engram.put(
         dir,
         &[json!({"claim": claim, "pointers": ["repo:src/retry.rs@HEAD"]})],

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use serde_json::json;
 
 use super::{server::Server, shop::Shop};
-use crate::{editor::Editor, machine::desktop, window::Window};
+use crate::{editor::Editor, engram::Engram, machine::desktop, window::Window};
 
 /// One move of a person.
 #[derive(Clone, Copy, Debug)]
@@ -281,18 +281,10 @@ fn every_view_is_reached_in_the_window() {
     let dir = tempfile::tempdir().unwrap();
     let shop = Shop::open(dir.path());
     shop.drift();
-    let place = ["--home", "--repo"]
-        .into_iter()
-        .zip([&shop.home, &shop.repo]);
-    let place = place.flat_map(|(name, path)| [name.to_owned(), path.display().to_string()]);
+    let engram = Engram::of(dir.path(), &shop.home, &shop.repo);
     let editor = Editor::new(dir.path());
     let person = dir.path().join("person");
-    let window = Window::open(
-        desktop(),
-        &place.collect::<Vec<_>>(),
-        &person,
-        &editor.program,
-    );
+    let window = Window::open(desktop(), &engram.place, &person, &editor.program);
     window.wait(READ);
     reach_all(&window);
 }
@@ -332,6 +324,26 @@ fn every_view_is_reached_by_keys_alone_and_by_mouse() {
     ] {
         assert!(seen.iter().any(|it| it == stop), "no {stop} among {seen:?}");
     }
+}
+
+#[test]
+fn the_menu_of_an_engram_that_the_list_leaves_out_stands_at_its_claim() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    window.wait(READ);
+    // The place of its row on the page waits for another.
+    window.keys("/no such words");
+    window.wait("document.querySelector('[data-testid=no-match]')");
+    window.script("document.activeElement.blur()", json!([]));
+    window.keys("m");
+    window.wait("document.querySelector('[data-testid=menu-item]:focus')");
+    let left = |css: &str| {
+        let script = "return document.querySelector(arguments[0]).getBoundingClientRect().left";
+        window.script(script, json!([css])).as_f64().unwrap()
+    };
+    assert!(left("[data-testid=menu]") > left("[data-testid=engram]"));
 }
 
 /// What a claim may hold, and what is read of it.

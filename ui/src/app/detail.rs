@@ -18,11 +18,16 @@ use crate::words::{self, State};
 #[component]
 pub(crate) fn Detail() -> impl IntoView {
     let app = App::here();
-    let current = Memo::new(move |before: Option<&Option<Arc<Engram>>>| {
-        // A claim that left the list stays where it is read.
-        let id = app.selected.get();
-        app.current()
-            .or_else(|| before.cloned().flatten().filter(|it| Some(it.id) == id))
+    let current = Memo::new(move |_| app.current());
+    // A claim that leaves the list stays where it is read.
+    Effect::new(move |_| {
+        let listed = app
+            .selected
+            .get()
+            .and_then(|id| app.feed.with(|it| it.get(id)));
+        if listed.is_some() {
+            app.visited.set(listed);
+        }
     });
     let id = Memo::new(move |_| current.get().map(|it| it.id));
     view! {

@@ -55,11 +55,20 @@ pub(crate) fn set_query(query: &str, is_step: bool) {
 
 /// Focuses the element with this id.
 pub(crate) fn focus(id: &str) {
-    let element = document().get_element_by_id(id);
+    focus_on(document().get_element_by_id(id));
+}
+
+/// Focuses an element, if there is one.
+pub(crate) fn focus_on(element: Option<Element>) {
     if let Some(element) = element.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
         // A browser that refuses the focus leaves it where it was.
         let _ = element.focus();
     }
+}
+
+/// What an event came from.
+pub(crate) fn target<T: JsCast>(event: &web_sys::Event) -> Option<T> {
+    event.target().and_then(|it| it.dyn_into().ok())
 }
 
 /// What has the focus within the element with this id, by its own id.
@@ -71,10 +80,7 @@ pub(crate) fn focused_in(id: &str) -> Option<String> {
 
 /// Whether keys belong to what the event came from, because a person types there.
 pub(crate) fn is_typing(event: &web_sys::Event) -> bool {
-    let element = event
-        .target()
-        .and_then(|it| it.dyn_into::<HtmlElement>().ok());
-    element.is_some_and(|it| {
+    target::<HtmlElement>(event).is_some_and(|it| {
         it.is_content_editable()
             || matches!(it.tag_name().as_str(), "INPUT" | "TEXTAREA" | "SELECT")
     })
@@ -88,9 +94,7 @@ pub(crate) fn has_selection() -> bool {
 
 /// Whether the event came from a control that has its own use for Enter and Space.
 pub(crate) fn is_control(event: &web_sys::KeyboardEvent) -> bool {
-    let element = event
-        .target()
-        .and_then(|it| it.dyn_into::<HtmlElement>().ok());
+    let element = target::<Element>(event);
     element.is_some_and(|it| matches!(it.tag_name().as_str(), "BUTTON" | "A" | "SUMMARY"))
 }
 
@@ -172,7 +176,7 @@ pub(crate) fn is_mac() -> bool {
 
 /// Whether the event came from the edge between panes, which has its own arrows.
 pub(crate) fn is_separator(event: &web_sys::KeyboardEvent) -> bool {
-    let element = event.target().and_then(|it| it.dyn_into::<Element>().ok());
+    let element = target::<Element>(event);
     element.is_some_and(|it| it.get_attribute("role").as_deref() == Some("separator"))
 }
 
@@ -215,11 +219,7 @@ pub(crate) fn step_focus(event: &web_sys::KeyboardEvent, list: &str) -> bool {
         Some(at) => at.checked_add_signed(by),
         None => Some(0),
     };
-    let button = to.and_then(|it| buttons.item(it));
-    if let Some(button) = button.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
-        // A browser that refuses the focus leaves it where it was.
-        let _ = button.focus();
-    }
+    focus_on(to.and_then(|it| buttons.item(it)));
     true
 }
 

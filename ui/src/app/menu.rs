@@ -35,11 +35,9 @@ impl App {
 
     /// Closes it; the focus goes back to where it was.
     pub(crate) fn close_menu(self) {
-        if self.menu.get_untracked().is_some()
-            && let Some(menu) = menu()
-        {
+        if self.menu.get_untracked().is_some() {
             // One that is closed already stays so.
-            let _ = menu.hide_popover();
+            let _ = menu().map(|it| it.hide_popover());
             self.menu.set(None);
         }
     }
@@ -52,7 +50,7 @@ pub(crate) fn follow_pointer(app: App) {
         if dom::is_typing(&event) || dom::has_selection() {
             return;
         }
-        let target = event.target().and_then(|it| it.dyn_into::<Element>().ok());
+        let target = dom::target::<Element>(&event);
         let within = target.and_then(|it| it.closest(".row[data-id], #engram").ok()?);
         let id = within.and_then(|it| it.get_attribute("data-id")?.parse().ok());
         if let Some(id) = id {
@@ -166,22 +164,14 @@ fn show(menu: &HtmlElement, place: Place) {
         // A style that cannot be set leaves it in the corner.
         let _ = style.set_property(name, &format!("{value}px"));
     }
-    focus(menu.query_selector("button").ok().flatten());
+    dom::focus_on(menu.query_selector("button").ok().flatten());
 }
 
 /// What the pointer is on has the focus: one thing is chosen, by keys or by mouse.
 fn point(event: &ev::MouseEvent) {
-    let target = event.target().and_then(|it| it.dyn_into::<Element>().ok());
-    let button = target.and_then(|it| it.closest("button").ok()?);
+    let button = dom::target::<Element>(event).and_then(|it| it.closest("button").ok()?);
     if button.is_some() && button != document().active_element() {
-        focus(button);
-    }
-}
-
-fn focus(element: Option<Element>) {
-    if let Some(element) = element.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
-        // A browser that refuses the focus leaves it where it was.
-        let _ = element.focus();
+        dom::focus_on(button);
     }
 }
 

@@ -92,21 +92,23 @@ pub(super) fn Row(row: ArcRwSignal<Shown>, shown_at: ShownAt) -> impl IntoView {
     let row = RwSignal::from(row);
     let id = Memo::new(move |_| row.with(|it| it.engram.id));
     let is_free = Memo::new(move |_| row.with(|it| it.is_free));
+    // A free place is nobody's row.
+    let shown = move || (!is_free.get()).then(|| id.get());
     let what = Memo::new(move |_| row.with(|it| (it.engram.clone(), it.state, it.ago.clone())));
     let is_whole = Memo::new(move |_| row.with(|it| it.is_whole));
     let height = move || row.with(|it| it.is_whole.then(|| format!("{}px", it.height)));
     let all = move || is_whole.get().then(|| what.with(|(it, ..)| more(it)));
     let node = NodeRef::<html::Div>::new();
     Effect::new(move |_| {
-        if let (Some(element), id, false) = (node.get(), id.get(), is_free.get()) {
+        if let (Some(element), Some(id)) = (node.get(), shown()) {
             shown_at.mark(id, element);
         }
     });
     view! {
         <div class="row" node_ref=node role="option" hidden=is_free
-            id=move || element_id(id.get())
-            data-testid=move || (!is_free.get()).then_some("feed-row")
-            data-id=move || id.get().to_string()
+            id=move || shown().map(element_id)
+            data-testid=move || shown().map(|_| "feed-row")
+            data-id=move || shown().map(|it| it.to_string())
             class:selected=move || row.with(|it| it.is_selected)
             class:short=move || row.with(|it| it.is_short && !it.is_whole)
             class:opened=is_whole

@@ -128,7 +128,7 @@ pub(crate) struct App {
     /// The values that a filter can have, with counts; read while they are looked at.
     pub(crate) facets: RwSignal<Option<Facets>>,
     pub(crate) facets_open: RwSignal<bool>,
-    /// An engram that is read though it is not in the list.
+    /// The engram that was read last, which the list may leave out.
     pub(crate) visited: RwSignal<Option<Arc<Engram>>>,
     pub(crate) history: RwSignal<bool>,
     pub(crate) selected: RwSignal<Option<EngramId>>,
@@ -624,9 +624,14 @@ impl App {
 
     /// Opens the source in the person's editor.
     pub(crate) fn open_editor(self) {
-        let source = untrack(|| self.source());
-        let Some((path, line)) = source.and_then(|it| Some((it.open_path.clone()?, it.open_line)))
-        else {
+        let Some(source) = untrack(|| self.source()) else {
+            return self.say(
+                "The source was not read",
+                "Its card says why, or reads it still.",
+                true,
+            );
+        };
+        let Some((path, line)) = source.open_path.clone().zip(Some(source.open_line)) else {
             return self.say(
                 "There is no such file in the working tree",
                 "Copy the pointer instead: C.",
