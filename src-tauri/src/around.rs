@@ -2,10 +2,15 @@
 
 use std::path::Path;
 
-use engram_model::{Code, Recent, Refusal, Settings, Surroundings};
+use engram_engine::{Engine, Options};
+use engram_model::{Code, Recent, Refusal, Settings, StatusReply, Surroundings};
 use tauri::{State, WebviewWindow, ipc::Channel};
 
-use crate::{editor, log, recent, settings, shell::Shell, window};
+use crate::{
+    editor, log, recent, settings,
+    shell::{self, Shell},
+    window,
+};
 
 /// What the person chose before.
 #[tauri::command]
@@ -50,7 +55,7 @@ pub(crate) async fn open_log(shell: State<'_, Shell>) -> Result<String, Refusal>
     editor::open(&place, &editor::Choice::here(home))
 }
 
-/// Repositories that were open before.
+/// Repositories that were open before, and what is known of each.
 #[tauri::command]
 pub(crate) async fn repositories(shell: State<'_, Shell>) -> Result<Vec<Recent>, Refusal> {
     let asked = Shell::clone(&shell);
@@ -60,10 +65,24 @@ pub(crate) async fn repositories(shell: State<'_, Shell>) -> Result<Vec<Recent>,
             let mut all = recent::read(asked.home());
             for it in &mut all {
                 it.is_open = Some(&it.path) == open.as_ref();
+                match status_of(asked.home(), &it.path) {
+                    Ok(status) => (it.engrams, it.drifted) = (status.engrams, status.drifted),
+                    Err(refusal) => tracing::info!(path = it.path, %refusal, "not counted"),
+                }
             }
             Ok(all)
         })
         .await
+}
+
+/// What is known of a repository that is not in the window.
+fn status_of(home: &Path, repo: &str) -> Result<StatusReply, Refusal> {
+    let engine = Engine::open(Options {
+        home: home.to_owned(),
+        repo: Some(repo.into()),
+        from: home.to_owned(),
+    })?;
+    shell::status_of(&engine)
 }
 
 /// Makes another repository the one that requests are about.

@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use engram_model::{Caller, Code, Entry, Refusal, Request};
+use engram_model::{Caller, Code, ConnectHint, Entry, Refusal, Request};
 use serde::Serialize;
 use tauri::{
     State, WebviewWindow,
@@ -56,10 +56,18 @@ pub(crate) async fn subscribe(shell: State<'_, Shell>, after: u64) -> Result<(),
     shell
         .run(move |engine| {
             let (sender, coming) = channel(1);
-            let send = move |entries: Vec<Entry>| {
+            let mut sender = Some(sender);
+            let send = move |entries: Vec<Entry>| match json(&entries) {
                 // A page that went away takes no more; its successor subscribes again.
-                let sent = json(&entries).map(|it| sender.blocking_send(it).is_ok());
-                tracing::trace!(?sent, "entries for the page");
+                Ok(json) => {
+                    let sent = sender.as_ref().map(|it| it.blocking_send(json).is_ok());
+                    tracing::trace!(?sent, "entries for the page");
+                }
+                // It must not miss any: without a sender it is told, and asks for them anew.
+                Err(refusal) => {
+                    tracing::error!(%refusal, "entries for the page");
+                    sender = None;
+                }
             };
             let subscription = engine.subscribe(after, send)?;
             keeper.keep(subscription, Arc::new(Mutex::new(coming)));
@@ -72,13 +80,7 @@ pub(crate) async fn subscribe(shell: State<'_, Shell>, after: u64) -> Result<(),
 /// Tauri's would be a script that is run, and WebKit keeps each of those.
 #[tauri::command]
 pub(crate) async fn entries(shell: State<'_, Shell>) -> Result<Response, Refusal> {
-    if let Some(coming) = shell.coming()
-        && let Some(json) = coming.lock().await.recv().await
-    {
-        return Ok(Response::new(json));
-    }
-    // Another subscription took its place: who asked is not there any more.
-    std::future::pending().await
+    shell.entries().await.map(Response::new)
 }
 
 /// Opens a file of the working tree at a line; returns the editor's name.
@@ -102,38 +104,25 @@ pub(crate) async fn open_editor(
         .await
 }
 
-/// The first paint is done.
+/// There is something to paint. It is said before the first frame: WebKit draws none for a window that
+/// is hidden, and this one is until now.
 #[tauri::command]
 pub(crate) async fn ready(shell: State<'_, Shell>, window: WebviewWindow) -> Result<(), Refusal> {
-    tracing::info!("the page is painted");
+    tracing::info!("the page is ready");
     if shell.set_ready() {
         window::show(&window);
+        #[cfg(target_os = "linux")]
+        crate::message::hide(&window);
     }
     Ok(())
-}
-
-/// How one kind of agent is connected.
-#[derive(Serialize)]
-pub(crate) struct ConnectHint {
-    agent: &'static str,
-    command: String,
 }
 
 /// The command lines that connect an agent, as they work on this machine.
 #[tauri::command]
 pub(crate) async fn connect_hint(shell: State<'_, Shell>) -> Result<Vec<ConnectHint>, Refusal> {
     let is_default = std::env::home_dir().is_some_and(|it| it.join(".engram") == shell.home());
-    let home = if is_default {
-        String::new()
-    } else {
-        format!(" --home {}", quoted(shell.home()))
-    };
-    let program = program();
-    let hint = |agent, name| ConnectHint {
-        agent,
-        command: format!("{program}{home} connect {name}"),
-    };
-    Ok(vec![hint("Claude Code", "claude"), hint("Codex", "codex")])
+    let home = (!is_default).then(|| shell.home().to_string_lossy());
+    Ok(ConnectHint::all(&program(), home.as_deref()))
 }
 
 /// `engram` where a terminal finds it, else the one that lies beside this program.
@@ -145,18 +134,8 @@ fn program() -> String {
         .ok()
         .map(|it| it.with_file_name("engram"));
     match beside.filter(|it| it.is_file()) {
-        Some(path) => quoted(&path),
+        Some(path) => path.display().to_string(),
         None => "engram".to_owned(),
-    }
-}
-
-/// A path as one word of a command line.
-fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
-    match text.chars().all(is_plain) {
-        true => text,
-        false => format!("'{}'", text.replace('\'', r"'\''")),
     }
 }
 
@@ -224,16 +203,5 @@ mod tests {
             granted, names,
             "the window is granted the sets, and nothing of Tauri's own"
         );
-    }
-
-    #[test]
-    fn a_path_is_one_word_of_a_command_line() {
-        for (path, want) in [
-            ("/usr/bin/engram", "/usr/bin/engram"),
-            ("/a b/engram", "'/a b/engram'"),
-            ("/it's/$(x)", r"'/it'\''s/$(x)'"),
-        ] {
-            assert_eq!(super::quoted(Path::new(path)), want);
-        }
     }
 }

@@ -190,7 +190,11 @@ impl Choice {
     }
 
     /// The argument vector, and the name to tell the person.
-    fn command(&self, place: &Place, has_terminal: bool) -> Result<(Vec<String>, String), Refusal> {
+    fn command(
+        &self,
+        place: &Place,
+        terminal: Option<Vec<String>>,
+    ) -> Result<(Vec<String>, String), Refusal> {
         let line = self
             .template
             .as_deref()
@@ -217,19 +221,50 @@ impl Choice {
         let arguments = known.map_or_else(|| vec![place.file()], |it| it.arguments(place));
         let words: Vec<String> = words.into_iter().chain(arguments).collect();
         // An editor that is not in the table came from $EDITOR, and those are at home in a terminal.
-        match known.is_none_or(|it| it.in_terminal) {
-            false => Ok((words, name)),
-            true if has_terminal => {
-                let terminal = [TERMINAL, "-e"].map(str::to_owned);
-                Ok((terminal.into_iter().chain(words).collect(), name))
-            }
-            true => Err(Refusal::new(
+        match (known.is_none_or(|it| it.in_terminal), terminal) {
+            (false, _) => Ok((words, name)),
+            (true, Some(terminal)) => Ok((terminal.into_iter().chain(words).collect(), name)),
+            (true, None) => Err(Refusal::new(
                 Code::Internal,
-                format!("{name} needs a terminal, and {TERMINAL} is not installed"),
-                "Set ENGRAM_EDITOR to a command line with {file} and {line}, for example: code --goto {file}:{line}",
+                format!("{name} needs a terminal, and none that is known was found"),
+                format!("Set TERMINAL to the name of yours. {CHOOSE}"),
             )),
         }
     }
+}
+
+/// What to do about an editor that is none.
+const CHOOSE: &str = "Choose an editor in the settings, or set ENGRAM_EDITOR to a command line with {file} and {line}, for example: code --goto {file}:{line}";
+
+/// Terminals in the order in which they are looked for: what the system chose, then well-known ones;
+/// each with what stands before the command line that it runs.
+const TERMINALS: &[(&str, &[&str])] = &[
+    ("xdg-terminal-exec", &[]),
+    ("x-terminal-emulator", &["-e"]),
+    ("gnome-terminal", &["--"]),
+    ("konsole", &["-e"]),
+    ("kitty", &[]),
+    ("alacritty", &["-e"]),
+    ("wezterm", &["start", "--"]),
+    ("foot", &[]),
+    ("xterm", &["-e"]),
+];
+
+/// The beginning of a command line that runs the rest of it in a terminal: the one that the person
+/// named, where that is one plain name, else the first of the table.
+fn terminal_of(named: Option<&str>, is_installed: impl Fn(&str) -> bool) -> Option<Vec<String>> {
+    let is_plain = |it: &&str| {
+        let is_safe = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
+        !it.is_empty() && !it.starts_with('-') && it.chars().all(is_safe)
+    };
+    let named = named.filter(is_plain).into_iter();
+    let mut all = named.chain(TERMINALS.iter().map(|it| it.0));
+    let program = all.find(|it| is_installed(it))?;
+    let known = TERMINALS.iter().find(|it| it.0 == program);
+    // Nearly every other one does as xterm does.
+    let before = known.map_or(&["-e"][..], |it| it.1);
+    let words = [program].into_iter().chain(before.iter().copied());
+    Some(words.map(str::to_owned).collect())
 }
 
 /// The editors of the table that are installed, one program of each.
@@ -246,11 +281,11 @@ pub(crate) fn installed() -> Vec<EditorFound> {
     all
 }
 
-const TERMINAL: &str = "x-terminal-emulator";
-
 /// Starts the editor and does not wait for it; returns its name.
 pub(crate) fn open(place: &Place, choice: &Choice) -> Result<String, Refusal> {
-    let (words, name) = choice.command(place, on_path(TERMINAL).is_some())?;
+    let named = env::var("TERMINAL").ok();
+    let terminal = terminal_of(named.as_deref(), |it| on_path(it).is_some());
+    let (words, name) = choice.command(place, terminal)?;
     let Some((program, arguments)) = words.split_first() else {
         return Err(none_found());
     };
@@ -265,7 +300,7 @@ pub(crate) fn open(place: &Place, choice: &Choice) -> Result<String, Refusal> {
         Refusal::new(
             Code::Internal,
             format!("{name} could not be started: {error}"),
-            "Check ENGRAM_EDITOR, VISUAL and EDITOR: the first that is set is used.",
+            "Check the editor: ENGRAM_EDITOR has the first say, then the settings, VISUAL and EDITOR.",
         )
     })?;
     tracing::info!(editor = name, file = %place.file.display(), line = place.line, "opened");
@@ -320,7 +355,7 @@ fn split(line: &str) -> Result<Vec<String>, Refusal> {
         return Err(Refusal::new(
             Code::SchemaInvalid,
             format!("the editor's command line has an open quote: {line}"),
-            "Close the quote in ENGRAM_EDITOR, VISUAL or EDITOR.",
+            "Close the quote in ENGRAM_EDITOR, in the settings, VISUAL or EDITOR: the first that is set is used.",
         ));
     }
     words.extend(word);
@@ -339,7 +374,7 @@ fn none_found() -> Refusal {
     Refusal::new(
         Code::Internal,
         "no editor was found on this machine",
-        "Set ENGRAM_EDITOR to a command line with {file} and {line}, for example: code --goto {file}:{line}",
+        CHOOSE,
     )
 }
 
@@ -354,6 +389,10 @@ mod tests {
             file: "/r/a b.rs".into(),
             line: 7,
         }
+    }
+
+    fn terminal() -> Option<Vec<String>> {
+        terminal_of(None, |it| it == "x-terminal-emulator")
     }
 
     fn said(text: &str) -> Option<String> {
@@ -376,7 +415,8 @@ mod tests {
                 found: Some(program),
                 ..Choice::default()
             };
-            assert_eq!(choice.command(&place(), true).unwrap().0.join("|"), want);
+            let (words, _) = choice.command(&place(), terminal()).unwrap();
+            assert_eq!(words.join("|"), want);
         }
     }
 
@@ -427,9 +467,12 @@ mod tests {
                 environment: said(environment),
                 found,
             };
-            match (choice.command(&place(), true), want) {
+            match (choice.command(&place(), terminal()), want) {
                 (Ok((words, _)), Ok(want)) => assert_eq!(words.join("|"), want),
-                (Err(refusal), Err(want)) => assert!(refusal.message.contains(want), "{refusal}"),
+                (Err(refusal), Err(want)) => {
+                    assert!(refusal.message.contains(want), "{refusal}");
+                    assert!(refusal.hint.contains("settings"), "{refusal}");
+                }
                 (got, want) => panic!("{got:?}, wanted {want:?}"),
             }
         }
@@ -441,11 +484,51 @@ mod tests {
             environment: said("nvim"),
             ..Choice::default()
         };
-        let refusal = choice.command(&place(), false).unwrap_err();
+        let refusal = choice.command(&place(), None).unwrap_err();
         assert!(
             refusal.message.contains("Neovim needs a terminal"),
             "{refusal}"
         );
+        for what in ["TERMINAL", "settings", "ENGRAM_EDITOR"] {
+            assert!(refusal.hint.contains(what), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn the_terminal_is_the_one_that_was_named_or_the_first_that_is_known() {
+        for (named, installed, want) in [
+            ("", "", None),
+            (
+                "",
+                "xterm x-terminal-emulator",
+                Some("x-terminal-emulator -e"),
+            ),
+            (
+                "",
+                "xterm xdg-terminal-exec kitty",
+                Some("xdg-terminal-exec"),
+            ),
+            ("", "xterm gnome-terminal", Some("gnome-terminal --")),
+            ("", "konsole", Some("konsole -e")),
+            ("", "foot kitty", Some("kitty")),
+            ("", "alacritty", Some("alacritty -e")),
+            ("", "wezterm", Some("wezterm start --")),
+            ("", "foot", Some("foot")),
+            ("", "xterm", Some("xterm -e")),
+            ("foot", "foot xterm", Some("foot")),
+            ("st", "st xterm", Some("st -e")),
+            ("gone", "xterm", Some("xterm -e")),
+            ("xterm -hold", "xterm -hold foot", Some("foot")),
+            ("/tmp/x", "/tmp/x xterm", Some("xterm -e")),
+            ("-e", "-e xterm", Some("xterm -e")),
+            ("$(x)", "$(x) xterm", Some("xterm -e")),
+        ] {
+            let found = terminal_of(said(named).as_deref(), |it| {
+                installed.split(' ').any(|there| there == it)
+            });
+            let found = found.map(|it| it.join(" "));
+            assert_eq!(found.as_deref(), want, "{named:?} of {installed:?}");
+        }
     }
 
     #[cfg(unix)]

@@ -1,5 +1,8 @@
 //! What the web view reads from the environment of its process, and a page whose process died.
 
+#[cfg(target_os = "linux")]
+use std::time::{Duration, Instant};
+
 /// What tells the web view of Linux not to ask the driver for anything.
 #[cfg(target_os = "linux")]
 const SAFE: &[(&str, &str)] = &[
@@ -35,26 +38,92 @@ pub(crate) unsafe fn prepare(safely: bool) {
     }
 }
 
-/// A page whose process died comes back once it was there; one that never was is the end, with a word
-/// on what to try.
+/// Whether it works without the graphics card.
+pub(crate) fn is_safe() -> bool {
+    #[cfg(target_os = "linux")]
+    return SAFE
+        .iter()
+        .all(|(name, value)| std::env::var_os(name).is_some_and(|it| it == *value));
+    #[cfg(not(target_os = "linux"))]
+    false
+}
+
+/// Starts this program once more as it was started, but without the graphics card; that one takes the
+/// place of this one.
+#[cfg(target_os = "linux")]
+pub(crate) fn start_safely() -> std::io::Result<()> {
+    let itself = std::env::current_exe()?;
+    std::process::Command::new(itself)
+        .arg("--safe-graphics")
+        .args(std::env::args_os().skip(1))
+        .spawn()
+        .map(|_| ())
+}
+
+/// A page that dies so often in a minute dies of something that loading it again does not cure.
+#[cfg(target_os = "linux")]
+const DEATHS: usize = 3;
+#[cfg(target_os = "linux")]
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// When the page died of late.
+#[cfg(target_os = "linux")]
+#[derive(Default)]
+struct Deaths(Vec<Instant>);
+
+#[cfg(target_os = "linux")]
+impl Deaths {
+    /// Counts one; true where it was one too many.
+    fn are_too_many(&mut self, now: Instant) -> bool {
+        self.0.retain(|it| now.duration_since(*it) < MINUTE);
+        self.0.push(now);
+        self.0.len() >= DEATHS
+    }
+}
+
+/// A page whose process died comes back once it was there; one that never was, or that dies again and
+/// again, is the end, with a word on what to try.
 #[cfg(target_os = "linux")]
 pub(crate) fn follow_web_process(
     window: &tauri::WebviewWindow,
     shell: &crate::shell::Shell,
 ) -> tauri::Result<()> {
-    use tauri::Manager;
     use webkit2gtk::WebViewExt;
-    let (app, shell) = (window.app_handle().clone(), shell.clone());
+    let (told, shell) = (window.clone(), shell.clone());
+    let deaths = std::cell::RefCell::new(Deaths::default());
     window.with_webview(move |view| {
         view.inner()
             .connect_web_process_terminated(move |view, why| {
                 tracing::error!(?why, "the process of the page ended");
-                if shell.wait_ready(std::time::Duration::ZERO) {
+                let was_there = shell.wait_ready(Duration::ZERO);
+                if was_there && !deaths.borrow_mut().are_too_many(Instant::now()) {
                     view.reload();
                 } else {
-                    eprintln!("{}", crate::window::silent(&shell));
-                    app.exit(1);
+                    crate::window::tell_silent(&told, &shell, false);
                 }
             });
     })
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_that_keeps_dying_is_given_up_and_one_that_dies_rarely_is_not() {
+        for (seconds, want) in [
+            (&[0, 1, 2][..], &[false, false, true][..]),
+            (&[0, 59, 61, 62], &[false, false, false, true]),
+            (
+                &[0, 31, 62, 93, 124, 200],
+                &[false, false, false, false, false, false],
+            ),
+        ] {
+            let (mut deaths, begun) = (Deaths::default(), Instant::now());
+            let told = seconds
+                .iter()
+                .map(|it| deaths.are_too_many(begun + Duration::from_secs(*it)));
+            assert_eq!(told.collect::<Vec<_>>(), want, "{seconds:?}");
+        }
+    }
 }

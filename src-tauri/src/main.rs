@@ -10,6 +10,8 @@ mod commands;
 mod editor;
 mod graphics;
 mod log;
+#[cfg(target_os = "linux")]
+mod message;
 mod place;
 mod recent;
 mod settings;
@@ -65,6 +67,7 @@ fn main() -> ExitCode {
             .repo
             .clone()
             .map(|it| std::path::absolute(&it).unwrap_or(it)),
+        safely: cli.safe_graphics,
     };
     let door = match single::start(&home, &asked) {
         Start::Handed => return ExitCode::SUCCESS,

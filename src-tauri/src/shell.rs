@@ -146,8 +146,26 @@ impl Shell {
         *lock(&self.0.subscription) = Some((subscription, coming));
     }
 
-    /// What comes to the page by its subscription; none before it has one.
-    pub(crate) fn coming(&self) -> Option<Coming> {
+    /// What came to the page by its subscription, once there is anything. One that ended by itself is
+    /// refused: the page says that it is disconnected, and subscribes again.
+    pub(crate) async fn entries(&self) -> Result<Vec<u8>, Refusal> {
+        if let Some(coming) = self.coming() {
+            if let Some(json) = coming.lock().await.recv().await {
+                return Ok(json);
+            }
+            if self.coming().is_some_and(|it| Arc::ptr_eq(&it, &coming)) {
+                return Err(Refusal::new(
+                    Code::Internal,
+                    "the journal is not followed any more",
+                    "Subscribe again; the log in the folder logs of Engram's home says why it ended.",
+                ));
+            }
+        }
+        // Another subscription took its place: who asked is not there any more.
+        std::future::pending().await
+    }
+
+    fn coming(&self) -> Option<Coming> {
         lock(&self.0.subscription)
             .as_ref()
             .map(|(_, coming)| coming.clone())
@@ -177,7 +195,7 @@ fn start(options: Options) -> Result<Arc<Engine>, Refusal> {
     Ok(engine)
 }
 
-fn status_of(engine: &Engine) -> Result<StatusReply, Refusal> {
+pub(crate) fn status_of(engine: &Engine) -> Result<StatusReply, Refusal> {
     match engine.handle(&Caller::User, Request::Status)? {
         Reply::Status(status) => Ok(*status),
         _ => Err(Refusal::new(
@@ -198,4 +216,45 @@ fn remember(home: &Path, engine: &Engine) {
 /// What a lock guards here is whole between any two statements.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic)]
+    use std::task::{Context, Poll, Waker};
+
+    use tauri::async_runtime::{block_on, channel};
+
+    use super::*;
+
+    #[test]
+    fn a_subscription_that_ended_is_refused_and_one_that_was_replaced_is_silent() {
+        let home = tempfile::tempdir().unwrap();
+        let shell = Shell::new(Options {
+            home: home.path().to_owned(),
+            repo: None,
+            from: home.path().to_owned(),
+        });
+        let subscribe = || {
+            let (sender, coming) = channel(1);
+            let subscription = shell.engine().unwrap().subscribe(0, |_| ()).unwrap();
+            shell.keep(subscription, Arc::new(AsyncMutex::new(coming)));
+            sender
+        };
+        let mut context = Context::from_waker(Waker::noop());
+        let sender = subscribe();
+        sender.blocking_send(b"[]".to_vec()).unwrap();
+        assert_eq!(block_on(shell.entries()).unwrap(), b"[]");
+        let mut asked = Box::pin(shell.entries());
+        assert!(asked.as_mut().poll(&mut context).is_pending());
+        let another = subscribe();
+        drop(sender);
+        assert!(asked.as_mut().poll(&mut context).is_pending());
+        drop(another);
+        let Poll::Ready(Err(refusal)) = Box::pin(shell.entries()).as_mut().poll(&mut context)
+        else {
+            panic!("the page waits for what never comes");
+        };
+        assert!(refusal.message.contains("not followed"), "{refusal}");
+    }
 }

@@ -1,4 +1,6 @@
-//! One window for each home: a second start hands what it was asked for to the first, and ends.
+//! One window for each home: a second start hands what it was asked for to the first, and ends. One
+//! that is to draw without the graphics card takes the place of a window that draws with it: that one
+//! may be white.
 
 use std::path::{Path, PathBuf};
 
@@ -11,6 +13,9 @@ pub(crate) struct Asked {
     pub(crate) link: Option<String>,
     /// A repository.
     pub(crate) repo: Option<PathBuf>,
+    /// To draw without the graphics card; windows of earlier builds do not say.
+    #[serde(default)]
+    pub(crate) safely: bool,
 }
 
 /// What became of a start.
@@ -37,7 +42,7 @@ mod unix {
         time::Duration,
     };
 
-    use super::{Asked, Path, Start};
+    use super::{Asked, Path, PathBuf, Start};
 
     /// A socket in the home, which nobody else may open.
     const FILE: &str = "window.sock";
@@ -46,12 +51,33 @@ mod unix {
     /// Longest message.
     const MOST: u64 = 16 * 1024;
 
-    pub(crate) struct Door(UnixListener);
+    /// How a later start knows that it was heard.
+    const TAKEN: &str = "ok";
+    /// How it knows that the window gave up its door and closes.
+    const LEAVING: &str = "leave";
+
+    pub(crate) struct Door {
+        listener: UnixListener,
+        path: PathBuf,
+        /// Its window draws without the graphics card: nothing is gained by another.
+        safely: bool,
+    }
+
+    /// What the window answered.
+    #[derive(Debug, PartialEq, Eq)]
+    enum Answer {
+        Taken,
+        /// The window is gone now, or hangs past the patience.
+        Left,
+    }
 
     pub(crate) fn start(home: &Path, asked: &Asked) -> Start {
         let path = home.join(FILE);
-        if UnixStream::connect(&path).is_ok_and(|it| hand(it, asked).is_ok()) {
-            return Start::Handed;
+        match UnixStream::connect(&path).and_then(|it| hand(it, asked)) {
+            Ok(Answer::Taken) => return Start::Handed,
+            // Its door is gone: who stands there now came meanwhile, and is asked the same.
+            Ok(Answer::Left) => return start(home, asked),
+            Err(_) => {}
         }
         // Nobody listens there: what lies there is of a window that is gone.
         let _ = fs::create_dir_all(home).and_then(|()| fs::remove_file(&path));
@@ -60,7 +86,11 @@ mod unix {
                 if let Err(error) = fs::set_permissions(&path, fs::Permissions::from_mode(0o600)) {
                     tracing::warn!(%error, "the door of the window is not private");
                 }
-                Start::First(Some(Door(listener)))
+                Start::First(Some(Door {
+                    listener,
+                    path,
+                    safely: asked.safely,
+                }))
             }
             Err(error) => {
                 // A home that cannot be written, or a path too long for a socket.
@@ -70,41 +100,73 @@ mod unix {
         }
     }
 
-    fn hand(mut stream: UnixStream, asked: &Asked) -> io::Result<()> {
+    fn hand(mut stream: UnixStream, asked: &Asked) -> io::Result<Answer> {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
         let mut line = serde_json::to_string(asked)?;
         line.push('\n');
         stream.write_all(line.as_bytes())?;
         let mut answer = String::new();
-        BufReader::new(stream.take(16)).read_line(&mut answer)?;
+        let mut stream = BufReader::new(stream.take(16));
+        stream.read_line(&mut answer)?;
         match answer.trim() {
-            "ok" => Ok(()),
+            TAKEN => Ok(Answer::Taken),
+            LEAVING => {
+                // The connection ends with the process; one that hangs has no door any more either.
+                let _ = stream.read_to_end(&mut Vec::new());
+                Ok(Answer::Left)
+            }
             _ => Err(io::Error::other("no answer")),
         }
     }
 
     impl Door {
-        /// Hears later starts for as long as the program runs.
-        pub(crate) fn listen(self, each: impl Fn(Asked) + Send + 'static) {
+        /// Hears later starts for as long as the program runs, or until one takes its place: `leave`
+        /// ends the program then.
+        pub(crate) fn listen(
+            self,
+            each: impl Fn(Asked) + Send + 'static,
+            leave: impl FnOnce() + Send + 'static,
+        ) {
             thread::spawn(move || {
-                for stream in self.0.incoming().flatten() {
-                    match take(stream) {
-                        Ok(asked) => each(asked),
-                        Err(error) => tracing::warn!(%error, "a start was not understood"),
-                    }
-                }
+                let Some(successor) = self.successor(each) else {
+                    return;
+                };
+                // The door goes before the answer: what stands there then is the successor's.
+                let _ = fs::remove_file(&self.path);
+                drop(self);
+                let _ = answer(&successor, LEAVING);
+                leave();
+                // Held until here: its end is what the successor waits for.
+                drop(successor);
             });
+        }
+
+        /// Answers starts until one is to take the place of this window.
+        fn successor(&self, each: impl Fn(Asked)) -> Option<UnixStream> {
+            for stream in self.listener.incoming().flatten() {
+                match ask(&stream) {
+                    Ok(asked) if asked.safely && !self.safely => return Some(stream),
+                    Ok(asked) => match answer(&stream, TAKEN) {
+                        Ok(()) => each(asked),
+                        Err(error) => tracing::warn!(%error, "a start did not wait"),
+                    },
+                    Err(error) => tracing::warn!(%error, "a start was not understood"),
+                }
+            }
+            None
         }
     }
 
-    fn take(stream: UnixStream) -> io::Result<Asked> {
+    fn answer(mut stream: &UnixStream, word: &str) -> io::Result<()> {
+        stream.write_all(format!("{word}\n").as_bytes())
+    }
+
+    fn ask(stream: &UnixStream) -> io::Result<Asked> {
         stream.set_read_timeout(Some(PATIENCE))?;
         let mut line = String::new();
-        BufReader::new((&stream).take(MOST)).read_line(&mut line)?;
-        let asked = serde_json::from_str(&line)?;
-        (&stream).write_all(b"ok\n")?;
-        Ok(asked)
+        BufReader::new(stream.take(MOST)).read_line(&mut line)?;
+        Ok(serde_json::from_str(&line)?)
     }
 
     #[cfg(test)]
@@ -127,10 +189,11 @@ mod unix {
                 .mode();
             assert_eq!(mode & 0o777, 0o600);
             let (tell, told) = mpsc::channel();
-            door.listen(move |asked| tell.send(asked).unwrap());
+            door.listen(move |asked| tell.send(asked).unwrap(), || ());
             let asked = Asked {
                 link: Some("engram://feed?q=\"\n".to_owned()),
                 repo: Some("/a b".into()),
+                ..Asked::default()
             };
             assert!(matches!(start(home.path(), &asked), Start::Handed));
             assert_eq!(told.recv().unwrap(), asked);
@@ -138,6 +201,47 @@ mod unix {
             let mut stream = UnixStream::connect(home.path().join(FILE)).unwrap();
             stream.write_all(b"nonsense\n").unwrap();
             assert!(matches!(start(home.path(), &asked), Start::Handed));
+            // Nor did windows of before know of safe graphics.
+            let old: Asked = serde_json::from_str(r#"{"link":null,"repo":null}"#).unwrap();
+            assert_eq!(old, Asked::default());
+        }
+
+        #[test]
+        fn a_start_that_draws_safely_takes_the_place_of_a_window_that_does_not() {
+            let home = tempfile::tempdir().unwrap();
+            let safely = Asked {
+                safely: true,
+                ..Asked::default()
+            };
+            let first = |asked: &Asked| match start(home.path(), asked) {
+                Start::First(Some(door)) => door,
+                _ => panic!("not the window"),
+            };
+            let (ending, ends) = mpsc::channel();
+            let (gone, is_gone) = mpsc::channel();
+            first(&Asked::default()).listen(
+                |_| panic!("the first is asked for nothing"),
+                move || {
+                    ending.send(()).unwrap();
+                    let _: Result<(), _> = is_gone.recv();
+                },
+            );
+            thread::scope(|scope| {
+                let second = scope.spawn(|| first(&safely));
+                ends.recv().unwrap();
+                // The first is not gone yet, but its door is: nothing of the second's is removed by it.
+                assert!(!home.path().join(FILE).exists());
+                assert!(!second.is_finished());
+                drop(gone);
+                let (tell, told) = mpsc::channel();
+                second.join().unwrap().listen(
+                    move |asked| tell.send(asked).unwrap(),
+                    || panic!("it draws safely"),
+                );
+                // There is nothing to gain any more.
+                assert!(matches!(start(home.path(), &safely), Start::Handed));
+                assert_eq!(told.recv().unwrap(), safely);
+            });
         }
     }
 }
@@ -148,7 +252,12 @@ pub(crate) struct Door;
 
 #[cfg(not(unix))]
 impl Door {
-    pub(crate) fn listen(self, _each: impl Fn(Asked) + Send + 'static) {}
+    pub(crate) fn listen(
+        self,
+        _each: impl Fn(Asked) + Send + 'static,
+        _leave: impl FnOnce() + Send + 'static,
+    ) {
+    }
 }
 
 #[cfg(not(unix))]

@@ -14,6 +14,8 @@ use crate::{
 const HIDDEN: Duration = Duration::from_secs(2);
 /// When a page that said nothing counts as broken.
 const SILENT: Duration = Duration::from_secs(10);
+/// A window whose driver hangs cannot close: it ends after this, before who waits for that gives up.
+const CLOSING: Duration = Duration::from_secs(2);
 /// The ground of a pane in the dark: `--pane` of the page.
 const DARK: Color = Color(0x18, 0x19, 0x1d, 0xff);
 
@@ -59,8 +61,9 @@ pub(crate) fn run(shell: Shell, door: Option<Door>) -> tauri::Result<()> {
             }
             remember_place(&window, &shell);
             if let Some(door) = door {
-                let (window, shell) = (window.clone(), shell.clone());
-                door.listen(move |asked| take(&window, &shell, asked));
+                let (window, shell, leaving) = (window.clone(), shell.clone(), window.clone());
+                let take = move |asked| take(&window, &shell, asked);
+                door.listen(take, move || leave(&leaving));
             }
             #[cfg(target_os = "linux")]
             graphics::follow_web_process(&window, &shell)?;
@@ -85,25 +88,52 @@ fn prepare(window: WebviewWindow, shell: Shell) {
     let (named, engine) = (window.clone(), shell.clone());
     std::thread::spawn(move || name(&named, &engine));
     std::thread::spawn(move || {
-        if shell.wait_ready(HIDDEN) {
-            return;
-        }
-        tracing::warn!("the page is slow; its window is shown as it is");
-        show(&window);
-        if !shell.wait_ready(SILENT.saturating_sub(HIDDEN)) {
+        let tell = || {
             tracing::error!("the page did not come to life");
-            eprintln!("{}", silent(&shell));
-        }
+            tell_silent(&window, &shell, true);
+        };
+        watch(&shell, HIDDEN, SILENT, || show(&window), tell);
     });
 }
 
-/// What a person at a terminal is told of a window that shows nothing.
-pub(crate) fn silent(shell: &Shell) -> String {
-    format!(
-        "the window shows nothing: the graphics driver may not be able to draw it.\n\
-         Start it with --safe-graphics; its log is {}",
-        crate::log::newest(shell.home()).display()
-    )
+/// Shows a window whose page is slow, and tells of one whose page stays silent.
+fn watch(
+    shell: &Shell,
+    hidden: Duration,
+    silent: Duration,
+    show: impl FnOnce(),
+    tell: impl FnOnce(),
+) {
+    if shell.wait_ready(hidden) {
+        return;
+    }
+    tracing::warn!("the page is slow; its window is shown as it is");
+    show();
+    if !shell.wait_ready(silent.saturating_sub(hidden)) {
+        tell();
+    }
+}
+
+/// Tells of a window that shows nothing: at the terminal, and with a message, as a launcher has none.
+pub(crate) fn tell_silent(window: &WebviewWindow, shell: &Shell, can_wait: bool) {
+    let log = crate::log::newest(shell.home());
+    let next = match graphics::is_safe() {
+        true => "It draws without the graphics card already: please report it",
+        false => "Start it with --safe-graphics",
+    };
+    let why = format!(
+        "the graphics driver may not be able to draw it.\n{next}; its log is {}",
+        log.display()
+    );
+    eprintln!("the window shows nothing: {why}");
+    #[cfg(target_os = "linux")]
+    crate::message::show(
+        window,
+        &format!("The window shows nothing: {why}"),
+        can_wait,
+    );
+    #[cfg(not(target_os = "linux"))]
+    let _ = (window, can_wait); // The web view of the system draws there, and there is no safe way.
 }
 
 /// Names the window after its repository.
@@ -142,6 +172,16 @@ fn take(window: &WebviewWindow, shell: &Shell, asked: Asked) {
     show(window);
 }
 
+/// Closes this window for a start that takes its place.
+fn leave(window: &WebviewWindow) {
+    tracing::info!("a start that draws without the graphics card takes the place of this window");
+    if let Err(error) = window.close() {
+        tracing::error!(%error, "the window cannot be closed");
+    }
+    std::thread::park_timeout(CLOSING);
+    std::process::exit(0);
+}
+
 /// Keeps the place of the window when it is left or closed.
 fn remember_place(window: &WebviewWindow, shell: &Shell) {
     let (place, home) = (window.clone(), shell.home().to_owned());
@@ -157,5 +197,45 @@ fn remember_place(window: &WebviewWindow, shell: &Shell) {
 pub(crate) fn show(window: &WebviewWindow) {
     if let Err(error) = window.show().and_then(|()| window.set_focus()) {
         tracing::error!(%error, "the window cannot be shown");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use engram_engine::Options;
+
+    use super::*;
+
+    #[test]
+    fn a_slow_page_is_shown_and_a_silent_one_is_told_of() {
+        let now = Duration::ZERO;
+        let never = Duration::from_secs(3600);
+        // When the page says that it is ready: at once, once its window is shown, never.
+        for (before, meanwhile, hidden, silent, want) in [
+            (true, false, never, never, ""),
+            (false, true, now, never, "show"),
+            (false, false, now, now, "show tell"),
+        ] {
+            let shell = Shell::new(Options {
+                home: "/none".into(),
+                repo: None,
+                from: "/none".into(),
+            });
+            if before {
+                shell.set_ready();
+            }
+            let done = RefCell::new(Vec::new());
+            let show = || {
+                done.borrow_mut().push("show");
+                if meanwhile {
+                    shell.set_ready();
+                }
+            };
+            let tell = || done.borrow_mut().push("tell");
+            watch(&shell, hidden, silent, show, tell);
+            assert_eq!(done.into_inner().join(" "), want);
+        }
     }
 }

@@ -2,10 +2,16 @@
 
 use std::{fs, path::Path};
 
+use engram_model::Call;
 use serde_json::{Value, json};
 
 use crate::{
-    editor::Editor, engram::Engram, machine::desktop, repository::Repository, window::Window,
+    editor::Editor,
+    engram::Engram,
+    graphics::{Alone, ended},
+    machine::desktop,
+    repository::Repository,
+    window::Window,
 };
 
 const ESCAPE: &str = "\u{E00C}";
@@ -189,7 +195,7 @@ fn an_engram_has_a_menu_at_its_row_and_at_the_pointer() {
     assert_eq!(window.role("[data-testid=menu-item]"), "menuitem");
     assert_eq!(
         commands(),
-        "open copy expand blame changes history forget redact"
+        "open copy link expand blame history forget redact"
     );
     window.shot("menu");
     // The arrows lead through it, and away from it nothing is chosen.
@@ -316,6 +322,59 @@ fn one_window_for_several_repositories_links_and_starts() {
 /// That this engram is the one that is read.
 fn read(id: &str) -> String {
     format!("document.querySelector('[data-testid=engram]')?.dataset.id === '{id}'")
+}
+
+#[test]
+fn every_call_of_the_page_is_known_to_the_window() {
+    let dir = tempfile::tempdir().unwrap();
+    let repo = Repository::of_this_project(dir.path());
+    let engram = Engram::new(dir.path(), &repo.root);
+    let editor = Editor::new(dir.path());
+    let person = dir.path().join("person");
+    let window = Window::open(desktop(), &engram.place, &person, &editor.program);
+    window.find("[data-testid=first-run]");
+    // A call that waits for news is not refused before one that nobody knows.
+    let ask = "const [name, done] = arguments;
+        const ask = name => window.__TAURI__.core.invoke(name, {junk: 1}).then(() => 'answered', it => JSON.stringify(it));
+        Promise.race([ask(name), ask('no_such_call').then(() => ask('no_such_call')).then(() => 'waits')]).then(done);";
+    let answer = |name: &str| {
+        let answer = window.script_until(ask, json!([name]));
+        answer.as_str().expect("text").to_owned()
+    };
+    let control = "const done = arguments[0];
+        window.__TAURI__.core.invoke('no_such_call', {}).then(() => done('answered'), it => done(JSON.stringify(it)));";
+    let is_unknown = |answer: &str| answer.contains("not found") || answer.contains("not allowed");
+    let unknown = window.script_until(control, json!([]));
+    assert!(is_unknown(unknown.as_str().unwrap()), "{unknown}");
+    for call in Call::ALL {
+        let answer = answer(call.name());
+        println!("{}: {answer}", call.name());
+        assert!(!is_unknown(&answer), "{}: {answer}", call.name());
+    }
+}
+
+#[test]
+fn a_window_opens_where_it_was_closed() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut alone = Alone::open(dir.path());
+    let stands = |alone: &Alone| {
+        let it = alone.visible("^Engram");
+        let text = alone.point(&["getwindowgeometry", "--shell", &it]);
+        let lines = text.lines().filter(|it| !it.starts_with("WINDOW="));
+        (it, lines.collect::<Vec<_>>().join(" "))
+    };
+    alone.wait("the page is ready", 1);
+    let (it, before) = stands(&alone);
+    alone.point(&["windowsize", "--sync", &it, "1000", "700"]);
+    alone.point(&["windowmove", "--sync", &it, "60", "40"]);
+    let (_, closed) = stands(&alone);
+    assert_ne!(closed, before);
+    // It closes for the one that takes its place.
+    let second = alone.again(&["--safe-graphics"]);
+    assert_eq!(ended(&mut alone.window).code(), Some(0));
+    alone.window = second;
+    alone.wait("the page is ready", 2);
+    assert_eq!(stands(&alone).1, closed);
 }
 
 #[test]

@@ -1,10 +1,9 @@
-//! A page that cannot be drawn: a word on the terminal instead of a white window, and a way to draw it.
+//! A page that cannot be drawn: a message instead of a white window, and a way to draw it.
 
 use std::{
     fs,
-    io::Read,
-    path::Path,
-    process::Stdio,
+    path::{Path, PathBuf},
+    process::ExitStatus,
     thread,
     time::{Duration, Instant},
 };
@@ -14,40 +13,84 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::{
     editor::Editor,
     engram::Engram,
-    machine::{Running, desktop},
+    machine::{Running, desktop, ok, run, system},
     repository::Repository,
     window::{Display, Window},
 };
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// What the message is named by.
+const MESSAGE: &str = "^Engram shows nothing$";
+
+/// What windows say is kept here: what they start holds on to a pipe longer than they live.
+const SAID: &str = "said";
+
 /// The window on a display of its own, without a driver.
-struct Alone {
-    engram: Engram,
-    window: Running,
-    _display: Display,
+pub(crate) struct Alone {
+    pub(crate) engram: Engram,
+    pub(crate) window: Running,
+    display: Display,
+    dir: PathBuf,
 }
 
 impl Alone {
-    fn open(dir: &Path) -> Self {
+    pub(crate) fn open(dir: &Path) -> Self {
         let repo = Repository::of_this_project(dir);
         let engram = Engram::new(dir, &repo.root);
         let display = Display::start(dir);
-        let mut window = display.command(desktop().to_owned());
-        window
-            .args(&engram.place)
-            .env("WEBKIT_DISABLE_DMABUF_RENDERER", "1")
-            .env("XDG_RUNTIME_DIR", dir)
-            .stderr(Stdio::piped());
         Self {
-            window: Running::start(&mut window),
+            window: start(&display, dir, &engram.place),
             engram,
-            _display: display,
+            display,
+            dir: dir.to_owned(),
+        }
+    }
+
+    /// Another start of the same home.
+    pub(crate) fn again(&self, more: &[&str]) -> Running {
+        let mut args = self.engram.place.to_vec();
+        args.extend(more.iter().map(|&it| it.to_owned()));
+        start(&self.display, &self.dir, &args)
+    }
+
+    /// What the window said, and how it ended.
+    fn end(&mut self) -> (String, ExitStatus) {
+        let status = ended(&mut self.window);
+        (fs::read_to_string(self.dir.join(SAID)).unwrap(), status)
+    }
+
+    /// The visible window that is named so, once there is one.
+    pub(crate) fn visible(&self, name: &str) -> String {
+        let id = self.point(&["search", "--sync", "--onlyvisible", "--name", name]);
+        id.lines().next().expect("a window").to_owned()
+    }
+
+    /// Does what a person's hands would, to the end.
+    pub(crate) fn point(&self, args: &[&str]) -> String {
+        ok(self.display.command(system("xdotool")).args(args))
+    }
+
+    /// Answers the message by a key.
+    fn answer(&self, key: &str) {
+        let message = self.visible(MESSAGE);
+        self.point(&["windowfocus", "--sync", &message, "key", key]);
+        self.wait_without_message();
+    }
+
+    fn wait_without_message(&self) {
+        let search = ["search", "--onlyvisible", "--name", MESSAGE];
+        let begun = Instant::now();
+        while run(self.display.command(system("xdotool")).args(search))
+            .status
+            .success()
+        {
+            assert!(begun.elapsed() < PATIENCE, "the message stays");
         }
     }
 
     /// Waits until the log says something for this time, counted from 1.
-    fn wait(&self, what: &str, times: usize) {
+    pub(crate) fn wait(&self, what: &str, times: usize) {
         let begun = Instant::now();
         while log(&self.engram.place[1]).matches(what).count() < times {
             assert!(begun.elapsed() < PATIENCE, "{what}: not {times} times");
@@ -60,7 +103,8 @@ impl Alone {
         process(|name, parent| name.starts_with("WebKitWeb") && parent == self.window.0.id())
     }
 
-    fn kill_page(&self) {
+    /// Ends the process of the page, or stops it.
+    fn signal_page(&self, signal: Signal) {
         let begun = Instant::now();
         let page = loop {
             match self.page() {
@@ -68,8 +112,35 @@ impl Alone {
                 None => assert!(begun.elapsed() < PATIENCE, "the page has no process"),
             }
         };
-        kill_process(page, Signal::KILL).unwrap();
+        kill_process(page, signal).unwrap();
     }
+}
+
+/// How a window ended, once it did.
+pub(crate) fn ended(window: &mut Running) -> ExitStatus {
+    let begun = Instant::now();
+    loop {
+        if let Some(status) = window.0.try_wait().unwrap() {
+            return status;
+        }
+        assert!(begun.elapsed() < PATIENCE, "the window stays");
+        thread::yield_now();
+    }
+}
+
+/// The window as somebody starts it, with its own words kept.
+fn start(display: &Display, dir: &Path, args: &[String]) -> Running {
+    let said = fs::File::options()
+        .create(true)
+        .append(true)
+        .open(dir.join(SAID));
+    let mut window = display.command(desktop().to_owned());
+    window
+        .args(args)
+        .env("WEBKIT_DISABLE_DMABUF_RENDERER", "1")
+        .env("XDG_RUNTIME_DIR", dir)
+        .stderr(said.unwrap());
+    Running::start(&mut window)
 }
 
 #[test]
@@ -77,28 +148,76 @@ fn a_page_that_dies_before_it_was_there_says_what_to_try() {
     let dir = tempfile::tempdir().unwrap();
     let mut alone = Alone::open(dir.path());
     alone.wait("page=Started", 1);
-    alone.kill_page();
-    let mut said = String::new();
-    let mut stderr = alone.window.0.stderr.take().unwrap();
-    stderr.read_to_string(&mut said).unwrap();
+    alone.signal_page(Signal::KILL);
+    alone.answer("Escape");
+    let (said, status) = alone.end();
     assert!(said.contains("--safe-graphics"), "{said}");
-    assert_eq!(alone.window.0.wait().unwrap().code(), Some(1));
+    assert_eq!(status.code(), Some(1));
+}
+
+#[test]
+fn a_page_that_is_silent_says_what_to_try_until_it_comes_to_life() {
+    let dir = tempfile::tempdir().unwrap();
+    let alone = Alone::open(dir.path());
+    alone.wait("page=Started", 1);
+    alone.signal_page(Signal::STOP);
+    alone.visible(MESSAGE);
+    assert!(!log(&alone.engram.place[1]).contains("the page is ready"));
+    alone.signal_page(Signal::CONT);
+    alone.wait("the page is ready", 1);
+    alone.wait_without_message();
+}
+
+#[test]
+fn a_start_with_safe_graphics_takes_the_place_of_a_white_window() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut alone = Alone::open(dir.path());
+    alone.wait("page=Started", 1);
+    alone.signal_page(Signal::STOP);
+    // To close the message is to wait.
+    alone.answer("Escape");
+    assert_eq!(alone.window.0.try_wait().unwrap(), None);
+    let mut second = alone.again(&["--safe-graphics"]);
+    let (said, status) = alone.end();
+    assert!(said.contains("--safe-graphics"), "{said}");
+    assert_eq!(status.code(), Some(0), "{said}");
+    alone.wait("the page is ready", 1);
+    assert_eq!(second.0.try_wait().unwrap(), None);
+    // That window draws safely: a third start has nothing to replace, and hands over.
+    assert_eq!(
+        ended(&mut alone.again(&["--safe-graphics"])).code(),
+        Some(0)
+    );
+    assert_eq!(second.0.try_wait().unwrap(), None);
 }
 
 #[test]
 fn a_page_that_dies_later_is_noticed_and_comes_back() {
     let dir = tempfile::tempdir().unwrap();
-    let alone = Alone::open(dir.path());
+    let mut alone = Alone::open(dir.path());
     for deaths in 1..=2 {
-        alone.wait("the page is painted", deaths);
-        alone.kill_page();
+        alone.wait("the page is ready", deaths);
+        alone.signal_page(Signal::KILL);
         let died = Instant::now();
         alone.wait("the process of the page ended", deaths);
         let noticed = died.elapsed();
         println!("a dead page was noticed after {} ms", noticed.as_millis());
         assert!(noticed < Duration::from_secs(1), "{noticed:?}");
     }
-    alone.wait("the page is painted", 3);
+    // But not for ever: after the third time it starts again, without the card.
+    alone.wait("the page is ready", 3);
+    alone.signal_page(Signal::KILL);
+    alone.answer("Return");
+    let (said, status) = alone.end();
+    assert!(said.contains("--safe-graphics"), "{said}");
+    assert_eq!(status.code(), Some(0), "{said}");
+    alone.wait("the page is ready", 4);
+    let home = &alone.engram.place[1];
+    let safe = process(|_, parent| {
+        let arguments = fs::read_to_string(format!("/proc/{parent}/cmdline")).unwrap_or_default();
+        arguments.contains(home) && arguments.contains("--safe-graphics")
+    });
+    assert!(safe.is_some(), "no window draws without the card");
 }
 
 #[test]

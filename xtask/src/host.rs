@@ -28,6 +28,7 @@ const TEST: &[&str] = &[
     "chromium-driver",
     "python3-venv",
     "webkit2gtk-driver",
+    "xdotool",
 ];
 /// Debian's compiler for the web, with the source of its standard library.
 const WEB: &[&str] = &["rustc-web", "rust-web-src"];
@@ -65,7 +66,7 @@ fn programs(needs: Needs) -> impl Iterator<Item = &'static str> {
         false => &[],
     };
     let test: &[_] = match needs.test {
-        true => &["python3", "npm", "WebKitWebDriver", "chromedriver"],
+        true => &["python3", "npm", "WebKitWebDriver", "chromedriver", "xdotool"],
         false => &[],
     };
     screenshot.iter().chain(test).copied()

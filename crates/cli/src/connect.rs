@@ -10,7 +10,7 @@ use std::{
     process::ExitCode,
 };
 
-use engram_model::{Code, Refusal};
+use engram_model::{Code, ConnectHint, Refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use similar::TextDiff;
@@ -85,8 +85,31 @@ fn project_root(repo: Option<&Path>) -> Result<PathBuf, Refusal> {
     engram_engine::working_tree(&from)
 }
 
-/// This program, by its short name where PATH finds it under that name, with the home it uses.
+/// The command lines that connect an agent to a home.
+pub(crate) fn hints(home: &Path) -> Result<Vec<ConnectHint>, Refusal> {
+    Ok(ConnectHint::all(&program()?, named(home).as_deref()))
+}
+
 fn server(home: &Path) -> Result<Server, Refusal> {
+    let home = named(home).map(|it| ["--home".to_owned(), it]);
+    let args = home.into_iter().flatten().chain(["mcp".to_owned()]);
+    Ok(Server {
+        command: program()?,
+        args: args.collect(),
+    })
+}
+
+/// A home that has to be named, since it is not the one that is meant without.
+fn named(home: &Path) -> Option<String> {
+    let default = std::env::home_dir().map(|it| it.join(".engram"));
+    (default.as_deref() != Some(home)).then(|| {
+        let home = std::path::absolute(home).unwrap_or(home.to_owned());
+        home.display().to_string()
+    })
+}
+
+/// This program, by its short name where PATH finds it under that name.
+fn program() -> Result<String, Refusal> {
     let own = std::env::current_exe()
         .and_then(|it| it.canonicalize())
         .map_err(|error| {
@@ -105,18 +128,10 @@ fn server(home: &Path) -> Result<Server, Refusal> {
             })
             .is_some_and(|found| found == own)
     });
-    let command = match on_path {
+    Ok(match on_path {
         true => "engram".to_owned(),
         false => own.display().to_string(),
-    };
-    let default = std::env::home_dir().map(|it| it.join(".engram"));
-    let mut args = Vec::new();
-    if default.as_deref() != Some(home) {
-        let home = std::path::absolute(home).unwrap_or(home.to_owned());
-        args.extend(["--home".to_owned(), home.display().to_string()]);
-    }
-    args.push("mcp".to_owned());
-    Ok(Server { command, args })
+    })
 }
 
 /// The file as it was before, where nobody changed it since; else without our entry.

@@ -2,7 +2,7 @@
 
 use std::{
     io::{IsTerminal, Read, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, ExitCode},
     sync::{Arc, mpsc},
 };
@@ -43,7 +43,11 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
             let engine = Arc::new(open(&cli)?);
             serve_mcp(engine)
         }
-        Verb::Serve(ref ask) => serve_http(Arc::new(open(&cli)?), http_options(ask), json),
+        Verb::Serve(ref ask) => serve_http(
+            Arc::new(open(&cli)?),
+            http_options(ask, &home(&cli)?)?,
+            json,
+        ),
         Verb::Feed(ref ask) if ask.follow => follow(Arc::new(open(&cli)?), json),
         Verb::Doctor { reindex } => doctor(&open(&cli)?, reindex, json),
         Verb::Put(ref ask) if ask.jsonl.is_some() => {
@@ -275,9 +279,9 @@ fn serve_mcp(engine: Arc<Engine>) -> Result<ExitCode, Refusal> {
 }
 
 /// Prints the address to open, with its token, and answers until it is stopped.
-fn http_options(ask: &args::Serve) -> HttpOptions {
+fn http_options(ask: &args::Serve, home: &Path) -> Result<HttpOptions, Refusal> {
     let files = ask.tls_cert.clone().zip(ask.tls_key.clone());
-    HttpOptions {
+    Ok(HttpOptions {
         listen: ask.listen,
         hosts: ask.host.clone(),
         certificate: files.map(|(chain, key)| Certificate { chain, key }),
@@ -286,7 +290,8 @@ fn http_options(ask: &args::Serve) -> HttpOptions {
             Some(folder) => Pages::Folder(folder.clone()),
             None => dashboard::pages(),
         },
-    }
+        connect: connect::hints(home)?,
+    })
 }
 
 fn serve_http(engine: Arc<Engine>, options: HttpOptions, json: bool) -> Result<ExitCode, Refusal> {

@@ -1,8 +1,8 @@
 //! The allocator of every process that has an engine.
 //!
 //! The index begins threads whenever it reads on, and merges what it wrote, among thousands of small
-//! things that stay. glibc's allocator keeps what is free between those: the window's process grew by
-//! a quarter in an hour of writes (docs/decisions/0009). On Windows the system's own is used.
+//! things that stay. glibc's allocator keeps what is free between those, some 30 MB of it
+//! (docs/decisions/0009). On Windows the system's own is used.
 
 #[cfg(not(target_env = "msvc"))]
 #[global_allocator]

@@ -44,7 +44,7 @@ calls! {
     /// That something is on the screen.
     Ready = "ready", false;
     /// The command lines that connect an agent.
-    ConnectHint = "connect_hint", false;
+    ConnectHint = "connect_hint", true;
     /// What the person chose before.
     Settings = "settings", false;
     /// Keeps what the person chose.

@@ -28,7 +28,7 @@ use axum::{
     routing::{any, get, post},
 };
 use engram_engine::{Engine, Subscription};
-use engram_model::{Call, Caller, Code, Entry, Refusal, Reply, Request};
+use engram_model::{Call, Caller, Code, ConnectHint, Entry, Refusal, Reply, Request};
 use futures_util::stream;
 use serde::Deserialize;
 use serde_json::json;
@@ -58,6 +58,8 @@ pub struct HttpOptions {
     pub token_file: Option<PathBuf>,
     /// The built window.
     pub pages: Pages,
+    /// The command lines that connect an agent to this home.
+    pub connect: Vec<ConnectHint>,
 }
 
 impl Default for HttpOptions {
@@ -68,6 +70,7 @@ impl Default for HttpOptions {
             certificate: None,
             token_file: None,
             pages: Pages::None,
+            connect: Vec::new(),
         }
     }
 }
@@ -131,7 +134,7 @@ pub async fn http(engine: Arc<Engine>, options: HttpOptions) -> Result<HttpServe
         url: url(at, acceptor.is_some(), options.hosts.first(), &token),
         listener,
         acceptor,
-        router: router(engine, options.pages, Arc::new(guard)),
+        router: router(engine, options.pages, options.connect, Arc::new(guard)),
     })
 }
 
@@ -145,13 +148,22 @@ fn url(at: SocketAddr, is_tls: bool, host: Option<&String>, token: &str) -> Stri
     format!("{scheme}://{host}:{}/#token={token}", at.port())
 }
 
-fn router(engine: Arc<Engine>, pages: Pages, guard: Arc<Guard>) -> Router {
+fn router(
+    engine: Arc<Engine>,
+    pages: Pages,
+    connect: Vec<ConnectHint>,
+    guard: Arc<Guard>,
+) -> Router {
     let mut api = Router::new();
     for call in Call::ALL.iter().filter(|it| it.is_over_http()) {
         let answers = match call {
             Call::Read => post(read),
             Call::Change => post(change),
             Call::Subscribe => get(events),
+            Call::ConnectHint => {
+                let connect = connect.clone();
+                post(|| async { Json(connect) })
+            }
             _ => any(nothing_here),
         };
         api = api.route(&format!("/api/{}", call.name()), answers);

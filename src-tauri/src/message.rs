@@ -1,0 +1,81 @@
+//! A native message for a window that shows nothing: the page cannot say so, and who started it from
+//! a launcher reads no terminal.
+
+use std::cell::RefCell;
+
+use gtk::{ButtonsType, DialogFlags, MessageDialog, MessageType, ResponseType, prelude::*};
+use tauri::{AppHandle, Manager, WebviewWindow};
+
+use crate::graphics;
+
+const TITLE: &str = "Engram shows nothing";
+
+thread_local! {
+    /// The one that is on the screen; only the main thread has one.
+    static SHOWN: RefCell<Option<MessageDialog>> = const { RefCell::new(None) };
+}
+
+/// Shows it beside the window; where waiting does not help, closing it ends the program.
+pub(crate) fn show(window: &WebviewWindow, text: &str, can_wait: bool) {
+    let (parent, text) = (window.clone(), text.to_owned());
+    on_main_thread(window, move || {
+        let parent_window = parent.gtk_window().ok();
+        let dialog = MessageDialog::new(
+            parent_window.as_ref(),
+            DialogFlags::DESTROY_WITH_PARENT,
+            MessageType::Error,
+            ButtonsType::None,
+            &text,
+        );
+        dialog.set_title(TITLE);
+        if !graphics::is_safe() {
+            dialog.add_button("_Start safely", ResponseType::Accept);
+            dialog.set_default_response(ResponseType::Accept);
+        }
+        if can_wait {
+            dialog.add_button("_Wait", ResponseType::Cancel);
+        }
+        dialog.add_button("_Close", ResponseType::Close);
+        let app = parent.app_handle().clone();
+        dialog.connect_response(move |dialog, response| {
+            dialog.hide();
+            answer(&app, response, can_wait);
+        });
+        dialog.present();
+        SHOWN.with_borrow_mut(|it| {
+            if let Some(before) = it.replace(dialog) {
+                before.hide();
+            }
+        });
+    });
+}
+
+/// Takes it away: the page came to life after all.
+pub(crate) fn hide(window: &WebviewWindow) {
+    on_main_thread(window, || {
+        if let Some(dialog) = SHOWN.with_borrow_mut(Option::take) {
+            dialog.hide();
+        }
+    });
+}
+
+/// Does what the person chose; closing the message alone is waiting where that can help.
+fn answer(app: &AppHandle, response: ResponseType, can_wait: bool) {
+    match response {
+        ResponseType::Accept => match graphics::start_safely() {
+            Ok(()) => app.exit(0),
+            Err(error) => {
+                tracing::error!(%error, "the window could not be started again");
+                app.exit(1);
+            }
+        },
+        ResponseType::Cancel | ResponseType::DeleteEvent if can_wait => {}
+        _ => app.exit(1),
+    }
+}
+
+fn on_main_thread(window: &WebviewWindow, work: impl FnOnce() + Send + 'static) {
+    if let Err(error) = window.run_on_main_thread(work) {
+        tracing::error!(%error, "the message cannot be shown");
+    }
+}
