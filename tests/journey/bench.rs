@@ -4,6 +4,7 @@
 use std::{
     collections::HashMap,
     env, fs,
+    io::Read,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::mpsc,
@@ -15,7 +16,7 @@ use serde_json::{Value, json};
 use crate::{
     editor::Editor,
     engram::Engram,
-    machine::{Running, desktop},
+    machine::{Running, desktop, ok, system},
     window::Window,
 };
 
@@ -42,67 +43,177 @@ const KEY: &str = "const [key, done] = arguments;
     document.getElementById('feed').dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true, cancelable: true}));
     requestAnimationFrame(look);";
 
-/// Lists what rows say, as plain as can be.
-const PLAIN: &str = "const texts = [...document.querySelectorAll('[data-testid=feed-row]')].map(it => it.innerText);
-    const list = document.createElement('div');
-    list.id = 'plain';
-    list.style.cssText = 'position: fixed; inset: 0; overflow: auto; background: Canvas; color: CanvasText; z-index: 99';
-    for (let i = 0; i < arguments[0]; i++) {
-        const row = document.createElement('p');
-        row.innerText = texts[i % texts.length];
-        list.append(row);
-    }
-    document.body.replaceChildren(list);";
+/// Goes through the list from its newest end; so many rows, each with the words that it shows and no more,
+/// as HTML.
+const ROWS: &str =
+    "const [most, done] = arguments, list = document.getElementById('feed'), rows = new Map();
+    const words = 'p, time, .by, .pointer, [data-testid=evidence]';
+    const look = () => {
+        for (const row of list.querySelectorAll('[data-testid=feed-row]')) {
+            const plain = document.createElement('div');
+            plain.dataset.testid = 'feed-row';
+            plain.dataset.id = row.dataset.id;
+            for (const it of row.querySelectorAll(words)) {
+                const part = document.createElement(it.matches('p') ? 'p' : 'span');
+                part.textContent = it.innerText;
+                plain.append(part, ' ');
+            }
+            rows.set(row.dataset.id, plain.outerHTML);
+        }
+        if (rows.size >= most) return done([...rows.values()].slice(0, most));
+        list.scrollTop += list.clientHeight / 2;
+        requestAnimationFrame(look);
+    };
+    list.scrollTop = 0;
+    requestAnimationFrame(look);";
+
+/// The page that lists rows as plain as can be, in their place: it knows the keys that are measured.
+const PLAIN: &str = "<!DOCTYPE html>
+<meta charset=utf-8>
+<title>Plain</title>
+<style>
+    #feed { position: fixed; inset: 0; overflow: auto; font: 13px/1.4 sans-serif; }
+    #feed > div { padding: 8px; border-bottom: 1px solid #ddd; }
+    #feed > [aria-selected=true] { background: #dde8ff; }
+    p { margin: 0; }
+</style>
+<main id=feed>ROWS</main>
+<script>
+    const list = document.getElementById('feed'), rows = list.children;
+    let at = 0;
+    list.addEventListener('keydown', event => {
+        const by = {Home: -rows.length, End: rows.length, PageDown: 10}[event.key];
+        rows[at].removeAttribute('aria-selected');
+        at = Math.min(Math.max(at + by, 0), rows.length - 1);
+        rows[at].setAttribute('aria-selected', true);
+        rows[at].scrollIntoView({block: 'nearest'});
+    });
+</script>
+";
+
+/// Rows of the plain page.
+const LISTED: usize = 1_000;
 
 /// Writes of a second for an hour: more than anybody reads.
 const CHURN: u64 = 50;
+
+/// What was measured, and how much it was, as it is printed.
+type Figures = Vec<(String, String)>;
 
 #[test]
 fn the_window_is_measured() {
     let place = PathBuf::from(env::var_os("ENGRAM_BENCH").expect("ENGRAM_BENCH: see xtask"));
     let minutes: u64 = env::var("ENGRAM_BENCH_MINUTES").map_or(0, |it| it.parse().unwrap());
     if minutes > 0 {
-        for (what, value) in measured(&place, "few", minutes) {
+        for (what, value) in flooded(&place, minutes) {
             println!("{what}: {value}");
         }
         return;
     }
+    let (many, _) = measured(&place, "many");
+    let (few, listed) = measured(&place, "few");
+    let plain = measured_plain(&listed);
     println!("| what | few engrams | many engrams | plain page |\n|---|---|---|---|");
-    let [many, few] = ["many", "few"].map(|home| measured(&place, home, 0));
     for ((what, few), (_, many)) in few.iter().zip(&many) {
-        println!("| {what} | {few} | {many} | |");
+        let plain = plain.iter().find(|it| it.0 == *what);
+        let plain = plain.map_or("", |it| &it.1);
+        println!("| {what} | {few} | {many} | {plain} |");
     }
 }
 
-/// All figures of one home; or, with minutes, what so long a flood leaves in memory.
-fn measured(place: &Path, home: &str, minutes: u64) -> Vec<(String, String)> {
+/// All figures of one home, and the rows that the window lists there at the end.
+fn measured(place: &Path, home: &str) -> (Figures, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
-    let editor = Editor::new(dir.path());
     let engram = Engram::of(dir.path(), &place.join(home), &place.join("repo"));
-    let person = dir.path().join("person");
-    let mut rows = Vec::new();
-    let mut say = |what: &str, value: String| {
-        eprintln!("{home}: {what}: {value}");
-        rows.push((what.to_owned(), value));
-    };
+    let (window, opened) = opened(dir.path(), &engram);
+    let mut figures = looks(home, &window, opened);
+    let mut say = |what: &str, value: String| tell(&mut figures, home, what, value);
+    say("write to row", writes(&window, &engram, dir.path()));
+    let memory = Resident::of(&window);
+    let mut flood = flooding(place, home, 1_000, 60);
+    let mut all = Vec::new();
+    while flood.0.try_wait().unwrap().is_none() {
+        all.extend(scroll(&window, 5_000));
+    }
+    say("frames under 1,000 writes a second", frames(&all));
+    say("these, as they were written", rate(&mut flood));
+    say(
+        "memory before and after these",
+        format!("{memory}; {}", Resident::of(&window)),
+    );
+    say(
+        "rows drawn then",
+        window.count("[data-testid=feed-row]").to_string(),
+    );
+    let listed = window.script_until(ROWS, json!([LISTED]));
+    (figures, serde_json::from_value(listed).expect("rows"))
+}
+
+/// What so many minutes of writes leave in memory.
+fn flooded(place: &Path, minutes: u64) -> Figures {
+    let (dir, home) = (tempfile::tempdir().unwrap(), "few");
+    let engram = Engram::of(dir.path(), &place.join(home), &place.join("repo"));
+    let (window, _) = opened(dir.path(), &engram);
+    let mut figures = Vec::new();
+    let mut say = |what: &str, value: String| tell(&mut figures, home, what, value);
+    let early = churned(place, home, &window, minutes.min(5));
+    let late = churned(place, home, &window, minutes.saturating_sub(5));
+    say(
+        &format!("memory in the 5th minute of {CHURN} writes a second"),
+        early.to_string(),
+    );
+    say(
+        &format!("memory in minute {minutes} of them"),
+        format!("{late}: {:.2} times", late.own as f64 / early.own as f64),
+    );
+    figures
+}
+
+/// The same figures of a page that only lists these rows, in the browser that WebKit comes with.
+fn measured_plain(listed: &[String]) -> Figures {
+    let dir = tempfile::tempdir().unwrap();
+    let (page, editor) = (dir.path().join("plain.html"), dir.path().join("none"));
+    fs::write(&page, PLAIN.replace("ROWS", &listed.join("\n"))).unwrap();
+    let start = Instant::now();
+    let automation = ["--automation".to_owned()];
+    let window = Window::open(&mini_browser(), &automation, dir.path(), &editor);
+    window.goto(&format!("file://{}", page.display()));
+    window.find("[data-testid=feed-row]");
+    let mut figures = looks("plain", &window, start.elapsed());
+    let memory = Resident::of(&window).to_string();
+    tell(
+        &mut figures,
+        "plain",
+        "memory before and after these",
+        memory,
+    );
+    figures
+}
+
+/// The window, once it lists a home, and how long that took.
+fn opened(dir: &Path, engram: &Engram) -> (Window, Duration) {
+    let (editor, person) = (Editor::new(dir), dir.join("person"));
     let start = Instant::now();
     let window = Window::open(desktop(), &engram.place, &person, &editor.program);
     window.find("[data-testid=feed-row]");
-    let opened = start.elapsed();
+    let took = start.elapsed();
     window.find("[data-testid=digest]");
-    if minutes > 0 {
-        let early = churned(place, home, &window, minutes.min(5));
-        let late = churned(place, home, &window, minutes.saturating_sub(5));
-        say(
-            &format!("memory in the 5th minute of {CHURN} writes a second"),
-            early.to_string(),
-        );
-        say(
-            &format!("memory in minute {minutes} of them"),
-            format!("{late}: {:.2} times", late.own as f64 / early.own as f64),
-        );
-        return rows;
-    }
+    (window, took)
+}
+
+/// The browser of the WebKit that the window is built with.
+fn mini_browser() -> PathBuf {
+    let folder =
+        ok(Command::new(system("pkg-config")).args(["--variable=libdir", "webkit2gtk-4.1"]));
+    let program = Path::new(folder.trim()).join("webkit2gtk-4.1/MiniBrowser");
+    assert!(program.is_file(), "{} is missing", program.display());
+    program
+}
+
+/// Figures of a list that nobody writes to.
+fn looks(name: &str, window: &Window, opened: Duration) -> Figures {
+    let mut figures = Vec::new();
+    let mut say = |what: &str, value: String| tell(&mut figures, name, what, value);
     let paint = window.script(
         "return performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null",
         json!([]),
@@ -122,46 +233,28 @@ fn measured(place: &Path, home: &str, minutes: u64) -> Vec<(String, String)> {
     );
     // What a start leaves to be done is no rest.
     pause(Duration::from_secs(60));
-    let before = processor(&window);
+    let before = processor(window);
     pause(Duration::from_secs(60));
     say(
         "processor time in 60 s at rest",
-        ms(since(&before, &processor(&window)) as f64 / 1e6),
+        ms(since(&before, &processor(window)) as f64 / 1e6),
     );
     for (what, key) in [("End", "End"), ("Home", "Home"), ("Page Down", "PageDown")] {
         let took = window.script_until(KEY, json!([key]));
         say(&format!("{what} to its row"), ms(took.as_f64().unwrap()));
     }
-    say(
-        "frames of a scroll",
-        frames(&scroll(&window, "#feed", 5_000)),
-    );
-    say("write to row", writes(&window, &engram, dir.path()));
-    let memory = Resident::of(&window);
-    let mut flood = flooding(place, home, 1_000, 60);
-    let mut all = Vec::new();
-    while flood.0.try_wait().unwrap().is_none() {
-        all.extend(scroll(&window, "#feed", 5_000));
-    }
-    say("frames under 1,000 writes a second", frames(&all));
-    say(
-        "memory before and after these",
-        format!("{memory}; {}", Resident::of(&window)),
-    );
-    say(
-        "rows drawn then",
-        window.count("[data-testid=feed-row]").to_string(),
-    );
-    window.script(PLAIN, json!([1_000]));
-    say(
-        "frames of a plain page of 1,000",
-        frames(&scroll(&window, "#plain", 5_000)),
-    );
-    rows
+    say("frames of a scroll", frames(&scroll(window, 5_000)));
+    figures
 }
 
-fn scroll(window: &Window, css: &str, time: u32) -> Vec<f64> {
-    let frames = window.script_until(SCROLL, json!([css, 90, time]));
+/// Adds a figure, and says it at once: a run takes many minutes.
+fn tell(figures: &mut Figures, name: &str, what: &str, value: String) {
+    eprintln!("{name}: {what}: {value}");
+    figures.push((what.to_owned(), value));
+}
+
+fn scroll(window: &Window, time: u32) -> Vec<f64> {
+    let frames = window.script_until(SCROLL, json!(["#feed", 90, time]));
     let frames = frames.as_array().expect("frames");
     frames.iter().filter_map(Value::as_f64).collect()
 }
@@ -205,7 +298,21 @@ fn flooding(place: &Path, home: &str, rate: u64, seconds: u64) -> Running {
     let mut command = Command::new(many);
     command.args([place.join(home), place.join("repo")]);
     command.args([rate.to_string(), seconds.to_string()]);
-    Running::start(command.stdout(Stdio::null()))
+    Running::start(command.stdout(Stdio::piped()))
+}
+
+/// How many a second a writer wrote that is at its end; it must have written all.
+fn rate(flood: &mut Running) -> String {
+    let status = flood.0.wait().unwrap();
+    assert!(status.success(), "the writer: {status}");
+    let mut said = String::new();
+    let mut stdout = flood.0.stdout.take().expect("a pipe");
+    stdout.read_to_string(&mut said).unwrap();
+    // `60000 in 60.0s`: see crates/engine/examples/many.rs.
+    let words = said.trim().trim_end_matches('s').split_once(" in ");
+    let (count, time) = words.unwrap_or_else(|| panic!("the writer says {said:?}"));
+    let (count, time): (f64, f64) = (count.parse().unwrap(), time.parse().unwrap());
+    format!("{count} in {time} s, {:.0} a second", count / time)
 }
 
 /// Memory in the last minute of so many of writes: the middle of some looks, since what no collector
@@ -222,7 +329,7 @@ fn churned(place: &Path, home: &str, window: &Window, minutes: u64) -> Resident 
             Resident::of(window)
         })
         .collect();
-    assert!(flood.0.wait().unwrap().success());
+    eprintln!("{home}: {}", rate(&mut flood));
     looks.sort_by_key(|it| it.own);
     looks.swap_remove(looks.len() / 2)
 }

@@ -68,6 +68,11 @@ pub fn others(repo: &Repository) -> Vec<Value> {
 pub fn pictures(window: &Window) {
     window.keys("\u{E00C}\u{E00C}"); // Escape: the notice goes, then the focus is on the feed
     window.wait("!document.querySelector('[data-testid=notice]')");
+    let aside = json!({"type": "pointerMove", "duration": 0, "x": 1, "y": 1});
+    window.post(
+        "/actions",
+        json!({"actions": [{"type": "pointer", "id": "mouse", "actions": [aside]}]}),
+    );
     for theme in ["light", "dark"] {
         window.script(
             "document.documentElement.dataset.theme = arguments[0]",

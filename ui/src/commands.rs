@@ -12,6 +12,8 @@ pub enum Act {
     Settings,
     /// Chooses another repository.
     Repositories,
+    /// The window's log in the person's editor.
+    Log,
     /// Moves the selection by rows; to an end at the limits.
     Step(isize),
     /// Shows what was held back.
@@ -26,6 +28,8 @@ pub enum Act {
     Expand,
     /// Away from what is open, back to the list.
     Back,
+    /// To what was shown before, or after, by as many steps.
+    Go(i32),
     /// To the first source.
     First,
     /// To a source by its number.
@@ -34,6 +38,8 @@ pub enum Act {
     Open,
     /// The exact pointer on the clipboard.
     Copy,
+    /// A link that leads here, on the clipboard.
+    Link,
     /// The commits that wrote the lines.
     Blame,
     /// What became of them.
@@ -119,6 +125,7 @@ pub const COMMANDS: &[Command] = &[
         Holds::Always,
         &["Mod+o"],
     ),
+    command("log", "Open the log", Act::Log, Holds::Always, &[]),
     command("sheet", "All shortcuts", Act::Sheet, Holds::List, &["?"]),
     command(
         "next",
@@ -186,6 +193,20 @@ pub const COMMANDS: &[Command] = &[
         &["e", "Space"],
     ),
     command(
+        "earlier",
+        "What was shown before",
+        Act::Go(-1),
+        Holds::List,
+        &["["],
+    ),
+    command(
+        "later",
+        "What was shown after",
+        Act::Go(1),
+        Holds::List,
+        &["]"],
+    ),
+    command(
         "back",
         "Back to the list",
         Act::Back,
@@ -208,58 +229,41 @@ pub const COMMANDS: &[Command] = &[
     ),
     command("open", "Open in editor", Act::Open, Holds::Engram, &["o"]),
     command("copy", "Copy pointer", Act::Copy, Holds::Engram, &["c"]),
-    command(
-        "blame",
-        "Who wrote the lines",
-        Act::Blame,
-        Holds::Engram,
-        &["b"],
-    ),
+    command("link", "Copy link", Act::Link, Holds::Engram, &["l"]),
+    command("blame", "Who wrote it", Act::Blame, Holds::Engram, &["b"]),
     command(
         "changes",
-        "What changed since",
+        "What changed",
         Act::Changes,
         Holds::Engram,
         &["d"],
     ),
-    command(
-        "history",
-        "Its versions, and who said it",
-        Act::History,
-        Holds::Engram,
-        &["h"],
-    ),
-    command(
-        "true",
-        "Still true: point at its evidence as it is now",
-        Act::True,
-        Holds::Drifted,
-        &["y"],
-    ),
+    command("history", "History", Act::History, Holds::Engram, &["h"]),
+    command("true", "Still true", Act::True, Holds::Drifted, &["y"]),
     command(
         "false",
-        "No longer true: forget, after a question",
+        "No longer true…",
         Act::False,
         Holds::Drifted,
         &["x"],
     ),
     command(
         "unsure",
-        "Unsure: ask an agent",
+        "Ask an agent",
         Act::Unsure,
         Holds::Drifted,
         &["a"],
     ),
     command(
         "forget",
-        "Forget, after a question",
+        "Forget…",
         Act::Forget,
         Holds::Engram,
         &["Delete", "Backspace"],
     ),
     command(
         "redact",
-        "Redact, after a question",
+        "Redact…",
         Act::Redact,
         Holds::Engram,
         &["Shift+Delete", "Shift+Backspace"],
@@ -275,7 +279,7 @@ pub const GROUPS: &[(&str, &[Holds])] = &[
 
 /// What the menu of an engram holds, in the groups that a line parts.
 pub const MENU: &[&[Act]] = &[
-    &[Act::Open, Act::Copy],
+    &[Act::Open, Act::Copy, Act::Link],
     &[Act::Expand, Act::Blame, Act::Changes, Act::History],
     &[Act::True, Act::False, Act::Unsure],
     &[Act::Forget, Act::Redact],
@@ -374,7 +378,11 @@ pub fn guide() -> String {
                 .iter()
                 .map(|chord| format!("`{}`", caps(chord, false).join(" ")))
                 .collect();
-            page.push_str(&format!("| {} | {} |\n", keys.join(", "), it.title));
+            let keys = match keys.is_empty() {
+                true => "in the palette".to_owned(),
+                false => keys.join(", "),
+            };
+            page.push_str(&format!("| {keys} | {} |\n", it.title));
         }
     }
     page

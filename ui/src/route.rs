@@ -42,6 +42,11 @@ impl Route {
         it
     }
 
+    /// A link of ours to an engram.
+    pub fn link_to(id: EngramId) -> String {
+        format!("engram://engram/{id}")
+    }
+
     /// The query of an address that a link of ours leads to: `engram://engram/ID`, `engram://feed?kind=risk`,
     /// `engram://drift`. Anybody may have written it.
     pub fn query_of_link(link: &str) -> Option<String> {
@@ -152,7 +157,7 @@ pub fn chips(filter: &Filter, offset: Offset) -> Vec<Chip> {
     }
     if let Some(verified) = filter.verified {
         let word = if verified { "verified" } else { "unverified" };
-        add("evidence", word.to_owned(), &|it| it.verified = None);
+        add("as stored", word.to_owned(), &|it| it.verified = None);
     }
     for standing in &filter.health {
         let word = standing.words().to_owned();
@@ -297,6 +302,11 @@ mod tests {
         ] {
             assert_eq!(Route::query_of_link(link).as_deref(), want, "{link}");
         }
+        let id: EngramId = "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap();
+        assert_eq!(
+            Route::query_of_link(&Route::link_to(id)),
+            Some(format!("?id={id}"))
+        );
         assert_eq!(
             Route::query_of_link(&format!("engram://feed?q={}", "x".repeat(9_000))),
             None

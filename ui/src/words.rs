@@ -59,10 +59,18 @@ pub fn kind(kind: Kind) -> &'static str {
 }
 
 /// Who said it; what no agent said comes from the person at the machine.
-pub fn author(engram: &Engram) -> &str {
+pub fn author(engram: &Engram) -> String {
     match engram.provenance.created_by.as_str() {
-        "" | "user" if engram.agent.is_none() => "you",
-        name => name,
+        "" | "user" if engram.agent.is_none() => "you".to_owned(),
+        name => visible(name),
+    }
+}
+
+/// The claim, or that it was erased.
+pub fn claim(engram: &Engram) -> String {
+    match engram.redacted {
+        true => "Its text was erased.".to_owned(),
+        false => visible(&engram.claim),
     }
 }
 
@@ -186,6 +194,12 @@ pub fn evidence(engram: &Engram) -> (&'static str, &'static str) {
 pub fn is_drifted(engram: &Engram) -> bool {
     let standing = engram.health.as_ref().map(|it| it.standing);
     engram.valid_until.is_none() && standing.is_some_and(|it| Evidence::DRIFTED.contains(&it))
+}
+
+/// Whether the evidence of a drifted claim is still there, so that the claim can point at it anew.
+pub fn needs_a_look(engram: &Engram) -> bool {
+    let standing = engram.health.as_ref().map(|it| it.standing);
+    is_drifted(engram) && standing == Some(Evidence::NeedsReverification)
 }
 
 /// Where a pointer leads now, where that is not where it was pinned: `src/core.rs#L3-L9`.

@@ -1,7 +1,9 @@
 //! The one way to the engine, over one of two transports: Tauri's IPC in the window, HTTP in a browser.
 
-use engram_model::{Call, Code, Entry, Recent, Refusal, Reply, Request, Settings, Surroundings};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use engram_model::{
+    Call, Code, ConnectHint, Entry, Recent, Refusal, Reply, Request, Settings, Surroundings,
+};
+use serde::{Serialize, de::DeserializeOwned};
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::{dom, http, tauri};
@@ -31,15 +33,6 @@ pub(crate) enum Subscription {
     Tauri(#[expect(dead_code, reason = "kept alive")] tauri::Live),
     /// See [`http::Live`].
     Http(#[expect(dead_code, reason = "kept alive")] http::Live),
-}
-
-/// How one kind of agent is connected.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub(crate) struct ConnectHint {
-    /// The agent, as its maker writes it.
-    pub(crate) agent: String,
-    /// The command line.
-    pub(crate) command: String,
 }
 
 impl Backend {
@@ -199,16 +192,9 @@ impl Backend {
 
     /// The command lines that connect an agent.
     pub(crate) async fn connect_hint(&self) -> Result<Vec<ConnectHint>, Refusal> {
-        let hint = |agent: &str, command: &str| ConnectHint {
-            agent: agent.to_owned(),
-            command: command.to_owned(),
-        };
         match self {
             Self::Tauri => tauri::call(Call::ConnectHint, &Nothing {}).await,
-            Self::Http(_) => Ok(vec![
-                hint("Claude Code", "engram connect claude"),
-                hint("Codex", "engram connect codex"),
-            ]),
+            Self::Http(server) => server.post(Call::ConnectHint, &Nothing {}).await,
         }
     }
 }
@@ -236,7 +222,11 @@ struct With {
 /// A JavaScript value, or bytes of JSON, as one of our types.
 pub(crate) fn from_js<T: DeserializeOwned>(value: &JsValue) -> Result<T, Refusal> {
     let bytes = match value.dyn_ref::<js_sys::ArrayBuffer>() {
-        Some(bytes) => js_sys::Uint8Array::new(bytes).to_vec(),
+        Some(bytes) => {
+            let copied = js_sys::Uint8Array::new(bytes).to_vec();
+            release(bytes);
+            copied
+        }
         None => {
             let text = js_sys::JSON::stringify(value).ok();
             let text = text.and_then(|it| it.as_string());
@@ -245,6 +235,16 @@ pub(crate) fn from_js<T: DeserializeOwned>(value: &JsValue) -> Result<T, Refusal
         }
     };
     from_json(&bytes).map_err(|error| strange(&error))
+}
+
+/// Gives the memory of an answer back at once: as garbage it would wait for the next collection, which
+/// lets tens of megabytes of it come together while claims pour in.
+fn release(bytes: &js_sys::ArrayBuffer) {
+    let transfer = js_sys::Reflect::get(bytes, &"transfer".into()).ok();
+    if let Some(transfer) = transfer.and_then(|it| it.dyn_into::<js_sys::Function>().ok()) {
+        // What cannot be given back so waits.
+        let _ = transfer.call1(bytes, &0.into());
+    }
 }
 
 /// The one way that the page reads JSON: each other would put all types into it once more.

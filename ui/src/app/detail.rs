@@ -10,6 +10,7 @@ use super::{
     drift::Triage,
     history::History,
     icons::Icon,
+    palette::keycaps,
     source::SourceCard,
     state::{App, Closing},
 };
@@ -91,27 +92,27 @@ fn Head(engram: Arc<Engram>, state: State, newer: Option<EngramId>) -> impl Into
     view! {
         <div class="chips">
             <span class="chip">{Icon::Of(engram.kind).draw()}{words::kind(engram.kind)}</span>
-            {(!engram.topic.is_empty()).then(|| view! { <span class="chip" title="Topic">{engram.topic.clone()}</span> })}
+            {(!engram.topic.is_empty()).then(|| view! { <span class="chip" title="Topic">{words::visible(&engram.topic)}</span> })}
             <span class="chip" title="Who may see it">{engram.scope.as_str()}</span>
             {state.word().map(|word| view! { <span class="chip gone" data-testid="state">{word}</span> })}
             <span class=evidence.1 data-testid="verified">{evidence.0}</span>
         </div>
         {claim}
         <dl class="facts">
-            <div><dt>"by"</dt><dd>{words::author(&engram).to_owned()}</dd></div>
+            <div><dt>"by"</dt><dd>{words::author(&engram)}</dd></div>
             <div><dt>"confidence"</dt><dd>{format!("{:.2}", engram.confidence)}</dd></div>
             <div><dt>{window}</dt><dd>{until}</dd></div>
             <div><dt>"recorded"</dt><dd>{clock.moment(engram.recorded_at)}</dd></div>
             {(others > 0).then(|| view! {
                 <div><dt>"also said by"</dt><dd>{words::count(others, "other agent", "other agents")}</dd></div>
             })}
-            {newer.map(|id| view! {
-                <div><button class="plain" on:click=move |_| app.select(id)>"Show the newer version"</button></div>
-            })}
         </dl>
+        {newer.map(|id| view! {
+            <p class="newer"><button class="plain" data-testid="newer" on:click=move |_| app.select(id)>"Show the newer version"</button></p>
+        })}
         {(!engram.tags.is_empty()).then(|| view! {
             <div class="chips tags" aria-label="Tags">
-                {engram.tags.iter().map(|tag| view! { <span class="tag">{format!("#{tag}")}</span> }).collect_view()}
+                {engram.tags.iter().map(|tag| view! { <span class="tag">{words::visible(&format!("#{tag}"))}</span> }).collect_view()}
             </div>
         })}
     }
@@ -137,7 +138,7 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
             </button>
             <button data-testid="redact" disabled=move || !can(Closing::Redact) title="Its text is erased for good"
                 on:click=move |_| app.ask_to_close(Closing::Redact)>
-                "Redact…" <kbd aria-label="Shift Delete">"⇧Del"</kbd>
+                "Redact…" {keycaps("Shift+Delete")}
             </button>
         }
     };

@@ -53,6 +53,14 @@ pub(crate) fn set_query(query: &str, is_step: bool) {
     }
 }
 
+/// Goes back or forward among the addresses of this page.
+pub(crate) fn go(steps: i32) {
+    let gone = window().history().and_then(|it| it.go_with_delta(steps));
+    if let Err(error) = gone {
+        log(&format!("{error:?}"));
+    }
+}
+
 /// Focuses the element with this id.
 pub(crate) fn focus(id: &str) {
     focus_on(document().get_element_by_id(id));

@@ -107,6 +107,7 @@ fn removable(app: App, it: Chip) -> impl IntoView {
         value,
         without,
     } = it;
+    let value = words::visible(&value);
     view! {
         <button class="chip on" data-testid="filter-chip" title=format!("Remove {what} {value}")
             on:click=move |_| app.set_filter(without.clone(), true)>
@@ -125,8 +126,15 @@ struct Value {
 }
 
 /// What the values are of, in the order in which they are listed.
-const SORTS: [&str; 7] = [
-    "Kind", "Evidence", "Role", "Agent", "Topic", "Scope", "Type",
+const SORTS: [&str; 8] = [
+    "Kind",
+    "Evidence",
+    "As stored",
+    "Role",
+    "Agent",
+    "Topic",
+    "Scope",
+    "Type",
 ];
 type Groups = [Vec<Value>; SORTS.len()];
 
@@ -271,7 +279,7 @@ fn listed<T: PartialEq + Clone>(
             false => values.push(it.clone()),
         }
         Value {
-            word: word(it).to_owned(),
+            word: words::visible(word(it)),
             count: *count,
             is_on,
             chosen,
@@ -293,7 +301,7 @@ fn single<T: PartialEq + Clone>(
         let is_on = is_on(it);
         set(&mut chosen, (!is_on).then_some(it));
         Value {
-            word: word(it).to_owned(),
+            word: words::visible(word(it)),
             count: *count,
             is_on,
             chosen,
@@ -329,7 +337,8 @@ fn groups(app: App, facets: &Facets, filter: &Filter) -> Groups {
             |it| &mut it.kinds,
             |it| words::kind(*it),
         ),
-        verified.into_iter().chain(health).collect(),
+        health,
+        verified,
         listed(filter, &facets.roles, |it| &mut it.roles, |it| it),
         listed(
             filter,

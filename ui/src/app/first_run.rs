@@ -1,14 +1,13 @@
 //! What an empty home shows: how to connect an agent, and that the window waits for it.
 
-use engram_model::{Engram, Reply, Request, SAMPLE};
+use engram_model::{ConnectHint, Engram, Reply, Request, SAMPLE};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{
-    backend::ConnectHint,
     icons::Icon,
-    state::{App, Link},
+    state::{App, Link, Over},
 };
-use crate::feed::Feed;
+use crate::{feed::Feed, words};
 
 #[component]
 pub(crate) fn FirstRun() -> impl IntoView {
@@ -37,7 +36,16 @@ pub(crate) fn FirstRun() -> impl IntoView {
             busy.set(false);
         });
     };
-    let name = move || app.status.get().and_then(|it| it.project).map(|it| it.name);
+    let name = move || {
+        app.status
+            .get()
+            .and_then(|it| it.project)
+            .map(|it| words::visible(&it.name))
+    };
+    let is_nowhere = Memo::new(move |_| {
+        app.status
+            .with(|it| it.as_ref().is_some_and(|it| it.project.is_none()))
+    });
     let waiting = move || match app.link.get() {
         Link::Live => "Waiting for the first engram",
         Link::Connecting | Link::Lost => "Connecting to the journal",
@@ -45,18 +53,25 @@ pub(crate) fn FirstRun() -> impl IntoView {
     view! {
         <main class="whole" data-testid="first-run">
             <div class="welcome">
-                <h1>"Nothing is known yet"{move || name().map(|name| view! { " about "<b>{name}</b> })}"."</h1>
+                <h1>{move || match is_nowhere.get() {
+                    true => "No repository is open.".into_any(),
+                    false => view! { "Nothing is known yet"{name().map(|name| view! { " about "<b>{name}</b> })}"." }.into_any(),
+                }}</h1>
                 <p class="lead">
                     "Engram is the memory that your coding agents share. Each claim they store points at the evidence, and you read both here."
                 </p>
-                <p class="sample">
+                <p class="sample" hidden=move || !is_nowhere.get() data-testid="nowhere">
+                    <button hidden=!app.backend().switches_repositories() on:click=move |_| app.over.set(Some(Over::Repositories))>"Open a repository"</button>
+                    <span>"Engram was started outside of one; what agents store without a repository appears here."</span>
+                </p>
+                <p class="sample" hidden=is_nowhere>
                     <button data-testid="load-sample" disabled=move || busy.get() on:click=load>{move || if busy.get() { "Reading the history…" } else { "Look around with a sample" }}</button>
                     <span>"Made of this repository's own history; taken away again with one click."</span>
                 </p>
                 <ol>
                     <li>
                         <h2>"Connect an agent"</h2>
-                        <p>"Run one of these in a terminal, in this repository. The change is shown before it is made."</p>
+                        <p>"Run one of these in a terminal, in "{move || if is_nowhere.get() { "a" } else { "this" }}" repository. The change is shown before it is made."</p>
                         <div class="commands">{commands}</div>
                     </li>
                     <li>

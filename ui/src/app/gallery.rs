@@ -1,31 +1,38 @@
 //! Every component in every state, on one page: `#/gallery`. Whoever changes the look sees here what it
 //! does everywhere. What is shown is the components themselves; only what they show is made up.
 
+mod made_up;
+mod set;
+mod shell;
+
 use std::sync::Arc;
 
-use engram_model::{
-    Code as RefusalCode, Engram, Entry, Evidence, Facets, FeedPage, Filter, FoundIn, Kind, Media,
-    MediaKind, Refusal, Side, SourceLine,
-};
-use leptos::{context::Provider, prelude::*};
-use serde_json::json;
+use engram_model::{Engram, FoundIn, Kind, MediaKind};
+use leptos::{context::Provider, html, prelude::*};
+use wasm_bindgen::JsCast;
+use web_sys::{HtmlDialogElement, HtmlElement};
 
+use self::made_up::{engrams, media, refusal};
 use super::{
     backend::Backend,
     code::{Code, Shape},
     detail::Detail,
-    dom,
-    drift::drifted,
+    document::Document,
+    first_run::FirstRun,
     icons::Icon,
     list::List,
+    long_line::LongLine,
     media::{AlsoIs, FoundElsewhere, NoLines, Refused},
     menu, overlay,
-    palette::keycaps,
+    palette::{Palette, keycaps},
+    repositories::Repositories,
+    settings::SettingsSheet,
     sides::Sides,
-    state::{App, Closing, Link, Phase, Toast},
+    state::{App, Closing, Link, Over, Panel, Phase},
     states,
+    views::Rail,
 };
-use crate::words;
+use crate::words::{self, State};
 
 const ROLES: &[&str] = &[
     "ground",
@@ -61,6 +68,7 @@ const KINDS: &[Kind] = &[
 
 #[component]
 pub(crate) fn Gallery() -> impl IntoView {
+    shell::stand_in();
     view! {
         <main class="gallery" data-testid="gallery">
             <h1>"Gallery"</h1>
@@ -70,40 +78,92 @@ pub(crate) fn Gallery() -> impl IntoView {
             <Part title="Icons">{icons()}</Part>
             <Part title="Words of state"><States /></Part>
             <Part title="Source"><Sources /></Part>
-            <Part title="Feed">
-                <Frame title="each kind, each standing" set=full><List /></Frame>
-                <Frame title="paused, with news" set=paused><List /></Frame>
-                <Frame title="filtered to nothing" set=no_match><List /></Frame>
-                <Frame title="no claim in doubt" set=no_drift><List /></Frame>
-                <Frame title="what it can be limited to" set=panel><List /></Frame>
-                <Frame title="disconnected" set=lost><List /></Frame>
-                <Frame title="started again, with another token" set=stale><List /></Frame>
+            <Part title="Rail">
+                <Frame title="the feed" set=|app| set::status(app, 0)><Strip><Rail /></Strip></Frame>
+                <Frame title="claims in doubt" set=|app| set::status(app, 3)><Strip><Rail /></Strip></Frame>
+                <Frame title="drift" set=set::no_drift><Strip><Rail /></Strip></Frame>
             </Part>
-            <Part title="Detail">
-                <Frame title="nothing chosen" set=full><Detail /></Frame>
-                <Frame title="edited" set=|app| chosen(app, 2)><Detail /></Frame>
-                <Frame title="gone, to be forgotten" set=|app| closing(app, Closing::Forget)><Detail /></Frame>
-                <Frame title="gone, to be erased" set=|app| closing(app, Closing::Redact)><Detail /></Frame>
-            </Part>
+            <Feeds />
+            <Details />
             <Part title="Menu">
-                <Frame title="of a claim that holds" set=|app| chosen(app, 0)><div class="menu"><menu::Items /></div></Frame>
-                <Frame title="of one whose evidence changed" set=|app| chosen(app, 2)><div class="menu"><menu::Items /></div></Frame>
+                <Frame title="of a claim that holds" set=|app| set::chosen(app, 0)><div class="menu"><menu::Items /></div></Frame>
+                <Frame title="of one whose evidence changed" set=|app| set::chosen(app, 2)><div class="menu"><menu::Items /></div></Frame>
             </Part>
+            <Sheets />
             <Part title="Whole pages">
                 <Frame title="loading" set=|_| ()><states::Loading /></Frame>
                 <Frame title="failure" set=|_| ()><overlay::Failure refusal=refusal() /></Frame>
+                <Frame title="first run" set=set::empty><FirstRun /></Frame>
             </Part>
-            <Part title="Notices and the status line">
-                <Frame title="done" set=|app| say(app, false)><overlay::Notice /></Frame>
-                <Frame title="refused" set=|app| say(app, true)><overlay::Notice /></Frame>
-                <Frame title="connecting" set=|_| ()><super::StatusLine /></Frame>
-                <Frame title="live" set=|app| app.link.set(Link::Live)><super::StatusLine /></Frame>
-                <Frame title="paused" set=paused><super::StatusLine /></Frame>
-                <Frame title="an agent reads" set=|app| spending(app, 2)><super::StatusLine /></Frame>
-                <Frame title="an agent has spent its turn" set=|app| spending(app, 3)><super::StatusLine /></Frame>
-                <Frame title="disconnected" set=lost><super::StatusLine /></Frame>
-            </Part>
+            <Notices />
         </main>
+    }
+}
+
+#[component]
+fn Feeds() -> impl IntoView {
+    view! {
+        <Part title="Feed">
+            <Frame title="each kind, each standing" set=set::full><List /></Frame>
+            <Frame title="forgotten, erased, expired, replaced" set=set::past><List /></Frame>
+            <Frame title="a row that is open" set=set::open><List /></Frame>
+            <Frame title="paused, with news" set=set::paused><List /></Frame>
+            <Frame title="a sample" set=set::sample><List /></Frame>
+            <Frame title="a search that takes long" set=|app| set::search(app, false)><List /></Frame>
+            <Frame title="one that was stopped" set=|app| set::search(app, true)><List /></Frame>
+            <Frame title="filtered to nothing" set=set::no_match><List /></Frame>
+            <Frame title="no claim in doubt" set=set::no_drift><List /></Frame>
+            <Frame title="what it can be limited to" set=set::panel><List /></Frame>
+            <Frame title="disconnected" set=set::lost><List /></Frame>
+            <Frame title="started again, with another token" set=set::stale><List /></Frame>
+        </Part>
+    }
+}
+
+#[component]
+fn Details() -> impl IntoView {
+    view! {
+        <Part title="Detail">
+            <Frame title="nothing chosen" set=set::full><Detail /></Frame>
+            <Frame title="a claim that holds" set=|app| set::chosen(app, 0)><Detail /></Frame>
+            <Frame title="edited" set=|app| set::chosen(app, 2)><Detail /></Frame>
+            <Frame title="who wrote the lines" set=|app| set::reading(app, Panel::Blame)><Detail /></Frame>
+            <Frame title="its history, and who else said it" set=set::history><Detail /></Frame>
+            <Frame title="forgotten" set=|app| set::read(app, State::Forgotten)><Detail /></Frame>
+            <Frame title="erased" set=|app| set::read(app, State::Redacted)><Detail /></Frame>
+            <Frame title="expired" set=|app| set::read(app, State::Expired)><Detail /></Frame>
+            <Frame title="replaced" set=|app| set::read(app, State::Replaced)><Detail /></Frame>
+            <Frame title="gone, to be forgotten" set=|app| set::closing(app, Closing::Forget)><Detail /></Frame>
+            <Frame title="gone, to be erased" set=|app| set::closing(app, Closing::Redact)><Detail /></Frame>
+        </Part>
+    }
+}
+
+#[component]
+fn Sheets() -> impl IntoView {
+    view! {
+        <Part title="Over the window">
+            <Frame title="palette" set=set::full is_wide=true><Sheet over=Over::Palette><Palette /></Sheet></Frame>
+            <Frame title="shortcuts" set=set::full is_wide=true><Sheet over=Over::Sheet><overlay::Shortcuts /></Sheet></Frame>
+            <Frame title="settings" set=|app| set::status(app, 0) is_wide=true><Sheet over=Over::Settings><SettingsSheet /></Sheet></Frame>
+            <Frame title="repositories" set=set::full is_wide=true><Sheet over=Over::Repositories><Repositories /></Sheet></Frame>
+        </Part>
+    }
+}
+
+#[component]
+fn Notices() -> impl IntoView {
+    view! {
+        <Part title="Notices and the status line">
+            <Frame title="done" set=|app| set::say(app, false)><overlay::Notice /></Frame>
+            <Frame title="refused" set=|app| set::say(app, true)><overlay::Notice /></Frame>
+            <Frame title="connecting" set=|_| ()><super::StatusLine /></Frame>
+            <Frame title="live" set=|app| app.link.set(Link::Live)><super::StatusLine /></Frame>
+            <Frame title="paused" set=set::paused><super::StatusLine /></Frame>
+            <Frame title="an agent reads" set=|app| set::spending(app, 2)><super::StatusLine /></Frame>
+            <Frame title="an agent has spent its turn" set=|app| set::spending(app, 3)><super::StatusLine /></Frame>
+            <Frame title="disconnected" set=set::lost><super::StatusLine /></Frame>
+        </Part>
     }
 }
 
@@ -114,15 +174,49 @@ fn Part(title: &'static str, children: Children) -> impl IntoView {
 
 /// A component with an app of its own, in one state.
 #[component]
-fn Frame(title: &'static str, set: fn(App), children: Children) -> impl IntoView {
+fn Frame(
+    title: &'static str,
+    set: fn(App),
+    #[prop(optional)] is_wide: bool,
+    children: Children,
+) -> impl IntoView {
     let app = App::new(Backend::here());
     app.phase.set(Phase::Ready);
     set(app);
     view! {
         <Provider value=app>
-            <figure><figcaption>{title}</figcaption><div class="exhibit">{children()}</div></figure>
+            <figure class:whole-width=is_wide><figcaption>{title}</figcaption><div class="exhibit">{children()}</div></figure>
         </Provider>
     }
+}
+
+/// As wide as the rail is in the window.
+#[component]
+fn Strip(children: Children) -> impl IntoView {
+    view! { <div style:width="56px">{children()}</div> }
+}
+
+/// A dialog where it stands: one that is open already is not shown over the page.
+#[component]
+fn Sheet(over: Over, children: Children) -> impl IntoView {
+    let app = App::here();
+    let node = NodeRef::<html::Div>::new();
+    node.on_load(move |element| {
+        let dialog = element.query_selector("dialog").ok().flatten();
+        if let Some(dialog) = dialog.and_then(|it| it.dyn_into::<HtmlDialogElement>().ok()) {
+            dialog.set_open(true);
+            for (name, value) in [
+                ("position", "static"),
+                ("margin", "0 auto"),
+                ("max-width", "100%"),
+            ] {
+                // A style that cannot be set leaves it over its neighbours.
+                let _ = HtmlElement::style(&dialog).set_property(name, value);
+            }
+        }
+        app.over.set(Some(over));
+    });
+    view! { <div node_ref=node>{children()}</div> }
 }
 
 fn swatch(role: &'static str) -> impl IntoView + use<> {
@@ -201,73 +295,15 @@ fn States() -> impl IntoView {
 
 #[component]
 fn Sources() -> impl IntoView {
-    let line = |number, before, text: &str, marked, side| SourceLine {
-        number,
-        before,
-        text: text.to_owned(),
-        cut: 0,
-        marked,
-        side,
-        pieces: Vec::new(),
-    };
-    let plain: Arc<[SourceLine]> = Arc::new([
-        line(8, 0, "", false, Side::Both),
-        line(
-            9,
-            0,
-            "pub fn delay(attempt: u32) -> Duration {",
-            true,
-            Side::Both,
-        ),
-        line(
-            10,
-            0,
-            "    ceiling(attempt).mul_f64(jitter())",
-            true,
-            Side::Both,
-        ),
-        line(11, 0, "}", true, Side::Both),
-    ]);
-    let edited: Arc<[SourceLine]> = Arc::new([
-        line(
-            9,
-            9,
-            "pub fn delay(attempt: u32) -> Duration {",
-            true,
-            Side::Both,
-        ),
-        line(
-            0,
-            10,
-            "    ceiling(attempt).mul_f64(jitter())",
-            true,
-            Side::Removed,
-        ),
-        line(
-            10,
-            0,
-            "    ceiling(attempt).mul_f64(half_jitter())",
-            true,
-            Side::Added,
-        ),
-        line(11, 11, "}", true, Side::Both),
-    ]);
+    let (plain, edited, gone) = (made_up::plain(), made_up::edited(), made_up::gone());
     let compared = edited.clone();
-    let gone: Arc<[SourceLine]> = Arc::new([
-        line(
-            0,
-            9,
-            "pub fn delay(attempt: u32) -> Duration {",
-            true,
-            Side::Removed,
-        ),
-        line(0, 10, "}", true, Side::Removed),
-    ]);
     view! {
         <Exhibit title="marked"><Code lines=plain shape=Shape::Source label="marked".to_owned() testid="gallery-source" /></Exhibit>
         <Exhibit title="compared"><Code lines=compared shape=Shape::Compared label="compared".to_owned() testid="gallery-compared" /></Exhibit>
         <Exhibit title="then and now"><Sides lines=edited /></Exhibit>
         <Exhibit title="nothing is left"><Sides lines=gone /></Exhibit>
+        <Exhibit title="a document"><Document blocks=made_up::document() label="a document".to_owned() /></Exhibit>
+        <Frame title="a part of a long line" set=|_| () is_wide=true>{long_line()}</Frame>
         <Exhibit title="a picture"><NoLines media=media(MediaKind::Picture, Some("PNG")) /></Exhibit>
         <Exhibit title="a binary"><NoLines media=media(MediaKind::Binary, None) /></Exhibit>
         <Exhibit title="a text that stands for a file"><AlsoIs media=media(MediaKind::StandIn, None) /></Exhibit>
@@ -277,14 +313,9 @@ fn Sources() -> impl IntoView {
     }
 }
 
-fn media(kind: MediaKind, format: Option<&str>) -> Media {
-    Media {
-        kind,
-        format: format.map(str::to_owned),
-        size: 12_345,
-        pixels: (kind == MediaKind::Picture).then_some((640, 480)),
-        digest: (kind == MediaKind::StandIn).then(|| format!("sha256:{}", "4d7a".repeat(16))),
-    }
+fn long_line() -> Option<impl IntoView> {
+    let pointer = engrams().first()?.pointers.first()?.clone();
+    Some(view! { <LongLine pointer number=9 close=|| () /> })
 }
 
 fn known() -> impl IntoView {
@@ -300,158 +331,4 @@ fn known() -> impl IntoView {
 #[component]
 fn Exhibit(title: &'static str, children: Children) -> impl IntoView {
     view! { <figure class="whole-width"><figcaption>{title}</figcaption><div class="exhibit source">{children()}</div></figure> }
-}
-
-/// One engram of each kind, each with another standing.
-fn engrams() -> Vec<Arc<Engram>> {
-    const HOW: &[(&str, &str)] = &[
-        ("holds", "unchanged"),
-        ("holds", "moved"),
-        ("needs_reverification", "edited"),
-        ("evidence_gone", "deleted"),
-        ("holds", "renamed"),
-        ("unknown", "unchanged"),
-        ("holds", "edited"),
-    ];
-    let made = KINDS.iter().enumerate().map(|(index, kind)| {
-        let id = format!("{index:026}");
-        let now = dom::clock().now;
-        serde_json::from_value(json!({
-            "id": id, "seq": index + 1, "lineage_id": id, "project": id, "kind": kind,
-            "claim": format!("A claim of the kind “{}”, as long as claims are: it takes two lines in the list.", words::kind(*kind)),
-            "fact_type": "observation", "scope": "project", "topic": "payments/retries",
-            "pointers": [{"type": "repo", "ref": "src/retry.rs@HEAD", "span": "L9-L15"}],
-            "confidence": 0.9, "durability": "durable", "tags": ["example"], "hash_keys": [], "entities": [],
-            "provenance": {"created_at": now, "created_by": "architect", "source": "agent"},
-            "content_hash": "sha256:0", "valid_from": now, "recorded_at": now, "memory_op": "add",
-            "verified": index != 8,
-            "health": HOW.get(index).map(|(standing, state)| json!({"standing": standing, "pointers": [{"pointer": "repo:src/retry.rs#L9-L15@HEAD", "state": state}]})),
-        }))
-    });
-    let made = made.filter_map(Result::ok);
-    made.map(|it: Engram| Arc::new(it)).collect()
-}
-
-fn load(app: App, all: &[Arc<Engram>], filter: Filter) {
-    let entry = |it: &Arc<Engram>| Entry {
-        seq: it.seq,
-        at: it.recorded_at,
-        by: String::new(),
-        change: engram_model::Change::Stored(Box::new(Engram::clone(it))),
-    };
-    let page = FeedPage {
-        entries: all.iter().rev().map(entry).collect(),
-        head: all.len() as u64,
-        engrams: all.len() as u64,
-        next: None,
-    };
-    app.filter.set(filter.clone());
-    app.feed.update(|feed| feed.load(page, filter));
-}
-
-fn full(app: App) {
-    load(app, &engrams(), Filter::default());
-}
-
-fn paused(app: App) {
-    let all = engrams();
-    load(app, &all[..3], Filter::default());
-    let news = all[3..].iter().map(|it| Entry {
-        seq: it.seq,
-        at: it.recorded_at,
-        by: String::new(),
-        change: engram_model::Change::Stored(Box::new(Engram::clone(it))),
-    });
-    app.feed.update(|feed| {
-        feed.live(news.collect(), true);
-    });
-    app.at_top.set(false);
-    app.link.set(Link::Live);
-}
-
-fn no_match(app: App) {
-    let filter = Filter {
-        text: "no such words".to_owned(),
-        kinds: vec![Kind::Fact],
-        ..Filter::default()
-    };
-    load(app, &[], filter);
-}
-
-fn panel(app: App) {
-    let all = engrams();
-    let day = dom::clock().now;
-    let filter = Filter {
-        kinds: vec![Kind::Fact, Kind::Risk],
-        until: Some(day),
-        ..Filter::default()
-    };
-    load(app, &all[..2], filter);
-    app.facets.set(Some(Facets {
-        total: 2,
-        kinds: KINDS.iter().map(|it| (*it, 1)).collect(),
-        roles: vec![("programmer".to_owned(), 2)],
-        authors: vec![("architect".to_owned(), 1), (String::new(), 1)],
-        verified: vec![(true, 2)],
-        health: vec![(Evidence::EvidenceGone, 1)],
-        topics: vec![("payments/retries".to_owned(), 1_204)],
-        ..Facets::default()
-    }));
-    app.facets_open.set(true);
-}
-
-fn no_drift(app: App) {
-    load(app, &[], drifted());
-}
-
-/// An agent that has read so many spans.
-fn spending(app: App, spans: u32) {
-    let status = serde_json::from_value(json!({
-        "status": "ready", "next": "", "engrams": 8, "head": 8, "indexed": 8, "agents": 4, "version": "",
-        "project": {"name": "shop", "branch": "main"},
-        "spending": {"agent": "programmer-2", "until": "2100-01-01T00:00:00Z", "budget": {
-            "turn": "1", "repo_spans": {"used": spans, "limit": 3}, "artifact_sections": {"used": 0, "limit": 2},
-            "sam_items": {"used": 1, "limit": 2}, "tokens": {"used": 206 * spans, "limit": 1_200}}},
-    }));
-    app.status.set(status.ok());
-    app.link.set(Link::Live);
-}
-
-fn lost(app: App) {
-    load(app, &engrams()[..2], Filter::default());
-    app.link.set(Link::Lost);
-    app.lost_at.set(Some(dom::clock().now));
-}
-
-fn stale(app: App) {
-    lost(app);
-    app.is_stale.set(true);
-}
-
-fn chosen(app: App, index: usize) {
-    let all = engrams();
-    load(app, &all, Filter::default());
-    app.selected.set(all.get(index).map(|it| it.id));
-}
-
-fn closing(app: App, closing: Closing) {
-    chosen(app, 3);
-    app.closing
-        .set(app.selected.get_untracked().map(|it| (it, closing)));
-}
-
-fn say(app: App, is_error: bool) {
-    app.toast.set(Some(Toast {
-        text: "What happened".to_owned(),
-        hint: "And what to do next.".to_owned(),
-        is_error,
-    }));
-}
-
-fn refusal() -> Refusal {
-    Refusal::new(
-        RefusalCode::StoreNewer,
-        "this home was written by a newer Engram",
-        "Update Engram, or name another home with --home.",
-    )
 }

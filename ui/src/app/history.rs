@@ -53,15 +53,10 @@ fn Versions(id: EngramId, versions: Vec<Engram>) -> impl IntoView {
             ),
             None => format!("holds since {}", clock.moment(it.valid_from)),
         };
-        let claim = if it.redacted {
-            "Its text was erased.".to_owned()
-        } else {
-            it.claim.clone()
-        };
         view! {
             <li data-testid="version" data-id=other.to_string() aria-current=(other == id).then_some("true")>
-                <button class="plain" disabled=other == id on:click=move |_| app.select(other)>{claim}</button>
-                <span class="quiet">{until}" · "{words::author(&it).to_owned()}</span>
+                <button class="plain" disabled=other == id on:click=move |_| app.select(other)>{words::claim(&it)}</button>
+                <span class="quiet">{until}" · "{words::author(&it)}</span>
             </li>
         }
     };
@@ -75,7 +70,7 @@ fn Versions(id: EngramId, versions: Vec<Engram>) -> impl IntoView {
 fn Voices(voices: Vec<Voice>) -> impl IntoView {
     let clock = App::here().clock.get_untracked();
     let row = |it: Voice| {
-        view! { <li data-testid="voice"><b>{author_name(&it.by).to_owned()}</b>" said the same on "{clock.moment(it.at)}</li> }
+        view! { <li data-testid="voice"><b>{words::visible(author_name(&it.by))}</b>" said the same on "{clock.moment(it.at)}</li> }
     };
     (!voices.is_empty()).then(|| {
         view! {

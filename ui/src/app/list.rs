@@ -26,7 +26,7 @@ const TWO_LINES: u32 = 80;
 /// Height of every row where the person wants many.
 const COMPACT: u32 = 50;
 /// What stands beside the claim: padding, icon, time, gaps.
-const BESIDE: f64 = 16.0 + 22.0 + 10.0 + 10.0 + 52.0 + 16.0;
+const BESIDE: f64 = 16.0 + 22.0 + 10.0 + 10.0 + 52.0 + 6.0;
 /// Of a claim's letters, on average: no sentence is narrower.
 const NARROW: f64 = 4.0;
 /// Rows drawn beyond each edge.

@@ -86,22 +86,25 @@ pub(crate) fn Refused(
     #[prop(optional_no_strip)] known: Option<(Arc<Engram>, Pointer)>,
 ) -> impl IntoView {
     let facts = known.map(|(engram, pointer)| {
-        let mut facts = vec![("pinned", pointer.short_pin(), pointer.to_string())];
+        let code = |text: String| view! { <code>{text}</code> }.into_any();
+        let mut facts = vec![("pinned", code(pointer.short_pin()), pointer.to_string())];
         if let Some(digest) = &pointer.digest {
-            facts.push(("read as", words::short_digest(digest), digest.clone()));
+            let short = words::short_digest(digest);
+            facts.push(("read as", code(short), digest.clone()));
         }
         if let Some(seen) = words::last_seen(&engram, &pointer) {
-            facts.push(("when last looked at", seen.clone(), seen));
+            let seen = words::visible(&seen);
+            facts.push(("when last looked at", seen.clone().into_any(), seen));
         }
         facts
     });
-    let fact = |(name, value, whole): (&'static str, String, String)| {
-        view! { <div><dt>{name}</dt><dd title=whole>{value}</dd></div> }
+    let fact = |(name, value, whole): (&'static str, AnyView, String)| {
+        view! { <div><dt>{name}</dt><dd title=words::visible(&whole)>{value}</dd></div> }
     };
     view! {
         <div class="refused" role="alert" data-testid="source-refused" data-code=refusal.code.as_str()>
             {Icon::Alert.draw()}
-            <p><b>{sentence(&refusal.message)}"."</b>" "<span>{refusal.hint}</span></p>
+            <p><b>{sentence(&refusal.message)}"."</b>" "<span>{words::visible(&refusal.hint)}</span></p>
             <button on:click=move |_| retry()>"Try again"</button>
         </div>
         {facts.map(|all| view! {

@@ -175,10 +175,11 @@ pub(crate) fn StatusLine() -> impl IntoView {
                 {Icon::Repository.draw()}
                 {move || match project() {
                     Some(it) => view! {
-                        <b>{it.name}</b>
-                        {it.branch.map(|branch| view! { <i>" on "</i><b>{branch}</b> })}
+                        <b>{words::visible(&it.name)}</b>
+                        {it.branch.map(|branch| view! { <i>" on "</i><b>{words::visible(&branch)}</b> })}
                     }.into_any(),
-                    None => "no repository".into_any(),
+                    None if app.status.with(Option::is_none) => ().into_any(),
+                    None => view! { <span>"no repository"</span> }.into_any(),
                 }}
             </button>
             <span data-testid="count">{told(|it| words::count(it.engrams, "engram", "engrams"))}</span>
@@ -189,6 +190,8 @@ pub(crate) fn StatusLine() -> impl IntoView {
             {spent}
             {move || app.status.get().and_then(|it| it.watching).map(|why| view! { <span class="unwatched" title=why>"not all files watched"</span> })}
             <span class="space"></span>
+            <button class="plain log" data-testid="log-button" title="Open the log of this window in your editor" hidden=!app.backend().opens_editors()
+                on:click=move |_| app.open_log()>"log"</button>
             <button class="plain" data-testid="shortcuts-button" on:click=move |_| app.over.set(Some(Over::Sheet))>
                 <kbd>"?"</kbd>" shortcuts"
             </button>

@@ -72,8 +72,9 @@ pub(crate) fn Heading(title: &'static str) -> impl IntoView {
 #[component]
 pub(crate) fn Shortcuts() -> impl IntoView {
     let group = |(title, holds): &(&'static str, &'static [Holds])| {
-        let rows = commands::of(holds).map(|it| {
-            let keys = it.keys.iter().take(2).map(|chord| keycaps(chord));
+        let keyed = commands::of(holds).filter(|it| !it.keys.is_empty());
+        let rows = keyed.map(|it| {
+            let keys = it.keys.iter().map(|chord| keycaps(chord));
             view! { <div><dt>{keys.collect_view()}</dt><dd>{it.title}</dd></div> }
         });
         view! { <section><h3>{*title}</h3><dl>{rows.collect_view()}</dl></section> }
@@ -117,7 +118,8 @@ pub(crate) fn Failure(refusal: Refusal) -> impl IntoView {
                 <span class="sign">{Icon::Alert.draw()}</span>
                 <h1>{sentence(&refusal.message)}</h1>
                 <p>{refusal.hint}</p>
-                <div class="bar"><button class="primary" on:click=again>"Try again"</button><code>{refusal.code.as_str()}</code></div>
+                <div class="bar"><button class="primary" on:click=again>"Try again"</button>
+                    <button hidden=!app.backend().opens_editors() on:click=move |_| app.open_log()>"Open the log"</button><code>{refusal.code.as_str()}</code></div>
             </div>
         </main>
     }

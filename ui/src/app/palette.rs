@@ -207,9 +207,7 @@ fn option(
     });
     let aside = match &it.target {
         Target::Command(it) => it.keys.first().map(|chord| keycaps(chord).into_any()),
-        Target::Engram(it) => {
-            Some(view! { <small>{words::author(it).to_owned()}</small> }.into_any())
-        }
+        Target::Engram(it) => Some(view! { <small>{words::author(it)}</small> }.into_any()),
         Target::View(_) => None,
     };
     view! {

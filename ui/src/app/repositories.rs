@@ -10,7 +10,7 @@ use super::{
     overlay::{Heading, Modal},
     state::{App, Link, Over, Phase},
 };
-use crate::{feed::Feed, route::Route};
+use crate::{feed::Feed, route::Route, words};
 
 impl App {
     /// Another repository is in the window: nothing of the one before is left.
@@ -120,7 +120,11 @@ fn Choice() -> impl IntoView {
                 <button class="repository" data-testid="repository" data-path=it.path.clone() aria-current=it.is_open.then_some("true")
                     on:click=move |_| app.open_repository(path.clone())>
                     {Icon::Repository.draw()}
-                    <b>{it.name}</b><span class="place">{it.path.clone()}</span>
+                    <b>{words::visible(&it.name)}</b><span class="place">{words::visible(&it.path)}</span>
+                    <span class="counts" data-testid="repository-counts">
+                        {(it.drifted > 0).then(|| view! { <span class="word warn">{words::count(it.drifted, "claim in doubt", "claims in doubt")}</span> })}
+                        {words::count(it.engrams, "engram", "engrams")}
+                    </span>
                     {it.is_open.then(|| view! { <small>"open"</small> })}
                 </button>
             </li>

@@ -131,11 +131,6 @@ fn content(it: &Engram, state: State, ago: &str) -> impl IntoView + use<> {
     } else {
         Icon::Of(it.kind)
     };
-    let claim = if it.redacted {
-        "Its text was erased.".to_owned()
-    } else {
-        words::visible(&it.claim)
-    };
     let others = it.pointers.len().saturating_sub(1);
     let first = it.pointers.first();
     // Where the evidence is now; that it moved stands beside it.
@@ -143,22 +138,22 @@ fn content(it: &Engram, state: State, ago: &str) -> impl IntoView + use<> {
         .and_then(|pointer| words::place_now(it, &pointer.to_string()))
         .or_else(|| first.map(|pointer| pointer.label()))
         .unwrap_or_default();
+    let pointer = words::visible(&pointer);
     let (word, class) = match state.word() {
         Some(word) => (word, "word gone"),
         None => words::evidence(it),
     };
     let at = it.recorded_at;
-    let author = words::author(it).to_owned();
     let (folder, file) = split(&pointer);
     view! {
         <span class="kind" title=words::kind(it.kind)>{icon.draw()}<span class="offscreen">{words::kind(it.kind)}</span></span>
         <div class="said">
-            <p class:closed={state != State::Holds && !it.redacted} class:erased=it.redacted>{claim}</p>
+            <p class:closed={state != State::Holds && !it.redacted} class:erased=it.redacted>{words::claim(it)}</p>
             <time datetime=at.to_string() title=dom::clock().moment(at)>{ago.to_owned()}</time>
         </div>
         <div class="meta">
             <span class="from">
-                <span class="by">{author}</span>
+                <span class="by">{words::author(it)}</span>
                 <span class="pointer" title=pointer.clone()><span class="file">{file}</span><span class="folder">{folder}</span></span>
                 {(others > 0).then(|| view! { <span class="more">{format!("+{others}")}</span> })}
             </span>
@@ -171,11 +166,11 @@ fn content(it: &Engram, state: State, ago: &str) -> impl IntoView + use<> {
 fn more(it: &Engram) -> impl IntoView + use<> {
     let pointers = it.pointers.iter().map(|pointer| {
         let place = words::place_now(it, &pointer.to_string()).unwrap_or_else(|| pointer.label());
-        view! { <li class="pointer">{place}</li> }
+        view! { <li class="pointer">{words::visible(&place)}</li> }
     });
     let said = [
         words::kind(it.kind).to_owned(),
-        it.topic.clone(),
+        words::visible(&it.topic),
         format!("confidence {:.2}", it.confidence),
     ];
     let said: Vec<String> = said.into_iter().filter(|it| !it.is_empty()).collect();

@@ -154,21 +154,13 @@ fn Editor(around: Surroundings) -> impl IntoView {
 #[component]
 fn Log(path: String) -> impl IntoView {
     let app = App::here();
-    let open = move |_| {
-        spawn_local(async move {
-            match app.backend().open_log().await {
-                Ok(editor) => app.say(&format!("Opened in {editor}"), "", false),
-                Err(refusal) => app.complain(refusal),
-            }
-        });
-    };
     let copied = path.clone();
     view! {
         <div class="choice">
             <span class="name">"Log"</span>
             <div class="entry log">
                 <code>{path}</code>
-                <button data-testid="open-log" on:click=open>"Open"</button>
+                <button data-testid="open-log" on:click=move |_| app.open_log()>"Open"</button>
                 <button aria-label="Copy the path of the log" on:click=move |_| app.copy(copied.clone(), "Path copied")>{Icon::Copy.draw()}</button>
             </div>
         </div>

@@ -65,7 +65,7 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
             .and_then(|it| it.strip_prefix("#L"));
         Some(match lines {
             Some(lines) => format!("now {}", lines.replace("-L", "–")),
-            None => place,
+            None => words::visible(&place),
         })
     });
     let is_active = move || app.pointer.get() == index;
@@ -90,9 +90,9 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
                 on:click=move |_| toggle()>
                 <span class="turn" class:open=move || open.get()>{Icon::Chevron.draw()}</span>
                 <Title pointer=pointer.clone() />
-                {move || place_now.get().map(|it| view! { <span class="now-at" data-testid="now-at">"→ "{it}</span> })}
+                {move || place_now.get().map(|it| view! { <span class="now-at" data-testid="now-at"><i>"→"</i>" "{it}</span> })}
                 <span class="space"></span>
-                <span class="pin" title=pointer.to_string()>{format!("pinned {}", pointer.short_pin())}</span>
+                <span class="pin" title=words::visible(&pointer.to_string())>{format!("pinned {}", pointer.short_pin())}</span>
             </button>
             {body}
         </article>
@@ -134,10 +134,11 @@ fn Title(pointer: Pointer) -> impl IntoView {
         (None, Some(rest)) => (name, rest),
         (None, None) => (label, String::new()),
     };
+    let name = words::visible(&name);
     let (folder, file) = words::split_path(&name);
     view! {
         <span class="path"><span class="folder">{folder.to_owned()}</span><b class="file">{file.to_owned()}</b></span>
-        <span class="lines">{rest}</span>
+        <span class="lines">{words::visible(&rest)}</span>
         {(pointer.kind() != engram_model::PointerType::Repo).then(|| view! { <span class="sort">{pointer.kind().as_str()}</span> })}
     }
 }
@@ -155,12 +156,10 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
     let kept = StoredValue::new(source.clone());
     let as_source = RwSignal::new(source.document.is_empty());
     let has_document = !source.document.is_empty();
+    let name = words::visible(&source.label);
     let label = match &source.language {
-        Some(language) => format!(
-            "{}, {language}, {} lines in all",
-            source.label, source.total_lines
-        ),
-        None => format!("{}, {} lines in all", source.label, source.total_lines),
+        Some(language) => format!("{name}, {language}, {} lines in all", source.total_lines),
+        None => format!("{name}, {} lines in all", source.total_lines),
     };
     let lines = RwSignal::new(Arc::<[SourceLine]>::from(&source.lines[..]));
     if source.unpainted {
@@ -187,7 +186,7 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
         (None, false) => {
             let source = kept.get_value();
             view! {
-                <Document blocks=source.document.clone() label=source.label.clone() />
+                <Document blocks=source.document.clone() label=words::visible(&source.label) />
                 {source.document_cut.then(|| view! { <p class="wait" data-testid="document-cut">"The document goes on: read the rest as source."</p> })}
             }
             .into_any()
@@ -209,10 +208,15 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
         }
     });
     let standing = Memo::new(move |_| standing.get().flatten());
+    let has_changes =
+        move || standing.with(|it| it.as_ref().is_some_and(|it| !it.changes.is_empty()));
     let is_active = move || app.pointer.get() == index;
     // What changed is what somebody who opens a drifted claim wants to see.
     Effect::new(move |seen: Option<bool>| {
-        let has_changes = standing.get().is_some_and(|it| !it.changes.is_empty());
+        let has_changes = has_changes();
+        if is_active() {
+            app.has_changes.set(has_changes);
+        }
         if has_changes
             && seen != Some(true)
             && untrack(is_active)
@@ -240,14 +244,14 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
         {source.recorded.as_ref().map(|it| {
             let by = if it.by == "user" { "you" } else { &it.by };
             let at = app.clock.get_untracked().moment(it.at);
-            view! { <p class="remark" data-testid="recorded"><span>"Recorded by "<b>{by.to_owned()}</b>", "{at}</span></p> }
+            view! { <p class="remark" data-testid="recorded"><span>"Recorded by "<b>{words::visible(by)}</b>", "{at}</span></p> }
         })}
         // The comparison shows the pinned text too: one below the other would say it twice.
-        {move || (!(opens(Panel::Changes) && standing.with(Option::is_some))).then(|| text())}
+        {move || (!(opens(Panel::Changes) && has_changes())).then(|| text())}
         {(hidden > 0).then(|| view! {
             <p class="wait" data-testid="more-lines">{format!("{} more of this {whole}: open the file in the editor to read on.", words::count(hidden, "line", "lines"))}</p>
         })}
-        {move || (opens(Panel::Changes)).then(|| standing.get()).flatten().map(|it| view! { <Changes standing=it /> })}
+        {move || (opens(Panel::Changes) && has_changes()).then(|| standing.get()).flatten().map(|it| view! { <Changes standing=it /> })}
         {move || opens(Panel::Blame).then(|| view! { <Blamed pointer=kept.with_value(|it| it.pointer.clone()) /> })}
         <div class="proof">
             <span class=evidence.1 data-testid="digest-state">{evidence.0}</span>
@@ -266,7 +270,7 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
                     })}
                 }
             })}
-            <span class="space"></span>
+            <span class="ends">
             {has_document.then(|| view! {
                 <button class="plain" data-testid="as-source" on:click=move |_| as_source.update(|it| *it = !*it)>
                     {move || if as_source.get() { "As a document" } else { "As source" }}
@@ -276,6 +280,7 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
                 <button class="plain" data-testid="blame-button" aria-expanded=move || opens(Panel::Blame).to_string()
                     on:click=move |_| toggle(Panel::Blame)>"Who wrote it" <kbd>"B"</kbd></button>
             })}
+            </span>
         </div>
     }
 }
@@ -366,8 +371,8 @@ fn Blamed(pointer: Pointer) -> impl IntoView {
             };
             view! {
                 <tr data-testid="blame-row" data-commit=it.commit.clone()>
-                    <td class="at">{lines}</td><td class="what">{it.summary}</td>
-                    <td class="who">{it.author}</td><td class="when">{when}</td>
+                    <td class="at">{lines}</td><td class="what">{words::visible(&it.summary)}</td>
+                    <td class="who">{words::visible(&it.author)}</td><td class="when">{when}</td>
                     <td class="commit" title=it.commit.clone()>{short}</td>
                 </tr>
             }

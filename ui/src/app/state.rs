@@ -139,6 +139,8 @@ pub(crate) struct App {
     pub(crate) sources: RwSignal<Vec<Option<Arc<SourceReply>>>>,
     /// What the card of that pointer shows below its lines.
     pub(crate) panel: RwSignal<Option<Panel>>,
+    /// Whether its lines read otherwise now.
+    pub(crate) has_changes: RwSignal<bool>,
     /// Changes when the person comes back to the window: the working tree may read otherwise then.
     pub(crate) returned: RwSignal<u32>,
     /// Why trying again cannot help: the server was started anew, and wants another token.
@@ -189,6 +191,7 @@ impl App {
             pointer: RwSignal::new(0),
             sources: RwSignal::new(Vec::new()),
             panel: RwSignal::new(None),
+            has_changes: RwSignal::new(false),
             returned: RwSignal::new(0),
             is_stale: RwSignal::new(false),
             lost_at: RwSignal::new(None),
@@ -525,6 +528,7 @@ impl App {
         self.history.set(false);
         self.pointer.set(self.worst_pointer(id));
         self.panel.set(None);
+        self.has_changes.set(false);
         self.sources.set(Vec::new());
         self.selected.set(Some(id));
         self.visit(id);
@@ -646,6 +650,23 @@ impl App {
         });
     }
 
+    /// Opens the window's log in the person's editor.
+    pub(crate) fn open_log(self) {
+        spawn_local(async move {
+            match self.backend().open_log().await {
+                Ok(editor) => self.say(&format!("Opened in {editor}"), "", false),
+                Err(refusal) => self.complain(refusal),
+            }
+        });
+    }
+
+    /// Copies a link that leads to what is read.
+    pub(crate) fn copy_link(self) {
+        if let Some(id) = self.selected.get_untracked() {
+            self.copy(Route::link_to(id), "Link copied");
+        }
+    }
+
     /// Copies the exact pointer.
     pub(crate) fn copy_pointer(self) {
         let index = self.pointer.get_untracked();
@@ -715,8 +736,8 @@ impl App {
         let number = self.toast_number.get_value().wrapping_add(1);
         self.toast_number.set_value(number);
         self.toast.set(Some(Toast {
-            text: text.to_owned(),
-            hint: hint.to_owned(),
+            text: words::visible(text),
+            hint: words::visible(hint),
             is_error,
         }));
         let clear = move || {
@@ -770,6 +791,7 @@ impl App {
 
 /// A message of a refusal as a sentence of the page.
 pub(crate) fn sentence(message: &str) -> String {
+    let message = words::visible(message);
     let mut letters = message.chars();
     match letters.next() {
         Some(first) => first.to_uppercase().chain(letters).collect(),

@@ -39,8 +39,8 @@ pub(crate) fn Disconnected() -> impl IntoView {
             <div class="lost" role="alert" data-testid="disconnected">
                 {Icon::Alert.draw()}
                 {move || match app.is_stale.get() {
-                    true => view! { <p>"This page's key is no longer good"<span>"Engram was started again. Open the address that engram serve printed; what you see is of "{since}"."</span></p> },
-                    false => view! { <p>"Engram does not answer"<span>"What you see is of "{since}". It is tried again by itself."</span></p> },
+                    true => view! { <p>"This page's key is no longer good"<span>"Engram was started again. Open the address that "<code>"engram serve"</code>" printed; what you see is of "{since}"."</span></p> }.into_any(),
+                    false => view! { <p>"Engram does not answer"<span>"What you see is of "{since}". It is tried again by itself."</span></p> }.into_any(),
                 }}
                 <button data-testid="reconnect" on:click=move |_| app.reconnect()>"Try now"</button>
             </div>

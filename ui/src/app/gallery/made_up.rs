@@ -1,0 +1,252 @@
+//! What the gallery shows: small, and made up here alone.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use engram_model::{
+    Blame, BlamePart, Block, Code, Engram, EngramId, LineReply, LineView, Lines, Media, MediaKind,
+    Pointer, PointerType, Reading, Recent, Refusal, Side, SourceLine, SourceReply, Standing,
+    Surroundings, Voice,
+};
+use serde_json::json;
+
+use super::{super::backend::strange, KINDS};
+use crate::{app::dom, words};
+
+const DIGEST: &str = "sha256:4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a";
+/// How evidence stands, by kind: the claim's standing, the pointer's state, its file.
+const HOW: &[(&str, &str, &str)] = &[
+    ("holds", "unchanged", "src/delay.rs"),
+    ("holds", "moved", "src/delay.rs"),
+    ("needs_reverification", "edited", EDITED),
+    ("evidence_gone", "deleted", GONE),
+    ("holds", "renamed", "src/delay.rs"),
+    ("unknown", "unchanged", "src/delay.rs"),
+    ("holds", "edited", EDITED),
+];
+const EDITED: &str = "src/retry.rs";
+const GONE: &str = "src/gone.rs";
+
+/// One engram of each kind, each with another standing. No two that were made have the same id.
+pub(super) fn engrams() -> Vec<Arc<Engram>> {
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    let made = KINDS.iter().enumerate().map(|(index, kind)| {
+        let id = format!("{:026}", MADE.fetch_add(1, Ordering::Relaxed));
+        let now = dom::clock().now;
+        let how = HOW.get(index);
+        let file = how.map_or(EDITED, |it| it.2);
+        let mut pointers = vec![json!({"type": "repo", "ref": format!("{file}@HEAD"), "span": "L9-L15"})];
+        if index == 0 {
+            pointers.push(json!({"type": "artifact", "ref": "docs/retries.md#sec=Retries@HEAD"}));
+        }
+        serde_json::from_value(json!({
+            "id": id, "seq": index + 1, "lineage_id": id, "project": id, "kind": kind,
+            "claim": format!("A claim of the kind “{}”, as long as claims are: it takes two lines in the list.", words::kind(*kind)),
+            "fact_type": "observation", "scope": "project", "topic": "payments/retries",
+            "pointers": pointers,
+            "confidence": 0.9, "durability": "durable", "tags": ["example"], "hash_keys": [], "entities": [],
+            "provenance": {"created_at": now, "created_by": "architect", "source": "agent"},
+            "content_hash": format!("sha256:{id}"), "valid_from": now, "recorded_at": now, "memory_op": "add",
+            "verified": index != 8,
+            "health": how.map(|(standing, state, file)| json!({"standing": standing, "pointers": [{"pointer": format!("repo:{file}#L9-L15@HEAD"), "state": state}]})),
+        }))
+    });
+    let made = made.filter_map(Result::ok);
+    made.map(|it: Engram| Arc::new(it)).collect()
+}
+
+fn line(number: u32, before: u32, text: &str, side: Side) -> SourceLine {
+    SourceLine {
+        number,
+        before,
+        text: text.to_owned(),
+        marked: !text.is_empty(),
+        side,
+        ..SourceLine::default()
+    }
+}
+
+pub(super) fn plain() -> Arc<[SourceLine]> {
+    Arc::new([
+        line(8, 0, "", Side::Both),
+        line(9, 0, "pub fn delay(attempt: u32) -> Duration {", Side::Both),
+        line(10, 0, "    ceiling(attempt).mul_f64(jitter())", Side::Both),
+        line(11, 0, "}", Side::Both),
+    ])
+}
+
+pub(super) fn edited() -> Arc<[SourceLine]> {
+    let after = "    ceiling(attempt).mul_f64(half_jitter())";
+    Arc::new([
+        line(9, 9, "pub fn delay(attempt: u32) -> Duration {", Side::Both),
+        line(
+            0,
+            10,
+            "    ceiling(attempt).mul_f64(jitter())",
+            Side::Removed,
+        ),
+        line(10, 0, after, Side::Added),
+        line(11, 11, "}", Side::Both),
+    ])
+}
+
+pub(super) fn gone() -> Arc<[SourceLine]> {
+    let first = "pub fn delay(attempt: u32) -> Duration {";
+    Arc::new([
+        line(0, 9, first, Side::Removed),
+        line(0, 10, "}", Side::Removed),
+    ])
+}
+
+/// Every part that a document can have.
+pub(super) fn document() -> Vec<Block> {
+    let text = |text: &str| json!([{"is": "text", "text": text}]);
+    let paragraph = |words: &str| json!({"is": "paragraph", "text": text(words)});
+    let blocks = json!([
+        {"is": "heading", "level": 1, "text": text("Retries")},
+        {"is": "paragraph", "text": [
+            {"is": "text", "text": "A call is tried again "}, {"is": "strong", "text": text("three times")},
+            {"is": "text", "text": ", "}, {"is": "emphasis", "text": text("never more")},
+            {"is": "text", "text": ", "}, {"is": "struck", "text": text("five times")},
+            {"is": "text", "text": ": see "}, {"is": "code", "text": "delay"}, {"is": "text", "text": " and "},
+            {"is": "link", "text": text("the paper"), "to": "https://example.com/jitter"},
+            {"is": "text", "text": "."}, {"is": "break"},
+            {"is": "picture", "text": text("how long each waits"), "to": "waits.png"},
+        ]},
+        {"is": "heading", "level": 2, "text": text("Jitter")},
+        {"is": "list", "items": [[paragraph("Full")], [paragraph("Half")]]},
+        {"is": "list", "first": 1, "items": [[paragraph("Wait.")], [paragraph("Try again.")]]},
+        {"is": "heading", "level": 3, "text": text("In code")},
+        {"is": "code", "lines": plain()[1..]},
+        {"is": "quote", "blocks": [paragraph("Said by somebody else.")]},
+        {"is": "table", "rows": [[text("attempt"), text("at most")], [text("1"), text("100 ms")], [text("2"), text("200 ms")]]},
+        {"is": "rule"},
+        paragraph("The end."),
+    ]);
+    serde_json::from_value(blocks).unwrap_or_default()
+}
+
+pub(super) fn media(kind: MediaKind, format: Option<&str>) -> Media {
+    Media {
+        kind,
+        format: format.map(str::to_owned),
+        size: 12_345,
+        pixels: (kind == MediaKind::Picture).then_some((640, 480)),
+        digest: (kind == MediaKind::StandIn).then(|| DIGEST.to_owned()),
+    }
+}
+
+pub(super) fn source(pointer: &Pointer) -> Result<SourceReply, Refusal> {
+    let is_document = pointer.kind() == PointerType::Artifact;
+    let document = if is_document { document() } else { Vec::new() };
+    let reply = json!({
+        "pointer": pointer, "label": pointer.label(), "content_digest": DIGEST, "digest_matches": true,
+        "lines": plain(), "total_lines": 40, "language": "Rust", "document": document,
+        "open_path": pointer.name(), "open_line": 9,
+    });
+    serde_json::from_value(reply).map_err(|error| strange(&error))
+}
+
+pub(super) fn standing(pointer: &Pointer) -> Standing {
+    let (reading, changes) = match pointer.name() {
+        EDITED => (Reading::Edited, edited().to_vec()),
+        GONE => (Reading::Gone, gone().to_vec()),
+        _ => (Reading::Same, Vec::new()),
+    };
+    Standing {
+        reading,
+        path: None,
+        lines: None,
+        changes,
+        hidden: 0,
+        media: None,
+    }
+}
+
+pub(super) fn blame() -> Blame {
+    let part = |start, end, by: &str, summary: &str| BlamePart {
+        lines: Lines { start, end },
+        commit: "d873713a".repeat(5),
+        author: by.to_owned(),
+        at: dom::clock().now,
+        summary: summary.to_owned(),
+        or_before: start == 11,
+    };
+    Blame {
+        parts: vec![
+            part(9, 9, "Ada", "Calls are tried again"),
+            part(
+                10,
+                10,
+                "Grace",
+                "Full jitter: retries no longer come together",
+            ),
+            part(11, 15, "Ada", "First commit"),
+        ],
+        hidden: 12,
+    }
+}
+
+/// Two versions of a claim, of which this is the newer.
+pub(super) fn history(id: EngramId) -> Vec<Engram> {
+    let all = engrams().into_iter().take(2).enumerate();
+    all.map(|(index, it)| {
+        let mut version = Engram::clone(&it);
+        match index {
+            0 => version.id = id,
+            _ => version.valid_until = Some(version.valid_from),
+        }
+        version
+    })
+    .collect()
+}
+
+pub(super) fn voices() -> Vec<Voice> {
+    let voice = |by: &str| Voice {
+        by: by.to_owned(),
+        at: dom::clock().now,
+    };
+    vec![voice("programmer-2"), voice("")]
+}
+
+/// A part of a line of 24,000 characters.
+pub(super) fn long_line(view: &LineView) -> LineReply {
+    let total = 24_000;
+    let numbers = (0..).map(|it| format!("{it:05}"));
+    let from = view.from / 10_000 * 1_250;
+    let text: Vec<String> = numbers.skip(from as usize).take(1_250).collect();
+    LineReply {
+        text: text.join(" + "),
+        total,
+    }
+}
+
+pub(super) fn surroundings() -> Surroundings {
+    Surroundings {
+        editors: Vec::new(),
+        editor: Some("vi".to_owned()),
+        overruled_by: Some("VISUAL".to_owned()),
+        log: "~/.engram/logs/window.log".to_owned(),
+    }
+}
+
+pub(super) fn repositories() -> Vec<Recent> {
+    let recent = |name: &str, is_open, drifted| Recent {
+        name: name.to_owned(),
+        path: format!("~/work/{name}"),
+        is_open,
+        engrams: 1_284,
+        drifted,
+    };
+    vec![recent("shop", true, 3), recent("payments", false, 0)]
+}
+
+pub(super) fn refusal() -> Refusal {
+    Refusal::new(
+        Code::StoreNewer,
+        "this home was written by a newer Engram",
+        "Update Engram, or name another home with --home.",
+    )
+}

@@ -1,0 +1,230 @@
+//! Puts an app of the gallery into a state.
+
+use std::sync::Arc;
+
+use engram_model::{
+    Change, Engram, Entry, Evidence, Facets, FeedPage, Filter, Kind, SAMPLE, StatusReply,
+};
+use leptos::prelude::*;
+use serde_json::{Value, json};
+
+use super::{
+    super::{
+        dom,
+        drift::drifted,
+        state::{App, Closing, Link, Panel, Search, Toast},
+    },
+    KINDS,
+    made_up::engrams,
+};
+use crate::words::State;
+
+fn entry(seq: u64, it: &Arc<Engram>, change: Change) -> Entry {
+    Entry {
+        seq,
+        at: it.recorded_at,
+        by: String::new(),
+        change,
+    }
+}
+
+fn stored(it: &Arc<Engram>) -> Change {
+    Change::Stored(Box::new(Engram::clone(it)))
+}
+
+fn load(app: App, all: &[Arc<Engram>], filter: Filter) {
+    load_page(app, all, filter, None);
+}
+
+fn load_page(app: App, all: &[Arc<Engram>], filter: Filter, next: Option<u64>) {
+    let entries = all.iter().rev().map(|it| entry(it.seq, it, stored(it)));
+    let page = FeedPage {
+        entries: entries.collect(),
+        head: all.len() as u64,
+        engrams: all.len() as u64,
+        next,
+    };
+    app.filter.set(filter.clone());
+    app.feed.update(|feed| feed.load(page, filter));
+}
+
+pub(super) fn full(app: App) {
+    load(app, &engrams(), Filter::default());
+}
+
+pub(super) fn paused(app: App) {
+    let all = engrams();
+    load(app, &all[..3], Filter::default());
+    let news = all[3..].iter().map(|it| entry(it.seq, it, stored(it)));
+    app.feed.update(|feed| {
+        feed.live(news.collect(), true);
+    });
+    app.at_top.set(false);
+    app.link.set(Link::Live);
+}
+
+/// A claim for each way to be past, and the one that took the place of the last.
+pub(super) fn past(app: App) {
+    let mut all = engrams();
+    let [forgotten, erased, expired, replaced, newer, ..] = &mut all[..] else {
+        return;
+    };
+    Arc::make_mut(expired).expires_at = Some(app.clock.get_untracked().now);
+    Arc::make_mut(newer).supersedes = Some(replaced.id);
+    let news = vec![
+        entry(5, newer, stored(newer)),
+        entry(6, forgotten, Change::Forgotten(forgotten.id)),
+        entry(7, erased, Change::Redacted(erased.id)),
+    ];
+    load(app, &all[..4], Filter::default());
+    app.feed.update(|feed| {
+        feed.live(news, false);
+    });
+}
+
+/// Reads the first claim of which this became.
+pub(super) fn read(app: App, state: State) {
+    past(app);
+    let now = app.clock.get_untracked().now;
+    let id = app.feed.with_untracked(|feed| {
+        let found = feed.iter().find(|it| feed.state(it, now) == state);
+        found.map(|it| it.id)
+    });
+    app.selected.set(id);
+}
+
+pub(super) fn sample(app: App) {
+    let mut all = engrams();
+    all.truncate(3);
+    for it in &mut all {
+        Arc::make_mut(it).tags.push(SAMPLE.to_owned());
+    }
+    load(app, &all, Filter::default());
+}
+
+fn no_such_words() -> Filter {
+    Filter {
+        text: "no such words".to_owned(),
+        kinds: vec![Kind::Fact],
+        ..Filter::default()
+    }
+}
+
+pub(super) fn no_match(app: App) {
+    load(app, &[], no_such_words());
+}
+
+/// A search that found nothing so far.
+pub(super) fn search(app: App, is_stopped: bool) {
+    load_page(app, &[], no_such_words(), Some(630_000));
+    app.page_is_coming.set_value(true); // for ever
+    app.search.set(Some(Search {
+        done: 37,
+        is_stopped,
+    }));
+}
+
+pub(super) fn panel(app: App) {
+    let all = engrams();
+    let day = dom::clock().now;
+    let filter = Filter {
+        kinds: vec![Kind::Fact, Kind::Risk],
+        until: Some(day),
+        ..Filter::default()
+    };
+    load(app, &all[..2], filter);
+    app.facets.set(Some(Facets {
+        total: 2,
+        kinds: KINDS.iter().map(|it| (*it, 1)).collect(),
+        roles: vec![("programmer".to_owned(), 2)],
+        authors: vec![("architect".to_owned(), 1), (String::new(), 1)],
+        verified: vec![(true, 2)],
+        health: vec![(Evidence::EvidenceGone, 1)],
+        topics: vec![("payments/retries".to_owned(), 1_204)],
+        ..Facets::default()
+    }));
+    app.facets_open.set(true);
+}
+
+pub(super) fn no_drift(app: App) {
+    load(app, &[], drifted());
+    status(app, 0);
+}
+
+fn reply(engrams: u64, drifted: u64, spending: &Value) -> Option<StatusReply> {
+    let status = json!({
+        "status": "ready", "next": "", "engrams": engrams, "head": 8, "indexed": 8, "agents": 4, "version": "1.0",
+        "project": {"name": "shop", "branch": "main"}, "home": "~/.engram",
+        "drifted": drifted, "spending": spending,
+    });
+    serde_json::from_value(status).ok()
+}
+
+/// A home with this many claims in doubt.
+pub(super) fn status(app: App, drifted: u64) {
+    app.status.set(reply(1_284, drifted, &Value::Null));
+}
+
+/// A home without anything in it.
+pub(super) fn empty(app: App) {
+    app.status.set(reply(0, 0, &Value::Null));
+    app.link.set(Link::Live);
+}
+
+/// An agent that has read so many spans.
+pub(super) fn spending(app: App, spans: u32) {
+    let spending = json!({"agent": "programmer-2", "until": "2100-01-01T00:00:00Z", "budget": {
+        "turn": "1", "repo_spans": {"used": spans, "limit": 3}, "artifact_sections": {"used": 0, "limit": 2},
+        "sam_items": {"used": 1, "limit": 2}, "tokens": {"used": 206 * spans, "limit": 1_200}}});
+    app.status.set(reply(8, 0, &spending));
+    app.link.set(Link::Live);
+}
+
+pub(super) fn lost(app: App) {
+    load(app, &engrams()[..2], Filter::default());
+    app.link.set(Link::Lost);
+    app.lost_at.set(Some(dom::clock().now));
+}
+
+pub(super) fn stale(app: App) {
+    lost(app);
+    app.is_stale.set(true);
+}
+
+pub(super) fn chosen(app: App, index: usize) {
+    let all = engrams();
+    load(app, &all, Filter::default());
+    app.selected.set(all.get(index).map(|it| it.id));
+}
+
+/// The first row, shown whole.
+pub(super) fn open(app: App) {
+    let all = engrams();
+    load(app, &all[..3], Filter::default());
+    app.selected.set(all.first().map(|it| it.id));
+    app.toggle_row();
+}
+
+pub(super) fn reading(app: App, panel: Panel) {
+    chosen(app, 0);
+    app.panel.set(Some(panel));
+}
+
+pub(super) fn history(app: App) {
+    chosen(app, 0);
+    app.history.set(true);
+}
+
+pub(super) fn closing(app: App, closing: Closing) {
+    chosen(app, 3);
+    app.closing
+        .set(app.selected.get_untracked().map(|it| (it, closing)));
+}
+
+pub(super) fn say(app: App, is_error: bool) {
+    app.toast.set(Some(Toast {
+        text: "What happened".to_owned(),
+        hint: "And what to do next.".to_owned(),
+        is_error,
+    }));
+}

@@ -1,0 +1,74 @@
+//! Stands in for the shell of the window: what components ask is answered with what is made up, so that
+//! the gallery needs neither a home nor a server.
+
+use engram_model::{Call, Pointer, PointerInput, Refusal, Reply, Request};
+use js_sys::{Object, Promise, Reflect};
+use serde::Deserialize;
+use serde_json::json;
+use wasm_bindgen::{JsValue, prelude::Closure};
+
+use super::{
+    super::backend::{from_js, to_js},
+    made_up,
+};
+
+/// The arguments of a call that reads or changes.
+#[derive(Deserialize)]
+struct Asked {
+    request: Request,
+}
+
+/// From here on the page believes that it is in the window, and asks this.
+pub(super) fn stand_in() {
+    let invoke =
+        Closure::<dyn FnMut(String, JsValue) -> Promise>::new(|command: String, args: JsValue| {
+            match answer(&command, &args) {
+                Ok(answer) => Promise::resolve(&answer),
+                Err(refusal) => Promise::reject(&to_js(&refusal).unwrap_or_default()),
+            }
+        });
+    let (core, tauri) = (Object::new(), Object::new());
+    let within = [
+        (&core, "invoke", invoke.as_ref()),
+        (&tauri, "core", &core),
+        (&leptos::prelude::window(), "__TAURI__", &tauri),
+    ];
+    for (object, name, value) in within {
+        // What cannot be set leaves the page with what it was served by.
+        let _ = Reflect::set(object, &name.into(), value);
+    }
+    invoke.forget();
+}
+
+fn answer(command: &str, args: &JsValue) -> Result<JsValue, Refusal> {
+    let call = Call::ALL.iter().find(|it| it.name() == command);
+    match call {
+        Some(Call::Read | Call::Change) => to_js(&reply(from_js::<Asked>(args)?.request)?),
+        Some(Call::Surroundings) => to_js(&made_up::surroundings()),
+        Some(Call::Repositories) => to_js(&made_up::repositories()),
+        Some(Call::ConnectHint) => to_js(&json!([
+            {"agent": "Claude Code", "command": "engram connect claude"},
+            {"agent": "Codex", "command": "engram connect codex"},
+        ])),
+        Some(Call::KeepSettings) => Ok(JsValue::NULL),
+        _ => Err(made_up::refusal()),
+    }
+}
+
+fn reply(request: Request) -> Result<Reply, Refusal> {
+    Ok(match request {
+        Request::Source(view) => Reply::Source(Box::new(made_up::source(&meant(view.pointer)?)?)),
+        Request::Standing(pointer) => {
+            Reply::Standing(Box::new(made_up::standing(&meant(pointer)?)))
+        }
+        Request::Blame(_) => Reply::Blame(made_up::blame()),
+        Request::Line(view) => Reply::Line(made_up::long_line(&view)),
+        Request::History(id) => Reply::History(made_up::history(id)),
+        Request::Voices(_) => Reply::Voices(made_up::voices()),
+        _ => return Err(made_up::refusal()),
+    })
+}
+
+fn meant(pointer: PointerInput) -> Result<Pointer, Refusal> {
+    Pointer::try_from(pointer)
+}
