@@ -22,6 +22,7 @@ mod journey;
 mod machine;
 mod many;
 mod model_stub;
+mod only_window;
 mod pictures;
 mod records;
 mod repository;

@@ -63,6 +63,7 @@ impl Feed {
     /// Adds a page of older entries, newest first.
     pub fn add_older(&mut self, page: FeedPage) {
         self.older = page.next;
+        self.replaced.extend(page.replaced);
         for entry in page.entries {
             if let Change::Stored(engram) = entry.change
                 && self.learn(&engram)
@@ -81,6 +82,7 @@ impl Feed {
 
     /// Adds a page of newer entries, oldest first.
     pub fn add_newer(&mut self, page: FeedPage) {
+        self.replaced.extend(page.replaced);
         for entry in page.entries {
             if let Change::Stored(engram) = entry.change
                 && self.learn(&engram)
@@ -232,6 +234,11 @@ impl Feed {
         self.replaced.get(&id).copied()
     }
 
+    /// Learns which versions of a claim replaced which.
+    pub fn learn_versions(&mut self, versions: &[Engram]) {
+        versions.iter().for_each(|it| self.replace(it));
+    }
+
     /// Whether it was not listed before.
     fn learn(&mut self, engram: &Engram) -> bool {
         self.replace(engram);
@@ -341,7 +348,7 @@ mod tests {
                 entries,
                 next,
                 head,
-                engrams: 0,
+                ..FeedPage::default()
             },
             Filter::default(),
         );
@@ -374,6 +381,7 @@ mod tests {
             next: None,
             head: 8,
             engrams: 5,
+            ..FeedPage::default()
         };
         feed.add_older(page);
         assert_eq!((seqs(&feed), feed.next_page()), (vec![8, 7, 4, 3, 2], None));
@@ -462,7 +470,7 @@ mod tests {
             entries: seqs.map(|seq| stored(seq, "x")).collect(),
             next,
             head,
-            engrams: 0,
+            ..FeedPage::default()
         }
     }
 

@@ -161,7 +161,7 @@ pub fn reading(standing: &Standing, then: Option<Lines>) -> (String, &'static st
             (by.unwrap_or_else(|| "moved".to_owned()), "word moved")
         }
         Reading::Renamed => match &standing.path {
-            Some(path) => (format!("renamed {path}"), "word moved"),
+            Some(path) => (format!("renamed {}", visible(path)), "word moved"),
             None => ("renamed".to_owned(), "word moved"),
         },
         Reading::Edited => ("edited since".to_owned(), "word warn"),

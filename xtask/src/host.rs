@@ -66,7 +66,13 @@ fn programs(needs: Needs) -> impl Iterator<Item = &'static str> {
         false => &[],
     };
     let test: &[_] = match needs.test {
-        true => &["python3", "npm", "WebKitWebDriver", "chromedriver", "xdotool"],
+        true => &[
+            "python3",
+            "npm",
+            "WebKitWebDriver",
+            "chromedriver",
+            "xdotool",
+        ],
         false => &[],
     };
     screenshot.iter().chain(test).copied()

@@ -55,11 +55,21 @@ impl Engine {
                 engram_model::Change::Anchored { worktree: of, .. } => *of == worktree,
                 _ => true,
             });
+            let mut replaced = Vec::new();
+            for entry in &entries {
+                if let engram_model::Change::Stored(old) = &entry.change
+                    && old.valid_until.is_some()
+                    && let Some(newer) = it.successor(old.lineage_id, old.seq)?
+                {
+                    replaced.push((old.id, newer));
+                }
+            }
             Ok(FeedPage {
                 entries,
                 next,
                 head: it.head()?,
                 engrams: it.count_engrams(project, now)?.holding,
+                replaced,
             })
         })?;
         self.tell_health(

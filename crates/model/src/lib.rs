@@ -47,7 +47,9 @@ pub use request::{
 };
 #[cfg(feature = "schema")]
 pub use schema::schemas;
-pub use settings::{ConnectHint, Density, EditorFound, Motion, Recent, Settings, Surroundings, Theme};
+pub use settings::{
+    ConnectHint, Density, EditorFound, Motion, Recent, Settings, Surroundings, Theme,
+};
 pub use source::{
     Blame, BlamePart, Block, Class, FoundIn, Inline, LineReply, LineView, Media, MediaKind, Piece,
     Reading, Recorded, Side, SourceLine, SourceReply, SourceView, Standing,

@@ -410,6 +410,9 @@ pub struct FeedPage {
     pub head: u64,
     /// How many engrams hold now.
     pub engrams: u64,
+    /// Versions among the entries that a newer one replaced, and that one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaced: Vec<(EngramId, EngramId)>,
 }
 
 /// Where things stand.

@@ -115,6 +115,22 @@ impl Reader<'_> {
         )
     }
 
+    /// The version that replaced the one at this place of a lineage.
+    pub fn successor(&self, lineage: LineageId, seq: u64) -> Result<Option<EngramId>> {
+        let sql = "SELECT id FROM engram WHERE lineage = ?1 AND seq > ?2 ORDER BY seq LIMIT 1";
+        let mut statement = self.0.prepare_cached(sql)?;
+        let id = statement
+            .query_row((lineage.to_string(), seq as i64), |row| {
+                row.get::<_, String>(0)
+            })
+            .optional()?;
+        let parsed = |it: String| {
+            let broken = || StoreError::Record(format!("the id {it:?}"));
+            it.parse().map_err(|_| broken())
+        };
+        id.map(parsed).transpose()
+    }
+
     /// Versions stored after `after` in this project, oldest first: what the index has not read.
     pub fn engrams_after(
         &self,

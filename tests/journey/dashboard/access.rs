@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fs};
 use serde_json::{Value, json};
 
 use super::{
+    looks,
     server::Server,
     shop::Shop,
     ways::{VIEWS, each_state},
@@ -97,6 +98,7 @@ fn roles_and_names_are_as_a_person_would_hear_them() {
     let home = shop.home.display().to_string();
     let hear = |window: &Window, name: &str| {
         window.tool("Accessibility.enable", json!({}));
+        looks::hide_places(window);
         insta::assert_snapshot!(name, heard(window).replace(&home, "HOME"));
     };
     for view in VIEWS {

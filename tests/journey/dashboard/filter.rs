@@ -3,21 +3,15 @@
 
 use serde_json::json;
 
-use super::{server::Server, shop::Shop};
+use super::{
+    hands::{DOWN, ENTER, ESCAPE, TAB, rows},
+    server::Server,
+    shop::Shop,
+};
 use crate::{
     machine::{self, clean, ok},
     window::Window,
 };
-
-const TAB: &str = "\u{E004}";
-const ENTER: &str = "\u{E007}";
-const ESCAPE: &str = "\u{E00C}";
-const DOWN: &str = "\u{E015}";
-
-/// That this many rows are listed.
-fn rows(count: usize) -> String {
-    format!("document.querySelectorAll('[data-testid=feed-row]').length === {count}")
-}
 
 impl Window {
     /// What has the focus: the value or the field; it is in sight.
@@ -41,7 +35,8 @@ impl Window {
         assert!(!seen.iter().any(|it| it == "out of sight"), "{seen:?}");
     }
 
-    fn chips(&self) -> Vec<String> {
+    /// What each condition says that can be taken away.
+    pub(super) fn chips(&self) -> Vec<String> {
         let script = "return [...document.querySelectorAll('.filter-chips [data-testid=filter-chip]')].map(it => it.title)";
         serde_json::from_value(self.script(script, json!([]))).unwrap()
     }

@@ -2,10 +2,21 @@
 //! the blind are told of it, how it looks, and what becomes of it when its server dies.
 
 mod access;
+mod both_ways;
 mod browser;
+mod closing;
+mod conditions;
 mod filter;
+pub(crate) mod hands;
+mod hostile;
+mod lineage;
 mod looks;
 mod server;
-mod shop;
+pub(crate) mod shop;
 pub(crate) mod viewer;
 mod ways;
+
+/// The rules of axe, for the real window.
+pub(crate) fn axe() -> String {
+    access::axe()
+}

@@ -40,13 +40,14 @@ impl Server {
     }
 
     /// `IP:PORT`.
-    fn listen(&self) -> &str {
+    pub(super) fn listen(&self) -> &str {
         let rest = self.url.strip_prefix("http://").unwrap();
         rest.split('/').next().unwrap()
     }
 }
 
-fn put(shop: &Shop, dir: &Path, claim: &str) {
+/// An agent says something.
+pub(super) fn put(shop: &Shop, dir: &Path, claim: &str) {
     let engram = Engram::of(dir, &shop.home, &shop.repo);
     engram.put(
         dir,

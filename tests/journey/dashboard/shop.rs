@@ -102,6 +102,25 @@ const SAID: &[Said] = &[
     ),
 ];
 
+/// Which of them is corrected, see [`Shop::correct`].
+const CORRECTED: usize = 1;
+const NEWEST: &str =
+    "Retries use full jitter: attempt n waits anything up to 200 ms × 2^n, 20 s at most.";
+
+/// Minutes after the one before, agent, whether it corrects, claim.
+const SAID_SINCE: &[(i64, &str, bool, &str)] = &[
+    (
+        210,
+        "reviewer",
+        true,
+        "Retries use full jitter over an exponential ceiling: the first waits 200 ms at most, none waits more than 20 s.",
+    ),
+    (31, "programmer-2", true, NEWEST),
+    (19, "tester", false, NEWEST),
+    (12, "architect", false, NEWEST),
+    (3, "tester", false, NEWEST),
+];
+
 /// The repository and the home.
 pub struct Shop {
     pub repo: PathBuf,
@@ -136,12 +155,39 @@ impl Shop {
     /// With what agents said.
     pub fn open(dir: &Path) -> Self {
         let mut shop = Self::empty(dir);
+        shop.say_all();
+        shop
+    }
+
+    /// All that agents say of a shop.
+    pub fn say_all(&mut self) {
         let drafts = SAID.iter().map(|(after, agent, kind, topic, pointer, claim)| {
             let draft = json!({"agent": agent, "kind": kind, "topic": topic, "pointers": [pointer], "claim": claim, "confidence": 0.9});
             (*after, draft)
         });
-        shop.say(drafts);
-        shop
+        self.say(drafts);
+    }
+
+    /// The claim on retries is corrected twice, and others say its newest version too, one of them
+    /// more than once. The versions, oldest first.
+    pub fn correct(&mut self) -> Vec<String> {
+        let oldest = self.ids[CORRECTED].clone();
+        let (_, _, kind, topic, pointer, _) = SAID[CORRECTED];
+        let drafts = SAID_SINCE.iter().map(|(after, agent, corrects, claim)| {
+            let mut draft = json!({"agent": agent, "kind": kind, "topic": topic, "pointers": [pointer], "claim": claim, "confidence": 0.9});
+            if *corrects {
+                draft["corrects_lineage"] = json!(oldest);
+            }
+            (*after, draft)
+        });
+        let drafts: Vec<_> = drafts.collect();
+        let before = self.ids.len();
+        self.say(drafts);
+        // Who says the same is answered with what is held.
+        let mut versions = vec![oldest];
+        versions.extend(self.ids.split_off(before));
+        versions.dedup();
+        versions
     }
 
     /// Records an event, and returns its address.

@@ -14,6 +14,8 @@ pub enum Move {
     Keys(&'static str),
     /// A key with Control.
     Control(char),
+    /// A key with Shift.
+    Shift(char),
     /// A click on what matches.
     Click(&'static str),
     /// Two.
@@ -197,15 +199,13 @@ impl View {
     pub fn visit(&self, window: &Window, moves: &[Move]) {
         window.anew();
         window.wait(READ);
-        for it in moves {
-            window.make(*it);
-        }
-        window.wait(self.shown);
+        window.make_all(moves);
+        window.wait_moved(self.shown);
         window.wait("!document.querySelector('[aria-busy=true]')");
     }
 }
 
-/// What is shown where there is no list, or an old one; looks at each.
+/// What is shown where there is no list, or an old one, or a claim that has a past; looks at each.
 pub fn each_state(dir: &Path, mut look: impl FnMut(&Window, &str)) {
     let folder = |name: &str| {
         let folder = dir.join(name);
@@ -244,19 +244,37 @@ pub fn each_state(dir: &Path, mut look: impl FnMut(&Window, &str)) {
     drop(server);
     window.find("[data-testid=disconnected]");
     look(&window, "disconnected");
+    // A claim with a past, which others said too.
+    let mut shop = Shop::open(&folder("corrected"));
+    shop.correct();
+    let server = Server::start(&shop, &[]);
+    window.goto("about:blank");
+    window.goto(&server.url);
+    window.wait(LIVE);
+    window.wait(READ);
+    window.keys("h");
+    window.wait("document.querySelector('[data-testid=voice]')");
+    window.wait("!document.querySelector('[aria-busy=true]')");
+    look(&window, "lineage");
 }
 
 const LIVE: &str = "document.querySelector('[data-testid=link]')?.dataset.state === 'live'";
 
 impl Window {
+    /// Makes all of them.
+    pub(super) fn make_all(&self, all: &[Move]) {
+        all.iter().for_each(|it| self.make(*it));
+    }
+
     fn make(&self, it: Move) {
         match it {
             Keys(keys) => self.keys(keys),
             Control(key) => self.control(key),
+            Move::Shift(key) => self.shift(key),
             Click(css) => self.click(css),
             Double(css) => self.double_click(css),
             Right(css) => self.right_click(css),
-            Wait(holds) => self.wait(holds),
+            Wait(holds) => self.wait_moved(holds),
         }
     }
 }
@@ -338,80 +356,12 @@ fn the_menu_of_an_engram_that_the_list_leaves_out_stands_at_its_claim() {
     window.wait("document.querySelector('[data-testid=no-match]')");
     window.script("document.activeElement.blur()", json!([]));
     window.keys("m");
-    window.wait("document.querySelector('[data-testid=menu-item]:focus')");
+    window.wait_moved("document.querySelector('[data-testid=menu-item]:focus')");
     let left = |css: &str| {
         let script = "return document.querySelector(arguments[0]).getBoundingClientRect().left";
         window.script(script, json!([css])).as_f64().unwrap()
     };
     assert!(left("[data-testid=menu]") > left("[data-testid=engram]"));
-}
-
-/// What a claim may hold, and what is read of it.
-const HOSTILE: &[(&str, &str)] = &[
-    (
-        "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=1</script><style>*{display:none}</style>",
-        "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=1</script><style>*{display:none}</style>",
-    ),
-    (
-        "<a href=\"javascript:alert(1)\">x</a> &lt;b&gt; &#60;",
-        "<a href=\"javascript:alert(1)\">x</a> &lt;b&gt; &#60;",
-    ),
-    (
-        "right \u{202E}tfel\u{202C} \u{2067}isolate\u{2069}",
-        "right ⟨U+202E⟩tfel⟨U+202C⟩ ⟨U+2067⟩isolate⟨U+2069⟩",
-    ),
-    (
-        "{{x}} ${x} %s \\u0041 '; DROP TABLE engrams; --",
-        "{{x}} ${x} %s \\u0041 '; DROP TABLE engrams; --",
-    ),
-    (
-        "Zalgo: a\u{0300}\u{0301}\u{0302}\u{0303}\u{0304}\u{0305}\u{0306}",
-        "Zalgo: a\u{0300}\u{0301}\u{0302}\u{0303}\u{0304}\u{0305}\u{0306}",
-    ),
-];
-
-#[test]
-fn a_hostile_claim_is_text_wherever_it_is_shown() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut shop = Shop::empty(dir.path());
-    let crabs = "🦀".repeat(500);
-    let all: Vec<(String, String)> = HOSTILE
-        .iter()
-        .map(|(claim, read)| ((*claim).to_owned(), (*read).to_owned()))
-        .chain([(crabs.clone(), crabs), ("w".repeat(500), "w".repeat(500))])
-        .collect();
-    let drafts = all.iter().map(|(claim, _)| {
-        (1, json!({"claim": claim, "agent": "<i>agent</i>", "topic": "x/y", "tags": ["<b>tag</b>"], "pointers": ["repo:src/retry.rs@HEAD"]}))
-    });
-    shop.say(drafts.collect::<Vec<_>>());
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url, &dir.path().join("person"));
-    for (id, (_, read)) in shop.ids.iter().zip(&all) {
-        let row = format!("[data-testid=feed-row][data-id=\"{id}\"]");
-        window.find(&row);
-        let text = |css: &str| {
-            let script = "return document.querySelector(arguments[0]).textContent";
-            window.script(script, json!([css]))
-        };
-        assert_eq!(text(&format!("{row} p")), json!(read));
-        window.click(&row);
-        window.wait(&format!(
-            "document.querySelector('[data-testid=engram]')?.dataset.id === '{id}'"
-        ));
-        assert_eq!(text("[data-testid=claim]"), json!(read));
-    }
-    window.control('k');
-    window.find("dialog[open] [data-testid=palette-option]");
-    let elements = ".row p *, [data-testid=claim] *, .tag *, .by *, main script, main img, main style, dialog script, dialog img";
-    assert_eq!(window.count(elements), 0, "text became elements");
-    assert_eq!(
-        window.script("return window.hacked ?? null", json!([])),
-        json!(null)
-    );
-    // Nothing grows past the page, sideways or at all.
-    let wide = "return [...document.querySelectorAll('body *')].filter(it => it.getBoundingClientRect().right > innerWidth + 1 && getComputedStyle(it).position !== 'absolute').map(it => it.className).slice(0, 5)";
-    window.keys("\u{E00C}");
-    assert_eq!(window.script(wide, json!([])), json!([]));
 }
 
 #[test]
@@ -422,7 +372,9 @@ fn an_empty_home_leads_to_a_first_engram() {
     let window = Window::browse(&server.url, &dir.path().join("person"));
     window.find("[data-testid=first-run]");
     let commands = window.text("[data-testid=first-run] .commands");
-    assert!(commands.contains("engram connect claude"), "{commands}");
+    // As a terminal understands it, for the home that is looked at.
+    let wanted = format!("engram --home {} connect claude", shop.home.display());
+    assert!(commands.contains(&wanted), "{commands}");
     window.wait("document.querySelector('[data-testid=link]').dataset.state === 'live'");
     shop.say([(
         0,

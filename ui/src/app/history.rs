@@ -1,5 +1,7 @@
 //! All versions of a claim, newest first, and who else said it.
 
+use std::sync::Arc;
+
 use engram_model::{Engram, EngramId, Refusal, Reply, Request, Voice};
 use leptos::prelude::*;
 
@@ -23,7 +25,16 @@ async fn read(app: App, id: EngramId) -> Result<(Vec<Engram>, Vec<Voice>), Refus
 #[component]
 pub(crate) fn History(id: EngramId) -> impl IntoView {
     let app = App::here();
-    let loaded = LocalResource::new(move || read(app, id));
+    // A voice or a version that comes while one reads is told too.
+    let news = Memo::new(move |_| {
+        let told = |it: &Arc<Engram>| (it.figures.corroborations, it.valid_until);
+        let newer = app.feed.with(|feed| feed.newer(id));
+        (app.current().as_ref().map(told), newer)
+    });
+    let loaded = LocalResource::new(move || {
+        news.track();
+        read(app, id)
+    });
     view! {
         <section class="history" aria-label="History" data-testid="history">
             {move || match loaded.get() {

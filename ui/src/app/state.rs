@@ -330,7 +330,7 @@ impl App {
             .feed
             .try_update(|feed| feed.live(entries, hold))
             .unwrap_or(0);
-        if was_empty && new > 0 {
+        if was_empty && new > 0 && self.selected.with_untracked(Option::is_none) {
             self.select_newest();
         }
         self.announce(new);
@@ -542,11 +542,24 @@ impl App {
         }
         spawn_local(async move {
             match self.backend().read(Request::Get(id)).await {
-                Ok(Reply::Engram(engram)) => self.visited.set(Some(Arc::from(engram))),
+                Ok(Reply::Engram(engram)) => {
+                    self.tell_successor(&engram).await;
+                    self.visited.set(Some(Arc::from(engram)));
+                }
                 Ok(_) => {}
                 Err(refusal) => self.complain(refusal),
             }
         });
+    }
+
+    /// A version that was replaced is told from one that was forgotten by what came after it.
+    async fn tell_successor(self, engram: &Engram) {
+        if engram.valid_until.is_some()
+            && let Ok(Reply::History(versions)) =
+                self.backend().read(Request::History(engram.id)).await
+        {
+            self.feed.update(|it| it.learn_versions(&versions));
+        }
     }
 
     fn select_newest(self) {

@@ -28,6 +28,9 @@ pub(crate) struct Tree {
     pub(crate) worktree: String,
 }
 
+/// The tag of a question to agents about a claim in doubt.
+const REVERIFY: &str = "reverify";
+
 impl Engine {
     pub(crate) fn check_pointers(
         &self,
@@ -133,7 +136,7 @@ impl Engine {
             kind: Some(Kind::Todo),
             scope: Some(engram.scope),
             topic: Some(engram.topic),
-            tags: vec!["reverify".to_owned()],
+            tags: vec![REVERIFY.to_owned()],
             ..Draft::default()
         };
         self.put(caller, draft)

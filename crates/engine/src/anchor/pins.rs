@@ -1,11 +1,12 @@
 //! What claims are pinned to, and what a look at it comes to.
 
-use engram_model::{CheckedPointer, Engram, Health, Lines, Pin, Pointer, Refusal, Target};
+use engram_model::{CheckedPointer, Engram, Health, Kind, Lines, Pin, Pointer, Refusal, Target};
 use engram_pointers::{
     Anchors, Found, Look, Origin, Pinned, Repo, Resolved, Shelf, Stand, resolve,
     track::{Span, State},
 };
 
+use super::REVERIFY;
 use crate::HomeShelf;
 
 /// A pointer of a claim that addresses lines of a file in git. Many lie in memory: no room is spare.
@@ -29,6 +30,10 @@ pub(super) fn held(
     engram: &Engram,
     before: Option<&Health>,
 ) -> Box<[Held]> {
+    // A question shows evidence that is in doubt; it does not rest on it.
+    if engram.kind == Kind::Todo && engram.tags.iter().any(|it| it == REVERIFY) {
+        return Box::default();
+    }
     let pointers = engram.pointers.iter().enumerate();
     pointers
         .filter_map(|(index, pointer)| {

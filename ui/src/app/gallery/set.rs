@@ -43,6 +43,7 @@ fn load_page(app: App, all: &[Arc<Engram>], filter: Filter, next: Option<u64>) {
         head: all.len() as u64,
         engrams: all.len() as u64,
         next,
+        ..FeedPage::default()
     };
     app.filter.set(filter.clone());
     app.feed.update(|feed| feed.load(page, filter));

@@ -1,0 +1,270 @@
+//! What a person can do by keys is done by mouse too, and the other way: triage, what is new, a dead
+//! connection, the settings, the sample.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::{
+    hands::{BOTH, ENTER, ESCAPE, Hand, listed, read, row, rows},
+    server::{Server, put},
+    shop::Shop,
+};
+use crate::{engram::Engram, window::Window};
+
+const LIVE: &str = "document.querySelector('[data-testid=link]')?.dataset.state === 'live'";
+
+/// A key, or a click.
+fn answer(window: &Window, hand: Hand, key: &str, testid: &str) {
+    match hand {
+        Hand::Keys => window.keys(key),
+        Hand::Mouse => window.click(&format!("[data-testid={testid}]")),
+    }
+}
+
+#[test]
+fn claims_in_doubt_are_triaged_by_keys_and_by_mouse() {
+    for hand in BOTH {
+        println!("{hand:?}");
+        let dir = tempfile::tempdir().unwrap();
+        let shop = Shop::open(dir.path());
+        let engram = Engram::of(dir.path(), &shop.home, &shop.repo);
+        let server = Server::start(&shop, &[]);
+        let window = Window::browse(&server.url, &dir.path().join("person"));
+        window.wait(&rows(8));
+        shop.drift();
+        window.press_on(hand, "drift-view");
+        let [edited, gone, also_gone] = [&shop.ids[1], &shop.ids[5], &shop.ids[6]];
+        window.wait(&listed(&[edited, gone, also_gone]));
+
+        // What is gone cannot be pointed at as it is now.
+        window.open_row(hand, gone);
+        window.wait("document.querySelector('[data-testid=triage]')");
+        assert_eq!(window.count("[data-testid=still-true]:not([hidden])"), 0);
+
+        // Agents are asked; it stays in doubt until one has answered.
+        window.open_row(hand, edited);
+        answer(&window, hand, "a", "ask-agent");
+        window.wait("document.querySelector('[data-testid=notice]:not(.error)')");
+        let asked = engram.json(&["query", "Retries use full jitter", "--kind", "todo"]);
+        let claim = asked["engrams"][0]["claim"].as_str().unwrap();
+        assert!(claim.contains("Retries use full jitter"), "{claim}");
+        window.wait(&listed(&[edited, gone, also_gone]));
+
+        // No longer true: it is forgotten, after a question, and the next one is read.
+        window.open_row(hand, gone);
+        answer(&window, hand, "x", "no-longer");
+        window.wait_moved("document.activeElement.dataset.testid === 'forget-yes'");
+        answer(&window, hand, ENTER, "forget-yes");
+        window.wait(&listed(&[edited, also_gone]));
+        assert!(engram.json(&["get", gone])["valid_until"].is_string());
+        window.wait(&format!(
+            "document.querySelector('[data-testid=engram]')?.dataset.id !== '{gone}'"
+        ));
+
+        // Still true: its evidence is what is there now.
+        window.open_row(hand, edited);
+        answer(&window, hand, "y", "still-true");
+        window.wait(&listed(&[also_gone]));
+        let newest = &engram.json(&["feed"])["entries"][0]["change"]["with"];
+        assert_eq!(newest["supersedes"], json!(edited));
+        assert_eq!(newest["health"]["standing"], json!("holds"));
+        window.wait(&read(also_gone));
+    }
+}
+
+#[test]
+fn a_question_to_agents_is_no_claim_in_doubt() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    window.wait(&rows(8));
+    shop.drift();
+    window.press_on(Hand::Mouse, "drift-view");
+    let [edited, gone, also_gone] = [&shop.ids[1], &shop.ids[5], &shop.ids[6]];
+    window.wait(&listed(&[edited, gone, also_gone]));
+    window.open_row(Hand::Mouse, gone);
+    window.press_on(Hand::Mouse, "ask-agent");
+    window.wait("document.querySelector('[data-testid=notice]:not(.error)')");
+    // Once another file is looked at, the question was too. It shows evidence that is gone, and is
+    // about that: it does not rest on it.
+    let ledger = fs::read_to_string(shop.repo.join("src/ledger.rs")).unwrap();
+    shop.write(
+        "src/ledger.rs",
+        ledger.replace("order: OrderId", "order: Order"),
+    );
+    window.find(&row(&shop.ids[4]));
+    let drifted = window.script(
+        "return [...document.querySelectorAll('[data-testid=feed-row]')].map(it => it.querySelector('p').textContent)",
+        json!([]),
+    );
+    let drifted = drifted.as_array().unwrap();
+    assert!(
+        !drifted
+            .iter()
+            .any(|it| it.to_string().contains("Is this still true?")),
+        "{drifted:?}"
+    );
+}
+
+#[test]
+fn what_is_new_is_shown_by_keys_and_by_mouse() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    window.size(900, 500);
+    window.wait(&rows(8));
+    window.wait(LIVE);
+    for hand in BOTH {
+        let claim = format!("Said while somebody reads further down: {hand:?}");
+        // The oldest is at the other end.
+        window.open_row(hand, &shop.ids[0]);
+        window.script(
+            "const it = document.getElementById('feed'); it.scrollTop = it.scrollHeight",
+            json!([]),
+        );
+        window.wait("document.querySelector('[data-testid=link]').dataset.state === 'paused'");
+        put(&shop, dir.path(), &claim);
+        window.find("[data-testid=new-pill]");
+        assert!(
+            !window.text("[data-testid=feed]").contains(&claim),
+            "it waits"
+        );
+        answer(&window, hand, "n", "new-pill");
+        window.wait("!document.querySelector('[data-testid=new-pill]')");
+        window.wait(&format!(
+            "document.querySelector('[data-testid=feed-row][aria-posinset=\"1\"] p')?.textContent === {}",
+            json!(claim)
+        ));
+        window.wait_moved("document.getElementById('feed').scrollTop === 0");
+        window.wait(&read(&shop.ids[0]));
+    }
+}
+
+/// From now on nothing is tried again by itself: what is due later than soon is never done.
+const NO_PATIENCE: &str = "const real = window.setTimeout;
+    window.setTimeout = (go, after, ...rest) => after >= 900 ? 0 : real(go, after, ...rest);";
+
+#[test]
+fn a_page_connects_again_when_a_person_wants_it_to() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let token = shop.home.join("token");
+    let token = token.to_str().unwrap();
+    let mut server = Server::start(&shop, &["--token-file", token]);
+    let listen = server.listen().to_owned();
+    let again = ["--listen", &listen, "--token-file", token];
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    window.wait(LIVE);
+    window.script(NO_PATIENCE, json!([]));
+    for hand in BOTH {
+        drop(server);
+        window.find("[data-testid=reconnect]");
+        // It is asked at once, and still does not answer.
+
+        window.press_on(hand, "reconnect");
+        window.wait("document.querySelector('[data-testid=disconnected]')");
+        put(
+            &shop,
+            dir.path(),
+            &format!("Said while nobody answered: {hand:?}"),
+        );
+        server = Server::start(&shop, &again);
+        assert_eq!(
+            window.count("[data-testid=disconnected]"),
+            1,
+            "nobody asked"
+        );
+        window.press_on(hand, "reconnect");
+        window.wait(LIVE);
+        window.wait("!document.querySelector('[data-testid=disconnected]')");
+        window.wait(&format!(
+            "document.querySelector('[data-testid=feed-row] p')?.textContent.endsWith('{hand:?}')"
+        ));
+    }
+}
+
+/// A choice, where the page shows it, and what it says there; nothing where the system decides.
+const CHOICES: &[(&str, &str, &str)] = &[
+    ("theme-light", "theme", "light"),
+    ("theme-dark", "theme", "dark"),
+    ("theme-high-contrast", "theme", "contrast"),
+    ("density-compact", "density", "compact"),
+    ("motion-reduced", "motion", "reduced"),
+    ("theme-system", "theme", ""),
+    ("density-normal", "density", ""),
+    ("motion-system", "motion", ""),
+];
+
+#[test]
+fn settings_are_chosen_by_keys_and_by_mouse_and_hold() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    for hand in BOTH {
+        for (choice, name, value) in CHOICES {
+            println!("{choice} by {hand:?}");
+            window.wait(&rows(8));
+            match hand {
+                Hand::Keys => window.control(','),
+                Hand::Mouse => window.click("[data-testid=settings-button]"),
+            }
+            let holds = format!("(document.documentElement.dataset.{name} ?? '') === '{value}'");
+            let is_on =
+                format!("document.querySelector('[data-testid={choice}][aria-pressed=true]')");
+            window.find(&format!("[data-testid={choice}]"));
+            let before = window.script(&format!("return !!({holds} || {is_on})"), json!([]));
+            assert_eq!(before, json!(false), "{choice} is chosen anew");
+            window.press_on(hand, choice);
+            window.wait(&holds);
+            window.wait(&is_on);
+            let others = format!("[data-testid^={name}-][aria-pressed=true]");
+            assert_eq!(window.count(&others), 1, "one of them holds");
+            window.keys(ESCAPE);
+            window.wait("!document.querySelector('dialog[open]')");
+            // It is kept.
+            window.anew();
+            window.wait(&holds);
+        }
+    }
+}
+
+/// The last claim of the sample, holding.
+const LAST: &str = "[...document.querySelectorAll('[data-testid=feed-row] p:not(.closed)')].some(it => it.textContent.startsWith('src/ledger.rs'))";
+
+#[test]
+fn a_sample_comes_and_goes_by_keys_and_by_mouse() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::empty(dir.path());
+    let engram = Engram::of(dir.path(), &shop.home, &shop.repo);
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let held = || engram.json(&["status"])["engrams"].as_u64().unwrap();
+    for hand in BOTH {
+        window.wait("document.querySelector('[data-testid=first-run] .command')");
+        window.press_on(hand, "load-sample");
+        // All of it is there once its last claim is.
+        window.wait(LAST);
+        window.find("[data-testid=sample-note]");
+        assert!(held() >= 2, "{}", held());
+        window.press_on(hand, "remove-sample");
+        window.find("[data-testid=first-run]");
+        assert_eq!(held(), 0);
+    }
+    // What an agent says is no sample, and stays when that goes.
+    window.press_on(Hand::Mouse, "load-sample");
+    window.wait(LAST);
+    put(&shop, dir.path(), "Said by an agent");
+    window.wait(
+        "document.querySelector('[data-testid=feed-row] p')?.textContent === 'Said by an agent'",
+    );
+    window.press_on(Hand::Mouse, "remove-sample");
+    window.wait("!document.querySelector('[data-testid=sample-note]')");
+    assert_eq!(held(), 1);
+    let newest = window.attribute("[data-testid=feed-row]", "data-id");
+    window.find(&row(&newest));
+    assert_eq!(window.count("[data-testid=first-run]"), 0);
+}

@@ -1,0 +1,253 @@
+//! Claims that are taken out of use, to the end: forgotten, or erased for good.
+
+use std::{fs, path::Path};
+
+use serde_json::{Value, json};
+
+use super::{
+    hands::{DELETE, ENTER, ESCAPE, Hand, row, rows},
+    server::Server,
+    shop::Shop,
+    ways::Move::{self, Click, Keys, Shift, Wait},
+};
+use crate::{engram::Engram, window::Window};
+
+/// A way to take a claim out of use.
+struct Way {
+    name: &'static str,
+    hand: Hand,
+    erases: bool,
+    /// Until it is asked.
+    ask: &'static [Move],
+    /// The answer that changes nothing.
+    keep: &'static [Move],
+    /// The other.
+    go: &'static [Move],
+}
+
+const DEL: char = '\u{E017}';
+const ON_YES: Move = Wait("document.activeElement.dataset.testid === 'forget-yes'");
+const ON_NO: Move = Wait("document.activeElement.dataset.testid === 'forget-no'");
+const ASKED: &str = "document.querySelector('[data-testid=confirm]')";
+
+const WAYS: &[Way] = &[
+    Way {
+        name: "forget by keys",
+        hand: Hand::Keys,
+        erases: false,
+        ask: &[Keys(DELETE), ON_YES],
+        keep: &[Keys(ESCAPE)],
+        go: &[Keys(ENTER)],
+    },
+    Way {
+        name: "forget by mouse",
+        hand: Hand::Mouse,
+        erases: false,
+        ask: &[Click("[data-testid=forget]")],
+        keep: &[Click("[data-testid=forget-no]")],
+        go: &[Click("[data-testid=forget-yes]")],
+    },
+    Way {
+        name: "redact by keys",
+        hand: Hand::Keys,
+        erases: true,
+        ask: &[Shift(DEL), ON_NO],
+        // Enter alone erases nothing.
+        keep: &[Keys(ENTER)],
+        go: &[Shift('\u{E004}'), ON_YES, Keys(ENTER)],
+    },
+    Way {
+        name: "redact by mouse",
+        hand: Hand::Mouse,
+        erases: true,
+        ask: &[Click("[data-testid=redact]"), ON_NO],
+        keep: &[Click("[data-testid=forget-no]")],
+        go: &[Click("[data-testid=forget-yes]")],
+    },
+];
+
+/// What a row says: the word for the evidence, and how its claim looks.
+fn told(window: &Window, id: &str) -> Value {
+    let script = "const row = document.querySelector(arguments[0]), word = row.querySelector('[data-testid=evidence]'), claim = row.querySelector('p');
+        return [word.textContent, word.className, claim.className.trim()]";
+    window.script(script, json!([row(id)]))
+}
+
+/// Whether something can be pressed.
+fn is_offered(window: &Window, testid: &str) -> bool {
+    window.count(&format!("[data-testid={testid}]:enabled")) == 1
+}
+
+/// What the menu of the engram offers.
+fn menu(window: &Window) -> Vec<String> {
+    window.keys("m");
+    window.wait_moved("document.querySelector('[data-testid=menu-item]:focus')");
+    let script = "return [...document.querySelectorAll('[data-testid=menu-item]')].map(it => it.dataset.command)";
+    let items = window.script(script, json!([]));
+    window.keys(ESCAPE);
+    window.wait("!document.querySelector('[data-testid=menu]')");
+    serde_json::from_value(items).unwrap()
+}
+
+/// The files of a home that have these bytes.
+fn files_with(dir: &Path, bytes: &[u8]) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap().map(Result::unwrap) {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(files_with(&path, bytes));
+        } else if fs::read(&path).is_ok_and(|all| all.windows(bytes.len()).any(|it| it == bytes)) {
+            found.push(path.display().to_string());
+        }
+    }
+    found
+}
+
+#[test]
+fn a_claim_is_forgotten_or_erased_only_when_that_was_meant() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let engram = Engram::of(dir.path(), &shop.home, &shop.repo);
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    window.wait(&rows(8));
+    for (way, id) in WAYS.iter().zip(&shop.ids) {
+        let name = way.name;
+        println!("{name}");
+        let before = engram.json(&["get", id]);
+        let claim = before["claim"].as_str().unwrap();
+        // Short enough to lie on one page of the database.
+        let words = claim.split_at(40).0.as_bytes();
+        assert!(!files_with(&shop.home, words).is_empty(), "{name}");
+        let holds = told(&window, id);
+        window.open_row(way.hand, id);
+
+        window.make_all(way.ask);
+        window.wait(ASKED);
+        window.make_all(way.keep);
+        window.wait(&format!("!{ASKED}"));
+        assert_eq!(engram.json(&["get", id]), before, "{name}: it was kept");
+        assert_eq!(told(&window, id), holds, "{name}: it was kept");
+
+        window.make_all(way.ask);
+        window.wait(ASKED);
+        window.make_all(way.go);
+        let word = if way.erases { "redacted" } else { "forgotten" };
+        window.wait(&format!("document.querySelector('[data-testid=engram][data-id=\"{id}\"] [data-testid=state]')?.textContent === '{word}'"));
+        window.wait("document.querySelector('[data-testid=notice]:not(.error)')");
+        let look = if way.erases { "erased" } else { "closed" };
+        assert_eq!(
+            told(&window, id),
+            json!([word, "word gone", look]),
+            "{name}"
+        );
+
+        // It is asked once, by whatever way.
+        let offered =
+            |window: &Window| (is_offered(window, "forget"), is_offered(window, "redact"));
+        assert_eq!(offered(&window), (false, !way.erases), "{name}");
+        window.keys(DELETE);
+        if way.erases {
+            window.shift(DEL);
+        }
+        let items = menu(&window);
+        assert_eq!(window.count("[data-testid=confirm]"), 0, "{name}");
+        assert!(!items.contains(&"forget".to_owned()), "{name}: {items:?}");
+        assert_eq!(
+            items.contains(&"redact".to_owned()),
+            !way.erases,
+            "{name}: {items:?}"
+        );
+
+        // The store says the same: what is forgotten stays in history, what is erased nowhere.
+        let after = engram.json(&["get", id]);
+        assert!(after["valid_until"].is_string(), "{name}: {after}");
+        assert_eq!(
+            after["redacted"] == json!(true),
+            way.erases,
+            "{name}: {after}"
+        );
+        let feed = engram.json(&["feed"]).to_string();
+        let is_there = [
+            after["claim"] == before["claim"],
+            feed.contains(claim),
+            !files_with(&shop.home, words).is_empty(),
+            window.count(&row(id)) == 1 && window.text("body").contains(claim),
+        ];
+        assert_eq!(
+            is_there, [!way.erases; 4],
+            "{name}: record, feed, files, page"
+        );
+        let found = engram.json(&["query", claim]);
+        assert!(!found.to_string().contains(claim), "{name}: {found}");
+    }
+    // What was erased is found by no words, and a page that is loaded anew knows no more of it.
+    window.anew();
+    window.wait(&rows(8));
+    for (way, id) in WAYS.iter().zip(&shop.ids) {
+        let word = if way.erases { "redacted" } else { "forgotten" };
+        assert_eq!(told(&window, id)[0], json!(word), "{}", way.name);
+    }
+    window.keys("/artifact:docs/SPEC.md tried at most");
+    window.wait("document.querySelector('[data-testid=no-match]')");
+}
+
+/// What became of a claim, the word for it, how it looks in its row, and whether it can be forgotten
+/// and erased.
+const ENDS: &[(&str, &str, &str, bool, bool)] = &[
+    ("holds", "verified", "", true, true),
+    ("replaced", "replaced", "closed", false, true),
+    ("expired", "expired", "closed", true, true),
+    ("forgotten", "forgotten", "closed", false, true),
+    ("erased", "redacted", "erased", false, false),
+];
+
+#[test]
+fn what_became_of_a_claim_is_told_by_its_row_and_its_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut shop = Shop::open(dir.path());
+    let versions = shop.correct();
+    // It held for an hour, which is over when the page is looked at.
+    shop.say([(
+        211,
+        json!({"claim": "The gateway is slow today.", "ttl": "PT1H", "agent": "tester", "pointers": ["repo:src/retry.rs@HEAD"]}),
+    )]);
+    let engram = Engram::of(dir.path(), &shop.home, &shop.repo);
+    let id = |what: &str| match what {
+        "holds" => &shop.ids[7],
+        "replaced" => &versions[0],
+        "expired" => &shop.ids[8],
+        "forgotten" => &shop.ids[3],
+        "erased" => &shop.ids[4],
+        other => panic!("{other}"),
+    };
+    engram.json(&["forget", id("forgotten")]);
+    engram.json(&["redact", id("erased")]);
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    window.wait(&rows(11));
+    for (what, word, look, can_forget, can_redact) in ENDS {
+        let class = if look.is_empty() {
+            "word ok"
+        } else {
+            "word gone"
+        };
+        assert_eq!(
+            told(&window, id(what)),
+            json!([word, class, look]),
+            "{what}"
+        );
+        window.open_row(Hand::Mouse, id(what));
+        let state = window.texts("[data-testid=engram] [data-testid=state]");
+        let claim = window.count("[data-testid=claim]");
+        match *what {
+            "holds" => assert!(state.is_empty(), "{state:?}"),
+            _ => assert_eq!(state, [*word], "{what}"),
+        }
+        assert_eq!(claim, u64::from(*what != "erased"), "{what}");
+        let closed = window.count("[data-testid=claim].closed");
+        assert_eq!(closed, u64::from(*look == "closed"), "{what}");
+        let offered = (is_offered(&window, "forget"), is_offered(&window, "redact"));
+        assert_eq!(offered, (*can_forget, *can_redact), "{what}");
+    }
+}

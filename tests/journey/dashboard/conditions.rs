@@ -1,0 +1,319 @@
+//! Each condition that a list can be limited by: chosen in the panel, held by the address, agreed with
+//! by the list and its counts, and taken away by its chip.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::{
+    hands::{BOTH, DOWN, ENTER, ESCAPE, Hand, listed, rows},
+    server::Server,
+    shop::Shop,
+};
+use crate::window::Window;
+
+/// A value of the panel, the part of the address that holds it, its chip, and the claims that are
+/// left, by their place in [`Shop::ids`].
+struct Case {
+    value: &'static str,
+    address: &'static str,
+    chip: &'static str,
+    left: &'static [usize],
+}
+
+/// No value stands in two groups of the panel.
+const CASES: &[Case] = &[
+    Case {
+        value: "constraint",
+        address: "kind=constraint",
+        chip: "constraint",
+        left: &[3],
+    },
+    Case {
+        value: "needs re-verification",
+        address: "health=needs_reverification",
+        chip: "needs re-verification",
+        left: &[2],
+    },
+    Case {
+        value: "evidence gone",
+        address: "health=evidence_gone",
+        chip: "gone",
+        left: &[6, 7],
+    },
+    Case {
+        value: "unverified",
+        address: "verified=no",
+        chip: "unverified",
+        left: &[9],
+    },
+    Case {
+        value: "programmer",
+        address: "role=programmer",
+        chip: "programmer",
+        left: &[2, 3, 5, 8],
+    },
+    Case {
+        value: "architect",
+        address: "agent=architect",
+        chip: "architect",
+        left: &[1, 6],
+    },
+    Case {
+        value: "you",
+        address: "agent=user",
+        chip: "you",
+        left: &[9],
+    },
+    Case {
+        value: "payments/webhooks",
+        address: "topic=payments/webhooks",
+        chip: "payments/webhooks",
+        left: &[6, 7],
+    },
+    Case {
+        value: "run",
+        address: "scope=run",
+        chip: "run",
+        left: &[10],
+    },
+    Case {
+        value: "inference",
+        address: "type=inference",
+        chip: "inference",
+        left: &[0],
+    },
+    Case {
+        value: "today",
+        address: "since=2026-01-08",
+        chip: "2026-01-08",
+        left: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+    },
+];
+const ALL: [usize; 11] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+
+/// A shop of which something is said that each condition finds, and something that it does not.
+fn shop(dir: &Path) -> Shop {
+    let mut shop = Shop::empty(dir);
+    shop.say([(
+        -2 * 24 * 60,
+        json!({"claim": "Orders may come twice.", "agent": "reviewer", "fact_type": "inference", "pointers": ["repo:src/ledger.rs@HEAD"]}),
+    )]);
+    shop.say_all();
+    shop.say([
+        (
+            300,
+            json!({"claim": "The gateway's page says that it is up.", "kind": "perf", "pointers": ["url:https://example.com/status"]}),
+        ),
+        (
+            9,
+            json!({"claim": "This run leaves the ledger alone.", "agent": "tester", "scope": "run", "pointers": ["repo:src/ledger.rs@HEAD"]}),
+        ),
+    ]);
+    shop
+}
+
+fn claims(shop: &Shop, places: &[usize]) -> String {
+    let ids: Vec<&String> = places.iter().map(|&it| &shop.ids[it]).collect();
+    listed(&ids)
+}
+
+/// Chooses a value of the panel, which is opened and closed again.
+fn choose(window: &Window, hand: Hand, value: &str) {
+    let css = format!("[data-testid=facet][data-value=\"{value}\"]");
+    match hand {
+        Hand::Keys => {
+            window.keys("f");
+            window.wait_moved("document.activeElement.id === 'facets'");
+            window.find(&css);
+            let chosen = format!("document.activeElement.matches('{css}')");
+            let mut steps = 0;
+            while window.script(&format!("return {chosen}"), json!([])) != json!(true) {
+                assert!(steps < 80, "no {value} by the arrows");
+                window.keys(DOWN);
+                steps += 1;
+            }
+            window.keys(&format!("{ENTER}{ESCAPE}"));
+        }
+        Hand::Mouse => {
+            window.click("[data-testid=facets-button]");
+            window.click(&css);
+            window.click("[data-testid=facets-button]");
+        }
+    }
+    window.wait("!document.querySelector('[data-testid=facets]')");
+}
+
+#[test]
+fn each_condition_has_a_value_a_chip_and_an_address() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = shop(dir.path());
+    let server = Server::start(&shop, &[]);
+    shop.drift();
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    window.wait("document.querySelector('[data-testid=drift-view]')");
+    for hand in BOTH {
+        for case in CASES {
+            println!("{} by {hand:?}", case.value);
+            window.anew();
+            window.wait(&claims(&shop, &ALL));
+            choose(&window, hand, case.value);
+            window.wait(&claims(&shop, case.left));
+            let chips = window.chips();
+            assert!(
+                chips.len() == 1 && chips[0].ends_with(case.chip),
+                "{chips:?}"
+            );
+            let query = window.query();
+            let holds = |it: &str| {
+                it.trim_start_matches('?')
+                    .split('&')
+                    .any(|it| it == case.address)
+            };
+            assert!(holds(&query), "no {} in {query}", case.address);
+            // The address leads there again.
+            window.post("/refresh", json!({}));
+            window.wait("document.querySelector('[data-testid=filter-chip]')");
+            window.wait(&claims(&shop, case.left));
+            assert_eq!(window.chips(), chips);
+            // Its chip brings all back.
+            window.press_on(hand, "filter-chip");
+            window.wait(&claims(&shop, &ALL));
+            assert_eq!(window.chips(), [""; 0]);
+            assert!(!holds(&window.query()), "{}", window.query());
+        }
+    }
+}
+
+#[test]
+fn words_are_a_condition_that_the_address_holds() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = shop(dir.path());
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    for hand in BOTH {
+        window.wait(&claims(&shop, &ALL));
+        match hand {
+            Hand::Keys => window.keys("/jitter"),
+            Hand::Mouse => {
+                window.click("[data-testid=filter]");
+                window.keys("jitter");
+            }
+        }
+        window.wait(&claims(&shop, &[2]));
+        assert!(window.query().contains("q=jitter"), "{}", window.query());
+        window.post("/refresh", json!({}));
+        window.wait(&claims(&shop, &[2]));
+        let said = window.script("return document.getElementById('filter').value", json!([]));
+        assert_eq!(said, "jitter");
+        // With another condition, and without the words it stays.
+        choose(&window, hand, "programmer-1");
+        window.wait("location.search.includes('agent=programmer-1')");
+        window.wait(&claims(&shop, &[2]));
+        match hand {
+            Hand::Keys => window.keys("/"),
+            Hand::Mouse => window.click("[data-testid=filter]"),
+        }
+        window.keys(ESCAPE);
+        window.wait(&claims(&shop, &[2, 5]));
+        assert!(!window.query().contains("q="), "{}", window.query());
+        window.press_on(hand, "filter-chip");
+    }
+}
+
+#[test]
+fn a_value_keeps_the_focus_while_others_go() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = shop(dir.path());
+    let server = Server::start(&shop, &[]);
+    shop.drift();
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    window.wait("document.querySelector('[data-testid=drift-view]')");
+    // High enough that all are drawn beside the panel.
+    window.size(1280, 2000);
+    // Values that none of these is go meanwhile.
+    for value in [
+        "evidence gone",
+        "evidence gone",
+        "payments/webhooks",
+        "payments/webhooks",
+    ] {
+        if window.count("[data-testid=facets]") == 0 {
+            window.keys("f");
+            window.wait_moved("document.activeElement.id === 'facets'");
+            window.find("[data-testid=facet]");
+        }
+        let has_focus = format!("document.activeElement.dataset.value === '{value}'");
+        let mut steps = 0;
+        while window.script(&format!("return {has_focus}"), json!([])) != json!(true) {
+            assert!(steps < 80, "no {value} by the arrows");
+            window.keys(DOWN);
+            steps += 1;
+        }
+        let before = window.count("[data-testid=filter-chip]");
+        window.keys(ENTER);
+        window.wait(&format!(
+            "document.querySelectorAll('[data-testid=filter-chip]').length === {}",
+            1 - before
+        ));
+        window.wait("!document.querySelector('#facets [aria-busy=true]')");
+        let places = if before == 0 { 2 } else { ALL.len() };
+        window.wait(&rows(places));
+        assert_eq!(
+            window.script(&format!("return {has_focus}"), json!([])),
+            json!(true),
+            "{value}"
+        );
+    }
+}
+
+#[test]
+fn the_number_beside_a_value_is_how_many_it_leaves() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut shop = shop(dir.path());
+    // Past versions are counted too.
+    shop.ids.remove(0);
+    let versions = shop.correct();
+    let server = Server::start(&shop, &[]);
+    shop.drift();
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    window.wait("document.querySelector('[data-testid=drift-view]')");
+    // High enough that all are drawn beside the panel.
+    window.size(1280, 2000);
+    window.wait(&rows(ALL.len() + versions.len() - 1));
+    window.click("[data-testid=facets-button]");
+    window.find("[data-testid=facet]");
+    // Two groups may have a value of the same name.
+    let script = "return [...document.querySelectorAll('#facets .sort')].flatMap((group, at) =>
+        [...group.querySelectorAll('[data-testid=facet]')].map(it => [at + 1, it.dataset.value, it.querySelector('i')?.textContent ?? '']))";
+    let values: Vec<(usize, String, String)> =
+        serde_json::from_value(window.script(script, json!([]))).unwrap();
+    let counted = values.iter().filter(|(.., count)| !count.is_empty());
+    assert!(counted.count() >= 20, "{values:?}");
+    let is_counted = "!document.querySelector('#facets [aria-busy=true]')";
+    for (group, value, count) in &values {
+        let Ok(count) = count.parse::<usize>() else {
+            continue; // days are not counted
+        };
+        println!("{value} {count}");
+        let css = format!("#facets .sort:nth-of-type({group}) [data-value=\"{value}\"]");
+        let on = |is_on: bool| {
+            window.click(&css);
+            window.wait(is_counted);
+            window.wait(&format!(
+                "document.querySelectorAll('[data-testid=filter-chip]').length === {} ",
+                u8::from(is_on)
+            ));
+        };
+        on(true);
+        window.wait(&rows(count));
+        let total = window.text("[data-testid=list-count]");
+        assert!(total.starts_with(&count.to_string()), "{value}: {total}");
+        on(false);
+        window.wait(&rows(ALL.len() + versions.len() - 1));
+        // The values stand where they stood.
+        let again: Vec<(usize, String, String)> =
+            serde_json::from_value(window.script(script, json!([]))).unwrap();
+        assert_eq!(again, values);
+    }
+}

@@ -1,0 +1,145 @@
+//! What a person does with keys or with the mouse, beyond one press, and what is seen of it.
+
+use serde_json::json;
+
+use crate::window::Window;
+
+pub(crate) const TAB: &str = "\u{E004}";
+pub(crate) const ENTER: &str = "\u{E007}";
+pub(crate) const ESCAPE: &str = "\u{E00C}";
+pub(crate) const HOME: &str = "\u{E011}";
+pub(crate) const DOWN: &str = "\u{E015}";
+pub(crate) const DELETE: &str = "\u{E017}";
+const SHIFT: char = '\u{E008}';
+
+/// With what a thing is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hand {
+    Keys,
+    Mouse,
+}
+
+/// Whatever can be done is done both ways.
+pub(crate) const BOTH: [Hand; 2] = [Hand::Keys, Hand::Mouse];
+
+/// That this many rows are listed.
+pub(crate) fn rows(count: usize) -> String {
+    format!("document.querySelectorAll('[data-testid=feed-row]').length === {count}")
+}
+
+/// That these are listed, and no others.
+pub(crate) fn listed(ids: &[&String]) -> String {
+    let mut ids: Vec<&str> = ids.iter().map(|it| it.as_str()).collect();
+    ids.sort_unstable();
+    format!(
+        "[...document.querySelectorAll('[data-testid=feed-row]')].map(it => it.dataset.id).sort().join() === '{}'",
+        ids.join(",")
+    )
+}
+
+/// That this engram is read, with all that it rests on.
+pub(crate) fn read(id: &str) -> String {
+    format!(
+        "document.querySelector('[data-testid=engram][data-id=\"{id}\"] :is(.proof, .refused)') && !document.querySelector('[data-testid=engram] [aria-busy=true]')"
+    )
+}
+
+/// A row.
+pub(crate) fn row(id: &str) -> String {
+    format!("[data-testid=feed-row][data-id=\"{id}\"]")
+}
+
+impl Window {
+    /// Waits until an expression of the page holds that may be about the focus or about where a list
+    /// is scrolled to, which change no element.
+    pub(crate) fn wait_moved(&self, holds: &str) {
+        let script = format!(
+            "const done = arguments[0], over = new AbortController();
+             const look = () => {{ if ({holds}) {{ watch.disconnect(); over.abort(); done(true); }} }};
+             const watch = new MutationObserver(look);
+             watch.observe(document, {{subtree: true, childList: true, attributes: true, characterData: true}});
+             for (const name of ['focusin', 'focusout', 'scroll']) addEventListener(name, look, {{capture: true, signal: over.signal}});
+             look();"
+        );
+        self.script_until(&script, json!([]));
+    }
+
+    /// Goes on by Tab until this holds of what has the focus, `it`.
+    pub(crate) fn tab_until(&self, holds: &str) {
+        let script = format!(
+            "const it = document.activeElement; return ({holds}) ? '' : it.dataset.testid ?? it.tagName"
+        );
+        let mut seen = Vec::new();
+        loop {
+            assert!(seen.len() < 80, "no {holds} among {seen:?}");
+            self.keys(TAB);
+            let at = self.script(&script, json!([]));
+            match at.as_str() {
+                Some("") => return,
+                at => seen.push(at.unwrap_or_default().to_owned()),
+            }
+        }
+    }
+
+    /// Presses what has this name.
+    pub(crate) fn press_on(&self, hand: Hand, testid: &str) {
+        self.press_any(hand, &format!("[data-testid={testid}]"));
+    }
+
+    /// Presses what matches.
+    pub(crate) fn press_any(&self, hand: Hand, css: &str) {
+        // What comes soon is waited for.
+        self.find(css);
+        match hand {
+            Hand::Keys => {
+                self.tab_until(&format!("it.matches('{css}')"));
+                self.keys(ENTER);
+            }
+            Hand::Mouse => self.click(css),
+        }
+    }
+
+    /// Reads an engram of the list.
+    pub(crate) fn open_row(&self, hand: Hand, id: &str) {
+        let css = row(id);
+        self.find(&css);
+        match hand {
+            Hand::Keys => {
+                let place = self.attribute(&css, "aria-posinset");
+                let steps = place.parse::<usize>().unwrap() - 1;
+                self.script("document.getElementById('feed').focus()", json!([]));
+                self.keys(&format!("{HOME}{}", "j".repeat(steps)));
+            }
+            Hand::Mouse => self.click(&css),
+        }
+        self.wait(&read(id));
+    }
+
+    /// Presses a key while Shift is held.
+    pub(crate) fn shift(&self, key: char) {
+        let all = [
+            ("keyDown", SHIFT),
+            ("keyDown", key),
+            ("keyUp", key),
+            ("keyUp", SHIFT),
+        ];
+        let actions = all.map(|(kind, key)| json!({"type": kind, "value": key}));
+        self.post(
+            "/actions",
+            json!({"actions": [{"type": "key", "id": "keys", "actions": actions}]}),
+        );
+    }
+
+    /// What stands in each that matches.
+    pub(crate) fn texts(&self, css: &str) -> Vec<String> {
+        let script =
+            "return [...document.querySelectorAll(arguments[0])].map(it => it.textContent)";
+        serde_json::from_value(self.script(script, json!([css]))).unwrap()
+    }
+
+    /// The query of the address.
+    pub(crate) fn query(&self) -> String {
+        let query = self.script("return location.search", json!([]));
+        query.as_str().unwrap().to_owned()
+    }
+}

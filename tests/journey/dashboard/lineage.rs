@@ -1,0 +1,165 @@
+//! The versions of a claim, and who else said it.
+
+use serde_json::json;
+
+use super::{
+    hands::{BOTH, Hand, listed, read, row, rows},
+    server::Server,
+    shop::Shop,
+};
+use crate::{engram::Engram, window::Window};
+
+/// What is said of each version, newest first: when it began to hold, when it ended, who said it.
+const TOLD: [(&str, Option<&str>, &str); 3] = [
+    ("13:13", None, "programmer-2"),
+    ("12:42", Some("13:13"), "reviewer"),
+    ("09:33", Some("12:42"), "programmer-1"),
+];
+/// Who said the newest version too, and when; once each.
+const VOICES: [(&str, &str); 2] = [("tester", "13:32"), ("architect", "13:44")];
+
+const NEWER: &str = "[data-testid=newer]";
+const HISTORY: &str = "document.querySelector('[data-testid=version]')";
+
+/// Opens the history of what is read.
+fn open_history(window: &Window, hand: Hand) {
+    match hand {
+        Hand::Keys => window.keys("h"),
+        Hand::Mouse => window.click("[data-testid=history-button]"),
+    }
+    window.wait(HISTORY);
+}
+
+/// What became of what is read, in a word; nothing where it holds.
+fn state(window: &Window) -> Vec<String> {
+    window.texts("[data-testid=engram] [data-testid=state]")
+}
+
+/// What the list says of an engram's evidence.
+fn word(window: &Window, id: &str) -> Vec<String> {
+    window.texts(&format!("{} [data-testid=evidence]", row(id)))
+}
+
+#[test]
+fn a_claim_tells_its_versions_and_who_else_said_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut shop = Shop::open(dir.path());
+    let versions = shop.correct();
+    let [first, second, third] = versions.as_slice() else {
+        panic!("{versions:?}")
+    };
+    let engram = Engram::of(dir.path(), &shop.home, &shop.repo);
+    let claims: Vec<String> = [third, second, first].map(|it| engram.get(it).claim).into();
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    for hand in BOTH {
+        window.anew();
+        window.wait(&rows(10));
+        window.open_row(hand, first);
+        assert_eq!(state(&window), ["replaced"]);
+        for (id, wanted) in [
+            (first, "replaced"),
+            (second, "replaced"),
+            (third, "verified"),
+        ] {
+            assert_eq!(word(&window, id), [wanted]);
+        }
+
+        // All versions, the newest first; the one that is read is marked, and leads nowhere.
+        open_history(&window, hand);
+        assert_eq!(window.texts("[data-testid=version] button"), claims);
+        let lines = window.texts("[data-testid=version]");
+        for (line, (from, until, by)) in lines.iter().zip(TOLD) {
+            assert!(line.contains(from) && line.ends_with(by), "{line}");
+            match until {
+                Some(until) => assert!(line.contains(&format!("to 8 Jan, {until}")), "{line}"),
+                None => assert!(!line.contains(" to 8 Jan"), "{line}"),
+            }
+        }
+        let current = format!("[data-testid=version][aria-current=true][data-id=\"{first}\"]");
+        assert_eq!(window.count("[data-testid=version][aria-current]"), 1);
+        assert_eq!(window.count(&format!("{current} button:disabled")), 1);
+        assert_eq!(
+            window.count("[data-testid=voice]"),
+            0,
+            "others said the newest"
+        );
+
+        // A version is read by its line, the next one by its button.
+        let line = format!("[data-testid=version][data-id=\"{third}\"] button");
+        window.press_any(hand, &line);
+        window.wait(&read(third));
+        assert!(state(&window).is_empty());
+        assert_eq!(window.count(NEWER), 0, "nothing is newer");
+        window.open_row(hand, first);
+        for newer in [second, third] {
+            window.press_any(hand, NEWER);
+            window.wait(&read(newer));
+        }
+
+        // Who said the newest too.
+        let facts = window.text("#engram .facts");
+        assert!(facts.contains("2 other agents"), "{facts}");
+        open_history(&window, hand);
+        let voices = window.texts("[data-testid=voice]");
+        assert_eq!(voices.len(), VOICES.len(), "{voices:?}");
+        for (voice, (by, at)) in voices.iter().zip(VOICES) {
+            assert!(voice.starts_with(by) && voice.ends_with(at), "{voice}");
+        }
+    }
+}
+
+#[test]
+fn an_old_version_is_replaced_however_one_comes_to_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut shop = Shop::open(dir.path());
+    let versions = shop.correct();
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let origin = window.script("return location.origin", json!([]));
+    // A list that has none of its versions.
+    window.goto(&format!(
+        "{}/?kind=policy&id={}",
+        origin.as_str().unwrap(),
+        versions[0]
+    ));
+    window.wait(&listed(&[&shop.ids[5]]));
+    window.wait(&read(&versions[0]));
+    assert_eq!(state(&window), ["replaced"]);
+    window.press_any(Hand::Mouse, NEWER);
+    window.wait(&read(&versions[1]));
+}
+
+#[test]
+fn a_correction_and_a_voice_come_while_their_claim_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut shop = Shop::open(dir.path());
+    let versions = shop.correct();
+    let engram = Engram::of(dir.path(), &shop.home, &shop.repo);
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    window.wait(&rows(10));
+    let newest = engram.get(&versions[2]);
+    window.open_row(Hand::Mouse, &versions[2]);
+    open_history(&window, Hand::Keys);
+
+    // Another agent says the same.
+    let said = |agent: &str, claim: &str| {
+        json!({"agent": agent, "kind": "fact", "topic": newest.topic, "claim": claim,
+            "pointers": ["repo:src/retry.rs#L9-L15@HEAD"]})
+    };
+    let same = engram.put(dir.path(), &[said("auditor", &newest.claim)]);
+    assert_eq!(same, versions[2..], "it is held once");
+    window.wait("document.querySelector('#engram .facts').textContent.includes('3 other agents')");
+    window.wait("[...document.querySelectorAll('[data-testid=voice]')].some(it => it.textContent.startsWith('auditor'))");
+
+    // And another corrects it.
+    let mut better = said("auditor", "Retries do not wait at all.");
+    better["corrects_lineage"] = json!(versions[0]);
+    let better = engram.put(dir.path(), &[better]).remove(0);
+    window.wait("document.querySelector('[data-testid=engram] [data-testid=state]')?.textContent === 'replaced'");
+    window.wait("document.querySelectorAll('[data-testid=version]').length === 4");
+    assert_eq!(word(&window, &versions[2]), ["replaced"]);
+    window.press_any(Hand::Mouse, NEWER);
+    window.wait(&read(&better));
+}

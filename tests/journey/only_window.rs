@@ -1,0 +1,241 @@
+//! What only the real window has: other repositories, an editor, its log; and a search that is
+//! stopped on its way over the bridge to the shell.
+
+use std::{fs, path::Path};
+
+use serde_json::json;
+
+use crate::{
+    dashboard::{
+        self,
+        hands::{BOTH, ENTER, ESCAPE, Hand, read, row, rows},
+        shop::Shop,
+    },
+    editor::Editor,
+    engram::Engram,
+    machine::{self, clean, desktop, ok},
+    window::Window,
+};
+
+/// The window on a shop, and the editor that it opens.
+fn open(dir: &Path, shop: &Shop) -> (Window, Editor) {
+    let engram = Engram::of(dir, &shop.home, &shop.repo);
+    let editor = Editor::new(dir);
+    let person = dir.join("person");
+    let window = Window::open(desktop(), &engram.place, &person, &editor.program);
+    window.find("[data-testid=feed-row]");
+    (window, editor)
+}
+
+/// Another repository that the same home knows of.
+fn other(dir: &Path, home: &Path) -> Shop {
+    let dir = dir.join("other");
+    fs::create_dir(&dir).unwrap();
+    let mut other = Shop::empty(&dir);
+    other.home = home.to_owned();
+    // Ids come from the time: none of the other's.
+    other.say([(
+        400,
+        json!({"claim": "Only the other one knows.", "agent": "tester", "pointers": ["repo:src/retry.rs@HEAD"]}),
+    )]);
+    other
+}
+
+#[test]
+fn another_repository_is_opened_by_mouse() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let other = other(dir.path(), &shop.home);
+    let (window, _editor) = open(dir.path(), &shop);
+    window.wait(&read(&shop.ids[7]));
+    // One that is nowhere leaves all as it is.
+    window.click("[data-testid=repo]");
+    window.click("[data-testid=repository-path]");
+    window.keys("/nowhere/at/all");
+    window.click("[data-testid=repository-open]");
+    window.find("dialog[open] [data-testid=notice].error");
+    assert_eq!(window.count("[data-testid=repository]"), 1);
+    window.keys(ESCAPE);
+    window.wait("!document.querySelector('dialog[open]')");
+    window.wait(&rows(8));
+    // One by its path.
+    window.click("[data-testid=repo]");
+    window.click("[data-testid=repository-path]");
+    window.keys(&other.repo.display().to_string());
+    window.click("[data-testid=repository-open]");
+    window.wait(&read(&other.ids[0]));
+    window.wait(&rows(1));
+    window.wait("!document.querySelector('dialog[open]')");
+    // And the one before from the list.
+    window.click("[data-testid=repo]");
+    window.find("[data-testid=repository][aria-current=true]");
+    assert_eq!(window.count("[data-testid=repository]"), 2);
+    window.click("[data-testid=repository]:not([aria-current])");
+    window.wait(&read(&shop.ids[7]));
+    window.wait(&rows(8));
+}
+
+#[test]
+fn a_source_is_opened_in_the_editor_by_keys_and_by_mouse() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let (window, editor) = open(dir.path(), &shop);
+    let can = "document.querySelector('[data-testid=open-editor]:enabled')";
+    for (id, place) in [(7, "src/retry.rs:17"), (3, "src/ledger.rs:33")] {
+        for hand in BOTH {
+            window.open_row(hand, &shop.ids[id]);
+            window.wait(can);
+            match hand {
+                Hand::Keys => window.keys("o"),
+                Hand::Mouse => window.click("[data-testid=open-editor]"),
+            }
+            let opened = editor.opened();
+            assert_eq!(
+                opened,
+                shop.repo.join(place).display().to_string(),
+                "{hand:?}"
+            );
+            window.wait("document.querySelector('[data-testid=notice]:not(.error)')");
+        }
+    }
+    // From its menu too.
+    window.keys("m");
+    window.wait_moved("document.querySelector('[data-testid=menu-item]:focus')");
+    window.click("[data-testid=menu-item][data-command=open]");
+    assert!(editor.opened().ends_with("src/ledger.rs:33"));
+    // What is not in the working tree cannot be opened.
+    fs::remove_file(shop.repo.join("src/ledger.rs")).unwrap();
+    window.open_row(Hand::Mouse, &shop.ids[0]);
+    window.wait("document.querySelector('[data-testid=standing]')?.dataset.reading === 'gone'");
+    window.wait(&format!("!{can}"));
+}
+
+/// Ends a search as soon as it says that it looks further, by what `end` does.
+const END_SOON: &str = "const [end] = arguments;
+    new MutationObserver((_, watch) => {
+        const button = document.querySelector('[data-testid=searching][aria-busy=true] [data-testid=search-button]');
+        if (!button) return;
+        watch.disconnect();
+        if (end === 'click') button.click();
+        else document.getElementById('filter').dispatchEvent(new KeyboardEvent('keydown', {key: end, bubbles: true, cancelable: true}));
+    }).observe(document, {subtree: true, childList: true, attributes: true});";
+
+#[test]
+fn a_long_search_stops_in_the_window_and_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::empty(dir.path());
+    shop.write("src/file0.rs", "fn one() {}\n".repeat(50));
+    shop.commit("Add a file");
+    // Several stretches, of which none has it.
+    ok(clean(machine::many(), dir.path())
+        .args([&shop.home, &shop.repo])
+        .arg("42000"));
+    let (window, _editor) = open(dir.path(), &shop);
+    for (end, words) in [("click", "nowhere1"), ("Escape", "nowhere2")] {
+        window.script(END_SOON, json!([end]));
+        window.keys(&format!("/{words}"));
+        window.wait("document.querySelector('[data-testid=searching][aria-busy=false]')");
+        // What was on its way came, and nothing was asked for after it.
+        let done = "Number(document.querySelector('[data-testid=searching] progress').value)";
+        window.wait(&format!("{done} < 100"));
+        assert_eq!(window.count("[data-testid=no-match]"), 0);
+        let said = window.script("return document.getElementById('filter').value", json!([]));
+        assert_eq!(said, json!(words), "the words stay");
+        // It goes on to the end, which has nothing.
+        match end {
+            "click" => window.click("[data-testid=search-button]"),
+            _ => window.press_on(Hand::Keys, "search-button"),
+        }
+        window.wait("document.querySelector('[data-testid=no-match]')");
+        assert_eq!(window.count("[data-testid=searching]"), 0);
+        window.click("[data-testid=filter]");
+        window.keys(ESCAPE);
+        window.find("[data-testid=feed-row]");
+    }
+}
+
+/// What lies over the window and only this one has all of.
+const OVER: &[(&str, &str, &str)] = &[
+    (
+        "settings",
+        "[data-testid=settings-button]",
+        "document.querySelector('dialog[open] [data-testid=open-log]') && document.querySelector('dialog[open] [data-testid=about] code')",
+    ),
+    (
+        "repositories",
+        "[data-testid=repo]",
+        "document.querySelectorAll('dialog[open] [data-testid=repository]').length === 2",
+    ),
+];
+
+/// What axe finds in the page, once no colour changes any more.
+const AXE: &str = "const done = arguments[0];
+    document.getAnimations().forEach(it => it.effect.getTiming().iterations !== Infinity && it.finish());
+    axe.run(document, {resultTypes: ['violations']}).then(it => done(it.violations.flatMap(rule =>
+        rule.nodes.map(node => rule.id + ': ' + node.target.join(' ') + ': ' + node.failureSummary.replace(/\\s+/g, ' ')))));";
+
+/// Names what is heard of a dialog, one by one; editors that this machine has are left out.
+const HEARD: &str = "const all = [...document.querySelectorAll('dialog[open] :is(h2, button, input, form, ul, li, [role])')]
+        .filter(it => it.checkVisibility() && !it.matches('[data-testid=editor]:not([data-program=\"\"])'));
+    axe.setup(document.body);
+    const heard = all.map((it, at) => {
+        it.dataset.heard = at;
+        const name = axe.commons.text.accessibleText(it);
+        const states = ['disabled', 'aria-current', 'aria-pressed'].filter(state => it.matches(`[${state}]:not([${state}=false])`));
+        const depth = all.filter(other => other !== it && other.contains(it)).length;
+        return [depth, name, states.join(' ')];
+    });
+    axe.teardown();
+    return heard;";
+
+#[test]
+fn what_only_the_window_has_is_heard_and_axe_has_nothing_against_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let other = other(dir.path(), &shop.home);
+    let (window, _editor) = open(dir.path(), &shop);
+    // Both were open before.
+    window.control('o');
+    window.find("[data-testid=repository]");
+    window.keys(&format!("{}{ENTER}", other.repo.display()));
+    window.wait(&read(&other.ids[0]));
+    window.find(&row(&other.ids[0]));
+    window.script(&dashboard::axe(), json!([]));
+    let place = dir.path().canonicalize().unwrap().display().to_string();
+    let mut violations = Vec::new();
+    for (name, button, shown) in OVER {
+        window.click(button);
+        window.wait(shown);
+        for theme in ["light", "dark", "contrast"] {
+            let script = "document.documentElement.dataset.theme = arguments[0]";
+            window.script(script, json!([theme]));
+            let found = window.script_until(AXE, json!([]));
+            let found: Vec<String> = serde_json::from_value(found).unwrap();
+            violations.extend(found.into_iter().map(|it| format!("{name}, {theme}: {it}")));
+        }
+        let heard: Vec<(usize, String, String)> =
+            serde_json::from_value(window.script(HEARD, json!([]))).unwrap();
+        let lines = heard
+            .into_iter()
+            .enumerate()
+            .map(|(at, (depth, name, states))| {
+                let role = window.role(&format!("[data-heard=\"{at}\"]"));
+                let name = if name.is_empty() {
+                    String::new()
+                } else {
+                    format!(" {name:?}")
+                };
+                let states = if states.is_empty() {
+                    states
+                } else {
+                    format!(" [{states}]")
+                };
+                format!("{}{role}{name}{states}\n", "  ".repeat(depth))
+            });
+        let text: String = lines.collect();
+        insta::assert_snapshot!(*name, text.replace(&place, "DIR"));
+        window.keys(ESCAPE);
+        window.wait("!document.querySelector('dialog[open]')");
+    }
+    assert!(violations.is_empty(), "{}", violations.join("\n"));
+}
