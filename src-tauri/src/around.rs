@@ -6,6 +6,8 @@ use engram_engine::{Engine, Options};
 use engram_model::{Code, Recent, Refusal, Settings, StatusReply, Surroundings};
 use tauri::{State, WebviewWindow, ipc::Channel};
 
+#[cfg(target_os = "linux")]
+use crate::links;
 use crate::{
     editor, log, recent, settings,
     shell::{self, Shell},
@@ -36,7 +38,21 @@ pub(crate) async fn surroundings(shell: State<'_, Shell>) -> Result<Surroundings
         editor,
         overruled_by,
         log: log::newest(shell.home()).display().to_string(),
+        #[cfg(target_os = "linux")]
+        has_links: Some(links::come_here()),
+        #[cfg(not(target_os = "linux"))]
+        has_links: None,
     })
+}
+
+/// Lets the system open links of ours with this window.
+#[tauri::command]
+pub(crate) async fn bring_links(shell: State<'_, Shell>) -> Result<(), Refusal> {
+    #[cfg(target_os = "linux")]
+    links::bring_here(shell.other_home())?;
+    #[cfg(not(target_os = "linux"))]
+    let _ = shell;
+    Ok(())
 }
 
 /// Opens the newest log in the person's editor; returns the editor's name.

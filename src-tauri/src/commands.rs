@@ -120,8 +120,7 @@ pub(crate) async fn ready(shell: State<'_, Shell>, window: WebviewWindow) -> Res
 /// The command lines that connect an agent, as they work on this machine.
 #[tauri::command]
 pub(crate) async fn connect_hint(shell: State<'_, Shell>) -> Result<Vec<ConnectHint>, Refusal> {
-    let is_default = std::env::home_dir().is_some_and(|it| it.join(".engram") == shell.home());
-    let home = (!is_default).then(|| shell.home().to_string_lossy());
+    let home = shell.other_home().map(Path::to_string_lossy);
     Ok(ConnectHint::all(&program(), home.as_deref()))
 }
 

@@ -9,6 +9,8 @@ mod around;
 mod commands;
 mod editor;
 mod graphics;
+#[cfg(target_os = "linux")]
+mod links;
 mod log;
 #[cfg(target_os = "linux")]
 mod message;

@@ -60,6 +60,12 @@ impl Shell {
         &self.0.home
     }
 
+    /// The same, where it is another one than is meant without a word.
+    pub(crate) fn other_home(&self) -> Option<&Path> {
+        let own = std::env::home_dir().map(|it| it.join(".engram"));
+        Some(self.home()).filter(|it| own.as_deref() != Some(it))
+    }
+
     /// Runs blocking work of the engine away from the window's own threads.
     pub(crate) async fn run<T: Send + 'static>(
         &self,

@@ -35,6 +35,7 @@ pub(crate) fn run(shell: Shell, door: Option<Door>) -> tauri::Result<()> {
             around::keep_settings,
             around::surroundings,
             around::open_log,
+            around::bring_links,
             around::repositories,
             around::open_repository,
             around::follow_links,

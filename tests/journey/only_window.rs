@@ -239,3 +239,31 @@ fn what_only_the_window_has_is_heard_and_axe_has_nothing_against_it() {
     }
     assert!(violations.is_empty(), "{}", violations.join("\n"));
 }
+
+#[test]
+fn a_link_in_another_program_opens_the_window_once_that_was_chosen() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let (window, _editor) = open(dir.path(), &shop);
+    window.wait(&read(&shop.ids[7]));
+    let person = dir.path().join("person");
+    let chosen = person.join(".config/mimeapps.list");
+    window.click("[data-testid=settings-button]");
+    window.wait(
+        "document.querySelector('[data-testid=links]')?.textContent.includes('not lead here')",
+    );
+    assert!(!chosen.exists(), "nothing is chosen for a person");
+    window.click("[data-testid=bring-links]");
+    window.wait("document.querySelector('[data-testid=links]')?.textContent.includes('leads to this window')");
+    let list = fs::read_to_string(&chosen).unwrap();
+    assert!(list.contains("x-scheme-handler/engram"), "{list}");
+    window.keys(ESCAPE);
+    window.wait("!document.querySelector('dialog[open]')");
+    // As any program hands a link over; it is the one that the window copies.
+    let link = format!("engram://engram/{}", shop.ids[2]);
+    let mut open = clean(machine::system("gio"), &person);
+    // Waits for what it started too, since that has its output.
+    let output = open.args(["open", &link]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    window.wait(&read(&shop.ids[2]));
+}

@@ -100,11 +100,13 @@ impl Clock {
         }
     }
 
-    /// How long ago, for a row: `now`, `4 min`, `3 h`, then the day, then the month.
+    /// How long ago, for a row: `now`, `4 min`, `3 h`, then the day, then the month. Past ten minutes
+    /// in steps of five: each change is a frame to draw, and little is drawn at rest.
     pub fn ago(&self, at: Timestamp) -> String {
         match self.now.as_second().saturating_sub(at.as_second()) {
             ..60 => "now".to_owned(),
-            seconds @ 60..3_600 => format!("{} min", seconds / 60),
+            seconds @ 60..600 => format!("{} min", seconds / 60),
+            seconds @ 600..3_600 => format!("{} min", seconds / 300 * 5),
             seconds @ 3_600..86_400 => format!("{} h", seconds / 3_600),
             _ if self.same_year(at) => self.day(at),
             _ => {
@@ -392,7 +394,11 @@ mod tests {
             (0, "now"),
             (59, "now"),
             (60, "1 min"),
-            (3_599, "59 min"),
+            (599, "9 min"),
+            (600, "10 min"),
+            (899, "10 min"),
+            (900, "15 min"),
+            (3_599, "55 min"),
             (3_600, "1 h"),
             (86_399, "23 h"),
             (86_400, "14 Jan"),

@@ -27,6 +27,7 @@ const TEST: &[&str] = &[
     "chromium",
     "chromium-driver",
     "python3-venv",
+    "libglib2.0-bin",
     "webkit2gtk-driver",
     "xdotool",
 ];
@@ -71,6 +72,7 @@ fn programs(needs: Needs) -> impl Iterator<Item = &'static str> {
             "npm",
             "WebKitWebDriver",
             "chromedriver",
+            "gio",
             "xdotool",
         ],
         false => &[],

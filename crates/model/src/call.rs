@@ -57,6 +57,8 @@ calls! {
     Repositories = "repositories", false;
     /// Another repository in this window.
     OpenRepository = "open_repository", false;
+    /// That the system opens links of ours with the window.
+    BringLinks = "bring_links", false;
     /// Links that other programs hand to the window.
     FollowLinks = "follow_links", false;
 }

@@ -77,6 +77,9 @@ pub struct Surroundings {
     pub overruled_by: Option<String>,
     /// The log of the window.
     pub log: String,
+    /// Whether the system opens links of ours with the window; absent where it cannot be asked to.
+    #[serde(default)]
+    pub has_links: Option<bool>,
 }
 
 /// How an agent of one kind is connected.

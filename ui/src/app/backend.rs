@@ -146,6 +146,14 @@ impl Backend {
         }
     }
 
+    /// Lets the system open links of ours with the window.
+    pub(crate) async fn bring_links(&self) -> Result<(), Refusal> {
+        match self {
+            Self::Tauri => tauri::call(Call::BringLinks, &Nothing {}).await,
+            Self::Http(_) => Err(in_window_only()),
+        }
+    }
+
     /// Whether it can show another repository.
     pub(crate) fn switches_repositories(&self) -> bool {
         matches!(self, Self::Tauri)

@@ -98,7 +98,7 @@ fn Chosen() -> impl IntoView {
         {choices(app, "Theme", THEMES, |it| it.theme, |it, to| it.theme = to)}
         {choices(app, "Density", DENSITIES, |it| it.density, |it, to| it.density = to)}
         {choices(app, "Motion", MOTIONS, |it| it.motion, |it, to| it.motion = to)}
-        {move || around.get().map(|it| view! { <Editor around=it.clone() /> <Log path=it.log /> })}
+        {move || around.get().map(|it| view! { <Editor around=it.clone() /> <Log path=it.log.clone() /> {it.has_links.map(|it| view! { <Links is_here=it /> })} })}
         <p class="about" data-testid="about">
             <b>"Engram "{version}</b>
             {move || home().map(|it| view! { <span>"Data in "<code>{it}</code></span> })}
@@ -146,6 +146,33 @@ fn Editor(around: Surroundings) -> impl IntoView {
                     prop:value=chosen on:change=move |event| choose(event_target_value(&event)) />
                 <p class="hint">{format!("Started as words, never by a shell. Automatic: {automatic}.")}</p>
                 {over}
+            </div>
+        </div>
+    }
+}
+
+/// Links of ours in other programs, and what opens them.
+#[component]
+fn Links(is_here: bool) -> impl IntoView {
+    let app = App::here();
+    let is_here = RwSignal::new(is_here);
+    let bring = move |_| {
+        spawn_local(async move {
+            match app.backend().bring_links().await {
+                Ok(()) => is_here.set(true),
+                Err(refusal) => app.complain(refusal),
+            }
+        });
+    };
+    view! {
+        <div class="choice">
+            <span class="name">"Links"</span>
+            <div class="entry log">
+                <p class="hint" role="status" data-testid="links"><span><code>"engram://"</code>{move || match is_here.get() {
+                    true => " in other programs leads to this window.",
+                    false => " in other programs does not lead here yet.",
+                }}</span></p>
+                <button data-testid="bring-links" hidden=is_here on:click=bring>"Open them here"</button>
             </div>
         </div>
     }

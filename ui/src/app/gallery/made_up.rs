@@ -229,6 +229,7 @@ pub(super) fn surroundings() -> Surroundings {
         editor: Some("vi".to_owned()),
         overruled_by: Some("VISUAL".to_owned()),
         log: "~/.engram/logs/window.log".to_owned(),
+        has_links: Some(false),
     }
 }
 
