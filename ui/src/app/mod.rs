@@ -17,6 +17,7 @@ mod list;
 mod long_line;
 mod media;
 mod menu;
+mod outside;
 mod overlay;
 mod pages;
 mod palette;

@@ -236,7 +236,7 @@ pub(super) fn surroundings() -> Surroundings {
 pub(super) fn repositories() -> Vec<Recent> {
     let recent = |name: &str, is_open, drifted| Recent {
         name: name.to_owned(),
-        path: format!("~/work/{name}"),
+        path: format!("~/code/{name}"),
         is_open,
         engrams: 1_284,
         drifted,
