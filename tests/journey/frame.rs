@@ -395,6 +395,9 @@ fn a_sample_is_loaded_and_removed_from_the_first_page() {
     window.click("[data-testid=load-sample]");
     window.find("[data-testid=sample-note]");
     window.find("[data-testid=engram] [data-testid=digest]");
+    // It comes in several pieces.
+    window
+        .wait("document.querySelector('[data-testid=feed-row] p').innerText.includes('NOTES.md')");
     let newest = window.text("[data-testid=feed-row] p");
     assert!(
         newest

@@ -120,8 +120,17 @@ impl Window {
 
     /// Clicks the first element that matches.
     pub fn click(&self, css: &str) {
-        let Element(id) = self.find(css);
-        self.post(&format!("/element/{id}/click"), json!({}));
+        for _ in 0..3 {
+            let Element(id) = self.find(css);
+            let path = format!("/element/{id}/click");
+            match self.try_post(&path, &json!({})) {
+                // What was drawn anew between the two is looked for again.
+                Some(answer) if answer["error"] == "stale element reference" => {}
+                Some(answer) if answer["error"].is_null() => return,
+                answer => panic!("WebDriver: {path}: {answer:?}"),
+            }
+        }
+        panic!("{css} is drawn anew again and again");
     }
 
     /// Clicks on what matches, twice.

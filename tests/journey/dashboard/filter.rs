@@ -58,6 +58,7 @@ fn the_filter_is_set_and_taken_away_by_keys_in_a_small_window() {
 
     window.keys("f");
     window.wait("document.querySelector('[data-testid=facet]')");
+    window.wait_moved("document.activeElement.id === 'facets'");
     // A value keeps the focus while all is counted anew.
     window.keys(DOWN);
     assert_eq!(window.focused(), "fact");
