@@ -33,9 +33,15 @@ impl Window {
             .args(["--port=0", "--log-level=SEVERE"])
             .env("TZ", "UTC")
             .stdout(Stdio::piped());
-        let mut driver = Running::start(&mut driver);
-        let mut said = BufReader::new(driver.0.stdout.take().expect("a pipe"));
-        let port = port(&mut said);
+        // One that finds its port taken by another that started meanwhile ends: it is started again.
+        let started = (0..3).find_map(|_| {
+            let mut driver = Running::start(&mut driver);
+            let mut said = BufReader::new(driver.0.stdout.take().expect("a pipe"));
+            port(&mut said).map(|port| (driver, said, port))
+        });
+        let Some((driver, mut said, port)) = started else {
+            panic!("chromedriver ends before it listens: run `cargo xtask setup`");
+        };
         // Whatever else it says must go somewhere.
         thread::spawn(move || io::copy(&mut said, &mut io::sink()));
         let args = [
@@ -123,13 +129,13 @@ impl Window {
     }
 }
 
-/// The port that the driver chose.
-fn port(said: &mut impl BufRead) -> u16 {
+/// The port that the driver chose; none where it ended before.
+fn port(said: &mut impl BufRead) -> Option<u16> {
     for line in said.lines() {
         let line = line.unwrap();
         if let Some((_, port)) = line.split_once("started successfully on port ") {
-            return port.trim_end_matches('.').parse().expect("a port");
+            return Some(port.trim_end_matches('.').parse().expect("a port"));
         }
     }
-    panic!("chromedriver ended before it listened: run `cargo xtask setup`")
+    None
 }
