@@ -6,10 +6,8 @@ use engram_engine::{Engine, Options};
 use engram_model::{Code, Recent, Refusal, Settings, StatusReply, Surroundings};
 use tauri::{State, WebviewWindow, ipc::Channel};
 
-#[cfg(target_os = "linux")]
-use crate::links;
 use crate::{
-    editor, log, recent, settings,
+    editor, links, log, recent, settings,
     shell::{self, Shell},
     window,
 };
@@ -38,21 +36,14 @@ pub(crate) async fn surroundings(shell: State<'_, Shell>) -> Result<Surroundings
         editor,
         overruled_by,
         log: log::newest(shell.home()).display().to_string(),
-        #[cfg(target_os = "linux")]
-        has_links: Some(links::come_here()),
-        #[cfg(not(target_os = "linux"))]
-        has_links: None,
+        has_links: links::come_here(),
     })
 }
 
 /// Lets the system open links of ours with this window.
 #[tauri::command]
 pub(crate) async fn bring_links(shell: State<'_, Shell>) -> Result<(), Refusal> {
-    #[cfg(target_os = "linux")]
-    links::bring_here(shell.other_home())?;
-    #[cfg(not(target_os = "linux"))]
-    let _ = shell;
-    Ok(())
+    links::bring_here(shell.other_home())
 }
 
 /// Opens the newest log in the person's editor; returns the editor's name.
@@ -82,7 +73,7 @@ pub(crate) async fn repositories(shell: State<'_, Shell>) -> Result<Vec<Recent>,
             for it in &mut all {
                 it.is_open = Some(&it.path) == open.as_ref();
                 match status_of(asked.home(), &it.path) {
-                    Ok(status) => (it.engrams, it.drifted) = (status.engrams, status.drifted),
+                    Ok(status) => it.holding = Some((status.engrams, status.drifted)),
                     Err(refusal) => tracing::info!(path = it.path, %refusal, "not counted"),
                 }
             }

@@ -4,36 +4,56 @@
 use std::path::Path;
 
 use engram_model::{Code, Refusal};
-use gtk::{
-    gio::{AppInfo, AppInfoCreateFlags, prelude::AppInfoExt},
-    glib,
-};
 
-const SCHEME: &str = "engram";
-
-/// Whether a link of another program comes to this one.
-pub(crate) fn come_here() -> bool {
-    let own = std::env::current_exe().ok();
-    AppInfo::default_for_uri_scheme(SCHEME).is_some_and(|it| Some(it.executable()) == own)
+/// Whether a link of another program comes to this one; none where the system cannot be asked.
+pub(crate) fn come_here() -> Option<bool> {
+    #[cfg(target_os = "linux")]
+    return Some(linux::come_here());
+    #[cfg(not(target_os = "linux"))]
+    None
 }
 
 /// From now on they do; `home` where the window has another one than it has by itself.
 pub(crate) fn bring_here(home: Option<&Path>) -> Result<(), Refusal> {
-    let refused = |why: String| {
+    #[cfg(target_os = "linux")]
+    let done = linux::bring_here(home);
+    #[cfg(not(target_os = "linux"))]
+    let done = Err(format!("an installer does that here ({home:?})"));
+    done.map_err(|why| {
         Refusal::new(
             Code::Internal,
             format!("the system does not open links with Engram: {why}"),
             "Start the window with a link as its argument: engram-desktop engram://….",
         )
+    })
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::path::Path;
+
+    use gtk::{
+        gio::{AppInfo, AppInfoCreateFlags, prelude::AppInfoExt},
+        glib,
     };
-    let program = std::env::current_exe().map_err(|error| refused(error.to_string()))?;
-    let mut line = glib::shell_quote(program);
-    if let Some(home) = home {
-        line.push(" --home ");
-        line.push(glib::shell_quote(home));
+
+    const SCHEME: &str = "engram";
+
+    pub(super) fn come_here() -> bool {
+        let own = std::env::current_exe().ok();
+        AppInfo::default_for_uri_scheme(SCHEME).is_some_and(|it| Some(it.executable()) == own)
     }
-    let flags = AppInfoCreateFlags::SUPPORTS_URIS;
-    AppInfo::create_from_commandline(line, Some("Engram"), flags)
-        .and_then(|it| it.set_as_default_for_type(&format!("x-scheme-handler/{SCHEME}")))
-        .map_err(|error| refused(error.to_string()))
+
+    pub(super) fn bring_here(home: Option<&Path>) -> Result<(), String> {
+        let program = std::env::current_exe().map_err(|error| error.to_string())?;
+        let mut line = glib::shell_quote(program);
+        if let Some(home) = home {
+            line.push(" --home ");
+            line.push(glib::shell_quote(home));
+        }
+        let flags = AppInfoCreateFlags::SUPPORTS_URIS;
+        AppInfo::create_from_commandline(line, Some("Engram"), flags)
+            .and_then(|it| it.set_as_default_for_type(&format!("x-scheme-handler/{SCHEME}")))
+            .map_err(|error| error.to_string())
+    }
 }

@@ -9,7 +9,6 @@ mod around;
 mod commands;
 mod editor;
 mod graphics;
-#[cfg(target_os = "linux")]
 mod links;
 mod log;
 #[cfg(target_os = "linux")]
@@ -49,10 +48,7 @@ struct Cli {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let Some(home) = cli
-        .home
-        .or_else(|| std::env::home_dir().map(|it| it.join(".engram")))
-    else {
+    let Some(home) = cli.home.or_else(engram_engine::default_home) else {
         eprintln!(
             "error: this account has no home folder; say where data should live with --home or ENGRAM_HOME"
         );

@@ -22,8 +22,7 @@ pub(crate) fn read(home: &Path) -> Vec<Recent> {
                 .map_or_else(|| "/".to_owned(), |it| it.to_string_lossy().into_owned()),
             path: path.display().to_string(),
             is_open: false,
-            engrams: 0,
-            drifted: 0,
+            holding: None,
         })
         .collect()
 }

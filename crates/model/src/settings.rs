@@ -125,12 +125,9 @@ pub struct Recent {
     /// It is the one in the window.
     #[serde(default)]
     pub is_open: bool,
-    /// Engrams that hold now.
+    /// Engrams that hold now, and how many of these are in doubt; absent where nobody could look.
     #[serde(default)]
-    pub engrams: u64,
-    /// Of these, claims in doubt.
-    #[serde(default)]
-    pub drifted: u64,
+    pub holding: Option<(u64, u64)>,
 }
 
 #[cfg(test)]

@@ -120,12 +120,14 @@ fn Choice() -> impl IntoView {
                 <button class="repository" data-testid="repository" data-path=it.path.clone() aria-current=it.is_open.then_some("true")
                     on:click=move |_| app.open_repository(path.clone())>
                     {Icon::Repository.draw()}
-                    <b>{words::visible(&it.name)}</b><span class="place">{words::visible(&it.path)}</span>
-                    <span class="counts" data-testid="repository-counts">
-                        {(it.drifted > 0).then(|| view! { <span class="word warn">{words::count(it.drifted, "claim in doubt", "claims in doubt")}</span> })}
-                        {words::count(it.engrams, "engram", "engrams")}
-                    </span>
-                    {it.is_open.then(|| view! { <small>"open"</small> })}
+                    <b>{words::visible(&it.name)}</b>" "<span class="place">{words::visible(&it.path)}</span>" "
+                    {it.holding.map(|(engrams, drifted)| view! {
+                        <span class="counts">
+                            {(drifted > 0).then(|| view! { <span class="word warn">{words::count(drifted, "claim in doubt", "claims in doubt")}</span>" " })}
+                            <span>{words::count(engrams, "engram", "engrams")}</span>
+                        </span>
+                    })}
+                    {it.is_open.then(|| view! { " "<small>"open"</small> })}
                 </button>
             </li>
         }

@@ -238,8 +238,7 @@ pub(super) fn repositories() -> Vec<Recent> {
         name: name.to_owned(),
         path: format!("~/code/{name}"),
         is_open,
-        engrams: 1_284,
-        drifted,
+        holding: Some((1_284, drifted)),
     };
     vec![recent("shop", true, 3), recent("payments", false, 0)]
 }
