@@ -62,7 +62,7 @@ impl Shell {
 
     /// The same, where it is another one than is meant without a word.
     pub(crate) fn other_home(&self) -> Option<&Path> {
-        let own = std::env::home_dir().map(|it| it.join(".engram"));
+        let own = engram_engine::default_home();
         Some(self.home()).filter(|it| own.as_deref() != Some(it))
     }
 

@@ -199,7 +199,7 @@ pub fn is_drifted(engram: &Engram) -> bool {
 }
 
 /// Whether the evidence of a drifted claim is still there, so that the claim can point at it anew.
-pub fn needs_a_look(engram: &Engram) -> bool {
+pub fn can_repin(engram: &Engram) -> bool {
     let standing = engram.health.as_ref().map(|it| it.standing);
     is_drifted(engram) && standing == Some(Evidence::NeedsReverification)
 }

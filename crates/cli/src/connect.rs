@@ -101,8 +101,7 @@ fn server(home: &Path) -> Result<Server, Refusal> {
 
 /// A home that has to be named, since it is not the one that is meant without.
 fn named(home: &Path) -> Option<String> {
-    let default = std::env::home_dir().map(|it| it.join(".engram"));
-    (default.as_deref() != Some(home)).then(|| {
+    (engram_engine::default_home().as_deref() != Some(home)).then(|| {
         let home = std::path::absolute(home).unwrap_or(home.to_owned());
         home.display().to_string()
     })

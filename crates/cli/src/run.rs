@@ -241,7 +241,7 @@ fn read_input(file: &str) -> Result<String, Refusal> {
 pub(crate) fn home(cli: &Cli) -> Result<PathBuf, Refusal> {
     cli.home
         .clone()
-        .or_else(|| std::env::home_dir().map(|it| it.join(".engram")))
+        .or_else(engram_engine::default_home)
         .ok_or_else(|| {
             Refusal::new(
                 Code::StoreReadOnly,

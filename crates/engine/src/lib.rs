@@ -69,6 +69,11 @@ pub struct Options {
     pub from: PathBuf,
 }
 
+/// Where data lives unless somebody says: `~/.engram`. None for an account without a home folder.
+pub fn default_home() -> Option<PathBuf> {
+    std::env::home_dir().map(|it| it.join(".engram"))
+}
+
 /// One process's engine over one home and, where there is one, one repository. Share it by `Arc`;
 /// calls block and may come from any thread.
 pub struct Engine {

@@ -124,11 +124,7 @@ impl Reader<'_> {
                 row.get::<_, String>(0)
             })
             .optional()?;
-        let parsed = |it: String| {
-            let broken = || StoreError::Record(format!("the id {it:?}"));
-            it.parse().map_err(|_| broken())
-        };
-        id.map(parsed).transpose()
+        id.map(|id| crate::journal::parse_id(&id)).transpose()
     }
 
     /// Versions stored after `after` in this project, oldest first: what the index has not read.

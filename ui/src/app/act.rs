@@ -22,7 +22,7 @@ impl App {
             (Act::Open, _) => engram().is_some() && self.backend().opens_editors(),
             (Act::Log, _) => self.backend().opens_editors(),
             (Act::Changes, _) => engram().is_some() && self.has_changes.get_untracked(),
-            (Act::True, _) => engram().is_some_and(|it| words::needs_a_look(&it)),
+            (Act::True, _) => engram().is_some_and(|it| words::can_repin(&it)),
             (Act::Forget, _) => can_close(Closing::Forget),
             (Act::Redact, _) => can_close(Closing::Redact),
             (_, Holds::Always) => true,

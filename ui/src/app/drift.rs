@@ -128,13 +128,14 @@ pub(crate) fn Triage(engram: Memo<Option<std::sync::Arc<Engram>>>) -> impl IntoV
     let app = App::here();
     let standing = Memo::new(move |_| {
         let engram = engram.get().filter(|it| words::is_drifted(it))?;
-        engram.health.as_ref().map(|it| it.standing)
+        let standing = engram.health.as_ref()?.standing;
+        Some((standing, words::can_repin(&engram)))
     });
     move || {
-        standing.get().map(|standing| {
-            let (what, can_repin) = match standing {
-                Evidence::EvidenceGone => ("Its evidence is gone.", false),
-                _ => ("Its evidence was edited.", true),
+        standing.get().map(|(standing, can_repin)| {
+            let what = match can_repin {
+                true => "Its evidence was edited.",
+                false => "Its evidence is gone.",
             };
             view! {
                 <div class="triage" role="group" aria-label="Is it still true?" data-testid="triage" data-standing=standing.as_str()>
