@@ -143,6 +143,53 @@ fn what_is_new_is_shown_by_keys_and_by_mouse() {
     }
 }
 
+/// Makes a command by its key, or by its name in the palette.
+fn command(window: &Window, hand: Hand, key: &str, title: &str) {
+    match hand {
+        Hand::Keys => window.keys(key),
+        Hand::Mouse => {
+            window.click("[data-testid=palette-button]");
+            window.find("[data-testid=palette-input]");
+            window.keys(title);
+            window.wait(&format!(
+                "document.querySelector('[data-testid=palette-option]')?.textContent.startsWith('{title}')"
+            ));
+            window.click("[data-testid=palette-option]");
+        }
+    }
+}
+
+#[test]
+fn what_was_shown_before_is_shown_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    for hand in BOTH {
+        println!("{hand:?}");
+        window.anew();
+        window.wait(&read(&shop.ids[7]));
+        window.open_row(Hand::Mouse, &shop.ids[4]);
+        window.open_row(Hand::Mouse, &shop.ids[1]);
+        // A walk through the list is no step: one is back where it ended.
+        window.open_row(Hand::Keys, &shop.ids[2]);
+        // A search is one, not each of its letters.
+        window.keys("/jitter");
+        window.wait(&rows(1));
+        window.keys(ENTER);
+        command(&window, hand, "[", "What was shown before");
+        window.wait(&rows(8));
+        window.wait(&read(&shop.ids[2]));
+        command(&window, hand, "[", "What was shown before");
+        window.wait(&read(&shop.ids[4]));
+        command(&window, hand, "]", "What was shown after");
+        window.wait(&read(&shop.ids[2]));
+        command(&window, hand, "]", "What was shown after");
+        window.wait(&rows(1));
+        assert!(window.query().contains("q=jitter"), "{}", window.query());
+    }
+}
+
 /// From now on nothing is tried again by itself: what is due later than soon is never done.
 const NO_PATIENCE: &str = "const real = window.setTimeout;
     window.setTimeout = (go, after, ...rest) => after >= 900 ? 0 : real(go, after, ...rest);";

@@ -8,10 +8,7 @@ use super::{
     server::Server,
     shop::Shop,
 };
-use crate::{
-    machine::{self, clean, ok},
-    window::Window,
-};
+use crate::window::Window;
 
 impl Window {
     /// What has the focus: the value or the field; it is in sight.
@@ -139,13 +136,8 @@ const HOLD: &str = "const real = window.fetch;
 #[test]
 fn a_long_search_says_how_far_it_is_and_stops_and_goes_on() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::empty(dir.path());
-    shop.write("src/file0.rs", "fn one() {}\n".repeat(50));
-    shop.commit("Add a file");
     // Three stretches, of which the last has it.
-    ok(clean(machine::many(), dir.path())
-        .args([&shop.home, &shop.repo])
-        .arg("21000"));
+    let shop = Shop::long(dir.path(), 21_000);
     let server = Server::start(&shop, &[]);
     let window = Window::browse(&server.url, &dir.path().join("person"));
     window.wait("document.querySelector('[data-testid=feed-row]')");

@@ -130,6 +130,13 @@ impl Window {
         );
     }
 
+    /// Whether a person sees the first that matches.
+    pub(crate) fn sees(&self, css: &str) -> bool {
+        self.find(css);
+        let script = "return document.querySelector(arguments[0]).checkVisibility()";
+        self.script(script, json!([css])) == json!(true)
+    }
+
     /// What stands in each that matches.
     pub(crate) fn texts(&self, css: &str) -> Vec<String> {
         let script =

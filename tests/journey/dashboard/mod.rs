@@ -11,7 +11,7 @@ pub(crate) mod hands;
 mod hostile;
 mod lineage;
 mod looks;
-mod server;
+pub(crate) mod server;
 pub(crate) mod shop;
 pub(crate) mod viewer;
 mod ways;

@@ -3,7 +3,7 @@
 use std::{
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
-    process::Stdio,
+    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
@@ -28,6 +28,11 @@ impl Server {
         serve.arg("--home").arg(&shop.home);
         serve.arg("--repo").arg(&shop.repo);
         serve.args(["--json", "serve"]).args(args);
+        Self::of(&mut serve)
+    }
+
+    /// What `serve --json` says of itself once it listens.
+    pub(crate) fn of(serve: &mut Command) -> Self {
         let mut running = Running::start(serve.stdout(Stdio::piped()));
         let mut line = String::new();
         let out = running.0.stdout.take().expect("a pipe");

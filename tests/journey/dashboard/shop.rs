@@ -14,7 +14,7 @@ use engram_model::{Caller, Reply, Request};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::machine::{clean, ok, system};
+use crate::machine::{self, clean, ok, system};
 
 /// When the page is looked at.
 pub const NOW: &str = "2026-01-08T15:04:00Z";
@@ -156,6 +156,17 @@ impl Shop {
     pub fn open(dir: &Path) -> Self {
         let mut shop = Self::empty(dir);
         shop.say_all();
+        shop
+    }
+
+    /// With this many made-up engrams.
+    pub fn long(dir: &Path, count: usize) -> Self {
+        let shop = Self::empty(dir);
+        shop.write("src/file0.rs", "fn one() {}\n".repeat(50));
+        shop.commit("Add a file");
+        ok(clean(machine::many(), dir)
+            .args([&shop.home, &shop.repo])
+            .arg(count.to_string()));
         shop
     }
 

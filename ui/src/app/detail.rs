@@ -108,7 +108,7 @@ fn Head(engram: Arc<Engram>, state: State, newer: Option<EngramId>) -> impl Into
             })}
         </dl>
         {newer.map(|id| view! {
-            <p class="newer"><button class="plain" data-testid="newer" on:click=move |_| app.select(id)>"Show the newer version"</button></p>
+            <p class="newer"><button class="plain" data-testid="newer" on:click=move |_| app.go_to(id)>"Show the newer version"</button></p>
         })}
         {(!engram.tags.is_empty()).then(|| view! {
             <div class="chips tags" aria-label="Tags">

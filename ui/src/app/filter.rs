@@ -46,7 +46,7 @@ pub(crate) fn FilterBar() -> impl IntoView {
             app.stop_search();
         }
         "Escape" => {
-            app.refilter(|it| it.text.clear(), false);
+            app.refilter(|it| it.text.clear(), true);
             dom::focus("feed");
         }
         "Enter" | "ArrowDown" => {
@@ -55,6 +55,11 @@ pub(crate) fn FilterBar() -> impl IntoView {
         }
         _ => {}
     };
+    // All letters of a search are one step.
+    let search = move |event: ev::Event| {
+        let is_first = app.filter.with_untracked(|it| it.text.is_empty());
+        app.refilter(|it| it.text = event_target_value(&event), is_first);
+    };
     view! {
         <search class="filter">
             <div class="field">
@@ -62,7 +67,7 @@ pub(crate) fn FilterBar() -> impl IntoView {
                 <input id="filter" type="search" data-testid="filter" placeholder="Search claims, paths, agents…"
                     aria-label="Search the feed" autocomplete="off" spellcheck="false"
                     prop:value=move || app.filter.with(|it| it.text.clone())
-                    on:input=move |event| app.refilter(|it| it.text = event_target_value(&event), false) on:keydown=leave />
+                    on:input=search on:keydown=leave />
                 <kbd>"/"</kbd>
             </div>
             <button data-testid="facets-button" aria-expanded=move || app.facets_open.get().to_string() aria-controls="facets"

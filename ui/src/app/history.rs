@@ -66,7 +66,7 @@ fn Versions(id: EngramId, versions: Vec<Engram>) -> impl IntoView {
         };
         view! {
             <li data-testid="version" data-id=other.to_string() aria-current=(other == id).then_some("true")>
-                <button class="plain" disabled=other == id on:click=move |_| app.select(other)>{words::claim(&it)}</button>
+                <button class="plain" disabled=other == id on:click=move |_| app.go_to(other)>{words::claim(&it)}</button>
                 <span class="quiet">{until}" · "{words::author(&it)}</span>
             </li>
         }

@@ -67,7 +67,7 @@ impl Target {
             Self::View(it) => (it.show)(app),
             Self::Command(it) => app.act(it.act),
             Self::Engram(it) => {
-                app.select(it.id);
+                app.go_to(it.id);
                 dom::focus("feed");
             }
         }

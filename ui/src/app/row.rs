@@ -117,7 +117,7 @@ pub(super) fn Row(row: ArcRwSignal<Shown>, shown_at: ShownAt) -> impl IntoView {
             aria-selected=move || row.with(|it| it.is_selected.to_string())
             aria-posinset=move || row.with(|it| (it.index + 1).to_string())
             aria-setsize=move || row.with(|it| it.of.map_or("-1".to_owned(), |of| of.to_string()))
-            on:click=move |_| app.select(id.get_untracked())
+            on:click=move |_| app.go_to(id.get_untracked())
             on:dblclick=move |_| app.toggle_row()>
             {move || what.with(|(it, state, ago)| content(it, *state, ago))}
             {all}

@@ -439,11 +439,12 @@ impl App {
     /// Goes where the address leads: at the start, and back and forward.
     pub(crate) fn follow_address(self) {
         let route = Route::parse(&dom::query(), self.clock.get_untracked().offset);
+        let is_another = self.filter.get_untracked() != route.filter;
+        self.filter.set(route.filter);
         if let Some(id) = route.engram {
             self.select(id);
         }
-        if self.filter.get_untracked() != route.filter {
-            self.filter.set(route.filter);
+        if is_another {
             self.list_anew();
         }
     }
@@ -520,7 +521,17 @@ impl App {
         });
     }
 
+    /// Reads an engram that a person went to, which can be gone back from.
+    pub(crate) fn go_to(self, id: EngramId) {
+        self.select_by(id, true);
+    }
+
+    /// Reads an engram, as each on the way through the list.
     pub(crate) fn select(self, id: EngramId) {
+        self.select_by(id, false);
+    }
+
+    fn select_by(self, id: EngramId, is_step: bool) {
         if self.selected.get_untracked() == Some(id) {
             return;
         }
@@ -532,7 +543,7 @@ impl App {
         self.sources.set(Vec::new());
         self.selected.set(Some(id));
         self.visit(id);
-        self.write_address(false);
+        self.write_address(is_step);
     }
 
     /// Reads an engram that is not in the list, as a link or a history leads to.
