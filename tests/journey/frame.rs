@@ -147,6 +147,9 @@ fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
         "{opened}"
     );
     window.keys(ESCAPE);
+    window.wait("!document.querySelector('dialog[open]')");
+    window.click("[data-testid=log-button]");
+    assert_eq!(editor.opened(), opened);
     drop(window);
     let kept: String = fs::read_to_string(home.join("window.toml")).unwrap();
     for line in [
@@ -215,6 +218,18 @@ fn an_engram_has_a_menu_at_its_row_and_at_the_pointer() {
     );
     window.wait(CLOSED);
     window.wait(&format!("{focus}.id === 'feed'"));
+    // Its link by a key, as another field gets it from the clipboard.
+    window.keys("l");
+    window.wait(
+        "document.querySelector('[data-testid=notice]')?.textContent.startsWith('Link copied')",
+    );
+    window.keys("/");
+    window.control('v');
+    let link = format!("engram://engram/{}", ids[0]);
+    window.script_until("const [link, done] = arguments, it = document.getElementById('filter');
+        it.value === link ? done() : it.addEventListener('input', () => it.value === link && done());", json!([link]));
+    window.keys(ESCAPE);
+    window.wait(&read(&ids[0]));
     // A command's own key works in it, too.
     window.right_click("[data-testid=claim]");
     window.wait(OPEN);

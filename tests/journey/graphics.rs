@@ -62,8 +62,30 @@ impl Alone {
 
     /// The visible window that is named so, once there is one.
     pub(crate) fn visible(&self, name: &str) -> String {
-        let id = self.point(&["search", "--sync", "--onlyvisible", "--name", name]);
-        id.lines().next().expect("a window").to_owned()
+        let begun = Instant::now();
+        loop {
+            if let Some(id) = self.search(name) {
+                return id;
+            }
+            assert!(begun.elapsed() < PATIENCE, "{name}: no such window");
+        }
+    }
+
+    /// The same, if there is one now. A window that closes while the list is walked ends the
+    /// search with an error; it is walked anew then.
+    fn search(&self, name: &str) -> Option<String> {
+        let args = ["search", "--onlyvisible", "--name", name];
+        loop {
+            let output = run(self.display.command(system("xdotool")).args(args));
+            let ids = String::from_utf8(output.stdout).unwrap();
+            let id = ids.lines().next().map(str::to_owned);
+            let said = String::from_utf8_lossy(&output.stderr);
+            match said.contains("BadWindow") {
+                true => continue,
+                false if said.is_empty() => return id,
+                false => panic!("xdotool: {said}"),
+            }
+        }
     }
 
     /// Does what a person's hands would, to the end.
@@ -79,12 +101,8 @@ impl Alone {
     }
 
     fn wait_without_message(&self) {
-        let search = ["search", "--onlyvisible", "--name", MESSAGE];
         let begun = Instant::now();
-        while run(self.display.command(system("xdotool")).args(search))
-            .status
-            .success()
-        {
+        while self.search(MESSAGE).is_some() {
             assert!(begun.elapsed() < PATIENCE, "the message stays");
         }
     }

@@ -9,6 +9,7 @@ use crate::{
     dashboard::{
         self,
         hands::{BOTH, ENTER, ESCAPE, Hand, read, row, rows},
+        server::Server,
         shop::Shop,
     },
     editor::Editor,
@@ -48,6 +49,8 @@ fn another_repository_is_opened_by_mouse() {
     let other = other(dir.path(), &shop.home);
     let (window, _editor) = open(dir.path(), &shop);
     window.wait(&read(&shop.ids[7]));
+    shop.drift();
+    window.wait("document.querySelector('[data-testid=drift-view]')");
     // One that is nowhere leaves all as it is.
     window.click("[data-testid=repo]");
     window.click("[data-testid=repository-path]");
@@ -69,10 +72,102 @@ fn another_repository_is_opened_by_mouse() {
     // And the one before from the list.
     window.click("[data-testid=repo]");
     window.find("[data-testid=repository][aria-current=true]");
-    assert_eq!(window.count("[data-testid=repository]"), 2);
+    window.wait("document.querySelectorAll('[data-testid=repository] .counts').length === 2");
+    assert_eq!(
+        window.texts("[data-testid=repository] .counts"),
+        ["1 engram", "3 claims in doubt 8 engrams"]
+    );
     window.click("[data-testid=repository]:not([aria-current])");
     window.wait(&read(&shop.ids[7]));
     window.wait(&rows(8));
+}
+
+#[test]
+fn a_window_outside_of_a_repository_says_so_and_opens_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let mut other = other(dir.path(), &shop.home);
+    let editor = Editor::new(dir.path());
+    for hand in BOTH {
+        let person = dir.path().join(format!("{hand:?}"));
+        let home = dir.path().join(format!("home-{hand:?}"));
+        other.home = home.clone();
+        let place = ["--home".to_owned(), home.display().to_string()];
+        let window = Window::open(desktop(), &place, &person, &editor.program);
+        window.wait("document.querySelector('[data-testid=nowhere]:not([hidden])')");
+        assert!(
+            window
+                .text("[data-testid=first-run] h1")
+                .contains("No repository is open")
+        );
+        assert!(
+            !window.sees("[data-testid=load-sample]"),
+            "there is no history to make one of"
+        );
+        window.press_any(hand, "[data-testid=nowhere] button");
+        window.wait("document.activeElement.dataset.testid === 'repository-path'");
+        window.keys(&other.repo.display().to_string());
+        window.press_on(hand, "repository-open");
+        window.wait("document.querySelector('[data-testid=nowhere]')?.hidden");
+        window.find("[data-testid=load-sample]");
+    }
+}
+
+#[test]
+fn a_dashboard_outside_of_a_repository_says_so_and_shows_what_is_stored_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path().join("home");
+    let engram = || {
+        let mut engram = clean(machine::engram(), dir.path());
+        engram.current_dir(dir.path()).arg("--home").arg(&home);
+        engram
+    };
+    let server = Server::of(engram().args(["--json", "serve"]));
+    let window = Window::browse(&server.url, &dir.path().join("person"));
+    window.wait("document.querySelector('[data-testid=nowhere]:not([hidden])')");
+    // A page in a browser has the repository that its server was started in.
+    assert!(!window.sees("[data-testid=nowhere] button"));
+    ok(engram().args([
+        "put",
+        "--claim",
+        "The gateway says that it is up.",
+        "--pointer",
+        "url:https://example.com/status",
+    ]));
+    window.find("[data-testid=feed-row]");
+    assert_eq!(
+        window.text("[data-testid=claim]"),
+        "The gateway says that it is up."
+    );
+}
+
+/// Keeps the bytes of every answer that comes from the shell.
+const KEEP: &str = "const real = Response.prototype.arrayBuffer;
+    window.kept = [];
+    Response.prototype.arrayBuffer = async function () {
+        const bytes = await real.call(this);
+        kept.push([bytes, bytes.byteLength]);
+        return bytes;
+    };";
+
+#[test]
+fn the_memory_of_an_answer_is_given_back_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut shop = Shop::open(dir.path());
+    let (window, _editor) = open(dir.path(), &shop);
+    window.wait(&read(&shop.ids[7]));
+    window.script(KEEP, json!([]));
+    shop.say([(
+        400,
+        json!({"claim": "Said while bytes are counted.", "pointers": ["repo:src/retry.rs@HEAD"]}),
+    )]);
+    window.wait(&rows(9));
+    window.open_row(Hand::Mouse, &shop.ids[8]);
+    let came = "return kept.reduce((sum, [, came]) => sum + came, 0)";
+    let held = "return kept.reduce((sum, [bytes]) => sum + bytes.byteLength, 0)";
+    let came = window.script(came, json!([])).as_u64().unwrap();
+    assert!(came > 1_000, "{came} bytes came");
+    assert_eq!(window.script(held, json!([])), json!(0));
 }
 
 #[test]
@@ -123,13 +218,8 @@ const END_SOON: &str = "const [end] = arguments;
 #[test]
 fn a_long_search_stops_in_the_window_and_goes_on() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::empty(dir.path());
-    shop.write("src/file0.rs", "fn one() {}\n".repeat(50));
-    shop.commit("Add a file");
     // Several stretches, of which none has it.
-    ok(clean(machine::many(), dir.path())
-        .args([&shop.home, &shop.repo])
-        .arg("42000"));
+    let shop = Shop::long(dir.path(), 42_000);
     let (window, _editor) = open(dir.path(), &shop);
     for (end, words) in [("click", "nowhere1"), ("Escape", "nowhere2")] {
         window.script(END_SOON, json!([end]));

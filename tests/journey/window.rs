@@ -1,6 +1,7 @@
 //! The real window on a virtual display of its own, driven through WebDriver as a person would use it.
 
 use std::{
+    fs,
     io::{BufRead, BufReader},
     net::TcpStream,
     path::{Path, PathBuf},
@@ -213,8 +214,8 @@ impl Window {
         let mut at = 0;
         while let Some(parent) = all.get(at) {
             let children = format!("/proc/{parent}/task");
-            for thread in std::fs::read_dir(children).into_iter().flatten().flatten() {
-                let list = std::fs::read_to_string(thread.path().join("children"));
+            for thread in fs::read_dir(children).into_iter().flatten().flatten() {
+                let list = fs::read_to_string(thread.path().join("children"));
                 let list = list.unwrap_or_default();
                 all.extend(
                     list.split_whitespace()
@@ -377,6 +378,7 @@ pub struct Display {
 impl Display {
     /// Starts one.
     pub fn start(home: &Path) -> Self {
+        fs::create_dir_all(home).unwrap();
         let mut command = clean(system("Xvfb"), home);
         command.args([
             "-displayfd",
@@ -407,6 +409,8 @@ impl Display {
     pub fn command(&self, program: PathBuf) -> Command {
         let mut command = clean(program, &self.home);
         command.env("DISPLAY", format!(":{}", self.number));
+        // Not in a repository by chance.
+        command.current_dir(&self.home);
         command
     }
 }
