@@ -16,8 +16,8 @@ thread_local! {
 }
 
 /// Shows it beside the window; where waiting does not help, closing it ends the program.
-pub(crate) fn show(window: &WebviewWindow, text: &str, can_wait: bool) {
-    let (parent, text) = (window.clone(), text.to_owned());
+pub(crate) fn show(window: &WebviewWindow, what: &str, why: &str, can_wait: bool) {
+    let (parent, what, why) = (window.clone(), what.to_owned(), why.to_owned());
     on_main_thread(window, move || {
         let parent_window = parent.gtk_window().ok();
         let dialog = MessageDialog::new(
@@ -25,8 +25,9 @@ pub(crate) fn show(window: &WebviewWindow, text: &str, can_wait: bool) {
             DialogFlags::DESTROY_WITH_PARENT,
             MessageType::Error,
             ButtonsType::None,
-            &text,
+            &what,
         );
+        dialog.set_secondary_text(Some(&why));
         dialog.set_title(TITLE);
         if !graphics::is_safe() {
             dialog.add_button("_Start safely", ResponseType::Accept);

@@ -123,16 +123,13 @@ pub(crate) fn tell_silent(window: &WebviewWindow, shell: &Shell, can_wait: bool)
         false => "Start it with --safe-graphics",
     };
     let why = format!(
-        "the graphics driver may not be able to draw it.\n{next}; its log is {}",
+        "The graphics driver may not be able to draw it. {next}.\nThe log: {}",
         log.display()
     );
-    eprintln!("the window shows nothing: {why}");
+    let what = "The window shows nothing";
+    eprintln!("{what}. {why}");
     #[cfg(target_os = "linux")]
-    crate::message::show(
-        window,
-        &format!("The window shows nothing: {why}"),
-        can_wait,
-    );
+    crate::message::show(window, what, &why, can_wait);
     #[cfg(not(target_os = "linux"))]
     let _ = (window, can_wait); // The web view of the system draws there, and there is no safe way.
 }

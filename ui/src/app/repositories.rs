@@ -121,13 +121,13 @@ fn Choice() -> impl IntoView {
                     on:click=move |_| app.open_repository(path.clone())>
                     {Icon::Repository.draw()}
                     <b>{words::visible(&it.name)}</b>" "<span class="place">{words::visible(&it.path)}</span>" "
+                    {it.is_open.then(|| view! { <small>"open"</small>" " })}
                     {it.holding.map(|(engrams, drifted)| view! {
                         <span class="counts">
                             {(drifted > 0).then(|| view! { <span class="word warn">{words::count(drifted, "claim in doubt", "claims in doubt")}</span>" " })}
                             <span>{words::count(engrams, "engram", "engrams")}</span>
                         </span>
                     })}
-                    {it.is_open.then(|| view! { " "<small>"open"</small> })}
                 </button>
             </li>
         }
