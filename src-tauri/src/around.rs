@@ -3,12 +3,16 @@
 use std::path::Path;
 
 use engram_engine::{Engine, Options};
-use engram_model::{Code, Recent, Refusal, Settings, StatusReply, Surroundings};
+use engram_model::{
+    Code, Handed, OpenedReply, Recent, Refusal, Settings, StatusReply, Surroundings,
+};
 use tauri::{State, WebviewWindow, ipc::Channel};
 
 use crate::{
-    editor, links, log, recent, settings,
-    shell::{self, Shell},
+    editor, links, log,
+    opened::{self, Seen},
+    recent, settings,
+    shell::Shell,
     window,
 };
 
@@ -68,31 +72,61 @@ pub(crate) async fn repositories(shell: State<'_, Shell>) -> Result<Vec<Recent>,
     let asked = Shell::clone(&shell);
     shell
         .run(move |_| {
-            let open = asked.status()?.project.and_then(|it| it.root);
-            let mut all = recent::read(asked.home());
-            for it in &mut all {
-                it.is_open = Some(&it.path) == open.as_ref();
-                match status_of(asked.home(), &it.path) {
-                    Ok(status) => it.holding = Some((status.engrams, status.drifted)),
-                    Err(refusal) => tracing::info!(path = it.path, %refusal, "not counted"),
-                }
-            }
-            Ok(all)
+            let opened = asked.opened();
+            let recent = recent::read(asked.home()).into_iter();
+            let known = |it: Recent| match opened.iter().find(|seen| seen.root == it.path) {
+                Some(seen) => about(seen),
+                None => counted(status_of(asked.home(), &it.path), it),
+            };
+            Ok(recent.map(known).collect())
         })
         .await
 }
 
-/// What is known of a repository that is not in the window.
+/// Those that are open in the window, once there are other news than these.
+#[tauri::command]
+pub(crate) async fn opened(shell: State<'_, Shell>, after: u64) -> Result<OpenedReply, Refusal> {
+    let news = shell.news(after).await;
+    let asked = Shell::clone(&shell);
+    shell
+        .run(move |_| {
+            Ok(OpenedReply {
+                news,
+                repositories: asked.opened().iter().map(about).collect(),
+            })
+        })
+        .await
+}
+
+/// What is known of a repository that is open in the window.
+fn about(seen: &Seen) -> Recent {
+    let it = Recent {
+        is_open: seen.is_front,
+        unseen: seen.unseen,
+        ..recent::about(Path::new(&seen.root))
+    };
+    counted(opened::status_of(&seen.engine), it)
+}
+
+/// What is known of one that is not.
 fn status_of(home: &Path, repo: &str) -> Result<StatusReply, Refusal> {
     let engine = Engine::open(Options {
         home: home.to_owned(),
         repo: Some(repo.into()),
         from: home.to_owned(),
     })?;
-    shell::status_of(&engine)
+    opened::status_of(&engine)
 }
 
-/// Makes another repository the one that requests are about.
+fn counted(status: Result<StatusReply, Refusal>, mut it: Recent) -> Recent {
+    match status {
+        Ok(status) => it.holding = Some((status.engrams, status.drifted)),
+        Err(refusal) => tracing::info!(path = it.path, %refusal, "not counted"),
+    }
+    it
+}
+
+/// Brings another repository in front: requests are about that one then.
 #[tauri::command]
 pub(crate) async fn open_repository(
     shell: State<'_, Shell>,
@@ -109,7 +143,7 @@ pub(crate) async fn open_repository(
                 "Write the whole path of a repository, from the root.",
             ));
         }
-        asked.switch(path)
+        asked.bring(path).map(drop)
     });
     done.await.unwrap_or_else(|error| {
         Err(Refusal::new(
@@ -122,12 +156,19 @@ pub(crate) async fn open_repository(
     Ok(())
 }
 
-/// Hands links of other programs to the page, from now on.
+/// Closes a repository behind the one in front.
 #[tauri::command]
-pub(crate) async fn follow_links(
+pub(crate) async fn close_repository(shell: State<'_, Shell>, path: String) -> Result<(), Refusal> {
+    shell.close(&path);
+    Ok(())
+}
+
+/// Hands what other programs bring to the page, from now on.
+#[tauri::command]
+pub(crate) async fn follow_handed(
     shell: State<'_, Shell>,
-    channel: Channel<String>,
+    channel: Channel<Handed>,
 ) -> Result<(), Refusal> {
-    shell.follow_links(channel);
+    shell.follow_handed(channel);
     Ok(())
 }

@@ -111,6 +111,8 @@ pub(crate) async fn ready(shell: State<'_, Shell>, window: WebviewWindow) -> Res
     tracing::info!("the page is ready");
     if shell.set_ready() {
         window::show(&window);
+        let others = Shell::clone(&shell);
+        std::thread::spawn(move || others.reopen());
         #[cfg(target_os = "linux")]
         crate::message::hide(&window);
     }

@@ -13,6 +13,7 @@ mod links;
 mod log;
 #[cfg(target_os = "linux")]
 mod message;
+mod opened;
 mod place;
 mod recent;
 mod settings;
@@ -24,6 +25,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::Parser;
 use engram_engine::Options;
+use engram_model::Handed;
 
 use shell::Shell;
 use single::{Asked, Start};
@@ -79,7 +81,7 @@ fn main() -> ExitCode {
         from,
     });
     if let Some(link) = asked.link {
-        shell.hand(link);
+        shell.hand(Handed::Link(link));
     }
     match window::run(shell, door) {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,4 +1,5 @@
-//! Repositories that were open before: `recent.json` in the home, the newest first.
+//! Repositories that were open before: `recent.json` in the home, the newest first; and `opened.json`,
+//! those that are open in the window.
 
 use std::{
     fs,
@@ -7,42 +8,65 @@ use std::{
 
 use engram_model::Recent;
 
-const FILE: &str = "recent.json";
+const RECENT: &str = "recent.json";
+const OPENED: &str = "opened.json";
 /// Most that are remembered.
 const MOST: usize = 12;
 
 /// Those that are still there.
 pub(crate) fn read(home: &Path) -> Vec<Recent> {
-    paths(home)
+    paths(home, RECENT)
         .into_iter()
         .filter(|it| it.exists())
-        .map(|path| Recent {
-            name: path
-                .file_name()
-                .map_or_else(|| "/".to_owned(), |it| it.to_string_lossy().into_owned()),
-            path: path.display().to_string(),
-            is_open: false,
-            holding: None,
-        })
+        .map(|it| about(&it))
         .collect()
+}
+
+/// One of which no more is known than where it is.
+pub(crate) fn about(path: &Path) -> Recent {
+    Recent {
+        name: path
+            .file_name()
+            .map_or_else(|| "/".to_owned(), |it| it.to_string_lossy().into_owned()),
+        path: path.display().to_string(),
+        is_open: false,
+        unseen: 0,
+        holding: None,
+    }
+}
+
+/// Those that are open in the window.
+pub(crate) fn keep_opened(home: &Path, all: &[PathBuf]) {
+    keep(home, OPENED, all);
+}
+
+/// Those that were open when the window was closed, and are still there.
+pub(crate) fn opened(home: &Path) -> Vec<PathBuf> {
+    let mut all = paths(home, OPENED);
+    all.retain(|it| it.exists());
+    all
 }
 
 /// Remembers one as the newest.
 pub(crate) fn remember(home: &Path, path: &Path) {
-    let mut all = paths(home);
+    let mut all = paths(home, RECENT);
     all.retain(|it| it != path);
     all.insert(0, path.to_owned());
     all.truncate(MOST);
-    let Ok(text) = serde_json::to_string(&all) else {
+    keep(home, RECENT, &all);
+}
+
+fn keep(home: &Path, file: &str, all: &[PathBuf]) {
+    let Ok(text) = serde_json::to_string(all) else {
         return; // a path that is not text is not remembered
     };
-    if let Err(error) = crate::settings::write(&home.join(FILE), &text) {
-        tracing::warn!(%error, "the repository is not remembered");
+    if let Err(error) = crate::settings::write(&home.join(file), &text) {
+        tracing::warn!(%error, file, "not remembered");
     }
 }
 
-fn paths(home: &Path) -> Vec<PathBuf> {
-    let text = fs::read_to_string(home.join(FILE)).unwrap_or_default();
+fn paths(home: &Path, file: &str) -> Vec<PathBuf> {
+    let text = fs::read_to_string(home.join(file)).unwrap_or_default();
     // A file that was spoilt remembers nothing.
     serde_json::from_str(&text).unwrap_or_default()
 }
@@ -71,7 +95,7 @@ mod tests {
             remember(home.path(), &place(&number.to_string()));
         }
         assert_eq!(names().len(), MOST);
-        fs::write(home.path().join(FILE), "{spoilt").unwrap();
+        fs::write(home.path().join(RECENT), "{spoilt").unwrap();
         assert!(names().is_empty());
     }
 }

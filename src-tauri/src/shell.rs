@@ -1,4 +1,4 @@
-//! What the commands share: the engine, opened when it is first needed, and the page's subscription.
+//! What the commands share: the open repositories, the page's subscription, and what waits for the page.
 
 use std::{
     path::{Path, PathBuf},
@@ -7,13 +7,17 @@ use std::{
 };
 
 use engram_engine::{Engine, Options, Subscription};
-use engram_model::{Caller, Code, Refusal, Reply, Request, StatusReply};
+use engram_model::{Code, Handed, Refusal, StatusReply};
 use tauri::{
     async_runtime::{Mutex as AsyncMutex, Receiver},
     ipc::Channel,
 };
+use tokio::sync::watch;
 
-use crate::recent;
+use crate::{
+    opened::{News, Opened, Repository, Seen, status_of},
+    recent,
+};
 
 /// JSON of entries that wait for the page to ask; one delivery at a time, so that a slow page slows its
 /// subscription and nothing else.
@@ -25,30 +29,23 @@ pub(crate) struct Shell(Arc<Inner>);
 
 struct Inner {
     home: PathBuf,
-    open: Mutex<Open>,
-    /// Where links go once the page listens, and those that came before.
-    links: Mutex<(Option<Channel<String>>, Vec<String>)>,
+    opened: Mutex<Opened>,
+    /// Changes with each change among them.
+    news: News,
+    /// Where it goes once the page listens, and what came before.
+    handed: Mutex<(Option<Channel<Handed>>, Vec<Handed>)>,
     subscription: Mutex<Option<(Subscription, Coming)>>,
     is_ready: Mutex<bool>,
     became_ready: Condvar,
-}
-
-/// The repository in the window.
-struct Open {
-    options: Options,
-    /// None until it could be opened: a home that was mended is opened by the next call.
-    engine: Option<Arc<Engine>>,
 }
 
 impl Shell {
     pub(crate) fn new(options: Options) -> Self {
         Self(Arc::new(Inner {
             home: options.home.clone(),
-            open: Mutex::new(Open {
-                options,
-                engine: None,
-            }),
-            links: Mutex::default(),
+            opened: Mutex::new(Opened::new(options)),
+            news: News::new(watch::Sender::new(1)),
+            handed: Mutex::default(),
             subscription: Mutex::new(None),
             is_ready: Mutex::new(false),
             became_ready: Condvar::new(),
@@ -82,62 +79,97 @@ impl Shell {
         })
     }
 
-    /// The engine; blocks while it opens.
+    /// The engine of the repository in front; blocks while it opens.
     pub(crate) fn engine(&self) -> Result<Arc<Engine>, Refusal> {
-        let mut open = lock(&self.0.open);
-        if let Some(engine) = &open.engine {
-            return Ok(engine.clone());
+        let (engine, new) = lock(&self.0.opened).engine(&self.0.news)?;
+        if let Some(root) = new {
+            recent::remember(self.home(), Path::new(&root));
         }
-        let engine = start(open.options.clone())?;
-        remember(&self.0.home, &engine);
-        Ok(open.engine.insert(engine).clone())
+        Ok(engine)
     }
 
-    /// Makes another repository the one in the window; the one before stays where this cannot be opened.
-    pub(crate) fn switch(&self, repo: &Path) -> Result<(), Refusal> {
-        let options = Options {
-            home: self.0.home.clone(),
-            repo: Some(repo.to_owned()),
-            from: repo.to_owned(),
+    /// Brings a repository in front; the one before stays there where this cannot be opened, and
+    /// stays open behind it else. Returns its root.
+    pub(crate) fn bring(&self, repo: &Path) -> Result<String, Refusal> {
+        let known = repo.to_str().filter(|it| lock(&self.0.opened).has(it));
+        let root = match known {
+            Some(root) => root.to_owned(),
+            None => self.add(repo)?,
         };
-        let engine = start(options.clone())?;
-        let status = status_of(&engine)?;
-        if status.project.is_none() {
-            return Err(Refusal::new(
-                Code::RepoUnavailable,
-                format!("{} is not in a git repository", repo.display()),
-                "Name a working tree, a bare repository or a .git folder.",
-            ));
+        recent::remember(self.home(), Path::new(&root));
+        {
+            let mut opened = lock(&self.0.opened);
+            // No entry of the one before comes after this.
+            *lock(&self.0.subscription) = None;
+            opened.bring(&root, &self.0.news);
         }
-        remember(&self.0.home, &engine);
-        // No entry of the one before comes after this.
-        *lock(&self.0.subscription) = None;
-        *lock(&self.0.open) = Open {
-            options,
-            engine: Some(engine),
-        };
-        Ok(())
+        self.keep_opened();
+        Ok(root)
     }
 
-    /// Hands a link to the page, now or once it listens; an empty one says that the repository is another.
-    pub(crate) fn hand(&self, link: String) {
-        let mut links = lock(&self.0.links);
-        match &links.0 {
+    /// Opens a repository behind the one in front. Returns its root.
+    fn add(&self, repo: &Path) -> Result<String, Refusal> {
+        let (repository, root) = Repository::open(self.home(), repo)?;
+        lock(&self.0.opened).add(repository, &self.0.news);
+        Ok(root)
+    }
+
+    /// Closes a repository behind the one in front.
+    pub(crate) fn close(&self, root: &str) {
+        lock(&self.0.opened).close(root, &self.0.news);
+        self.keep_opened();
+    }
+
+    /// Opens the repositories that were open when the window was closed, behind the one in front.
+    pub(crate) fn reopen(&self) {
+        for path in recent::opened(self.home()) {
+            let is_open = |it: &str| lock(&self.0.opened).has(it);
+            if path.to_str().is_some_and(is_open) {
+                continue;
+            }
+            if let Err(refusal) = self.add(&path) {
+                tracing::warn!(path = %path.display(), %refusal, "not opened again");
+            }
+        }
+    }
+
+    fn keep_opened(&self) {
+        let roots = self.opened().into_iter().map(|it| it.root.into());
+        recent::keep_opened(self.home(), &roots.collect::<Vec<_>>());
+    }
+
+    /// All that are open.
+    pub(crate) fn opened(&self) -> Vec<Seen> {
+        lock(&self.0.opened).seen()
+    }
+
+    /// How much has changed among them, once it is more than this.
+    pub(crate) async fn news(&self, after: u64) -> u64 {
+        let mut news = self.0.news.subscribe();
+        let more = news.wait_for(|it| *it > after).await;
+        // Its sender lives as long as the shell.
+        more.map_or(after, |it| *it)
+    }
+
+    /// Hands something to the page, now or once it listens.
+    pub(crate) fn hand(&self, it: Handed) {
+        let mut handed = lock(&self.0.handed);
+        match &handed.0 {
             Some(page) => {
-                if let Err(error) = page.send(link) {
-                    tracing::warn!(%error, "the page took no link");
+                if let Err(error) = page.send(it) {
+                    tracing::warn!(%error, "the page took nothing");
                 }
             }
-            None => links.1.push(link),
+            None => handed.1.push(it),
         }
     }
 
-    /// The page listens for links from now on.
-    pub(crate) fn follow_links(&self, page: Channel<String>) {
+    /// The page listens from now on.
+    pub(crate) fn follow_handed(&self, page: Channel<Handed>) {
         let waiting = {
-            let mut links = lock(&self.0.links);
-            links.0 = Some(page);
-            std::mem::take(&mut links.1)
+            let mut handed = lock(&self.0.handed);
+            handed.0 = Some(page);
+            std::mem::take(&mut handed.1)
         };
         waiting.into_iter().for_each(|it| self.hand(it));
     }
@@ -192,30 +224,6 @@ impl Shell {
             .became_ready
             .wait_timeout_while(is_ready, longest, |it| !*it);
         *waited.unwrap_or_else(PoisonError::into_inner).0
-    }
-}
-
-fn start(options: Options) -> Result<Arc<Engine>, Refusal> {
-    let engine = Arc::new(Engine::open(options)?);
-    engine.follow()?;
-    Ok(engine)
-}
-
-pub(crate) fn status_of(engine: &Engine) -> Result<StatusReply, Refusal> {
-    match engine.handle(&Caller::User, Request::Status)? {
-        Reply::Status(status) => Ok(*status),
-        _ => Err(Refusal::new(
-            Code::Internal,
-            "the engine answered something else than its status",
-            "This is a defect of ours: please report it.",
-        )),
-    }
-}
-
-fn remember(home: &Path, engine: &Engine) {
-    let root = status_of(engine).ok().and_then(|it| it.project?.root);
-    if let Some(root) = root {
-        recent::remember(home, Path::new(&root));
     }
 }
 

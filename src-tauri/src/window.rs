@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use engram_model::Handed;
 use tauri::{Theme, WebviewWindow, WebviewWindowBuilder, utils::config::Color};
 
 use crate::{
@@ -37,8 +38,10 @@ pub(crate) fn run(shell: Shell, door: Option<Door>) -> tauri::Result<()> {
             around::open_log,
             around::bring_links,
             around::repositories,
+            around::opened,
             around::open_repository,
-            around::follow_links,
+            around::close_repository,
+            around::follow_handed,
         ])
         .setup(move |app| {
             let config = app
@@ -152,16 +155,16 @@ pub(crate) fn name(window: &WebviewWindow, shell: &Shell) {
 /// Does what a later start was asked for, in this window.
 fn take(window: &WebviewWindow, shell: &Shell, asked: Asked) {
     if let Some(repo) = asked.repo {
-        match shell.switch(&repo) {
-            Ok(()) => {
+        match shell.bring(&repo) {
+            Ok(root) => {
                 name(window, shell);
-                shell.hand(String::new());
+                shell.hand(Handed::Repository(root));
             }
             Err(refusal) => tracing::warn!(%refusal, "the repository of a later start"),
         }
     }
     if let Some(link) = asked.link {
-        shell.hand(link);
+        shell.hand(Handed::Link(link));
     }
     // A window that was put away comes back.
     if let Err(error) = window.unminimize() {

@@ -20,12 +20,16 @@ use crate::{
 
 /// The window on a shop, and the editor that it opens.
 fn open(dir: &Path, shop: &Shop) -> (Window, Editor) {
-    let engram = Engram::of(dir, &shop.home, &shop.repo);
     let editor = Editor::new(dir);
+    (open_with(dir, shop, &editor), editor)
+}
+
+fn open_with(dir: &Path, shop: &Shop, editor: &Editor) -> Window {
+    let engram = Engram::of(dir, &shop.home, &shop.repo);
     let person = dir.join("person");
     let window = Window::open(desktop(), &engram.place, &person, &editor.program);
     window.find("[data-testid=feed-row]");
-    (window, editor)
+    window
 }
 
 /// Another repository that the same home knows of.
@@ -80,6 +84,79 @@ fn another_repository_is_opened_by_mouse() {
     window.click("[data-testid=repository]:not([aria-current])");
     window.wait(&read(&shop.ids[7]));
     window.wait(&rows(8));
+}
+
+/// What the rail says of the open repositories, one after the other: whether one is in front, and what
+/// came in it.
+const OPENED: &str = "[...document.querySelectorAll('[data-testid=opened]')]
+    .map(it => (it.matches('[aria-current]') ? 'front' : 'behind') + ' ' + (it.querySelector('.count')?.textContent ?? '')).join(', ')";
+
+#[test]
+fn several_repositories_are_open_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut shop = Shop::open(dir.path());
+    let other = other(dir.path(), &shop.home);
+    let (window, editor) = open(dir.path(), &shop);
+    let opened = |says: &str| window.wait(&format!("({OPENED}) === '{says}'"));
+    let behind = "[data-testid=opened]:not([aria-current])";
+    // One alone is no choice.
+    window.open_row(Hand::Mouse, &shop.ids[3]);
+    window.keys("/gateway");
+    window.wait(&rows(2));
+    window.keys(ENTER);
+    assert_eq!(window.count("[data-testid=opened]"), 0);
+    window.control('o');
+    window.find("[data-testid=repository]");
+    window.keys(&format!("{}{ENTER}", other.repo.display()));
+    window.wait(&read(&other.ids[0]));
+    opened("behind , front ");
+    // What comes in the one behind is counted, and so are claims that come in doubt.
+    shop.say([(
+        500,
+        json!({"claim": "Said behind the back.", "pointers": ["repo:src/ledger.rs#L10-L15@HEAD"]}),
+    )]);
+    opened("behind 1, front ");
+    shop.drift();
+    window.wait(&format!(
+        "document.querySelector('{behind}').title.includes('1 new, 3 claims in doubt, 9 engrams')"
+    ));
+    // It is where it was left, and nothing of it is new any more.
+    window.click(behind);
+    window.wait(&read(&shop.ids[3]));
+    window.wait(&rows(2));
+    assert!(window.query().contains("q=gateway"), "{}", window.query());
+    opened("front , behind ");
+    // By keys, and back.
+    window.control('k');
+    window.find("[data-testid=palette-input]");
+    window.keys("shop");
+    window.wait("document.querySelector('[data-testid=palette-option][aria-selected=true]')?.textContent === 'shop'");
+    window.keys(ENTER);
+    window.wait(&read(&other.ids[0]));
+    opened("behind 3, front ");
+    window.keys("[");
+    window.wait(&read(&shop.ids[3]));
+    opened("front , behind ");
+    window.shot("several");
+    // They are open when the window is opened again, until they are closed.
+    drop(window);
+    let window = open_with(dir.path(), &shop, &editor);
+    let opened = |says: &str| window.wait(&format!("({OPENED}) === '{says}'"));
+    opened("front , behind ");
+    window.control('o');
+    window.press_on(Hand::Keys, "repository-close");
+    window.wait("!document.querySelector('[data-testid=opened]')");
+    window.wait("!document.querySelector('[data-testid=repository-close]')");
+    assert_eq!(
+        window.count("[data-testid=repository]"),
+        2,
+        "it is known still"
+    );
+    drop(window);
+    let window = open_with(dir.path(), &shop, &editor);
+    window.control('o');
+    window.wait("document.querySelectorAll('[data-testid=repository]').length === 2");
+    assert_eq!(window.count("[data-testid=opened]"), 0);
 }
 
 #[test]

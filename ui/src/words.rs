@@ -1,8 +1,8 @@
 //! Times, states and digests as a person reads them.
 
 use engram_model::{
-    Budget, Engram, Evidence, Kind, Lines, Media, MediaKind, Meter, Pointer, Reading, Spending,
-    Standing,
+    Budget, Engram, Evidence, Kind, Lines, Media, MediaKind, Meter, Pointer, Reading, Recent,
+    Spending, Standing,
 };
 use jiff::{Timestamp, tz::Offset};
 
@@ -316,6 +316,39 @@ pub fn fullest(budget: &Budget) -> (&'static str, Meter) {
     others.into_iter().fold(spans, fuller)
 }
 
+/// A repository by two letters: of its first two words, or of its only one.
+pub fn initials(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_alphanumeric());
+    let words: Vec<&str> = words.filter(|it| !it.is_empty()).collect();
+    let letters: String = match words.as_slice() {
+        [first, second, ..] => [first, second]
+            .iter()
+            .filter_map(|it| it.chars().next())
+            .collect(),
+        [only] => only.chars().take(2).collect(),
+        [] => "·".to_owned(),
+    };
+    letters.to_lowercase()
+}
+
+/// What is known of an open repository, as a sentence.
+pub fn repository(it: &Recent) -> String {
+    let (engrams, drifted) = it.holding.unwrap_or_default();
+    let counts = [
+        (it.unseen > 0).then(|| format!("{} new", thousands(it.unseen))),
+        (drifted > 0).then(|| count(drifted, "claim in doubt", "claims in doubt")),
+        it.holding.map(|_| count(engrams, "engram", "engrams")),
+    ];
+    let counts: Vec<String> = counts.into_iter().flatten().collect();
+    let colon = if counts.is_empty() { "" } else { ": " };
+    format!(
+        "{}{colon}{} ({})",
+        visible(&it.name),
+        counts.join(", "),
+        visible(&it.path)
+    )
+}
+
 /// All that an agent has spent in its turn, as a sentence.
 pub fn spent(it: &Spending) -> String {
     let of = |(what, it): (_, Meter)| {
@@ -385,6 +418,34 @@ pub fn thousands(number: u64) -> String {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    #[test]
+    fn a_repository_is_said_in_two_letters_and_in_a_sentence() {
+        for (name, want) in [
+            ("engram", "en"),
+            ("api-gateway", "ag"),
+            (".dotfiles", "do"),
+            ("Größe 2", "g2"),
+            ("x", "x"),
+            ("\u{202E}", "·"),
+            ("", "·"),
+        ] {
+            assert_eq!(initials(name), want, "{name}");
+        }
+        let mut it = Recent {
+            name: "shop".to_owned(),
+            path: "/code/shop/".to_owned(),
+            is_open: false,
+            unseen: 1_200,
+            holding: Some((9, 1)),
+        };
+        assert_eq!(
+            repository(&it),
+            "shop: 1,200 new, 1 claim in doubt, 9 engrams (/code/shop/)"
+        );
+        (it.unseen, it.holding) = (0, None);
+        assert_eq!(repository(&it), "shop (/code/shop/)");
+    }
 
     #[test]
     fn times_are_said_shortly() {

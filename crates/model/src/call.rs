@@ -55,10 +55,14 @@ calls! {
     OpenLog = "open_log", false;
     /// Repositories that were open before.
     Repositories = "repositories", false;
-    /// Another repository in this window.
+    /// Those that are open in this window, once something changed among them.
+    Opened = "opened", false;
+    /// Another repository in front.
     OpenRepository = "open_repository", false;
+    /// That a repository behind the one in front is closed.
+    CloseRepository = "close_repository", false;
     /// That the system opens links of ours with the window.
     BringLinks = "bring_links", false;
-    /// Links that other programs hand to the window.
-    FollowLinks = "follow_links", false;
+    /// What other programs hand to the window.
+    FollowHanded = "follow_handed", false;
 }

@@ -48,7 +48,8 @@ pub use request::{
 #[cfg(feature = "schema")]
 pub use schema::schemas;
 pub use settings::{
-    ConnectHint, Density, EditorFound, Motion, Recent, Settings, Surroundings, Theme,
+    ConnectHint, Density, EditorFound, Handed, Motion, OpenedReply, Recent, Settings, Surroundings,
+    Theme,
 };
 pub use source::{
     Blame, BlamePart, Block, Class, FoundIn, Inline, LineReply, LineView, Media, MediaKind, Piece,

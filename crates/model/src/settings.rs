@@ -122,12 +122,34 @@ pub struct Recent {
     pub name: String,
     /// Its working tree, or its git folder.
     pub path: String,
-    /// It is the one in the window.
+    /// It is the one in front.
     #[serde(default)]
     pub is_open: bool,
+    /// Engrams that came while it was open behind another.
+    #[serde(default)]
+    pub unseen: u64,
     /// Engrams that hold now, and how many of these are in doubt; absent where nobody could look.
     #[serde(default)]
     pub holding: Option<(u64, u64)>,
+}
+
+/// The repositories that are open in a window.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenedReply {
+    /// Changes with each change among them.
+    pub news: u64,
+    /// In the order in which they were opened.
+    pub repositories: Vec<Recent>,
+}
+
+/// What the window hands to its page by itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Handed {
+    /// A link of another program.
+    Link(String),
+    /// That the repository with this root is in front now.
+    Repository(String),
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The one way to the engine, over one of two transports: Tauri's IPC in the window, HTTP in a browser.
 
 use engram_model::{
-    Call, Code, ConnectHint, Entry, Recent, Refusal, Reply, Request, Settings, Surroundings,
+    Call, Code, ConnectHint, Entry, Handed, OpenedReply, Recent, Refusal, Reply, Request, Settings,
+    Surroundings,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use wasm_bindgen::{JsCast, JsValue};
@@ -167,6 +168,30 @@ impl Backend {
         }
     }
 
+    /// Those that are open in the window, once there are other news than these.
+    pub(crate) async fn opened(&self, after: u64) -> Result<OpenedReply, Refusal> {
+        #[derive(Serialize)]
+        struct Args {
+            after: u64,
+        }
+        match self {
+            Self::Tauri => tauri::call(Call::Opened, &Args { after }).await,
+            Self::Http(_) => Err(in_window_only()),
+        }
+    }
+
+    /// Closes one that is open behind another.
+    pub(crate) async fn close_repository(&self, path: &str) -> Result<(), Refusal> {
+        #[derive(Serialize)]
+        struct Args<'a> {
+            path: &'a str,
+        }
+        match self {
+            Self::Tauri => tauri::call(Call::CloseRepository, &Args { path }).await,
+            Self::Http(_) => Err(in_window_only()),
+        }
+    }
+
     /// Makes another repository the one that requests are about.
     pub(crate) async fn open_repository(&self, path: &str) -> Result<(), Refusal> {
         #[derive(Serialize)]
@@ -179,10 +204,10 @@ impl Backend {
         }
     }
 
-    /// Follows links that other programs hand to the window.
-    pub(crate) async fn follow_links(&self, each: impl FnMut(String) + 'static) {
+    /// Follows what other programs hand to the window.
+    pub(crate) async fn follow_handed(&self, each: impl FnMut(Handed) + 'static) {
         if let Self::Tauri = self
-            && let Err(refusal) = tauri::follow_links(each).await
+            && let Err(refusal) = tauri::follow_handed(each).await
         {
             dom::log(&refusal.to_string());
         }

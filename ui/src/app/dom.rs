@@ -34,19 +34,20 @@ pub(crate) fn query() -> String {
     window().location().search().unwrap_or_default()
 }
 
-/// Writes the query of the address; a step is one that can be gone back.
-pub(crate) fn set_query(query: &str, is_step: bool) {
-    if query == self::query() {
-        return;
-    }
+/// Writes the query of the address within a repository; a step is one that can be gone back.
+pub(crate) fn set_query(query: &str, is_step: bool, root: Option<&str>) {
     let Ok(history) = window().history() else {
         return;
     };
+    let within = root.map_or(JsValue::NULL, JsValue::from_str);
+    if query == self::query() && history.state().is_ok_and(|it| it == within) {
+        return;
+    }
     let path = window().location().pathname().unwrap_or_default();
     let address = Some(format!("{path}{query}"));
     let done = match is_step {
-        true => history.push_state_with_url(&JsValue::NULL, "", address.as_deref()),
-        false => history.replace_state_with_url(&JsValue::NULL, "", address.as_deref()),
+        true => history.push_state_with_url(&within, "", address.as_deref()),
+        false => history.replace_state_with_url(&within, "", address.as_deref()),
     };
     if let Err(error) = done {
         log(&format!("{error:?}"));
@@ -219,15 +220,16 @@ pub(crate) fn step_focus(event: &web_sys::KeyboardEvent, list: &str) -> bool {
     };
     let buttons = document()
         .get_element_by_id(list)
-        .map(|it| it.get_elements_by_tag_name("button"));
+        .and_then(|it| it.query_selector_all("button:not(.aside)").ok());
     let Some(buttons) = buttons else { return false };
-    let active = document().active_element();
+    let active = document().active_element().map(web_sys::Node::from);
     let at = (0..buttons.length()).find(|&it| buttons.item(it) == active);
     let to = match at {
         Some(at) => at.checked_add_signed(by),
         None => Some(0),
     };
-    focus_on(to.and_then(|it| buttons.item(it)));
+    let to = to.and_then(|it| buttons.item(it));
+    focus_on(to.and_then(|it| it.dyn_into().ok()));
     true
 }
 

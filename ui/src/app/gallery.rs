@@ -82,6 +82,7 @@ pub(crate) fn Gallery() -> impl IntoView {
                 <Frame title="the feed" set=|app| set::status(app, 0)><Strip><Rail /></Strip></Frame>
                 <Frame title="claims in doubt" set=|app| set::status(app, 3)><Strip><Rail /></Strip></Frame>
                 <Frame title="drift" set=set::no_drift><Strip><Rail /></Strip></Frame>
+                <Frame title="several repositories" set=set::several><Strip><Rail /></Strip></Frame>
             </Part>
             <Feeds />
             <Details />
@@ -146,7 +147,7 @@ fn Sheets() -> impl IntoView {
             <Frame title="palette" set=set::full is_wide=true><Sheet over=Over::Palette><Palette /></Sheet></Frame>
             <Frame title="shortcuts" set=set::full is_wide=true><Sheet over=Over::Sheet><overlay::Shortcuts /></Sheet></Frame>
             <Frame title="settings" set=|app| set::status(app, 0) is_wide=true><Sheet over=Over::Settings><SettingsSheet /></Sheet></Frame>
-            <Frame title="repositories" set=set::full is_wide=true><Sheet over=Over::Repositories><Repositories /></Sheet></Frame>
+            <Frame title="repositories" set=set::several is_wide=true><Sheet over=Over::Repositories><Repositories /></Sheet></Frame>
         </Part>
     }
 }

@@ -84,8 +84,9 @@ fn Window() -> impl IntoView {
     spawn_local(async move {
         dom::fonts_ready().await;
         app.backend().ready().await;
-        let follow = move |link: String| app.follow_handed(&link);
-        app.backend().follow_links(follow).await;
+        app.follow_opened(0);
+        let follow = move |it: engram_model::Handed| app.follow_handed(&it);
+        app.backend().follow_handed(follow).await;
     });
     view! {
         <views::Rail />
@@ -236,6 +237,8 @@ fn follow_page(app: App) {
 
 /// Back and forward lead through the filters that were chosen.
 fn follow_address(app: App) {
-    let went = window_event_listener(ev::popstate, move |_| app.follow_address());
+    let went = window_event_listener(ev::popstate, move |event| {
+        app.follow_history(event.state().as_string());
+    });
     on_cleanup(move || went.remove());
 }

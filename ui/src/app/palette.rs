@@ -1,8 +1,8 @@
-//! The palette: every command, view and engram of the list, found by a few letters.
+//! The palette: every command, view, open repository and engram of the list, found by a few letters.
 
 use std::sync::Arc;
 
-use engram_model::Engram;
+use engram_model::{Engram, Recent};
 use leptos::{ev, html, prelude::*};
 
 use super::{
@@ -27,6 +27,7 @@ const ALL: usize = 40;
 enum Target {
     View(&'static View),
     Command(&'static Command),
+    Repository(Recent),
     Engram(Arc<Engram>),
 }
 
@@ -42,6 +43,7 @@ impl Target {
         match self {
             Self::View(it) => it.title,
             Self::Command(it) => it.title,
+            Self::Repository(it) => &it.name,
             Self::Engram(it) => &it.claim,
         }
     }
@@ -50,6 +52,7 @@ impl Target {
         match self {
             Self::View(it) => Some(it.icon),
             Self::Command(_) => Some(Icon::Chevron),
+            Self::Repository(_) => Some(Icon::Repository),
             Self::Engram(it) => Some(Icon::Of(it.kind)),
         }
     }
@@ -58,6 +61,7 @@ impl Target {
         match self {
             Self::View(_) => "Views",
             Self::Command(_) => "Commands",
+            Self::Repository(_) => "Open repositories",
             Self::Engram(_) => "Engrams",
         }
     }
@@ -66,6 +70,7 @@ impl Target {
         match self {
             Self::View(it) => (it.show)(app),
             Self::Command(it) => app.act(it.act),
+            Self::Repository(it) => app.open_repository(it.path.clone()),
             Self::Engram(it) => {
                 app.go_to(it.id);
                 dom::focus("feed");
@@ -74,7 +79,7 @@ impl Target {
     }
 }
 
-/// Views, then commands, then engrams; within each the best first.
+/// Views, then commands, then repositories behind, then engrams; within each the best first.
 fn find(app: App, query: &str) -> Vec<Found> {
     let fit = |target: Target| {
         let fit = fuzzy::fit(query, target.text())?;
@@ -95,6 +100,9 @@ fn find(app: App, query: &str) -> Vec<Found> {
         .filter(|it| it.id != "palette" && app.holds(it))
         .map(Target::Command);
     let acts = best(acts.filter_map(fit).collect(), ALL);
+    let others = app.opened.get_untracked().into_iter();
+    let others = others.filter(|it| !it.is_open).map(Target::Repository);
+    let others = best(others.filter_map(fit).collect(), ALL);
     let rows = match query.trim().is_empty() {
         true => Vec::new(),
         false => untrack(|| app.rows()),
@@ -104,7 +112,7 @@ fn find(app: App, query: &str) -> Vec<Found> {
         .filter(|it| !it.redacted)
         .map(Target::Engram);
     let rows = best(rows.filter_map(fit).collect(), ENGRAMS);
-    let mut sorts = [views, acts, rows];
+    let mut sorts = [views, acts, others, rows];
     // Words that are in claims and hardly in a command are meant for claims.
     let top = |found: &Vec<Found>| found.first().map_or(i32::MIN, |it| it.fit.score);
     if !query.trim().is_empty() {
@@ -208,6 +216,11 @@ fn option(
     let aside = match &it.target {
         Target::Command(it) => it.keys.first().map(|chord| keycaps(chord).into_any()),
         Target::Engram(it) => Some(view! { <small>{words::author(it)}</small> }.into_any()),
+        Target::Repository(it) => Some(
+            (it.unseen > 0)
+                .then(|| view! { <small>{words::thousands(it.unseen)}" new"</small> })
+                .into_any(),
+        ),
         Target::View(_) => None,
     };
     view! {

@@ -1,10 +1,10 @@
 //! What the window knows and what it can do: signals, and the actions that change them.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use engram_model::{
-    Code, Engram, EngramId, Facets, Feed as FeedRequest, FeedPage, Filter, Refusal, Reply, Request,
-    Settings, SourceReply, StatusReply,
+    Code, Engram, EngramId, Facets, Feed as FeedRequest, FeedPage, Filter, Recent, Refusal, Reply,
+    Request, Settings, SourceReply, StatusReply,
 };
 use leptos::{prelude::*, task::spawn_local};
 
@@ -151,6 +151,10 @@ pub(crate) struct App {
     pub(crate) over: RwSignal<Option<Over>>,
     /// Where the menu of the selected engram is open.
     pub(crate) menu: RwSignal<Option<menu::Place>>,
+    /// The repositories that are open in this window.
+    pub(crate) opened: RwSignal<Vec<Recent>>,
+    /// Where the person was in each of them: the query of the address.
+    pub(super) places: StoredValue<HashMap<String, String>>,
     pub(crate) settings: RwSignal<Settings>,
     pub(crate) list_width: RwSignal<Option<u32>>,
     /// The row whose whole claim is shown.
@@ -197,6 +201,8 @@ impl App {
             lost_at: RwSignal::new(None),
             over: RwSignal::new(None),
             menu: RwSignal::new(None),
+            opened: RwSignal::new(Vec::new()),
+            places: StoredValue::new(HashMap::new()),
             settings: RwSignal::new(Settings::default()),
             list_width: RwSignal::new(None),
             expanded: RwSignal::new(None),
@@ -256,6 +262,7 @@ impl App {
         if self.selected.get_untracked().is_none() {
             self.select_newest();
         }
+        self.write_address(false);
         Ok(())
     }
 
@@ -432,8 +439,12 @@ impl App {
     }
 
     fn write_address(self, is_step: bool) {
-        let offset = self.clock.get_untracked().offset;
-        dom::set_query(&self.route().query(offset), is_step);
+        let query = self.route().query(self.clock.get_untracked().offset);
+        let root = self.root();
+        dom::set_query(&query, is_step, root.as_deref());
+        if let Some(root) = root {
+            self.places.update_value(|it| drop(it.insert(root, query)));
+        }
     }
 
     /// Goes where the address leads: at the start, and back and forward.

@@ -2,7 +2,7 @@
 
 use std::{cell::Cell, rc::Rc};
 
-use engram_model::{Call, Code, Refusal};
+use engram_model::{Call, Code, Handed, Refusal};
 use leptos::task::spawn_local;
 use serde::{Serialize, de::DeserializeOwned};
 use wasm_bindgen::prelude::*;
@@ -98,19 +98,18 @@ impl Drop for Live {
     }
 }
 
-/// Hears the links that other programs hand to the window, for as long as the page lives.
-pub(crate) async fn follow_links(mut each: impl FnMut(String) + 'static) -> Result<(), Refusal> {
+/// Hears what other programs hand to the window, for as long as the page lives.
+pub(crate) async fn follow_handed(mut each: impl FnMut(Handed) + 'static) -> Result<(), Refusal> {
     let channel = Channel::new();
-    let closure = Closure::<dyn FnMut(JsValue)>::new(move |link: JsValue| {
-        if let Some(link) = link.as_string() {
-            each(link);
-        }
+    let closure = Closure::<dyn FnMut(JsValue)>::new(move |it: JsValue| match from_js(&it) {
+        Ok(it) => each(it),
+        Err(refusal) => super::dom::log(&refusal.to_string()),
     });
     channel.set_onmessage(&closure);
     closure.forget();
     let args = js_sys::Object::new();
     js_sys::Reflect::set(&args, &"channel".into(), &channel).map_err(|error| refusal(&error))?;
-    invoke(Call::FollowLinks.name(), args.into())
+    invoke(Call::FollowHanded.name(), args.into())
         .await
         .map_err(|error| refusal(&error))?;
     Ok(())

@@ -1,6 +1,7 @@
-//! The rail: the views that have something to show. A view is one line of the table.
+//! The rail: the views that have something to show, and the repositories that are open where there are
+//! several. A view is one line of the table.
 
-use engram_model::Filter;
+use engram_model::{Filter, Recent};
 use leptos::prelude::*;
 
 use super::{
@@ -70,10 +71,63 @@ pub(crate) fn Rail() -> impl IntoView {
     view! {
         <nav class="rail" aria-label="Views">
             {VIEWS.iter().map(|view| entry(app, view)).collect_view()}
+            <Opened />
             <span class="space"></span>
             <button class="view" data-testid="settings-button" aria-label="Settings" title=settings
                 on:click=move |_| app.over.set(Some(Over::Settings))>{Icon::Settings.draw()}</button>
         </nav>
+    }
+}
+
+/// The repositories that are open, with what came in those behind.
+#[component]
+fn Opened() -> impl IntoView {
+    let app = App::here();
+    let paths = Memo::new(move |_| {
+        let paths = |all: &Vec<Recent>| all.iter().map(|it| it.path.clone()).collect::<Vec<_>>();
+        app.opened.with(paths)
+    });
+    let are_several = move || paths.with(Vec::len) > 1;
+    view! {
+        <Show when=are_several>
+            <div class="opened-ones" role="group" aria-label="Open repositories">
+                <For each=move || paths.get() key=Clone::clone let:path><OpenedOne path /></For>
+            </div>
+        </Show>
+    }
+}
+
+#[component]
+fn OpenedOne(path: String) -> impl IntoView {
+    let app = App::here();
+    let (own, to) = (path.clone(), path.clone());
+    let it = Memo::new(move |_| {
+        let it = app
+            .opened
+            .with(|all| all.iter().find(|it| it.path == own).cloned())?;
+        // Of the one in front more is known.
+        let status = it.is_open.then(|| app.status.get()).flatten();
+        let holding = status.map(|it| (it.engrams, it.drifted)).or(it.holding);
+        Some(Recent { holding, ..it })
+    });
+    let title = move || it.with(|it| it.as_ref().map(words::repository));
+    let initials = move || it.with(|it| it.as_ref().map(|it| words::initials(&it.name)));
+    let is_front = move || it.with(|it| it.as_ref().is_some_and(|it| it.is_open));
+    let news = move || {
+        let it = it.get().filter(|it| !it.is_open)?;
+        let (class, count) = match (it.unseen, it.holding.unwrap_or_default()) {
+            (1.., _) => ("count", it.unseen),
+            (0, (_, drifted @ 1..)) => ("count doubt", drifted),
+            _ => return None,
+        };
+        Some(view! { <i class=class aria-hidden="true">{words::brief(count)}</i> })
+    };
+    view! {
+        <button class="opened" data-testid="opened" data-path=path aria-label=title title=title
+            aria-current=move || is_front().then_some("true") on:click=move |_| app.open_repository(to.clone())>
+            <b aria-hidden="true">{initials}</b>
+            {news}
+        </button>
     }
 }
 

@@ -234,13 +234,19 @@ pub(super) fn surroundings() -> Surroundings {
 }
 
 pub(super) fn repositories() -> Vec<Recent> {
-    let recent = |name: &str, is_open, drifted| Recent {
+    let recent = |name: &str, is_open, unseen, drifted| Recent {
         name: name.to_owned(),
         path: format!("~/code/{name}"),
         is_open,
+        unseen,
         holding: Some((1_284, drifted)),
     };
-    vec![recent("shop", true, 3), recent("payments", false, 0)]
+    vec![
+        recent("shop", true, 0, 3),
+        recent("payments", false, 12, 1),
+        recent("api-gateway", false, 0, 2),
+        recent("docs", false, 0, 0),
+    ]
 }
 
 pub(super) fn refusal() -> Refusal {

@@ -15,7 +15,7 @@ use super::{
         state::{App, Closing, Link, Panel, Search, Toast},
     },
     KINDS,
-    made_up::engrams,
+    made_up::{engrams, repositories},
 };
 use crate::words::State;
 
@@ -164,6 +164,12 @@ fn reply(engrams: u64, drifted: u64, spending: &Value) -> Option<StatusReply> {
 /// A home with this many claims in doubt.
 pub(super) fn status(app: App, drifted: u64) {
     app.status.set(reply(1_284, drifted, &Value::Null));
+}
+
+/// Several repositories, one of them in front.
+pub(super) fn several(app: App) {
+    status(app, 3);
+    app.opened.set(repositories());
 }
 
 /// A home without anything in it.

@@ -1,0 +1,211 @@
+//! The repositories that are open in this window, each with an engine of its own: one in front, which
+//! requests are about, and others behind it, which are followed as well and whose news are counted.
+
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use engram_engine::{Engine, Options, Subscription};
+use engram_model::{Caller, Change, Code, Entry, Refusal, Reply, Request, StatusReply};
+use tokio::sync::watch;
+
+/// Counts what changes among them; who shows them waits for it.
+pub(crate) type News = Arc<watch::Sender<u64>>;
+
+/// All of them, in the order in which they were opened.
+pub(crate) struct Opened {
+    /// Never empty; `front` is within it.
+    all: Vec<Repository>,
+    front: usize,
+}
+
+/// One of them.
+pub(crate) struct Repository {
+    options: Options,
+    /// None until it could be opened: a home that was mended is opened by the next call.
+    engine: Option<Arc<Engine>>,
+    /// Its working tree, or its git folder; none outside of a repository, and before it is open.
+    root: Option<String>,
+    /// What comes while it is behind.
+    behind: Option<Behind>,
+}
+
+struct Behind {
+    unseen: Arc<AtomicU64>,
+    _following: Subscription,
+}
+
+impl Behind {
+    fn follow(engine: &Arc<Engine>, news: News) -> Result<Self, Refusal> {
+        let unseen = Arc::new(AtomicU64::new(0));
+        let counted = unseen.clone();
+        let count = move |entries: Vec<Entry>| {
+            let stored = |it: &&Entry| matches!(it.change, Change::Stored(_));
+            let stored = entries.iter().filter(stored).count();
+            counted.fetch_add(stored as u64, Ordering::Relaxed);
+            tell(&news);
+        };
+        Ok(Self {
+            _following: engine.subscribe(status_of(engine)?.head, count)?,
+            unseen,
+        })
+    }
+}
+
+impl Repository {
+    /// Opens a repository of this home, and follows its evidence. Its root besides.
+    pub(crate) fn open(home: &Path, repo: &Path) -> Result<(Self, String), Refusal> {
+        let mut opened = Self::later(Options {
+            home: home.to_owned(),
+            repo: Some(repo.to_owned()),
+            from: repo.to_owned(),
+        });
+        opened.engine()?;
+        match opened.root.clone() {
+            Some(root) => Ok((opened, root)),
+            None => Err(Refusal::new(
+                Code::RepoUnavailable,
+                format!("{} is not in a git repository", repo.display()),
+                "Name a working tree, a bare repository or a .git folder.",
+            )),
+        }
+    }
+
+    /// One that is opened when it is first needed.
+    fn later(options: Options) -> Self {
+        Self {
+            options,
+            engine: None,
+            root: None,
+            behind: None,
+        }
+    }
+
+    fn engine(&mut self) -> Result<Arc<Engine>, Refusal> {
+        if let Some(engine) = &self.engine {
+            return Ok(engine.clone());
+        }
+        let engine = Arc::new(Engine::open(self.options.clone())?);
+        engine.follow()?;
+        self.root = status_of(&engine)?.project.and_then(|it| it.root);
+        Ok(self.engine.insert(engine).clone())
+    }
+}
+
+/// What is known of one without asking its engine.
+pub(crate) struct Seen {
+    pub(crate) root: String,
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) is_front: bool,
+    /// Engrams that came since it was in front.
+    pub(crate) unseen: u64,
+}
+
+impl Opened {
+    /// With one in front, which is opened when it is first needed.
+    pub(crate) fn new(options: Options) -> Self {
+        Self {
+            all: vec![Repository::later(options)],
+            front: 0,
+        }
+    }
+
+    /// The engine of the one in front; blocks while it opens. And its root, where it was opened now.
+    pub(crate) fn engine(&mut self, news: &News) -> Result<(Arc<Engine>, Option<String>), Refusal> {
+        let front = &mut self.all[self.front];
+        if let Some(engine) = &front.engine {
+            return Ok((engine.clone(), None));
+        }
+        let engine = front.engine()?;
+        tell(news);
+        Ok((engine, front.root.clone()))
+    }
+
+    /// Whether this is the root of one of them.
+    pub(crate) fn has(&self, root: &str) -> bool {
+        self.at(root).is_some()
+    }
+
+    fn at(&self, root: &str) -> Option<usize> {
+        let is_it = |it: &Repository| it.root.as_deref() == Some(root);
+        self.all.iter().position(is_it)
+    }
+
+    /// Adds one behind the others, unless it is there already.
+    pub(crate) fn add(&mut self, mut it: Repository, news: &News) {
+        if it.root.as_deref().is_some_and(|root| self.has(root)) {
+            return;
+        }
+        go_behind(&mut it, news);
+        self.all.push(it);
+        tell(news);
+    }
+
+    /// Brings one in front. What was there outside of any repository is closed.
+    pub(crate) fn bring(&mut self, root: &str, news: &News) {
+        let Some(at) = self.at(root) else { return };
+        // One that nobody asked anything yet is a repository, too.
+        if let Err(refusal) = self.engine(news) {
+            tracing::warn!(%refusal, "the repository in front was never opened");
+        }
+        let before = std::mem::replace(&mut self.front, at);
+        self.all[at].behind = None;
+        if self.all[before].root.is_none() {
+            self.all.remove(before);
+            self.front -= usize::from(before < at);
+        } else if before != at {
+            go_behind(&mut self.all[before], news);
+        }
+        tell(news);
+    }
+
+    /// Closes one that is behind.
+    pub(crate) fn close(&mut self, root: &str, news: &News) {
+        if let Some(at) = self.at(root).filter(|it| *it != self.front) {
+            self.all.remove(at);
+            self.front -= usize::from(at < self.front);
+            tell(news);
+        }
+    }
+
+    /// All that are open.
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        let seen = |(at, it): (usize, &Repository)| {
+            let unseen = |it: &Behind| it.unseen.load(Ordering::Relaxed);
+            Some(Seen {
+                root: it.root.clone()?,
+                engine: it.engine.clone()?,
+                is_front: at == self.front,
+                unseen: it.behind.as_ref().map_or(0, unseen),
+            })
+        };
+        self.all.iter().enumerate().filter_map(seen).collect()
+    }
+}
+
+fn go_behind(it: &mut Repository, news: &News) {
+    let Some(engine) = &it.engine else { return };
+    match Behind::follow(engine, news.clone()) {
+        Ok(behind) => it.behind = Some(behind),
+        Err(refusal) => tracing::error!(root = ?it.root, %refusal, "its news are not counted"),
+    }
+}
+
+fn tell(news: &News) {
+    news.send_modify(|it| *it += 1);
+}
+
+pub(crate) fn status_of(engine: &Engine) -> Result<StatusReply, Refusal> {
+    match engine.handle(&Caller::User, Request::Status)? {
+        Reply::Status(status) => Ok(*status),
+        _ => Err(Refusal::new(
+            Code::Internal,
+            "the engine answered something else than its status",
+            "This is a defect of ours: please report it.",
+        )),
+    }
+}
