@@ -124,7 +124,7 @@ pub struct Recent {
     pub path: String,
     /// It is the one in front.
     #[serde(default)]
-    pub is_open: bool,
+    pub is_front: bool,
     /// Engrams that came while it was open behind another.
     #[serde(default)]
     pub unseen: u64,
@@ -148,7 +148,7 @@ pub struct OpenedReply {
 pub enum Handed {
     /// A link of another program.
     Link(String),
-    /// That the repository with this root is in front now.
+    /// The path of a repository that is to come in front.
     Repository(String),
 }
 

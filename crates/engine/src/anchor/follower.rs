@@ -40,15 +40,25 @@ const ENTRY: usize = 200;
 /// Entries that are read at once.
 const PAGE: usize = 1_000;
 
-/// Runs until its engine is gone.
+/// Runs until it is dropped.
 pub(crate) struct Following {
     _listener: Listener,
+    sender: Sender<Woken>,
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        // A follower that ended already hears nothing.
+        let _ = self.sender.send(Woken::Gone);
+    }
 }
 
 /// Why the follower woke.
 enum Woken {
     Bell,
     Tree(Stir),
+    /// Its engine is gone.
+    Gone,
 }
 
 impl Engine {
@@ -60,10 +70,11 @@ impl Engine {
             let _ = ring.send(Woken::Bell);
         })?;
         let _ = sender.send(Woken::Bell);
-        let engine = Arc::downgrade(self);
-        spawn("anchor", move || run(&engine, &sender, &woken))?;
+        let (engine, own) = (Arc::downgrade(self), sender.clone());
+        spawn("anchor", move || run(&engine, &own, &woken))?;
         Ok(Following {
             _listener: listener,
+            sender,
         })
     }
 
@@ -97,6 +108,7 @@ fn run(engine: &Weak<Engine>, sender: &Sender<Woken>, woken: &Receiver<Woken>) {
     let mut waits = 0;
     while let Ok(first) = woken.recv() {
         let pause = match first {
+            Woken::Gone => return,
             Woken::Bell if follower.is_some() => LATER,
             _ => SOON,
         };
@@ -252,7 +264,7 @@ impl Follower {
         }
         for it in heard {
             match it {
-                Woken::Bell => {}
+                Woken::Bell | Woken::Gone => {}
                 Woken::Tree(stir) => {
                     is_tree = true;
                     self.widen(stir)?;

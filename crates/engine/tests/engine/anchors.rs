@@ -1,7 +1,13 @@
 //! Pointer health: what a follower finds as the tree changes, what is found without one, and what
 //! that means for a claim.
 
-use std::{fs, path::PathBuf, process::Command, sync::mpsc::Receiver, time::Duration};
+use std::{
+    fs,
+    path::PathBuf,
+    process::Command,
+    sync::mpsc::Receiver,
+    time::{Duration, Instant},
+};
 
 use engram_engine::Subscription;
 use engram_model::{
@@ -224,6 +230,40 @@ fn a_process_that_stays_journals_what_became_of_evidence() {
         "evidence unchanged",
         "another process reads the same"
     );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn who_leaves_lets_another_follow() {
+    use std::os::unix::fs::MetadataExt;
+
+    let ground = Ground::new();
+    claim(&ground.open(), "There is something to follow", SPAN);
+    let stays = ground.open_at("repo", 2);
+    stays.0.follow().unwrap();
+    // To try the lock would be to hold it for a moment.
+    let is_lock = |it: &PathBuf| it.to_string_lossy().contains("/anchor-");
+    let is_held = |it: &fs::File| {
+        let held = format!(":{} ", it.metadata().unwrap().ino());
+        fs::read_to_string("/proc/locks").unwrap().contains(&held)
+    };
+    let begun = Instant::now();
+    let lock = loop {
+        let files = fs::read_dir(ground.home()).unwrap();
+        let lock = files.map(|it| it.unwrap().path()).find(is_lock);
+        let lock = lock.map(|it| fs::File::open(it).unwrap());
+        match lock.filter(is_held) {
+            Some(lock) => break lock,
+            None => assert!(begun.elapsed() < PATIENCE, "nobody follows"),
+        }
+    };
+    drop(stays);
+    // Nothing stirs, and it ends all the same.
+    let (send, free) = std::sync::mpsc::channel();
+    std::thread::spawn(move || send.send(lock.lock()));
+    free.recv_timeout(PATIENCE)
+        .expect("the follower lives on")
+        .unwrap();
 }
 
 #[test]
