@@ -66,42 +66,47 @@ pub(crate) async fn open_log(shell: State<'_, Shell>) -> Result<String, Refusal>
     editor::open(&place, &editor::Choice::here(home))
 }
 
-/// Repositories that were open before, and what is known of each.
+/// Repositories that are open or were before, and what is known of each.
 #[tauri::command]
 pub(crate) async fn repositories(shell: State<'_, Shell>) -> Result<Vec<Recent>, Refusal> {
-    let asked = Shell::clone(&shell);
-    shell
-        .run(move |_| {
-            let opened = asked.opened();
-            let recent = recent::read(asked.home()).into_iter();
-            let known = |it: Recent| match opened.iter().find(|seen| seen.root == it.path) {
+    let list = |shell: &Shell| {
+        let opened = shell.opened();
+        let mut all = recent::read(shell.home());
+        let is_known = |seen: &&Seen| all.iter().any(|it| it.path == seen.root);
+        let others: Vec<Recent> = opened
+            .iter()
+            .filter(|it| !is_known(it))
+            .map(about)
+            .collect();
+        for it in &mut all {
+            *it = match opened.iter().find(|seen| seen.root == it.path) {
                 Some(seen) => about(seen),
-                None => counted(status_of(asked.home(), &it.path), it),
+                None => counted(status_of(shell.home(), &it.path), it.clone()),
             };
-            Ok(recent.map(known).collect())
-        })
-        .await
+        }
+        all.extend(others);
+        Ok(all)
+    };
+    shell.blocking(list).await
 }
 
 /// Those that are open in the window, once there are other news than these.
 #[tauri::command]
 pub(crate) async fn opened(shell: State<'_, Shell>, after: u64) -> Result<OpenedReply, Refusal> {
     let news = shell.news(after).await;
-    let asked = Shell::clone(&shell);
-    shell
-        .run(move |_| {
-            Ok(OpenedReply {
-                news,
-                repositories: asked.opened().iter().map(about).collect(),
-            })
+    let list = move |shell: &Shell| {
+        Ok(OpenedReply {
+            news,
+            repositories: shell.opened().iter().map(about).collect(),
         })
-        .await
+    };
+    shell.blocking(list).await
 }
 
 /// What is known of a repository that is open in the window.
 fn about(seen: &Seen) -> Recent {
     let it = Recent {
-        is_open: seen.is_front,
+        is_front: seen.is_front,
         unseen: seen.unseen,
         ..recent::about(Path::new(&seen.root))
     };
@@ -126,15 +131,14 @@ fn counted(status: Result<StatusReply, Refusal>, mut it: Recent) -> Recent {
     it
 }
 
-/// Brings another repository in front: requests are about that one then.
+/// Brings a repository in front: requests are about that one then. Returns its root.
 #[tauri::command]
 pub(crate) async fn open_repository(
     shell: State<'_, Shell>,
     window: WebviewWindow,
     path: String,
-) -> Result<(), Refusal> {
-    let asked = Shell::clone(&shell);
-    let done = tauri::async_runtime::spawn_blocking(move || {
+) -> Result<String, Refusal> {
+    let bring = move |shell: &Shell| {
         let path = Path::new(&path);
         if !path.is_absolute() || !path.exists() {
             return Err(Refusal::new(
@@ -143,24 +147,21 @@ pub(crate) async fn open_repository(
                 "Write the whole path of a repository, from the root.",
             ));
         }
-        asked.bring(path).map(drop)
-    });
-    done.await.unwrap_or_else(|error| {
-        Err(Refusal::new(
-            Code::Internal,
-            format!("the repository could not be opened: {error}"),
-            "This is a defect of ours; the log says more.",
-        ))
-    })?;
-    window::name(&window, &shell);
-    Ok(())
+        let root = shell.bring(path)?;
+        window::name(&window, shell);
+        Ok(root)
+    };
+    shell.blocking(bring).await
 }
 
 /// Closes a repository behind the one in front.
 #[tauri::command]
 pub(crate) async fn close_repository(shell: State<'_, Shell>, path: String) -> Result<(), Refusal> {
-    shell.close(&path);
-    Ok(())
+    let close = move |shell: &Shell| {
+        shell.close(&path);
+        Ok(())
+    };
+    shell.blocking(close).await
 }
 
 /// Hands what other programs bring to the page, from now on.

@@ -70,7 +70,7 @@ pub(crate) async fn subscribe(shell: State<'_, Shell>, after: u64) -> Result<(),
                 }
             };
             let subscription = engine.subscribe(after, send)?;
-            keeper.keep(subscription, Arc::new(Mutex::new(coming)));
+            keeper.keep(engine, subscription, Arc::new(Mutex::new(coming)));
             Ok(())
         })
         .await

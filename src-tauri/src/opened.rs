@@ -2,7 +2,7 @@
 //! requests are about, and others behind it, which are followed as well and whose news are counted.
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -21,6 +21,8 @@ pub(crate) struct Opened {
     /// Never empty; `front` is within it.
     all: Vec<Repository>,
     front: usize,
+    /// Roots of those that were open when the window was closed, and are not yet again.
+    closed: Vec<PathBuf>,
 }
 
 /// One of them.
@@ -106,23 +108,29 @@ pub(crate) struct Seen {
 }
 
 impl Opened {
-    /// With one in front, which is opened when it is first needed.
-    pub(crate) fn new(options: Options) -> Self {
+    /// With one in front, which is opened when it is first needed, and those that are to be opened again.
+    pub(crate) fn new(options: Options, closed: Vec<PathBuf>) -> Self {
         Self {
             all: vec![Repository::later(options)],
             front: 0,
+            closed,
         }
     }
 
     /// The engine of the one in front; blocks while it opens. And its root, where it was opened now.
-    pub(crate) fn engine(&mut self, news: &News) -> Result<(Arc<Engine>, Option<String>), Refusal> {
+    pub(crate) fn engine(&mut self) -> Result<(Arc<Engine>, Option<String>), Refusal> {
         let front = &mut self.all[self.front];
         if let Some(engine) = &front.engine {
             return Ok((engine.clone(), None));
         }
         let engine = front.engine()?;
-        tell(news);
         Ok((engine, front.root.clone()))
+    }
+
+    /// Whether this is the engine of the one in front.
+    pub(crate) fn is_front(&self, engine: &Arc<Engine>) -> bool {
+        let front = &self.all[self.front].engine;
+        front.as_ref().is_some_and(|it| Arc::ptr_eq(it, engine))
     }
 
     /// Whether this is the root of one of them.
@@ -142,16 +150,20 @@ impl Opened {
         }
         go_behind(&mut it, news);
         self.all.push(it);
-        tell(news);
+    }
+
+    /// Takes the next of those that are to be opened again.
+    pub(crate) fn next_closed(&mut self) -> Option<PathBuf> {
+        (!self.closed.is_empty()).then(|| self.closed.remove(0))
     }
 
     /// Brings one in front. What was there outside of any repository is closed.
     pub(crate) fn bring(&mut self, root: &str, news: &News) {
-        let Some(at) = self.at(root) else { return };
         // One that nobody asked anything yet is a repository, too.
-        if let Err(refusal) = self.engine(news) {
+        if let Err(refusal) = self.engine() {
             tracing::warn!(%refusal, "the repository in front was never opened");
         }
+        let Some(at) = self.at(root) else { return };
         let before = std::mem::replace(&mut self.front, at);
         self.all[at].behind = None;
         if self.all[before].root.is_none() {
@@ -160,16 +172,25 @@ impl Opened {
         } else if before != at {
             go_behind(&mut self.all[before], news);
         }
-        tell(news);
     }
 
     /// Closes one that is behind.
-    pub(crate) fn close(&mut self, root: &str, news: &News) {
+    pub(crate) fn close(&mut self, root: &str) {
+        self.closed.retain(|it| it.as_path() != Path::new(root));
         if let Some(at) = self.at(root).filter(|it| *it != self.front) {
             self.all.remove(at);
             self.front -= usize::from(at < self.front);
-            tell(news);
         }
+    }
+
+    /// The roots of all that are open, or are to be again.
+    pub(crate) fn roots(&self) -> Vec<PathBuf> {
+        let open = self.all.iter().filter_map(|it| it.root.as_ref());
+        let mut roots: Vec<PathBuf> = open.map(PathBuf::from).collect();
+        let closed = self.closed.iter().filter(|it| !roots.contains(it)).cloned();
+        let closed: Vec<PathBuf> = closed.collect();
+        roots.extend(closed);
+        roots
     }
 
     /// All that are open.
@@ -195,7 +216,8 @@ fn go_behind(it: &mut Repository, news: &News) {
     }
 }
 
-fn tell(news: &News) {
+/// Says that something changed among them.
+pub(crate) fn tell(news: &News) {
     news.send_modify(|it| *it += 1);
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn about(path: &Path) -> Recent {
             .file_name()
             .map_or_else(|| "/".to_owned(), |it| it.to_string_lossy().into_owned()),
         path: path.display().to_string(),
-        is_open: false,
+        is_front: false,
         unseen: 0,
         holding: None,
     }

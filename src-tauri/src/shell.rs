@@ -15,7 +15,7 @@ use tauri::{
 use tokio::sync::watch;
 
 use crate::{
-    opened::{News, Opened, Repository, Seen, status_of},
+    opened::{News, Opened, Repository, Seen, status_of, tell},
     recent,
 };
 
@@ -30,6 +30,8 @@ pub(crate) struct Shell(Arc<Inner>);
 struct Inner {
     home: PathBuf,
     opened: Mutex<Opened>,
+    /// Held while another one is opened, brought in front or closed; then the others.
+    changing: Mutex<()>,
     /// Changes with each change among them.
     news: News,
     /// Where it goes once the page listens, and what came before.
@@ -43,7 +45,8 @@ impl Shell {
     pub(crate) fn new(options: Options) -> Self {
         Self(Arc::new(Inner {
             home: options.home.clone(),
-            opened: Mutex::new(Opened::new(options)),
+            opened: Mutex::new(Opened::new(options.clone(), recent::opened(&options.home))),
+            changing: Mutex::default(),
             news: News::new(watch::Sender::new(1)),
             handed: Mutex::default(),
             subscription: Mutex::new(None),
@@ -68,8 +71,16 @@ impl Shell {
         &self,
         work: impl FnOnce(&Arc<Engine>) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
+        self.blocking(move |shell| work(&shell.engine()?)).await
+    }
+
+    /// The same for work that may need no engine.
+    pub(crate) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Self) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
         let shell = self.clone();
-        let done = tauri::async_runtime::spawn_blocking(move || work(&shell.engine()?)).await;
+        let done = tauri::async_runtime::spawn_blocking(move || work(&shell)).await;
         done.unwrap_or_else(|_| {
             Err(Refusal::new(
                 Code::Internal,
@@ -81,16 +92,18 @@ impl Shell {
 
     /// The engine of the repository in front; blocks while it opens.
     pub(crate) fn engine(&self) -> Result<Arc<Engine>, Refusal> {
-        let (engine, new) = lock(&self.0.opened).engine(&self.0.news)?;
+        let (engine, new) = lock(&self.0.opened).engine()?;
         if let Some(root) = new {
             recent::remember(self.home(), Path::new(&root));
+            tell(&self.0.news);
         }
         Ok(engine)
     }
 
-    /// Brings a repository in front; the one before stays there where this cannot be opened, and
-    /// stays open behind it else. Returns its root.
+    /// Brings a repository in front, which is opened where it is not; the one before stays open behind
+    /// it. Returns its root.
     pub(crate) fn bring(&self, repo: &Path) -> Result<String, Refusal> {
+        let changing = lock(&self.0.changing);
         let known = repo.to_str().filter(|it| lock(&self.0.opened).has(it));
         let root = match known {
             Some(root) => root.to_owned(),
@@ -103,7 +116,7 @@ impl Shell {
             *lock(&self.0.subscription) = None;
             opened.bring(&root, &self.0.news);
         }
-        self.keep_opened();
+        self.changed(changing);
         Ok(root)
     }
 
@@ -116,26 +129,40 @@ impl Shell {
 
     /// Closes a repository behind the one in front.
     pub(crate) fn close(&self, root: &str) {
-        lock(&self.0.opened).close(root, &self.0.news);
-        self.keep_opened();
+        let changing = lock(&self.0.changing);
+        lock(&self.0.opened).close(root);
+        self.changed(changing);
     }
 
     /// Opens the repositories that were open when the window was closed, behind the one in front.
     pub(crate) fn reopen(&self) {
-        for path in recent::opened(self.home()) {
-            let is_open = |it: &str| lock(&self.0.opened).has(it);
-            if path.to_str().is_some_and(is_open) {
-                continue;
-            }
-            if let Err(refusal) = self.add(&path) {
+        loop {
+            let changing = lock(&self.0.changing);
+            let Some(path) = lock(&self.0.opened).next_closed() else {
+                return;
+            };
+            if let Err(refusal) = self.reopen_one(&path) {
                 tracing::warn!(path = %path.display(), %refusal, "not opened again");
             }
+            self.changed(changing);
         }
     }
 
-    fn keep_opened(&self) {
-        let roots = self.opened().into_iter().map(|it| it.root.into());
-        recent::keep_opened(self.home(), &roots.collect::<Vec<_>>());
+    fn reopen_one(&self, path: &Path) -> Result<(), Refusal> {
+        // It may be the one in front.
+        self.engine()?;
+        let is_open = |it: &str| lock(&self.0.opened).has(it);
+        match path.to_str().is_some_and(is_open) {
+            true => Ok(()),
+            false => self.add(path).map(drop),
+        }
+    }
+
+    /// Keeps which are open, and tells the page of it.
+    fn changed(&self, _changing: MutexGuard<'_, ()>) {
+        let roots = lock(&self.0.opened).roots();
+        recent::keep_opened(self.home(), &roots);
+        tell(&self.0.news);
     }
 
     /// All that are open.
@@ -179,9 +206,13 @@ impl Shell {
         status_of(&*self.engine()?)
     }
 
-    /// The page has one subscription: another one takes the place of the first.
-    pub(crate) fn keep(&self, subscription: Subscription, coming: Coming) {
-        *lock(&self.0.subscription) = Some((subscription, coming));
+    /// The page has one subscription: another one takes the place of the first. One to a repository
+    /// that is not in front any more is not kept.
+    pub(crate) fn keep(&self, engine: &Arc<Engine>, subscription: Subscription, coming: Coming) {
+        let opened = lock(&self.0.opened);
+        if opened.is_front(engine) {
+            *lock(&self.0.subscription) = Some((subscription, coming));
+        }
     }
 
     /// What came to the page by its subscription, once there is anything. One that ended by itself is
@@ -251,8 +282,9 @@ mod tests {
         });
         let subscribe = || {
             let (sender, coming) = channel(1);
-            let subscription = shell.engine().unwrap().subscribe(0, |_| ()).unwrap();
-            shell.keep(subscription, Arc::new(AsyncMutex::new(coming)));
+            let engine = shell.engine().unwrap();
+            let subscription = engine.subscribe(0, |_| ()).unwrap();
+            shell.keep(&engine, subscription, Arc::new(AsyncMutex::new(coming)));
             sender
         };
         let mut context = Context::from_waker(Waker::noop());

@@ -155,13 +155,7 @@ pub(crate) fn name(window: &WebviewWindow, shell: &Shell) {
 /// Does what a later start was asked for, in this window.
 fn take(window: &WebviewWindow, shell: &Shell, asked: Asked) {
     if let Some(repo) = asked.repo {
-        match shell.bring(&repo) {
-            Ok(root) => {
-                name(window, shell);
-                shell.hand(Handed::Repository(root));
-            }
-            Err(refusal) => tracing::warn!(%refusal, "the repository of a later start"),
-        }
+        shell.hand(Handed::Repository(repo.display().to_string()));
     }
     if let Some(link) = asked.link {
         shell.hand(Handed::Link(link));

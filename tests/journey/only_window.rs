@@ -130,7 +130,7 @@ fn several_repositories_are_open_at_once() {
     window.control('k');
     window.find("[data-testid=palette-input]");
     window.keys("shop");
-    window.wait("document.querySelector('[data-testid=palette-option][aria-selected=true]')?.textContent === 'shop'");
+    window.wait("document.querySelector('[data-testid=palette-option][aria-selected=true]')?.textContent.startsWith('shop/')");
     window.keys(ENTER);
     window.wait(&read(&other.ids[0]));
     opened("behind 3, front ");
@@ -138,6 +138,28 @@ fn several_repositories_are_open_at_once() {
     window.wait(&read(&shop.ids[3]));
     opened("front , behind ");
     window.shot("several");
+    // Who goes to and fro in haste arrives at the last, with nothing of another in it.
+    window.keys("[");
+    window.wait(&read(&other.ids[0]));
+    let haste = "const [to] = arguments; const all = [...document.querySelectorAll('[data-testid=opened]')];
+         for (let times = 0; times < 5; times++) { all[0].click(); all[1].click(); all[to].click(); }";
+    for (to, says, id, count) in [
+        (0, "front , behind ", &shop.ids[3], 2),
+        (1, "behind 3, front ", &other.ids[0], 1),
+    ] {
+        window.script(haste, json!([to]));
+        opened(says);
+        window.wait(&read(id));
+        window.wait(&rows(count));
+    }
+    // What is said in the one in front comes live, and is nothing new of the one behind.
+    let engram = Engram::of(dir.path(), &other.home, &other.repo);
+    engram.put(
+        dir.path(),
+        &[json!({"claim": "Said in front.", "pointers": ["repo:src/retry.rs@HEAD"]})],
+    );
+    window.wait(&rows(2));
+    opened("behind 3, front ");
     // They are open when the window is opened again, until they are closed.
     drop(window);
     let window = open_with(dir.path(), &shop, &editor);
@@ -145,18 +167,46 @@ fn several_repositories_are_open_at_once() {
     opened("front , behind ");
     window.control('o');
     window.press_on(Hand::Keys, "repository-close");
-    window.wait("!document.querySelector('[data-testid=opened]')");
-    window.wait("!document.querySelector('[data-testid=repository-close]')");
-    assert_eq!(
-        window.count("[data-testid=repository]"),
-        2,
-        "it is known still"
-    );
-    drop(window);
-    let window = open_with(dir.path(), &shop, &editor);
+    window.wait("!document.querySelector('[data-testid=opened], [data-testid=repository-close]')");
+    window.wait_moved("document.activeElement.dataset.testid === 'repository'");
+    assert_eq!(window.count("[data-testid=repository]"), 2, "it is known");
+    let kept = fs::read_to_string(shop.home.join("opened.json")).unwrap();
+    let kept: Vec<String> = serde_json::from_str(&kept).unwrap();
+    assert_eq!(kept, [format!("{}/", shop.repo.display())]);
+}
+
+#[test]
+fn a_repository_that_cannot_be_read_is_left_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let other = other(dir.path(), &shop.home);
+    let (window, _editor) = open(dir.path(), &shop);
     window.control('o');
-    window.wait("document.querySelectorAll('[data-testid=repository]').length === 2");
-    assert_eq!(window.count("[data-testid=opened]"), 0);
+    window.find("[data-testid=repository]");
+    window.keys(&format!("{}{ENTER}", other.repo.display()));
+    window.wait(&read(&other.ids[0]));
+    // Brought in front by its own path, it stays as it is.
+    window.control('o');
+    window.find("[data-testid=repository]");
+    window.keys(&format!("{}{ENTER}", other.repo.display()));
+    window.wait("!document.querySelector('dialog[open]')");
+    window.wait(&read(&other.ids[0]));
+    let behind = "[data-testid=opened]:not([aria-current])";
+    window.click(behind);
+    window.wait(&read(&shop.ids[7]));
+    fs::rename(other.repo.join(".git"), other.repo.join("git")).unwrap();
+    window.click(behind);
+    window.find("[data-testid=failure]");
+    window.click(behind);
+    window.wait(&read(&shop.ids[7]));
+    // One that is gone has a cross in the list.
+    fs::remove_dir_all(&other.repo).unwrap();
+    window.click(behind);
+    window.find("[data-testid=notice].error");
+    window.wait(&read(&shop.ids[7]));
+    window.control('o');
+    window.click("[data-testid=repository-close]");
+    window.wait("!document.querySelector('[data-testid=opened], [data-testid=repository-close]')");
 }
 
 #[test]

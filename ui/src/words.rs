@@ -435,7 +435,7 @@ mod tests {
         let mut it = Recent {
             name: "shop".to_owned(),
             path: "/code/shop/".to_owned(),
-            is_open: false,
+            is_front: false,
             unseen: 1_200,
             holding: Some((9, 1)),
         };

@@ -192,8 +192,8 @@ impl Backend {
         }
     }
 
-    /// Makes another repository the one that requests are about.
-    pub(crate) async fn open_repository(&self, path: &str) -> Result<(), Refusal> {
+    /// Makes another repository the one that requests are about; returns its root.
+    pub(crate) async fn open_repository(&self, path: &str) -> Result<String, Refusal> {
         #[derive(Serialize)]
         struct Args<'a> {
             path: &'a str,

@@ -75,6 +75,13 @@ pub(crate) fn focus_on(element: Option<Element>) {
     }
 }
 
+/// Gives the focus to what stands before the one that was pressed, which goes away.
+pub(crate) fn focus_before(event: &web_sys::Event) {
+    let pressed = event.current_target();
+    let pressed = pressed.and_then(|it| it.dyn_into::<Element>().ok());
+    focus_on(pressed.and_then(|it| it.previous_element_sibling()));
+}
+
 /// What an event came from.
 pub(crate) fn target<T: JsCast>(event: &web_sys::Event) -> Option<T> {
     event.target().and_then(|it| it.dyn_into().ok())

@@ -59,7 +59,7 @@ impl App {
         };
         let next = untrack(|| self.neighbour(id));
         spawn_local(async move {
-            match self.backend().change(request).await {
+            match self.change(request).await {
                 Ok(Reply::Put(stored)) => {
                     self.say(done, "", false);
                     let to = match (self.is_drift_now(), next) {

@@ -26,7 +26,7 @@ pub(crate) fn FirstRun() -> impl IntoView {
     let load = move |_| {
         busy.set(true);
         spawn_local(async move {
-            match app.backend().change(Request::LoadSample).await {
+            match app.change(Request::LoadSample).await {
                 Ok(Reply::Sample(sample)) => {
                     sample.ids.last().into_iter().for_each(|it| app.select(*it))
                 }
@@ -96,7 +96,7 @@ pub(crate) fn SampleNote() -> impl IntoView {
     let is_here = Memo::new(move |_| app.feed.with(|feed| feed.iter().any(|it| is_sample(it))));
     let remove = move |_| {
         spawn_local(async move {
-            match app.backend().change(Request::RemoveSample).await {
+            match app.change(Request::RemoveSample).await {
                 Ok(_) => app.say("The sample is gone", "", false),
                 Err(refusal) => app.complain(refusal),
             }

@@ -12,11 +12,11 @@ use super::{
 use crate::{route::author_name, words};
 
 async fn read(app: App, id: EngramId) -> Result<(Vec<Engram>, Vec<Voice>), Refusal> {
-    let versions = match app.backend().read(Request::History(id)).await? {
+    let versions = match app.read(Request::History(id)).await? {
         Reply::History(versions) => versions,
         _ => return Err(strange(&"not a history")),
     };
-    match app.backend().read(Request::Voices(id)).await? {
+    match app.read(Request::Voices(id)).await? {
         Reply::Voices(voices) => Ok((versions, voices)),
         _ => Err(strange(&"not voices")),
     }

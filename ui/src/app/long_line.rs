@@ -24,7 +24,7 @@ pub(crate) fn LongLine(
             from: from.get(),
         };
         async move {
-            match app.backend().read(Request::Line(view)).await? {
+            match app.read(Request::Line(view)).await? {
                 Reply::Line(part) => Ok(part),
                 _ => Err(strange(&"not a line")),
             }

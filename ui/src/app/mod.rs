@@ -1,6 +1,7 @@
 //! The part that runs in a web view: start, panics, keys, and the frame around the panes.
 
 mod act;
+mod ask;
 mod backend;
 mod code;
 mod detail;
@@ -235,7 +236,7 @@ fn follow_page(app: App) {
     });
 }
 
-/// Back and forward lead through the filters that were chosen.
+/// Back and forward lead through what was shown, in other repositories too.
 fn follow_address(app: App) {
     let went = window_event_listener(ev::popstate, move |event| {
         app.follow_history(event.state().as_string());

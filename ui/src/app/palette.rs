@@ -100,8 +100,10 @@ fn find(app: App, query: &str) -> Vec<Found> {
         .filter(|it| it.id != "palette" && app.holds(it))
         .map(Target::Command);
     let acts = best(acts.filter_map(fit).collect(), ALL);
-    let others = app.opened.get_untracked().into_iter();
-    let others = others.filter(|it| !it.is_open).map(Target::Repository);
+    let others = app.repositories.opened.get_untracked().into_iter();
+    let front = app.root();
+    let is_behind = |it: &Recent| front.as_ref() != Some(&it.path);
+    let others = others.filter(is_behind).map(Target::Repository);
     let others = best(others.filter_map(fit).collect(), ALL);
     let rows = match query.trim().is_empty() {
         true => Vec::new(),
@@ -216,11 +218,9 @@ fn option(
     let aside = match &it.target {
         Target::Command(it) => it.keys.first().map(|chord| keycaps(chord).into_any()),
         Target::Engram(it) => Some(view! { <small>{words::author(it)}</small> }.into_any()),
-        Target::Repository(it) => Some(
-            (it.unseen > 0)
-                .then(|| view! { <small>{words::thousands(it.unseen)}" new"</small> })
-                .into_any(),
-        ),
+        Target::Repository(it) => {
+            Some(view! { <small>{words::visible(&it.path)}</small> }.into_any())
+        }
         Target::View(_) => None,
     };
     view! {

@@ -1,72 +1,164 @@
 //! Repositories: those that are open in this window, those that were before, and any other by its path;
 //! and what other programs hand to the window.
 
-use std::time::Duration;
+use std::{collections::HashMap, time::Duration};
 
-use engram_model::{Handed, Recent};
+use engram_model::{Handed, ProjectStatus, Recent};
 use leptos::{ev, html, prelude::*, task::spawn_local};
 
 use super::{
     dom,
     icons::Icon,
     overlay::{Heading, Modal},
-    state::{App, Link, Over, Phase},
+    state::{App, Over, Phase},
 };
-use crate::{feed::Feed, route::Route, words};
+use crate::{route::Route, words};
 
 /// While many news come from a repository behind, they are shown this often.
 const PAUSE: Duration = Duration::from_millis(500);
+/// And so often it is tried again to hear of them.
+const LONG_PAUSE: Duration = Duration::from_secs(5);
+
+/// What the page knows of the repositories.
+#[derive(Clone, Copy)]
+pub(crate) struct Known {
+    /// Those that are open in this window.
+    pub(crate) opened: RwSignal<Vec<Recent>>,
+    /// The root of the one in front; none outside of a repository.
+    pub(crate) front: RwSignal<Option<String>>,
+    /// How often another came in front.
+    turns: StoredValue<u64>,
+    /// The one that is to come in front.
+    wanted: StoredValue<Option<Wanted>>,
+    is_switching: StoredValue<bool>,
+    /// Where a link leads in the one that is on its way.
+    link: StoredValue<Option<String>>,
+    /// Where the person was in each: the query of the address.
+    places: StoredValue<HashMap<String, String>>,
+}
+
+/// A repository that is to come in front.
+#[derive(Clone, Debug)]
+struct Wanted {
+    path: String,
+    /// The address says already where the person begins there; where they were, otherwise.
+    is_addressed: bool,
+}
+
+impl Known {
+    pub(super) fn new() -> Self {
+        Self {
+            opened: RwSignal::new(Vec::new()),
+            front: RwSignal::new(None),
+            turns: StoredValue::new(0),
+            wanted: StoredValue::new(None),
+            is_switching: StoredValue::new(false),
+            link: StoredValue::new(None),
+            places: StoredValue::new(HashMap::new()),
+        }
+    }
+
+    /// Which of them is in front, counted from the first.
+    pub(super) fn turn(self) -> u64 {
+        self.turns.get_value()
+    }
+
+    /// Whether another one is on its way.
+    pub(super) fn is_switching(self) -> bool {
+        self.is_switching.get_value()
+    }
+
+    /// Keeps what was read of the one in front.
+    pub(super) fn show(self, project: Option<&ProjectStatus>) {
+        self.front.set(project.and_then(|it| it.root.clone()));
+    }
+
+    /// Keeps where the person is in the one in front.
+    pub(super) fn keep_place(self, query: String) {
+        if let Some(root) = self.front.get_untracked() {
+            self.places.update_value(|it| drop(it.insert(root, query)));
+        }
+    }
+}
 
 impl App {
     /// Another repository is in front: of the one before nothing is left but its place.
     fn begin_anew(self) {
-        self.live.set_value(None);
-        self.begin_list();
-        self.phase.set(Phase::Loading);
-        self.link.set(Link::Connecting);
-        self.feed.set(Feed::default());
-        self.selected.set(None);
-        self.visited.set(None);
-        self.expanded.set(None);
-        self.closing.set(None);
-        self.facets.set(None);
-        self.at_top.set(true);
+        self.repositories.turns.update_value(|it| *it += 1);
+        self.forget();
         self.start();
     }
 
     /// The root of the repository in front.
     pub(crate) fn root(self) -> Option<String> {
-        self.status
-            .with_untracked(|it| it.as_ref()?.project.as_ref()?.root.clone())
-    }
-
-    /// Goes where the person was in a repository that came in front.
-    fn go_back_to(self, root: &str) {
-        let place = self.places.with_value(|it| it.get(root).cloned());
-        dom::set_query(&place.unwrap_or_default(), true, Some(root));
-        self.begin_anew();
+        self.repositories.front.get_untracked()
     }
 
     /// What the shell hands on.
     pub(crate) fn follow_handed(self, it: &Handed) {
         match it {
             Handed::Link(link) => self.follow_link(link),
-            Handed::Repository(root) => self.go_back_to(root),
+            Handed::Repository(path) => self.open_repository(path.clone()),
         }
     }
 
     /// Goes back or forward, to another repository too.
     pub(crate) fn follow_history(self, root: Option<String>) {
-        let other = root.filter(|it| self.root().as_ref() != Some(it));
-        let Some(root) = other.filter(|_| self.backend().switches_repositories()) else {
-            return self.follow_address();
-        };
+        match root.filter(|it| self.root().as_ref() != Some(it)) {
+            Some(root) if self.backend().switches_repositories() => {
+                self.bring(root, true);
+            }
+            _ => self.follow_address(),
+        }
+    }
+
+    /// Brings a repository in front.
+    pub(crate) fn open_repository(self, path: String) {
+        match self.root().as_ref() == Some(&path) && !self.repositories.is_switching() {
+            true => self.over.set(None),
+            false => self.bring(path, false),
+        }
+    }
+
+    /// Brings repositories in front one after the other, and shows the last one that was wanted.
+    fn bring(self, path: String, is_addressed: bool) {
+        let known = self.repositories;
+        known.wanted.set_value(Some(Wanted { path, is_addressed }));
+        if known.is_switching() {
+            return;
+        }
+        known.is_switching.set_value(true);
         spawn_local(async move {
-            match self.backend().open_repository(&root).await {
-                Ok(()) => self.begin_anew(),
-                Err(refusal) => self.complain(refusal),
+            let mut brought = None;
+            while let Some(wanted) = known.wanted.try_update_value(Option::take).flatten() {
+                match self.backend().open_repository(&wanted.path).await {
+                    Ok(root) => brought = Some((root, wanted.is_addressed)),
+                    Err(refusal) => self.complain(refusal),
+                }
+            }
+            known.is_switching.set_value(false);
+            let link = known.link.try_update_value(Option::take).flatten();
+            match (brought, link) {
+                (Some((root, is_addressed)), link) => self.begin_in(root, is_addressed, link),
+                (None, Some(query)) => self.go_to_address(&query),
+                (None, None) => {}
             }
         });
+    }
+
+    fn begin_in(self, root: String, is_addressed: bool, link: Option<String>) {
+        let place = self.repositories.places;
+        let place = place.with_value(|it| it.get(&root).cloned());
+        if link.is_some() || !is_addressed {
+            let query = link.or(place).unwrap_or_default();
+            dom::set_query(&query, true, Some(&root));
+        }
+        let name = root.trim_end_matches('/').rsplit('/').next();
+        let name = words::visible(name.unwrap_or_default());
+        self.announcement.set(format!("{name} is in front"));
+        self.over.set(None);
+        self.repositories.front.set(Some(root));
+        self.begin_anew();
     }
 
     /// Hears of the repositories that are open in this window, for as long as the page lives.
@@ -75,13 +167,17 @@ impl App {
             return;
         }
         spawn_local(async move {
-            match self.backend().opened(after).await {
+            let (after, pause) = match self.backend().opened(after).await {
                 Ok(it) => {
-                    self.opened.set(it.repositories);
-                    set_timeout(move || self.follow_opened(it.news), PAUSE);
+                    self.repositories.opened.set(it.repositories);
+                    (it.news, PAUSE)
                 }
-                Err(refusal) => self.complain(refusal),
-            }
+                Err(refusal) => {
+                    dom::log(&refusal.to_string());
+                    (after, LONG_PAUSE)
+                }
+            };
+            set_timeout(move || self.follow_opened(after), pause);
         });
     }
 
@@ -96,34 +192,27 @@ impl App {
 
     /// Goes where a link leads; one that is not understood is left alone.
     pub(crate) fn follow_link(self, link: &str) {
-        match Route::query_of_link(link) {
-            Some(query) => {
-                self.over.set(None);
-                dom::set_query(&query, true, self.root().as_deref());
-                self.follow_address();
-            }
-            None => self.say(
+        let Some(query) = Route::query_of_link(link) else {
+            return self.say(
                 "This link leads nowhere in Engram",
                 "A link is engram://engram/ID, engram://feed or engram://drift, with a filter behind a ?.",
                 true,
-            ),
+            );
+        };
+        self.over.set(None);
+        match self.repositories.is_switching() {
+            true => self.repositories.link.set_value(Some(query)),
+            false => self.go_to_address(&query),
         }
     }
 
-    /// Brings another repository in front.
-    pub(crate) fn open_repository(self, path: String) {
-        if self.root().as_ref() == Some(&path) {
-            return self.over.set(None);
+    fn go_to_address(self, query: &str) {
+        dom::set_query(query, true, self.root().as_deref());
+        match self.phase.get_untracked() {
+            Phase::Ready => self.follow_address(),
+            // What is on its way was asked for another address.
+            Phase::Loading | Phase::Failed(_) => self.begin_anew(),
         }
-        spawn_local(async move {
-            match self.backend().open_repository(&path).await {
-                Ok(()) => {
-                    self.over.set(None);
-                    self.go_back_to(&path);
-                }
-                Err(refusal) => self.complain(refusal),
-            }
-        });
     }
 }
 
@@ -174,23 +263,24 @@ fn Choice() -> impl IntoView {
     };
     let row = move |it: Recent| {
         let path = it.path.clone();
-        let closes = (!it.is_open
-            && app
-                .opened
-                .with(|all| all.iter().any(|open| open.path == it.path)))
-        .then(|| {
-            (
-                it.path.clone(),
-                format!("Close {}", words::visible(&it.name)),
-            )
+        let (own, title) = (
+            it.path.clone(),
+            format!("Close {}", words::visible(&it.name)),
+        );
+        // The row stays when it is closed.
+        let is_behind = Memo::new(move |_| {
+            let known = app.repositories;
+            let is_open = known.opened.with(|all| all.iter().any(|it| it.path == own));
+            is_open && known.front.with(|front| front.as_ref() != Some(&own))
         });
+        let closed = it.path.clone();
         view! {
             <li>
-                <button class="repository" data-testid="repository" data-path=it.path.clone() aria-current=it.is_open.then_some("true")
+                <button class="repository" data-testid="repository" data-path=it.path.clone() aria-current=it.is_front.then_some("true")
                     on:click=move |_| app.open_repository(path.clone())>
                     {Icon::Repository.draw()}
                     <b>{words::visible(&it.name)}</b>" "<span class="place">{words::visible(&it.path)}</span>" "
-                    {it.is_open.then(|| view! { <small>"in front"</small>" " })}
+                    {it.is_front.then(|| view! { <small>"in front"</small>" " })}
                     {it.holding.map(|(engrams, drifted)| view! {
                         <span class="counts">
                             {(it.unseen > 0).then(|| view! { <span class="word">{words::thousands(it.unseen)}" new"</span>" " })}
@@ -199,9 +289,12 @@ fn Choice() -> impl IntoView {
                         </span>
                     })}
                 </button>
-                {closes.map(|(path, title)| view! {
-                    <button class="plain aside" data-testid="repository-close" aria-label=title.clone() title=title
-                        on:click=move |_| app.close_repository(path.clone())>{Icon::Close.draw()}</button>
+                {move || is_behind.get().then(|| {
+                    let (path, title) = (closed.clone(), title.clone());
+                    view! {
+                        <button class="plain aside" data-testid="repository-close" aria-label=title.clone() title=title
+                            on:click=move |event| { dom::focus_before(&event); app.close_repository(path.clone()); }>{Icon::Close.draw()}</button>
+                    }
                 })}
             </li>
         }

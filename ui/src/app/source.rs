@@ -114,7 +114,7 @@ async fn read(app: App, pointer: Pointer, soon: bool) -> Loaded {
         context: CONTEXT,
         soon,
     };
-    match app.backend().read(Request::Source(view)).await? {
+    match app.read(Request::Source(view)).await? {
         Reply::Source(source) => Ok(Arc::from(source)),
         _ => Err(strange(&"not a source")),
     }
@@ -305,7 +305,7 @@ fn is_of_commit(pointer: &Pointer) -> bool {
 /// None where there is no tree to compare with.
 async fn read_standing(app: App, pointer: Pointer) -> Option<Arc<Standing>> {
     let request = Request::Standing(PointerInput::from(pointer));
-    match app.backend().read(request).await {
+    match app.read(request).await {
         Ok(Reply::Standing(standing)) => Some(Arc::from(standing)),
         Ok(_) => None,
         Err(refusal) => {
@@ -352,7 +352,7 @@ fn Blamed(pointer: Pointer) -> impl IntoView {
     let asked = StoredValue::new(pointer);
     let blame = LocalResource::new(move || {
         let request = Request::Blame(PointerInput::from(asked.get_value()));
-        async move { app.backend().read(request).await }
+        async move { app.read(request).await }
     });
     let most = RwSignal::new(PARTS);
     let rows = move |blame: Blame| {

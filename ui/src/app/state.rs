@@ -1,16 +1,17 @@
 //! What the window knows and what it can do: signals, and the actions that change them.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use engram_model::{
-    Code, Engram, EngramId, Facets, Feed as FeedRequest, FeedPage, Filter, Recent, Refusal, Reply,
-    Request, Settings, SourceReply, StatusReply,
+    Code, Engram, EngramId, Facets, Feed as FeedRequest, Filter, Refusal, Reply, Request, Settings,
+    SourceReply, StatusReply,
 };
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{
-    backend::{Backend, News, Subscription, strange},
+    backend::{Backend, News, Subscription},
     dom, filter, menu,
+    repositories::Known,
 };
 use crate::{
     feed::{Feed, MOST},
@@ -151,10 +152,7 @@ pub(crate) struct App {
     pub(crate) over: RwSignal<Option<Over>>,
     /// Where the menu of the selected engram is open.
     pub(crate) menu: RwSignal<Option<menu::Place>>,
-    /// The repositories that are open in this window.
-    pub(crate) opened: RwSignal<Vec<Recent>>,
-    /// Where the person was in each of them: the query of the address.
-    pub(super) places: StoredValue<HashMap<String, String>>,
+    pub(crate) repositories: Known,
     pub(crate) settings: RwSignal<Settings>,
     pub(crate) list_width: RwSignal<Option<u32>>,
     /// The row whose whole claim is shown.
@@ -201,8 +199,7 @@ impl App {
             lost_at: RwSignal::new(None),
             over: RwSignal::new(None),
             menu: RwSignal::new(None),
-            opened: RwSignal::new(Vec::new()),
-            places: StoredValue::new(HashMap::new()),
+            repositories: Known::new(),
             settings: RwSignal::new(Settings::default()),
             list_width: RwSignal::new(None),
             expanded: RwSignal::new(None),
@@ -225,12 +222,38 @@ impl App {
     /// Reads the first page and follows the journal from there.
     pub(crate) fn start(self) {
         spawn_local(async move {
-            self.read_settings().await;
+            self.for_front(self.read_settings()).await;
             match self.first_page().await {
                 Ok(()) => self.connect(),
                 Err(refusal) => self.phase.set(Phase::Failed(refusal)),
             }
         });
+    }
+
+    /// Knows nothing any more of the repository that was in front.
+    pub(super) fn forget(self) {
+        self.live.set_value(None);
+        self.attempts.set_value(0);
+        self.is_waiting.set_value(false);
+        self.page_is_coming.set_value(false);
+        self.begin_list();
+        self.search.set(None);
+        self.phase.set(Phase::Loading);
+        self.link.set(Link::Connecting);
+        self.lost_at.set(None);
+        self.feed.set(Feed::default());
+        self.at_top.set(true);
+        self.facets.set(None);
+        self.selected.set(None);
+        self.visited.set(None);
+        self.sources.set(Vec::new());
+        self.pointer.set(0);
+        self.panel.set(None);
+        self.has_changes.set(false);
+        self.history.set(false);
+        self.expanded.set(None);
+        self.closing.set(None);
+        self.menu.set(None);
     }
 
     /// Shows the whole claim that is selected in its row, or puts it away.
@@ -245,6 +268,7 @@ impl App {
         let route = Route::parse(&dom::query(), self.clock.get_untracked().offset);
         self.filter.set(route.filter.clone());
         let status = self.read_status().await?;
+        self.repositories.show(status.project.as_ref());
         self.status.set(Some(status));
         let page = self
             .read_feed(FeedRequest {
@@ -266,29 +290,13 @@ impl App {
         Ok(())
     }
 
-    async fn read_status(self) -> Result<StatusReply, Refusal> {
-        match self.backend().read(Request::Status).await? {
-            Reply::Status(status) => Ok(*status),
-            _ => Err(strange(&"not a status")),
-        }
-    }
-
-    pub(super) async fn read_feed(self, feed: FeedRequest) -> Result<FeedPage, Refusal> {
-        match self.backend().read(Request::Feed(feed)).await? {
-            Reply::Feed(page) => Ok(page),
-            _ => Err(strange(&"not a page of the feed")),
-        }
-    }
-
     /// Follows the journal after the last entry that is known.
     fn connect(self) {
         spawn_local(async move {
             let after = self.feed.with_untracked(Feed::head);
-            match self
-                .backend()
-                .subscribe(after, move |news| self.hear(news))
-                .await
-            {
+            let backend = self.backend();
+            let subscribed = backend.subscribe(after, move |news| self.hear(news));
+            match self.for_front(subscribed).await {
                 Ok(subscription) => {
                     self.live.set_value(Some(subscription));
                     if let Backend::Tauri = self.backend() {
@@ -403,11 +411,6 @@ impl App {
             if newest <= head {
                 return Ok(());
             }
-            if newest - head > MOST as u64 {
-                // More than the list keeps.
-                self.list_anew();
-                return Ok(());
-            }
             let after = FeedRequest {
                 after: Some(head),
                 limit: Some(PAGE),
@@ -416,6 +419,11 @@ impl App {
             };
             let page = self.read_feed(after).await?;
             let is_last = page.entries.len() < PAGE;
+            if !is_last && newest - head > MOST as u64 {
+                // More than the list keeps; other repositories of the home may have the most of it.
+                self.list_anew();
+                return Ok(());
+            }
             if !page.entries.is_empty() {
                 self.arrive(page.entries);
             }
@@ -440,11 +448,8 @@ impl App {
 
     fn write_address(self, is_step: bool) {
         let query = self.route().query(self.clock.get_untracked().offset);
-        let root = self.root();
-        dom::set_query(&query, is_step, root.as_deref());
-        if let Some(root) = root {
-            self.places.update_value(|it| drop(it.insert(root, query)));
-        }
+        dom::set_query(&query, is_step, self.root().as_deref());
+        self.repositories.keep_place(query);
     }
 
     /// Goes where the address leads: at the start, and back and forward.
@@ -455,6 +460,7 @@ impl App {
         if let Some(id) = route.engram {
             self.select(id);
         }
+        self.write_address(false);
         if is_another {
             self.list_anew();
         }
@@ -522,7 +528,7 @@ impl App {
             return self.facets.set(None);
         }
         spawn_local(async move {
-            match self.backend().read(Request::Facets(filter.clone())).await {
+            match self.read(Request::Facets(filter.clone())).await {
                 Ok(Reply::Facets(facets)) if self.filter.get_untracked() == filter => {
                     self.facets.set(Some(*facets));
                 }
@@ -563,7 +569,7 @@ impl App {
             return;
         }
         spawn_local(async move {
-            match self.backend().read(Request::Get(id)).await {
+            match self.read(Request::Get(id)).await {
                 Ok(Reply::Engram(engram)) => {
                     self.tell_successor(&engram).await;
                     self.visited.set(Some(Arc::from(engram)));
@@ -577,8 +583,7 @@ impl App {
     /// A version that was replaced is told from one that was forgotten by what came after it.
     async fn tell_successor(self, engram: &Engram) {
         if engram.valid_until.is_some()
-            && let Ok(Reply::History(versions)) =
-                self.backend().read(Request::History(engram.id)).await
+            && let Ok(Reply::History(versions)) = self.read(Request::History(engram.id)).await
         {
             self.feed.update(|it| it.learn_versions(&versions));
         }
@@ -686,7 +691,7 @@ impl App {
         };
         let next = untrack(|| self.is_drift().then(|| self.neighbour(id)).flatten());
         spawn_local(async move {
-            match self.backend().change(request).await {
+            match self.change(request).await {
                 Ok(_) => {
                     self.say(done, "", false);
                     if let Some(next) = next {

@@ -85,11 +85,17 @@ fn Opened() -> impl IntoView {
     let app = App::here();
     let paths = Memo::new(move |_| {
         let paths = |all: &Vec<Recent>| all.iter().map(|it| it.path.clone()).collect::<Vec<_>>();
-        app.opened.with(paths)
+        app.repositories.opened.with(paths)
     });
-    let are_several = move || paths.with(Vec::len) > 1;
+    let front = app.repositories.front;
+    let is_any_behind = move || {
+        paths.with(|all| {
+            all.iter()
+                .any(|it| front.with(|front| front.as_ref() != Some(it)))
+        })
+    };
     view! {
-        <Show when=are_several>
+        <Show when=is_any_behind>
             <div class="opened-ones" role="group" aria-label="Open repositories">
                 <For each=move || paths.get() key=Clone::clone let:path><OpenedOne path /></For>
             </div>
@@ -102,19 +108,33 @@ fn OpenedOne(path: String) -> impl IntoView {
     let app = App::here();
     let (own, to) = (path.clone(), path.clone());
     let it = Memo::new(move |_| {
-        let it = app
-            .opened
-            .with(|all| all.iter().find(|it| it.path == own).cloned())?;
+        let known = |all: &Vec<Recent>| all.iter().find(|it| it.path == own).cloned();
+        let it = app.repositories.opened.with(known)?;
+        let is_front = app
+            .repositories
+            .front
+            .with(|front| front.as_ref() == Some(&own));
         // Of the one in front more is known.
-        let status = it.is_open.then(|| app.status.get()).flatten();
+        let status = is_front.then(|| app.status.get()).flatten();
+        let status = status.filter(|it| {
+            it.project
+                .as_ref()
+                .is_some_and(|it| it.root.as_ref() == Some(&own))
+        });
         let holding = status.map(|it| (it.engrams, it.drifted)).or(it.holding);
-        Some(Recent { holding, ..it })
+        let unseen = if is_front { 0 } else { it.unseen };
+        Some(Recent {
+            is_front,
+            unseen,
+            holding,
+            ..it
+        })
     });
     let title = move || it.with(|it| it.as_ref().map(words::repository));
     let initials = move || it.with(|it| it.as_ref().map(|it| words::initials(&it.name)));
-    let is_front = move || it.with(|it| it.as_ref().is_some_and(|it| it.is_open));
+    let is_front = move || it.with(|it| it.as_ref().is_some_and(|it| it.is_front));
     let news = move || {
-        let it = it.get().filter(|it| !it.is_open)?;
+        let it = it.get().filter(|it| !it.is_front)?;
         let (class, count) = match (it.unseen, it.holding.unwrap_or_default()) {
             (1.., _) => ("count", it.unseen),
             (0, (_, drifted @ 1..)) => ("count doubt", drifted),

@@ -234,10 +234,10 @@ pub(super) fn surroundings() -> Surroundings {
 }
 
 pub(super) fn repositories() -> Vec<Recent> {
-    let recent = |name: &str, is_open, unseen, drifted| Recent {
+    let recent = |name: &str, is_front, unseen, drifted| Recent {
         name: name.to_owned(),
         path: format!("~/code/{name}"),
-        is_open,
+        is_front,
         unseen,
         holding: Some((1_284, drifted)),
     };

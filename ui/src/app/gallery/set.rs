@@ -169,7 +169,8 @@ pub(super) fn status(app: App, drifted: u64) {
 /// Several repositories, one of them in front.
 pub(super) fn several(app: App) {
     status(app, 3);
-    app.opened.set(repositories());
+    app.repositories.front.set(Some("~/code/shop".to_owned()));
+    app.repositories.opened.set(repositories());
 }
 
 /// A home without anything in it.
