@@ -24,8 +24,7 @@ impl App {
         self.for_front(backend.change(request)).await
     }
 
-    /// An answer about the repository that is in front still. One that comes later is nobody's: it
-    /// never comes.
+    /// An answer for the page as it is. One that comes after it began anew is nobody's: it never comes.
     pub(super) async fn for_front<T>(self, answer: impl Future<Output = T>) -> T {
         let turn = self.repositories.turn();
         let answer = answer.await;

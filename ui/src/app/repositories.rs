@@ -26,7 +26,7 @@ pub(crate) struct Known {
     pub(crate) opened: RwSignal<Vec<Recent>>,
     /// The root of the one in front; none outside of a repository.
     pub(crate) front: RwSignal<Option<String>>,
-    /// How often another came in front.
+    /// How often the page began anew.
     turns: StoredValue<u64>,
     /// The one that is to come in front.
     wanted: StoredValue<Option<Wanted>>,
@@ -58,7 +58,7 @@ impl Known {
         }
     }
 
-    /// Which of them is in front, counted from the first.
+    /// Changes when the page begins anew.
     pub(super) fn turn(self) -> u64 {
         self.turns.get_value()
     }
@@ -82,7 +82,8 @@ impl Known {
 }
 
 impl App {
-    /// Another repository is in front: of the one before nothing is left but its place.
+    /// Begins anew: of what was known nothing is left but the places, and no answer comes any more to
+    /// what was asked.
     fn begin_anew(self) {
         self.repositories.turns.update_value(|it| *it += 1);
         self.forget();
@@ -104,11 +105,10 @@ impl App {
 
     /// Goes back or forward, to another repository too.
     pub(crate) fn follow_history(self, root: Option<String>) {
-        match root.filter(|it| self.root().as_ref() != Some(it)) {
-            Some(root) if self.backend().switches_repositories() => {
-                self.bring(root, true);
-            }
-            _ => self.follow_address(),
+        let is_there = self.root() == root && !self.repositories.is_switching();
+        match root.filter(|_| !is_there && self.backend().switches_repositories()) {
+            Some(root) => self.bring(root, true),
+            None => self.follow_address(),
         }
     }
 
@@ -141,7 +141,8 @@ impl App {
             match (brought, link) {
                 (Some((root, is_addressed)), link) => self.begin_in(root, is_addressed, link),
                 (None, Some(query)) => self.go_to_address(&query),
-                (None, None) => {}
+                // The address may be that of one that did not come.
+                (None, None) => self.write_address(false),
             }
         });
     }

@@ -446,7 +446,7 @@ impl App {
         }
     }
 
-    fn write_address(self, is_step: bool) {
+    pub(super) fn write_address(self, is_step: bool) {
         let query = self.route().query(self.clock.get_untracked().offset);
         dom::set_query(&query, is_step, self.root().as_deref());
         self.repositories.keep_place(query);
