@@ -18,7 +18,10 @@ pub(crate) fn bring_here(home: Option<&Path>) -> Result<(), Refusal> {
     #[cfg(target_os = "linux")]
     let done = linux::bring_here(home);
     #[cfg(not(target_os = "linux"))]
-    let done = Err(format!("an installer does that here ({home:?})"));
+    let done = {
+        let _ = home;
+        Err("an installer does that here".to_owned())
+    };
     done.map_err(|why| {
         Refusal::new(
             Code::Internal,

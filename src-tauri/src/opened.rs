@@ -187,9 +187,11 @@ impl Opened {
     pub(crate) fn roots(&self) -> Vec<PathBuf> {
         let open = self.all.iter().filter_map(|it| it.root.as_ref());
         let mut roots: Vec<PathBuf> = open.map(PathBuf::from).collect();
-        let closed = self.closed.iter().filter(|it| !roots.contains(it)).cloned();
-        let closed: Vec<PathBuf> = closed.collect();
-        roots.extend(closed);
+        for it in &self.closed {
+            if !roots.contains(it) {
+                roots.push(it.clone());
+            }
+        }
         roots
     }
 

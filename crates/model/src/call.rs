@@ -53,7 +53,7 @@ calls! {
     Surroundings = "surroundings", false;
     /// The window's log in the person's editor.
     OpenLog = "open_log", false;
-    /// Repositories that were open before.
+    /// Repositories that are open or were before.
     Repositories = "repositories", false;
     /// Those that are open in this window, once something changed among them.
     Opened = "opened", false;

@@ -182,24 +182,16 @@ impl Backend {
 
     /// Closes one that is open behind another.
     pub(crate) async fn close_repository(&self, path: &str) -> Result<(), Refusal> {
-        #[derive(Serialize)]
-        struct Args<'a> {
-            path: &'a str,
-        }
         match self {
-            Self::Tauri => tauri::call(Call::CloseRepository, &Args { path }).await,
+            Self::Tauri => tauri::call(Call::CloseRepository, &At { path }).await,
             Self::Http(_) => Err(in_window_only()),
         }
     }
 
     /// Makes another repository the one that requests are about; returns its root.
     pub(crate) async fn open_repository(&self, path: &str) -> Result<String, Refusal> {
-        #[derive(Serialize)]
-        struct Args<'a> {
-            path: &'a str,
-        }
         match self {
-            Self::Tauri => tauri::call(Call::OpenRepository, &Args { path }).await,
+            Self::Tauri => tauri::call(Call::OpenRepository, &At { path }).await,
             Self::Http(_) => Err(in_window_only()),
         }
     }
@@ -250,6 +242,11 @@ fn in_window_only() -> Refusal {
 #[derive(Serialize)]
 struct With {
     request: Request,
+}
+
+#[derive(Serialize)]
+struct At<'a> {
+    path: &'a str,
 }
 
 /// A JavaScript value, or bytes of JSON, as one of our types.
