@@ -32,6 +32,13 @@ fn open_with(dir: &Path, shop: &Shop, editor: &Editor) -> Window {
     window
 }
 
+/// Brings a repository in front by keys, by its path.
+fn bring(window: &Window, repo: &Path) {
+    window.control('o');
+    window.find("[data-testid=repository]");
+    window.keys(&format!("{}{ENTER}", repo.display()));
+}
+
 /// Another repository that the same home knows of.
 fn other(dir: &Path, home: &Path) -> Shop {
     let dir = dir.join("other");
@@ -105,9 +112,7 @@ fn several_repositories_are_open_at_once() {
     window.wait(&rows(2));
     window.keys(ENTER);
     assert_eq!(window.count("[data-testid=opened]"), 0);
-    window.control('o');
-    window.find("[data-testid=repository]");
-    window.keys(&format!("{}{ENTER}", other.repo.display()));
+    bring(&window, &other.repo);
     window.wait(&read(&other.ids[0]));
     opened("behind , front ");
     // What comes in the one behind is counted, and so are claims that come in doubt.
@@ -181,14 +186,10 @@ fn a_repository_that_cannot_be_read_is_left_again() {
     let shop = Shop::open(dir.path());
     let other = other(dir.path(), &shop.home);
     let (window, _editor) = open(dir.path(), &shop);
-    window.control('o');
-    window.find("[data-testid=repository]");
-    window.keys(&format!("{}{ENTER}", other.repo.display()));
+    bring(&window, &other.repo);
     window.wait(&read(&other.ids[0]));
     // Brought in front by its own path, it stays as it is.
-    window.control('o');
-    window.find("[data-testid=repository]");
-    window.keys(&format!("{}{ENTER}", other.repo.display()));
+    bring(&window, &other.repo);
     window.wait("!document.querySelector('dialog[open]')");
     window.wait(&read(&other.ids[0]));
     let behind = "[data-testid=opened]:not([aria-current])";
@@ -412,9 +413,7 @@ fn what_only_the_window_has_is_heard_and_axe_has_nothing_against_it() {
     let other = other(dir.path(), &shop.home);
     let (window, _editor) = open(dir.path(), &shop);
     // Both were open before.
-    window.control('o');
-    window.find("[data-testid=repository]");
-    window.keys(&format!("{}{ENTER}", other.repo.display()));
+    bring(&window, &other.repo);
     window.wait(&read(&other.ids[0]));
     window.find(&row(&other.ids[0]));
     window.script(&dashboard::axe(), json!([]));
