@@ -25,9 +25,16 @@ pub(crate) async fn read(shell: State<'_, Shell>, request: Request) -> Result<Re
     answer(&shell, request).await
 }
 
-/// Any request, also one that changes something.
+/// Requests that change something.
 #[tauri::command]
 pub(crate) async fn change(shell: State<'_, Shell>, request: Request) -> Result<Response, Refusal> {
+    if !request.changes() {
+        return Err(Refusal::new(
+            Code::ScopeDenied,
+            "this request changes nothing",
+            "Send it with read.",
+        ));
+    }
     answer(&shell, request).await
 }
 

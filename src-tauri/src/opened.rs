@@ -10,7 +10,7 @@ use std::{
 };
 
 use engram_engine::{Engine, Options, Subscription};
-use engram_model::{Caller, Change, Code, Entry, Refusal, Reply, Request, StatusReply};
+use engram_model::{Caller, Change, Code, Entry, Refusal, StatusReply, ask};
 use tokio::sync::watch;
 
 /// Counts what changes among them; who shows them waits for it.
@@ -224,12 +224,5 @@ pub(crate) fn tell(news: &News) {
 }
 
 pub(crate) fn status_of(engine: &Engine) -> Result<StatusReply, Refusal> {
-    match engine.handle(&Caller::User, Request::Status)? {
-        Reply::Status(status) => Ok(*status),
-        _ => Err(Refusal::new(
-            Code::Internal,
-            "the engine answered something else than its status",
-            "This is a defect of ours: please report it.",
-        )),
-    }
+    engine.ask(&Caller::User, ask::Status).map(|it| *it)
 }

@@ -4,7 +4,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 
 use engram_engine::Engine;
-use engram_model::{Caller, Code, Draft, Refusal, Reply, Request};
+use engram_model::{Caller, Code, Draft, Refusal, ask};
 use serde_json::{Value, json};
 
 /// Longest line that is read, in bytes; an engram has a few hundred.
@@ -67,10 +67,9 @@ fn put_line(engine: &Engine, text: &str, number: u64) -> Result<Value, Refusal> 
     };
     let stored = serde_json::from_value::<Draft>(line)
         .map_err(|error| malformed(&format!("line {number} is not an engram: {error}")))
-        .and_then(|draft| engine.handle(&Caller::User, Request::Put(Box::new(draft))));
+        .and_then(|draft| engine.ask(&Caller::User, ask::Put(Box::new(draft))));
     Ok(match stored {
-        Ok(Reply::Put(reply)) => json!(reply),
-        Ok(_) => Value::Null,
+        Ok(reply) => json!(reply),
         Err(refusal) => json!({ "id": id, "error": refusal }),
     })
 }

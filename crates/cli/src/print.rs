@@ -42,7 +42,7 @@ fn object(reply: &Reply) -> Value {
         Reply::Voices(it) => json!(it),
         Reply::Blame(it) => json!(it),
         Reply::Status(it) => json!(it),
-        Reply::Valid { ok, tokens } => json!({ "ok": ok, "tokens": tokens }),
+        Reply::Valid(it) => json!(it),
     }
 }
 
@@ -74,6 +74,12 @@ fn words(reply: &Reply) -> String {
                 (Verdict::Strong, true) => "strong, though no engram has every term".to_owned(),
                 (Verdict::Weak, _) => "weak: something related".to_owned(),
             };
+            if let Some(unread) = it.unread {
+                let _ = write!(
+                    out,
+                    "\nthere is no index, and {unread} older claims were not looked at: run `engram doctor --reindex`"
+                );
+            }
             for engram in &it.engrams {
                 let _ = write!(out, "\n\n{}", record(engram));
             }
@@ -118,7 +124,7 @@ fn words(reply: &Reply) -> String {
             lines.collect::<Vec<_>>().join("\n")
         }
         Reply::Status(it) => status(it),
-        Reply::Valid { tokens, .. } => format!("ok, {tokens} tokens"),
+        Reply::Valid(it) => format!("ok, {} tokens", it.tokens),
     }
 }
 

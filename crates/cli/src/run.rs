@@ -10,8 +10,8 @@ use std::{
 use clap::CommandFactory;
 use engram_engine::{Engine, Options};
 use engram_model::{
-    AgentId, Caller, Code, Draft, EngramId, Evidence, Feed, Note, PointerInput, Query, Refusal,
-    Reply, Request,
+    AgentId, Caller, Check, Code, Draft, EngramId, Evidence, Feed, Note, PointerInput, Query,
+    Refusal, Reply, Request, ask,
 };
 use engram_server::{Certificate, HttpOptions, Pages};
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
@@ -133,16 +133,31 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
         }),
         Verb::Pointers {
             verb: PointersVerb::Check { changed, since, .. },
-        } => Request::CheckPointers {
+        } => Request::CheckPointers(Check {
             since: since.clone().or(changed.then(|| "HEAD".to_owned())),
-        },
+        }),
         Verb::Pointers {
             verb: PointersVerb::Repin { id },
         } => Request::Repin(id.parse()?),
         Verb::Message {
             verb: MessageVerb::Validate { file },
         } => Request::ValidateMessage(json_of(&read_input(file)?)?),
-        _ => Request::Status,
+        Verb::Status => Request::Status,
+        Verb::Completions { .. }
+        | Verb::Connect(_)
+        | Verb::App
+        | Verb::Mcp { .. }
+        | Verb::Serve(_)
+        | Verb::Doctor { .. }
+        | Verb::Pointers {
+            verb: PointersVerb::Track { .. },
+        } => {
+            return Err(Refusal::new(
+                Code::Internal,
+                "this verb is not one request",
+                "This is a defect of ours: please report it.",
+            ));
+        }
     };
     Ok((Caller::User, request))
 }
@@ -309,16 +324,11 @@ fn serve_http(engine: Arc<Engine>, options: HttpOptions, json: bool) -> Result<E
 
 /// Prints what is there and what comes, oldest first, until the reader goes.
 fn follow(engine: Arc<Engine>, json: bool) -> Result<ExitCode, Refusal> {
-    let page = engine.handle(
-        &Caller::User,
-        Request::Feed(Feed {
-            limit: Some(20),
-            ..Feed::default()
-        }),
-    )?;
-    let Reply::Feed(page) = page else {
-        return Ok(ExitCode::SUCCESS);
+    let newest = Feed {
+        limit: Some(20),
+        ..Feed::default()
     };
+    let page = engine.ask(&Caller::User, ask::Feed(newest))?;
     let (lines, printed) = mpsc::channel();
     for entry in page.entries.into_iter().rev() {
         let _ = lines.send(entry);

@@ -13,7 +13,7 @@ use std::{
 
 use engram_engine::{Engine, Options, World};
 use engram_model::{
-    Caller, ChangeKind, Draft, Engram, EngramId, FactType, Feed, Filter, Kind, LineageId,
+    Caller, Draft, Engram, EngramId, FactType, Feed, Filter, Kind, LineageId, Operation,
     PointerInput, Query, Refusal, Reply, Request, Scope,
 };
 use engram_store::{Doorbell, Index, NewEntry, Store, StoreError};
@@ -121,16 +121,13 @@ fn write(
     store.write(now, |it| {
         for number in numbers {
             let engram = engram(first, number, it.now);
-            let seq = it.append(&NewEntry {
+            it.record(&NewEntry {
                 project: engram.project,
-                kind: ChangeKind::Stored,
                 shareable: true,
                 agent: None,
-                by: &engram.provenance.created_by,
-                subject: Some(engram.id.to_string()),
-                body: it.journal_body(&engram)?,
+                by: &engram.provenance.created_by.clone(),
+                operation: &Operation::Stored(Box::new(engram)),
             })?;
-            it.add_engram(&Engram { seq, ..engram })?;
         }
         Ok(())
     })

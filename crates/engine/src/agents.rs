@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use engram_gateway::Spend;
-use engram_model::{AgentId, Caller, ProjectId, Refusal, RunId};
-use engram_store::{Agent, SpendRow, Store};
+use engram_model::{AgentId, ProjectId, Refusal, RunId, operation::Agent};
+use engram_store::Store;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::World;
@@ -18,58 +17,54 @@ impl Agents {
     /// A new root agent with a run of its own.
     pub(crate) fn register(&self, world: &World, label: &str, project: ProjectId) -> AgentId {
         let handle = AgentId(world.id().to_string().to_lowercase());
-        let agent = Agent {
-            handle: handle.clone(),
-            label: plain(label),
-            parent: None,
-            run: RunId(world.id()),
-            project,
-            turn: world.id().to_string(),
-            last_call: world.now(),
-        };
+        let agent = root(world, handle.clone(), label, project);
         self.lock().insert(handle.clone(), agent);
         handle
     }
 
-    /// Notes a call: the agent with its current turn, renewed after `idle` seconds of silence.
-    /// None for the user. An unseen handle (the command line's `--agent`) is registered.
+    /// Notes a call: the agent with its current turn, renewed after `idle` seconds of silence. An
+    /// unseen handle (the command line's `--agent`) becomes a root of its own.
     pub(crate) fn call(
         &self,
         store: &Store,
         world: &World,
-        caller: &Caller,
+        handle: &AgentId,
         project: ProjectId,
         idle: i64,
-    ) -> Result<Option<Agent>, Refusal> {
-        let Caller::Agent(handle) = caller else {
-            return Ok(None);
-        };
+    ) -> Result<Agent, Refusal> {
         let now = world.now();
         let mut agents = self.lock();
         let known = match agents.get(handle) {
             Some(agent) => Some(agent.clone()),
             None => store.read::<_, Refusal>(|it| Ok(it.agent(handle)?))?,
         };
-        let mut agent = known.unwrap_or_else(|| Agent {
-            handle: handle.clone(),
-            label: plain(&handle.0),
-            parent: None,
-            run: RunId(world.id()),
-            project,
-            turn: world.id().to_string(),
-            last_call: now,
-        });
+        let mut agent = known.unwrap_or_else(|| root(world, handle.clone(), &handle.0, project));
         if now.duration_since(agent.last_call) > SignedDuration::from_secs(idle) {
             agent.turn = world.id().to_string();
         }
         agent.last_call = now.max(agent.last_call);
         agent.project = project;
         agents.insert(handle.clone(), agent.clone());
-        Ok(Some(agent))
+        Ok(agent)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<AgentId, Agent>> {
         self.0.lock().unwrap_or_else(|it| it.into_inner())
+    }
+}
+
+/// An agent without a parent, in a run of its own.
+fn root(world: &World, handle: AgentId, label: &str, project: ProjectId) -> Agent {
+    Agent {
+        handle,
+        label: plain(label),
+        role: None,
+        parent: None,
+        run: RunId(world.id()),
+        project,
+        topics: Vec::new(),
+        turn: world.id().to_string(),
+        last_call: world.now(),
     }
 }
 
@@ -85,24 +80,6 @@ fn plain(label: &str) -> String {
     match label.is_empty() {
         true => "agent".to_owned(),
         false => label,
-    }
-}
-
-pub(crate) fn spend_of(row: SpendRow) -> Spend {
-    Spend {
-        repo_spans: row.repo_spans,
-        artifact_sections: row.artifact_sections,
-        sam_items: row.sam_items,
-        tokens: row.tokens,
-    }
-}
-
-pub(crate) fn row_of(spend: Spend) -> SpendRow {
-    SpendRow {
-        repo_spans: spend.repo_spans,
-        artifact_sections: spend.artifact_sections,
-        sam_items: spend.sam_items,
-        tokens: spend.tokens,
     }
 }
 

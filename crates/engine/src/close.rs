@@ -1,105 +1,101 @@
 //! Forget closes a window; redact erases text for good. Both are entries like any other.
 
 use engram_model::{
-    Caller, ChangeKind, Code, Engram, EngramId, ForgetReply, OWN_EVENT, Refusal, Scope, Target,
+    Code, Engram, EngramId, ForgetReply, OWN_EVENT, Operation, Refusal, Scope, Target,
+    operation::Redaction,
 };
-use engram_store::{Index, NewEntry};
-use serde_json::json;
+use engram_store::{Index, Reader};
 
-use crate::{Engine, not_found, put::spoken_by};
+use crate::{
+    context::{Context, Ground},
+    decide::{Plan, Planned},
+};
 
-impl Engine {
-    pub(crate) fn forget(&self, caller: &Caller, id: EngramId) -> Result<ForgetReply, Refusal> {
-        let engram = self.get(caller, id)?;
-        engram_gateway::may_write(caller, engram.scope)?;
-        if engram.valid_until.is_some() {
-            return Err(Refusal::new(
+impl Context<'_> {
+    pub(crate) fn forget_claim(&self, id: EngramId) -> Result<ForgetReply, Refusal> {
+        let engram = self.find(id)?;
+        self.close_window(&engram)
+    }
+
+    /// Closes the window of a version that the caller may see.
+    pub(crate) fn close_window(&self, engram: &Engram) -> Result<ForgetReply, Refusal> {
+        engram_gateway::may_write(self.caller, engram.scope)?;
+        let id = engram.id;
+        self.record_of(engram, |it| match it.engram(id)? {
+            Some(now) if now.valid_until.is_none() => Ok(Operation::Forgotten(id)),
+            _ => Err(Refusal::new(
                 Code::NotFound,
                 format!("engram {id} no longer holds"),
                 "Its window is closed already; nothing was changed.",
-            ));
-        }
-        let reply = self.store.write::<_, Refusal>(self.world.now(), |it| {
-            if !it.close(id)? {
-                return Err(not_found(id));
-            }
-            let seq = self.note_close(it, caller, &engram, ChangeKind::Forgotten, json!({}))?;
-            Ok(ForgetReply { id, seq })
-        })?;
-        self.ring();
-        Ok(reply)
+            )),
+        })
     }
 
     /// Erases the claim's words in every version that carries them, from the database, from the
     /// write-ahead log and, by its follower, from the index.
-    pub(crate) fn redact(&self, caller: &Caller, id: EngramId) -> Result<ForgetReply, Refusal> {
-        if *caller != Caller::User {
-            return Err(Refusal::new(
-                Code::ScopeDenied,
-                "only the user may erase text for good",
-                "Retire the claim instead: engram_commit with operation delete.",
-            ));
-        }
-        let engram = self.get(caller, id)?;
-        let reply = self.store.write::<_, Refusal>(self.world.now(), |it| {
-            let erased = it.erase(engram.project, &engram.content_hash)?;
-            for (_, version) in &erased {
-                it.close(*version)?;
-                if let Some(version) = it.engram(*version)? {
-                    erase_own_events(it, &version)?;
-                }
-            }
-            let seqs: Vec<u64> = erased.iter().map(|(seq, _)| *seq).collect();
-            let ids: Vec<&EngramId> = erased.iter().map(|(_, id)| id).collect();
-            let body = json!({ "content_hash": engram.content_hash, "ids": ids, "seqs": seqs });
-            let seq = self.note_close(it, caller, &engram, ChangeKind::Redacted, body)?;
-            Ok(ForgetReply { id, seq })
+    pub(crate) fn erase_claim(&self, id: EngramId) -> Result<ForgetReply, Refusal> {
+        let engram = self.find(id)?;
+        let reply = self.record_of(&engram, |it| {
+            Ok(Operation::Redacted(redaction(it, &engram)?))
         })?;
-        self.ring();
-        self.store.checkpoint()?;
-        if self.catch_up_to(reply.seq).is_err() {
+        let engine = self.engine;
+        engine.store.checkpoint()?;
+        if engine.catch_up_to(reply.seq).is_err() {
             // Words that cannot be taken out of the index go with it; it is built anew without them.
-            Index::delete(self.store.home())?;
+            Index::delete(engine.store.home())?;
         }
         Ok(reply)
     }
 
-    fn note_close(
+    /// Records one operation about a version, in the version's own project.
+    fn record_of(
         &self,
-        it: &engram_store::Writer<'_>,
-        caller: &Caller,
         engram: &Engram,
-        kind: ChangeKind,
-        body: serde_json::Value,
-    ) -> Result<u64, Refusal> {
-        let handle = match caller {
-            Caller::User => None,
-            Caller::Agent(handle) => Some(handle),
-        };
-        let agent = match handle {
-            Some(handle) => it.agent(handle)?,
-            None => None,
-        };
-        Ok(it.append(&NewEntry {
+        plan: impl Fn(&Reader<'_>) -> Result<Operation, Refusal>,
+    ) -> Result<ForgetReply, Refusal> {
+        let ground = Ground {
             project: engram.project,
-            kind,
-            shareable: engram.scope != Scope::Run,
-            agent: handle,
-            by: &spoken_by(None, agent.as_ref()),
-            subject: Some(engram.id.to_string()),
-            body,
-        })?)
+            located: None,
+        };
+        let by = self.speaker()?;
+        let (_, seq) = self.decide(&ground, |it, _| {
+            Ok(Plan {
+                entries: vec![Planned {
+                    operation: plan(it)?,
+                    by: by.clone(),
+                    shareable: engram.scope != Scope::Run,
+                }],
+                answer: (),
+            })
+        })?;
+        Ok(ForgetReply {
+            id: engram.id,
+            seq: seq.unwrap_or_default(),
+        })
     }
 }
 
-/// A claim that came without evidence points at the event of saying so, which repeats its words.
-fn erase_own_events(it: &engram_store::Writer<'_>, engram: &Engram) -> Result<(), Refusal> {
-    for pointer in &engram.pointers {
+/// Every version that carries these words, and every event that repeats them: one with the same
+/// text, or the event of saying so of a claim that came without evidence.
+fn redaction(it: &Reader<'_>, engram: &Engram) -> Result<Redaction, Refusal> {
+    let versions = it.versions_saying(engram.project, &engram.content_hash)?;
+    let hash = &engram.content_hash;
+    let digest = hash.strip_prefix("sha256:").unwrap_or(hash);
+    let mut events = it.events_saying(engram.project, digest)?;
+    for pointer in versions.iter().flat_map(|it| &it.pointers) {
         if let Target::Sam { kind, slug, date } = &pointer.target
             && kind == OWN_EVENT
         {
-            it.erase_events(engram.project, kind, slug, *date)?;
+            events.extend(it.events_at(engram.project, kind, slug, *date)?);
         }
     }
-    Ok(())
+    events.sort_unstable();
+    events.dedup();
+    Ok(Redaction {
+        id: Some(engram.id),
+        content_hash: hash.clone(),
+        ids: versions.iter().map(|it| it.id).collect(),
+        seqs: versions.iter().map(|it| it.seq).collect(),
+        events,
+    })
 }

@@ -2,17 +2,16 @@
 
 use engram_gateway::{admit, budget, charge, fit};
 use engram_model::{
-    Caller, ChangeKind, Code, Deref, Dereferenced, Pointer, PointerType, Refusal, Target,
+    Budget, Code, Deref, Dereferenced, Operation, Pointer, PointerType, Refusal,
+    operation::{Agent, Read, Snapshot},
 };
 use engram_pointers::{Resolved, resolve};
-use engram_store::{Agent, NewEntry, Writer};
-use serde_json::json;
+use engram_store::Reader;
 
 use crate::{
-    Engine, HomeShelf,
-    agents::{row_of, spend_of},
-    project,
-    put::{keep_snapshot, screen_snapshot, spoken_by},
+    context::Context,
+    decide::{Plan, Planned},
+    evidence::screen_snapshot,
 };
 
 /// Most tokens of an excerpt for who is not metered; a file of a gigabyte is no excerpt.
@@ -20,8 +19,8 @@ const UNMETERED: u32 = 200_000;
 /// No token is longer, in characters.
 const TOKEN_CHARS: usize = 128;
 
-impl Engine {
-    pub(crate) fn deref(&self, caller: &Caller, ask: Deref) -> Result<Dereferenced, Refusal> {
+impl Context<'_> {
+    pub(crate) fn fetch(&self, ask: Deref) -> Result<Dereferenced, Refusal> {
         if ask.budget_token.is_some() {
             return Err(Refusal::new(
                 Code::DerefDenied,
@@ -31,95 +30,73 @@ impl Engine {
         }
         let pointer = Pointer::try_from(ask.pointer)?;
         let repo = self.repo_for(&pointer)?;
-        let project = project::find_or_mint(&self.store, &self.world, repo.as_ref(), false)?;
-        let idle = self.config.limits.deref.turn_idle_seconds;
-        let mut agent = self
-            .agents
-            .call(&self.store, &self.world, caller, project, idle)?;
-        if let (Some(agent), Some(turn)) = (&mut agent, ask.turn) {
-            agent.turn = turn;
-        }
-        let left = self.admit_deref(agent.as_ref(), pointer.kind())?;
-        let shelf = HomeShelf {
-            store: &self.store,
-            project: Some(project),
-            urls: self.config.urls,
-        };
-        let resolved = resolve(repo.as_ref(), &shelf, &pointer)?;
+        self.in_turn(ask.turn)?;
+        let payer = self.agent()?;
+        let left = self.admit_deref(payer, pointer.kind())?;
+        let ground = self.ground(false)?;
+        let shelf = self.shelf(Some(ground.project));
+        let resolved = resolve(repo, &shelf, &pointer)?;
         resolved.refuse_binary()?;
         if let Some(snapshot) = &resolved.snapshot {
             screen_snapshot(snapshot)?;
         }
-        let now = repo
-            .as_ref()
-            .and_then(|repo| self.became(repo, &shelf, &pointer, &resolved));
+        let now = repo.and_then(|repo| self.became(repo, &shelf, &pointer, &resolved));
         let reply = Dereferenced {
             now,
             ..excerpt(&resolved, left, ask.max_tokens)
         };
-        let budget = self.store.write::<_, Refusal>(self.world.now(), |it| {
-            if let Some(snapshot) = &resolved.snapshot {
-                keep_snapshot(it, snapshot)?;
-            }
-            self.flush_hits(it)?;
-            it.append(&NewEntry {
-                project,
-                kind: ChangeKind::Dereferenced,
+        let by = self.speaker()?;
+        let (budget, _) = self.decide(&ground, |it, _| {
+            let (read, budget) = self.spend(it, payer, pointer.kind(), &reply)?;
+            let mut entries = kept(it, resolved.snapshot.as_ref())?;
+            entries.push(Operation::Dereferenced(read));
+            let planned = entries.into_iter().map(|operation| Planned {
+                operation,
+                by: by.clone(),
                 shareable: false,
-                agent: agent.as_ref().map(|agent| &agent.handle),
-                by: &spoken_by(None, agent.as_ref()),
-                subject: None,
-                body: json!({
-                    "pointer": reply.pointer,
-                    "digest": reply.content_digest,
-                    "tokens": reply.tokens,
-                    "turn": agent.as_ref().map(|agent| &agent.turn),
-                }),
-            })?;
-            self.spend(it, agent.as_ref(), pointer.kind(), &reply)
+            });
+            Ok(Plan {
+                entries: planned.collect(),
+                answer: budget,
+            })
         })?;
-        self.ring();
         Ok(Dereferenced { budget, ..reply })
-    }
-
-    /// Events and stored artifacts can be read where there is no repository, or it is gone.
-    fn repo_for(&self, pointer: &Pointer) -> Result<Option<engram_pointers::Repo>, Refusal> {
-        let needs = !matches!(pointer.target, Target::Sam { .. } | Target::Url { .. });
-        match self.repo() {
-            Err(error) if needs => Err(error),
-            Err(_) => Ok(None),
-            found => found,
-        }
     }
 
     /// Tokens left for this dereference; none for the user, who is not metered.
     fn admit_deref(
         &self,
-        agent: Option<&Agent>,
+        payer: Option<&Agent>,
         kind: PointerType,
     ) -> Result<Option<u32>, Refusal> {
-        let Some(agent) = agent else {
+        let Some(agent) = payer else {
             return Ok(None);
         };
-        let spent = self
-            .store
-            .read::<_, Refusal>(|it| Ok(it.spend(&agent.handle, &agent.turn)?))?;
-        admit(&self.config.limits.deref, &spend_of(spent), kind).map(Some)
+        let store = &self.engine.store;
+        let spent = store.read::<_, Refusal>(|it| Ok(it.spend(&agent.handle, &agent.turn)?))?;
+        admit(&self.engine.config.limits.deref, &spent, kind).map(Some)
     }
 
-    /// Decides again on what the store says now, since others of the same agent may have spent.
+    /// Decides on what the store says, since others of the same agent may have spent meanwhile.
     fn spend(
         &self,
-        it: &Writer<'_>,
-        agent: Option<&Agent>,
+        it: &Reader<'_>,
+        payer: Option<&Agent>,
         kind: PointerType,
         reply: &Dereferenced,
-    ) -> Result<Option<engram_model::Budget>, Refusal> {
-        let Some(agent) = agent else {
-            return Ok(None);
+    ) -> Result<(Read, Option<Budget>), Refusal> {
+        let read = Read {
+            pointer: reply.pointer.clone(),
+            digest: reply.content_digest.clone(),
+            tokens: reply.tokens,
+            turn: None,
+            spent: None,
         };
-        let limits = &self.config.limits.deref;
-        let spent = spend_of(it.spend(&agent.handle, &agent.turn)?);
+        let Some(agent) = payer else {
+            return Ok((read, None));
+        };
+        let limits = &self.engine.config.limits.deref;
+        let spent = it.spend(&agent.handle, &agent.turn)?;
         if admit(limits, &spent, kind)? < reply.tokens {
             return Err(Refusal::new(
                 Code::DerefDenied,
@@ -128,10 +105,23 @@ impl Engine {
             ));
         }
         let after = charge(spent, kind, reply.tokens);
-        it.keep_agent(agent)?;
-        it.keep_spend(&agent.handle, &agent.turn, &row_of(after))?;
-        Ok(Some(budget(limits, &after, &agent.turn)))
+        let read = Read {
+            turn: Some(agent.turn.clone()),
+            spent: Some(after),
+            ..read
+        };
+        Ok((read, Some(budget(limits, &after, &agent.turn))))
     }
+}
+
+/// What was read of a working tree is kept with the reading.
+fn kept(it: &Reader<'_>, snapshot: Option<&Snapshot>) -> Result<Vec<Operation>, Refusal> {
+    Ok(match snapshot {
+        Some(it_was) if !it.has_snapshot(&it_was.digest_hex, &it_was.path)? => {
+            vec![Operation::Kept(it_was.clone())]
+        }
+        _ => Vec::new(),
+    })
 }
 
 fn excerpt(resolved: &Resolved, left: Option<u32>, max_tokens: Option<u32>) -> Dereferenced {

@@ -4,7 +4,7 @@ use engram_model::{Refusal, StatusReply};
 use engram_store::Index;
 use serde::Serialize;
 
-use crate::Engine;
+use crate::{Engine, context::Context};
 
 /// One thing that was looked at.
 #[derive(Debug, Clone, Serialize)]
@@ -96,12 +96,10 @@ impl Engine {
     }
 
     fn look_at_repository(&self) -> Diagnosis {
-        let (ok, found) =
-            match self.handle(&engram_model::Caller::User, engram_model::Request::Status) {
-                Ok(engram_model::Reply::Status(status)) => (true, describe(&status)),
-                Ok(_) => (true, String::new()),
-                Err(error) => (false, format!("{}: {}", error.message, error.hint)),
-            };
+        let (ok, found) = match Context::own(self).where_things_stand() {
+            Ok(status) => (true, describe(&status)),
+            Err(error) => (false, format!("{}: {}", error.message, error.hint)),
+        };
         Diagnosis {
             what: "repository".to_owned(),
             ok,

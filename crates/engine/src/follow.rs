@@ -10,10 +10,10 @@ use std::{
     time::Duration,
 };
 
-use engram_model::{Caller, Code, Entry, Feed, Refusal};
+use engram_model::{Code, Entry, Feed, Refusal};
 use engram_store::Listener;
 
-use crate::Engine;
+use crate::{Engine, context::Context};
 
 /// The first change goes out at once; those after it wait this long for company.
 const BATCH: Duration = Duration::from_millis(50);
@@ -81,15 +81,12 @@ impl Engine {
                     let Some(engine) = engine.upgrade() else {
                         return;
                     };
-                    let page = engine.feed(
-                        &Caller::User,
-                        &Feed {
-                            after: Some(seen),
-                            limit: Some(500),
-                            all: true,
-                            ..Feed::default()
-                        },
-                    );
+                    let page = Context::own(&engine).page(&Feed {
+                        after: Some(seen),
+                        limit: Some(500),
+                        all: true,
+                        ..Feed::default()
+                    });
                     drop(engine);
                     match page {
                         Ok(page) => match page.entries.last() {

@@ -6,7 +6,7 @@
 //!
 //! ```no_run
 //! use engram_engine::{Engine, Options};
-//! use engram_model::{Caller, Query, Reply, Request};
+//! use engram_model::{Caller, Query, ask};
 //!
 //! let engine = Engine::open(Options {
 //!     home: "/tmp/home".into(),
@@ -14,9 +14,7 @@
 //!     from: ".".into(),
 //! })?;
 //! let query = Query { text: "vendor retries".into(), ..Query::default() };
-//! let Reply::Query(found) = engine.handle(&Caller::User, Request::Query(query))? else {
-//!     unreachable!("a query is answered by a query's reply")
-//! };
+//! let found = engine.ask(&Caller::User, ask::Query(query))?;
 //! println!("{:?}: {} engrams", found.verdict, found.engrams.len());
 //! # Ok::<(), engram_model::Refusal>(())
 //! ```
@@ -25,11 +23,17 @@
 
 mod agents;
 mod anchor;
+mod answers;
 mod close;
 mod config;
+mod context;
+mod decide;
 mod deref;
 mod doctor;
+mod evidence;
+mod eyes;
 mod follow;
+mod lineage;
 mod memory;
 mod note;
 mod project;
@@ -45,7 +49,7 @@ use std::{
     sync::{Arc, Mutex, OnceLock},
 };
 
-use engram_model::{Caller, Code, EngramId, Limits, ProjectId, Recorded, Refusal, Reply, Request};
+use engram_model::{Code, EngramId, Limits, ProjectId, Recorded, Refusal};
 use engram_pointers::{Repo, Shelf};
 use engram_store::{Doorbell, Index, Reader, Store};
 use jiff::civil::Date;
@@ -132,46 +136,6 @@ impl Engine {
         })
     }
 
-    /// Answers one request. Blocks while it looks at git and the disk.
-    pub fn handle(&self, caller: &Caller, request: Request) -> Result<Reply, Refusal> {
-        match request {
-            Request::Put(draft) => self.put(caller, *draft).map(Reply::Put),
-            Request::Get(id) => self.get(caller, id).map(|it| Reply::Engram(Box::new(it))),
-            Request::History(id) => self.history(caller, id).map(Reply::History),
-            Request::Forget(id) => self.forget(caller, id).map(Reply::Closed),
-            Request::Redact(id) => self.redact(caller, id).map(Reply::Closed),
-            Request::Query(query) => self.query(caller, &query).map(Reply::Query),
-            Request::Deref(deref) => self
-                .deref(caller, deref)
-                .map(|it| Reply::Deref(Box::new(it))),
-            Request::Note(note) => self.note(caller, note).map(Reply::Note),
-            Request::Feed(feed) => self.feed(caller, &feed).map(Reply::Feed),
-            Request::Facets(filter) => self
-                .facets(caller, &filter)
-                .map(|it| Reply::Facets(Box::new(it))),
-            Request::Voices(id) => self.voices(caller, id).map(Reply::Voices),
-            Request::Source(view) => self.source(view).map(|it| Reply::Source(Box::new(it))),
-            Request::Line(view) => self.line(view).map(Reply::Line),
-            Request::CheckPointers { since } => {
-                let checked = self.check_pointers(caller, since.as_deref());
-                checked.map(Reply::Checked)
-            }
-            Request::LoadSample => self.load_sample(caller).map(Reply::Sample),
-            Request::RemoveSample => self.remove_sample(caller).map(Reply::Sample),
-            Request::Repin(id) => self.repin(caller, id).map(Reply::Put),
-            Request::Reverify(id) => self.reverify(caller, id).map(Reply::Put),
-            Request::Standing(pointer) => self
-                .standing(pointer)
-                .map(|it| Reply::Standing(Box::new(it))),
-            Request::Blame(pointer) => self.blame(pointer).map(Reply::Blame),
-            Request::Status => self.status(caller).map(|it| Reply::Status(Box::new(it))),
-            Request::ValidateMessage(message) => {
-                engram_gateway::validate_message(&message, &self.config.limits)
-                    .map(|tokens| Reply::Valid { ok: true, tokens })
-            }
-        }
-    }
-
     /// Issues a handle to an agent that came without one: a root with a run of its own. `label` is
     /// what it says of itself, for display only.
     pub fn register_agent(&self, label: &str) -> Result<engram_model::AgentId, Refusal> {
@@ -233,10 +197,18 @@ impl Engine {
         }
     }
 
-    /// The time of this world, or that of the newest entry where the clock jumped back.
-    fn now_here(&self) -> Result<jiff::Timestamp, Refusal> {
-        let now = self.world.now();
-        self.store.read(|it| Ok(it.time(now)?))
+    fn shelf(&self, project: Option<ProjectId>) -> HomeShelf<'_> {
+        HomeShelf {
+            store: &self.store,
+            project,
+            urls: self.config.urls,
+        }
+    }
+
+    /// How far the index has read; 0 where there is none.
+    fn indexed(&self) -> u64 {
+        let cursor = self.index().map(|index| index.cursor());
+        cursor.and_then(Result::ok).unwrap_or(0)
     }
 
     fn ring(&self) {

@@ -1,78 +1,61 @@
 //! Notes: events of the episodic plane that a `sam:` pointer can address.
 
 use engram_consistency::screen;
-use engram_model::{Caller, ChangeKind, Code, EventId, Note, NoteReply, Pointer, Refusal, Target};
-use engram_store::{Event, NewEntry};
-use jiff::tz::TimeZone;
-use serde_json::json;
+use engram_model::{Code, EventId, Note, NoteReply, Operation, Pointer, Refusal, operation::Event};
+use jiff::{Timestamp, tz::TimeZone};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Engine, project,
-    put::{secret_refusal, spoken_by},
+    context::Context,
+    decide::{Plan, Planned},
+    evidence::secret_refusal,
 };
 
 /// Longest event that is noted, in bytes; longer text belongs into an artifact.
 const LONGEST: usize = 100_000;
 
-impl Engine {
-    pub(crate) fn note(&self, caller: &Caller, note: Note) -> Result<NoteReply, Refusal> {
-        let id = EventId(self.world.id());
-        let text = note.text.trim();
-        check_text(text)?;
-        let slug = match note.slug.trim() {
-            "" => id.to_string().to_lowercase(),
-            slug => slug.to_owned(),
+impl Context<'_> {
+    pub(crate) fn note_event(&self, note: &Note) -> Result<NoteReply, Refusal> {
+        let event = event_of(EventId(self.engine.world.id()), self.now()?, note)?;
+        let ground = self.ground(true)?;
+        let by = match &note.agent {
+            Some(name) => name.clone(),
+            None => self.speaker()?,
         };
-        let day = self.world.now().to_zoned(TimeZone::UTC).date();
-        let pointer: Pointer = format!("sam:{}:{slug}@{day}", note.kind.trim()).parse()?;
-        let Target::Sam { kind, slug, .. } = &pointer.target else {
-            return Err(Refusal::new(
-                Code::SchemaInvalid,
-                "the note has no address",
-                "Give it a kind such as decision and a slug such as publish-domain.",
-            ));
-        };
-        let digest = hex::encode(Sha256::digest(text));
-        let repo = self.repo()?;
-        let project = project::find_or_mint(&self.store, &self.world, repo.as_ref(), true)?;
-        let idle = self.config.limits.deref.turn_idle_seconds;
-        let agent = self
-            .agents
-            .call(&self.store, &self.world, caller, project, idle)?;
-        let by = spoken_by(note.agent.as_deref(), agent.as_ref());
-        let seq = self.store.write::<_, Refusal>(self.world.now(), |it| {
-            if let Some(agent) = &agent {
-                it.keep_agent(agent)?;
-            }
-            let seq = it.append(&NewEntry {
-                project,
-                kind: ChangeKind::Noted,
-                shareable: true,
-                agent: agent.as_ref().map(|agent| &agent.handle),
-                by: &by,
-                subject: Some(id.to_string()),
-                body: json!({ "pointer": pointer.to_string(), "digest": digest }),
-            })?;
-            it.add_event(&Event {
-                seq,
-                id,
-                project,
-                kind,
-                slug,
-                day,
-                digest: &digest,
-                text,
-            })?;
-            Ok(seq)
+        let (_, seq) = self.decide(&ground, |_, _| {
+            Ok(Plan {
+                entries: vec![Planned {
+                    operation: Operation::Noted(event.clone()),
+                    by: by.clone(),
+                    shareable: true,
+                }],
+                answer: (),
+            })
         })?;
-        self.ring();
         Ok(NoteReply {
-            id,
-            seq,
-            pointer: pointer.to_string(),
+            id: event.id,
+            seq: seq.unwrap_or_default(),
+            pointer: event.pointer,
         })
     }
+}
+
+/// The event that a note becomes, with its address on the day of `now`.
+pub(crate) fn event_of(id: EventId, now: Timestamp, note: &Note) -> Result<Event, Refusal> {
+    let text = note.text.trim();
+    check_text(text)?;
+    let slug = match note.slug.trim() {
+        "" => id.to_string().to_lowercase(),
+        slug => slug.to_owned(),
+    };
+    let day = now.to_zoned(TimeZone::UTC).date();
+    let pointer: Pointer = format!("sam:{}:{slug}@{day}", note.kind.trim()).parse()?;
+    Ok(Event {
+        id,
+        pointer: pointer.to_string(),
+        digest: hex::encode(Sha256::digest(text)),
+        text: text.to_owned(),
+    })
 }
 
 fn check_text(text: &str) -> Result<(), Refusal> {

@@ -8,11 +8,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use engram_model::{ProjectId, Refusal};
+use engram_model::{ProjectId, Refusal, operation::Located};
 use engram_pointers::Repo;
-use engram_store::{Project, Store};
+use engram_store::Store;
 
-use crate::World;
+use crate::{World, context::Ground};
 
 /// The file in the common git folder.
 const FILE: &str = "engram-project";
@@ -40,32 +40,33 @@ pub(crate) fn find_or_mint(
     world: &World,
     repo: Option<&Repo>,
     in_repository: bool,
-) -> Result<ProjectId, Refusal> {
+) -> Result<Ground, Refusal> {
     let Some(repo) = repo else {
-        return Ok(of_home(store));
+        return Ok(Ground {
+            project: of_home(store),
+            located: None,
+        });
     };
     let written = read(repo.common_dir());
     let known = store.read::<_, Refusal>(|it| Ok(it.project_at(&place(repo))?))?;
-    if let (Some(written), Some(known)) = (written, known)
-        && written == known
-    {
-        return Ok(known);
-    }
-    let fresh = written.or(known).unwrap_or_else(|| ProjectId(world.id()));
-    let id = match in_repository && written.is_none() {
-        true => write(repo.common_dir(), fresh),
-        false => fresh,
+    let id = match (written, known) {
+        (Some(written), _) => written,
+        (None, known) => {
+            let id = known.unwrap_or_else(|| ProjectId(world.id()));
+            match in_repository {
+                true => write(repo.common_dir(), id),
+                false => id,
+            }
+        }
     };
-    if known != Some(id) {
-        store.write::<_, Refusal>(world.now(), |it| {
-            Ok(it.see_project(&Project {
-                id,
-                common_dir: place(repo),
-                name: repo.name(),
-            })?)
-        })?;
-    }
-    Ok(id)
+    let located = (known != Some(id)).then(|| Located {
+        common_dir: place(repo),
+        name: repo.name(),
+    });
+    Ok(Ground {
+        project: id,
+        located,
+    })
 }
 
 fn place(repo: &Repo) -> String {

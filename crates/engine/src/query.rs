@@ -3,16 +3,16 @@
 use std::collections::HashSet;
 
 use engram_model::{
-    Caller, Code, Durability, Engram, EngramId, HashKeys, ProjectId, Query, QueryReply, Refusal,
-    Verdict, hash_keys,
+    Caller, Code, Durability, Engram, HashKeys, ProjectId, Query, QueryReply, Refusal, Verdict,
+    hash_keys,
 };
-use engram_store::{Frequencies, Look, StoreError, Terms, Writer};
+use engram_store::{Frequencies, Look, StoreError, Terms};
 use jiff::Timestamp;
 
 use crate::{
-    Engine,
+    context::Context,
+    eyes::Eyes,
     rank::{Ranked, Weights, count_terms, rank, reorder},
-    read::Eyes,
 };
 
 /// Longest question that is looked at, in characters; claims are 500.
@@ -20,15 +20,15 @@ const LONGEST: usize = 2_000;
 /// Most entries that a query reads behind the index.
 const TAIL: usize = 20_000;
 
-impl Engine {
-    pub(crate) fn query(&self, caller: &Caller, query: &Query) -> Result<QueryReply, Refusal> {
-        let limit = self.check(query)?;
-        let project = self.project_of(caller)?;
+impl Context<'_> {
+    pub(crate) fn search(&self, query: &Query) -> Result<QueryReply, Refusal> {
+        let limit = self.most(query)?;
+        let project = self.project()?;
         let filter = Filter {
-            eyes: self.eyes(caller)?,
+            eyes: self.eyes()?,
             at: match query.as_of {
                 Some(at) => at,
-                None => self.now_here()?,
+                None => self.now()?,
             },
             query,
         };
@@ -41,15 +41,23 @@ impl Engine {
             words: keys.words.clone(),
             grams: keys.grams.clone(),
         };
-        let (weights, engrams) = self.recall(project, terms, &filter)?;
-        let mut ranked = rank(engrams, &keys, &weights, filter.eyes.run());
+        let recalled = self.recall(project, terms, &filter)?;
+        let mut ranked = rank(
+            recalled.engrams,
+            &keys,
+            &recalled.weights,
+            filter.eyes.run(),
+        );
         if query.as_of.is_none() {
             self.weigh_health(&mut ranked, limit);
         }
-        let mut reply = answer(ranked, limit);
+        let mut reply = QueryReply {
+            unread: recalled.unread,
+            ..answer(ranked, limit)
+        };
         reply.engrams.iter_mut().for_each(Engram::derive_keys);
-        if *caller != Caller::User {
-            self.count_hits(reply.engrams.iter().map(|it| it.id));
+        if *self.caller != Caller::User {
+            self.engine.count_hits(reply.engrams.iter().map(|it| it.id));
         }
         Ok(reply)
     }
@@ -66,8 +74,9 @@ impl Engine {
         reorder(ranked);
     }
 
-    fn check(&self, query: &Query) -> Result<usize, Refusal> {
-        let limits = &self.config.limits;
+    /// How many engrams to return.
+    fn most(&self, query: &Query) -> Result<usize, Refusal> {
+        let limits = &self.engine.config.limits;
         let limit = query.k.unwrap_or(limits.query_limit);
         if limit == 0 || limit > limits.query_max {
             return Err(Refusal::new(
@@ -99,16 +108,17 @@ impl Engine {
         project: ProjectId,
         terms: Terms,
         filter: &Filter<'_>,
-    ) -> Result<(Weights, Vec<Engram>), Refusal> {
+    ) -> Result<Recalled, Refusal> {
         let (look, mut frequencies) = self.look(project, &terms)?;
         let indexed = look.as_ref().map_or(0, Look::indexed);
-        let tail = self
+        let (tail, older) = self
+            .engine
             .store
             .read::<_, StoreError>(|it| it.engrams_after(project, indexed, TAIL))?;
         count_terms(&tail, &terms, &mut frequencies);
         let weights = Weights::new(&terms, &frequencies);
         let worth = weights.worth();
-        let wanted = self.config.limits.recall_candidates;
+        let wanted = self.engine.config.limits.recall_candidates;
         let mut limit = wanted;
         loop {
             let seqs = match &look {
@@ -116,15 +126,17 @@ impl Engine {
                 None => Vec::new(),
             };
             let unread: HashSet<u64> = tail.iter().map(|engram| engram.seq).collect();
-            let mut engrams = self.store.read::<_, StoreError>(|it| {
-                let read = seqs.iter().filter(|seq| !unread.contains(seq));
-                read.filter_map(|seq| it.engram_at(*seq).transpose())
-                    .collect::<Result<Vec<Engram>, _>>()
+            let mut engrams = self.engine.store.read::<_, StoreError>(|it| {
+                it.engrams_at(seqs.iter().copied().filter(|seq| !unread.contains(seq)))
             })?;
             engrams.extend(tail.iter().cloned());
             engrams.retain(|engram| filter.passes(engram));
             if seqs.len() < limit || engrams.len() >= wanted || limit > 100_000 {
-                return Ok((weights, engrams));
+                return Ok(Recalled {
+                    weights,
+                    engrams,
+                    unread: Some(older).filter(|it| *it > 0),
+                });
             }
             limit *= 8;
         }
@@ -137,7 +149,7 @@ impl Engine {
         project: ProjectId,
         terms: &Terms,
     ) -> Result<(Option<Look>, Frequencies), Refusal> {
-        let Some(index) = self.index() else {
+        let Some(index) = self.engine.index() else {
             return Ok((None, Frequencies::default()));
         };
         let looked = index.look(project).and_then(|look| {
@@ -145,7 +157,7 @@ impl Engine {
             Ok((Some(look), frequencies))
         });
         Ok(looked.unwrap_or_else(|error| {
-            self.close_index(&error);
+            self.engine.close_index(&error);
             (None, Frequencies::default())
         }))
     }
@@ -158,6 +170,7 @@ impl Engine {
         limit: usize,
     ) -> Result<QueryReply, Refusal> {
         let mut engrams = self
+            .engine
             .store
             .read::<_, Refusal>(|it| Ok(it.newest_holding(project, filter.at, None, TAIL)?))?;
         engrams.retain(|engram| filter.passes(engram));
@@ -172,22 +185,18 @@ impl Engine {
                 false => Verdict::Weak,
             },
             relaxed: true,
+            unread: None,
             engrams,
         })
     }
+}
 
-    fn count_hits(&self, ids: impl Iterator<Item = EngramId>) {
-        let mut hits = self.hits.lock().unwrap_or_else(|it| it.into_inner());
-        hits.extend(ids);
-    }
-
-    /// Hits ride on a write that happens anyway: asking never waits for the disk.
-    pub(crate) fn flush_hits(&self, it: &Writer<'_>) -> Result<(), Refusal> {
-        let mut hits = self.hits.lock().unwrap_or_else(|it| it.into_inner());
-        it.add_hits(&hits)?;
-        hits.clear();
-        Ok(())
-    }
+/// What may answer a question.
+struct Recalled {
+    weights: Weights,
+    engrams: Vec<Engram>,
+    /// Versions that were not looked at.
+    unread: Option<u64>,
 }
 
 /// What a query lets through.
@@ -234,6 +243,7 @@ fn answer(ranked: Vec<Ranked>, limit: usize) -> QueryReply {
     QueryReply {
         verdict,
         relaxed,
+        unread: None,
         engrams: ranked.into_iter().take(limit).map(|it| it.engram).collect(),
     }
 }

@@ -1,11 +1,9 @@
 //! A sample to look around in: claims that the repository's own history proves, and that are taken
 //! out of use again with one request.
 
-use engram_model::{
-    Caller, Code, Draft, EngramId, Kind, PointerInput, Refusal, SAMPLE, SampleReply,
-};
+use engram_model::{Code, Draft, Kind, PointerInput, Refusal, SAMPLE, SampleReply};
 
-use crate::{Engine, project};
+use crate::context::Context;
 
 /// Changes and files that are told.
 const CHANGES: usize = 5;
@@ -15,17 +13,10 @@ const LINES: u64 = 24;
 /// Most claims that are looked through for those of a sample.
 const MOST: usize = 10_000;
 
-impl Engine {
+impl Context<'_> {
     /// Stores the sample; what is there already is not stored twice.
-    pub(crate) fn load_sample(&self, caller: &Caller) -> Result<SampleReply, Refusal> {
-        only_the_user(caller)?;
-        let repo = self.repo()?.ok_or_else(|| {
-            Refusal::new(
-                Code::RepoUnavailable,
-                "there is no git repository here to make a sample of",
-                "Change into your clone, or name it with --repo.",
-            )
-        })?;
+    pub(crate) fn store_sample(&self) -> Result<SampleReply, Refusal> {
+        let repo = self.repository()?;
         let mut drafts = Vec::new();
         for it in repo.largest_files(FILES)?.into_iter().rev() {
             let shown = it.lines.clamp(1, LINES);
@@ -60,7 +51,7 @@ impl Engine {
         let mut refused = None;
         for draft in drafts {
             // A path that no pointer can say, or a summary that looks like a secret: the rest is told.
-            match self.put(caller, draft) {
+            match self.put_claim(draft, None) {
                 Ok(stored) => ids.push(stored.id),
                 Err(refusal) => refused = Some(refusal),
             }
@@ -77,24 +68,18 @@ impl Engine {
     }
 
     /// Forgets every claim of the sample that still holds.
-    pub(crate) fn remove_sample(&self, caller: &Caller) -> Result<SampleReply, Refusal> {
-        only_the_user(caller)?;
-        let Some(project) = project::find(&self.store, self.repo()?.as_ref())? else {
-            return Ok(SampleReply::default());
-        };
-        let now = self.now();
-        let holding = self
-            .store
-            .read::<_, Refusal>(|it| Ok(it.newest_holding(project, now, None, MOST)?))?;
-        let ids: Vec<EngramId> = holding
-            .iter()
-            .filter(|it| it.tags.iter().any(|tag| tag == SAMPLE))
-            .map(|it| it.id)
-            .collect();
-        for id in &ids {
-            self.forget(caller, *id)?;
+    pub(crate) fn forget_sample(&self) -> Result<SampleReply, Refusal> {
+        let (project, now) = (self.project()?, self.now()?);
+        let store = &self.engine.store;
+        let mut sample =
+            store.read::<_, Refusal>(|it| Ok(it.newest_holding(project, now, None, MOST)?))?;
+        sample.retain(|it| it.tags.iter().any(|tag| tag == SAMPLE));
+        for it in &sample {
+            self.close_window(it)?;
         }
-        Ok(SampleReply { ids })
+        Ok(SampleReply {
+            ids: sample.iter().map(|it| it.id).collect(),
+        })
     }
 }
 
@@ -115,16 +100,5 @@ fn lines(number: usize) -> String {
     match number {
         1 => "1 line".to_owned(),
         many => format!("{many} lines"),
-    }
-}
-
-fn only_the_user(caller: &Caller) -> Result<(), Refusal> {
-    match caller {
-        Caller::User => Ok(()),
-        _ => Err(Refusal::new(
-            Code::ScopeDenied,
-            "only the user loads or removes a sample",
-            "It is there for a person to look around; store what you learned instead.",
-        )),
     }
 }

@@ -1,21 +1,8 @@
 //! What an agent may still dereference, commit and write.
 
 use engram_model::{
-    Budget, Caller, Code, DerefLimits, Meter, PointerType, RateLimits, Refusal, Scope,
+    Budget, Caller, Code, DerefLimits, Meter, PointerType, RateLimits, Refusal, Scope, Spend,
 };
-
-/// What one agent has spent in one turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spend {
-    /// `repo`, `diff` and `test` pointers.
-    pub repo_spans: u32,
-    /// `artifact` and `url` pointers.
-    pub artifact_sections: u32,
-    /// `sam` pointers.
-    pub sam_items: u32,
-    /// Tokens of all excerpts.
-    pub tokens: u32,
-}
 
 /// The three classes that pointers spend from (DESIGN section 6).
 enum Class {

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{Anchored, Engram, EngramId, EventId};
+use crate::{AgentId, Anchored, Engram, EngramId, EventId};
 
 /// One entry of the journal as a reader sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -12,6 +12,9 @@ pub struct Entry {
     pub seq: u64,
     /// When it was recorded.
     pub at: Timestamp,
+    /// The agent that did it, by handle; absent for the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentId>,
     /// Who did it, as a person would name them; empty for the user.
     pub by: String,
     /// What happened.
@@ -56,39 +59,4 @@ pub enum Change {
         /// The claims, with what was found.
         engrams: Vec<Anchored>,
     },
-}
-
-/// The name of a change in the journal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ChangeKind {
-    /// [`Change::Stored`]
-    Stored,
-    /// [`Change::Corroborated`]
-    Corroborated,
-    /// [`Change::Forgotten`]
-    Forgotten,
-    /// [`Change::Redacted`]
-    Redacted,
-    /// [`Change::Dereferenced`]
-    Dereferenced,
-    /// [`Change::Noted`]
-    Noted,
-    /// [`Change::Anchored`]
-    Anchored,
-}
-
-impl ChangeKind {
-    /// As it is spelled in the journal.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Stored => "stored",
-            Self::Corroborated => "corroborated",
-            Self::Forgotten => "forgotten",
-            Self::Redacted => "redacted",
-            Self::Dereferenced => "dereferenced",
-            Self::Noted => "noted",
-            Self::Anchored => "anchored",
-        }
-    }
 }

@@ -16,8 +16,10 @@ mod health;
 mod id;
 mod limits;
 mod message;
+pub mod operation;
 mod pointer;
 mod refusal;
+mod reply;
 mod request;
 #[cfg(feature = "schema")]
 mod schema;
@@ -27,7 +29,7 @@ mod ttl;
 mod wire;
 
 pub use call::Call;
-pub use change::{Change, ChangeKind, Entry};
+pub use change::{Change, Entry};
 pub use engram::{
     Draft, Durability, Engram, FactType, Figures, Kind, MemoryOp, NewEngram, Provenance, Scope,
     Source,
@@ -38,12 +40,15 @@ pub use health::{Anchored, CheckReply, CheckedEngram, CheckedPointer, Evidence, 
 pub use id::{AgentId, EngramId, EventId, LineageId, ProjectId, RunId};
 pub use limits::{DerefLimits, Limits, MessageLimits, RateLimits};
 pub use message::{ChildMessage, ChildOutput, DerefRequest, Grant, Message, ParentMessage};
+pub use operation::{Operation, OperationKind, Spend};
 pub use pointer::{Lines, Pin, Pointer, PointerInput, PointerType, Target};
 pub use refusal::{Code, Refusal};
+pub use reply::{
+    Budget, Dereferenced, FeedPage, Finding, ForgetReply, Meter, NoteReply, Noticed, ProjectStatus,
+    PutReply, QueryReply, Reply, SAMPLE, SampleReply, Spending, StatusReply, ValidReply, Verdict,
+};
 pub use request::{
-    Budget, Caller, Deref, Dereferenced, Feed, FeedPage, Finding, ForgetReply, Meter, Note,
-    NoteReply, ProjectStatus, PutReply, Query, QueryReply, Reply, Request, SAMPLE, SampleReply,
-    Spending, StatusReply, Verdict,
+    Answers, Ask, Caller, Check, Commit, Deref, Effect, Feed, Note, Query, Request, Terms, Who, ask,
 };
 #[cfg(feature = "schema")]
 pub use schema::schemas;

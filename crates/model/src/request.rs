@@ -1,12 +1,14 @@
-//! The one [`Request`] that every surface sends, and the one [`Reply`] that comes back.
+//! The one [`Request`] that every surface sends. One table says of each who may ask it, what it
+//! changes, what answers it, and which MCP tool offers it. Dispatch, the surfaces and their tests
+//! follow from the table, so that what does not match does not compile.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, Blame, Draft, Engram, EngramId, Entry, EventId, Facets, FactType, Filter, Kind,
-    LineReply, LineView, LineageId, PointerInput, ProjectId, Scope, SourceReply, SourceView,
-    Standing, Voice,
+    AgentId, CheckReply, Dereferenced, Draft, Engram, EngramId, FactType, FeedPage, Filter,
+    ForgetReply, Kind, LineReply, LineView, NoteReply, PointerInput, PutReply, QueryReply, Refusal,
+    Reply, SampleReply, Scope, SourceReply, SourceView, StatusReply, ValidReply, Voice,
 };
 
 /// Who is asking. Surfaces set it from what they know, never from what a client says of itself.
@@ -18,184 +20,206 @@ pub enum Caller {
     Agent(AgentId),
 }
 
-/// Everything that can be asked of the engine.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "do", content = "with", rename_all = "snake_case")]
-pub enum Request {
+/// Who may ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// The user and every agent; an agent sees and changes what its handle allows.
+    Anyone,
+    /// The user alone.
+    User,
+}
+
+/// What asking does to the home.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing: the journal knows nothing of it afterwards.
+    Reads,
+    /// The journal says what was changed.
+    Changes,
+    /// The journal says what was read, and an agent's turn paid for it.
+    Spends,
+}
+
+/// What the table says of one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// Its name on the wire.
+    pub name: &'static str,
+    /// Who may ask it.
+    pub who: Who,
+    /// What it does to the home.
+    pub effect: Effect,
+    /// The MCP tool that is this request; none where agents are not offered it.
+    pub tool: Option<&'static str>,
+}
+
+/// A request of one kind, as a type that knows its answer.
+pub trait Ask: Into<Request> {
+    /// What comes back.
+    type Answer;
+
+    /// That answer, where the reply is of its kind.
+    fn answer(reply: Reply) -> Option<Self::Answer>;
+}
+
+macro_rules! requests {
+    ($(
+        $(#[doc = $doc:literal])+
+        $method:ident: $name:ident $(($it:ident: $payload:ty))? -> $reply:ident($answer:ty),
+            $who:ident $effect:ident $(= $tool:literal)?;
+    )+) => {
+        /// Everything that can be asked of the engine.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "do", content = "with", rename_all = "snake_case")]
+        pub enum Request {
+            $($(#[doc = $doc])+ $name $(($payload))?,)+
+        }
+
+        /// Each request as a type of its own: `engine.ask(&caller, ask::Get(id))` is an engram.
+        pub mod ask {
+            use super::*;
+
+            $(
+                $(#[doc = $doc])+
+                #[derive(Clone, Debug)]
+                pub struct $name $((pub $payload))?;
+
+                impl From<$name> for Request {
+                    #[allow(unused_variables)]
+                    fn from(ask: $name) -> Self {
+                        $(let $name($it) = ask;)?
+                        Self::$name $(($it))?
+                    }
+                }
+
+                impl Ask for $name {
+                    type Answer = $answer;
+
+                    fn answer(reply: Reply) -> Option<$answer> {
+                        match reply {
+                            Reply::$reply(answer) => Some(answer),
+                            _ => None,
+                        }
+                    }
+                }
+            )+
+        }
+
+        /// What answers requests: one function for each row of the table.
+        pub trait Answers {
+            $(
+                $(#[doc = $doc])+
+                fn $method(&self $(, $it: $payload)?) -> Result<$answer, Refusal>;
+            )+
+
+            /// Answers any of them.
+            fn answer(&self, request: Request) -> Result<Reply, Refusal> {
+                match request {
+                    $(Request::$name $(($it))? => self.$method($($it)?).map(Reply::$reply),)+
+                }
+            }
+        }
+
+        impl Request {
+            /// The table, in its order.
+            pub const TABLE: &[Terms] = &[$(Terms {
+                name: stringify!($method),
+                who: Who::$who,
+                effect: Effect::$effect,
+                tool: requests!(@tool $($tool)?),
+            }),+];
+
+            /// What the table says of it.
+            pub fn terms(&self) -> Terms {
+                match self {
+                    $(Self::$name { .. } => Terms {
+                        name: stringify!($method),
+                        who: Who::$who,
+                        effect: Effect::$effect,
+                        tool: requests!(@tool $($tool)?),
+                    },)+
+                }
+            }
+        }
+    };
+    (@tool) => { None };
+    (@tool $tool:literal) => { Some($tool) };
+}
+
+requests! {
     /// Store one engram.
-    Put(Box<Draft>),
+    put: Put(draft: Box<Draft>) -> Put(PutReply), Anyone Changes;
+    /// Store one engram; without a pointer, or with its evidence in words, it points at the event of
+    /// saying so, which is recorded with it.
+    commit: Commit(commit: Box<crate::Commit>) -> Put(PutReply), Anyone Changes = "engram_commit";
     /// One record.
-    Get(EngramId),
+    get: Get(id: EngramId) -> Engram(Box<Engram>), Anyone Reads;
     /// All versions of the lineage that this id belongs to, newest first.
-    History(EngramId),
+    history: History(id: EngramId) -> History(Vec<Engram>), Anyone Reads;
     /// Close a claim's window.
-    Forget(EngramId),
+    forget: Forget(id: EngramId) -> Closed(ForgetReply), Anyone Changes;
     /// Erase a claim's text for good, in every version that carries it.
-    Redact(EngramId),
+    redact: Redact(id: EngramId) -> Closed(ForgetReply), User Changes;
     /// Find claims.
-    Query(Query),
+    query: Query(query: crate::Query) -> Query(QueryReply), Anyone Reads = "engram_query";
     /// Fetch what a pointer addresses.
-    Deref(Deref),
+    deref: Deref(deref: crate::Deref) -> Deref(Box<Dereferenced>), Anyone Spends = "engram_deref";
     /// Append an event to the episodic plane.
-    Note(Note),
+    note: Note(note: crate::Note) -> Note(NoteReply), Anyone Changes;
     /// A page of the feed.
-    Feed(Feed),
+    feed: Feed(feed: crate::Feed) -> Feed(FeedPage), Anyone Reads;
     /// How many engrams of the feed each value of a filter would leave.
-    Facets(Filter),
+    facets: Facets(filter: Filter) -> Facets(Box<crate::Facets>), User Reads;
     /// Who said the same as this engram, oldest first.
-    Voices(EngramId),
+    voices: Voices(id: EngramId) -> Voices(Vec<Voice>), Anyone Reads;
     /// The user's view of a pointed source, with its surroundings.
-    Source(SourceView),
+    source: Source(view: SourceView) -> Source(Box<SourceReply>), User Reads;
     /// A part of a line that is too long to be shown with the others.
-    Line(LineView),
-    /// Where the evidence of the claims that hold is now; with `since`, only of those that the work
-    /// since that commit touches.
-    CheckPointers {
-        /// A revision; what is on disk is compared with it.
-        since: Option<String>,
-    },
+    line: Line(view: LineView) -> Line(LineReply), User Reads;
+    /// Where the evidence of the claims that hold is now.
+    check_pointers: CheckPointers(check: Check) -> Checked(CheckReply), Anyone Reads;
     /// A new version of a claim whose pointers are where its evidence is at the current commit.
-    Repin(EngramId),
+    repin: Repin(id: EngramId) -> Put(PutReply), Anyone Changes;
     /// A todo for agents: to find out whether a claim whose evidence changed still holds.
-    Reverify(EngramId),
+    reverify: Reverify(id: EngramId) -> Put(PutReply), Anyone Changes;
     /// Store a few claims that the repository's own history proves, to look around in.
-    LoadSample,
+    load_sample: LoadSample -> Sample(SampleReply), User Changes;
     /// Forget those that still hold.
-    RemoveSample,
+    remove_sample: RemoveSample -> Sample(SampleReply), User Changes;
     /// How the working tree reads now where a pointer was pinned.
-    Standing(PointerInput),
+    standing: Standing(pointer: PointerInput) -> Standing(Box<crate::Standing>), User Reads;
     /// Who wrote the lines that a pointer addresses.
-    Blame(PointerInput),
+    blame: Blame(pointer: PointerInput) -> Blame(crate::Blame), User Reads;
     /// Where things stand.
-    Status,
+    status: Status -> Status(Box<StatusReply>), Anyone Reads = "engram_status";
     /// Check one message (seed 000 section 7) against its contract; stores nothing.
-    ValidateMessage(serde_json::Value),
+    validate_message: ValidateMessage(message: serde_json::Value) -> Valid(ValidReply), Anyone Reads;
 }
 
 impl Request {
     /// Whether the journal knows of it afterwards. Surfaces that part reading from changing part
     /// them here.
     pub fn changes(&self) -> bool {
-        match self {
-            Self::Put(_)
-            | Self::Forget(_)
-            | Self::Redact(_)
-            | Self::Deref(_)
-            | Self::Note(_)
-            | Self::Repin(_)
-            | Self::LoadSample
-            | Self::RemoveSample
-            | Self::Reverify(_) => true,
-            Self::Get(_)
-            | Self::History(_)
-            | Self::Query(_)
-            | Self::Feed(_)
-            | Self::CheckPointers { .. }
-            | Self::Facets(_)
-            | Self::Voices(_)
-            | Self::Source(_)
-            | Self::Line(_)
-            | Self::Standing(_)
-            | Self::Blame(_)
-            | Self::Status
-            | Self::ValidateMessage(_) => false,
-        }
+        self.terms().effect != Effect::Reads
     }
 }
 
-/// What the engine answers; the variant follows from the request.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "is", content = "with", rename_all = "snake_case")]
-pub enum Reply {
-    /// To [`Request::Put`], [`Request::Repin`] and [`Request::Reverify`].
-    Put(PutReply),
-    /// To [`Request::Get`].
-    Engram(Box<Engram>),
-    /// To [`Request::History`].
-    History(Vec<Engram>),
-    /// To [`Request::Forget`] and [`Request::Redact`].
-    Closed(ForgetReply),
-    /// To [`Request::Query`].
-    Query(QueryReply),
-    /// To [`Request::Deref`].
-    Deref(Box<Dereferenced>),
-    /// To [`Request::Note`].
-    Note(NoteReply),
-    /// To [`Request::Feed`].
-    Feed(FeedPage),
-    /// To [`Request::Facets`].
-    Facets(Box<Facets>),
-    /// To [`Request::Voices`].
-    Voices(Vec<Voice>),
-    /// To [`Request::Source`].
-    Source(Box<SourceReply>),
-    /// To [`Request::Line`].
-    Line(LineReply),
-    /// To [`Request::LoadSample`] and [`Request::RemoveSample`].
-    Sample(SampleReply),
-    /// To [`Request::CheckPointers`].
-    Checked(crate::CheckReply),
-    /// To [`Request::Standing`].
-    Standing(Box<Standing>),
-    /// To [`Request::Blame`].
-    Blame(Blame),
-    /// To [`Request::Status`].
-    Status(Box<StatusReply>),
-    /// To [`Request::ValidateMessage`]: the tokens that it costs.
-    Valid {
-        /// Always true; a refusal says otherwise.
-        ok: bool,
-        /// Tokens (o200k_base) of the compact JSON.
-        tokens: usize,
-    },
+/// A claim as an agent says it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Commit {
+    /// The claim, with its pointers, if there are any.
+    pub draft: Draft,
+    /// Its evidence in words, where that is no pointer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
 }
 
-/// The tag of what a sample consists of.
-pub const SAMPLE: &str = "sample";
-
-/// Which claims of the sample were stored, or forgotten.
+/// Whose evidence to look at.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SampleReply {
-    /// Each of them.
-    pub ids: Vec<EngramId>,
-}
-
-/// Answer to a commit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PutReply {
-    /// The stored version; for a repeat, the one that was there.
-    pub id: EngramId,
-    /// Its place in the journal.
-    pub seq: u64,
-    /// All versions of the claim.
-    pub lineage_id: LineageId,
-    /// Whether a repo, artifact, test or diff pointer resolved.
-    pub verified: bool,
-    /// What the engine noticed; never a reason for failure.
-    pub findings: Vec<Finding>,
-}
-
-/// Something the engine noticed about a commit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Finding {
-    /// `duplicate`, `superseded`.
-    pub what: String,
-    /// The other engram.
-    pub id: EngramId,
-    /// One sentence for a reader.
-    pub note: String,
-}
-
-/// Answer to forget and redact.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ForgetReply {
-    /// The engram.
-    pub id: EngramId,
-    /// The journal entry of the change.
-    pub seq: u64,
+pub struct Check {
+    /// A revision: only claims that the work since then touches, compared with what is on disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
 }
 
 /// A search.
@@ -227,31 +251,6 @@ pub struct Query {
     pub include_ephemeral: bool,
 }
 
-/// How well a query was answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// The first engram speaks of what was asked.
-    Strong,
-    /// Something related was found.
-    Weak,
-    /// Nothing is known.
-    None,
-}
-
-/// Answer to a search.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct QueryReply {
-    /// How well the first result answers.
-    pub verdict: Verdict,
-    /// Whether no engram had every term, so that some were given up.
-    pub relaxed: bool,
-    /// Best first.
-    pub engrams: Vec<Engram>,
-}
-
 /// A dereference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Deref {
@@ -268,90 +267,6 @@ pub struct Deref {
     pub budget_token: Option<String>,
 }
 
-/// What a pointer addresses, provably.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Dereferenced {
-    /// The exact pointer that was used, pinned.
-    pub pointer: String,
-    /// The text, from its beginning, within the budget.
-    pub excerpt: String,
-    /// `sha256:HEX` of the bytes of the full span.
-    pub content_digest: String,
-    /// Tokens (o200k_base) of the excerpt.
-    pub tokens: u32,
-    /// Whether the excerpt ends before the span does.
-    pub truncated: bool,
-    /// What became of it since it was pinned; absent where it reads the same.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub now: Option<crate::CheckedPointer>,
-    /// What is left for the agent; absent for the user.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub budget: Option<Budget>,
-}
-
-/// One meter of a turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Meter {
-    /// Spent in this turn.
-    pub used: u32,
-    /// Allowed in a turn.
-    pub limit: u32,
-}
-
-impl Meter {
-    /// How much of it is used: 1 is all.
-    pub fn share(&self) -> f64 {
-        f64::from(self.used) / f64::from(self.limit.max(1))
-    }
-}
-
-/// What an agent has spent in its turn.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Budget {
-    /// The turn that this counts for.
-    pub turn: String,
-    /// `repo`, `diff` and `test` pointers.
-    pub repo_spans: Meter,
-    /// `artifact` and `url` pointers.
-    pub artifact_sections: Meter,
-    /// `sam` pointers.
-    pub sam_items: Meter,
-    /// Tokens of all excerpts.
-    pub tokens: Meter,
-}
-
-impl Budget {
-    /// What is counted, by its name for people.
-    pub fn meters(&self) -> [(&'static str, Meter); 4] {
-        [
-            ("tokens", self.tokens),
-            ("spans", self.repo_spans),
-            ("sections", self.artifact_sections),
-            ("events", self.sam_items),
-        ]
-    }
-
-    /// How much of the fullest meter is used: 1 is all.
-    pub fn fullest(&self) -> f64 {
-        let shares = self.meters().map(|(_, it)| it.share());
-        shares.into_iter().fold(0.0, f64::max)
-    }
-}
-
-/// An agent in its turn, and what it has spent there.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Spending {
-    /// What it calls itself; display only.
-    pub agent: String,
-    /// What it has spent.
-    pub budget: Budget,
-    /// When the turn ends, unless it calls again.
-    pub until: Timestamp,
-}
-
 /// An event for the episodic plane.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Note {
@@ -364,17 +279,6 @@ pub struct Note {
     /// Who is speaking.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-}
-
-/// Answer to a note.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct NoteReply {
-    /// The event.
-    pub id: EventId,
-    /// Its place in the journal.
-    pub seq: u64,
-    /// The pointer that addresses it.
-    pub pointer: String,
 }
 
 /// Which part of the feed.
@@ -395,81 +299,4 @@ pub struct Feed {
     /// Only engrams like these, and no other entries; everything when it asks nothing.
     #[serde(skip_serializing_if = "Filter::is_empty")]
     pub filter: Filter,
-}
-
-/// A page of the feed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct FeedPage {
-    /// The entries, in the order that was asked for. Fewer than were asked for, or none, are no
-    /// sign of the end: a filter is looked for a stretch at a time.
-    pub entries: Vec<Entry>,
-    /// The place at which the next page begins; absent at the end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next: Option<u64>,
-    /// The newest place in the journal when this was read.
-    pub head: u64,
-    /// How many engrams hold now.
-    pub engrams: u64,
-    /// Versions among the entries that a newer one replaced, and that one.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub replaced: Vec<(EngramId, EngramId)>,
-}
-
-/// Where things stand.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct StatusReply {
-    /// `ready`, or `empty` while nothing is stored.
-    pub status: String,
-    /// What to do next, in one sentence.
-    pub next: String,
-    /// The repository, where one was found.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub project: Option<ProjectStatus>,
-    /// Engrams that hold now in this project.
-    pub engrams: u64,
-    /// Newest place in the journal.
-    pub head: u64,
-    /// How far the index has read.
-    pub indexed: u64,
-    /// Agents that have called in this project.
-    pub agents: u64,
-    /// The caller's budget; absent for the user.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub budget: Option<Budget>,
-    /// Of the agents that are in a turn, the one that is nearest to a limit; for the user only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(skip))]
-    pub spending: Option<Spending>,
-    /// Claims whose evidence was edited or is gone in this working tree.
-    #[serde(default)]
-    pub drifted: u64,
-    /// Why not all of the working tree is watched; absent where it is, or nobody watches.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub watching: Option<String>,
-    /// Where data lives; for the user only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub home: Option<String>,
-    /// This build.
-    pub version: String,
-}
-
-/// The repository that is being worked on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ProjectStatus {
-    /// Its identity; absent until something is stored.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub id: Option<ProjectId>,
-    /// The name of its folder.
-    pub name: String,
-    /// The branch that is checked out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub branch: Option<String>,
-    /// The commit that is checked out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub head: Option<String>,
-    /// Its root; for the user only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub root: Option<String>,
 }

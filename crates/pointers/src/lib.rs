@@ -40,6 +40,7 @@ use sha2::{Digest, Sha256};
 
 pub use anchors::{Anchors, Found, Look, Origin, Pinned, Stand};
 pub use blame::blame;
+pub use engram_model::operation::Snapshot;
 pub use landmarks::{Change, Large};
 pub use repo::Repo;
 pub use standing::standing;
@@ -60,21 +61,6 @@ pub trait Shelf {
     ) -> Result<Option<(String, Recorded)>, Refusal>;
     /// Whether the user turned `url:` on.
     fn urls_allowed(&self) -> bool;
-}
-
-/// A file of the working tree as it was when somebody pointed at it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Snapshot {
-    /// Lower-case hex of the sha256 of `bytes`.
-    pub digest_hex: String,
-    /// The whole file.
-    pub bytes: Vec<u8>,
-    /// The path that was asked for.
-    pub path: String,
-    /// The commit that was checked out, if any.
-    pub base: Option<String>,
-    /// The id of the git blob that these bytes would be.
-    pub blob: String,
 }
 
 /// What a pointer addresses.

@@ -1,31 +1,50 @@
 //! Tables `agent` and `spend`: the handles that were issued, their turns, and what those cost.
 
-use engram_model::{AgentId, ProjectId, RunId};
+use engram_model::{AgentId, ProjectId, Spend, operation::Agent};
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, Row, params};
 
 use crate::{
-    Reader, Result, Writer,
+    Reader, Result, StoreError,
     journal::{parse_id, timestamp},
 };
 
-/// An agent that the engine knows.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Agent {
-    /// The handle; only the engine makes one.
-    pub handle: AgentId,
-    /// What it calls itself; display only.
-    pub label: String,
-    /// The agent that started it.
-    pub parent: Option<AgentId>,
-    /// The run that it belongs to.
-    pub run: RunId,
-    /// Where it works.
-    pub project: ProjectId,
-    /// Its current turn.
-    pub turn: String,
-    /// When it last called.
-    pub last_call: Timestamp,
+/// The columns of an agent, for [`raw`].
+const AGENT: &str = "handle, label, role, parent, run, project, topics, turn, last_call";
+
+type Raw = (
+    String,
+    String,
+    Option<String>,
+    Option<String>,
+    String,
+    String,
+    Option<String>,
+    String,
+    i64,
+);
+
+fn raw(row: &Row<'_>) -> rusqlite::Result<Raw> {
+    <Raw>::try_from(row)
+}
+
+fn agent(
+    (handle, label, role, parent, run, project, topics, turn, last_call): Raw,
+) -> Result<Agent> {
+    let topics = topics.as_deref().map(serde_json::from_str).transpose();
+    Ok(Agent {
+        handle: AgentId(handle),
+        label,
+        role,
+        parent: parent.map(AgentId),
+        run: parse_id(&run)?,
+        project: parse_id(&project)?,
+        topics: topics
+            .map_err(|error| StoreError::Record(format!("topics of an agent: {error}")))?
+            .unwrap_or_default(),
+        turn,
+        last_call: timestamp(last_call)?,
+    })
 }
 
 /// What one agent has spent in the turn that it is in.
@@ -38,53 +57,27 @@ pub struct Spender {
     /// When it last called.
     pub last_call: Timestamp,
     /// What it spent.
-    pub spend: SpendRow,
-}
-
-/// What one agent spent in one turn.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct SpendRow {
-    /// `repo`, `diff` and `test` pointers.
-    pub repo_spans: u32,
-    /// `artifact` and `url` pointers.
-    pub artifact_sections: u32,
-    /// `sam` pointers.
-    pub sam_items: u32,
-    /// Tokens of all excerpts.
-    pub tokens: u32,
+    pub spend: Spend,
 }
 
 impl Reader<'_> {
     /// The agent behind a handle.
     pub fn agent(&self, handle: &AgentId) -> Result<Option<Agent>> {
-        let row: Option<(String, Option<String>, String, String, String, i64)> = self
-            .0
-            .prepare_cached(
-                "SELECT label, parent, run, project, turn, last_call FROM agent WHERE handle = ?1",
-            )?
-            .query_row([&handle.0], |row| {
-                Ok((
-                    row.get(0)?,
-                    row.get(1)?,
-                    row.get(2)?,
-                    row.get(3)?,
-                    row.get(4)?,
-                    row.get(5)?,
-                ))
-            })
-            .optional()?;
-        row.map(|(label, parent, run, project, turn, last_call)| {
-            Ok(Agent {
-                handle: handle.clone(),
-                label,
-                parent: parent.map(AgentId),
-                run: parse_id(&run)?,
-                project: parse_id(&project)?,
-                turn,
-                last_call: timestamp(last_call)?,
-            })
-        })
-        .transpose()
+        self.0
+            .prepare_cached(&format!("SELECT {AGENT} FROM agent WHERE handle = ?1"))?
+            .query_row([&handle.0], raw)
+            .optional()?
+            .map(agent)
+            .transpose()
+    }
+
+    /// Every agent, in the order of their handles.
+    pub(crate) fn agents(&self) -> Result<Vec<Agent>> {
+        self.0
+            .prepare_cached(&format!("SELECT {AGENT} FROM agent ORDER BY handle"))?
+            .query_map([], raw)?
+            .map(|row| agent(row?))
+            .collect()
     }
 
     /// How many agents this project has seen.
@@ -112,7 +105,7 @@ impl Reader<'_> {
         let rows = found.query_map(
             params![project.to_string(), since.as_microsecond(), most as i64],
             |row| {
-                let spend = SpendRow {
+                let spend = Spend {
                     repo_spans: row.get(3)?,
                     artifact_sections: row.get(4)?,
                     sam_items: row.get(5)?,
@@ -134,14 +127,14 @@ impl Reader<'_> {
     }
 
     /// What an agent spent in a turn.
-    pub fn spend(&self, agent: &AgentId, turn: &str) -> Result<SpendRow> {
+    pub fn spend(&self, agent: &AgentId, turn: &str) -> Result<Spend> {
         Ok(self
             .0
             .prepare_cached(
                 "SELECT repo_spans, artifact_sections, sam_items, tokens FROM spend WHERE agent = ?1 AND turn = ?2",
             )?
             .query_row(params![agent.0, turn], |row| {
-                Ok(SpendRow {
+                Ok(Spend {
                     repo_spans: row.get(0)?,
                     artifact_sections: row.get(1)?,
                     sam_items: row.get(2)?,
@@ -150,45 +143,5 @@ impl Reader<'_> {
             })
             .optional()?
             .unwrap_or_default())
-    }
-}
-
-impl Writer<'_> {
-    /// Registers an agent, or renews its turn and the time of its last call.
-    pub fn keep_agent(&self, agent: &Agent) -> Result<()> {
-        self.0
-            .prepare_cached(
-                "INSERT INTO agent (handle, label, parent, run, project, turn, last_call)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-                 ON CONFLICT (handle) DO UPDATE SET turn = ?6, last_call = ?7",
-            )?
-            .execute(params![
-                agent.handle.0,
-                agent.label,
-                agent.parent.as_ref().map(|it| &it.0),
-                agent.run.to_string(),
-                agent.project.to_string(),
-                agent.turn,
-                agent.last_call.as_microsecond(),
-            ])?;
-        Ok(())
-    }
-
-    /// Replaces what an agent spent in a turn.
-    pub fn keep_spend(&self, agent: &AgentId, turn: &str, spend: &SpendRow) -> Result<()> {
-        self.0
-            .prepare_cached(
-                "INSERT OR REPLACE INTO spend (agent, turn, repo_spans, artifact_sections, sam_items, tokens)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            )?
-            .execute(params![
-                agent.0,
-                turn,
-                spend.repo_spans,
-                spend.artifact_sections,
-                spend.sam_items,
-                spend.tokens
-            ])?;
-        Ok(())
     }
 }

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use rand::Rng;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use crate::{Result, StoreError, readers::Readers};
+use crate::{Result, StoreError, carry::carry, readers::Readers};
 
 /// Each step of the schema, in order; `user_version` counts the steps taken. Never edit a step
 /// that was released: add one.
@@ -22,7 +22,14 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/003.sql"),
     include_str!("schema/004.sql"),
     include_str!("schema/005.sql"),
+    include_str!("schema/006.sql"),
 ];
+
+/// From this step on the journal says all that the tables hold.
+const CARRIED: i64 = 6;
+
+/// The one file of a home that is the truth.
+const DATABASE: &str = "engram.db";
 
 /// `EnGr`, so that `file` and a person with a hex editor know whose it is.
 const APPLICATION_ID: i64 = 0x456e_4772;
@@ -58,7 +65,7 @@ impl Store {
 
     /// [`Store::open`], with writers that wait this long for their turn.
     pub fn open_patiently(home: &Path, origin: ulid::Ulid, patience: Duration) -> Result<Self> {
-        let database = home.join("engram.db");
+        let database = home.join(DATABASE);
         match Self::open_writable(home, &database, origin, patience) {
             Err(error) if is_read_only(&error) && database.exists() => {
                 Self::open_readable(home, &database, patience).map_err(|other| match other {
@@ -145,6 +152,11 @@ impl Store {
     /// The folder.
     pub fn home(&self) -> &Path {
         &self.home
+    }
+
+    /// The database file.
+    pub fn database(&self) -> PathBuf {
+        self.home.join(DATABASE)
     }
 
     /// The identity of this home; the first half of the identity of its journal entries.
@@ -312,9 +324,7 @@ fn has_log(database: &Path) -> bool {
 fn migrate(connection: &mut Connection, origin: ulid::Ulid) -> Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let found: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    for step in &MIGRATIONS[(found.max(0) as usize).min(MIGRATIONS.len())..] {
-        transaction.execute_batch(step)?;
-    }
+    take_steps(&transaction, found)?;
     transaction.execute(
         "INSERT OR IGNORE INTO meta (key, value) VALUES ('origin', ?1)",
         [origin.to_string()],
@@ -323,8 +333,31 @@ fn migrate(connection: &mut Connection, origin: ulid::Ulid) -> Result<()> {
         transaction.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     }
+    if (1..CARRIED).contains(&found) {
+        let reader = Reader(&transaction);
+        // No clock: what is carried was there when the newest entry was.
+        let now = reader.time(Timestamp::UNIX_EPOCH)?;
+        let origin = origin_of(&transaction)?;
+        carry(&Writer {
+            reader,
+            origin,
+            now,
+        })?;
+    }
     transaction.commit()?;
     Ok(())
+}
+
+fn take_steps(connection: &Connection, found: i64) -> Result<()> {
+    for step in &MIGRATIONS[(found.max(0) as usize).min(MIGRATIONS.len())..] {
+        connection.execute_batch(step)?;
+    }
+    Ok(())
+}
+
+/// The tables of a new home, in a database that is nobody's.
+pub(crate) fn create(connection: &Connection) -> Result<()> {
+    take_steps(connection, 0)
 }
 
 fn origin_of(connection: &Connection) -> Result<ulid::Ulid> {

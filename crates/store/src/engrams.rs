@@ -1,12 +1,11 @@
-//! Tables `engram`, `content` and `figure`: one row for each version of a claim, its erasable words,
-//! and what reading has taught about it.
+//! Tables `engram` and `figure`: one row for each version of a claim, and what reading has taught
+//! about it. Its words are read from beside the journal.
 
 use engram_model::{AgentId, Engram, EngramId, Figures, LineageId, ProjectId};
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, params};
-use serde_json::{Value, json};
 
-use crate::{Reader, Result, StoreError, Writer, journal::timestamp};
+use crate::{Reader, Result, StoreError, journal::timestamp};
 
 const COLUMNS: &str = "engram.seq, journal.body, engram.valid_until, content.claim, content.tags,
      coalesce(figure.query_hits, 0), coalesce(figure.corroborations, 0)
@@ -18,27 +17,12 @@ const COLUMNS: &str = "engram.seq, journal.body, engram.valid_until, content.cla
 const HOUR: i64 = 3_600_000_000;
 
 /// What a project holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CommitCount {
     /// Engrams that hold now.
     pub holding: u64,
     /// Versions ever stored.
     pub ever: u64,
-}
-
-/// The record as the journal carries it: without the words, and without what is derived from them.
-pub(crate) fn body_of(engram: &Engram) -> Result<Value> {
-    let bare = Engram {
-        claim: String::new(),
-        tags: Vec::new(),
-        hash_keys: Vec::new(),
-        entities: Vec::new(),
-        valid_until: None,
-        figures: Figures::default(),
-        health: None,
-        ..engram.clone()
-    };
-    serde_json::to_value(bare).map_err(|e| StoreError::Record(e.to_string()))
 }
 
 type Raw = (
@@ -84,27 +68,52 @@ fn record((seq, body, until, claim, tags, query_hits, corroborations): Raw) -> R
     Ok(engram)
 }
 
+/// Of many, those that can be read: one damaged row does not hide the others. Other failures are
+/// failures of all.
+fn readable(record: Result<Engram>) -> Option<Result<Engram>> {
+    match record {
+        Err(error) if error.is_of_one_record() => {
+            tracing::warn!(%error, "a version is passed over");
+            None
+        }
+        other => Some(other),
+    }
+}
+
 impl Reader<'_> {
     fn engrams_where(&self, tail: &str, values: impl rusqlite::Params) -> Result<Vec<Engram>> {
         self.0
             .prepare_cached(&format!("SELECT {COLUMNS} {tail}"))?
             .query_map(values, raw)?
-            .map(|row| record(row?))
+            .filter_map(|row| readable(row.map_err(StoreError::from).and_then(record)))
             .collect()
+    }
+
+    fn engram_where(&self, tail: &str, values: impl rusqlite::Params) -> Result<Option<Engram>> {
+        self.0
+            .prepare_cached(&format!("SELECT {COLUMNS} {tail}"))?
+            .query_row(values, raw)
+            .optional()?
+            .map(record)
+            .transpose()
     }
 
     /// One version.
     pub fn engram(&self, id: EngramId) -> Result<Option<Engram>> {
-        Ok(self
-            .engrams_where("WHERE engram.id = ?1", [id.to_string()])?
-            .pop())
+        self.engram_where("WHERE engram.id = ?1", [id.to_string()])
     }
 
     /// The version stored by this entry of the journal.
     pub fn engram_at(&self, seq: u64) -> Result<Option<Engram>> {
-        Ok(self
-            .engrams_where("WHERE engram.seq = ?1", [seq as i64])?
-            .pop())
+        self.engram_where("WHERE engram.seq = ?1", [seq as i64])
+    }
+
+    /// The versions stored by these entries, in this order; those that cannot be read are passed over.
+    pub fn engrams_at(&self, seqs: impl IntoIterator<Item = u64>) -> Result<Vec<Engram>> {
+        seqs.into_iter()
+            .filter_map(|seq| self.engram_at(seq).transpose())
+            .filter_map(readable)
+            .collect()
     }
 
     /// All versions of a lineage, newest first.
@@ -127,17 +136,33 @@ impl Reader<'_> {
         id.map(|id| crate::journal::parse_id(&id)).transpose()
     }
 
-    /// Versions stored after `after` in this project, oldest first: what the index has not read.
+    /// The newest versions stored after `after` in this project, oldest first: what the index has not
+    /// read. And how many older ones there are beyond `most`.
     pub fn engrams_after(
         &self,
         project: ProjectId,
         after: u64,
-        limit: usize,
-    ) -> Result<Vec<Engram>> {
-        self.engrams_where(
-            "WHERE engram.project = ?1 AND engram.seq > ?2 ORDER BY engram.seq LIMIT ?3",
-            params![project.to_string(), after as i64, limit as i64],
-        )
+        most: usize,
+    ) -> Result<(Vec<Engram>, u64)> {
+        let mut engrams = self.engrams_where(
+            "WHERE engram.project = ?1 AND engram.seq > ?2 ORDER BY engram.seq DESC LIMIT ?3",
+            params![project.to_string(), after as i64, most as i64],
+        )?;
+        engrams.reverse();
+        let first = match engrams.first() {
+            Some(first) if engrams.len() == most => first.seq,
+            _ => return Ok((engrams, 0)),
+        };
+        let older: i64 = self
+            .0
+            .prepare_cached(
+                "SELECT count(*) FROM engram WHERE project = ?1 AND seq > ?2 AND seq < ?3",
+            )?
+            .query_row(
+                params![project.to_string(), after as i64, first as i64],
+                |row| row.get(0),
+            )?;
+        Ok((engrams, older as u64))
     }
 
     /// The newest versions that hold at `at`, of those that were stored before an entry of the
@@ -210,112 +235,6 @@ impl Reader<'_> {
             ever: ever as u64,
         })
     }
-}
-
-impl Writer<'_> {
-    /// Stores a version under its journal entry; `engram.seq` is that entry's place.
-    pub fn add_engram(&self, engram: &Engram) -> Result<()> {
-        self.0
-            .prepare_cached(
-                "INSERT INTO engram (seq, id, lineage, project, run, scope, kind, fact_type, topic,
-                   durability, content_hash, valid_from, valid_until, expires_at, recorded_at, by, verified)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, NULL, ?13, ?14, ?15, ?16)",
-            )?
-            .execute(params![
-                engram.seq as i64,
-                engram.id.to_string(),
-                engram.lineage_id.to_string(),
-                engram.project.to_string(),
-                engram.run.map(|run| run.to_string()),
-                engram.scope.as_str(),
-                engram.kind.as_str(),
-                engram.fact_type.as_str(),
-                engram.topic,
-                engram.durability.as_str(),
-                engram.content_hash,
-                engram.valid_from.as_microsecond(),
-                engram.expires_at.map(|at| at.as_microsecond()),
-                engram.recorded_at.as_microsecond(),
-                engram.provenance.created_by,
-                engram.verified,
-            ])?;
-        self.0
-            .prepare_cached("INSERT INTO content (engram, claim, tags) VALUES (?1, ?2, ?3)")?
-            .execute(params![
-                engram.id.to_string(),
-                engram.claim,
-                json!(engram.tags).to_string()
-            ])?;
-        Ok(())
-    }
-
-    /// The body that [`Writer::append`] journals for a version.
-    pub fn journal_body(&self, engram: &Engram) -> Result<Value> {
-        body_of(engram)
-    }
-
-    /// Closes a window; false when it was closed already.
-    pub fn close(&self, id: EngramId) -> Result<bool> {
-        let closed = self
-            .0
-            .prepare_cached(
-                "UPDATE engram SET valid_until = ?2 WHERE id = ?1 AND valid_until IS NULL",
-            )?
-            .execute(params![id.to_string(), self.now.as_microsecond()])?;
-        Ok(closed > 0)
-    }
-
-    /// Erases the words of every version with this content in this project, and the events whose
-    /// text they repeat. The versions whose words were erased.
-    pub fn erase(&self, project: ProjectId, content_hash: &str) -> Result<Vec<(u64, EngramId)>> {
-        let project = project.to_string();
-        let rows: Vec<(i64, String)> = self
-            .0
-            .prepare_cached(
-                "SELECT engram.seq, engram.id FROM engram JOIN content ON content.engram = engram.id
-                 WHERE project = ?1 AND content_hash = ?2 ORDER BY engram.seq",
-            )?
-            .query_map(params![project, content_hash], |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })?
-            .collect::<rusqlite::Result<_>>()?;
-        self.0
-            .prepare_cached(
-                "DELETE FROM content WHERE engram IN
-                   (SELECT id FROM engram WHERE project = ?1 AND content_hash = ?2)",
-            )?
-            .execute(params![project, content_hash])?;
-        let digest = content_hash.strip_prefix("sha256:").unwrap_or(content_hash);
-        self.0
-            .prepare_cached("UPDATE event SET text = NULL WHERE project = ?1 AND digest = ?2")?
-            .execute(params![project, digest])?;
-        rows.into_iter()
-            .map(|(seq, id)| Ok((seq as u64, crate::journal::parse_id(&id)?)))
-            .collect()
-    }
-
-    /// Counts queries that returned these versions.
-    pub fn add_hits(&self, ids: &[EngramId]) -> Result<()> {
-        let mut add = self.0.prepare_cached(
-            "INSERT INTO figure (engram, query_hits) VALUES (?1, 1)
-             ON CONFLICT (engram) DO UPDATE SET query_hits = query_hits + 1",
-        )?;
-        for id in ids {
-            add.execute([id.to_string()])?;
-        }
-        Ok(())
-    }
-
-    /// Counts one more agent that said the same.
-    pub fn add_corroboration(&self, id: EngramId) -> Result<()> {
-        self.0
-            .prepare_cached(
-                "INSERT INTO figure (engram, corroborations) VALUES (?1, 1)
-                 ON CONFLICT (engram) DO UPDATE SET corroborations = corroborations + 1",
-            )?
-            .execute([id.to_string()])?;
-        Ok(())
-    }
 
     /// Whether this agent (or, without a handle, the user under this name) has said this before, by
     /// the entries about the version. Two agents may bear one name.
@@ -331,5 +250,14 @@ impl Writer<'_> {
             })
             .optional()?
             .is_some())
+    }
+
+    /// Every version of a project that carries these words, closed or not; none that was erased.
+    pub fn versions_saying(&self, project: ProjectId, content_hash: &str) -> Result<Vec<Engram>> {
+        self.engrams_where(
+            "WHERE engram.project = ?1 AND engram.content_hash = ?2 AND content.engram IS NOT NULL
+             ORDER BY engram.seq",
+            params![project.to_string(), content_hash],
+        )
     }
 }

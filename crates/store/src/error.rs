@@ -48,6 +48,17 @@ impl StoreError {
         }
     }
 
+    /// Whether it is about one row, so that others can be read all the same.
+    pub(crate) fn is_of_one_record(&self) -> bool {
+        match self {
+            Self::Record(_) => true,
+            Self::Sqlite(error) => {
+                error.sqlite_error_code().is_none() && sqlite_code(error) == Code::StoreCorrupt
+            }
+            _ => false,
+        }
+    }
+
     fn code(&self) -> Code {
         match self {
             Self::Sqlite(error) => sqlite_code(error),

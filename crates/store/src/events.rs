@@ -1,30 +1,10 @@
-//! Table `event`: the episodic plane. Append-only; the text alone can be erased.
+//! Table `event`: the episodic plane. Its text lies beside the journal and alone can be erased.
 
-use engram_model::{EventId, ProjectId, Recorded};
+use engram_model::{ProjectId, Recorded};
 use jiff::civil::Date;
 use rusqlite::{OptionalExtension, params};
 
-use crate::{Reader, Result, Writer, journal::timestamp};
-
-/// An event to append.
-pub struct Event<'a> {
-    /// Its place in the journal.
-    pub seq: u64,
-    /// Its identity.
-    pub id: EventId,
-    /// Where it happened.
-    pub project: ProjectId,
-    /// `decision`, `preference`, `note`, ...
-    pub kind: &'a str,
-    /// The name in its address.
-    pub slug: &'a str,
-    /// The day in its address, in UTC.
-    pub day: Date,
-    /// Hex of the sha256 of the text.
-    pub digest: &'a str,
-    /// What happened.
-    pub text: &'a str,
-}
+use crate::{Reader, Result, journal::timestamp};
 
 impl Reader<'_> {
     /// The text of the newest event at this address, and who recorded it when; none when there is none
@@ -39,7 +19,8 @@ impl Reader<'_> {
         let found = self
             .0
             .prepare_cached(
-                "SELECT event.text, journal.by, event.recorded_at FROM event JOIN journal USING (seq)
+                "SELECT said.text, journal.by, event.recorded_at
+                 FROM event JOIN journal USING (seq) LEFT JOIN said USING (seq)
                  WHERE event.project = ?1 AND event.kind = ?2 AND slug = ?3 AND day = ?4
                  ORDER BY seq DESC LIMIT 1",
             )?
@@ -54,44 +35,33 @@ impl Reader<'_> {
         let at = timestamp(at)?;
         Ok(Some((text, Recorded { by, at })))
     }
-}
 
-impl Writer<'_> {
-    /// Appends an event.
-    pub fn add_event(&self, event: &Event<'_>) -> Result<()> {
-        self.0
-            .prepare_cached(
-                "INSERT INTO event (seq, id, project, kind, slug, day, digest, text, recorded_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            )?
-            .execute(params![
-                event.seq as i64,
-                event.id.to_string(),
-                event.project.to_string(),
-                event.kind,
-                event.slug,
-                event.day.to_string(),
-                event.digest,
-                event.text,
-                self.now.as_microsecond(),
-            ])?;
-        Ok(())
+    /// The places of the events of a project whose text has this digest (hex).
+    pub fn events_saying(&self, project: ProjectId, digest: &str) -> Result<Vec<u64>> {
+        self.seqs(
+            "SELECT seq FROM event WHERE project = ?1 AND digest = ?2 ORDER BY seq",
+            params![project.to_string(), digest],
+        )
     }
 
-    /// Erases the text of every event at this address; the event itself stays.
-    pub fn erase_events(
+    /// The places of all events at an address.
+    pub fn events_at(
         &self,
         project: ProjectId,
         kind: &str,
         slug: &str,
         day: Date,
-    ) -> Result<()> {
-        self.0
-            .prepare_cached(
-                "UPDATE event SET text = NULL
-                 WHERE project = ?1 AND kind = ?2 AND slug = ?3 AND day = ?4",
-            )?
-            .execute(params![project.to_string(), kind, slug, day.to_string()])?;
-        Ok(())
+    ) -> Result<Vec<u64>> {
+        self.seqs(
+            "SELECT seq FROM event WHERE project = ?1 AND kind = ?2 AND slug = ?3 AND day = ?4
+             ORDER BY seq",
+            params![project.to_string(), kind, slug, day.to_string()],
+        )
+    }
+
+    fn seqs(&self, sql: &str, values: impl rusqlite::Params) -> Result<Vec<u64>> {
+        let mut found = self.0.prepare_cached(sql)?;
+        let rows = found.query_map(values, |row| row.get::<_, i64>(0))?;
+        rows.map(|seq| Ok(seq? as u64)).collect()
     }
 }

@@ -1,13 +1,12 @@
 //! The feed: journal entries as a reader sees them. The one place where an entry becomes a change.
 
-use engram_model::{Change, EngramId, Entry, Feed, ProjectId, Voice};
+use engram_model::{Change, EngramId, Entry, Feed, Operation, OperationKind, ProjectId, Voice};
 use rusqlite::{params, params_from_iter};
-use serde_json::Value;
 
 use crate::{
-    Reader, Result, StoreError,
+    Reader, Result,
     filter::{Reach, Where},
-    journal::{Journalled, RawEntry, journalled, parse_id, raw_entry, timestamp},
+    journal::{ENTRY, Journalled, journalled, timestamp},
 };
 
 /// Entries of a page that names no limit, and the most that a page holds.
@@ -32,29 +31,26 @@ impl Reader<'_> {
             false => self.filtered(project, worktree, feed, limit)?,
         };
         let next = match rows.last() {
-            Some(last) if rows.len() == limit => Some(last.0 as u64),
+            Some(last) if rows.len() == limit => Some(last.seq),
             _ => edge,
         };
         let mut entries = Vec::with_capacity(rows.len());
         for row in rows {
-            entries.extend(self.entry(journalled(row)?)?);
+            entries.extend(self.entry(row)?);
         }
         Ok((entries, next))
     }
 
-    fn unfiltered(&self, project: ProjectId, feed: &Feed, limit: usize) -> Result<Vec<RawEntry>> {
-        let kinds = match feed.all {
-            true => "",
-            false => "AND kind NOT IN ('dereferenced', 'noted', 'anchored')",
-        };
+    fn unfiltered(&self, project: ProjectId, feed: &Feed, limit: usize) -> Result<Vec<Journalled>> {
+        let kinds = kinds(feed.all);
         let (bound, order, place) = direction(feed);
         Ok(self
             .0
             .prepare_cached(&format!(
-                "SELECT seq, recorded_at, project, kind, by, subject, body FROM journal
-                 WHERE project = ?1 AND seq {bound} ?2 {kinds} ORDER BY seq {order} LIMIT ?3"
+                "SELECT {ENTRY} FROM journal
+                 WHERE project = ?1 AND seq {bound} ?2 AND kind IN ({kinds}) ORDER BY seq {order} LIMIT ?3"
             ))?
-            .query_map(params![project.to_string(), place, limit as i64], raw_entry)?
+            .query_map(params![project.to_string(), place, limit as i64], |row| Ok(journalled(row)))?
             .collect::<rusqlite::Result<_>>()?)
     }
 
@@ -65,7 +61,7 @@ impl Reader<'_> {
         worktree: &str,
         feed: &Feed,
         limit: usize,
-    ) -> Result<(Vec<RawEntry>, Option<u64>)> {
+    ) -> Result<(Vec<Journalled>, Option<u64>)> {
         let (bound, order, place) = direction(feed);
         let mut wanted = Where::rows(project, worktree, &feed.filter);
         let reach = match wanted.is_listed {
@@ -85,15 +81,13 @@ impl Reader<'_> {
         }
         let limit = wanted.value(limit as i64);
         let sql = format!(
-            "SELECT journal.seq, journal.recorded_at, journal.project, journal.kind, journal.by,
-                    journal.subject, journal.body
-             FROM {} WHERE {} ORDER BY engram.seq {order} LIMIT {limit}",
+            "SELECT {ENTRY} FROM {} WHERE {} ORDER BY engram.seq {order} LIMIT {limit}",
             wanted.tables, wanted.sql
         );
         let rows = self
             .0
             .prepare_cached(&sql)?
-            .query_map(params_from_iter(wanted.values), raw_entry)?
+            .query_map(params_from_iter(wanted.values), |row| Ok(journalled(row)))?
             .collect::<rusqlite::Result<_>>()?;
         Ok((rows, reach.next))
     }
@@ -116,55 +110,64 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// None for a kind that only a newer build knows.
+    /// An entry as a reader sees it; none for one that is not told, is not known, or cannot be read.
     fn entry(&self, row: Journalled) -> Result<Option<Entry>> {
-        let subject = || {
-            let text = row.subject.as_deref().unwrap_or_default();
-            parse_id(text)
-        };
-        let text = |key: &str| -> String {
-            row.body
-                .get(key)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned()
-        };
-        let change = match row.kind.as_str() {
-            "stored" => {
-                let engram = self
-                    .engram_at(row.seq)?
-                    .ok_or_else(|| StoreError::Record(format!("no engram at {}", row.seq)))?;
-                Change::Stored(Box::new(engram))
-            }
-            "corroborated" => Change::Corroborated(subject()?),
-            "forgotten" => Change::Forgotten(subject()?),
-            "redacted" => Change::Redacted(subject()?),
-            "dereferenced" => Change::Dereferenced {
-                pointer: text("pointer"),
-                digest: text("digest"),
-                tokens: row.body.get("tokens").and_then(Value::as_u64).unwrap_or(0) as u32,
+        let change = match row.kind() {
+            Some(OperationKind::Stored) => match self.engram_at(row.seq) {
+                Ok(engram) => engram.map(|it| Change::Stored(Box::new(it))),
+                Err(error) if error.is_of_one_record() => {
+                    tracing::warn!(%error, seq = row.seq, "a version is passed over");
+                    None
+                }
+                Err(error) => return Err(error),
             },
-            "anchored" => Change::Anchored {
-                worktree: text("worktree"),
-                head: Some(text("head")).filter(|it| !it.is_empty()),
-                engrams: serde_json::from_value(
-                    row.body.get("engrams").cloned().unwrap_or_default(),
-                )
-                .map_err(|e| StoreError::Record(format!("entry {}: {e}", row.seq)))?,
-            },
-            "noted" => Change::Noted {
-                id: parse_id(row.subject.as_deref().unwrap_or_default())?,
-                pointer: text("pointer"),
-            },
-            _ => return Ok(None),
+            _ => row.known().and_then(told),
         };
-        Ok(Some(Entry {
+        Ok(change.map(|change| Entry {
             seq: row.seq,
             at: row.at,
+            agent: row.agent,
             by: row.by,
             change,
         }))
     }
+}
+
+/// What a reader is told of an operation, but for what it stored.
+fn told(operation: Operation) -> Option<Change> {
+    Some(match operation {
+        Operation::Corroborated(id) => Change::Corroborated(id),
+        Operation::Forgotten(id) => Change::Forgotten(id),
+        Operation::Redacted(it) => Change::Redacted(it.id?),
+        Operation::Dereferenced(it) => Change::Dereferenced {
+            pointer: it.pointer,
+            digest: it.digest,
+            tokens: it.tokens,
+        },
+        Operation::Noted(it) => Change::Noted {
+            id: it.id,
+            pointer: it.pointer,
+        },
+        Operation::Anchored(it) => Change::Anchored {
+            worktree: it.worktree,
+            head: it.head,
+            engrams: it.engrams,
+        },
+        Operation::Stored(_)
+        | Operation::Located(_)
+        | Operation::Joined(_)
+        | Operation::Kept(_)
+        | Operation::Counted(_)
+        | Operation::Carried(_) => return None,
+    })
+}
+
+/// The kinds of entries that a page holds, as SQL: words of ours, never of a caller.
+fn kinds(all: bool) -> String {
+    let kinds = OperationKind::ALL.iter();
+    let shown = kinds.filter(|it| if all { it.is_told() } else { it.is_news() });
+    let words: Vec<String> = shown.map(|it| format!("'{it}'")).collect();
+    words.join(", ")
 }
 
 /// How a page is read: the bound, the order, and the place that it begins at.

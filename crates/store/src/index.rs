@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use engram_model::{Engram, ProjectId, hash_keys};
+use engram_model::{Engram, Operation, OperationKind, ProjectId, hash_keys};
 use tantivy::{
     Directory, Index as Tantivy, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument,
     TantivyError, Term,
@@ -170,10 +170,10 @@ impl Index {
         loop {
             let (entries, engrams) = store.read::<_, StoreError>(|it| {
                 let entries = it.journal_after(cursor, BATCH)?;
-                let mut engrams = Vec::new();
-                for entry in entries.iter().filter(|it| it.kind == "stored") {
-                    engrams.extend(it.engram_at(entry.seq)?);
-                }
+                let stored = entries
+                    .iter()
+                    .filter(|it| it.kind() == Some(OperationKind::Stored));
+                let engrams = it.engrams_at(stored.map(|it| it.seq))?;
                 Ok((entries, engrams))
             })?;
             let Some(last) = entries.last() else {
@@ -182,14 +182,15 @@ impl Index {
             for engram in engrams.iter().filter(|it| !it.redacted) {
                 writer.add_document(self.document(engram))?;
             }
-            let erased = entries
+            for entry in entries
                 .iter()
-                .filter(|it| it.kind == "redacted")
-                .filter_map(|it| it.body.get("seqs")?.as_array())
-                .flatten()
-                .filter_map(serde_json::Value::as_u64);
-            for seq in erased {
-                writer.delete_term(Term::from_field_u64(self.fields.seq, seq));
+                .filter(|it| it.kind() == Some(OperationKind::Redacted))
+            {
+                if let Some(Operation::Redacted(it)) = entry.known() {
+                    for seq in it.seqs {
+                        writer.delete_term(Term::from_field_u64(self.fields.seq, seq));
+                    }
+                }
             }
             cursor = last.seq;
             let mut prepared = writer.prepare_commit()?;

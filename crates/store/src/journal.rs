@@ -1,28 +1,24 @@
-//! Table `journal`: the truth. Everything else here can be rebuilt from it and the erasable text.
+//! Table `journal`: the truth. [`Writer::record`] is the one way that anything happens to a home: it
+//! appends an operation and applies it to the tables, in one transaction.
 
-use engram_model::{AgentId, ChangeKind, ProjectId, SCHEMA_VERSION};
+use engram_model::{AgentId, Operation, OperationKind, ProjectId, Refusal, SCHEMA_VERSION};
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, params};
-use serde_json::Value;
 
-use crate::{Reader, Result, StoreError, Writer};
+use crate::{Reader, Result, StoreError, Writer, apply::Applied, beside};
 
-/// A change to append; its time, origin and place are the transaction's.
+/// An operation to record; its time, origin and place are the transaction's.
 pub struct NewEntry<'a> {
     /// Where it happened.
     pub project: ProjectId,
-    /// What happened.
-    pub kind: ChangeKind,
     /// Whether it may ever leave this machine.
     pub shareable: bool,
     /// Who did it, by handle; none for the user.
     pub agent: Option<&'a AgentId>,
     /// Who did it, as a person would name them; empty for the user.
     pub by: &'a str,
-    /// The engram or event that it is about.
-    pub subject: Option<String>,
-    /// What a replay needs; digests, never text.
-    pub body: Value,
+    /// What happened.
+    pub operation: &'a Operation,
 }
 
 /// An entry as it is stored.
@@ -34,39 +30,79 @@ pub struct Journalled {
     pub at: Timestamp,
     /// Where it happened.
     pub project: ProjectId,
-    /// What happened, by name; a newer build's names are kept, not understood.
-    pub kind: String,
-    /// Who did it.
+    /// Who did it, by handle; none for the user.
+    pub agent: Option<AgentId>,
+    /// Who did it, by name.
     pub by: String,
-    /// The engram or event that it is about.
-    pub subject: Option<String>,
-    /// What a replay needs.
-    pub body: Value,
+    kind: Option<OperationKind>,
+    subject: Option<String>,
+    body: String,
+}
+
+impl Journalled {
+    /// What kind of operation it is; none for one that only a newer build knows: such an entry is
+    /// kept, and passed over.
+    pub fn kind(&self) -> Option<OperationKind> {
+        self.kind
+    }
+
+    /// What happened, without the words that lie beside the journal; none for an entry of a newer
+    /// build.
+    pub fn operation(&self) -> Result<Option<Operation>> {
+        let read = self
+            .kind
+            .map(|kind| Operation::read(kind, self.subject.as_deref(), &self.body));
+        read.transpose()
+            .map_err(|refusal| StoreError::Record(format!("entry {}: {refusal}", self.seq)))
+    }
+
+    /// The same for who reads on in any case: what cannot be read is logged and passed over.
+    pub fn known(&self) -> Option<Operation> {
+        self.operation()
+            .inspect_err(|error| tracing::warn!(%error, "an entry is passed over"))
+            .ok()
+            .flatten()
+    }
 }
 
 impl Writer<'_> {
-    /// Appends one entry and returns its place.
-    pub fn append(&self, entry: &NewEntry<'_>) -> Result<u64> {
-        let mut insert = self.0.prepare_cached(
-            "INSERT INTO journal (origin, origin_seq, hlc, schema, project, kind, shareable, recorded_at, agent, by, subject, body)
-             VALUES (?1,
-                     (SELECT coalesce(max(origin_seq), 0) + 1 FROM journal WHERE origin = ?1),
-                     max(?2, (SELECT coalesce(max(hlc), 0) + 1 FROM journal WHERE seq = (SELECT max(seq) FROM journal))),
-                     ?3, ?4, ?5, ?6, ?2, ?7, ?8, ?9, ?10)",
-        )?;
-        insert.execute(params![
-            self.origin.to_string(),
-            self.now.as_microsecond(),
-            SCHEMA_VERSION,
-            entry.project.to_string(),
-            entry.kind.as_str(),
-            entry.shareable,
-            entry.agent.map(|agent| &agent.0),
-            entry.by,
-            entry.subject,
-            entry.body.to_string(),
-        ])?;
-        Ok(self.0.last_insert_rowid() as u64)
+    /// Appends an operation and applies it. Its place.
+    pub fn record(&self, entry: &NewEntry<'_>) -> Result<u64> {
+        let body = entry
+            .operation
+            .body()
+            .map_err(|error| StoreError::Record(error.to_string()))?;
+        self.0
+            .prepare_cached(
+                "INSERT INTO journal (origin, origin_seq, hlc, schema, project, kind, shareable, recorded_at, agent, by, subject, body)
+                 VALUES (?1,
+                         (SELECT coalesce(max(origin_seq), 0) + 1 FROM journal WHERE origin = ?1),
+                         max(?2, (SELECT coalesce(max(hlc), 0) + 1 FROM journal WHERE seq = (SELECT max(seq) FROM journal))),
+                         ?3, ?4, ?5, ?6, ?2, ?7, ?8, ?9, ?10)",
+            )?
+            .execute(params![
+                self.origin.to_string(),
+                self.now.as_microsecond(),
+                SCHEMA_VERSION,
+                entry.project.to_string(),
+                entry.operation.kind().as_str(),
+                entry.shareable,
+                entry.agent.map(|agent| &agent.0),
+                entry.by,
+                entry.operation.subject(),
+                body,
+            ])?;
+        let seq = self.0.last_insert_rowid();
+        beside::keep(self.0, seq, entry.operation)?;
+        Applied {
+            connection: self.0,
+            seq,
+            at: self.now,
+            project: entry.project,
+            agent: entry.agent,
+        }
+        .apply(entry.operation)?;
+        Ok(seq as u64)
     }
 }
 
@@ -96,12 +132,13 @@ impl Reader<'_> {
     /// Entries after `after` of every project, oldest first: what a follower reads.
     pub fn journal_after(&self, after: u64, limit: usize) -> Result<Vec<Journalled>> {
         self.0
-            .prepare_cached(
-                "SELECT seq, recorded_at, project, kind, by, subject, body FROM journal
-                 WHERE seq > ?1 ORDER BY seq LIMIT ?2",
-            )?
-            .query_map(params![after as i64, limit as i64], raw_entry)?
-            .map(|row| journalled(row?))
+            .prepare_cached(&format!(
+                "SELECT {ENTRY} FROM journal WHERE seq > ?1 ORDER BY seq LIMIT ?2"
+            ))?
+            .query_map(params![after as i64, limit as i64], |row| {
+                Ok(journalled(row))
+            })?
+            .map(|row| Ok(row?))
             .collect()
     }
 
@@ -109,7 +146,7 @@ impl Reader<'_> {
     pub fn count_by_agent(
         &self,
         agent: &AgentId,
-        kind: ChangeKind,
+        kind: OperationKind,
         since: Timestamp,
     ) -> Result<u32> {
         Ok(self
@@ -122,34 +159,63 @@ impl Reader<'_> {
                 |row| row.get(0),
             )?)
     }
+
+    /// What is wrong with the journal: places that are missing, and entries that cannot be read; of
+    /// each the first `most`.
+    pub fn journal_faults(&self, most: usize) -> Result<Vec<String>> {
+        let mut faults = Vec::new();
+        let mut after = 0;
+        loop {
+            let page = self.journal_after(after, 1_000)?;
+            for entry in &page {
+                match entry.seq - after {
+                    1 => {}
+                    2 => faults.push(format!("entry {} is missing", after + 1)),
+                    _ => faults.push(format!(
+                        "entries {} to {} are missing",
+                        after + 1,
+                        entry.seq - 1
+                    )),
+                }
+                after = entry.seq;
+                faults.extend(entry.operation().err().map(|it| it.to_string()));
+                if faults.len() >= most {
+                    return Ok(faults);
+                }
+            }
+            if page.is_empty() {
+                return Ok(faults);
+            }
+        }
+    }
 }
 
-pub(crate) type RawEntry = (i64, i64, String, String, String, Option<String>, String);
+/// The columns of an entry, for [`journalled`].
+pub(crate) const ENTRY: &str = "journal.seq, journal.recorded_at, journal.project, journal.agent,
+     journal.by, journal.kind, journal.subject, journal.body, journal.schema";
 
-pub(crate) fn raw_entry(row: &Row<'_>) -> rusqlite::Result<RawEntry> {
-    Ok((
-        row.get(0)?,
-        row.get(1)?,
-        row.get(2)?,
-        row.get(3)?,
-        row.get(4)?,
-        row.get(5)?,
-        row.get(6)?,
-    ))
-}
-
-pub(crate) fn journalled(raw: RawEntry) -> Result<Journalled> {
-    let (seq, at, project, kind, by, subject, body) = raw;
-    Ok(Journalled {
-        seq: seq as u64,
-        at: timestamp(at)?,
-        project: parse_id(&project)?,
-        kind,
-        by,
-        subject,
-        body: serde_json::from_str(&body)
-            .map_err(|e| StoreError::Record(format!("entry {seq}: {e}")))?,
-    })
+/// An entry of a row. What is no text or no number in it makes it one that cannot be read, and that
+/// is passed over: the others are read all the same.
+pub(crate) fn journalled(row: &Row<'_>) -> Journalled {
+    let text = |at: usize| row.get::<_, String>(at).unwrap_or_default();
+    let at: Option<Timestamp> = row.get(1).ok().and_then(|it| timestamp(it).ok());
+    let project: Option<ProjectId> = text(2).parse().ok();
+    let schema: u32 = row.get(8).unwrap_or(SCHEMA_VERSION);
+    let body: rusqlite::Result<String> = row.get(7);
+    Journalled {
+        seq: row.get::<_, i64>(0).unwrap_or_default() as u64,
+        at: at.unwrap_or(Timestamp::UNIX_EPOCH),
+        project: project.unwrap_or(ProjectId(ulid::Ulid::nil())),
+        agent: row.get::<_, Option<String>>(3).ok().flatten().map(AgentId),
+        by: text(4),
+        kind: text(5).parse().ok().filter(|_| schema <= SCHEMA_VERSION),
+        subject: row.get(6).ok().flatten(),
+        body: match (at, project, body) {
+            (Some(_), Some(_), Ok(body)) => body,
+            // No JSON, so that reading it says so.
+            _ => String::new(),
+        },
+    }
 }
 
 /// Microseconds from a row.
@@ -158,7 +224,7 @@ pub(crate) fn timestamp(micros: i64) -> Result<Timestamp> {
 }
 
 /// An id from a row.
-pub(crate) fn parse_id<T: std::str::FromStr>(text: &str) -> Result<T> {
+pub(crate) fn parse_id<T: std::str::FromStr<Err = Refusal>>(text: &str) -> Result<T> {
     text.parse()
         .map_err(|_| StoreError::Record(format!("id {text:?}")))
 }

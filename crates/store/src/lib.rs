@@ -2,7 +2,8 @@
 //! without a daemon, and a tantivy index that follows the journal and can be dropped at any time.
 //!
 //! - [`Store::write`] is the only way in: one short transaction, queued fairly between processes,
-//!   durable when it returns. Everything that changes is one [`Writer::append`] in the same transaction.
+//!   durable when it returns. Everything that changes is an operation that [`Writer::record`] appends
+//!   to the journal and applies to the tables; [`Store::replay`] does it all again and compares.
 //! - [`Store::read`] gives a [`Reader`] on one snapshot.
 //! - [`Index`] answers which engrams share terms with a query, and how far it has read.
 //! - [`Doorbell`] tells other processes that the journal moved.
@@ -10,7 +11,9 @@
 //! **Never:** no policy (who may write, what ranks first, what a budget allows), no git, no models.
 
 mod agents;
-mod blobs;
+mod apply;
+mod beside;
+mod carry;
 mod db;
 mod doorbell;
 mod engrams;
@@ -19,22 +22,23 @@ mod events;
 mod facets;
 mod feed;
 mod filter;
-mod health;
+mod followers;
 mod index;
 mod journal;
 mod projects;
 mod readers;
+mod replay;
+mod snapshots;
 
-pub use agents::{Agent, SpendRow, Spender};
+pub use agents::Spender;
 pub use db::{Reader, Store, Writer};
 pub use doorbell::{Doorbell, Listener};
 pub use engrams::CommitCount;
 pub use error::StoreError;
-pub use events::Event;
-pub use health::Looked;
+pub use followers::Looked;
 pub use index::{Frequencies, Index, Look, Terms, Worth};
 pub use journal::{Journalled, NewEntry};
-pub use projects::Project;
+pub use replay::Replayed;
 
 /// What every call here returns.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;

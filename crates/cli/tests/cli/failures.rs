@@ -348,7 +348,8 @@ fn a_held_lock_is_waited_for() {
     // It waits, for nothing has been said: then it is let through.
     lock.unlock().unwrap();
     let stored = crate::fixture::ran(waiting.wait_with_output().unwrap()).json();
-    assert_eq!(stored["seq"], 2);
+    // The repository's place, the first claim, and this one.
+    assert_eq!(stored["seq"], 3);
 }
 
 /// No git on the machine: nothing here calls it.

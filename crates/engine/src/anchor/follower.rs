@@ -12,18 +12,15 @@ use std::{
     time::Duration,
 };
 
-use engram_model::{Anchored, ChangeKind, Engram, EngramId, Health, Refusal};
+use engram_model::{Anchored, Engram, EngramId, Health, Operation, Refusal, operation::Anchoring};
 use engram_pointers::{Anchors, Repo, Stand, Stir, Watch};
-use engram_store::{Listener, Looked, NewEntry};
-use serde_json::json;
+use engram_store::{Listener, Looked, NewEntry, Reader};
 use sha2::{Digest, Sha256};
 
-use super::{
-    Tree,
-    pins::{Held, health, held, look},
-};
+use super::pins::{Held, health, held, look};
 use crate::{
     Engine,
+    context::{Context, Tree},
     follow::{gather, spawn},
 };
 
@@ -137,7 +134,7 @@ fn run(engine: &Weak<Engine>, sender: &Sender<Woken>, woken: &Receiver<Woken>) {
 /// waited for once.
 fn wait_for_git(engine: &Weak<Engine>, waits: &mut u32) {
     let is_busy = || {
-        let repo = engine.upgrade().and_then(|it| it.repository().ok());
+        let repo = engine.upgrade().and_then(|it| it.repo().ok().flatten());
         repo.is_some_and(|it| it.is_busy())
     };
     let already = *waits;
@@ -166,21 +163,24 @@ struct Follower {
     /// What is kept of those that are not plainly unchanged.
     known: HashMap<EngramId, Health>,
     looked: Looked,
+    /// The newest entry of the journal that was taken into account.
+    cursor: u64,
 }
 
 impl Follower {
     /// None where there is nothing to follow yet, or another process does.
     fn begin(engine: &Arc<Engine>, sender: &Sender<Woken>) -> Result<Option<Self>, Refusal> {
-        let Some(tree) = engine.tree()? else {
+        let context = Context::own(engine);
+        let Some(tree) = context.tree()? else {
             return Ok(None);
         };
         let Some(lock) = engine.elect(&tree) else {
             return Ok(None);
         };
-        let repo = engine.repository()?;
+        let repo = context.repository()?;
         let tell = sender.clone();
         let most = engine.config.limits.watched_folders;
-        let watch = Watch::start(&repo, most, move |stir| {
+        let watch = Watch::start(repo, most, move |stir| {
             let _ = tell.send(Woken::Tree(stir));
         });
         let mut follower = Self {
@@ -193,9 +193,10 @@ impl Follower {
             held: BTreeMap::new(),
             known: HashMap::new(),
             looked: Looked::default(),
+            cursor: 0,
         };
-        follower.load(engine, &repo)?;
-        follower.look(engine, &repo, None)?;
+        follower.load(engine, repo)?;
+        follower.look(engine, repo, None)?;
         follower.keep(engine, &[], &[])?;
         Ok(Some(follower))
     }
@@ -203,12 +204,16 @@ impl Follower {
     /// Reads what holds, and how it stood when it was looked at last; a page at a time, since claims
     /// are far larger than what is kept of them here.
     fn load(&mut self, engine: &Engine, repo: &Repo) -> Result<(), Refusal> {
-        let now = engine.now_here()?;
+        let now = Context::own(engine).now()?;
         let (project, worktree) = (self.tree.project, self.tree.worktree.clone());
-        let (looked, head) = engine
-            .store
-            .read::<_, Refusal>(|it| Ok((it.looked(project, &worktree)?, it.head()?)))?;
-        let looked = looked.unwrap_or_default();
+        let name = self.tree.follower();
+        let (looked, cursor, head) = engine.store.read::<_, Refusal>(|it| {
+            Ok((
+                it.looked(project, &worktree)?,
+                it.cursor(&name)?,
+                it.head()?,
+            ))
+        })?;
         let mut before = Some(head + 1);
         for _ in 0..FOLLOWED / PAGE {
             let page = engine.store.read::<_, Refusal>(|it| {
@@ -223,7 +228,7 @@ impl Follower {
             before = Some(last.seq);
             for (engram, kept) in page {
                 let known = match kept {
-                    None if engram.seq <= looked.cursor => Some(Health::unchanged()),
+                    None if engram.seq <= cursor => Some(Health::unchanged()),
                     kept => kept,
                 };
                 self.hold(engine, repo, &engram, known.as_ref());
@@ -234,10 +239,8 @@ impl Follower {
                 );
             }
         }
-        self.looked = Looked {
-            cursor: head,
-            ..looked
-        };
+        self.looked = looked.unwrap_or_default();
+        self.cursor = head;
         Ok(())
     }
 
@@ -256,8 +259,9 @@ impl Follower {
     }
 
     fn wake(&mut self, engine: &Engine, heard: Vec<Woken>) -> Result<(), Refusal> {
-        let repo = engine.repository()?;
-        let new = self.read_on(engine, &repo)?;
+        let context = Context::own(engine);
+        let repo = context.repository()?;
+        let new = self.read_on(engine, repo)?;
         let mut is_tree = false;
         if let Some(watch) = &mut self.watch {
             watch.rearm();
@@ -272,9 +276,9 @@ impl Follower {
             }
         }
         match is_tree {
-            true => self.look(engine, &repo, None),
+            true => self.look(engine, repo, None),
             false if new.is_empty() => Ok(()),
-            false => self.look(engine, &repo, Some(new)),
+            false => self.look(engine, repo, Some(new)),
         }
     }
 
@@ -290,39 +294,33 @@ impl Follower {
     fn read_on(&mut self, engine: &Engine, repo: &Repo) -> Result<BTreeSet<EngramId>, Refusal> {
         let mut new = BTreeSet::new();
         loop {
-            let cursor = self.looked.cursor;
+            let cursor = self.cursor;
             let entries = engine
                 .store
                 .read::<_, Refusal>(|it| Ok(it.journal_after(cursor, PAGE)?))?;
             let Some(last) = entries.last() else {
                 return Ok(new);
             };
-            self.looked.cursor = last.seq;
+            self.cursor = last.seq;
             let project = self.tree.project;
             for entry in entries.iter().filter(|it| it.project == project) {
-                match entry.kind.as_str() {
-                    "stored" => {
-                        let stored = engine
-                            .store
-                            .read::<_, Refusal>(|it| Ok(it.engram_at(entry.seq)?))?;
-                        let Some(engram) = stored else { continue };
-                        if let Some(old) = engram.supersedes {
+                match entry.known() {
+                    Some(Operation::Stored(stored)) => {
+                        if let Some(old) = stored.supersedes {
                             self.held.remove(&old);
                         }
-                        if engram.valid_until.is_none() {
+                        let read = |it: &Reader<'_>| Ok(it.engram(stored.id)?);
+                        let engram = engine.store.read::<_, Refusal>(read)?;
+                        if let Some(engram) = engram.filter(|it| it.valid_until.is_none()) {
                             self.hold(engine, repo, &engram, None);
                             new.insert(engram.id);
                         }
                     }
-                    "forgotten" => {
-                        let subject = entry.subject.as_deref().and_then(|it| it.parse().ok());
-                        if let Some(id) = subject {
-                            self.held.remove(&id);
-                        }
+                    Some(Operation::Forgotten(id)) => {
+                        self.held.remove(&id);
                     }
-                    "redacted" => {
-                        let ids = entry.body.get("ids").cloned().unwrap_or_default();
-                        for id in serde_json::from_value::<Vec<EngramId>>(ids).unwrap_or_default() {
+                    Some(Operation::Redacted(it)) => {
+                        for id in it.ids {
                             self.held.remove(&id);
                         }
                     }
@@ -418,21 +416,20 @@ impl Follower {
                 it.drop_health(*id, &tree.worktree)?;
             }
             for news in news.chunks(ENTRY) {
-                it.append(&NewEntry {
+                it.record(&NewEntry {
                     project: tree.project,
-                    kind: ChangeKind::Anchored,
                     shareable: false,
                     agent: None,
                     by: "",
-                    subject: None,
-                    body: json!({
-                        "worktree": tree.worktree,
-                        "head": self.looked.head,
-                        "engrams": news,
+                    operation: &Operation::Anchored(Anchoring {
+                        worktree: tree.worktree.clone(),
+                        head: self.looked.head.clone(),
+                        engrams: news.to_vec(),
                     }),
                 })?;
             }
-            Ok(it.keep_looked(tree.project, &tree.worktree, &self.looked)?)
+            it.keep_looked(tree.project, &tree.worktree, &self.looked)?;
+            Ok(it.keep_cursor(&tree.follower(), self.cursor)?)
         })?;
         for (id, _, now) in changed {
             match *now == Health::unchanged() {

@@ -7,12 +7,15 @@ mod follower;
 mod pins;
 
 use engram_model::{
-    Caller, CheckReply, CheckedEngram, CheckedPointer, Code, Draft, Engram, EngramId, Evidence,
-    Health, Kind, Lines, Pin, Pointer, PointerInput, ProjectId, PutReply, Refusal, Target,
+    CheckReply, CheckedEngram, CheckedPointer, Code, Draft, Engram, EngramId, Evidence, Health,
+    Kind, Lines, Pin, Pointer, PointerInput, PutReply, Refusal, Target,
 };
 use engram_pointers::{Anchors, Repo, Resolved, Stand, track::State};
 
-use crate::{Engine, HomeShelf, project, read::Eyes};
+use crate::{
+    HomeShelf,
+    context::{Context, Tree},
+};
 
 use pins::{Held, checked, health, held, look, look_since};
 
@@ -21,34 +24,24 @@ pub(crate) use follower::Following;
 /// Most claims that are looked at for one answer, the newest.
 const MOST: usize = 100_000;
 
-/// A working tree and the project that it is of: what health is told of.
-pub(crate) struct Tree {
-    pub(crate) project: ProjectId,
-    /// Empty for the main one.
-    pub(crate) worktree: String,
-}
-
 /// The tag of a question to agents about a claim in doubt.
 const REVERIFY: &str = "reverify";
 
-impl Engine {
-    pub(crate) fn check_pointers(
-        &self,
-        caller: &Caller,
-        since: Option<&str>,
-    ) -> Result<CheckReply, Refusal> {
+impl Context<'_> {
+    /// Where the evidence of the claims that hold is now; with `since`, only of those that the work
+    /// since that commit touches.
+    pub(crate) fn check(&self, since: Option<&str>) -> Result<CheckReply, Refusal> {
         let repo = self.repository()?;
-        let eyes = self.eyes(caller)?;
-        let engrams = self.holding(&repo, &eyes)?;
-        let shelf = self.shelf(project::find(&self.store, Some(&repo))?);
+        let engrams = self.holding()?;
+        let shelf = self.shelf(self.known_project()?);
         let held: Vec<Box<[Held]>> = engrams
             .iter()
-            .map(|it| held(&repo, &shelf, it, None))
+            .map(|it| held(repo, &shelf, it, None))
             .collect();
         let all = held.iter().flatten();
         let found = match since {
-            Some(rev) => look_since(rev, &repo, &shelf, all)?,
-            None => look(&mut Anchors::default(), &repo, &shelf, all)?.1,
+            Some(rev) => look_since(rev, repo, &shelf, all)?,
+            None => look(&mut Anchors::default(), repo, &shelf, all)?.1,
         };
         let mut found = found.into_iter();
         let mut engrams: Vec<CheckedEngram> = engrams
@@ -87,8 +80,8 @@ impl Engine {
     }
 
     /// A new version in the lineage whose pointers are where their lines are now.
-    pub(crate) fn repin(&self, caller: &Caller, id: EngramId) -> Result<PutReply, Refusal> {
-        let engram = self.get(caller, id)?;
+    pub(crate) fn point_at_now(&self, id: EngramId) -> Result<PutReply, Refusal> {
+        let engram = self.find(id)?;
         let pointers = self
             .repinned(&engram)?
             .into_iter()
@@ -108,19 +101,24 @@ impl Engine {
             corrects_lineage: Some(engram.id.to_string()),
             ..Draft::default()
         };
-        self.put(caller, draft)
+        self.put_claim(draft, None)
     }
 
     /// Asks whoever works next to find out; the todo points at what is left of the evidence.
-    pub(crate) fn reverify(&self, caller: &Caller, id: EngramId) -> Result<PutReply, Refusal> {
+    pub(crate) fn ask_again(&self, id: EngramId) -> Result<PutReply, Refusal> {
         const ASK: &str = "Is this still true? Its evidence changed: ";
-        let engram = self.get(caller, id)?;
+        let engram = self.find(id)?;
         let found = self.repinned(&engram)?.into_iter().zip(&engram.pointers);
         // What is gone is shown as it was.
         let pointers: Vec<Pointer> = found
             .map(|(found, pinned)| found.unwrap_or_else(|_| pinned.clone()))
             .collect();
-        let room = self.config.limits.claim_chars.saturating_sub(ASK.len());
+        let room = self
+            .engine
+            .config
+            .limits
+            .claim_chars
+            .saturating_sub(ASK.len());
         let claim = match engram.claim.chars().count() > room {
             true => engram
                 .claim
@@ -139,7 +137,7 @@ impl Engine {
             tags: vec![REVERIFY.to_owned()],
             ..Draft::default()
         };
-        self.put(caller, draft)
+        self.put_claim(draft, None)
     }
 
     /// Each pointer where its lines are now; those that are in no tree as they are.
@@ -153,8 +151,8 @@ impl Engine {
             )
         })?;
         let shelf = self.shelf(Some(engram.project));
-        let held = held(&repo, &shelf, engram, None);
-        let (_, found) = look(&mut Anchors::default(), &repo, &shelf, held.iter())?;
+        let held = held(repo, &shelf, engram, None);
+        let (_, found) = look(&mut Anchors::default(), repo, &shelf, held.iter())?;
         let mut pointers: Vec<Result<Pointer, Refusal>> =
             engram.pointers.iter().cloned().map(Ok).collect();
         for (held, found) in held.iter().zip(found) {
@@ -164,53 +162,19 @@ impl Engine {
         Ok(pointers)
     }
 
-    fn repository(&self) -> Result<Repo, Refusal> {
-        self.repo()?.ok_or_else(|| {
-            Refusal::new(
-                Code::RepoUnavailable,
-                "there is no git repository here",
-                "Change into your clone, or name it with --repo.",
-            )
-        })
-    }
-
-    fn holding(&self, repo: &Repo, eyes: &Eyes) -> Result<Vec<Engram>, Refusal> {
-        let Some(project) = project::find(&self.store, Some(repo))? else {
-            return Ok(Vec::new());
-        };
-        let now = self.now();
-        let mut engrams = self
-            .store
-            .read::<_, Refusal>(|it| Ok(it.newest_holding(project, now, None, MOST)?))?;
+    fn holding(&self) -> Result<Vec<Engram>, Refusal> {
+        let (project, eyes, now) = (self.project()?, self.eyes()?, self.now()?);
+        let store = &self.engine.store;
+        let mut engrams =
+            store.read::<_, Refusal>(|it| Ok(it.newest_holding(project, now, None, MOST)?))?;
         engrams.retain(|engram| eyes.may_see(engram));
         Ok(engrams)
-    }
-
-    fn shelf(&self, project: Option<ProjectId>) -> HomeShelf<'_> {
-        HomeShelf {
-            store: &self.store,
-            project,
-            urls: false,
-        }
-    }
-
-    /// The working tree that this process stands in; none outside of a repository that was given
-    /// an id.
-    pub(crate) fn tree(&self) -> Result<Option<Tree>, Refusal> {
-        let Some(repo) = self.repo()? else {
-            return Ok(None);
-        };
-        let project = project::find(&self.store, Some(&repo))?;
-        Ok(project.map(|project| Tree {
-            project,
-            worktree: repo.worktree(),
-        }))
     }
 
     /// Why not all of the working tree is watched, by who follows it.
     pub(crate) fn watching(&self) -> Result<Option<String>, Refusal> {
         match self.tree()? {
-            Some(tree) if self.is_followed(&tree) => self.store.read(|it| {
+            Some(tree) if self.engine.is_followed(&tree) => self.engine.store.read(|it| {
                 let looked = it.looked(tree.project, &tree.worktree)?;
                 Ok(looked.and_then(|it| it.note))
             }),
@@ -235,7 +199,7 @@ impl Engine {
         tree: &Tree,
         engrams: impl Iterator<Item = &'e mut Engram>,
     ) -> Result<(), Refusal> {
-        self.store.read(|it| {
+        self.engine.store.read(|it| {
             let is_known = it.looked(tree.project, &tree.worktree)?.is_some();
             for engram in
                 engrams.filter(|it| it.project == tree.project && it.valid_until.is_none())
@@ -256,7 +220,7 @@ impl Engine {
             let Some(tree) = self.tree()? else {
                 return Ok(());
             };
-            match self.is_followed(&tree) {
+            match self.engine.is_followed(&tree) {
                 true => self.tell_kept(&tree, engrams.iter_mut()),
                 false => self.look_now(&tree, engrams),
             }
@@ -290,13 +254,13 @@ impl Engine {
             if engram.project != tree.project || engram.valid_until.is_some() || engram.redacted {
                 continue;
             }
-            let held = held(&repo, &shelf, engram, None);
+            let held = held(repo, &shelf, engram, None);
             if !held.is_empty() {
                 which.push(at);
                 all.push(held);
             }
         }
-        let (_, found) = look(&mut Anchors::default(), &repo, &shelf, all.iter().flatten())?;
+        let (_, found) = look(&mut Anchors::default(), repo, &shelf, all.iter().flatten())?;
         let mut rest = found.as_slice();
         for (at, held) in which.into_iter().zip(&all) {
             let (own, others) = rest.split_at(held.len().min(rest.len()));

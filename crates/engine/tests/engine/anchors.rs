@@ -11,8 +11,8 @@ use std::{
 
 use engram_engine::Subscription;
 use engram_model::{
-    Anchored, Caller, Change, CheckReply, Code, Draft, EngramId, Evidence, Feed, Filter, Health,
-    PointerInput, PutReply, Refusal, Reply, Request,
+    Anchored, Caller, Change, Check, CheckReply, Code, Draft, EngramId, Evidence, Feed, Filter,
+    Health, Noticed, PointerInput, PutReply, Refusal, Reply, Request,
 };
 
 use crate::fixture::{Asked, Ground, draft, git, head, query};
@@ -40,7 +40,10 @@ fn health(at: &Asked, id: EngramId) -> Health {
 
 fn check(at: &Asked, changed: bool) -> CheckReply {
     let since = changed.then(|| "HEAD".to_owned());
-    match at.0.handle(&Caller::User, Request::CheckPointers { since }) {
+    match at
+        .0
+        .handle(&Caller::User, Request::CheckPointers(Check { since }))
+    {
         Ok(Reply::Checked(reply)) => reply,
         other => panic!("{other:?}"),
     }
@@ -517,7 +520,10 @@ fn a_phantom_read_shows() {
             ..draft(&format!("A claim on {digest}"))
         };
         let stored = at.put(&Caller::User, sent).unwrap();
-        let found = stored.findings.iter().any(|it| it.what == "phantom_read");
+        let found = stored
+            .findings
+            .iter()
+            .any(|it| it.what == Noticed::PhantomRead);
         assert_eq!(found, phantom, "{digest}");
         let want = match phantom {
             true => "needs re-verification | unchanged; something else was read",

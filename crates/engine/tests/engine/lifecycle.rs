@@ -1,6 +1,6 @@
 //! From the first version to the last: expiry, forgetting, correction, and questions about the past.
 
-use engram_model::{Caller, Code, Draft, Durability, MemoryOp, Query, Verdict};
+use engram_model::{Caller, Code, Draft, Durability, MemoryOp, Noticed, Query, Verdict};
 
 use crate::fixture::{Ground, claims, correcting, draft, query, refused};
 
@@ -130,7 +130,7 @@ fn a_correction_takes_the_place_of_what_it_corrects() {
         ..correcting(first.lineage_id, "")
     };
     let retired = engine.put(&USER, retire.clone()).unwrap();
-    assert_eq!(retired.findings[0].what, "retired");
+    assert_eq!(retired.findings[0].what, Noticed::Retired);
     assert_eq!(engine.query(&USER, "limit").verdict, Verdict::None);
     refused(engine.put(&USER, retire), Code::NotFound);
     refused(
@@ -156,7 +156,7 @@ fn the_same_claim_is_held_once_and_counted() {
     ] {
         let again = engine.put(who, draft("  The limit is 10.\n")).unwrap();
         assert_eq!((again.id, again.seq), (first.id, first.seq));
-        assert_eq!(again.findings[0].what, "duplicate");
+        assert_eq!(again.findings[0].what, Noticed::Duplicate);
         assert_eq!(
             corroborations(),
             count,

@@ -148,11 +148,13 @@ impl From<Read> for Deref {
     }
 }
 
-impl Commit {
-    /// The draft, and the words of the evidence where `provenance` is not a pointer.
-    pub(super) fn draft(self) -> Result<(Draft, Option<String>), Refusal> {
-        let mut pointers = self.pointers.unwrap_or_default();
-        let provenance = self.provenance.filter(|it| !it.trim().is_empty());
+impl TryFrom<Commit> for engram_model::Commit {
+    type Error = Refusal;
+
+    /// Where `provenance` is not a pointer, it is the evidence in words.
+    fn try_from(commit: Commit) -> Result<Self, Refusal> {
+        let mut pointers = commit.pointers.unwrap_or_default();
+        let provenance = commit.provenance.filter(|it| !it.trim().is_empty());
         let words = match provenance {
             Some(text) if addresses(text.trim())? => {
                 pointers.push(PointerInput::Text(text.trim().to_owned()));
@@ -161,23 +163,23 @@ impl Commit {
             other => other,
         };
         let draft = Draft {
-            claim: self.content,
+            claim: commit.content,
             pointers,
-            kind: self.kind,
-            fact_type: self.fact_type,
-            confidence: Some(self.confidence),
-            ttl: self
+            kind: commit.kind,
+            fact_type: commit.fact_type,
+            confidence: Some(commit.confidence),
+            ttl: commit
                 .ttl_days
                 .map(|days| Ttl::days(days).map(String::from))
                 .transpose()?,
-            topic: Some(self.scope),
-            agent: self.agent_id,
-            durability: self.durability,
-            operation: self.operation,
-            corrects_lineage: self.corrects_lineage,
+            topic: Some(commit.scope),
+            agent: commit.agent_id,
+            durability: commit.durability,
+            operation: commit.operation,
+            corrects_lineage: commit.corrects_lineage,
             ..Draft::default()
         };
-        Ok((draft, words))
+        Ok(Self { draft, words })
     }
 }
 

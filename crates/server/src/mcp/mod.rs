@@ -10,7 +10,7 @@ mod tools;
 use std::{borrow::Cow, sync::Arc};
 
 use engram_engine::Engine;
-use engram_model::{AgentId, Caller, Code, Refusal, Reply, Request};
+use engram_model::{AgentId, Ask, Caller, Code, Refusal};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::*,
@@ -98,9 +98,12 @@ impl Server {
     }
 
     /// One request to the engine, off the threads that serve the connection.
-    async fn ask(&self, caller: Caller, request: Request) -> Result<Reply, Refusal> {
+    async fn ask<A>(&self, caller: Caller, ask: A) -> Result<A::Answer, Refusal>
+    where
+        A: Ask<Answer: Send> + Send + 'static,
+    {
         let engine = Arc::clone(&self.engine);
-        blocking(move || engine.handle(&caller, request)).await
+        blocking(move || engine.ask(&caller, ask)).await
     }
 }
 

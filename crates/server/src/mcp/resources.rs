@@ -1,9 +1,7 @@
 //! Engrams as resources. Listing shows claims; reading one dereferences its first pointer, and so
 //! spends the agent's budget and is journalled like any dereference.
 
-use engram_model::{
-    Change, Code, Deref, Engram, EngramId, EngramV01, Feed, Refusal, Reply, Request,
-};
+use engram_model::{Change, Code, Deref, Engram, EngramId, EngramV01, Feed, Refusal, ask};
 use rmcp::{ErrorData, RoleServer, model::*, service::RequestContext};
 use serde_json::json;
 
@@ -39,11 +37,7 @@ impl Server {
             ..Feed::default()
         };
         let caller = self.caller(context).await.map_err(refused)?;
-        let page = match self.ask(caller, Request::Feed(feed)).await {
-            Ok(Reply::Feed(page)) => page,
-            Ok(_) => return Err(unexpected()),
-            Err(refusal) => return Err(refused(refusal)),
-        };
+        let page = self.ask(caller, ask::Feed(feed)).await.map_err(refused)?;
         let now = self.engine.now();
         let resources = page
             .entries
@@ -71,26 +65,22 @@ impl Server {
             .and_then(|id| id.parse().ok())
             .ok_or_else(|| missing(uri))?;
         let caller = self.caller(context).await.map_err(refused)?;
-        let engram = match self.ask(caller.clone(), Request::Get(id)).await {
-            Ok(Reply::Engram(engram)) => engram,
-            Ok(_) => return Err(unexpected()),
+        let engram = match self.ask(caller.clone(), ask::Get(id)).await {
+            Ok(engram) => engram,
             Err(refusal) if refusal.code == Code::NotFound => return Err(missing(uri)),
             Err(refusal) => return Err(refused(refusal)),
         };
         let Some(pointer) = engram.pointers.first().cloned() else {
             return Err(missing(uri));
         };
-        let deref = Request::Deref(Deref {
+        let deref = ask::Deref(Deref {
             pointer: pointer.into(),
             max_tokens: None,
             turn: None,
             budget_token: None,
         });
-        let read = match self.ask(caller, deref).await {
-            Ok(Reply::Deref(read)) => Excerpt::from(*read),
-            Ok(_) => return Err(unexpected()),
-            Err(refusal) => return Err(refused(refusal)),
-        };
+        let read = self.ask(caller, deref).await.map_err(refused)?;
+        let read = Excerpt::from(*read);
         let text = json!({ "engram": EngramV01::from(&*engram), "dereferenced": read });
         let contents = ResourceContents::text(text.to_string(), uri).with_mime_type(MIME);
         Ok(ReadResourceResult::new(vec![contents])
@@ -121,8 +111,4 @@ fn refused(refusal: Refusal) -> ErrorData {
         format!("{refusal} {}", refusal.hint),
         serde_json::to_value(refusal).ok(),
     )
-}
-
-fn unexpected() -> ErrorData {
-    ErrorData::internal_error("the engine answered something else", None)
 }

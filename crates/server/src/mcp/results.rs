@@ -3,7 +3,7 @@
 use engram_gateway::count_tokens;
 use engram_model::{
     Budget, CheckedPointer, Dereferenced, Engram, EngramId, Evidence, FactType, Finding, Kind,
-    LineageId, Meter, PutReply, QueryReply, Refusal, StatusReply, Verdict,
+    LineageId, Meter, Noticed, PutReply, QueryReply, Refusal, StatusReply, Verdict,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -25,13 +25,13 @@ pub(super) struct Committed {
 
 impl From<PutReply> for Committed {
     fn from(reply: PutReply) -> Self {
-        let found = |what: &str| reply.findings.iter().find(|finding| finding.what == what);
+        let found = |what| reply.findings.iter().find(|finding| finding.what == what);
         Self {
             id: reply.id,
             lineage_id: reply.lineage_id,
             verified: reply.verified,
-            duplicate: found("duplicate").is_some(),
-            supersedes: found("superseded").map(|finding| finding.id),
+            duplicate: found(Noticed::Duplicate).is_some(),
+            supersedes: found(Noticed::Superseded).map(|finding| finding.id),
             findings: reply.findings,
         }
     }
@@ -46,6 +46,9 @@ pub(super) struct Found {
     /// How many more matched and did not fit.
     #[serde(skip_serializing_if = "Option::is_none")]
     omitted: Option<usize>,
+    /// How many older claims nobody looked at, since there is no index to be had.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unread: Option<u64>,
 }
 
 impl From<QueryReply> for Found {
@@ -56,6 +59,7 @@ impl From<QueryReply> for Found {
         Self {
             verdict: reply.verdict,
             relaxed: reply.relaxed,
+            unread: reply.unread,
             omitted: Some(matched - engrams.len()).filter(|count| *count > 0),
             engrams,
         }

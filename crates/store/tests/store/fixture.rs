@@ -3,8 +3,8 @@
 use std::{path::Path, time::Duration};
 
 use engram_model::{
-    ChangeKind, Durability, Engram, EngramId, FactType, Figures, Kind, LineageId, MemoryOp,
-    ProjectId, Provenance, Refusal, Scope, Source,
+    Durability, Engram, EngramId, FactType, Figures, Kind, LineageId, MemoryOp, Operation,
+    ProjectId, Provenance, Refusal, Scope, Source, operation::Redaction,
 };
 use engram_store::{NewEntry, Result, Store, StoreError, Writer};
 use jiff::Timestamp;
@@ -32,17 +32,18 @@ pub(crate) fn put(store: &Store, number: u128, claim: &str) -> Result<u64> {
 
 /// Stores a version; its place.
 pub(crate) fn add(it: &Writer<'_>, engram: Engram) -> Result<u64> {
-    let seq = it.append(&NewEntry {
+    record(it, Operation::Stored(Box::new(engram)))
+}
+
+/// Records an operation of the user.
+pub(crate) fn record(it: &Writer<'_>, operation: Operation) -> Result<u64> {
+    it.record(&NewEntry {
         project: PROJECT,
-        kind: ChangeKind::Stored,
         shareable: true,
         agent: None,
         by: "user",
-        subject: Some(engram.id.to_string()),
-        body: it.journal_body(&engram)?,
-    })?;
-    it.add_engram(&Engram { seq, ..engram })?;
-    Ok(seq)
+        operation: &operation,
+    })
 }
 
 /// Erases a claim, as the engine does.
@@ -50,17 +51,15 @@ pub(crate) fn redact(store: &Store, number: u128, claim: &str) -> u64 {
     let engram = engram(number, claim);
     store
         .write::<_, StoreError>(now(), |it| {
-            let erased = it.erase(PROJECT, &engram.content_hash)?;
-            let seqs: Vec<u64> = erased.iter().map(|(seq, _)| *seq).collect();
-            it.append(&NewEntry {
-                project: PROJECT,
-                kind: ChangeKind::Redacted,
-                shareable: true,
-                agent: None,
-                by: "user",
-                subject: Some(engram.id.to_string()),
-                body: serde_json::json!({ "seqs": seqs }),
-            })
+            let versions = it.versions_saying(PROJECT, &engram.content_hash)?;
+            let redaction = Redaction {
+                id: Some(engram.id),
+                content_hash: engram.content_hash.clone(),
+                ids: versions.iter().map(|it| it.id).collect(),
+                seqs: versions.iter().map(|it| it.seq).collect(),
+                events: Vec::new(),
+            };
+            record(it, Operation::Redacted(redaction))
         })
         .unwrap()
 }

@@ -1,4 +1,6 @@
-//! Tables `health`, `look` and `snapshot`: how the evidence of claims stands in each working tree.
+//! What followers keep: table `follower`, how far each has read the journal; and tables `health` and
+//! `look`, how the evidence of claims stands in each working tree. They can be dropped at any time,
+//! and are then built anew.
 
 use engram_model::{EngramId, Evidence, Health, ProjectId};
 use rusqlite::{OptionalExtension, params};
@@ -11,25 +13,30 @@ use crate::{Reader, Result, StoreError, Writer};
 pub struct Looked {
     /// The commit that was checked out; none before the first.
     pub head: Option<String>,
-    /// The newest entry of the journal that was taken into account.
-    pub cursor: u64,
     /// Why not all of the tree is watched.
     pub note: Option<String>,
 }
 
 impl Reader<'_> {
+    /// How far a follower has read the journal; 0 for one that has not begun.
+    pub fn cursor(&self, follower: &str) -> Result<u64> {
+        let cursor: Option<i64> = self
+            .0
+            .prepare_cached("SELECT cursor FROM follower WHERE name = ?1")?
+            .query_row([follower], |row| row.get(0))
+            .optional()?;
+        Ok(cursor.unwrap_or(0) as u64)
+    }
+
     /// What was looked at last; none in a tree that nobody has looked at.
     pub fn looked(&self, project: ProjectId, worktree: &str) -> Result<Option<Looked>> {
         Ok(self
             .0
-            .prepare_cached(
-                "SELECT head, cursor, note FROM look WHERE project = ?1 AND worktree = ?2",
-            )?
+            .prepare_cached("SELECT head, note FROM look WHERE project = ?1 AND worktree = ?2")?
             .query_row(params![project.to_string(), worktree], |row| {
                 Ok(Looked {
                     head: row.get(0)?,
-                    cursor: row.get::<_, i64>(1)? as u64,
-                    note: row.get(2)?,
+                    note: row.get(1)?,
                 })
             })
             .optional()?)
@@ -80,28 +87,25 @@ impl Reader<'_> {
         }
         Ok(count)
     }
-
-    /// The commit that was checked out when a file of the working tree was kept.
-    pub fn snapshot_base(&self, digest_hex: &str, path: &str) -> Result<Option<String>> {
-        Ok(self
-            .0
-            .prepare_cached("SELECT base FROM snapshot WHERE digest = ?1 AND path = ?2")?
-            .query_row(params![digest_hex, path], |row| row.get(0))
-            .optional()?
-            .flatten())
-    }
 }
 
 impl Writer<'_> {
+    /// Notes how far a follower has read.
+    pub fn keep_cursor(&self, follower: &str, cursor: u64) -> Result<()> {
+        self.0
+            .prepare_cached("INSERT OR REPLACE INTO follower VALUES (?1, ?2)")?
+            .execute(params![follower, cursor as i64])?;
+        Ok(())
+    }
+
     /// Notes what was looked at.
     pub fn keep_looked(&self, project: ProjectId, worktree: &str, looked: &Looked) -> Result<()> {
         self.0
-            .prepare_cached("INSERT OR REPLACE INTO look VALUES (?1, ?2, ?3, ?4, ?5)")?
+            .prepare_cached("INSERT OR REPLACE INTO look (project, worktree, head, note) VALUES (?1, ?2, ?3, ?4)")?
             .execute(params![
                 project.to_string(),
                 worktree,
                 looked.head,
-                looked.cursor as i64,
                 looked.note
             ])?;
         Ok(())
@@ -128,20 +132,6 @@ impl Writer<'_> {
         self.0
             .prepare_cached("DELETE FROM health WHERE engram = ?1 AND worktree = ?2")?
             .execute(params![id.to_string(), worktree])?;
-        Ok(())
-    }
-
-    /// Keeps where a file of the working tree was; its bytes are kept as a blob.
-    pub fn keep_snapshot(
-        &self,
-        digest_hex: &str,
-        path: &str,
-        base: Option<&str>,
-        blob: &str,
-    ) -> Result<()> {
-        self.0
-            .prepare_cached("INSERT OR IGNORE INTO snapshot VALUES (?1, ?2, ?3, ?4)")?
-            .execute(params![digest_hex, path, base, blob])?;
         Ok(())
     }
 }

@@ -1,0 +1,108 @@
+//! The table of requests, answered: one function a row, each a line to where it is done.
+
+use engram_model::{
+    Answers, Blame, Check, CheckReply, Commit, Deref, Dereferenced, Draft, Engram, EngramId,
+    Facets, Feed, FeedPage, Filter, ForgetReply, LineReply, LineView, Note, NoteReply,
+    PointerInput, PutReply, Query, QueryReply, Refusal, SampleReply, SourceReply, SourceView,
+    Standing, StatusReply, ValidReply, Voice,
+};
+
+use crate::context::Context;
+
+type Answer<T> = Result<T, Refusal>;
+
+impl Answers for Context<'_> {
+    fn put(&self, draft: Box<Draft>) -> Answer<PutReply> {
+        self.put_claim(*draft, None)
+    }
+
+    fn commit(&self, commit: Box<Commit>) -> Answer<PutReply> {
+        self.commit_claim(*commit)
+    }
+
+    fn get(&self, id: EngramId) -> Answer<Box<Engram>> {
+        self.record(id).map(Box::new)
+    }
+
+    fn history(&self, id: EngramId) -> Answer<Vec<Engram>> {
+        self.versions(id)
+    }
+
+    fn forget(&self, id: EngramId) -> Answer<ForgetReply> {
+        self.forget_claim(id)
+    }
+
+    fn redact(&self, id: EngramId) -> Answer<ForgetReply> {
+        self.erase_claim(id)
+    }
+
+    fn query(&self, query: Query) -> Answer<QueryReply> {
+        self.search(&query)
+    }
+
+    fn deref(&self, deref: Deref) -> Answer<Box<Dereferenced>> {
+        self.fetch(deref).map(Box::new)
+    }
+
+    fn note(&self, note: Note) -> Answer<NoteReply> {
+        self.note_event(&note)
+    }
+
+    fn feed(&self, feed: Feed) -> Answer<FeedPage> {
+        self.page(&feed)
+    }
+
+    fn facets(&self, filter: Filter) -> Answer<Box<Facets>> {
+        self.count(&filter).map(Box::new)
+    }
+
+    fn voices(&self, id: EngramId) -> Answer<Vec<Voice>> {
+        self.others(id)
+    }
+
+    fn source(&self, view: SourceView) -> Answer<Box<SourceReply>> {
+        self.view_source(view).map(Box::new)
+    }
+
+    fn line(&self, view: LineView) -> Answer<LineReply> {
+        self.view_line(view)
+    }
+
+    fn check_pointers(&self, check: Check) -> Answer<CheckReply> {
+        self.check(check.since.as_deref())
+    }
+
+    fn repin(&self, id: EngramId) -> Answer<PutReply> {
+        self.point_at_now(id)
+    }
+
+    fn reverify(&self, id: EngramId) -> Answer<PutReply> {
+        self.ask_again(id)
+    }
+
+    fn load_sample(&self) -> Answer<SampleReply> {
+        self.store_sample()
+    }
+
+    fn remove_sample(&self) -> Answer<SampleReply> {
+        self.forget_sample()
+    }
+
+    fn standing(&self, pointer: PointerInput) -> Answer<Box<Standing>> {
+        self.view(pointer, engram_pointers::standing).map(Box::new)
+    }
+
+    fn blame(&self, pointer: PointerInput) -> Answer<Blame> {
+        self.view(pointer, engram_pointers::blame)
+    }
+
+    fn status(&self) -> Answer<Box<StatusReply>> {
+        self.where_things_stand().map(Box::new)
+    }
+
+    fn validate_message(&self, message: serde_json::Value) -> Answer<ValidReply> {
+        let limits = &self.engine.config.limits;
+        let tokens = engram_gateway::validate_message(&message, limits)?;
+        Ok(ValidReply { ok: true, tokens })
+    }
+}

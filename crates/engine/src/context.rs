@@ -1,0 +1,249 @@
+//! One request in its context: who asks, in which repository and project, and when. Each is found
+//! once, and only where it is needed.
+
+use std::cell::OnceCell;
+
+use engram_model::{
+    AgentId, Answers, Ask, Caller, Code, ProjectId, Refusal, Reply, Request, Who,
+    operation::{Agent, Located},
+};
+use engram_pointers::Repo;
+use jiff::Timestamp;
+
+use crate::{Engine, HomeShelf, eyes::Eyes, project};
+
+/// A request that is being answered.
+pub(crate) struct Context<'e> {
+    pub(crate) engine: &'e Engine,
+    pub(crate) caller: &'e Caller,
+    repo: OnceCell<Option<Repo>>,
+    project: OnceCell<Option<ProjectId>>,
+    agent: OnceCell<Option<Agent>>,
+    /// The agent in the turn that the request names.
+    in_turn: OnceCell<Agent>,
+}
+
+/// A working tree and the project that it is of: what health is told of.
+pub(crate) struct Tree {
+    pub(crate) project: ProjectId,
+    /// Empty for the main one.
+    pub(crate) worktree: String,
+}
+
+/// The project that an operation happens in.
+pub(crate) struct Ground {
+    pub(crate) project: ProjectId,
+    /// What the home does not yet know of it; recorded with whatever happens first.
+    pub(crate) located: Option<Located>,
+}
+
+impl Tree {
+    /// The name under which its follower keeps its cursor.
+    pub(crate) fn follower(&self) -> String {
+        format!("anchors/{}/{}", self.project, self.worktree)
+    }
+}
+
+impl Engine {
+    /// Answers one request. Blocks while it looks at git and the disk.
+    ///
+    /// # Errors
+    /// `SCOPE_DENIED` for what only the user may ask; else what the request says.
+    pub fn handle(&self, caller: &Caller, request: Request) -> Result<Reply, Refusal> {
+        let terms = request.terms();
+        if terms.who == Who::User && *caller != Caller::User {
+            return Err(Refusal::new(
+                Code::ScopeDenied,
+                format!("only the user may ask for {}", terms.name),
+                "Ask with engram_query, read evidence with engram_deref, and retire a claim with engram_commit and operation delete.",
+            ));
+        }
+        let context = Context::new(self, caller);
+        context.answer(request).map_err(|it| self.name_the_file(it))
+    }
+
+    /// [`Engine::handle`], for who knows what is asked: the answer is of its type.
+    pub fn ask<A: Ask>(&self, caller: &Caller, ask: A) -> Result<A::Answer, Refusal> {
+        A::answer(self.handle(caller, ask.into())?).ok_or_else(|| {
+            Refusal::new(
+                Code::Internal,
+                "the engine answered something else",
+                "This is a defect of ours: please report it.",
+            )
+        })
+    }
+
+    /// Who reads of damage must know in which file.
+    fn name_the_file(&self, mut refusal: Refusal) -> Refusal {
+        let file = self.store.database().display().to_string();
+        if refusal.code == Code::StoreCorrupt && !refusal.message.contains(&file) {
+            refusal.message = format!("{file}: {}", refusal.message);
+        }
+        refusal
+    }
+}
+
+impl<'e> Context<'e> {
+    pub(crate) fn new(engine: &'e Engine, caller: &'e Caller) -> Self {
+        Self {
+            engine,
+            caller,
+            repo: OnceCell::new(),
+            project: OnceCell::new(),
+            agent: OnceCell::new(),
+            in_turn: OnceCell::new(),
+        }
+    }
+
+    /// The context of what the engine does of its own accord.
+    pub(crate) fn own(engine: &'e Engine) -> Self {
+        Self::new(engine, &Caller::User)
+    }
+
+    /// The repository, where there is one. It may have been moved, packed or deleted since the last
+    /// request: each opens it anew.
+    pub(crate) fn repo(&self) -> Result<Option<&Repo>, Refusal> {
+        let repo = get_or_try(&self.repo, || self.engine.repo())?;
+        Ok(repo.as_ref())
+    }
+
+    /// The repository.
+    ///
+    /// # Errors
+    /// `REPO_UNAVAILABLE` where there is none.
+    pub(crate) fn repository(&self) -> Result<&Repo, Refusal> {
+        self.repo()?.ok_or_else(|| {
+            Refusal::new(
+                Code::RepoUnavailable,
+                "there is no git repository here",
+                "Change into your clone, or name it with --repo.",
+            )
+        })
+    }
+
+    /// The project of the repository (or of the home, without one), if it has been given an id.
+    pub(crate) fn known_project(&self) -> Result<Option<ProjectId>, Refusal> {
+        get_or_try(&self.project, || {
+            project::find(&self.engine.store, self.repo()?)
+        })
+        .copied()
+    }
+
+    /// The project that is asked about. A repository without an id holds nothing: no id is minted
+    /// for asking.
+    pub(crate) fn project(&self) -> Result<ProjectId, Refusal> {
+        let nothing = ProjectId(ulid::Ulid::nil());
+        Ok(self.known_project()?.unwrap_or(nothing))
+    }
+
+    /// The project that something is to happen in, with an id from now on. `in_repository` says
+    /// whether that may be kept in the git folder.
+    pub(crate) fn ground(&self, in_repository: bool) -> Result<Ground, Refusal> {
+        let Engine { store, world, .. } = self.engine;
+        project::find_or_mint(store, world, self.repo()?, in_repository)
+    }
+
+    /// The agent that calls, in its current turn; none for the user.
+    pub(crate) fn agent(&self) -> Result<Option<&Agent>, Refusal> {
+        let Caller::Agent(handle) = self.caller else {
+            return Ok(None);
+        };
+        if let Some(agent) = self.in_turn.get() {
+            return Ok(Some(agent));
+        }
+        let agent = get_or_try(&self.agent, || {
+            let project = match self.known_project() {
+                Ok(Some(project)) => project,
+                _ => project::of_home(&self.engine.store),
+            };
+            self.engine.call_of(handle, project).map(Some)
+        })?;
+        Ok(agent.as_ref())
+    }
+
+    /// Puts the agent that calls into a turn that whoever holds its handle names.
+    pub(crate) fn in_turn(&self, turn: Option<String>) -> Result<(), Refusal> {
+        if let (Some(turn), Some(agent)) = (turn, self.agent()?) {
+            let agent = Agent {
+                turn,
+                ..agent.clone()
+            };
+            self.in_turn.set(agent).ok();
+        }
+        Ok(())
+    }
+
+    /// What the caller may see.
+    pub(crate) fn eyes(&self) -> Result<Eyes, Refusal> {
+        match self.agent()? {
+            // The user needs no repository to read a claim.
+            None => Ok(Eyes::All),
+            Some(_) => self.eyes_in(self.project()?),
+        }
+    }
+
+    /// What the caller may see of a project.
+    pub(crate) fn eyes_in(&self, project: ProjectId) -> Result<Eyes, Refusal> {
+        Ok(match self.agent()? {
+            None => Eyes::All,
+            Some(agent) => Eyes::Agent {
+                project,
+                run: agent.run,
+            },
+        })
+    }
+
+    /// The name of the working tree; empty for the main one, and outside of a repository.
+    pub(crate) fn worktree(&self) -> Result<String, Refusal> {
+        Ok(self.repo()?.map_or_else(String::new, Repo::worktree))
+    }
+
+    /// The working tree that this process stands in; none outside of a repository that was given
+    /// an id.
+    pub(crate) fn tree(&self) -> Result<Option<Tree>, Refusal> {
+        if self.repo()?.is_none() {
+            return Ok(None);
+        }
+        let worktree = self.worktree()?;
+        Ok(self
+            .known_project()?
+            .map(|project| Tree { project, worktree }))
+    }
+
+    /// What is not in git, for the pointers of a project.
+    pub(crate) fn shelf(&self, project: Option<ProjectId>) -> HomeShelf<'e> {
+        self.engine.shelf(project)
+    }
+
+    /// The time of this world, or that of the newest entry where the clock jumped back.
+    pub(crate) fn now(&self) -> Result<Timestamp, Refusal> {
+        let now = self.engine.world.now();
+        self.engine.store.read(|it| Ok(it.time(now)?))
+    }
+}
+
+impl Engine {
+    /// The agent behind a handle, in its current turn.
+    fn call_of(&self, handle: &AgentId, project: ProjectId) -> Result<Agent, Refusal> {
+        let idle = self.config.limits.deref.turn_idle_seconds;
+        self.agents
+            .call(&self.store, &self.world, handle, project, idle)
+    }
+}
+
+/// `OnceCell::get_or_try_init`, which the standard library does not yet offer.
+fn get_or_try<T>(
+    cell: &OnceCell<T>,
+    find: impl FnOnce() -> Result<T, Refusal>,
+) -> Result<&T, Refusal> {
+    if cell.get().is_none() {
+        let _ = cell.set(find()?);
+    }
+    cell.get().ok_or_else(|| {
+        Refusal::new(
+            Code::Internal,
+            "what was found is gone",
+            "This is a defect of ours: please report it.",
+        )
+    })
+}

@@ -1,0 +1,153 @@
+//! Plan, then commit once. What a request comes to is planned on a snapshot, outside of the write
+//! lock; it is planned again inside only if the journal moved meanwhile. Then all of it is recorded
+//! in one transaction, or nothing.
+
+use engram_model::{AgentId, Caller, EngramId, Operation, ProjectId, Refusal, operation::Agent};
+use engram_store::{NewEntry, Reader, Writer};
+use jiff::Timestamp;
+
+use crate::{
+    Engine,
+    context::{Context, Ground},
+};
+
+/// What is to be recorded, and what is answered then.
+pub(crate) struct Plan<T> {
+    pub(crate) entries: Vec<Planned>,
+    pub(crate) answer: T,
+}
+
+/// An operation that is to be recorded.
+pub(crate) struct Planned {
+    pub(crate) operation: Operation,
+    /// Who is said to have done it.
+    pub(crate) by: String,
+    /// Whether it may ever leave this machine.
+    pub(crate) shareable: bool,
+}
+
+impl Context<'_> {
+    /// Plans and commits. The answer, and the place of the last entry; none where nothing was to be
+    /// recorded.
+    pub(crate) fn decide<T>(
+        &self,
+        ground: &Ground,
+        plan: impl Fn(&Reader<'_>, Timestamp) -> Result<Plan<T>, Refusal>,
+    ) -> Result<(T, Option<u64>), Refusal> {
+        let agent = self.agent()?;
+        let store = &self.engine.store;
+        let world = self.engine.world.now();
+        let (planned, head) = store.read::<_, Refusal>(|it| {
+            let now = it.time(world)?;
+            Ok((plan(it, now)?, it.head()?))
+        })?;
+        if planned.entries.is_empty() {
+            return Ok((planned.answer, None));
+        }
+        let hits = self.engine.take_hits();
+        let done = store.write::<_, Refusal>(world, |it| {
+            let planned = match it.head()? == head {
+                true => planned,
+                false => plan(it, it.now)?,
+            };
+            let mut entries = books(it, ground, agent, &hits)?;
+            entries.extend(planned.entries);
+            let seq = record(it, ground.project, agent.map(|it| &it.handle), &entries)?;
+            Ok((planned.answer, seq))
+        });
+        match done {
+            Ok(done) => {
+                self.engine.ring();
+                Ok(done)
+            }
+            Err(refusal) => {
+                self.engine.count_hits(hits);
+                Err(refusal)
+            }
+        }
+    }
+
+    /// Who is said to have done what this caller does, unless something else is said.
+    pub(crate) fn speaker(&self) -> Result<String, Refusal> {
+        Ok(match (self.caller, self.agent()?) {
+            (Caller::User, _) | (_, None) => "user".to_owned(),
+            (_, Some(agent)) => agent.label.clone(),
+        })
+    }
+}
+
+/// What the journal has to say before: where the project is, who calls, and what queries returned
+/// since the last write. Asking never waits for the disk; its figures ride on a write that happens
+/// anyway.
+fn books(
+    it: &Writer<'_>,
+    ground: &Ground,
+    agent: Option<&Agent>,
+    hits: &[EngramId],
+) -> Result<Vec<Planned>, Refusal> {
+    let mut books = Vec::new();
+    // Another process may have said so meanwhile.
+    if let Some(located) = &ground.located
+        && it.project_at(&located.common_dir)? != Some(ground.project)
+    {
+        books.push(Operation::Located(located.clone()));
+    }
+    if let Some(agent) = agent {
+        let known = it.agent(&agent.handle)?;
+        if known.is_none_or(|known| known.turn != agent.turn) {
+            books.push(Operation::Joined(Box::new(Agent {
+                project: ground.project,
+                ..agent.clone()
+            })));
+        }
+    }
+    if !hits.is_empty() {
+        books.push(Operation::Counted(counted(hits)));
+    }
+    let planned = books.into_iter().map(|operation| Planned {
+        operation,
+        by: String::new(),
+        shareable: false,
+    });
+    Ok(planned.collect())
+}
+
+/// How often each is named.
+fn counted(hits: &[EngramId]) -> Vec<(EngramId, u64)> {
+    let mut counts = std::collections::BTreeMap::<EngramId, u64>::new();
+    for id in hits {
+        *counts.entry(*id).or_default() += 1;
+    }
+    counts.into_iter().collect()
+}
+
+fn record(
+    it: &Writer<'_>,
+    project: ProjectId,
+    agent: Option<&AgentId>,
+    entries: &[Planned],
+) -> Result<Option<u64>, Refusal> {
+    let mut last = None;
+    for entry in entries {
+        last = Some(it.record(&NewEntry {
+            project,
+            shareable: entry.shareable,
+            agent,
+            by: &entry.by,
+            operation: &entry.operation,
+        })?);
+    }
+    Ok(last)
+}
+
+impl Engine {
+    /// Counts what a query returned; stored with the next write.
+    pub(crate) fn count_hits(&self, ids: impl IntoIterator<Item = EngramId>) {
+        let mut hits = self.hits.lock().unwrap_or_else(|it| it.into_inner());
+        hits.extend(ids);
+    }
+
+    fn take_hits(&self) -> Vec<EngramId> {
+        std::mem::take(&mut *self.hits.lock().unwrap_or_else(|it| it.into_inner()))
+    }
+}

@@ -1,0 +1,154 @@
+//! Gather: what a claim points at is looked up, pinned and screened. Reads only.
+
+use engram_consistency::screen;
+use engram_model::{
+    Code, NewEngram, Pointer, PointerType, Refusal, Target,
+    operation::{Event, Snapshot},
+};
+use engram_pointers::{Repo, resolve};
+
+use crate::{Engine, HomeShelf, context::Context};
+
+/// What a claim rests on, as it was found.
+pub(crate) struct Gathered {
+    pub(crate) pointers: Vec<Pointer>,
+    pub(crate) snapshots: Vec<Snapshot>,
+    pub(crate) verified: bool,
+    /// Labels of what reads otherwise than its sender says to have read it.
+    pub(crate) phantoms: Vec<String>,
+}
+
+impl Context<'_> {
+    /// Resolves every pointer; one that does not resolve refuses the whole. A `url:` is kept as the
+    /// address that it is: it is never fetched on the way in, and proves nothing. `own` is an event
+    /// that will be recorded with the claim.
+    pub(crate) fn gather(
+        &self,
+        pointers: &[Pointer],
+        own: Option<&Event>,
+    ) -> Result<Gathered, Refusal> {
+        let repo = self.repo()?;
+        let shelf = HomeShelf {
+            urls: false,
+            ..self.shelf(self.known_project()?)
+        };
+        let mut found = Gathered {
+            pointers: Vec::with_capacity(pointers.len()),
+            snapshots: Vec::new(),
+            verified: false,
+            phantoms: Vec::new(),
+        };
+        for pointer in pointers {
+            let is_own = own.is_some_and(|it| it.pointer == pointer.to_string());
+            if pointer.kind() == PointerType::Url || is_own {
+                found.pointers.push(Pointer {
+                    digest: own
+                        .filter(|_| is_own)
+                        .map(|it| format!("sha256:{}", it.digest)),
+                    ..pointer.clone()
+                });
+                continue;
+            }
+            self.gather_one(pointer, repo, &shelf, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    fn gather_one(
+        &self,
+        pointer: &Pointer,
+        repo: Option<&Repo>,
+        shelf: &HomeShelf<'_>,
+        found: &mut Gathered,
+    ) -> Result<(), Refusal> {
+        let mut resolved = resolve(repo, shelf, pointer)?;
+        // What was read stays on record, so that every reader sees that it was something else.
+        if pointer.digest.is_some() && pointer.digest != resolved.pointer.digest {
+            found.phantoms.push(pointer.label());
+            resolved.pointer.digest = pointer.digest.clone();
+        }
+        self.engine.check_length(&resolved.pointer)?;
+        if let Some(snapshot) = resolved.snapshot {
+            screen_snapshot(&snapshot)?;
+            found.snapshots.push(snapshot);
+        }
+        found.verified |= pointer.kind() != PointerType::Sam;
+        if !found.pointers.contains(&resolved.pointer) {
+            found.pointers.push(resolved.pointer);
+        }
+        Ok(())
+    }
+
+    /// Events and stored artifacts can be read where there is no repository, or it is gone.
+    pub(crate) fn repo_for(&self, pointer: &Pointer) -> Result<Option<&Repo>, Refusal> {
+        let needs = !matches!(pointer.target, Target::Sam { .. } | Target::Url { .. });
+        match self.repo() {
+            Err(error) if needs => Err(error),
+            Err(_) => Ok(None),
+            found => found,
+        }
+    }
+}
+
+impl Engine {
+    /// Pinning makes an address longer: what is stored must still fit the published schema.
+    fn check_length(&self, pointer: &Pointer) -> Result<(), Refusal> {
+        let length = pointer.to_string().chars().count();
+        match length <= self.config.limits.ref_chars {
+            true => Ok(()),
+            false => Err(Refusal::new(
+                Code::PointerInvalid,
+                format!(
+                    "a pointer has {length} characters once pinned, {} are allowed",
+                    self.config.limits.ref_chars
+                ),
+                "Point at a file with a shorter path, or note the finding with `engram note` and point at that.",
+            )),
+        }
+    }
+}
+
+/// History may be rewritten: what claims are pinned to must not be collected. Where the git folder
+/// cannot be written, git's own time of grace has to do.
+pub(crate) fn keep_commits(repo: &Repo, pointers: &[Pointer]) {
+    for commit in pointers.iter().flat_map(Pointer::commits) {
+        if let Err(error) = repo.keep(commit) {
+            tracing::debug!(%error, "a pinned commit cannot be kept from being collected");
+        }
+    }
+}
+
+/// No text that is stored may carry a credential.
+pub(crate) fn screen_words(new: &NewEngram) -> Result<(), Refusal> {
+    let words = std::iter::once(&new.claim)
+        .chain(&new.tags)
+        .chain(std::iter::once(&new.topic))
+        .chain(&new.agent);
+    for text in words {
+        if let Some(secret) = screen(text) {
+            return Err(secret_refusal(&format!(
+                "the claim holds what looks like {}",
+                secret.rule
+            )));
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn screen_snapshot(snapshot: &Snapshot) -> Result<(), Refusal> {
+    match engram_consistency::screen_bytes(&snapshot.bytes) {
+        Some(secret) => Err(secret_refusal(&format!(
+            "{} holds what looks like {}",
+            snapshot.path, secret.rule
+        ))),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn secret_refusal(message: &str) -> Refusal {
+    Refusal::new(
+        Code::SecretDetected,
+        message,
+        "Say where the credential lives or what it is called, never what it is.",
+    )
+}

@@ -1,0 +1,32 @@
+//! What a caller may see (seed 001, 13.3).
+
+use engram_model::{Engram, ProjectId, RunId, Scope};
+
+/// What a caller may see.
+#[derive(Clone, Copy)]
+pub(crate) enum Eyes {
+    /// The user.
+    All,
+    /// An agent: its own run, its own project.
+    Agent { project: ProjectId, run: RunId },
+}
+
+impl Eyes {
+    pub(crate) fn may_see(&self, engram: &Engram) -> bool {
+        match self {
+            Self::All => true,
+            Self::Agent { project, run } => {
+                engram.project == *project
+                    && (engram.scope != Scope::Run || engram.run == Some(*run))
+            }
+        }
+    }
+
+    /// The caller's own run.
+    pub(crate) fn run(&self) -> Option<RunId> {
+        match self {
+            Self::All => None,
+            Self::Agent { run, .. } => Some(*run),
+        }
+    }
+}

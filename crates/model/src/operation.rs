@@ -1,0 +1,355 @@
+//! All that can happen to a home. Each operation is appended to the journal and applied to the tables
+//! by one function of the store, in one transaction; replaying them rebuilds every table.
+//!
+//! Bodies carry digests and addresses. Words that can be erased (a claim, the text of an event, the
+//! bytes of a snapshot) ride along in the type and are kept beside the journal, never in it.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+
+use crate::{
+    AgentId, Anchored, Code, Engram, EngramId, EventId, Figures, ProjectId, Refusal, RunId,
+    engram::words,
+};
+
+words!(
+    /// The name of an operation in the journal.
+    OperationKind {
+        /// [`Operation::Stored`]
+        Stored = "stored",
+        /// [`Operation::Corroborated`]
+        Corroborated = "corroborated",
+        /// [`Operation::Forgotten`]
+        Forgotten = "forgotten",
+        /// [`Operation::Redacted`]
+        Redacted = "redacted",
+        /// [`Operation::Dereferenced`]
+        Dereferenced = "dereferenced",
+        /// [`Operation::Noted`]
+        Noted = "noted",
+        /// [`Operation::Anchored`]
+        Anchored = "anchored",
+        /// [`Operation::Located`]
+        Located = "located",
+        /// [`Operation::Joined`]
+        Joined = "joined",
+        /// [`Operation::Kept`]
+        Kept = "kept",
+        /// [`Operation::Counted`]
+        Counted = "counted",
+        /// [`Operation::Carried`]
+        Carried = "carried",
+    }
+);
+
+impl OperationKind {
+    /// Whether a reader of the journal is told of it; the others keep its books.
+    pub fn is_told(self) -> bool {
+        !matches!(
+            self,
+            Self::Located | Self::Joined | Self::Kept | Self::Counted | Self::Carried
+        )
+    }
+
+    /// Whether the feed shows it unasked.
+    pub fn is_news(self) -> bool {
+        matches!(
+            self,
+            Self::Stored | Self::Corroborated | Self::Forgotten | Self::Redacted
+        )
+    }
+}
+
+/// One change of a home.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operation {
+    /// A version of a claim holds from now on; the one that it supersedes no longer does.
+    Stored(Box<Engram>),
+    /// Another voice said the same as this version.
+    Corroborated(EngramId),
+    /// The window of a version was closed.
+    Forgotten(EngramId),
+    /// Text was erased for good, and the windows of its versions closed.
+    Redacted(Redaction),
+    /// Something was fetched.
+    Dereferenced(Read),
+    /// An event was noted.
+    Noted(Event),
+    /// The evidence of claims stands otherwise than it did. Its tables are a follower's.
+    Anchored(Anchoring),
+    /// The project's repository was seen at a place for the first time.
+    Located(Located),
+    /// An agent called for the first time, or in a new turn.
+    Joined(Box<Agent>),
+    /// A file of a working tree was kept as evidence.
+    Kept(Snapshot),
+    /// Queries returned these versions, so often.
+    Counted(Vec<(EngramId, u64)>),
+    /// What tables held that the journal of an earlier schema does not say; by a migration.
+    Carried(Box<Carried>),
+}
+
+/// What [`Operation::Redacted`] erased.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Redaction {
+    /// The engram that was named.
+    #[serde(skip)]
+    pub id: Option<EngramId>,
+    /// The digest of the words.
+    #[serde(default)]
+    pub content_hash: String,
+    /// Every version that carried them.
+    #[serde(default)]
+    pub ids: Vec<EngramId>,
+    /// Their places in the journal.
+    #[serde(default)]
+    pub seqs: Vec<u64>,
+    /// The places of events that repeated them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<u64>,
+}
+
+/// What one agent spent in one turn (DESIGN section 6).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spend {
+    /// `repo`, `diff` and `test` pointers.
+    pub repo_spans: u32,
+    /// `artifact` and `url` pointers.
+    pub artifact_sections: u32,
+    /// `sam` pointers.
+    pub sam_items: u32,
+    /// Tokens of all excerpts.
+    pub tokens: u32,
+}
+
+/// A dereference.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Read {
+    /// The exact pointer, pinned.
+    #[serde(default)]
+    pub pointer: String,
+    /// `sha256:HEX` of the full span.
+    #[serde(default)]
+    pub digest: String,
+    /// Tokens of the excerpt.
+    #[serde(default)]
+    pub tokens: u32,
+    /// The turn that paid; none for the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<String>,
+    /// What the agent has spent in that turn, this included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Spend>,
+}
+
+/// An event of the episodic plane.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// Its identity.
+    #[serde(skip, default = "no_event")]
+    pub id: EventId,
+    /// The `sam:` pointer that addresses it.
+    pub pointer: String,
+    /// Hex of the sha256 of its text.
+    pub digest: String,
+    /// What happened; kept beside the journal.
+    #[serde(skip)]
+    pub text: String,
+}
+
+fn no_event() -> EventId {
+    EventId(ulid::Ulid::nil())
+}
+
+/// News of evidence.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Anchoring {
+    /// The working tree that was looked at; empty for the main one.
+    #[serde(default)]
+    pub worktree: String,
+    /// The commit that was checked out; none before the first.
+    #[serde(default)]
+    pub head: Option<String>,
+    /// The claims, with what was found.
+    #[serde(default)]
+    pub engrams: Vec<Anchored>,
+}
+
+/// Where a project's repository is; a hint, not an identity.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Located {
+    /// Its common git folder.
+    pub common_dir: String,
+    /// The name of its folder.
+    pub name: String,
+}
+
+/// An agent that the engine knows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Agent {
+    /// The handle; only the engine makes one.
+    pub handle: AgentId,
+    /// What it calls itself; display only.
+    pub label: String,
+    /// The role that whoever started it gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// The agent that started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<AgentId>,
+    /// The run that it belongs to.
+    pub run: RunId,
+    /// Where it works.
+    pub project: ProjectId,
+    /// The topics that it may read and write; all where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub topics: Vec<String>,
+    /// Its current turn.
+    pub turn: String,
+    /// When it last called.
+    pub last_call: Timestamp,
+}
+
+/// A file of a working tree as it was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// Lower-case hex of the sha256 of its bytes.
+    #[serde(rename = "digest")]
+    pub digest_hex: String,
+    /// Where it was, from the root of the working tree.
+    pub path: String,
+    /// The commit that was checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
+    /// The id of the git blob that these bytes would be.
+    pub blob: String,
+    /// The whole file; kept beside the journal.
+    #[serde(skip)]
+    pub bytes: Vec<u8>,
+}
+
+/// What was in the tables and in no entry.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Carried {
+    /// Repositories, and where they were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub projects: Vec<(ProjectId, Located)>,
+    /// Agents.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<Agent>,
+    /// What they spent in each turn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spent: Vec<(AgentId, String, Spend)>,
+    /// Files that were kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub snapshots: Vec<Snapshot>,
+    /// How often queries returned versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hits: Vec<(EngramId, u64)>,
+}
+
+impl Operation {
+    /// Its name in the journal.
+    pub fn kind(&self) -> OperationKind {
+        match self {
+            Self::Stored(_) => OperationKind::Stored,
+            Self::Corroborated(_) => OperationKind::Corroborated,
+            Self::Forgotten(_) => OperationKind::Forgotten,
+            Self::Redacted(_) => OperationKind::Redacted,
+            Self::Dereferenced(_) => OperationKind::Dereferenced,
+            Self::Noted(_) => OperationKind::Noted,
+            Self::Anchored(_) => OperationKind::Anchored,
+            Self::Located(_) => OperationKind::Located,
+            Self::Joined(_) => OperationKind::Joined,
+            Self::Kept(_) => OperationKind::Kept,
+            Self::Counted(_) => OperationKind::Counted,
+            Self::Carried(_) => OperationKind::Carried,
+        }
+    }
+
+    /// The engram or event that it is about; beside the body, so that it can be looked up.
+    pub fn subject(&self) -> Option<String> {
+        match self {
+            Self::Stored(engram) => Some(engram.id.to_string()),
+            Self::Corroborated(id) | Self::Forgotten(id) => Some(id.to_string()),
+            Self::Redacted(it) => it.id.map(|id| id.to_string()),
+            Self::Noted(it) => Some(it.id.to_string()),
+            _ => None,
+        }
+    }
+
+    /// Its body, without the words that can be erased and without what is derived from them.
+    pub fn body(&self) -> Result<String, serde_json::Error> {
+        match self {
+            Self::Stored(engram) => serde_json::to_string(&bare(engram)),
+            Self::Corroborated(_) | Self::Forgotten(_) => Ok("{}".to_owned()),
+            Self::Redacted(it) => serde_json::to_string(it),
+            Self::Dereferenced(it) => serde_json::to_string(it),
+            Self::Noted(it) => serde_json::to_string(it),
+            Self::Anchored(it) => serde_json::to_string(it),
+            Self::Located(it) => serde_json::to_string(it),
+            Self::Joined(it) => serde_json::to_string(it),
+            Self::Kept(it) => serde_json::to_string(it),
+            Self::Counted(hits) => serde_json::to_string(&json!({ "hits": hits })),
+            Self::Carried(it) => serde_json::to_string(it),
+        }
+    }
+
+    /// Reads an entry; the words that lie beside it are not filled in.
+    ///
+    /// # Errors
+    /// `STORE_CORRUPT` for a body that is not what its kind promises.
+    pub fn read(kind: OperationKind, subject: Option<&str>, body: &str) -> Result<Self, Refusal> {
+        let id = || subject.unwrap_or_default().parse::<EngramId>();
+        Ok(match kind {
+            OperationKind::Stored => Self::Stored(parse(body)?),
+            OperationKind::Corroborated => Self::Corroborated(id()?),
+            OperationKind::Forgotten => Self::Forgotten(id()?),
+            OperationKind::Redacted => Self::Redacted(Redaction {
+                id: Some(id()?),
+                ..parse(body)?
+            }),
+            OperationKind::Dereferenced => Self::Dereferenced(parse(body)?),
+            OperationKind::Noted => Self::Noted(Event {
+                id: subject.unwrap_or_default().parse()?,
+                ..parse(body)?
+            }),
+            OperationKind::Anchored => Self::Anchored(parse(body)?),
+            OperationKind::Located => Self::Located(parse(body)?),
+            OperationKind::Joined => Self::Joined(parse(body)?),
+            OperationKind::Kept => Self::Kept(parse(body)?),
+            OperationKind::Counted => {
+                let mut body: Value = parse(body)?;
+                Self::Counted(serde_json::from_value(body["hits"].take()).map_err(unreadable)?)
+            }
+            OperationKind::Carried => Self::Carried(parse(body)?),
+        })
+    }
+}
+
+/// The record as the journal carries it.
+fn bare(engram: &Engram) -> Engram {
+    Engram {
+        claim: String::new(),
+        tags: Vec::new(),
+        hash_keys: Vec::new(),
+        entities: Vec::new(),
+        valid_until: None,
+        figures: Figures::default(),
+        health: None,
+        ..engram.clone()
+    }
+}
+
+fn parse<T: DeserializeOwned>(body: &str) -> Result<T, Refusal> {
+    serde_json::from_str(body).map_err(unreadable)
+}
+
+fn unreadable(error: serde_json::Error) -> Refusal {
+    Refusal::new(
+        Code::StoreCorrupt,
+        format!("its body cannot be read: {error}"),
+        "Run `engram doctor`; keep a copy of the home before you change anything.",
+    )
+}

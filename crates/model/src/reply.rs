@@ -1,0 +1,324 @@
+//! The one [`Reply`] that every surface gets; which of its variants follows from the request.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Blame, Engram, EngramId, Entry, EventId, Facets, LineReply, LineageId, ProjectId, SourceReply,
+    Standing, Voice, engram::words,
+};
+
+/// What the engine answers; the variant follows from the request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "is", content = "with", rename_all = "snake_case")]
+pub enum Reply {
+    /// To [`Request::Put`], [`Request::Commit`], [`Request::Repin`] and [`Request::Reverify`].
+    Put(PutReply),
+    /// To [`Request::Get`].
+    Engram(Box<Engram>),
+    /// To [`Request::History`].
+    History(Vec<Engram>),
+    /// To [`Request::Forget`] and [`Request::Redact`].
+    Closed(ForgetReply),
+    /// To [`Request::Query`].
+    Query(QueryReply),
+    /// To [`Request::Deref`].
+    Deref(Box<Dereferenced>),
+    /// To [`Request::Note`].
+    Note(NoteReply),
+    /// To [`Request::Feed`].
+    Feed(FeedPage),
+    /// To [`Request::Facets`].
+    Facets(Box<Facets>),
+    /// To [`Request::Voices`].
+    Voices(Vec<Voice>),
+    /// To [`Request::Source`].
+    Source(Box<SourceReply>),
+    /// To [`Request::Line`].
+    Line(LineReply),
+    /// To [`Request::LoadSample`] and [`Request::RemoveSample`].
+    Sample(SampleReply),
+    /// To [`Request::CheckPointers`].
+    Checked(crate::CheckReply),
+    /// To [`Request::Standing`].
+    Standing(Box<Standing>),
+    /// To [`Request::Blame`].
+    Blame(Blame),
+    /// To [`Request::Status`].
+    Status(Box<StatusReply>),
+    /// To [`Request::ValidateMessage`].
+    Valid(ValidReply),
+}
+
+/// What a message that keeps its contract costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ValidReply {
+    /// Always true; a refusal says otherwise.
+    pub ok: bool,
+    /// Tokens (o200k_base) of the compact JSON.
+    pub tokens: usize,
+}
+
+/// The tag of what a sample consists of.
+pub const SAMPLE: &str = "sample";
+
+/// Which claims of the sample were stored, or forgotten.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SampleReply {
+    /// Each of them.
+    pub ids: Vec<EngramId>,
+}
+
+/// Answer to a commit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PutReply {
+    /// The stored version; for a repeat, the one that was there.
+    pub id: EngramId,
+    /// Its place in the journal.
+    pub seq: u64,
+    /// All versions of the claim.
+    pub lineage_id: LineageId,
+    /// Whether a repo, artifact, test or diff pointer resolved.
+    pub verified: bool,
+    /// What the engine noticed; never a reason for failure.
+    pub findings: Vec<Finding>,
+}
+
+words!(
+    /// What the engine may notice about a commit.
+    Noticed {
+        /// The claim was held already, on this evidence.
+        Duplicate = "duplicate",
+        /// The claim is held with other evidence.
+        SameClaim = "same_claim",
+        /// The version that this one replaced.
+        Superseded = "superseded",
+        /// The claim no longer holds, and has no successor.
+        Retired = "retired",
+        /// A source does not read as the digest that came with it.
+        PhantomRead = "phantom_read",
+    }
+);
+
+/// Something the engine noticed about a commit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Finding {
+    /// What it is.
+    pub what: Noticed,
+    /// The other engram.
+    pub id: EngramId,
+    /// One sentence for a reader.
+    pub note: String,
+}
+
+/// Answer to forget and redact.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ForgetReply {
+    /// The engram.
+    pub id: EngramId,
+    /// The journal entry of the change.
+    pub seq: u64,
+}
+
+/// How well a query was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The first engram speaks of what was asked.
+    Strong,
+    /// Something related was found.
+    Weak,
+    /// Nothing is known.
+    None,
+}
+
+/// Answer to a search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct QueryReply {
+    /// How well the first result answers.
+    pub verdict: Verdict,
+    /// Whether no engram had every term, so that some were given up.
+    pub relaxed: bool,
+    /// Older versions that nobody looked at, since there is no index to be had; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<u64>,
+    /// Best first.
+    pub engrams: Vec<Engram>,
+}
+
+/// What a pointer addresses, provably.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Dereferenced {
+    /// The exact pointer that was used, pinned.
+    pub pointer: String,
+    /// The text, from its beginning, within the budget.
+    pub excerpt: String,
+    /// `sha256:HEX` of the bytes of the full span.
+    pub content_digest: String,
+    /// Tokens (o200k_base) of the excerpt.
+    pub tokens: u32,
+    /// Whether the excerpt ends before the span does.
+    pub truncated: bool,
+    /// What became of it since it was pinned; absent where it reads the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub now: Option<crate::CheckedPointer>,
+    /// What is left for the agent; absent for the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
+}
+
+/// One meter of a turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Meter {
+    /// Spent in this turn.
+    pub used: u32,
+    /// Allowed in a turn.
+    pub limit: u32,
+}
+
+impl Meter {
+    /// How much of it is used: 1 is all.
+    pub fn share(&self) -> f64 {
+        f64::from(self.used) / f64::from(self.limit.max(1))
+    }
+}
+
+/// What an agent has spent in its turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Budget {
+    /// The turn that this counts for.
+    pub turn: String,
+    /// `repo`, `diff` and `test` pointers.
+    pub repo_spans: Meter,
+    /// `artifact` and `url` pointers.
+    pub artifact_sections: Meter,
+    /// `sam` pointers.
+    pub sam_items: Meter,
+    /// Tokens of all excerpts.
+    pub tokens: Meter,
+}
+
+impl Budget {
+    /// What is counted, by its name for people.
+    pub fn meters(&self) -> [(&'static str, Meter); 4] {
+        [
+            ("tokens", self.tokens),
+            ("spans", self.repo_spans),
+            ("sections", self.artifact_sections),
+            ("events", self.sam_items),
+        ]
+    }
+
+    /// How much of the fullest meter is used: 1 is all.
+    pub fn fullest(&self) -> f64 {
+        let shares = self.meters().map(|(_, it)| it.share());
+        shares.into_iter().fold(0.0, f64::max)
+    }
+}
+
+/// An agent in its turn, and what it has spent there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spending {
+    /// What it calls itself; display only.
+    pub agent: String,
+    /// What it has spent.
+    pub budget: Budget,
+    /// When the turn ends, unless it calls again.
+    pub until: Timestamp,
+}
+
+/// Answer to a note.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NoteReply {
+    /// The event.
+    pub id: EventId,
+    /// Its place in the journal.
+    pub seq: u64,
+    /// The pointer that addresses it.
+    pub pointer: String,
+}
+
+/// A page of the feed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FeedPage {
+    /// The entries, in the order that was asked for. Fewer than were asked for, or none, are no
+    /// sign of the end: a filter is looked for a stretch at a time.
+    pub entries: Vec<Entry>,
+    /// The place at which the next page begins; absent at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<u64>,
+    /// The newest place in the journal when this was read.
+    pub head: u64,
+    /// How many engrams hold now.
+    pub engrams: u64,
+    /// Versions among the entries that a newer one replaced, and that one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaced: Vec<(EngramId, EngramId)>,
+}
+
+/// Where things stand.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StatusReply {
+    /// `ready`, or `empty` while nothing is stored.
+    pub status: String,
+    /// What to do next, in one sentence.
+    pub next: String,
+    /// The repository, where one was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectStatus>,
+    /// Engrams that hold now in this project.
+    pub engrams: u64,
+    /// Newest place in the journal.
+    pub head: u64,
+    /// How far the index has read.
+    pub indexed: u64,
+    /// Agents that have called in this project.
+    pub agents: u64,
+    /// The caller's budget; absent for the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
+    /// Of the agents that are in a turn, the one that is nearest to a limit; for the user only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub spending: Option<Spending>,
+    /// Claims whose evidence was edited or is gone in this working tree.
+    #[serde(default)]
+    pub drifted: u64,
+    /// Why not all of the working tree is watched; absent where it is, or nobody watches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watching: Option<String>,
+    /// Where data lives; for the user only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<String>,
+    /// This build.
+    pub version: String,
+}
+
+/// The repository that is being worked on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProjectStatus {
+    /// Its identity; absent until something is stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<ProjectId>,
+    /// The name of its folder.
+    pub name: String,
+    /// The branch that is checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// The commit that is checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<String>,
+    /// Its root; for the user only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
+}

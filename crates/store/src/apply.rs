@@ -1,0 +1,214 @@
+//! What each operation does to the tables. Nothing else writes them: an operation is applied when it
+//! is recorded, and again, the same way, when the journal is replayed.
+//!
+//! Written elsewhere are only what lies beside the journal (`beside.rs`) and the tables of followers
+//! (`followers.rs`), which are built anew from the journal and from git.
+
+use engram_model::{
+    AgentId, Engram, EngramId, Operation, Pointer, ProjectId, Spend, Target,
+    operation::{Agent, Carried, Event, Located, Read, Redaction, Snapshot},
+};
+use jiff::Timestamp;
+use rusqlite::{Connection, params};
+
+use crate::{Result, StoreError, beside};
+
+/// Where and when an operation happened: what it is applied with, now or in a replay.
+pub(crate) struct Applied<'a> {
+    pub(crate) connection: &'a Connection,
+    pub(crate) seq: i64,
+    pub(crate) at: Timestamp,
+    pub(crate) project: ProjectId,
+    pub(crate) agent: Option<&'a AgentId>,
+}
+
+impl Applied<'_> {
+    pub(crate) fn apply(&self, operation: &Operation) -> Result<()> {
+        match operation {
+            Operation::Stored(engram) => self.store(engram)?,
+            Operation::Corroborated(id) => self.add_figure("corroborations", *id, 1)?,
+            Operation::Forgotten(id) => self.close(*id)?,
+            Operation::Redacted(it) => self.redact(it)?,
+            Operation::Dereferenced(it) => self.charge(it)?,
+            Operation::Noted(it) => self.note(it)?,
+            Operation::Located(it) => self.locate(self.project, it)?,
+            Operation::Joined(it) => self.join(it)?,
+            Operation::Kept(it) => self.keep(it)?,
+            Operation::Counted(hits) => self.count(hits)?,
+            Operation::Carried(it) => self.carry(it)?,
+            Operation::Anchored(_) => {}
+        }
+        match self.agent {
+            Some(agent) => self.run(
+                "UPDATE agent SET last_call = ?2 WHERE handle = ?1",
+                params![agent.0, self.at.as_microsecond()],
+            ),
+            None => Ok(()),
+        }
+    }
+
+    fn run(&self, sql: &str, values: impl rusqlite::Params) -> Result<()> {
+        self.connection.prepare_cached(sql)?.execute(values)?;
+        Ok(())
+    }
+
+    fn store(&self, engram: &Engram) -> Result<()> {
+        self.run(
+            "INSERT INTO engram (seq, id, lineage, project, run, scope, kind, fact_type, topic,
+               durability, content_hash, valid_from, valid_until, expires_at, recorded_at, by, verified)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, NULL, ?13, ?14, ?15, ?16)",
+            params![
+                self.seq,
+                engram.id.to_string(),
+                engram.lineage_id.to_string(),
+                engram.project.to_string(),
+                engram.run.map(|run| run.to_string()),
+                engram.scope.as_str(),
+                engram.kind.as_str(),
+                engram.fact_type.as_str(),
+                engram.topic,
+                engram.durability.as_str(),
+                engram.content_hash,
+                engram.valid_from.as_microsecond(),
+                engram.expires_at.map(|at| at.as_microsecond()),
+                engram.recorded_at.as_microsecond(),
+                engram.provenance.created_by,
+                engram.verified,
+            ],
+        )?;
+        match engram.supersedes {
+            Some(old) => self.close(old),
+            None => Ok(()),
+        }
+    }
+
+    /// A window that was closed already stays as it was.
+    fn close(&self, id: EngramId) -> Result<()> {
+        self.run(
+            "UPDATE engram SET valid_until = ?2 WHERE id = ?1 AND valid_until IS NULL",
+            params![id.to_string(), self.at.as_microsecond()],
+        )
+    }
+
+    fn redact(&self, it: &Redaction) -> Result<()> {
+        for id in &it.ids {
+            self.close(*id)?;
+        }
+        beside::erase(self.connection, it)
+    }
+
+    fn charge(&self, it: &Read) -> Result<()> {
+        match (self.agent, &it.turn, &it.spent) {
+            (Some(agent), Some(turn), Some(spent)) => self.spend(agent, turn, spent),
+            _ => Ok(()),
+        }
+    }
+
+    fn spend(&self, agent: &AgentId, turn: &str, spent: &Spend) -> Result<()> {
+        self.run(
+            "INSERT OR REPLACE INTO spend (agent, turn, repo_spans, artifact_sections, sam_items, tokens)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![
+                agent.0,
+                turn,
+                spent.repo_spans,
+                spent.artifact_sections,
+                spent.sam_items,
+                spent.tokens
+            ],
+        )
+    }
+
+    fn note(&self, event: &Event) -> Result<()> {
+        let pointer = event.pointer.parse::<Pointer>();
+        let Ok(Target::Sam { kind, slug, date }) = pointer.map(|it| it.target) else {
+            return Err(StoreError::Record(format!(
+                "entry {}: {:?} addresses no event",
+                self.seq, event.pointer
+            )));
+        };
+        self.run(
+            "INSERT INTO event (seq, id, project, kind, slug, day, digest, recorded_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            params![
+                self.seq,
+                event.id.to_string(),
+                self.project.to_string(),
+                kind,
+                slug,
+                date.to_string(),
+                event.digest,
+                self.at.as_microsecond(),
+            ],
+        )
+    }
+
+    fn locate(&self, project: ProjectId, it: &Located) -> Result<()> {
+        self.run(
+            "INSERT INTO project (id, common_dir, name) VALUES (?1, ?2, ?3)
+             ON CONFLICT (id) DO UPDATE SET common_dir = ?2, name = ?3",
+            params![project.to_string(), it.common_dir, it.name],
+        )
+    }
+
+    fn join(&self, agent: &Agent) -> Result<()> {
+        let topics = match agent.topics.is_empty() {
+            true => None,
+            false => Some(serde_json::json!(agent.topics).to_string()),
+        };
+        self.run(
+            "INSERT INTO agent (handle, label, role, parent, run, project, topics, turn, last_call)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+             ON CONFLICT (handle) DO UPDATE SET turn = ?8, last_call = ?9",
+            params![
+                agent.handle.0,
+                agent.label,
+                agent.role,
+                agent.parent.as_ref().map(|it| &it.0),
+                agent.run.to_string(),
+                agent.project.to_string(),
+                topics,
+                agent.turn,
+                agent.last_call.as_microsecond(),
+            ],
+        )
+    }
+
+    fn keep(&self, it: &Snapshot) -> Result<()> {
+        self.run(
+            "INSERT OR IGNORE INTO snapshot (digest, path, base, blob) VALUES (?1, ?2, ?3, ?4)",
+            params![it.digest_hex, it.path, it.base, it.blob],
+        )
+    }
+
+    fn count(&self, hits: &[(EngramId, u64)]) -> Result<()> {
+        hits.iter()
+            .try_for_each(|(id, count)| self.add_figure("query_hits", *id, *count))
+    }
+
+    fn add_figure(&self, column: &str, id: EngramId, count: u64) -> Result<()> {
+        self.run(
+            &format!(
+                "INSERT INTO figure (engram, {column}) VALUES (?1, ?2)
+                 ON CONFLICT (engram) DO UPDATE SET {column} = {column} + ?2"
+            ),
+            params![id.to_string(), count as i64],
+        )
+    }
+
+    fn carry(&self, it: &Carried) -> Result<()> {
+        for (project, place) in &it.projects {
+            self.locate(*project, place)?;
+        }
+        for agent in &it.agents {
+            self.join(agent)?;
+        }
+        for (agent, turn, spent) in &it.spent {
+            self.spend(agent, turn, spent)?;
+        }
+        for snapshot in &it.snapshots {
+            self.keep(snapshot)?;
+        }
+        self.count(&it.hits)
+    }
+}

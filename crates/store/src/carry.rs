@@ -1,0 +1,114 @@
+//! What homes of earlier schemas held in tables alone, as an entry of the journal: from then on a
+//! replay rebuilds it too. Asked once, when such a home is migrated.
+
+use engram_model::{
+    AgentId, EngramId, Operation, ProjectId, Spend,
+    operation::{Carried, Located, Snapshot},
+};
+use rusqlite::Row;
+
+use crate::{NewEntry, Reader, Result, StoreError, Writer, journal::parse_id};
+
+/// Rows of one entry.
+const ROWS: usize = 500;
+
+/// Records what the tables hold and no entry says.
+pub(crate) fn carry(it: &Writer<'_>) -> Result<()> {
+    let all = Carried {
+        projects: projects(it)?,
+        agents: it.agents()?,
+        spent: spent(it)?,
+        snapshots: snapshots(it)?,
+        hits: hits(it)?,
+    };
+    // The tables hold it already, and figures add up: they are filled anew from the entries.
+    it.0.execute("UPDATE figure SET query_hits = 0", [])?;
+    for part in parts(all) {
+        it.record(&NewEntry {
+            project: ProjectId(it.origin),
+            shareable: false,
+            agent: None,
+            by: "",
+            operation: &Operation::Carried(Box::new(part)),
+        })?;
+    }
+    Ok(())
+}
+
+/// Entries of a bounded size.
+fn parts(mut all: Carried) -> Vec<Carried> {
+    let mut parts = Vec::new();
+    loop {
+        let part = Carried {
+            projects: first(&mut all.projects),
+            agents: first(&mut all.agents),
+            spent: first(&mut all.spent),
+            snapshots: first(&mut all.snapshots),
+            hits: first(&mut all.hits),
+        };
+        if part == Carried::default() {
+            return parts;
+        }
+        parts.push(part);
+    }
+}
+
+fn first<T>(all: &mut Vec<T>) -> Vec<T> {
+    let rest = all.split_off(all.len().min(ROWS));
+    std::mem::replace(all, rest)
+}
+
+fn projects(it: &Reader<'_>) -> Result<Vec<(ProjectId, Located)>> {
+    rows(it, "SELECT id, common_dir, name FROM project", |row| {
+        let id: String = row.get(0)?;
+        let (common_dir, name) = (row.get(1)?, row.get(2)?);
+        Ok((parse_id(&id)?, Located { common_dir, name }))
+    })
+}
+
+fn spent(it: &Reader<'_>) -> Result<Vec<(AgentId, String, Spend)>> {
+    let sql = "SELECT agent, turn, repo_spans, artifact_sections, sam_items, tokens FROM spend";
+    rows(it, sql, |row| {
+        let spend = Spend {
+            repo_spans: row.get(2)?,
+            artifact_sections: row.get(3)?,
+            sam_items: row.get(4)?,
+            tokens: row.get(5)?,
+        };
+        Ok((AgentId(row.get(0)?), row.get(1)?, spend))
+    })
+}
+
+fn snapshots(it: &Reader<'_>) -> Result<Vec<Snapshot>> {
+    rows(it, "SELECT digest, path, base, blob FROM snapshot", |row| {
+        Ok(Snapshot {
+            digest_hex: row.get(0)?,
+            path: row.get(1)?,
+            base: row.get(2)?,
+            blob: row.get(3)?,
+            bytes: Vec::new(),
+        })
+    })
+}
+
+fn hits(it: &Reader<'_>) -> Result<Vec<(EngramId, u64)>> {
+    let sql = "SELECT engram, query_hits FROM figure WHERE query_hits > 0";
+    rows(it, sql, |row| {
+        let id: String = row.get(0)?;
+        Ok((parse_id(&id)?, row.get::<_, i64>(1)? as u64))
+    })
+}
+
+fn rows<T>(
+    it: &Reader<'_>,
+    sql: &str,
+    read: impl Fn(&Row<'_>) -> Result<T, StoreError>,
+) -> Result<Vec<T>> {
+    let mut found = it.0.prepare(sql)?;
+    let mut rows = found.query([])?;
+    let mut all = Vec::new();
+    while let Some(row) = rows.next()? {
+        all.push(read(row)?);
+    }
+    Ok(all)
+}

@@ -1,0 +1,134 @@
+//! The journal once more: every entry applied, in order, by the function that applied it first. Into
+//! a database that SQLite deletes afterwards, to compare; or into the home's own tables, to mend them.
+
+use rusqlite::{Connection, params};
+
+use crate::{
+    Result, Store, StoreError,
+    apply::Applied,
+    db,
+    journal::{ENTRY, Journalled, journalled},
+};
+
+/// What operations write; each is the same after a replay.
+const TABLES: [&str; 9] = [
+    "engram", "figure", "event", "project", "agent", "spend", "snapshot", "held", "tally",
+];
+/// What followers keep; they build it anew.
+const FOLLOWERS: [&str; 3] = ["follower", "health", "look"];
+/// Entries that are read at once.
+const PAGE: i64 = 5_000;
+/// Most faults that are told.
+const FAULTS: usize = 20;
+
+/// What a replay found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Replayed {
+    /// Entries that were applied.
+    pub applied: u64,
+    /// Entries of a newer build, which are kept and passed over.
+    pub passed_over: u64,
+    /// Places that are missing and entries that cannot be read; the first of them.
+    pub faults: Vec<String>,
+    /// Tables that are not what the journal makes of them, and how.
+    pub differences: Vec<String>,
+}
+
+impl Store {
+    /// Replays the journal into a database of its own and compares each table. Changes nothing in
+    /// the home; the other database is SQLite's temporary file, and is gone afterwards.
+    pub fn replay(&self) -> Result<Replayed> {
+        let mut scratch = Connection::open("")?;
+        db::create(&scratch)?;
+        scratch.pragma_update(None, "foreign_keys", false)?;
+        scratch.execute("ATTACH ?1 AS home", [self.database().to_string_lossy()])?;
+        // One snapshot of the home from here on.
+        let transaction = scratch.transaction()?;
+        let mut found = apply_all(&transaction, "home")?;
+        for table in TABLES {
+            found.differences.extend(difference(&transaction, table)?);
+        }
+        Ok(found)
+    }
+
+    /// Empties the tables and fills them again from the journal, in one transaction.
+    ///
+    /// # Errors
+    /// [`StoreError::Record`] for a journal with a hole or with an entry that cannot be read: nothing
+    /// is changed then, since the tables may hold what it no longer says.
+    pub fn rebuild(&self, now: jiff::Timestamp) -> Result<Replayed> {
+        self.write(now, |it| {
+            let faults = it.journal_faults(1)?;
+            if let Some(fault) = faults.into_iter().next() {
+                return Err(StoreError::Record(fault));
+            }
+            for table in TABLES.iter().chain(&FOLLOWERS) {
+                it.0.execute(&format!("DELETE FROM {table}"), [])?;
+            }
+            apply_all(it.0, "main")
+        })
+    }
+}
+
+fn apply_all(connection: &Connection, from: &str) -> Result<Replayed> {
+    let mut found = Replayed::default();
+    let mut after = 0;
+    loop {
+        let page: Vec<Journalled> = connection
+            .prepare_cached(&format!(
+                "SELECT {ENTRY} FROM {from}.journal AS journal WHERE seq > ?1 ORDER BY seq LIMIT ?2"
+            ))?
+            .query_map(params![after as i64, PAGE], |row| Ok(journalled(row)))?
+            .collect::<rusqlite::Result<_>>()?;
+        if page.is_empty() {
+            return Ok(found);
+        }
+        for entry in page {
+            if entry.seq != after + 1 {
+                found.fault(format!("entry {} is missing", after + 1));
+            }
+            after = entry.seq;
+            match entry.operation() {
+                Ok(None) => found.passed_over += 1,
+                Ok(Some(operation)) => {
+                    let applied = Applied {
+                        connection,
+                        seq: entry.seq as i64,
+                        at: entry.at,
+                        project: entry.project,
+                        agent: entry.agent.as_ref(),
+                    };
+                    match applied.apply(&operation) {
+                        Ok(()) => found.applied += 1,
+                        Err(error) => found.fault(format!("entry {after}: {error}")),
+                    }
+                }
+                Err(error) => found.fault(error.to_string()),
+            }
+        }
+    }
+}
+
+impl Replayed {
+    fn fault(&mut self, fault: String) {
+        if self.faults.len() < FAULTS {
+            self.faults.push(fault);
+        }
+    }
+}
+
+fn difference(connection: &Connection, table: &str) -> Result<Option<String>> {
+    let count = |this: &str, other: &str| -> Result<i64> {
+        let sql = format!(
+            "SELECT count(*) FROM (SELECT * FROM {this}.{table} EXCEPT SELECT * FROM {other}.{table})"
+        );
+        Ok(connection.query_row(&sql, [], |row| row.get(0))?)
+    };
+    let (missing, extra) = (count("main", "home")?, count("home", "main")?);
+    Ok(match (missing, extra) {
+        (0, 0) => None,
+        _ => Some(format!(
+            "table {table}: {missing} rows of the journal's are missing, {extra} are not the journal's"
+        )),
+    })
+}

@@ -1,0 +1,320 @@
+//! The journal says all that the tables hold: replayed, it makes the same tables again.
+
+use std::path::Path;
+
+use engram_model::{
+    AgentId, EngramId, EventId, Operation, RunId, Spend,
+    operation::{Agent, Event, Located, Read, Redaction, Snapshot},
+};
+use engram_store::{NewEntry, Replayed, Store, StoreError};
+use rusqlite::Connection;
+use tempfile::TempDir;
+use ulid::Ulid;
+
+use crate::fixture::{PROJECT, add, code, engram, head, now, open, put, record};
+
+/// One of each that a home can be told, and what follows from it.
+fn everything(store: &Store) {
+    let agent = Agent {
+        handle: AgentId("a1".to_owned()),
+        label: "one".to_owned(),
+        role: Some("programmer".to_owned()),
+        parent: None,
+        run: RunId(Ulid(3)),
+        project: PROJECT,
+        topics: vec!["ledger".to_owned()],
+        turn: "t1".to_owned(),
+        last_call: now(),
+    };
+    let second = engram(2, "two");
+    let newer = engram_model::Engram {
+        supersedes: Some(second.id),
+        lineage_id: second.lineage_id,
+        ..engram(3, "three")
+    };
+    let operations = [
+        Operation::Located(Located {
+            common_dir: "/x/.git".to_owned(),
+            name: "x".to_owned(),
+        }),
+        Operation::Joined(Box::new(agent.clone())),
+        Operation::Stored(Box::new(engram(1, "one"))),
+        Operation::Stored(Box::new(second)),
+        Operation::Stored(Box::new(newer)),
+        Operation::Corroborated(EngramId(Ulid(1))),
+        Operation::Counted(vec![(EngramId(Ulid(1)), 3)]),
+        Operation::Noted(Event {
+            id: EventId(Ulid(4)),
+            pointer: "sam:decision:domain@2026-01-08".to_owned(),
+            digest: "00".to_owned(),
+            text: "We publish.".to_owned(),
+        }),
+        Operation::Kept(Snapshot {
+            digest_hex: "ab".to_owned(),
+            path: "src/a.rs".to_owned(),
+            base: None,
+            blob: "cd".to_owned(),
+            bytes: b"fn main() {}".to_vec(),
+        }),
+        Operation::Dereferenced(Read {
+            tokens: 5,
+            turn: Some("t1".to_owned()),
+            spent: Some(Spend {
+                repo_spans: 1,
+                tokens: 5,
+                ..Spend::default()
+            }),
+            ..Read::default()
+        }),
+        Operation::Forgotten(EngramId(Ulid(1))),
+        Operation::Redacted(Redaction {
+            id: Some(EngramId(Ulid(3))),
+            ids: vec![EngramId(Ulid(3))],
+            seqs: vec![5],
+            events: vec![8],
+            ..Redaction::default()
+        }),
+    ];
+    for operation in operations {
+        store
+            .write::<_, StoreError>(now(), |it| {
+                it.record(&NewEntry {
+                    project: PROJECT,
+                    shareable: true,
+                    agent: Some(&agent.handle),
+                    by: "one",
+                    operation: &operation,
+                })
+            })
+            .unwrap();
+    }
+}
+
+fn sound(store: &Store) -> Replayed {
+    let replayed = store.replay().unwrap();
+    assert_eq!(replayed.faults, [""; 0]);
+    assert_eq!(replayed.differences, [""; 0]);
+    replayed
+}
+
+fn damage(home: &Path, sql: &str) {
+    Connection::open(home.join("engram.db"))
+        .unwrap()
+        .execute_batch(&format!("PRAGMA foreign_keys = off; {sql}"))
+        .unwrap();
+}
+
+#[test]
+fn every_operation_is_the_same_when_it_is_replayed() {
+    let home = TempDir::new().unwrap();
+    let store = open(home.path());
+    everything(&store);
+    assert_eq!(sound(&store).applied, 12);
+    let read = |it: &engram_store::Reader<'_>| {
+        let agent = it.agent(&AgentId("a1".to_owned()))?.unwrap();
+        Ok((
+            agent.topics,
+            it.engram(EngramId(Ulid(2)))?.unwrap().valid_until,
+        ))
+    };
+    let (topics, until) = store.read::<_, StoreError>(read).unwrap();
+    assert_eq!((topics, until), (vec!["ledger".to_owned()], Some(now())));
+}
+
+#[test]
+fn a_table_that_the_journal_does_not_make_is_named_and_made_again() {
+    for (table, sql) in [
+        (
+            "engram",
+            "UPDATE engram SET valid_until = 5 WHERE id = (SELECT min(id) FROM engram)",
+        ),
+        ("engram", "DELETE FROM engram"),
+        ("figure", "UPDATE figure SET query_hits = 99"),
+        ("spend", "DELETE FROM spend"),
+        ("agent", "UPDATE agent SET turn = 'mine'"),
+        ("project", "UPDATE project SET common_dir = '/y'"),
+        ("snapshot", "DELETE FROM snapshot"),
+        ("event", "UPDATE event SET slug = 'other'"),
+        ("held", "UPDATE held SET open = 7"),
+        ("tally", "DELETE FROM tally"),
+    ] {
+        let home = TempDir::new().unwrap();
+        let store = open(home.path());
+        everything(&store);
+        damage(home.path(), sql);
+        let differences = store.replay().unwrap().differences;
+        assert!(
+            differences
+                .iter()
+                .any(|it| it.contains(&format!("table {table}:"))),
+            "{sql}: {differences:?}"
+        );
+        store.rebuild(now()).unwrap();
+        sound(&store);
+    }
+}
+
+/// A journal that lacks something is told of, and its tables are left as they are.
+#[test]
+fn a_hole_and_an_entry_that_cannot_be_read_are_named_and_the_rest_is_read() {
+    for (fault, sql) in [
+        ("entry 4 is missing", "DELETE FROM journal WHERE seq = 4"),
+        (
+            "entry 6",
+            "UPDATE journal SET subject = 'nobody' WHERE seq = 6",
+        ),
+        (
+            "entry 10",
+            "UPDATE journal SET body = 'no json' WHERE seq = 10",
+        ),
+        ("entry 3", "UPDATE journal SET body = '{}' WHERE seq = 3"),
+    ] {
+        let home = TempDir::new().unwrap();
+        let store = open(home.path());
+        everything(&store);
+        damage(home.path(), sql);
+        let faults = store.replay().unwrap().faults;
+        assert!(
+            faults.iter().any(|it| it.contains(fault)),
+            "{sql}: {faults:?}"
+        );
+        let before = std::fs::read(home.path().join("engram.db")).unwrap();
+        assert_eq!(
+            code(store.rebuild(now()).unwrap_err()),
+            "STORE_CORRUPT",
+            "{sql}"
+        );
+        assert_eq!(
+            std::fs::read(home.path().join("engram.db")).unwrap(),
+            before
+        );
+        let kept = store.read::<_, StoreError>(|it| it.newest_holding(PROJECT, now(), None, 10));
+        kept.unwrap();
+        put(&store, 99, "Another.").unwrap();
+        assert_eq!(head(&store), 13, "{sql}");
+    }
+}
+
+#[test]
+fn an_entry_of_a_newer_build_is_kept_and_passed_over() {
+    for sql in [
+        "UPDATE journal SET kind = 'foretold' WHERE seq = 6",
+        "UPDATE journal SET schema = 99, body = '?' WHERE seq = 6",
+    ] {
+        let home = TempDir::new().unwrap();
+        let store = open(home.path());
+        everything(&store);
+        damage(
+            home.path(),
+            &format!("{sql}; UPDATE figure SET corroborations = 0"),
+        );
+        assert_eq!(sound(&store).passed_over, 1);
+        store.rebuild(now()).unwrap();
+        assert_eq!(head(&store), 12);
+    }
+}
+
+/// A home of each earlier step of the schema: what its tables hold and its journal does not say is
+/// carried into the journal.
+#[test]
+fn a_home_of_an_earlier_schema_is_carried_into_its_journal() {
+    for version in 1..=5 {
+        let home = TempDir::new().unwrap();
+        old_home(home.path(), version);
+        let store = open(home.path());
+        sound(&store);
+        let carried = store
+            .read::<_, StoreError>(|it| {
+                let agent = it.agent(&AgentId("a9".to_owned()))?.unwrap();
+                let figures = it.engram(EngramId(Ulid(1)))?.unwrap().figures;
+                let spent = it.spend(&agent.handle, "t9")?;
+                Ok((
+                    agent.turn,
+                    figures.query_hits,
+                    figures.corroborations,
+                    spent.tokens,
+                ))
+            })
+            .unwrap();
+        assert_eq!(carried, ("t9".to_owned(), 7, 1, 40), "schema {version}");
+        put(&store, 50, "A new one.").unwrap();
+        store.rebuild(now()).unwrap();
+        sound(&store);
+    }
+}
+
+/// As a build with these steps left it.
+fn old_home(home: &Path, version: i64) {
+    const STEPS: [&str; 5] = [
+        include_str!("../../src/schema/001.sql"),
+        include_str!("../../src/schema/002.sql"),
+        include_str!("../../src/schema/003.sql"),
+        include_str!("../../src/schema/004.sql"),
+        include_str!("../../src/schema/005.sql"),
+    ];
+    let database = Connection::open(home.join("engram.db")).unwrap();
+    database.execute_batch("PRAGMA journal_mode = wal").unwrap();
+    for step in &STEPS[..version as usize] {
+        database.execute_batch(step).unwrap();
+    }
+    // What the entries were is written by this build into a home beside, and copied.
+    let beside = TempDir::new().unwrap();
+    let store = open(beside.path());
+    store
+        .write::<_, StoreError>(now(), |it| {
+            add(it, engram(1, "one"))?;
+            record(it, Operation::Corroborated(EngramId(Ulid(1))))?;
+            record(
+                it,
+                Operation::Noted(Event {
+                    id: EventId(Ulid(4)),
+                    pointer: "sam:decision:domain@2026-01-08".to_owned(),
+                    digest: "00".to_owned(),
+                    text: "We publish.".to_owned(),
+                }),
+            )?;
+            record(it, Operation::Dereferenced(Read::default()))
+        })
+        .unwrap();
+    let columns = "seq, id, lineage, project, run, scope, kind, fact_type, topic, durability,
+        content_hash, valid_from, valid_until, expires_at, recorded_at";
+    database
+        .execute("ATTACH ?1 AS new", [store.database().to_string_lossy()])
+        .unwrap();
+    database
+        .execute_batch(&format!(
+            "INSERT INTO journal SELECT * FROM new.journal;
+             INSERT INTO content SELECT * FROM new.content;
+             INSERT INTO engram ({columns}) SELECT {columns} FROM new.engram;
+             INSERT INTO event (seq, id, project, kind, slug, day, digest, text, recorded_at)
+                SELECT event.seq, id, project, kind, slug, day, digest, said.text, recorded_at
+                FROM new.event JOIN new.said USING (seq);
+             INSERT INTO figure VALUES ('00000000000000000000000001', 7, 1);
+             INSERT INTO project VALUES ('{PROJECT}', '/x/.git', 'x');
+             INSERT INTO agent (handle, label, parent, run, project, turn, last_call)
+                VALUES ('a9', 'nine', NULL, '00000000000000000000000003', '{PROJECT}', 't9', 5);
+             INSERT INTO spend VALUES ('a9', 't9', 1, 0, 0, 40);
+             INSERT INTO meta VALUES ('origin', '00000000000000000000000001');
+             PRAGMA user_version = {version}; PRAGMA application_id = 1164855154;"
+        ))
+        .unwrap();
+    if version >= 2 {
+        database
+            .execute_batch("UPDATE engram SET by = 'user', verified = 1")
+            .unwrap();
+    }
+    if version >= 3 {
+        database
+            .execute_batch("INSERT INTO snapshot VALUES ('ab', 'src/a.rs', NULL, 'cd')")
+            .unwrap();
+    }
+    if version >= 4 {
+        database
+            .execute_batch(
+                "DELETE FROM held; DELETE FROM tally;
+                 INSERT INTO held SELECT project, 9223372036854775807, 1, 1 FROM engram;
+                 INSERT INTO tally SELECT project, kind, scope, fact_type, verified, by, topic, 1 FROM engram;",
+            )
+            .unwrap();
+    }
+}
