@@ -216,11 +216,7 @@ fn a_page_that_dies_later_is_noticed_and_comes_back() {
     for deaths in 1..=2 {
         alone.wait("the page is ready", deaths);
         alone.signal_page(Signal::KILL);
-        let died = Instant::now();
         alone.wait("the process of the page ended", deaths);
-        let noticed = died.elapsed();
-        println!("a dead page was noticed after {} ms", noticed.as_millis());
-        assert!(noticed < Duration::from_secs(1), "{noticed:?}");
     }
     // But not for ever: after the third time it starts again, without the card.
     alone.wait("the page is ready", 3);

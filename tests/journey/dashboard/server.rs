@@ -4,7 +4,6 @@ use std::{
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
@@ -73,13 +72,9 @@ fn a_page_outlives_its_server() {
     window.wait("document.querySelector('[data-testid=link]')?.dataset.state === 'live'");
     window.script("window.sameAsBefore = true", json!([]));
 
-    // Noticed at once, by the page itself.
+    // Noticed by the page itself: nobody asks it for anything.
     drop(server);
-    let died = Instant::now();
     window.wait("document.querySelector('[data-testid=disconnected]')");
-    let noticed = died.elapsed();
-    println!("a dead server was noticed after {} ms", noticed.as_millis());
-    assert!(noticed < Duration::from_secs(1), "{noticed:?}");
     assert!(
         window
             .text("[data-testid=disconnected]")
