@@ -5,16 +5,16 @@ use std::{ffi::OsStr, fs, path::Path, process::Output};
 use serde_json::{Value, json};
 
 use crate::{
+    dashboard::shop::noted,
     engram::Engram,
     machine::{clean, npm, ok, python, run, workspace},
-    repository::Repository,
 };
 
 #[test]
 fn the_official_python_client_uses_every_tool() {
     for mode in ["legacy", "2026-07-28"] {
         let dir = tempfile::tempdir().unwrap();
-        let repo = Repository::of_this_project(dir.path());
+        let repo = noted(dir.path());
         let engram = Engram::new(dir.path(), &repo.root);
         let script = workspace().join("tests/clients/python_client.py");
         let mut client = clean(python(), dir.path());
@@ -29,7 +29,7 @@ const TOOL_ERROR: i32 = 5;
 fn the_inspector_uses_every_tool() {
     for era in ["legacy", "modern"] {
         let dir = tempfile::tempdir().unwrap();
-        let repo = Repository::of_this_project(dir.path());
+        let repo = noted(dir.path());
         let engram = Engram::new(dir.path(), &repo.root);
         let inspector = Inspector::new(&engram, dir.path(), era);
 

@@ -5,27 +5,31 @@ use std::{fs, time::SystemTime};
 use serde_json::{Value, json};
 
 use crate::{
-    editor::Editor, engram::Engram, machine::desktop, repository::Repository, window::Window,
+    dashboard::shop::noted, editor::Editor, engram::Engram, machine::desktop, window::Window,
 };
 
-const LIMITS: &str = "crates/model/src/limits.rs";
-const HEALTH: &str = "crates/model/src/ttl.rs";
-const GONE: &str = "crates/model/src/id.rs";
-const RENAMED: &str = "crates/model/src/wire.rs";
+const EDITED: &str = "src/ledger.rs";
+const MOVED: &str = "src/retry.rs";
+const GONE: &str = "src/id.rs";
+const RENAMED: &str = "src/wire.rs";
 
 #[test]
 fn drifted_claims_are_told_and_triaged_by_keys() {
     let dir = tempfile::tempdir().unwrap();
-    let repo = Repository::of_this_project(dir.path());
+    let repo = noted(dir.path());
     let engram = Engram::new(dir.path(), &repo.root);
-    let edited = repo.span(LIMITS, "impl Default for DerefLimits", "}");
+    for path in [GONE, RENAMED] {
+        let lines = (1..=20).map(|n| format!("let {}_{n} = {n};\n", &path[4..6]));
+        repo.change(path, lines.collect::<String>(), "Add a file");
+    }
+    let edited = (17, 31);
     let claims = [
         (
-            "The defaults of a dereference stand in one place",
-            LIMITS,
+            "A reservation is written before the gateway is asked",
+            EDITED,
             edited,
         ),
-        ("A duration is read from ISO 8601", HEALTH, (12, 30)),
+        ("Retries use full jitter", MOVED, (9, 15)),
         ("Ids are ULIDs", GONE, (3, 20)),
         (
             "The wire form is a strict subset of the record",
@@ -56,28 +60,23 @@ fn drifted_claims_are_told_and_triaged_by_keys() {
     );
 
     // A save on disk, a file that goes, a rename with git: the badges follow, and nobody clicks.
-    let text = fs::read_to_string(repo.root.join(LIMITS)).unwrap();
+    let text = fs::read_to_string(repo.root.join(EDITED)).unwrap();
     let mut lines: Vec<&str> = text.lines().collect();
     let longer = format!("{} // and more", lines[edited.0 + 1]);
     lines[edited.0 + 1] = &longer;
-    let changed = lines.join(
-        "
-",
-    ) + "
-";
     let saved = millis();
-    fs::write(repo.root.join(LIMITS), changed).unwrap();
+    repo.write(EDITED, lines.join("\n") + "\n");
     window.wait(&badge(&first, "needs re-verification"));
     println!("from a save on disk to its badge: {} ms", millis() - saved);
     fs::remove_file(repo.root.join(GONE)).unwrap();
     window.wait(&badge(&third, "evidence gone"));
-    repo.git(&["mv", RENAMED, "crates/model/src/renamed.rs"]);
+    repo.git(&["mv", RENAMED, "src/renamed.rs"]);
     window.wait(&badge(&fourth, "renamed"));
     window.wait(&format!(
         "document.querySelector('[data-id=\"{fourth}\"] .file').textContent.startsWith('renamed.rs')"
     ));
-    let ttl = fs::read_to_string(repo.root.join(HEALTH)).unwrap();
-    fs::write(repo.root.join(HEALTH), format!("// above\n{ttl}")).unwrap();
+    let text = fs::read_to_string(repo.root.join(MOVED)).unwrap();
+    repo.write(MOVED, format!("// above\n{text}"));
     window.wait(&badge(&second, "moved"));
     window.shot("drift-badges");
 

@@ -6,11 +6,11 @@ use engram_model::Call;
 use serde_json::{Value, json};
 
 use crate::{
+    dashboard::shop::noted,
     editor::Editor,
     engram::Engram,
     graphics::{Alone, ended},
     machine::desktop,
-    repository::Repository,
     window::Window,
 };
 
@@ -33,7 +33,7 @@ fn drafts(claims: &[String]) -> Vec<Value> {
 #[test]
 fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
     let dir = tempfile::tempdir().unwrap();
-    let repo = Repository::of_this_project(dir.path());
+    let repo = noted(dir.path());
     let engram = Engram::new(dir.path(), &repo.root);
     let mut claims: Vec<String> = HOSTILE.iter().map(|&it| it.to_owned()).collect();
     claims.push("🦀".repeat(500));
@@ -172,7 +172,7 @@ fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
 #[test]
 fn an_engram_has_a_menu_at_its_row_and_at_the_pointer() {
     let dir = tempfile::tempdir().unwrap();
-    let repo = Repository::of_this_project(dir.path());
+    let repo = noted(dir.path());
     let engram = Engram::new(dir.path(), &repo.root);
     let claims = ["The ledger is append-only.", "Reservations hold the lock."];
     let ids = engram.put(dir.path(), &drafts(&claims.map(str::to_owned)));
@@ -265,13 +265,13 @@ fn an_engram_has_a_menu_at_its_row_and_at_the_pointer() {
 #[test]
 fn one_window_for_several_repositories_links_and_starts() {
     let dir = tempfile::tempdir().unwrap();
-    let repo = Repository::of_this_project(dir.path());
+    let repo = noted(dir.path());
     let engram = Engram::new(dir.path(), &repo.root);
     let claims = ["The first of two", "The second of two"].map(str::to_owned);
     let ids = engram.put(dir.path(), &drafts(&claims));
     let other = dir.path().join("other");
     fs::create_dir_all(&other).unwrap();
-    let other = Repository::of_this_project(&other);
+    let other = noted(&other);
     let mut there = Engram::new(dir.path(), &other.root);
     let theirs = there.put(
         dir.path(),
@@ -342,7 +342,7 @@ fn read(id: &str) -> String {
 #[test]
 fn every_call_of_the_page_is_known_to_the_window() {
     let dir = tempfile::tempdir().unwrap();
-    let repo = Repository::of_this_project(dir.path());
+    let repo = noted(dir.path());
     let engram = Engram::new(dir.path(), &repo.root);
     let editor = Editor::new(dir.path());
     let person = dir.path().join("person");
@@ -395,7 +395,7 @@ fn a_window_opens_where_it_was_closed() {
 #[test]
 fn a_sample_is_loaded_and_removed_from_the_first_page() {
     let dir = tempfile::tempdir().unwrap();
-    let repo = Repository::of_this_project(dir.path());
+    let repo = noted(dir.path());
     repo.change(
         "NOTES.md",
         "A note.\nAnother.\n",
@@ -420,7 +420,7 @@ fn a_sample_is_loaded_and_removed_from_the_first_page() {
         "{newest}"
     );
     let status = engram.json(&["status"]);
-    assert!(status["engrams"].as_u64().unwrap() >= 5, "{status}");
+    assert!(status["engrams"].as_u64().unwrap() >= 4, "{status}");
     window.wait("[...document.querySelectorAll('[data-testid=evidence]')].every(it => it.textContent === 'verified')");
     window.shot("sample");
     // Filtered to nothing is another state than empty.
@@ -431,7 +431,7 @@ fn a_sample_is_loaded_and_removed_from_the_first_page() {
     window.shot("no-match");
     window.keys("f");
     window.click("[data-testid=no-match] button:last-child");
-    window.wait("document.querySelectorAll('[data-testid=feed-row]').length >= 5");
+    window.wait("document.querySelectorAll('[data-testid=feed-row]').length >= 4");
     window.click("[data-testid=remove-sample]");
     window.find("[data-testid=first-run]");
     assert_eq!(engram.json(&["status"])["engrams"], json!(0));

@@ -25,6 +25,5 @@ mod model_stub;
 mod only_window;
 mod pictures;
 mod records;
-mod repository;
 mod views;
 mod window;

@@ -1,14 +1,15 @@
 //! The feed with more engrams than the page keeps: both ends a key away, little drawn, nothing moved.
 
 use engram_engine::{Engine, Options};
+use engram_kit::Repository;
 use engram_model::{Caller, Change, Feed, Reply, Request};
 use serde_json::{Value, json};
 
 use crate::{
+    dashboard::shop::noted,
     editor::Editor,
     engram::Engram,
     machine::{self, clean, desktop, ok},
-    repository::Repository,
     window::Window,
 };
 
@@ -24,11 +25,7 @@ fn drafts(from: usize, to: usize) -> Vec<Value> {
 
 /// Writes so many engrams; their ids, oldest first.
 fn filled(engram: &Engram, repo: &Repository, count: usize) -> Vec<String> {
-    repo.change(
-        "src/file0.rs",
-        "fn one() {}\n".repeat(50).as_str(),
-        "Add a file",
-    );
+    repo.change("src/file0.rs", "fn one() {}\n".repeat(50), "Add a file");
     let [_, home, _, root] = &engram.place;
     ok(clean(machine::many(), &repo.root).args([home, root, &(count - 1).to_string()]));
     let engine = Engine::open(Options {
@@ -82,7 +79,7 @@ const SCROLL: &str = "const [id, by, done] = arguments;
 #[test]
 fn a_long_feed_is_walked_from_end_to_end() {
     let dir = tempfile::tempdir().unwrap();
-    let repo = Repository::of_this_project(dir.path());
+    let repo = noted(dir.path());
     let engram = Engram::new(dir.path(), &repo.root);
     let ids = filled(&engram, &repo, MANY);
     let (oldest, newest) = (&ids[0], &ids[MANY - 1]);

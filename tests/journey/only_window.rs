@@ -25,7 +25,7 @@ fn open(dir: &Path, shop: &Shop) -> (Window, Editor) {
 }
 
 fn open_with(dir: &Path, shop: &Shop, editor: &Editor) -> Window {
-    let engram = Engram::of(dir, &shop.home, &shop.repo);
+    let engram = Engram::of(dir, &shop.home, &shop.root);
     let person = dir.join("person");
     let window = Window::open(desktop(), &engram.place, &person, &editor.program);
     window.find("[data-testid=feed-row]");
@@ -75,7 +75,7 @@ fn another_repository_is_opened_by_mouse() {
     // One by its path.
     window.click("[data-testid=repo]");
     window.click("[data-testid=repository-path]");
-    window.keys(&other.repo.display().to_string());
+    window.keys(&other.root.display().to_string());
     window.click("[data-testid=repository-open]");
     window.wait(&read(&other.ids[0]));
     window.wait(&rows(1));
@@ -112,7 +112,7 @@ fn several_repositories_are_open_at_once() {
     window.wait(&rows(2));
     window.keys(ENTER);
     assert_eq!(window.count("[data-testid=opened]"), 0);
-    bring(&window, &other.repo);
+    bring(&window, &other.root);
     window.wait(&read(&other.ids[0]));
     opened("behind , front ");
     // What comes in the one behind is counted, and so are claims that come in doubt.
@@ -158,7 +158,7 @@ fn several_repositories_are_open_at_once() {
         window.wait(&rows(count));
     }
     // What is said in the one in front comes live, and is nothing new of the one behind.
-    let engram = Engram::of(dir.path(), &other.home, &other.repo);
+    let engram = Engram::of(dir.path(), &other.home, &other.root);
     engram.put(
         dir.path(),
         &[json!({"claim": "Said in front.", "pointers": ["repo:src/retry.rs@HEAD"]})],
@@ -177,7 +177,7 @@ fn several_repositories_are_open_at_once() {
     assert_eq!(window.count("[data-testid=repository]"), 2, "it is known");
     let kept = fs::read_to_string(shop.home.join("opened.json")).unwrap();
     let kept: Vec<String> = serde_json::from_str(&kept).unwrap();
-    assert_eq!(kept, [format!("{}/", shop.repo.display())]);
+    assert_eq!(kept, [format!("{}/", shop.root.display())]);
 }
 
 #[test]
@@ -186,22 +186,22 @@ fn a_repository_that_cannot_be_read_is_left_again() {
     let shop = Shop::open(dir.path());
     let other = other(dir.path(), &shop.home);
     let (window, _editor) = open(dir.path(), &shop);
-    bring(&window, &other.repo);
+    bring(&window, &other.root);
     window.wait(&read(&other.ids[0]));
     // Brought in front by its own path, it stays as it is.
-    bring(&window, &other.repo);
+    bring(&window, &other.root);
     window.wait("!document.querySelector('dialog[open]')");
     window.wait(&read(&other.ids[0]));
     let behind = "[data-testid=opened]:not([aria-current])";
     window.click(behind);
     window.wait(&read(&shop.ids[7]));
-    fs::rename(other.repo.join(".git"), other.repo.join("git")).unwrap();
+    fs::rename(other.root.join(".git"), other.root.join("git")).unwrap();
     window.click(behind);
     window.find("[data-testid=failure]");
     window.click(behind);
     window.wait(&read(&shop.ids[7]));
     // One that is gone has a cross in the list.
-    fs::remove_dir_all(&other.repo).unwrap();
+    fs::remove_dir_all(&other.root).unwrap();
     window.click(behind);
     window.find("[data-testid=notice].error");
     window.wait(&read(&shop.ids[7]));
@@ -234,7 +234,7 @@ fn a_window_outside_of_a_repository_says_so_and_opens_one() {
         );
         window.press_any(hand, "[data-testid=nowhere] button");
         window.wait("document.activeElement.dataset.testid === 'repository-path'");
-        window.keys(&other.repo.display().to_string());
+        window.keys(&other.root.display().to_string());
         window.press_on(hand, "repository-open");
         window.wait("document.querySelector('[data-testid=nowhere]')?.hidden");
         window.find("[data-testid=load-sample]");
@@ -251,7 +251,7 @@ fn a_dashboard_outside_of_a_repository_says_so_and_shows_what_is_stored_there() 
         engram
     };
     let server = Server::of(engram().args(["--json", "serve"]));
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     window.wait("document.querySelector('[data-testid=nowhere]:not([hidden])')");
     // A page in a browser has the repository that its server was started in.
     assert!(!window.sees("[data-testid=nowhere] button"));
@@ -315,7 +315,7 @@ fn a_source_is_opened_in_the_editor_by_keys_and_by_mouse() {
             let opened = editor.opened();
             assert_eq!(
                 opened,
-                shop.repo.join(place).display().to_string(),
+                shop.root.join(place).display().to_string(),
                 "{hand:?}"
             );
             window.wait("document.querySelector('[data-testid=notice]:not(.error)')");
@@ -327,7 +327,7 @@ fn a_source_is_opened_in_the_editor_by_keys_and_by_mouse() {
     window.click("[data-testid=menu-item][data-command=open]");
     assert!(editor.opened().ends_with("src/ledger.rs:33"));
     // What is not in the working tree cannot be opened.
-    fs::remove_file(shop.repo.join("src/ledger.rs")).unwrap();
+    fs::remove_file(shop.root.join("src/ledger.rs")).unwrap();
     window.open_row(Hand::Mouse, &shop.ids[0]);
     window.wait("document.querySelector('[data-testid=standing]')?.dataset.reading === 'gone'");
     window.wait(&format!("!{can}"));
@@ -347,8 +347,7 @@ const END_SOON: &str = "const [end] = arguments;
 fn a_long_search_stops_in_the_window_and_goes_on() {
     let dir = tempfile::tempdir().unwrap();
     // Several stretches, of which none has it.
-    let shop = Shop::long(dir.path(), 42_000);
-    let (window, _editor) = open(dir.path(), &shop);
+    let (window, _editor) = open(dir.path(), Shop::long());
     for (end, words) in [("click", "nowhere1"), ("Escape", "nowhere2")] {
         window.script(END_SOON, json!([end]));
         window.keys(&format!("/{words}"));
@@ -413,7 +412,7 @@ fn what_only_the_window_has_is_heard_and_axe_has_nothing_against_it() {
     let other = other(dir.path(), &shop.home);
     let (window, _editor) = open(dir.path(), &shop);
     // Both were open before.
-    bring(&window, &other.repo);
+    bring(&window, &other.root);
     window.wait(&read(&other.ids[0]));
     window.find(&row(&other.ids[0]));
     window.script(&dashboard::axe(), json!([]));

@@ -6,15 +6,15 @@ use engram_model::EngramV01;
 use serde_json::{Value, json};
 
 use crate::{
+    dashboard::shop::noted,
     engram::Engram,
     machine::{clean, ok, python, workspace},
-    repository::Repository,
 };
 
 #[test]
 fn printed_records_are_as_the_published_schemas_say() {
     let dir = tempfile::tempdir().unwrap();
-    let repo = Repository::of_this_project(dir.path());
+    let repo = noted(dir.path());
     let engram = Engram::new(dir.path(), &repo.root);
     let bare = json!({"claim": "Bare.", "pointers": ["repo:NOTES.md@HEAD"]});
     let whole = json!({"claim": "A whole one: café, \"quoted\", MAX_RETRIES = 3.", "kind": "decision",

@@ -5,18 +5,21 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::{
-    dashboard::viewer::MEASURED, editor::Editor, engram::Engram, machine::desktop,
-    repository::Repository, window::Window,
+    dashboard::{shop::noted, viewer::MEASURED},
+    editor::Editor,
+    engram::Engram,
+    machine::desktop,
+    window::Window,
 };
 
-const FILE: &str = "crates/model/src/limits.rs";
+const FILE: &str = "src/ledger.rs";
 const GUIDE: &str = "# Guide\n\nIntro.\n\n## Rules\n\nOne *budget* for **all**, see [this](https://a.example/x).\n\n\
 - first\n- second\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```rust\nfn held() -> bool { true }\n```\n\n<script>window.hacked = true</script>\n\n## After\n";
 
 #[test]
 fn every_source_is_shown_as_what_it_is() {
     let dir = tempfile::tempdir().unwrap();
-    let repo = Repository::of_this_project(dir.path());
+    let repo = noted(dir.path());
     repo.change("GUIDE.md", GUIDE, "Add a guide");
     repo.change("NOTES.md", "A note.\nAnother.\n", "Add to the notes");
     repo.change(
@@ -29,11 +32,11 @@ fn every_source_is_shown_as_what_it_is() {
         .collect();
     repo.change(
         "long.rs",
-        &format!("{long}// {}\n", "x".repeat(1 << 20)),
+        format!("{long}// {}\n", "x".repeat(1 << 20)),
         "Add a long file",
     );
     let engram = Engram::new(dir.path(), &repo.root);
-    let (first, last) = repo.span(FILE, "impl Default for DerefLimits", "}");
+    let (first, last) = (17, 31);
     let note = engram.json(&[
         "note",
         "--kind",
@@ -192,7 +195,7 @@ fn every_source_is_shown_as_what_it_is() {
 #[test]
 fn the_feed_is_filtered_over_the_whole_project_and_the_address_says_how() {
     let dir = tempfile::tempdir().unwrap();
-    let repo = Repository::of_this_project(dir.path());
+    let repo = noted(dir.path());
     let engram = Engram::new(dir.path(), &repo.root);
     // More than a page, so that what is looked for is not among what is loaded.
     let draft = |n: usize| {

@@ -6,13 +6,17 @@ use std::{
     net::TcpStream,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
 
-use crate::machine::{Running, clean, ok, run, system};
+use crate::{
+    dashboard::browser::Browser,
+    machine::{Running, clean, ok, run, system},
+};
 
 /// How long the window may take to show what is looked for.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -20,15 +24,22 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The key under which WebDriver names an element.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
-/// An open window. The display outlives the driver and the driver the session: fields drop in order.
+/// An open window, or a page of a browser.
 pub struct Window {
     http: ureq::Agent,
     session: String,
-    /// Ends with the window.
-    #[cfg_attr(not(feature = "bench"), expect(dead_code, reason = "held, not read"))]
-    driver: Running,
-    /// Where it is drawn; a browser without a head has none.
-    display: Option<Display>,
+    place: Place,
+}
+
+/// What a window is in, and ends with it. The display outlives the driver: fields drop in order.
+pub(crate) enum Place {
+    Screen {
+        #[cfg_attr(not(feature = "bench"), expect(dead_code, reason = "held, not read"))]
+        driver: Running,
+        display: Display,
+    },
+    /// A browser without a head, which others may have pages in.
+    Browser(#[expect(dead_code, reason = "held, not read")] Arc<Browser>),
 }
 
 /// Something in the window.
@@ -54,16 +65,11 @@ impl Window {
         );
         let driver = listening(driver, port);
         let options = json!({"webkitgtk:browserOptions": {"binary": binary, "args": args}});
-        Self::begin(driver, port, Some(display), options)
+        Self::begin(port, Place::Screen { driver, display }, options)
     }
 
     /// Begins a session with a driver that listens.
-    pub(crate) fn begin(
-        driver: Running,
-        port: u16,
-        display: Option<Display>,
-        options: Value,
-    ) -> Self {
+    pub(crate) fn begin(port: u16, place: Place, options: Value) -> Self {
         let http = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(PATIENCE * 2))
@@ -72,8 +78,7 @@ impl Window {
         let mut window = Self {
             http,
             session: format!("http://127.0.0.1:{port}/session"),
-            driver,
-            display,
+            place,
         };
         let opened = window.post("", json!({"capabilities": {"alwaysMatch": options}}));
         let id = opened["sessionId"].as_str().expect("the id of a session");
@@ -210,7 +215,10 @@ impl Window {
     /// The window's processes: the program that the driver started, and all that this started.
     #[cfg(feature = "bench")]
     pub fn processes(&self) -> Vec<u32> {
-        let mut all = vec![self.driver.0.id()];
+        let Place::Screen { driver, .. } = &self.place else {
+            return Vec::new();
+        };
+        let mut all = vec![driver.0.id()];
         let mut at = 0;
         while let Some(parent) = all.get(at) {
             let children = format!("/proc/{parent}/task");
@@ -292,7 +300,10 @@ impl Window {
     }
 
     fn drawn(&self) -> &Display {
-        self.display.as_ref().expect("a display")
+        match &self.place {
+            Place::Screen { display, .. } => display,
+            Place::Browser(_) => panic!("a browser without a head is drawn nowhere"),
+        }
     }
 
     fn about(&self, Element(id): &Element, what: &str) -> String {
@@ -302,6 +313,13 @@ impl Window {
             .call();
         let value = value(what, reply);
         value.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Ends the page, then the session; neither can fail a test that is at its end.
+    pub(crate) fn end(&self) {
+        for what in [&format!("{}/window", self.session), &self.session] {
+            let _ = self.http.delete(what).call();
+        }
     }
 
     /// The same, where an error is no failure.
@@ -326,18 +344,20 @@ impl Window {
 impl Drop for Window {
     /// A test that failed leaves a picture of what the person would have seen.
     fn drop(&mut self) {
-        if !thread::panicking() {
-            return;
-        }
-        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failed.png");
-        match &self.display {
-            Some(display) => {
-                let mut import = display.command(system("import"));
-                run(import.args(["-window", "root"]).arg(&file));
+        if thread::panicking() {
+            let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failed.png");
+            match &self.place {
+                Place::Screen { display, .. } => {
+                    let mut import = display.command(system("import"));
+                    run(import.args(["-window", "root"]).arg(&file));
+                }
+                Place::Browser(_) => self.keep_picture(&file),
             }
-            None => self.keep_picture(&file),
+            println!("at the failure: {}", file.display());
         }
-        println!("at the failure: {}", file.display());
+        if matches!(self.place, Place::Browser(_)) {
+            self.close();
+        }
     }
 }
 

@@ -26,7 +26,7 @@ fn axe_has_nothing_against_any_view_in_any_theme() {
     let shop = Shop::open(dir.path());
     let server = Server::start(&shop, &[]);
     shop.drift();
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     let axe = axe();
     let mut violations = Vec::new();
     for view in VIEWS {
@@ -94,7 +94,7 @@ fn roles_and_names_are_as_a_person_would_hear_them() {
     let shop = Shop::open(dir.path());
     let server = Server::start(&shop, &[]);
     shop.drift();
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     let home = shop.home.display().to_string();
     let hear = |window: &Window, name: &str| {
         window.tool("Accessibility.enable", json!({}));

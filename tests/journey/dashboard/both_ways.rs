@@ -28,9 +28,9 @@ fn claims_in_doubt_are_triaged_by_keys_and_by_mouse() {
         println!("{hand:?}");
         let dir = tempfile::tempdir().unwrap();
         let shop = Shop::open(dir.path());
-        let engram = Engram::of(dir.path(), &shop.home, &shop.repo);
+        let engram = Engram::of(dir.path(), &shop.home, &shop.root);
         let server = Server::start(&shop, &[]);
-        let window = Window::browse(&server.url, &dir.path().join("person"));
+        let window = Window::browse(&server.url);
         window.wait(&rows(8));
         shop.drift();
         window.press_on(hand, "drift-view");
@@ -78,7 +78,7 @@ fn a_question_to_agents_is_no_claim_in_doubt() {
     let dir = tempfile::tempdir().unwrap();
     let shop = Shop::open(dir.path());
     let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     window.wait(&rows(8));
     shop.drift();
     window.press_on(Hand::Mouse, "drift-view");
@@ -89,7 +89,7 @@ fn a_question_to_agents_is_no_claim_in_doubt() {
     window.wait("document.querySelector('[data-testid=notice]:not(.error)')");
     // Once another file is looked at, the question was too. It shows evidence that is gone, and is
     // about that: it does not rest on it.
-    let ledger = fs::read_to_string(shop.repo.join("src/ledger.rs")).unwrap();
+    let ledger = fs::read_to_string(shop.root.join("src/ledger.rs")).unwrap();
     shop.write(
         "src/ledger.rs",
         ledger.replace("order: OrderId", "order: Order"),
@@ -113,7 +113,7 @@ fn what_is_new_is_shown_by_keys_and_by_mouse() {
     let dir = tempfile::tempdir().unwrap();
     let shop = Shop::open(dir.path());
     let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     window.size(900, 500);
     window.wait(&rows(8));
     window.wait(LIVE);
@@ -164,7 +164,7 @@ fn what_was_shown_before_is_shown_again() {
     let dir = tempfile::tempdir().unwrap();
     let shop = Shop::open(dir.path());
     let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     for hand in BOTH {
         println!("{hand:?}");
         window.anew();
@@ -190,10 +190,6 @@ fn what_was_shown_before_is_shown_again() {
     }
 }
 
-/// From now on nothing is tried again by itself: what is due later than soon is never done.
-const NO_PATIENCE: &str = "const real = window.setTimeout;
-    window.setTimeout = (go, after, ...rest) => after >= 900 ? 0 : real(go, after, ...rest);";
-
 #[test]
 fn a_page_connects_again_when_a_person_wants_it_to() {
     let dir = tempfile::tempdir().unwrap();
@@ -203,9 +199,9 @@ fn a_page_connects_again_when_a_person_wants_it_to() {
     let mut server = Server::start(&shop, &["--token-file", token]);
     let listen = server.listen().to_owned();
     let again = ["--listen", &listen, "--token-file", token];
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     window.wait(LIVE);
-    window.script(NO_PATIENCE, json!([]));
+    window.do_nothing_later();
     for hand in BOTH {
         drop(server);
         window.find("[data-testid=reconnect]");
@@ -250,7 +246,7 @@ fn settings_are_chosen_by_keys_and_by_mouse_and_hold() {
     let dir = tempfile::tempdir().unwrap();
     let shop = Shop::open(dir.path());
     let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     for hand in BOTH {
         for (choice, name, value) in CHOICES {
             println!("{choice} by {hand:?}");
@@ -286,9 +282,9 @@ const LAST: &str = "[...document.querySelectorAll('[data-testid=feed-row] p:not(
 fn a_sample_comes_and_goes_by_keys_and_by_mouse() {
     let dir = tempfile::tempdir().unwrap();
     let shop = Shop::empty(dir.path());
-    let engram = Engram::of(dir.path(), &shop.home, &shop.repo);
+    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
     let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     let held = || engram.json(&["status"])["engrams"].as_u64().unwrap();
     for hand in BOTH {
         window.wait("document.querySelector('[data-testid=first-run] .command')");

@@ -4,7 +4,8 @@ use std::{
     io::{self, BufRead, BufReader},
     path::Path,
     process::Stdio,
-    thread,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, mpsc},
+    thread::{self, JoinHandle},
 };
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 use super::shop::NOW;
 use crate::{
     machine::{Running, clean, system},
-    window::Window,
+    window::{Place, Window},
 };
 
 /// A page that always shows the same: its clock stands.
@@ -25,49 +26,115 @@ const STANDING_CLOCK: &str = "{
   };
 }";
 
-impl Window {
-    /// Opens a page in a browser that knows nobody; `person` is all that it may write to.
-    pub fn browse(url: &str, person: &Path) -> Self {
-        let mut driver = clean(system("chromedriver"), person);
-        driver
-            .args(["--port=0", "--log-level=SEVERE"])
-            .env("TZ", "UTC")
-            .stdout(Stdio::piped());
-        // One that finds its port taken by another that started meanwhile ends: it is started again.
-        let started = (0..3).find_map(|_| {
-            let mut driver = Running::start(&mut driver);
-            let mut said = BufReader::new(driver.0.stdout.take().expect("a pipe"));
-            port(&mut said).map(|port| (driver, said, port))
+const ARGS: &[&str] = &[
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--no-first-run",
+    "--font-render-hinting=none",
+    "--force-device-scale-factor=1",
+    "--lang=en-US",
+];
+
+/// One Chromium for all pages that are open at a time: a start takes longer than many a test. Each
+/// page is a window of its own with a session of its own, and what it keeps is kept by the address
+/// of its server. The browser ends with the last of them.
+pub(crate) struct Browser {
+    /// Where its driver listens, and where it does.
+    port: u16,
+    address: String,
+    /// Who holds its processes, and what ends that when it is dropped.
+    keeper: Option<(mpsc::Sender<()>, JoinHandle<()>)>,
+}
+
+/// The browser that is running. Whoever opens or closes a page has it alone: a new session begins
+/// at any window that is there, and that one must stay meanwhile.
+static RUNNING: Mutex<Weak<Browser>> = Mutex::new(Weak::new());
+
+fn running() -> MutexGuard<'static, Weak<Browser>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Browser {
+    fn start() -> Self {
+        let (say, said) = mpsc::channel();
+        let (stay, stays) = mpsc::channel::<()>();
+        // A driver ends with the thread that started it, and a test's own may be gone before the
+        // last page is.
+        let keeper = thread::spawn(move || {
+            let home = tempfile::tempdir().unwrap();
+            let (driver, port) = driver(home.path());
+            say.send(port).unwrap();
+            let _ = stays.recv(); // until nobody is there to send
+            drop(driver);
         });
-        let Some((driver, mut said, port)) = started else {
-            panic!("chromedriver ends before it listens: run `cargo xtask setup`");
-        };
-        // Whatever else it says must go somewhere.
-        thread::spawn(move || io::copy(&mut said, &mut io::sink()));
-        let args = [
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--disable-background-networking",
-            "--no-first-run",
-            "--font-render-hinting=none",
-            "--force-device-scale-factor=1",
-            "--lang=en-US",
-        ];
-        let chromium = system("chromium");
-        let options = json!({"goog:chromeOptions": {"binary": chromium, "args": args}});
-        let window = Self::begin(driver, port, None, options);
+        let port = said.recv().expect("a driver");
+        let options = json!({"goog:chromeOptions": {"binary": system("chromium"), "args": ARGS}});
+        let body = json!({"capabilities": {"alwaysMatch": options}});
+        let url = format!("http://127.0.0.1:{port}/session");
+        let mut begun = ureq::post(url).send(body.to_string()).expect("a browser");
+        let begun: Value =
+            serde_json::from_str(&begun.body_mut().read_to_string().unwrap()).unwrap();
+        let address = &begun["value"]["capabilities"]["goog:chromeOptions"]["debuggerAddress"];
+        Self {
+            port,
+            address: address.as_str().expect("an address").to_owned(),
+            keeper: Some((stay, keeper)),
+        }
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        if let Some((stay, keeper)) = self.keeper.take() {
+            drop(stay);
+            let _ = keeper.join(); // what it could not end it has said
+        }
+    }
+}
+
+impl Window {
+    /// Opens a page in a browser that knows nobody.
+    pub fn browse(url: &str) -> Self {
+        let window = Self::blank();
         let source = STANDING_CLOCK.replace("NOW", NOW);
         window.tool(
             "Page.addScriptToEvaluateOnNewDocument",
             json!({"source": source}),
+        );
+        // Whatever other pages have it too.
+        window.tool(
+            "Emulation.setFocusEmulationEnabled",
+            json!({"enabled": true}),
         );
         window.size(1280, 800);
         window.goto(url);
         // Before that, the token is in the address alone.
         window.wait("document.querySelector('.rail')");
         window
+    }
+
+    /// An empty window of the browser.
+    fn blank() -> Self {
+        let mut running = running();
+        let browser = running
+            .upgrade()
+            .unwrap_or_else(|| Arc::new(Browser::start()));
+        *running = Arc::downgrade(&browser);
+        let options = json!({"goog:chromeOptions": {"debuggerAddress": browser.address}});
+        let window = Self::begin(browser.port, Place::Browser(browser), options);
+        let opened = window.post("/window/new", json!({"type": "window"}));
+        window.post("/window", json!({"handle": opened["handle"]}));
+        window
+    }
+
+    /// Closes the page, and no other.
+    pub(crate) fn close(&self) {
+        // A page that fails to open fails while it has the browser alone.
+        let _alone = (!thread::panicking()).then(running);
+        self.end();
     }
 
     /// Goes to an address.
@@ -127,6 +194,28 @@ impl Window {
             let _ = std::fs::write(file, bytes);
         }
     }
+}
+
+/// A driver that listens, and where; what it and its browser write goes with `home`.
+fn driver(home: &Path) -> (Running, u16) {
+    let mut driver = clean(system("chromedriver"), home);
+    driver
+        .args(["--port=0", "--log-level=SEVERE"])
+        .env("TZ", "UTC")
+        .env("TMPDIR", home)
+        .stdout(Stdio::piped());
+    // One that finds its port taken by another that started meanwhile ends: it is started again.
+    let started = (0..3).find_map(|_| {
+        let mut driver = Running::start(&mut driver);
+        let mut said = BufReader::new(driver.0.stdout.take().expect("a pipe"));
+        port(&mut said).map(|port| (driver, said, port))
+    });
+    let Some((driver, mut said, port)) = started else {
+        panic!("chromedriver ends before it listens: run `cargo xtask setup`");
+    };
+    // Whatever else it says must go somewhere.
+    thread::spawn(move || io::copy(&mut said, &mut io::sink()));
+    (driver, port)
 }
 
 /// The port that the driver chose; none where it ended before.

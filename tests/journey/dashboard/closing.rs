@@ -1,7 +1,6 @@
 //! Claims that are taken out of use, to the end: forgotten, or erased for good.
 
-use std::{fs, path::Path};
-
+use engram_kit::holding;
 use serde_json::{Value, json};
 
 use super::{
@@ -89,27 +88,13 @@ fn menu(window: &Window) -> Vec<String> {
     serde_json::from_value(items).unwrap()
 }
 
-/// The files of a home that have these bytes.
-fn files_with(dir: &Path, bytes: &[u8]) -> Vec<String> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(dir).unwrap().map(Result::unwrap) {
-        let path = entry.path();
-        if path.is_dir() {
-            found.extend(files_with(&path, bytes));
-        } else if fs::read(&path).is_ok_and(|all| all.windows(bytes.len()).any(|it| it == bytes)) {
-            found.push(path.display().to_string());
-        }
-    }
-    found
-}
-
 #[test]
 fn a_claim_is_forgotten_or_erased_only_when_that_was_meant() {
     let dir = tempfile::tempdir().unwrap();
     let shop = Shop::open(dir.path());
-    let engram = Engram::of(dir.path(), &shop.home, &shop.repo);
+    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
     let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     window.wait(&rows(8));
     for (way, id) in WAYS.iter().zip(&shop.ids) {
         let name = way.name;
@@ -117,8 +102,8 @@ fn a_claim_is_forgotten_or_erased_only_when_that_was_meant() {
         let before = engram.json(&["get", id]);
         let claim = before["claim"].as_str().unwrap();
         // Short enough to lie on one page of the database.
-        let words = claim.split_at(40).0.as_bytes();
-        assert!(!files_with(&shop.home, words).is_empty(), "{name}");
+        let words = claim.split_at(40).0;
+        assert!(!holding(&shop.home, words).is_empty(), "{name}");
         let holds = told(&window, id);
         window.open_row(way.hand, id);
 
@@ -171,7 +156,7 @@ fn a_claim_is_forgotten_or_erased_only_when_that_was_meant() {
         let is_there = [
             after["claim"] == before["claim"],
             feed.contains(claim),
-            !files_with(&shop.home, words).is_empty(),
+            !holding(&shop.home, words).is_empty(),
             window.count(&row(id)) == 1 && window.text("body").contains(claim),
         ];
         assert_eq!(
@@ -212,7 +197,7 @@ fn what_became_of_a_claim_is_told_by_its_row_and_its_page() {
         211,
         json!({"claim": "The gateway is slow today.", "ttl": "PT1H", "agent": "tester", "pointers": ["repo:src/retry.rs@HEAD"]}),
     )]);
-    let engram = Engram::of(dir.path(), &shop.home, &shop.repo);
+    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
     let id = |what: &str| match what {
         "holds" => &shop.ids[7],
         "replaced" => &versions[0],
@@ -224,7 +209,7 @@ fn what_became_of_a_claim_is_told_by_its_row_and_its_page() {
     engram.json(&["forget", id("forgotten")]);
     engram.json(&["redact", id("erased")]);
     let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     window.wait(&rows(11));
     for (what, word, look, can_forget, can_redact) in ENDS {
         let class = if look.is_empty() {

@@ -150,7 +150,7 @@ fn each_condition_has_a_value_a_chip_and_an_address() {
     let shop = shop(dir.path());
     let server = Server::start(&shop, &[]);
     shop.drift();
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     window.wait("document.querySelector('[data-testid=drift-view]')");
     for hand in BOTH {
         for case in CASES {
@@ -190,7 +190,7 @@ fn words_are_a_condition_that_the_address_holds() {
     let dir = tempfile::tempdir().unwrap();
     let shop = shop(dir.path());
     let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     for hand in BOTH {
         window.wait(&claims(&shop, &ALL));
         match hand {
@@ -227,7 +227,7 @@ fn a_value_keeps_the_focus_while_others_go() {
     let shop = shop(dir.path());
     let server = Server::start(&shop, &[]);
     shop.drift();
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     window.wait("document.querySelector('[data-testid=drift-view]')");
     // High enough that all are drawn beside the panel.
     window.size(1280, 2000);
@@ -276,7 +276,7 @@ fn the_number_beside_a_value_is_how_many_it_leaves() {
     let versions = shop.correct();
     let server = Server::start(&shop, &[]);
     shop.drift();
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     window.wait("document.querySelector('[data-testid=drift-view]')?.textContent.startsWith('3')");
     // High enough that all are drawn beside the panel.
     window.size(1280, 2000);

@@ -44,7 +44,7 @@ fn the_filter_is_set_and_taken_away_by_keys_in_a_small_window() {
     let dir = tempfile::tempdir().unwrap();
     let shop = Shop::open(dir.path());
     let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     window.size(900, 600);
     window.wait(&rows(8));
     let query = || {
@@ -112,7 +112,7 @@ fn a_search_among_claims_in_doubt_does_not_say_that_there_are_none() {
     let shop = Shop::open(dir.path());
     let server = Server::start(&shop, &[]);
     shop.drift();
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     window.wait("document.querySelector('[data-testid=drift-view]')");
     window.click("[data-testid=drift-view]");
     window.wait(&rows(3));
@@ -135,11 +135,10 @@ const HOLD: &str = "const real = window.fetch;
 
 #[test]
 fn a_long_search_says_how_far_it_is_and_stops_and_goes_on() {
-    let dir = tempfile::tempdir().unwrap();
     // Three stretches, of which the last has it.
-    let shop = Shop::long(dir.path(), 21_000);
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let shop = Shop::long();
+    let server = Server::start(shop, &[]);
+    let window = Window::browse(&server.url);
     window.wait("document.querySelector('[data-testid=feed-row]')");
     window.script(HOLD, json!([]));
     let says = |word: &str| {

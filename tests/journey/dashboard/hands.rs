@@ -64,6 +64,13 @@ impl Window {
         self.script_until(&script, json!([]));
     }
 
+    /// From now on the page does nothing by itself but soon: it does not try again, and a notice stays.
+    pub(crate) fn do_nothing_later(&self) {
+        let script = "const real = window.setTimeout;
+            window.setTimeout = (go, after, ...rest) => after >= 900 ? 0 : real(go, after, ...rest);";
+        self.script(script, json!([]));
+    }
+
     /// Goes on by Tab until this holds of what has the focus, `it`.
     pub(crate) fn tab_until(&self, holds: &str) {
         let script = format!(

@@ -51,7 +51,7 @@ fn a_hostile_claim_is_text_wherever_it_is_shown() {
     });
     shop.say(drafts.collect::<Vec<_>>());
     let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     for (id, (_, read)) in shop.ids.iter().zip(&all) {
         let row = format!("[data-testid=feed-row][data-id=\"{id}\"]");
         window.find(&row);
@@ -184,9 +184,9 @@ fn what_turns_text_around_is_named_wherever_it_is_shown() {
     let dir = tempfile::tempdir().unwrap();
     let mut shop = Shop::empty(dir.path());
     // The folder, a branch, a file, its author and what its commit says.
-    let repo = shop.repo.with_file_name(format!("shop {TURNED}"));
-    fs::rename(&shop.repo, &repo).unwrap();
-    shop.repo = repo;
+    let repo = shop.root.with_file_name(format!("shop {TURNED}"));
+    fs::rename(&shop.root, &repo).unwrap();
+    shop.root = repo;
     shop.git(&["switch", "--quiet", "--create", TURNED]);
     let file = format!("src/{TURNED}.md");
     shop.write(
@@ -219,7 +219,7 @@ fn what_turns_text_around_is_named_wherever_it_is_shown() {
         (4, json!({"agent": format!("{TURNED}-agent-2"), "claim": "Another claim of nobody.", "topic": "x", "pointers": [format!("repo:{file}@HEAD")]})),
     ]);
     // An agent of that name spends, which the status line tells.
-    let engram = Engram::of(dir.path(), &shop.home, &shop.repo);
+    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
     engram.json(&[
         "deref",
         "repo:src/retry.rs#L1-L3@HEAD",
@@ -231,7 +231,7 @@ fn what_turns_text_around_is_named_wherever_it_is_shown() {
     let server = Server::start(&shop, &[]);
     // Its evidence is elsewhere now, under another such name, and was edited there.
     shop.git(&["mv", &file, &format!("src/moved {TURNED}.md")]);
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     window.wait("document.querySelectorAll('[data-testid=feed-row]').length === 3");
     // Each place once, with the first screen that has it.
     let mut found = BTreeMap::new();
@@ -285,11 +285,11 @@ fn what_turns_text_around_is_named_wherever_it_is_shown() {
 fn a_first_page_names_what_turns_the_name_of_a_repository_around() {
     let dir = tempfile::tempdir().unwrap();
     let mut shop = Shop::empty(dir.path());
-    let repo = shop.repo.with_file_name(format!("shop {TURNED}"));
-    fs::rename(&shop.repo, &repo).unwrap();
-    shop.repo = repo;
+    let repo = shop.root.with_file_name(format!("shop {TURNED}"));
+    fs::rename(&shop.root, &repo).unwrap();
+    shop.root = repo;
     let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     window.find("[data-testid=first-run] .command");
     let raw = window.script(RAW, json!([]));
     assert_eq!(raw, json!([]));

@@ -48,10 +48,10 @@ fn a_claim_tells_its_versions_and_who_else_said_it() {
     let [first, second, third] = versions.as_slice() else {
         panic!("{versions:?}")
     };
-    let engram = Engram::of(dir.path(), &shop.home, &shop.repo);
+    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
     let claims: Vec<String> = [third, second, first].map(|it| engram.get(it).claim).into();
     let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     for hand in BOTH {
         window.anew();
         window.wait(&rows(10));
@@ -115,7 +115,7 @@ fn an_old_version_is_replaced_however_one_comes_to_it() {
     let mut shop = Shop::open(dir.path());
     let versions = shop.correct();
     let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     let origin = window.script("return location.origin", json!([]));
     // A list that has none of its versions.
     window.goto(&format!(
@@ -135,9 +135,9 @@ fn a_correction_and_a_voice_come_while_their_claim_is_read() {
     let dir = tempfile::tempdir().unwrap();
     let mut shop = Shop::open(dir.path());
     let versions = shop.correct();
-    let engram = Engram::of(dir.path(), &shop.home, &shop.repo);
+    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
     let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     window.wait(&rows(10));
     let newest = engram.get(&versions[2]);
     window.open_row(Hand::Mouse, &versions[2]);

@@ -147,7 +147,7 @@ fn views_look_as_they_were_approved() {
     let shop = Shop::open(dir.path());
     let server = Server::start(&shop, &[]);
     shop.drift();
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     window.wait("document.querySelector('[data-testid=drift-view]')");
     let mut looks = Looks::here();
     for view in VIEWS {
@@ -172,7 +172,7 @@ fn every_component_looks_as_it_was_approved() {
     let dir = tempfile::tempdir().unwrap();
     let shop = Shop::empty(dir.path());
     let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     window.find("[data-testid=first-run] .command");
     window.script("history.replaceState(null, '', '/#/gallery')", json!([]));
     window.post("/refresh", json!({}));
@@ -193,7 +193,7 @@ fn what_a_system_wishes_and_a_large_screen_look_as_they_were_approved() {
     let dir = tempfile::tempdir().unwrap();
     let shop = Shop::open(dir.path());
     let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     window.find("[data-testid=engram] [data-testid=digest]");
     window.wait("!document.querySelector('[aria-busy=true]')");
     let mut looks = Looks::here();

@@ -3,7 +3,7 @@
 
 mod access;
 mod both_ways;
-mod browser;
+pub(crate) mod browser;
 mod closing;
 mod conditions;
 mod filter;

@@ -4,7 +4,6 @@ use std::{
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
@@ -26,7 +25,7 @@ impl Server {
     pub fn start(shop: &Shop, args: &[&str]) -> Self {
         let mut serve = clean(machine::engram(), &shop.home);
         serve.arg("--home").arg(&shop.home);
-        serve.arg("--repo").arg(&shop.repo);
+        serve.arg("--repo").arg(&shop.root);
         serve.args(["--json", "serve"]).args(args);
         Self::of(&mut serve)
     }
@@ -53,7 +52,7 @@ impl Server {
 
 /// An agent says something.
 pub(super) fn put(shop: &Shop, dir: &Path, claim: &str) {
-    let engram = Engram::of(dir, &shop.home, &shop.repo);
+    let engram = Engram::of(dir, &shop.home, &shop.root);
     engram.put(
         dir,
         &[json!({"claim": claim, "pointers": ["repo:src/retry.rs@HEAD"]})],
@@ -69,17 +68,13 @@ fn a_page_outlives_its_server() {
     let server = Server::start(&shop, &["--token-file", token]);
     let listen = server.listen().to_owned();
     let again = ["--listen", &listen, "--token-file", token];
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     window.wait("document.querySelector('[data-testid=link]')?.dataset.state === 'live'");
     window.script("window.sameAsBefore = true", json!([]));
 
-    // Noticed at once, by the page itself.
+    // Noticed by the page itself: nobody asks it for anything.
     drop(server);
-    let died = Instant::now();
     window.wait("document.querySelector('[data-testid=disconnected]')");
-    let noticed = died.elapsed();
-    println!("a dead server was noticed after {} ms", noticed.as_millis());
-    assert!(noticed < Duration::from_secs(1), "{noticed:?}");
     assert!(
         window
             .text("[data-testid=disconnected]")
@@ -111,10 +106,7 @@ fn a_wrong_token_shows_nothing_but_what_to_do() {
     let shop = Shop::open(dir.path());
     let server = Server::start(&shop, &[]);
     let (address, _) = server.url.split_once("#token=").unwrap();
-    let window = Window::browse(
-        &format!("{address}#token=wrong"),
-        &dir.path().join("person"),
-    );
+    let window = Window::browse(&format!("{address}#token=wrong"));
     for address in [
         format!("{address}#token=wrong"),
         format!("{address}?a#token="),
@@ -143,7 +135,7 @@ fn pages_that_were_left_hold_no_connections() {
     let dir = tempfile::tempdir().unwrap();
     let shop = Shop::open(dir.path());
     let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     // A browser has six for all pages of a server, and keeps pages for going back.
     for visit in 0..9 {
         window.wait("document.querySelector('[data-testid=link]')?.dataset.state === 'live'");

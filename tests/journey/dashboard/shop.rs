@@ -2,19 +2,17 @@
 
 use std::{
     fs,
+    ops::{Deref, DerefMut},
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicI64, Ordering},
-    },
+    sync::LazyLock,
 };
 
 use engram_engine::{Engine, Options, World};
+use engram_kit::{Author, Clock, Repository};
 use engram_model::{Caller, Reply, Request};
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::machine::{self, clean, ok, system};
+use crate::machine::{self, clean, ok};
 
 /// When the page is looked at.
 pub const NOW: &str = "2026-01-08T15:04:00Z";
@@ -121,35 +119,53 @@ const SAID_SINCE: &[(i64, &str, bool, &str)] = &[
     (3, "tester", false, NEWEST),
 ];
 
+/// All that agents say of a shop, each some minutes after the one before.
+pub fn said() -> impl Iterator<Item = (i64, Value)> {
+    SAID.iter().map(|(after, agent, kind, topic, pointer, claim)| {
+        let draft = json!({"agent": agent, "kind": kind, "topic": topic, "pointers": [pointer], "claim": claim, "confidence": 0.9});
+        (*after, draft)
+    })
+}
+
 /// The repository and the home.
 pub struct Shop {
-    pub repo: PathBuf,
     pub home: PathBuf,
     /// The ids of the claims, oldest first.
     pub ids: Vec<String>,
-    person: PathBuf,
+    repository: Repository,
+}
+
+/// Its files and their history, in a folder of `dir`.
+pub fn repository(dir: &Path) -> Repository {
+    let ada = Author {
+        name: "Ada",
+        email: "ada@shop.example",
+        at: "2026-01-07T10:00:00Z",
+    };
+    let repository = Repository::init_by(ada, dir.canonicalize().unwrap().join("shop"));
+    repository.write("src/retry.rs", RETRY);
+    let first = "Write down how payments are tried again";
+    repository.change("docs/SPEC.md", SPEC, first);
+    repository.change("src/ledger.rs", LEDGER, "Keep reservations in a ledger");
+    repository
+}
+
+/// The same, with a note beside the sources.
+pub fn noted(dir: &Path) -> Repository {
+    let repository = repository(dir);
+    repository.change("NOTES.md", "A note.\n", "Add a note");
+    repository
 }
 
 impl Shop {
     /// Files and a history, and nothing said yet.
     pub fn empty(dir: &Path) -> Self {
-        let dir = dir.canonicalize().unwrap();
-        let shop = Self {
-            repo: dir.join("shop"),
-            home: dir.join("home"),
+        let repository = repository(dir);
+        Self {
+            home: repository.root.with_file_name("home"),
             ids: Vec::new(),
-            person: dir.join("git-home"),
-        };
-        fs::create_dir_all(shop.repo.join("src")).unwrap();
-        fs::create_dir_all(shop.repo.join("docs")).unwrap();
-        fs::create_dir_all(&shop.person).unwrap();
-        shop.git(&["init", "--quiet", "--initial-branch=main"]);
-        shop.write("src/retry.rs", RETRY);
-        shop.write("docs/SPEC.md", SPEC);
-        shop.commit("Write down how payments are tried again");
-        shop.write("src/ledger.rs", LEDGER);
-        shop.commit("Keep reservations in a ledger");
-        shop
+            repository,
+        }
     }
 
     /// With what agents said.
@@ -159,24 +175,26 @@ impl Shop {
         shop
     }
 
-    /// With this many made-up engrams.
-    pub fn long(dir: &Path, count: usize) -> Self {
-        let shop = Self::empty(dir);
-        shop.write("src/file0.rs", "fn one() {}\n".repeat(50));
-        shop.commit("Add a file");
-        ok(clean(machine::many(), dir)
-            .args([&shop.home, &shop.repo])
-            .arg(count.to_string()));
-        shop
+    /// With 21,000 made-up engrams: three stretches of a search. Filled once for all tests, which
+    /// only read it, and kept beside their pictures.
+    pub fn long() -> &'static Self {
+        static FILLED: LazyLock<Shop> = LazyLock::new(|| {
+            let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("long");
+            let _ = fs::remove_dir_all(&dir); // of an earlier run
+            fs::create_dir_all(&dir).unwrap();
+            let shop = Shop::empty(&dir);
+            shop.change("src/file0.rs", "fn one() {}\n".repeat(50), "Add a file");
+            ok(clean(machine::many(), &dir)
+                .args([&shop.home, &shop.root])
+                .arg("21000"));
+            shop
+        });
+        &FILLED
     }
 
     /// All that agents say of a shop.
     pub fn say_all(&mut self) {
-        let drafts = SAID.iter().map(|(after, agent, kind, topic, pointer, claim)| {
-            let draft = json!({"agent": agent, "kind": kind, "topic": topic, "pointers": [pointer], "claim": claim, "confidence": 0.9});
-            (*after, draft)
-        });
-        self.say(drafts);
+        self.say(said());
     }
 
     /// The claim on retries is corrected twice, and others say its newest version too, one of them
@@ -203,35 +221,30 @@ impl Shop {
 
     /// Records an event, and returns its address.
     pub fn note(&self, note: Value) -> String {
-        let begin: Timestamp = BEGIN.parse().unwrap();
         let note = serde_json::from_value(note).unwrap();
-        let engine = self.engine(World::seeded(3, move || begin));
+        let engine = self.engine(3, &Clock::at(BEGIN));
         match engine.handle(&Caller::User, Request::Note(note)).unwrap() {
             Reply::Note(noted) => noted.pointer,
             other => panic!("{other:?}"),
         }
     }
 
-    fn engine(&self, world: World) -> Engine {
+    fn engine(&self, seed: u64, clock: &Clock) -> Engine {
+        let clock = clock.clone();
         let options = Options {
             home: self.home.clone(),
-            repo: Some(self.repo.clone()),
-            from: self.repo.clone(),
+            repo: Some(self.root.clone()),
+            from: self.root.clone(),
         };
-        Engine::open_in(options, world).unwrap()
+        Engine::open_in(options, World::seeded(seed, move || clock.now())).unwrap()
     }
 
     /// Stores drafts, each some minutes after the one before.
     pub fn say(&mut self, drafts: impl IntoIterator<Item = (i64, Value)>) {
-        let begin: Timestamp = BEGIN.parse().unwrap();
-        let clock = Arc::new(AtomicI64::new(begin.as_second()));
-        let now = Arc::clone(&clock);
-        let world = World::seeded(7, move || {
-            Timestamp::from_second(now.load(Ordering::SeqCst)).unwrap()
-        });
-        let engine = self.engine(world);
+        let clock = Clock::at(BEGIN);
+        let engine = self.engine(7, &clock);
         for (after, draft) in drafts {
-            clock.fetch_add(after * 60, Ordering::SeqCst);
+            clock.turn(after * 60);
             let draft = serde_json::from_value(draft).unwrap();
             match engine.handle(&Caller::User, Request::Put(draft)).unwrap() {
                 Reply::Put(put) => self.ids.push(put.id.to_string()),
@@ -250,26 +263,18 @@ impl Shop {
         let spec = SPEC.split("## Webhooks").next().unwrap();
         self.write("docs/SPEC.md", spec);
     }
+}
 
-    /// Writes a file of the working tree.
-    pub fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
-        fs::write(self.repo.join(path), bytes).unwrap();
+impl Deref for Shop {
+    type Target = Repository;
+
+    fn deref(&self) -> &Repository {
+        &self.repository
     }
+}
 
-    /// Commits all that was written.
-    pub fn commit(&self, message: &str) {
-        self.git(&["add", "--all"]);
-        self.git(&["commit", "--quiet", "--message", message]);
-    }
-
-    /// Runs git there, as Ada.
-    pub fn git(&self, args: &[&str]) -> String {
-        let mut git = clean(system("git"), &self.person);
-        for who in ["AUTHOR", "COMMITTER"] {
-            git.env(format!("GIT_{who}_NAME"), "Ada")
-                .env(format!("GIT_{who}_EMAIL"), "ada@shop.example")
-                .env(format!("GIT_{who}_DATE"), "2026-01-07T10:00:00Z");
-        }
-        ok(git.args(args).current_dir(&self.repo))
+impl DerefMut for Shop {
+    fn deref_mut(&mut self) -> &mut Repository {
+        &mut self.repository
     }
 }

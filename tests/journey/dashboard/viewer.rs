@@ -191,7 +191,7 @@ fn picture(name: &str) -> PathBuf {
 fn shelf(dir: &Path, files: &[File], pointers: &[&str]) -> Shop {
     let mut shop = Shop::empty(dir);
     for folder in ["tools", "dist"] {
-        fs::create_dir_all(shop.repo.join(folder)).unwrap();
+        fs::create_dir_all(shop.root.join(folder)).unwrap();
     }
     for (path, bytes) in files {
         shop.write(path, bytes);
@@ -215,7 +215,7 @@ fn every_file_is_said_to_be_what_it_is() {
     let pointers: Vec<&str> = CASES.iter().map(|it| it.pointer).collect();
     let shop = shelf(dir.path(), &files(), &pointers);
     let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     window.find("[data-testid=engram] [data-testid=digest]");
     let (axe, mut violations, mut looks) = (axe(), Vec::new(), Looks::here());
     for (case, id) in CASES.iter().zip(&shop.ids) {
@@ -298,9 +298,9 @@ fn what_is_known_of_evidence_that_is_gone_is_shown() {
     shop.git(&["update-ref", "-d", &kept]);
     shop.git(&["reflog", "expire", "--expire=now", "--all"]);
     shop.git(&["gc", "--quiet", "--prune=now"]);
-    fs::remove_file(shop.repo.join("src/retry.rs")).unwrap();
+    fs::remove_file(shop.root.join("src/retry.rs")).unwrap();
     let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     window.find("[data-testid=feed-row]");
     let short = &pinned[..7];
     let gone = "names no commit of this repository";
@@ -354,12 +354,12 @@ fn what_is_known_of_evidence_that_is_gone_is_shown() {
 
     // So is all that is known once the repository is gone; it comes back as it was.
     let away = dir.path().join("away");
-    fs::rename(&shop.repo, &away).unwrap();
+    fs::rename(&shop.root, &away).unwrap();
     let told = read(&shop.ids[1]);
     for known in ["What is known", "changed.rs", short, "sha256 "] {
         assert!(told.contains(known), "no {known:?} in {told}");
     }
-    fs::rename(&away, &shop.repo).unwrap();
+    fs::rename(&away, &shop.root).unwrap();
     let told = read(&shop.ids[4]);
     assert!(told.contains("pub fn delay"), "{told}");
 }
@@ -451,7 +451,7 @@ fn long_files_and_lines_are_drawn_as_far_as_they_are_seen() {
     let pointers: Vec<&str> = LONG.iter().map(|it| it.0).collect();
     let shop = shelf(dir.path(), &long_files(), &pointers);
     let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     window.find("[data-testid=engram] [data-testid=digest]");
     // The newest is open; the others are opened each after a rest.
     for ((pointer, bound, is_painted), id) in LONG.iter().zip(&shop.ids) {
@@ -494,7 +494,7 @@ fn long_files_and_lines_are_drawn_as_far_as_they_are_seen() {
     window.click("[data-testid=long-line-close]");
     window.wait("!document.querySelector('[data-testid=long-line]')");
     // So is what changed, when everything did.
-    let before = fs::read_to_string(shop.repo.join("long.rs")).unwrap();
+    let before = fs::read_to_string(shop.root.join("long.rs")).unwrap();
     shop.write("long.rs", before.replace("reserve", "confirm"));
     open(&window, &shop.ids[0]);
     window.wait("document.querySelector('[data-testid=more-changes]')");

@@ -199,6 +199,7 @@ impl View {
     pub fn visit(&self, window: &Window, moves: &[Move]) {
         window.anew();
         window.wait(READ);
+        window.do_nothing_later();
         window.make_all(moves);
         window.wait_moved(self.shown);
         window.wait("!document.querySelector('[aria-busy=true]')");
@@ -214,7 +215,7 @@ pub fn each_state(dir: &Path, mut look: impl FnMut(&Window, &str)) {
     };
     let empty = Shop::empty(&folder("empty"));
     let server = Server::start(&empty, &[]);
-    let window = Window::browse(&server.url, &folder("states"));
+    let window = Window::browse(&server.url);
     window.find("[data-testid=first-run] .command");
     window.wait(LIVE);
     look(&window, "first-run");
@@ -299,7 +300,7 @@ fn every_view_is_reached_in_the_window() {
     let dir = tempfile::tempdir().unwrap();
     let shop = Shop::open(dir.path());
     shop.drift();
-    let engram = Engram::of(dir.path(), &shop.home, &shop.repo);
+    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
     let editor = Editor::new(dir.path());
     let person = dir.path().join("person");
     let window = Window::open(desktop(), &engram.place, &person, &editor.program);
@@ -313,7 +314,7 @@ fn every_view_is_reached_by_keys_alone_and_by_mouse() {
     let shop = Shop::open(dir.path());
     let server = Server::start(&shop, &[]);
     shop.drift();
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     reach_all(&window);
     // By Tab alone one comes to every part of the frame, and is never caught.
     window.anew();
@@ -349,7 +350,7 @@ fn the_menu_of_an_engram_that_the_list_leaves_out_stands_at_its_claim() {
     let dir = tempfile::tempdir().unwrap();
     let shop = Shop::open(dir.path());
     let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     window.wait(READ);
     // The place of its row on the page waits for another.
     window.keys("/no such words");
@@ -369,7 +370,7 @@ fn an_empty_home_leads_to_a_first_engram() {
     let dir = tempfile::tempdir().unwrap();
     let mut shop = Shop::empty(dir.path());
     let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url, &dir.path().join("person"));
+    let window = Window::browse(&server.url);
     window.find("[data-testid=first-run]");
     let commands = window.text("[data-testid=first-run] .commands");
     // As a terminal understands it, for the home that is looked at.

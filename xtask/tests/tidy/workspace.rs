@@ -109,9 +109,10 @@ pub struct Source {
 }
 
 impl Source {
-    /// What ships: without the module of tests that closes a file.
+    /// What ships: without tests, what they share, and the module of tests that closes a file.
     pub fn product(&self) -> &str {
         if self.path.contains("/tests/")
+            || self.path.starts_with("crates/kit/")
             || self.path.ends_with("_tests.rs")
             || self.path.ends_with("/tests.rs")
         {

@@ -4,7 +4,6 @@
 use std::{
     fs,
     path::PathBuf,
-    process::Command,
     sync::mpsc::Receiver,
     time::{Duration, Instant},
 };
@@ -69,9 +68,7 @@ struct Tree(PathBuf);
 
 impl Tree {
     fn write(&self, path: &str, text: &str) {
-        let at = self.0.join(path);
-        fs::create_dir_all(at.parent().unwrap()).unwrap();
-        fs::write(at, text).unwrap();
+        engram_kit::write(&self.0.join(path), text);
     }
 
     fn read(&self, path: &str) -> String {
@@ -298,11 +295,8 @@ fn a_rebase_is_followed_to_its_end() {
     let first = head(&tree.0);
     tree.git(&["checkout", "-q", "feature"]);
     followed.until(id, "evidence gone | deleted", "on the branch again");
-    let rebase = Command::new("git")
-        .current_dir(&tree.0)
-        .args(["rebase", "-q", &first])
-        .output()
-        .unwrap();
+    let mut rebase = engram_kit::git_command(&tree.0);
+    let rebase = rebase.args(["rebase", "-q", &first]).output().unwrap();
     assert!(!rebase.status.success(), "the two edits are in conflict");
     followed.until(id, STEPS[0].2, "stopped, with both sides in the file");
     tree.git(&["rebase", "--abort"]);

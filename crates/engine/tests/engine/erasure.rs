@@ -1,6 +1,6 @@
 //! Redaction: the words are in no file of the home, whoever had it open.
 
-use std::{fs, path::Path};
+use std::path::{Path, PathBuf};
 
 use engram_model::{Caller, Draft, PointerInput};
 
@@ -19,27 +19,10 @@ fn secret(at: usize) -> Draft {
     }
 }
 
-/// The files below a folder that hold one of the words, as they are or in small letters.
-#[track_caller]
-fn holding(home: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut open = vec![home.to_owned()];
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                open.push(path);
-                continue;
-            }
-            let bytes = fs::read(&path).unwrap().to_ascii_lowercase();
-            for word in WORDS {
-                if bytes.windows(word.len()).any(|it| it == word.as_bytes()) {
-                    found.push(format!("{} holds {word}", path.display()));
-                }
-            }
-        }
-    }
-    found
+/// The files below a folder that hold one of the words, in capitals or not.
+fn holding(home: &Path) -> Vec<PathBuf> {
+    let found = WORDS.iter().flat_map(|it| engram_kit::holding(home, it));
+    found.collect()
 }
 
 #[test]
@@ -118,7 +101,7 @@ fn every_version_that_carries_the_words_loses_them() {
     engine.redact(&USER, first.id).unwrap();
     assert!(engine.get(&USER, second.id).unwrap().redacted);
     assert!(engine.deref(&USER, &event.pointer).is_err());
-    assert_eq!(holding(&ground.home()), Vec::<String>::new());
+    assert_eq!(holding(&ground.home()), Vec::<PathBuf>::new());
     // Once more is no error, and erases nothing more.
     engine.redact(&USER, first.id).unwrap();
     engine.redact(&USER, second.id).unwrap();
@@ -144,5 +127,5 @@ fn it_is_gone_for_those_who_had_it_open() {
     for other in &others {
         assert!(other.found("xylophone").is_empty());
     }
-    assert_eq!(holding(&ground.home()), Vec::<String>::new());
+    assert_eq!(holding(&ground.home()), Vec::<PathBuf>::new());
 }

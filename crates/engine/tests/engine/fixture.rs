@@ -1,64 +1,41 @@
 //! One way to build a repository, to open an engine in a world of its own, and to ask it.
 
 use std::{
-    fs,
     path::{Path, PathBuf},
-    process::Command,
-    sync::{
-        Arc,
-        atomic::{AtomicI64, Ordering},
-    },
+    sync::Arc,
 };
 
 use engram_engine::{Engine, Options, World};
+use engram_kit::{Clock, Folder, Repository};
 use engram_model::{
     AgentId, Caller, Code, Deref, Dereferenced, Draft, Engram, EngramId, Feed, FeedPage,
     ForgetReply, Note, NoteReply, PointerInput, PutReply, Query, QueryReply, Refusal, Reply,
     Request, Scope, StatusReply,
 };
-use jiff::Timestamp;
-use tempfile::TempDir;
+
+pub(crate) use engram_kit::git;
 
 /// A pointer that holds in every repository of these tests.
 pub(crate) const POINTER: &str = "repo:src/lib.rs#L2@HEAD";
 
-/// A clock that stands until it is turned.
-#[derive(Clone)]
-pub(crate) struct Clock(Arc<AtomicI64>);
-
-impl Clock {
-    pub(crate) fn new() -> Self {
-        let start: Timestamp = "2026-01-08T12:00:00Z".parse().unwrap();
-        Self(Arc::new(AtomicI64::new(start.as_microsecond())))
-    }
-
-    pub(crate) fn turn(&self, seconds: i64) {
-        self.0.fetch_add(seconds * 1_000_000, Ordering::SeqCst);
-    }
-
-    pub(crate) fn now(&self) -> Timestamp {
-        Timestamp::from_microsecond(self.0.load(Ordering::SeqCst)).unwrap()
-    }
-}
-
 /// A home, a repository and a clock.
 pub(crate) struct Ground {
-    dir: TempDir,
+    folder: Folder,
     pub(crate) clock: Clock,
 }
 
 impl Ground {
     pub(crate) fn new() -> Self {
         let ground = Self {
-            dir: TempDir::new().unwrap(),
-            clock: Clock::new(),
+            folder: Folder::temporary(),
+            clock: Clock::default(),
         };
         make_repository(&ground.path("repo"));
         ground
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().canonicalize().unwrap().join(name)
+        self.folder.path(name)
     }
 
     pub(crate) fn home(&self) -> PathBuf {
@@ -242,44 +219,17 @@ pub(crate) fn handle(caller: &Caller) -> AgentId {
 }
 
 pub(crate) fn make_repository(at: &Path) {
-    fs::create_dir_all(at.join("src")).unwrap();
     let lines: String = (1..=400)
         .map(|line| format!("let value_{line} = compute(\"alpha beta gamma\", {line});\n"))
         .collect();
-    fs::write(at.join("src/lib.rs"), lines).unwrap();
-    fs::write(at.join("README.md"), "# Rules\n\nOne.\n\n# Notes\n\nTwo.\n").unwrap();
-    for args in [
-        &["init", "-q"][..],
-        &["add", "-A"],
-        &["commit", "-q", "-m", "first"],
-    ] {
-        git(at, args);
-    }
-}
-
-/// The git command, deaf to the configuration of the machine.
-pub(crate) fn git(at: &Path, args: &[&str]) {
-    let output = Command::new("git")
-        .args(["-c", "user.name=A", "-c", "user.email=a@example.org"])
-        .args(["-c", "commit.gpgsign=false", "-c", "core.autocrlf=false"])
-        .args(args)
-        .current_dir(at)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_SYSTEM", "/dev/null")
-        .env("GIT_AUTHOR_DATE", "2026-01-08T10:00:00Z")
-        .env("GIT_COMMITTER_DATE", "2026-01-08T10:00:00Z")
-        .env_remove("GIT_DIR")
-        .output()
-        .expect("the git command");
-    assert!(output.status.success(), "git {args:?}: {output:?}");
+    let files: [(&str, &[u8]); 2] = [
+        ("src/lib.rs", lines.as_bytes()),
+        ("README.md", b"# Rules\n\nOne.\n\n# Notes\n\nTwo.\n"),
+    ];
+    Repository::with(at, &files);
 }
 
 /// The commit that is checked out.
 pub(crate) fn head(at: &Path) -> String {
-    let output = Command::new("git")
-        .args(["rev-parse", "HEAD"])
-        .current_dir(at)
-        .output()
-        .unwrap();
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    git(at, &["rev-parse", "HEAD"])
 }

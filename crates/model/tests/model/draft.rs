@@ -82,7 +82,6 @@ fn what_is_refused_and_why() {
         ("operation", json!("delete"), SchemaInvalid),
         ("corrects_lineage", json!("the last one"), NotFound),
     ] {
-        let start = std::time::Instant::now();
         let refusal = with(key, value.clone()).unwrap_err();
         assert_eq!(
             refusal.code,
@@ -92,7 +91,6 @@ fn what_is_refused_and_why() {
         );
         assert!(!refusal.message.is_empty() && !refusal.hint.is_empty());
         assert!(refusal.message.chars().count() < 300, "{refusal}");
-        assert!(start.elapsed().as_secs() < 5, "{key}");
     }
 }
 

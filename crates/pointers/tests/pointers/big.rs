@@ -1,13 +1,10 @@
-//! Large files and large repositories, in bounded time.
+//! Large files and large repositories.
 
-use std::{
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::path::Path;
 
 use engram_model::Code;
 use engram_pointers::{Repo, resolve, source};
-use git2::{Repository, Signature, Time};
+use git2::{ObjectType, Oid, Repository, Signature, Time};
 
 use crate::fixture::{Stored, around, refused, sha256};
 
@@ -31,10 +28,10 @@ pub(crate) fn commit_blob(at: &Path, name: &Path, bytes: &[u8]) {
 
 /// 20 MB where every change is tested; 1 GB with `ENGRAM_BIG=1` in the environment.
 #[test]
-fn a_large_file_is_read_in_bounded_time() {
-    let (size, bound) = match std::env::var_os("ENGRAM_BIG").is_some() {
-        true => (1usize << 30, Duration::from_secs(120)),
-        false => (20 << 20, Duration::from_secs(20)),
+fn a_large_file_is_read() {
+    let size = match std::env::var_os("ENGRAM_BIG").is_some() {
+        true => 1usize << 30,
+        false => 20 << 20,
     };
     let line = b"0123456789 abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXY\n";
     let count = size / line.len();
@@ -46,14 +43,7 @@ fn a_large_file_is_read_in_bounded_time() {
     }
     let repo = Repo::open(dir.path()).unwrap();
     let middle = size / 2 / line.len() + 1;
-    let asked = |text: String| {
-        let started = Instant::now();
-        let result = resolve(Some(&repo), &Stored::default(), &text.parse().unwrap());
-        let took = started.elapsed();
-        println!("{text}: {took:?}");
-        assert!(took < bound, "{text} took {took:?}");
-        result
-    };
+    let asked = |text: String| resolve(Some(&repo), &Stored::default(), &text.parse().unwrap());
     let first = asked("repo:big.log#L1-L2@HEAD".to_owned()).unwrap();
     assert_eq!(first.bytes, line.repeat(2));
     let marked = asked(format!("repo:big.log#L{middle}@HEAD")).unwrap();
@@ -83,9 +73,7 @@ fn a_large_file_is_read_in_bounded_time() {
         "too large",
     );
     let pointer = format!("repo:big.log#L{middle}@HEAD").parse().unwrap();
-    let started = Instant::now();
     let view = source(Some(&repo), &Stored::default(), &pointer, around(40)).unwrap();
-    assert!(started.elapsed() < bound);
     assert_eq!(view.lines.len(), 81);
     assert_eq!(view.total_lines as usize, count);
 }
@@ -105,55 +93,45 @@ fn a_file_of_one_long_line_is_shown_cut() {
     assert_eq!(view.content_digest, format!("sha256:{}", sha256(&bytes)));
 }
 
-/// 100,000 files in 100 folders of 100 folders.
+/// A folder among a hundred: this one is kept, and those beside it are named and nowhere.
+fn alone(git: &Repository, name: &str, kept: Oid) -> Oid {
+    let nowhere = [7; 20];
+    let mut names: Vec<String> = (0..100).map(|at| format!("{}{at}", &name[..2])).collect();
+    names.sort();
+    let mut tree = Vec::new();
+    for it in names {
+        let id = if it == name {
+            kept.as_bytes()
+        } else {
+            &nowhere
+        };
+        tree.extend_from_slice(format!("40000 {it}\0").as_bytes());
+        tree.extend_from_slice(id);
+    }
+    let odb = git.odb().unwrap();
+    odb.write(ObjectType::Tree, &tree).unwrap()
+}
+
+/// As among a hundred thousand files: nothing is read but the folders that lead to it.
 #[test]
-fn a_path_among_a_hundred_thousand_is_found_promptly() {
+fn a_path_is_found_without_a_look_at_what_lies_beside_it() {
     let dir = tempfile::TempDir::new().unwrap();
     let git = Repository::init_bare(dir.path()).unwrap();
-    let odb = git.odb().unwrap();
-    // Objects go to memory first, then into one pack: a hundred thousand loose files are slow to make.
-    let pack = odb.add_new_mempack_backend(1000).unwrap();
-    let mut root = git.treebuilder(None).unwrap();
-    for outer in 0..100 {
-        let mut folder = git.treebuilder(None).unwrap();
-        for inner in 0..100 {
-            let mut leaf = git.treebuilder(None).unwrap();
-            for file in 0..10 {
-                let text = format!("file {outer} {inner} {file}\nsecond\n");
-                let blob = git.blob(text.as_bytes()).unwrap();
-                leaf.insert(format!("f{file}.txt"), blob, FILE).unwrap();
-            }
-            folder
-                .insert(format!("in{inner}"), leaf.write().unwrap(), 0o040_000)
-                .unwrap();
-        }
-        root.insert(format!("out{outer}"), folder.write().unwrap(), 0o040_000)
-            .unwrap();
-    }
-    commit_tree(&git, root.write().unwrap());
-    let mut bytes = git2::Buf::new();
-    pack.dump(&git, &mut bytes).unwrap();
-    let mut indexer =
-        git2::Indexer::new(None, &dir.path().join("objects/pack"), 0o644, true).unwrap();
-    std::io::Write::write_all(&mut indexer, &bytes).unwrap();
-    indexer.commit().unwrap();
-
+    let mut leaf = git.treebuilder(None).unwrap();
+    leaf.insert("f7.txt", git.blob(b"first\nsecond\n").unwrap(), FILE)
+        .unwrap();
+    let folder = alone(&git, "in93", leaf.write().unwrap());
+    commit_tree(&git, alone(&git, "ou6", folder));
     let repo = Repo::open(dir.path()).unwrap();
-    let started = Instant::now();
-    for at in 0..100 {
-        let pointer = format!("repo:out{at}/in{}/f7.txt#L1@HEAD", 99 - at);
-        let found = resolve(Some(&repo), &Stored::default(), &pointer.parse().unwrap()).unwrap();
-        assert_eq!(found.text(), format!("file {at} {} 7\n", 99 - at));
-    }
-    let each = started.elapsed() / 100;
-    println!("a path among 100,000: {each:?}");
-    assert!(each < Duration::from_millis(50), "{each:?}");
-    let missing = "repo:out5/in5/F3.TXT@HEAD".parse().unwrap();
-    let refusal = resolve(Some(&repo), &Stored::default(), &missing);
+    let found = |path: &str| {
+        let pointer = format!("repo:{path}#L2@HEAD").parse().unwrap();
+        resolve(Some(&repo), &Stored::default(), &pointer)
+    };
+    assert_eq!(found("ou6/in93/f7.txt").unwrap().text(), "second\n");
     refused(
-        refusal,
-        "suggestion",
-        Code::PointerNotFound,
-        "out5/in5/f3.txt",
+        found("ou6/in92/f7.txt"),
+        "the case is a folder that is nowhere",
+        Code::RepoUnavailable,
+        "in92",
     );
 }

@@ -169,7 +169,7 @@ fn utf16_is_compared_as_text() {
             .collect()
     };
     let fixture = Fixture::with(&[("a.txt", &encode("un\ndeux\n"))]);
-    fixture.write("a.txt", &encode("un\nzwei\n"));
+    fixture.write("a.txt", encode("un\nzwei\n"));
     fixture.commit("second");
     let text = fixture.text("diff:HEAD~1..HEAD#a.txt");
     assert!(text.ends_with(" un\n-deux\n+zwei\n"), "{text}");

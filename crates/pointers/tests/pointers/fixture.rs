@@ -1,21 +1,18 @@
 //! One way to build a repository and one way to ask.
 
-use std::{
-    collections::HashMap,
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{collections::HashMap, ops::Deref, path::PathBuf};
 
+use engram_kit::{Folder, Repository};
 use engram_model::{Code, Pointer, Recorded, Refusal, Target};
 use engram_pointers::{Repo, Resolved, Shelf, View, resolve};
 use sha2::{Digest, Sha256};
-use tempfile::TempDir;
 
-/// A repository in a temporary folder, driven by the git command.
+pub(crate) use engram_kit::git;
+
+/// A repository in a temporary folder, and what is asked of it.
 pub(crate) struct Fixture {
-    dir: TempDir,
-    root: PathBuf,
+    folder: Folder,
+    repository: Repository,
 }
 
 /// What is not in git.
@@ -70,73 +67,32 @@ pub(crate) fn around(context: u32) -> View {
     }
 }
 
-/// The git command, deaf to the configuration of the machine.
-pub(crate) fn git(at: &Path, args: &[&str]) -> String {
-    let output = Command::new("git")
-        .args([
-            "-c",
-            "protocol.file.allow=always",
-            "-c",
-            "core.autocrlf=false",
-        ])
-        .args([
-            "-c",
-            "commit.gpgsign=false",
-            "-c",
-            "init.defaultBranch=main",
-        ])
-        .args(args)
-        .current_dir(at)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_SYSTEM", "/dev/null")
-        .env("GIT_AUTHOR_NAME", "A")
-        .env("GIT_AUTHOR_EMAIL", "a@example.org")
-        .env("GIT_COMMITTER_NAME", "A")
-        .env("GIT_COMMITTER_EMAIL", "a@example.org")
-        .env("GIT_AUTHOR_DATE", "2026-01-08T10:00:00Z")
-        .env("GIT_COMMITTER_DATE", "2026-01-08T10:00:00Z")
-        .env_remove("GIT_DIR")
-        .env_remove("GIT_WORK_TREE")
-        .env_remove("GIT_INDEX_FILE")
-        .output()
-        .expect("the git command");
-    assert!(
-        output.status.success(),
-        "git {args:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    String::from_utf8_lossy(&output.stdout)
-        .trim_end()
-        .to_owned()
+impl Deref for Fixture {
+    type Target = Repository;
+
+    fn deref(&self) -> &Repository {
+        &self.repository
+    }
 }
 
 impl Fixture {
     /// An empty repository.
     pub(crate) fn new() -> Self {
-        let dir = TempDir::new().unwrap();
-        let root = dir.path().canonicalize().unwrap().join("foo");
-        fs::create_dir(&root).unwrap();
-        git(&root, &["init", "-q"]);
-        Self { dir, root }
+        let folder = Folder::temporary();
+        let repository = Repository::init(folder.path("foo"));
+        Self { folder, repository }
     }
 
     /// A repository with one commit of these files.
     pub(crate) fn with(files: &[(&str, &[u8])]) -> Self {
-        let fixture = Self::new();
-        for (path, bytes) in files {
-            fixture.write(path, bytes);
-        }
-        fixture.commit("first");
-        fixture
-    }
-
-    pub(crate) fn root(&self) -> &Path {
-        &self.root
+        let folder = Folder::temporary();
+        let repository = Repository::with(folder.path("foo"), files);
+        Self { folder, repository }
     }
 
     /// A path beside the repository.
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
-        self.dir.path().canonicalize().unwrap().join(name)
+        self.folder.path(name)
     }
 
     /// A clone with the newest commits alone.
@@ -148,22 +104,6 @@ impl Fixture {
         );
         self.git(&["clone", "-q", &depth, &from, clone.to_str().unwrap()]);
         Repo::open(&clone).unwrap()
-    }
-
-    pub(crate) fn write(&self, path: &str, bytes: &[u8]) {
-        let path = self.root.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, bytes).unwrap();
-    }
-
-    pub(crate) fn git(&self, args: &[&str]) -> String {
-        git(&self.root, args)
-    }
-
-    pub(crate) fn commit(&self, message: &str) -> String {
-        self.git(&["add", "-A"]);
-        self.git(&["commit", "-q", "--allow-empty", "-m", message]);
-        self.git(&["rev-parse", "HEAD"])
     }
 
     pub(crate) fn repo(&self) -> Repo {

@@ -86,8 +86,8 @@ fn ignored_files_are_not_kept() {
 #[test]
 fn large_and_special_files_are_not_kept() {
     let fixture = Fixture::with(&[]);
-    fixture.write("at-limit.txt", &b"x".repeat(16 << 20));
-    fixture.write("large.txt", &b"x".repeat((16 << 20) + 1));
+    fixture.write("at-limit.txt", b"x".repeat(16 << 20));
+    fixture.write("large.txt", b"x".repeat((16 << 20) + 1));
     assert!(fixture.resolve("repo:at-limit.txt@worktree").is_ok());
     fixture.refused("repo:large.txt@worktree", Code::PointerInvalid, "Commit it");
     fixture.write("folder/x", b"x");

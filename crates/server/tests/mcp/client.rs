@@ -1,12 +1,12 @@
 //! A client of raw JSON-RPC lines, and a repository to serve.
 
-use std::{collections::HashMap, path::Path, sync::Arc};
+use std::{collections::HashMap, sync::Arc};
 
 use engram_engine::{Engine, Options};
+use engram_kit::{Folder, Repository};
 use engram_model::Refusal;
 use engram_server::mcp_over;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf},
     task::JoinHandle,
@@ -31,38 +31,23 @@ const RETRY_DAYS: u32 = 30;
 /// A repository with one commit, a home beside it, and an engine on both.
 pub(crate) struct Ground {
     pub(crate) engine: Arc<Engine>,
-    folder: Arc<TempDir>,
+    folder: Arc<Folder>,
 }
 
 impl Ground {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let repo = folder.path().join("repo");
-        commit(&repo, "src/ledger.rs", LEDGER);
+        let folder = Folder::temporary();
+        let files = [("src/ledger.rs", LEDGER.as_bytes())];
         let engine = Engine::open(Options {
-            home: folder.path().join("home"),
+            home: folder.path("home"),
             repo: None,
-            from: repo,
+            from: Repository::with(folder.path("repo"), &files).root,
         });
         Self {
             engine: Arc::new(engine.unwrap()),
             folder: Arc::new(folder),
         }
     }
-}
-
-fn commit(repo: &Path, path: &str, text: &str) {
-    let git = git2::Repository::init(repo).unwrap();
-    let file = repo.join(path);
-    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-    std::fs::write(file, text).unwrap();
-    let mut index = git.index().unwrap();
-    index.add_path(Path::new(path)).unwrap();
-    index.write().unwrap();
-    let tree = git.find_tree(index.write_tree().unwrap()).unwrap();
-    let who = git2::Signature::now("Test", "test@example.org").unwrap();
-    git.commit(Some("HEAD"), &who, &who, "Begin", &tree, &[])
-        .unwrap();
 }
 
 /// The two protocols that are spoken in the field.
@@ -92,7 +77,7 @@ pub(crate) struct Client {
     server: JoinHandle<Result<(), Refusal>>,
     last_id: u64,
     early: HashMap<u64, Value>,
-    _folder: Arc<TempDir>,
+    _folder: Arc<Folder>,
 }
 
 impl Client {

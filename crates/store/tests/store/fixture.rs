@@ -22,7 +22,7 @@ pub(crate) fn impatient(home: &Path) -> Result<Store> {
 }
 
 pub(crate) fn now() -> Timestamp {
-    "2026-01-08T12:00:00Z".parse().unwrap()
+    engram_kit::BEGIN.parse().unwrap()
 }
 
 /// Stores a claim; its place.

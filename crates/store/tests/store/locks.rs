@@ -12,6 +12,9 @@ use tempfile::TempDir;
 
 use crate::fixture::{code, head, impatient, open, put};
 
+/// Far beyond what anything takes here.
+const HANGS: Duration = Duration::from_secs(60);
+
 /// The queue of writers held, or SQLite's own lock, by another process.
 enum Holder {
     Queue(File),
@@ -68,7 +71,7 @@ fn a_lock_that_stays_is_reported_and_one_that_goes_is_waited_for() {
                 .map(|it| it.is_ok());
             assert_eq!(early, Err(RecvTimeoutError::Timeout), "it waits");
             holder.let_go();
-            let stored = said.recv_timeout(Duration::from_secs(10)).unwrap();
+            let stored = said.recv_timeout(HANGS).unwrap();
             assert_eq!(stored.unwrap(), before + 1);
         });
         put(&store, 100 + number, "again").unwrap();
@@ -124,13 +127,11 @@ fn a_ring_is_heard_by_another() {
         .unwrap();
     for _ in 0..3 {
         ours.ring();
-        said.recv_timeout(Duration::from_secs(10))
-            .expect("the bell");
+        said.recv_timeout(HANGS).expect("the bell");
         while said.recv_timeout(Duration::from_millis(20)).is_ok() {}
     }
     drop(listener);
-    assert_eq!(
-        said.recv_timeout(Duration::from_secs(10)),
-        Err(RecvTimeoutError::Disconnected)
-    );
+    // One ring may be heard as several.
+    let end = std::iter::repeat_with(|| said.recv_timeout(HANGS)).find(Result::is_err);
+    assert_eq!(end, Some(Err(RecvTimeoutError::Disconnected)));
 }

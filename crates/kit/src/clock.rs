@@ -1,0 +1,39 @@
+//! Time in a test.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, Ordering},
+};
+
+use jiff::Timestamp;
+
+/// When a test begins, unless it says otherwise.
+pub const BEGIN: &str = "2026-01-08T12:00:00Z";
+
+/// A clock that stands until it is turned; its copies are turned with it.
+#[derive(Clone)]
+pub struct Clock(Arc<AtomicI64>);
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self::at(BEGIN)
+    }
+}
+
+impl Clock {
+    /// A clock that stands at a time in RFC 3339.
+    pub fn at(time: &str) -> Self {
+        let start: Timestamp = time.parse().unwrap();
+        Self(Arc::new(AtomicI64::new(start.as_microsecond())))
+    }
+
+    /// Goes on by this much, or back.
+    pub fn turn(&self, seconds: i64) {
+        self.0.fetch_add(seconds * 1_000_000, Ordering::SeqCst);
+    }
+
+    /// The time that it shows.
+    pub fn now(&self) -> Timestamp {
+        Timestamp::from_microsecond(self.0.load(Ordering::SeqCst)).unwrap()
+    }
+}

@@ -1,0 +1,71 @@
+//! Files in a test.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use tempfile::TempDir;
+
+/// A folder that goes with the test. Its path leads through no link, so that paths can be compared.
+pub struct Folder {
+    root: PathBuf,
+    _dir: TempDir,
+}
+
+impl Folder {
+    /// An empty one, where the system keeps what is temporary.
+    pub fn temporary() -> Self {
+        let dir = TempDir::new().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        Self { root, _dir: dir }
+    }
+
+    /// The folder itself.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A path in it, whether or not something is there.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+}
+
+/// Writes a file, and makes the folders that it lies in.
+pub fn write(path: &Path, bytes: impl AsRef<[u8]>) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, bytes).unwrap();
+}
+
+/// Every file below a folder with its bytes; a link is a file, and one that leads nowhere is empty.
+pub fn files(below: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![below.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.symlink_metadata().is_ok_and(|it| it.is_dir()) {
+                true => open.push(path),
+                false => {
+                    let bytes = fs::read(&path).unwrap_or_default();
+                    found.insert(path, bytes);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The files below a folder that hold a word, in capitals or not.
+pub fn holding(below: &Path, word: &str) -> Vec<PathBuf> {
+    let holds = |bytes: &[u8]| {
+        let mut parts = bytes.windows(word.len());
+        parts.any(|it| it.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    let all = files(below).into_iter();
+    all.filter(|(_, bytes)| holds(bytes))
+        .map(|(path, _)| path)
+        .collect()
+}
