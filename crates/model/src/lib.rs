@@ -33,7 +33,7 @@ pub use engram::{
     Draft, Durability, Engram, FactType, Figures, Kind, MemoryOp, NewEngram, Provenance, Scope,
     Source,
 };
-pub use filter::{Facets, Filter, Voice, role_of};
+pub use filter::{Facets, Filter, Voice, is_on_topic, role_of};
 pub use hash_keys::{HashKeys, concept_keys, hash_keys, wire_hash_keys};
 pub use health::{Anchored, CheckReply, CheckedEngram, CheckedPointer, Evidence, Health};
 pub use id::{AgentId, EngramId, EventId, LineageId, ProjectId, RunId};
