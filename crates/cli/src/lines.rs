@@ -6,7 +6,7 @@ use std::{
     io::{self, BufRead, BufReader, Read},
 };
 
-use engram_model::{Code, Refusal};
+use engram_model::{Code, Refusal, shorten};
 use serde_json::{Value, json};
 
 /// Longest line that is read, in bytes; an engram has a few hundred.
@@ -50,8 +50,7 @@ pub(crate) fn read(file: &str, hint: &'static str) -> Result<Lines, Refusal> {
 
 /// Why a line is not taken, in a sentence of bounded length: it may quote what was sent.
 pub(crate) fn malformed(message: &str, hint: &str) -> Refusal {
-    let short: String = message.chars().take(300).collect();
-    Refusal::new(Code::SchemaInvalid, short, hint)
+    Refusal::new(Code::SchemaInvalid, shorten(message, 300), hint)
 }
 
 impl Iterator for Lines {

@@ -41,7 +41,7 @@ macro_rules! ulid_id {
                 ulid::Ulid::from_string(text).map(Self).map_err(|_| {
                     Refusal::new(
                         Code::NotFound,
-                        format!("{:?} is not an id", crate::refusal::shorten(text, 40)),
+                        format!("{:?} is not an id", crate::text::shorten(text, 40)),
                         "Ids are ULIDs of 26 characters, as printed by put, query and feed.",
                     )
                 })

@@ -23,6 +23,7 @@ mod request;
 mod schema;
 mod settings;
 mod source;
+mod text;
 mod time;
 mod ttl;
 mod wire;
@@ -56,6 +57,7 @@ pub use source::{
     Blame, BlamePart, Block, Class, FoundIn, Inline, LineReply, LineView, Media, MediaKind, Piece,
     Reading, Recorded, Side, SourceLine, SourceReply, SourceView, Standing,
 };
+pub use text::{is_hidden, shorten};
 pub use time::parse_time;
 pub use ttl::Ttl;
 pub use wire::{EngramV01, PointerV01, ProvenanceV01};

@@ -113,16 +113,3 @@ impl Refusal {
         }
     }
 }
-
-/// At most `max` characters of hostile text for a message: control characters become spaces.
-pub(crate) fn shorten(text: &str, max: usize) -> String {
-    let mut out: String = text
-        .chars()
-        .take(max)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    if text.chars().nth(max).is_some() {
-        out.push('…');
-    }
-    out
-}

@@ -2,7 +2,7 @@
 
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
-use crate::{Code, Refusal, refusal::shorten};
+use crate::{Code, Refusal, text::shorten};
 
 /// Reads a time with its offset, or a day, which begins at midnight in UTC.
 pub fn parse_time(text: &str) -> Result<Timestamp, Refusal> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engram_model::{Code, Refusal};
+use engram_model::{Code, Refusal, shorten};
 use ureq::Agent;
 
 use crate::{Shelf, refuse, sha256_hex};
@@ -90,7 +90,7 @@ fn failed(url: &str, error: ureq::Error) -> Refusal {
         other => refuse::not_found(
             format!(
                 "{url} could not be read: {}",
-                refuse::shorten(&other.to_string(), 160)
+                shorten(&other.to_string(), 160)
             ),
             "Check the network and the address, then try again.",
         ),
