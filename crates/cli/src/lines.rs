@@ -1,4 +1,4 @@
-//! Lines of JSON, from a file or standard input. A bad one is answered for itself, and the next is
+//! Input of JSON, from a file or standard input. A bad one is answered for itself, and the next is
 //! read.
 
 use std::{
@@ -21,7 +21,7 @@ pub(crate) struct Line {
 }
 
 /// The lines that are left.
-pub(crate) struct Lines {
+pub(crate) struct Input {
     input: BufReader<Box<dyn Read>>,
     number: u64,
     ended: bool,
@@ -29,7 +29,7 @@ pub(crate) struct Lines {
 }
 
 /// Reads `file`, or standard input for `-`; the hint says what a line holds.
-pub(crate) fn read(file: &str, hint: &'static str) -> Result<Lines, Refusal> {
+pub(crate) fn read(file: &str, hint: &'static str) -> Result<Input, Refusal> {
     let input: Box<dyn Read> = match file {
         "-" => Box::new(io::stdin()),
         path => Box::new(File::open(path).map_err(|error| {
@@ -40,7 +40,7 @@ pub(crate) fn read(file: &str, hint: &'static str) -> Result<Lines, Refusal> {
             )
         })?),
     };
-    Ok(Lines {
+    Ok(Input {
         input: BufReader::new(input),
         number: 0,
         ended: false,
@@ -53,7 +53,7 @@ pub(crate) fn malformed(message: &str, hint: &str) -> Refusal {
     Refusal::new(Code::SchemaInvalid, shorten(message, 300), hint)
 }
 
-impl Iterator for Lines {
+impl Iterator for Input {
     type Item = Line;
 
     fn next(&mut self) -> Option<Line> {
@@ -88,7 +88,7 @@ impl Iterator for Lines {
     }
 }
 
-impl Lines {
+impl Input {
     /// The next line with its end; empty where there is none. One that is too long is cut and read
     /// past.
     fn bytes(&mut self) -> io::Result<Vec<u8>> {

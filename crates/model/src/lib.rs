@@ -41,7 +41,7 @@ pub use id::{AgentId, EngramId, EventId, LineageId, ProjectId, RunId};
 pub use limits::{DerefLimits, Limits, MessageLimits, RateLimits};
 pub use message::{ChildMessage, ChildOutput, DerefRequest, Grant, Message, ParentMessage};
 pub use pointer::{Lines, Pin, Pointer, PointerInput, PointerType, Target};
-pub use refusal::{Code, Refusal};
+pub use refusal::{Cause, Code, Refusal};
 pub use request::{
     Budget, Caller, Deref, Dereferenced, Feed, FeedPage, Finding, ForgetReply, Meter, Note,
     NoteReply, ProjectStatus, PutReply, Query, QueryReply, Reply, Request, SAMPLE, SampleReply,

@@ -141,7 +141,10 @@ impl Anchors {
         head: &str,
         pinned: &[Pinned],
     ) -> Result<Vec<Found>, Refusal> {
-        let tree = repo.commit(head)?.tree().map_err(|_| repo.gone())?;
+        let tree = repo
+            .commit(head)?
+            .tree()
+            .map_err(|e| repo.gone().because(&e))?;
         let mut known = self.known(tree.id());
         let mut blobs: HashMap<&str, Option<Oid>> = HashMap::new();
         let mut at = |path| *blobs.entry(path).or_insert_with(|| blob_at(&tree, path));

@@ -28,6 +28,7 @@ pub(crate) fn broken(what: &str, error: &git2::Error) -> Refusal {
         format!("{what} cannot be read from the repository: {}", said(error)),
         "Run git fsck; in a partial clone, fetch the missing objects with git fetch --refetch.",
     )
+    .because(error)
 }
 
 pub(crate) fn binary(name: &str) -> Refusal {

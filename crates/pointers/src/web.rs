@@ -93,7 +93,8 @@ fn failed(url: &str, error: ureq::Error) -> Refusal {
                 shorten(&other.to_string(), 160)
             ),
             "Check the network and the address, then try again.",
-        ),
+        )
+        .because(&other),
     }
 }
 
