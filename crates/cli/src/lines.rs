@@ -1,4 +1,4 @@
-//! Input of JSON, from a file or standard input. A bad one is answered for itself, and the next is
+//! Lines of JSON, from a file or standard input. A bad one is answered for itself, and the next is
 //! read.
 
 use std::{
