@@ -135,7 +135,7 @@ pub(crate) async fn connect_hint(shell: State<'_, Shell>) -> Result<Vec<ConnectH
 
 /// `engram` where a terminal finds it, else the one that lies beside this program.
 fn program() -> String {
-    if editor::on_path("engram").is_some() {
+    if which::which("engram").is_ok() {
         return "engram".to_owned();
     }
     let beside = std::env::current_exe()

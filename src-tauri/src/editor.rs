@@ -1,12 +1,13 @@
 //! Opens a file of the working tree in the person's editor: an argument vector, never a shell.
 
 use std::{
-    env, fs,
+    env,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
 use engram_model::{Code, EditorFound, Refusal};
+use which::which;
 
 /// A file in the working tree, and a line of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,7 +170,7 @@ impl Choice {
             template: variable("ENGRAM_EDITOR"),
             setting: crate::settings::read(home).editor,
             environment: variable("VISUAL").or_else(|| variable("EDITOR")),
-            found: programs.copied().find(|it| on_path(it).is_some()),
+            found: programs.copied().find(|it| which(it).is_ok()),
         }
     }
 
@@ -270,7 +271,7 @@ fn terminal_of(named: Option<&str>, is_installed: impl Fn(&str) -> bool) -> Opti
 /// The editors of the table that are installed, one program of each.
 pub(crate) fn installed() -> Vec<EditorFound> {
     let found = EDITORS.iter().filter_map(|it| {
-        let program = it.programs.iter().find(|name| on_path(name).is_some())?;
+        let program = it.programs.iter().find(|name| which(name).is_ok())?;
         Some(EditorFound {
             name: it.name.to_owned(),
             program: (*program).to_owned(),
@@ -284,7 +285,7 @@ pub(crate) fn installed() -> Vec<EditorFound> {
 /// Starts the editor and does not wait for it; returns its name.
 pub(crate) fn open(place: &Place, choice: &Choice) -> Result<String, Refusal> {
     let named = env::var("TERMINAL").ok();
-    let terminal = terminal_of(named.as_deref(), |it| on_path(it).is_some());
+    let terminal = terminal_of(named.as_deref(), |it| which(it).is_ok());
     let (words, name) = choice.command(place, terminal)?;
     let Some((program, arguments)) = words.split_first() else {
         return Err(none_found());
@@ -313,53 +314,20 @@ pub(crate) fn open(place: &Place, choice: &Choice) -> Result<String, Refusal> {
     Ok(name)
 }
 
-/// Where a program of this name is, among the folders of `PATH`.
-pub(crate) fn on_path(program: &str) -> Option<PathBuf> {
-    let path = env::var_os("PATH")?;
-    env::split_paths(&path)
-        .map(|folder| folder.join(program))
-        .find(|it| is_program(it))
-}
-
-#[cfg(unix)]
-fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_program(path: &Path) -> bool {
-    ["exe", "cmd", "bat"]
-        .iter()
-        .any(|it| path.with_extension(it).is_file())
-}
-
-/// A command line as words: spaces part them, quotes hold them together, nothing is expanded.
+/// A command line as words: parted and quoted as in a shell, and nothing is expanded.
 fn split(line: &str) -> Result<Vec<String>, Refusal> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote: Option<char> = None;
-    for c in line.chars() {
-        match quote {
-            Some(open) if c == open => quote = None,
-            Some(_) => word.get_or_insert_default().push(c),
-            None if c == '"' || c == '\'' => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            None if c.is_whitespace() => words.extend(word.take()),
-            None => word.get_or_insert_default().push(c),
-        }
-    }
-    if quote.is_some() {
-        return Err(Refusal::new(
+    // There a backslash parts folders and quotes nothing.
+    let line = match cfg!(windows) {
+        true => line.replace('\\', r"\\"),
+        false => line.to_owned(),
+    };
+    shlex::split(&line).ok_or_else(|| {
+        Refusal::new(
             Code::SchemaInvalid,
             format!("the editor's command line has an open quote: {line}"),
             "Close the quote in ENGRAM_EDITOR, in the settings, VISUAL or EDITOR: the first that is set is used.",
-        ));
-    }
-    words.extend(word);
-    Ok(words)
+        )
+    })
 }
 
 fn file_name(program: &str) -> String {
@@ -381,6 +349,8 @@ fn none_found() -> Refusal {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use std::fs;
+
     use super::*;
 
     fn place() -> Place {

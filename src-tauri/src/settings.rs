@@ -1,6 +1,10 @@
 //! What the person chose, in the home's `window.toml`; what else stands in that file stays.
 
-use std::{fs, io, path::Path};
+use std::{
+    fs,
+    io::{self, Write},
+    path::Path,
+};
 
 use engram_model::{Code, Refusal, Settings};
 
@@ -47,12 +51,13 @@ pub(crate) fn keep(home: &Path, settings: &Settings) -> Result<(), Refusal> {
 
 /// The whole file or nothing of it.
 pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    let new = path.with_extension("new");
-    fs::write(&new, text)?;
-    fs::rename(&new, path)
+    let folder = path.parent().unwrap_or(Path::new(""));
+    fs::create_dir_all(folder)?;
+    let mut draft = tempfile::NamedTempFile::new_in(folder)?;
+    draft.write_all(text.as_bytes())?;
+    draft.as_file().sync_all()?;
+    draft.persist(path)?;
+    Ok(())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use engram_model::{EngramId, Evidence, FactType, Filter, Kind, Scope};
 use jiff::{SignedDuration, Timestamp, civil::Date, tz::Offset};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 /// A place in the window.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -100,7 +101,7 @@ impl Route {
             query.push(if query.is_empty() { '?' } else { '&' });
             query.push_str(key);
             query.push('=');
-            query.push_str(&encode(&value));
+            query.extend(utf8_percent_encode(&value, PLAIN));
         }
         query
     }
@@ -219,40 +220,17 @@ pub fn date_of(at: Timestamp, offset: Offset) -> String {
     offset.to_datetime(at).date().to_string()
 }
 
-fn encode(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                out.push(char::from(byte));
-            }
-            _ => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
-}
+/// What stands for itself in an address.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'/');
 
 fn decode(text: &str) -> String {
-    let mut out = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        out.push(match byte {
-            b'+' => b' ',
-            b'%' => {
-                let ahead = bytes.clone();
-                let hex: String = ahead.take(2).map(char::from).collect();
-                match (hex.len(), u8::from_str_radix(&hex, 16)) {
-                    (2, Ok(value)) if !hex.starts_with('+') => {
-                        bytes.nth(1);
-                        value
-                    }
-                    _ => byte,
-                }
-            }
-            other => other,
-        });
-    }
-    String::from_utf8_lossy(&out).into_owned()
+    let spaced = text.replace('+', " ");
+    percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use engram_model::{
     Budget, Engram, Evidence, Kind, Lines, Media, MediaKind, Meter, Pointer, Reading, Recent,
-    Spending, Standing,
+    Spending, Standing, is_hidden,
 };
 use jiff::{Timestamp, tz::Offset};
 
@@ -357,11 +357,6 @@ pub fn spent(it: &Spending) -> String {
     };
     let all = it.budget.meters().map(of).join(", ");
     format!("{} in this turn: {all}", visible(&it.agent))
-}
-
-fn is_hidden(c: char) -> bool {
-    matches!(c, '\u{200E}' | '\u{200F}' | '\u{061C}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
-        || (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
 }
 
 /// The beginning of a text that is at most this long once it is made [`visible`]: a name takes eight

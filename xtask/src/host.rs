@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use which::which;
 
 use crate::{
     setup::Needs,
-    shell::{cargo, command, output, run, run_twice, succeeds, which},
+    shell::{cargo, command, output, run, run_twice, succeeds},
 };
 
 /// Debian and Ubuntu packages: what the product is built with.
@@ -38,7 +39,7 @@ const WASM: &str = "wasm32-unknown-unknown";
 
 /// Installs the system packages that are missing; instant when none is.
 pub fn packages(needs: Needs) -> Result<()> {
-    if which("apt-get").is_some() && which("dpkg-query").is_some() {
+    if which("apt-get").is_ok() && which("dpkg-query").is_ok() {
         return debian(needs);
     }
     if cfg!(target_os = "linux") && !has_libraries() {
@@ -50,7 +51,7 @@ pub fn packages(needs: Needs) -> Result<()> {
              and run this again"
         );
     }
-    let missing: Vec<_> = programs(needs).filter(|it| which(it).is_none()).collect();
+    let missing: Vec<_> = programs(needs).filter(|it| which(it).is_err()).collect();
     if !missing.is_empty() {
         bail!(
             "{} not found; install with your package manager and run this again",
@@ -134,7 +135,7 @@ fn wanted(needs: Needs) -> Result<Vec<&'static str>> {
     if needs.test {
         wanted.extend(TEST);
         for (program, package) in [("python3", "python3"), ("npm", "npm"), ("git", "git")] {
-            if which(program).is_none() {
+            if which(program).is_err() {
                 wanted.push(package);
             }
         }
@@ -174,7 +175,7 @@ pub fn wasm_compiler() -> Result<()> {
         println!("wasm: the active toolchain builds for it");
     } else if Path::new("/usr/bin/rustc").exists() && web_source_installed() {
         println!("wasm: rustc-web builds for it");
-    } else if which("rustup").is_some() {
+    } else if which("rustup").is_ok() {
         println!("wasm: adding the target to the active toolchain");
         run_twice(|| {
             let mut rustup = command("rustup");

@@ -105,13 +105,6 @@ pub fn run_twice(mut command: impl FnMut() -> Command) -> Result<()> {
     }
 }
 
-/// Where a program is on PATH.
-pub fn which(program: &str) -> Option<PathBuf> {
-    std::env::split_paths(&std::env::var_os("PATH")?)
-        .map(|folder| folder.join(program))
-        .find(|path| path.is_file())
-}
-
 /// As one would type it.
 pub fn line(command: &Command) -> String {
     let program = PathBuf::from(command.get_program());
@@ -145,11 +138,5 @@ mod tests {
             command(if tries == 1 { "false" } else { "true" })
         });
         assert!(result.is_ok() && tries == 2);
-    }
-
-    #[test]
-    fn programs_are_found_on_the_path() {
-        assert!(which("sh").is_some());
-        assert!(which("no-such-program-of-ours").is_none());
     }
 }

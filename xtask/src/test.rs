@@ -9,10 +9,11 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
+use which::which;
 
 use crate::{
     schemas, setup,
-    shell::{DASHBOARD, build, cargo, line, run, which},
+    shell::{DASHBOARD, build, cargo, line, run},
     steps::Steps,
     tally::Tally,
     tools, ui,
@@ -90,7 +91,7 @@ fn checks(steps: &mut Steps, root: &Path) {
 
 /// Slow to install, so only where it is; the tests check licences and edges without it.
 fn deny(root: &Path) -> Result<()> {
-    if which("cargo-deny").is_none() {
+    if which("cargo-deny").is_err() {
         println!("cargo-deny is not installed: left to xtask/tests/tidy.rs");
         return Ok(());
     }

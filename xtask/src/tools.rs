@@ -7,8 +7,9 @@ use std::{
 };
 
 use anyhow::{Context, Result};
+use which::which;
 
-use crate::shell::{command, run, run_twice, which};
+use crate::shell::{command, run, run_twice};
 
 const PYTHON: &[&str] = &["mcp==2.3.0", "jsonschema==4.26.0"];
 const NPM: &[&str] = &[

@@ -118,19 +118,13 @@ fn program() -> Result<String, Refusal> {
                 "Call engram by its full path.",
             )
         })?;
-    let on_path = std::env::var_os("PATH").is_some_and(|paths| {
-        std::env::split_paths(&paths)
-            .find_map(|dir| {
-                dir.join(format!("engram{}", std::env::consts::EXE_SUFFIX))
-                    .canonicalize()
-                    .ok()
-            })
-            .is_some_and(|found| found == own)
-    });
-    Ok(match on_path {
-        true => "engram".to_owned(),
-        false => own.display().to_string(),
-    })
+    let found = which::which("engram").ok();
+    Ok(
+        match found.and_then(|it| it.canonicalize().ok()) == Some(own.clone()) {
+            true => "engram".to_owned(),
+            false => own.display().to_string(),
+        },
+    )
 }
 
 /// The file as it was before, where nobody changed it since; else without our entry.
@@ -205,17 +199,20 @@ fn apply(
 /// A reader sees the old file or the new one. A link stays a link.
 fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
     let path = linked(path);
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    let draft = path.with_extension("engram-draft");
-    let mut file = std::fs::File::create(&draft)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    std::fs::create_dir_all(folder)?;
+    let mut draft = tempfile::Builder::new();
+    // As any file that is new; a draft would be for its owner alone.
+    #[cfg(unix)]
+    draft.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut draft = draft.tempfile_in(folder)?;
     if let Ok(known) = std::fs::metadata(&path) {
-        file.set_permissions(known.permissions())?;
+        draft.as_file().set_permissions(known.permissions())?;
     }
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    std::fs::rename(&draft, &path)
+    draft.write_all(text.as_bytes())?;
+    draft.as_file().sync_all()?;
+    draft.persist(&path)?;
+    Ok(())
 }
 
 /// The file that a path means, also where a link points to nothing yet.

@@ -7,6 +7,7 @@ mod args;
 mod batch;
 mod connect;
 mod dashboard;
+mod lines;
 mod pointers;
 mod print;
 mod run;

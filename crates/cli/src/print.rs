@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, io::Write as _};
 
 use engram_model::{
-    Change, CheckReply, Engram, Entry, Evidence, Meter, Reply, StatusReply, Verdict,
+    Change, CheckReply, Engram, Entry, Evidence, Meter, Reply, StatusReply, Verdict, is_hidden,
 };
 use serde_json::{Value, json};
 
@@ -281,9 +281,8 @@ fn checked(it: &CheckReply) -> String {
 fn plain(text: &str) -> String {
     text.chars()
         .map(|c| match c {
-            '\n' | '\t' => ' ',
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-            c if c.is_control() => '\u{fffd}',
+            '\n' | '\r' | '\t' => ' ',
+            c if is_hidden(c) => '\u{fffd}',
             c => c,
         })
         .collect()

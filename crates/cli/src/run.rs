@@ -11,10 +11,9 @@ use clap::CommandFactory;
 use engram_engine::{Engine, Options};
 use engram_model::{
     AgentId, Caller, Check, Code, Draft, EngramId, Evidence, Feed, Note, PointerInput, Query,
-    Refusal, Reply, Request, ask,
+    Refusal, Reply, Request, ask, parse_time,
 };
 use engram_server::{Certificate, HttpOptions, Pages};
-use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use serde_json::{Value, json};
 
 use crate::{
@@ -207,23 +206,9 @@ fn query_of(query: &args::Query) -> Result<Query, Refusal> {
         topic: query.topic.clone(),
         kind: query.kind,
         fact_type: query.fact_type,
-        as_of: query.as_of.as_deref().map(time).transpose()?,
+        as_of: query.as_of.as_deref().map(parse_time).transpose()?,
         include_ephemeral: query.include_ephemeral,
     })
-}
-
-/// A time, or a day, which begins at midnight in UTC.
-fn time(text: &str) -> Result<Timestamp, Refusal> {
-    let day = || text.parse::<Date>()?.to_zoned(TimeZone::UTC);
-    text.parse()
-        .or_else(|_| day().map(|it| it.timestamp()))
-        .map_err(|_: jiff::Error| {
-            Refusal::new(
-                Code::SchemaInvalid,
-                format!("{text:?} is not a time"),
-                "Write 2026-01-08 or 2026-01-08T12:00:00Z.",
-            )
-        })
 }
 
 fn json_of(text: &str) -> Result<Value, Refusal> {

@@ -10,7 +10,7 @@ use engram_model::{
 use engram_pointers::Repo;
 use jiff::Timestamp;
 
-use crate::{Engine, HomeShelf, eyes::Eyes, project};
+use crate::{Engine, HomeShelf, eyes::Eyes, log_cause, project};
 
 /// A request that is being answered.
 pub(crate) struct Context<'e> {
@@ -59,7 +59,10 @@ impl Engine {
             ));
         }
         let context = Context::new(self, caller);
-        context.answer(request).map_err(|it| self.name_the_file(it))
+        context
+            .answer(request)
+            .map_err(|it| self.name_the_file(it))
+            .inspect_err(log_cause)
     }
 
     /// [`Engine::handle`], for who knows what is asked: the answer is of its type.

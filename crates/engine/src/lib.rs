@@ -106,7 +106,7 @@ enum Place {
 impl Engine {
     /// Opens a home (made when it is not there) with the clock and randomness of the machine.
     pub fn open(options: Options) -> Result<Self, Refusal> {
-        Self::open_in(options, World::system())
+        Self::open_in(options, World::system()).inspect_err(log_cause)
     }
 
     /// Opens a home in a given world.
@@ -317,6 +317,12 @@ impl HomeShelf<'_> {
             .read::<_, Refusal>(|it| Ok(it.snapshot_base(digest_hex, path)?))
             .ok()
             .flatten()
+    }
+}
+
+fn log_cause(refusal: &Refusal) {
+    if let Some(cause) = refusal.cause() {
+        tracing::debug!(%refusal, cause, "refused");
     }
 }
 

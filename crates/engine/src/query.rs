@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use engram_model::{
     Caller, Code, Durability, Engram, HashKeys, ProjectId, Query, QueryReply, Refusal, Verdict,
-    hash_keys,
+    hash_keys, is_on_topic,
 };
 use engram_store::{Frequencies, Look, StoreError, Terms};
 use jiff::Timestamp;
@@ -220,17 +220,8 @@ impl Filter<'_> {
             && query
                 .topic
                 .as_deref()
-                .is_none_or(|topic| below(&engram.topic, topic))
+                .is_none_or(|topic| is_on_topic(&engram.topic, topic))
     }
-}
-
-/// Whether `topic` is `prefix` or lies below it.
-fn below(topic: &str, prefix: &str) -> bool {
-    let prefix = prefix.trim().trim_matches('/');
-    prefix.is_empty()
-        || topic
-            .strip_prefix(prefix)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn answer(ranked: Vec<Ranked>, limit: usize) -> QueryReply {

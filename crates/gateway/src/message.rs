@@ -2,7 +2,7 @@
 //! that order, so that each refusal names the first thing to mend. Bytes come before all.
 
 use engram_model::{
-    ChildMessage, Code, Draft, Limits, Message, ParentMessage, PointerInput, Refusal,
+    ChildMessage, Code, Draft, Limits, Message, ParentMessage, PointerInput, Refusal, shorten,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -130,10 +130,10 @@ fn parse(message: &Value) -> Result<Message, Refusal> {
 fn shape<T: DeserializeOwned>(value: &Value) -> Result<T, Refusal> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
-        let why = plain(&error.into_inner().to_string(), 200);
+        let why = shorten(&error.into_inner().to_string(), 200);
         let message = match path.as_str() {
             "." => format!("the message does not fit: {why}"),
-            _ => format!("`{}` does not fit: {why}", plain(&path, 100)),
+            _ => format!("`{}` does not fit: {why}", shorten(&path, 100)),
         };
         schema(
             message,
@@ -264,20 +264,6 @@ fn pointers(
 fn at_place(refusal: Refusal, place: &str) -> Refusal {
     let message = format!("`{place}`: {}", refusal.message);
     Refusal { message, ..refusal }
-}
-
-/// Hostile text for a message: bounded, on one line.
-fn plain(text: &str, max: usize) -> String {
-    let mut chars = text.chars();
-    let mut out: String = chars
-        .by_ref()
-        .take(max)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    if chars.next().is_some() {
-        out.push('…');
-    }
-    out
 }
 
 fn schema(message: impl Into<String>, hint: impl Into<String>) -> Refusal {

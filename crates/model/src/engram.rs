@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentId, Code, EngramId, Health, Limits, LineageId, Pointer, PointerInput, ProjectId, Refusal,
-    RunId, Ttl, refusal::shorten,
+    RunId, Ttl, text::shorten,
 };
 
 macro_rules! words {
@@ -38,7 +38,7 @@ macro_rules! words {
                 Self::ALL.iter().copied().find(|it| it.as_str() == text).ok_or_else(|| {
                     $crate::Refusal::new(
                         $crate::Code::SchemaInvalid,
-                        format!("{:?} is no {}", $crate::refusal::shorten(text, 40), stringify!($name).to_lowercase()),
+                        format!("{:?} is no {}", $crate::text::shorten(text, 40), stringify!($name).to_lowercase()),
                         concat!("Use one of:", $(" ", $word),+, "."),
                     )
                 })

@@ -70,9 +70,9 @@ impl Filter {
         words.map(str::to_ascii_lowercase).collect()
     }
 
-    /// The topic without the slash at its end.
+    /// The topic without slashes around it.
     pub fn topic(&self) -> &str {
-        self.topic.trim_end_matches('/')
+        bare(&self.topic)
     }
 
     /// Whether an engram is what is asked for.
@@ -89,17 +89,8 @@ impl Filter {
             && self.has_health(it)
             && self.since.is_none_or(|since| it.recorded_at >= since)
             && self.until.is_none_or(|until| it.recorded_at < until)
-            && self.has_topic(&it.topic)
+            && is_on_topic(&it.topic, &self.topic)
             && self.has_words(it)
-    }
-
-    /// Whether a topic is the one asked for, or below it.
-    pub fn has_topic(&self, topic: &str) -> bool {
-        let wanted = self.topic();
-        wanted.is_empty()
-            || topic
-                .strip_prefix(wanted)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
     /// Whether an agent of this name is in one of the roles that are asked for.
@@ -135,6 +126,19 @@ impl Filter {
         text.make_ascii_lowercase();
         words.iter().all(|word| text.contains(word.as_str()))
     }
+}
+
+/// Whether a topic is the one that is wanted, or below it; an empty one wants all.
+pub fn is_on_topic(topic: &str, wanted: &str) -> bool {
+    let wanted = bare(wanted);
+    wanted.is_empty()
+        || topic
+            .strip_prefix(wanted)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn bare(topic: &str) -> &str {
+    topic.trim().trim_matches('/')
 }
 
 /// The role that an agent of this name is in (seed 001, section 11): those who share one are numbered,

@@ -2,16 +2,15 @@
 
 use std::{fmt, str::FromStr};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use crate::{Code, Refusal};
 
 macro_rules! ulid_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        #[serde(transparent)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transparent))]
         pub struct $name(
             #[cfg_attr(feature = "schema", schemars(with = "String", regex(pattern = r"^[0-7][0-9A-HJKMNP-TV-Z]{25}$")))] pub ulid::Ulid,
         );
@@ -22,6 +21,19 @@ macro_rules! ulid_id {
             }
         }
 
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let text = String::deserialize(from)?;
+                text.parse().map_err(|it: Refusal| D::Error::custom(it.message))
+            }
+        }
+
         impl FromStr for $name {
             type Err = Refusal;
 
@@ -29,7 +41,7 @@ macro_rules! ulid_id {
                 ulid::Ulid::from_string(text).map(Self).map_err(|_| {
                     Refusal::new(
                         Code::NotFound,
-                        format!("{:?} is not an id", crate::refusal::shorten(text, 40)),
+                        format!("{:?} is not an id", crate::text::shorten(text, 40)),
                         "Ids are ULIDs of 26 characters, as printed by put, query and feed.",
                     )
                 })

@@ -25,6 +25,8 @@ mod request;
 mod schema;
 mod settings;
 mod source;
+mod text;
+mod time;
 mod ttl;
 mod wire;
 
@@ -34,7 +36,7 @@ pub use engram::{
     Draft, Durability, Engram, FactType, Figures, Kind, MemoryOp, NewEngram, Provenance, Scope,
     Source,
 };
-pub use filter::{Facets, Filter, Voice, role_of};
+pub use filter::{Facets, Filter, Voice, is_on_topic, role_of};
 pub use hash_keys::{HashKeys, concept_keys, hash_keys, wire_hash_keys};
 pub use health::{Anchored, CheckReply, CheckedEngram, CheckedPointer, Evidence, Health};
 pub use id::{AgentId, EngramId, EventId, LineageId, ProjectId, RunId};
@@ -42,7 +44,7 @@ pub use limits::{DerefLimits, Limits, MessageLimits, RateLimits};
 pub use message::{ChildMessage, ChildOutput, DerefRequest, Grant, Message, ParentMessage};
 pub use operation::{Operation, OperationKind, Spend};
 pub use pointer::{Lines, Pin, Pointer, PointerInput, PointerType, Target};
-pub use refusal::{Code, Refusal};
+pub use refusal::{Cause, Code, Refusal};
 pub use reply::{
     Budget, Dereferenced, FeedPage, Finding, ForgetReply, Meter, NoteReply, Noticed, ProjectStatus,
     PutReply, QueryReply, Reply, SAMPLE, SampleReply, Spending, StatusReply, ValidReply, Verdict,
@@ -60,6 +62,8 @@ pub use source::{
     Blame, BlamePart, Block, Class, FoundIn, Inline, LineReply, LineView, Media, MediaKind, Piece,
     Reading, Recorded, Side, SourceLine, SourceReply, SourceView, Standing,
 };
+pub use text::{is_hidden, shorten};
+pub use time::parse_time;
 pub use ttl::Ttl;
 pub use wire::{EngramV01, PointerV01, ProvenanceV01};
 

@@ -15,7 +15,7 @@ use std::{fmt, str::FromStr};
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
-use crate::{Code, Refusal, refusal::shorten};
+use crate::{Code, Refusal, text::shorten};
 
 use grammar::{encode, parse_digest, parse_rev};
 

@@ -101,7 +101,23 @@ pub struct Refusal {
     pub message: String,
     /// One sentence: what to do next.
     pub hint: String,
+    /// What failed below, for the log alone.
+    #[serde(skip)]
+    pub cause: Cause,
 }
+
+/// What failed below, as it says so itself. It may name what a reader must not see, so it is on no
+/// wire, and refusals that say the same are the same whatever it is.
+#[derive(Clone, Debug, Default)]
+pub struct Cause(Option<Box<str>>);
+
+impl PartialEq for Cause {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Cause {}
 
 impl Refusal {
     /// A refusal with its hint; both are sentences for a reader.
@@ -110,19 +126,19 @@ impl Refusal {
             code,
             message: message.into(),
             hint: hint.into(),
+            cause: Cause::default(),
         }
     }
-}
 
-/// At most `max` characters of hostile text for a message: control characters become spaces.
-pub(crate) fn shorten(text: &str, max: usize) -> String {
-    let mut out: String = text
-        .chars()
-        .take(max)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    if text.chars().nth(max).is_some() {
-        out.push('…');
+    /// The same, with what failed below.
+    #[must_use]
+    pub fn because(self, error: &impl fmt::Debug) -> Self {
+        let cause = Cause(Some(format!("{error:?}").into()));
+        Self { cause, ..self }
     }
-    out
+
+    /// What failed below, where it is known.
+    pub fn cause(&self) -> Option<&str> {
+        self.cause.0.as_deref()
+    }
 }

@@ -45,7 +45,7 @@ impl FromStr for Ttl {
         let refuse = |why: &str| {
             Refusal::new(
                 Code::SchemaInvalid,
-                format!("ttl {:?} {why}", crate::refusal::shorten(text, 40)),
+                format!("ttl {:?} {why}", crate::text::shorten(text, 40)),
                 "Give an ISO 8601 duration such as PT6H, P7D or P1Y; leave ttl out for no expiry.",
             )
         };

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Code, Engram, Kind, Pointer, PointerType, Refusal, Scope, Source, Target, Ttl, refusal::shorten,
+    Code, Engram, Kind, Pointer, PointerType, Refusal, Scope, Source, Target, Ttl, text::shorten,
 };
 
 /// An engram in its v0.1 form (seed 000, 4.1).

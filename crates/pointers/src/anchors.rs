@@ -56,7 +56,7 @@ pub struct Stand {
 
 /// What one look found.
 #[derive(Clone, Debug)]
-pub struct Look {
+pub struct Stands {
     /// The commit that is checked out; none before the first.
     pub head: Option<String>,
     /// In the order that was asked for.
@@ -82,18 +82,18 @@ impl Anchors {
         repo: &Repo,
         shelf: &dyn Shelf,
         pinned: &[Pinned],
-    ) -> Result<Look, Refusal> {
+    ) -> Result<Stands, Refusal> {
         let head = repo.head().1;
         let Some(head) = head else {
             let kept = Kept::new(repo, shelf, None);
             let stands = follow(repo, &kept, pinned.iter(), &Side::Worktree);
-            return Ok(Look {
+            return Ok(Stands {
                 head: None,
                 stands: stands.into_iter().map(unborn).collect(),
             });
         };
         let stands = self.stands(repo, shelf, &head, pinned)?;
-        Ok(Look {
+        Ok(Stands {
             head: Some(head),
             stands,
         })
@@ -141,7 +141,10 @@ impl Anchors {
         head: &str,
         pinned: &[Pinned],
     ) -> Result<Vec<Found>, Refusal> {
-        let tree = repo.commit(head)?.tree().map_err(|_| repo.gone())?;
+        let tree = repo
+            .commit(head)?
+            .tree()
+            .map_err(|e| repo.gone().because(&e))?;
         let mut known = self.known(tree.id());
         let mut blobs: HashMap<&str, Option<Oid>> = HashMap::new();
         let mut at = |path| *blobs.entry(path).or_insert_with(|| blob_at(&tree, path));

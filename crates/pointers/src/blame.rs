@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engram_model::{Blame, BlamePart, Lines, Pin, Pointer, Refusal, Target};
+use engram_model::{Blame, BlamePart, Lines, Pin, Pointer, Refusal, Target, shorten};
 use git2::{BlameOptions, Oid, Sort};
 use jiff::Timestamp;
 
@@ -91,7 +91,7 @@ fn part(
 ) -> Result<BlamePart, git2::Error> {
     let commit = repo.git.find_commit(id)?;
     let author = commit.author();
-    let text = |bytes: &[u8]| refuse::shorten(&String::from_utf8_lossy(bytes), MAX_SUMMARY);
+    let text = |bytes: &[u8]| shorten(&String::from_utf8_lossy(bytes), MAX_SUMMARY);
     Ok(BlamePart {
         lines: Lines { start, end },
         commit: id.to_string(),

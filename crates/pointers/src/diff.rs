@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engram_model::{Lines, Refusal};
+use engram_model::{Lines, Refusal, shorten};
 use git2::{Commit, DiffFindOptions, DiffOptions, Oid, Patch, Tree};
 
 use crate::{Encoding, Repo, refuse, tree};
@@ -210,7 +210,7 @@ fn patch<'b>(old: &'b [u8], new: &'b [u8]) -> Result<Patch<'b>, git2::Error> {
 fn header(old: Option<&Side>, new: Option<&Side>) -> Vec<u8> {
     let name = |side: Option<&Side>, other: Option<&Side>| {
         let path = side.or(other).map_or("", |side| side.path.as_str());
-        refuse::shorten(path, 4096)
+        shorten(path, 4096)
     };
     let (from, to) = (name(old, new), name(new, old));
     let mut text = format!("diff --git a/{from} b/{to}\n");

@@ -38,7 +38,7 @@ use engram_model::{Lines, Pointer, Recorded, Refusal, Target};
 use jiff::civil::Date;
 use sha2::{Digest, Sha256};
 
-pub use anchors::{Anchors, Found, Look, Origin, Pinned, Stand};
+pub use anchors::{Anchors, Found, Origin, Pinned, Stand, Stands};
 pub use blame::blame;
 pub use engram_model::operation::Snapshot;
 pub use landmarks::{Change, Large};

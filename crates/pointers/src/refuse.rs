@@ -1,6 +1,6 @@
 //! Refusals of this crate, each a sentence and a way out.
 
-use engram_model::{Code, Pin, Pointer, Refusal, Target};
+use engram_model::{Code, Pin, Pointer, Refusal, Target, shorten};
 
 pub(crate) fn not_found(message: impl Into<String>, hint: impl Into<String>) -> Refusal {
     Refusal::new(Code::PointerNotFound, message, hint)
@@ -28,6 +28,7 @@ pub(crate) fn broken(what: &str, error: &git2::Error) -> Refusal {
         format!("{what} cannot be read from the repository: {}", said(error)),
         "Run git fsck; in a partial clone, fetch the missing objects with git fetch --refetch.",
     )
+    .because(error)
 }
 
 pub(crate) fn binary(name: &str) -> Refusal {
@@ -74,16 +75,4 @@ pub(crate) fn said(error: &git2::Error) -> String {
 /// Hostile text for a message: in quotes, printable and short.
 pub(crate) fn quoted(text: &str) -> String {
     format!("{:?}", shorten(text, 120))
-}
-
-pub(crate) fn shorten(text: &str, max: usize) -> String {
-    let mut out: String = text
-        .chars()
-        .take(max)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    if text.chars().nth(max).is_some() {
-        out.push('…');
-    }
-    out
 }

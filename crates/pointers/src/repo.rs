@@ -310,7 +310,7 @@ fn refused(path: &Path, e: &git2::Error) -> Refusal {
         path.display(),
         refuse::said(e)
     );
-    refuse::unavailable(message, hint)
+    refuse::unavailable(message, hint).because(e)
 }
 
 fn file_name(path: &Path) -> Option<String> {

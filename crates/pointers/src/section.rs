@@ -1,6 +1,6 @@
 //! Sections of Markdown and text documents, by their heading.
 
-use engram_model::{Lines, Refusal};
+use engram_model::{Lines, Refusal, shorten};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use crate::refuse;
@@ -163,7 +163,7 @@ fn missing(headings: &[Heading], asked: &str, name: &str) -> Refusal {
     let known: Vec<String> = headings
         .iter()
         .take(SUGGESTIONS)
-        .map(|h| refuse::shorten(h.text.trim(), 60))
+        .map(|h| shorten(h.text.trim(), 60))
         .collect();
     let hint = match known.is_empty() {
         true => "It has no headings; point at its lines, as in repo:PATH#L10-L20@HEAD.".to_owned(),

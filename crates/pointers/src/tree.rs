@@ -1,6 +1,6 @@
 //! Paths in the tree of a commit, with its symbolic links.
 
-use engram_model::Refusal;
+use engram_model::{Refusal, shorten};
 use git2::{Commit, ErrorCode, Oid, Tree, TreeWalkMode, TreeWalkResult};
 
 use crate::{Repo, refuse};
@@ -123,7 +123,7 @@ pub(crate) fn folder(asked: &str, tree: Option<&Tree<'_>>) -> Refusal {
         .iter()
         .flat_map(|tree| tree.iter())
         .take(3)
-        .map(|entry| refuse::shorten(&String::from_utf8_lossy(entry.name_bytes()), 60))
+        .map(|entry| shorten(&String::from_utf8_lossy(entry.name_bytes()), 60))
         .collect();
     refuse::invalid(
         format!("{} is a folder", refuse::quoted(asked)),
@@ -139,7 +139,7 @@ pub(crate) fn missing(commit: &Commit<'_>, asked: &str, through_link: bool) -> R
     let message = format!("{} does not exist at commit {short}", refuse::quoted(asked));
     let hint = match nearest(commit, asked) {
         _ if through_link => "It is a symbolic link to something that is not committed; point at a file.".to_owned(),
-        Some(path) => format!("Did you mean {}?", refuse::shorten(&path, 300)),
+        Some(path) => format!("Did you mean {}?", shorten(&path, 300)),
         None => "Write the path from the root of the repository; uncommitted files are pinned with @worktree.".to_owned(),
     };
     refuse::not_found(message, hint)

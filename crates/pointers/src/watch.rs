@@ -91,7 +91,7 @@ impl Watch {
         most: usize,
         tell: impl Fn(Stir) + Send + Sync + 'static,
     ) -> Result<Self, Refusal> {
-        let real = |path: &Path| path.canonicalize().map_err(|_| repo.gone());
+        let real = |path: &Path| path.canonicalize().map_err(|e| repo.gone().because(&e));
         let tree = Tree {
             root: repo.workdir().map(real).transpose()?,
             git_dir: real(repo.git.path())?,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engram_model::{Code, Refusal};
+use engram_model::{Code, Refusal, shorten};
 use ureq::Agent;
 
 use crate::{Shelf, refuse, sha256_hex};
@@ -90,10 +90,11 @@ fn failed(url: &str, error: ureq::Error) -> Refusal {
         other => refuse::not_found(
             format!(
                 "{url} could not be read: {}",
-                refuse::shorten(&other.to_string(), 160)
+                shorten(&other.to_string(), 160)
             ),
             "Check the network and the address, then try again.",
-        ),
+        )
+        .because(&other),
     }
 }
 
@@ -108,7 +109,10 @@ mod tests {
         thread,
     };
 
-    use rustls::{ServerConfig, ServerConnection, StreamOwned, pki_types::PrivateKeyDer};
+    use rustls::{
+        ServerConfig, ServerConnection, StreamOwned,
+        pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+    };
     use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
     use super::*;
@@ -121,15 +125,16 @@ mod tests {
 
     impl Site {
         fn start() -> Self {
-            let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-            let certificate = made.cert.der().to_vec();
-            let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+            let certificate = include_bytes!("../../../tests/localhost/cert.pem");
+            let certificate = CertificateDer::from_pem_slice(certificate).unwrap();
+            let key = include_bytes!("../../../tests/localhost/key.pem");
+            let key = PrivateKeyDer::from_pem_slice(key).unwrap();
             let provider = Arc::new(rustls::crypto::ring::default_provider());
             let config = ServerConfig::builder_with_provider(provider)
                 .with_safe_default_protocol_versions()
                 .unwrap()
                 .with_no_client_auth()
-                .with_single_cert(vec![made.cert.der().clone()], key)
+                .with_single_cert(vec![certificate.clone()], key)
                 .unwrap();
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
             let port = listener.local_addr().unwrap().port();
@@ -141,7 +146,10 @@ mod tests {
                     thread::spawn(move || serve(stream, config, port));
                 }
             });
-            Self { port, certificate }
+            Self {
+                port,
+                certificate: certificate.to_vec(),
+            }
         }
 
         fn agent(&self, timeout: Duration) -> Agent {

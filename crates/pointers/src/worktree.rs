@@ -63,7 +63,7 @@ fn root(repo: &Repo) -> Result<PathBuf, Refusal> {
             "Pin to a commit, for example @HEAD.",
         )
     })?;
-    workdir.canonicalize().map_err(|_| repo.gone())
+    workdir.canonicalize().map_err(|e| repo.gone().because(&e))
 }
 
 /// The real path, with every link followed, inside `root`.

@@ -125,6 +125,6 @@ impl From<StoreError> for Refusal {
             Code::StoreNewer => "Update engram, or choose another home with --home or ENGRAM_HOME.",
             _ => "Run `engram doctor`; if it finds nothing, please report this with its message.",
         };
-        Refusal::new(code, error.to_string(), hint)
+        Refusal::new(code, error.to_string(), hint).because(&error)
     }
 }

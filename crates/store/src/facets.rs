@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use engram_model::{Evidence, Facets, Filter, ProjectId, role_of};
+use engram_model::{Evidence, Facets, Filter, ProjectId, is_on_topic, role_of};
 use rusqlite::{Row, params_from_iter};
 
 use crate::{Reader, Result, filter::Where};
@@ -60,7 +60,7 @@ impl Alike {
             ),
             filter.verified.is_none_or(|it| it == (verified == "1")),
             any(filter.authors.is_empty(), filter.authors.contains(by)),
-            filter.has_topic(topic),
+            is_on_topic(topic, &filter.topic),
             filter.has_role(by),
         ];
         (0..LISTS).filter(move |list| !admitted[*list])

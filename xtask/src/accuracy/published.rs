@@ -125,7 +125,7 @@ pub(crate) fn histories(cache: &Path) -> Result<Vec<(String, PathBuf)>> {
             Client::Npm => "npm",
             Client::Pip => "pip",
         };
-        if shell::which(program).is_none() {
+        if which::which(program).is_err() {
             eprintln!("{program} is not installed: without the history of {name}");
             continue;
         }

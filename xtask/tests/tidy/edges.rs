@@ -196,9 +196,6 @@ fn every_dependency_is_used() {
                 .as_ref()
                 .unwrap_or(&dependency.name)
                 .replace('-', "_");
-            if FEATURES_ONLY.contains(&(member.name.as_str(), name.as_str())) {
-                continue;
-            }
             if !text.contains(&format!("{name}::")) && !text.contains(&format!("use {name}")) {
                 unused.push(format!("{} declares {name}", member.name));
             }
@@ -250,9 +247,5 @@ fn the_number_of_packages_only_falls() {
     }
 }
 
-/// Declared only to choose a feature of what others use.
-const FEATURES_ONLY: &[(&str, &str)] = &[("engram-ui", "getrandom")];
-
-// 630 with the grammars of the viewer (syntect, two-face and what they bring); tokio-rustls for the dashboard off the loopback; jemalloc; what tests share.
-const PACKAGES: usize = 635;
-const UI_PACKAGES: usize = 200;
+const PACKAGES: usize = 590;
+const UI_PACKAGES: usize = 190;

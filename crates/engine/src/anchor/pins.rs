@@ -2,7 +2,7 @@
 
 use engram_model::{CheckedPointer, Engram, Health, Kind, Lines, Pin, Pointer, Refusal, Target};
 use engram_pointers::{
-    Anchors, Found, Look, Origin, Pinned, Repo, Resolved, Shelf, Stand, resolve,
+    Anchors, Found, Origin, Pinned, Repo, Resolved, Shelf, Stand, Stands, resolve,
     track::{Span, State},
 };
 
@@ -147,7 +147,7 @@ pub(super) fn look<'h>(
     held: impl Iterator<Item = &'h Held> + Clone,
 ) -> Result<(Option<String>, Vec<Answer>), Refusal> {
     let pinned = pinned(held.clone());
-    let Look { head, stands } = anchors.look(repo, shelf, &pinned)?;
+    let Stands { head, stands } = anchors.look(repo, shelf, &pinned)?;
     Ok((head, answers(held, stands)))
 }
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use jiff::civil::Date;
 
 use super::{Pin, Pointer, Target};
-use crate::{Code, Refusal, refusal::shorten};
+use crate::{Code, Refusal, text::shorten};
 
 /// Longest text that is looked at, in bytes; anything longer is refused unread.
 const MAX_BYTES: usize = 4096;

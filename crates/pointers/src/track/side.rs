@@ -233,7 +233,7 @@ fn read_disk(repo: &Repo, file: &File) -> Result<(Oid, Vec<u8>), Refusal> {
 fn gone_or_broken(repo: &Repo, name: &str, e: &git2::Error) -> Refusal {
     match repo.is_there() {
         true => refuse::broken(name, e),
-        false => repo.gone(),
+        false => repo.gone().because(e),
     }
 }
 

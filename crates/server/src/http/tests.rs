@@ -2,7 +2,6 @@
 
 use std::{path::Path, sync::Arc};
 
-use base64::Engine as _;
 use engram_engine::{Engine, Options};
 use engram_model::{Call, Code, Entry};
 use serde_json::{Value, json};
@@ -11,7 +10,10 @@ use tokio::{
     net::TcpStream,
 };
 
-use tokio_rustls::rustls;
+use tokio_rustls::rustls::{
+    self,
+    pki_types::{CertificateDer, pem::PemObject},
+};
 
 use super::{Certificate, HttpOptions, Pages, http};
 
@@ -343,21 +345,17 @@ async fn a_call_of_the_window_alone_is_nowhere_on_http() {
 
 /// A certificate for this machine's own names, in two files.
 fn certificate(folder: &Path) -> (Certificate, rustls::RootCertStore) {
-    let names = vec!["localhost".to_owned(), "127.0.0.1".to_owned()];
-    let made = rcgen::generate_simple_self_signed(names).unwrap();
+    let chain = include_bytes!("../../../../tests/localhost/cert.pem");
+    let key = include_bytes!("../../../../tests/localhost/key.pem");
     let certificate = Certificate {
         chain: folder.join("cert.pem"),
         key: folder.join("key.pem"),
     };
-    let pem = |what, der: &[u8]| {
-        let text = base64::engine::general_purpose::STANDARD.encode(der);
-        format!("-----BEGIN {what}-----\n{text}\n-----END {what}-----\n")
-    };
-    std::fs::write(&certificate.chain, pem("CERTIFICATE", made.cert.der())).unwrap();
-    let key = made.signing_key.serialize_der();
-    std::fs::write(&certificate.key, pem("PRIVATE KEY", &key)).unwrap();
+    std::fs::write(&certificate.chain, chain).unwrap();
+    std::fs::write(&certificate.key, key).unwrap();
     let mut roots = rustls::RootCertStore::empty();
-    roots.add(made.cert.der().clone()).unwrap();
+    let root = CertificateDer::from_pem_slice(chain).unwrap();
+    roots.add(root).unwrap();
     (certificate, roots)
 }
 

@@ -2,9 +2,9 @@
 
 use engram_model::{
     Code, Deref, Draft, Durability, FactType, Kind, MemoryOp, Pointer, PointerInput, Query,
-    Refusal, Ttl,
+    Refusal, Ttl, parse_time,
 };
-use jiff::{Timestamp, civil::Date, tz::TimeZone};
+use jiff::Timestamp;
 use rmcp::model::{JsonObject, Tool};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -122,18 +122,10 @@ impl TryFrom<Ask> for Query {
     }
 }
 
-/// A time with its offset, or a day as its beginning in UTC.
 fn moment(text: &str) -> Result<Timestamp, Refusal> {
-    let day = || {
-        let date: Date = text.parse().ok()?;
-        Some(date.to_zoned(TimeZone::UTC).ok()?.timestamp())
-    };
-    text.parse().ok().or_else(day).ok_or_else(|| {
-        Refusal::new(
-            Code::SchemaInvalid,
-            format!("argument as_of: {:?} is not a time", shorten(text, 40)),
-            "Use ISO 8601, for example 2026-01-31T12:00:00Z or 2026-01-31.",
-        )
+    parse_time(text).map_err(|refusal| Refusal {
+        message: format!("argument as_of: {}", refusal.message),
+        ..refusal
     })
 }
 

@@ -7,10 +7,10 @@ mod resources;
 mod results;
 mod tools;
 
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
 use engram_engine::Engine;
-use engram_model::{AgentId, Ask, Caller, Code, Refusal};
+use engram_model::{AgentId, Ask, Caller, Code, Refusal, shorten};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::*,
@@ -92,7 +92,7 @@ impl Server {
         let engine = Arc::clone(&self.engine);
         let agent = self
             .agent
-            .get_or_try_init(|| blocking(move || engine.register_agent(&display_name(&label))))
+            .get_or_try_init(|| blocking(move || engine.register_agent(&label)))
             .await?;
         Ok(Caller::Agent(agent.clone()))
     }
@@ -104,21 +104,6 @@ impl Server {
     {
         let engine = Arc::clone(&self.engine);
         blocking(move || engine.ask(&caller, ask)).await
-    }
-}
-
-/// What a client calls itself, as a name of at most 60 printable characters.
-fn display_name(label: &str) -> String {
-    let name: String = label
-        .chars()
-        .filter(|c| !c.is_control())
-        .take(60)
-        .collect::<String>()
-        .trim()
-        .to_owned();
-    match name.is_empty() {
-        true => "agent".to_owned(),
-        false => name,
     }
 }
 
@@ -233,20 +218,4 @@ fn only_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
         None => Ok(()),
         Some(_) => Err(ErrorData::invalid_params("unknown cursor", None)),
     }
-}
-
-/// At most `max` characters, on one line.
-fn shorten(text: &str, max: usize) -> Cow<'_, str> {
-    if text.chars().nth(max).is_none() && !text.contains(char::is_control) {
-        return Cow::Borrowed(text);
-    }
-    let cut: String = text
-        .chars()
-        .take(max)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    Cow::Owned(match text.chars().nth(max) {
-        Some(_) => format!("{}…", cut.trim_end()),
-        None => cut,
-    })
 }

@@ -1,0 +1,112 @@
+//! Lines of JSON, from a file or standard input. A bad one is answered for itself, and the next is
+//! read.
+
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, Read},
+};
+
+use engram_model::{Code, Refusal, shorten};
+use serde_json::{Value, json};
+
+/// Longest line that is read, in bytes; an engram has a few hundred.
+const LONGEST: u64 = 1 << 20;
+
+/// A line that is not blank.
+pub(crate) struct Line {
+    /// What it is answered under: its own id, or its number.
+    pub(crate) id: Value,
+    /// What it holds, or why that cannot be had.
+    pub(crate) value: Result<Value, Refusal>,
+}
+
+/// The lines that are left.
+pub(crate) struct Input {
+    input: BufReader<Box<dyn Read>>,
+    number: u64,
+    ended: bool,
+    hint: &'static str,
+}
+
+/// Reads `file`, or standard input for `-`; the hint says what a line holds.
+pub(crate) fn read(file: &str, hint: &'static str) -> Result<Input, Refusal> {
+    let input: Box<dyn Read> = match file {
+        "-" => Box::new(io::stdin()),
+        path => Box::new(File::open(path).map_err(|error| {
+            Refusal::new(
+                Code::SchemaInvalid,
+                format!("{path} cannot be read: {error}"),
+                "Name a file with one JSON object a line, or - for standard input.",
+            )
+        })?),
+    };
+    Ok(Input {
+        input: BufReader::new(input),
+        number: 0,
+        ended: false,
+        hint,
+    })
+}
+
+/// Why a line is not taken, in a sentence of bounded length: it may quote what was sent.
+pub(crate) fn malformed(message: &str, hint: &str) -> Refusal {
+    Refusal::new(Code::SchemaInvalid, shorten(message, 300), hint)
+}
+
+impl Iterator for Input {
+    type Item = Line;
+
+    fn next(&mut self) -> Option<Line> {
+        let read = loop {
+            if self.ended {
+                return None;
+            }
+            self.number += 1;
+            match self.bytes() {
+                Ok(line) if line.is_empty() => return None,
+                Ok(line) if line.trim_ascii().is_empty() => {}
+                other => break other,
+            }
+        };
+        // What cannot be read now cannot be read past.
+        self.ended = read.is_err();
+        let value = match read {
+            Ok(line) if is_cut(&line) => Err(format!("line {} is longer than 1 MiB", self.number)),
+            Ok(line) => {
+                parsed(&line).map_err(|error| format!("line {} is not JSON: {error}", self.number))
+            }
+            Err(error) => Err(format!("the input cannot be read: {error}")),
+        };
+        let id = match value.as_ref().ok().and_then(|it| it.get("id")) {
+            Some(id @ (Value::String(_) | Value::Number(_))) => id.clone(),
+            _ => json!(self.number),
+        };
+        Some(Line {
+            id,
+            value: value.map_err(|message| malformed(&message, self.hint)),
+        })
+    }
+}
+
+impl Input {
+    /// The next line with its end; empty where there is none. One that is too long is cut and read
+    /// past.
+    fn bytes(&mut self) -> io::Result<Vec<u8>> {
+        let mut line = Vec::new();
+        let mut limited = self.input.by_ref().take(LONGEST);
+        limited.read_until(b'\n', &mut line)?;
+        if is_cut(&line) {
+            self.input.skip_until(b'\n')?;
+        }
+        Ok(line)
+    }
+}
+
+fn is_cut(line: &[u8]) -> bool {
+    line.len() as u64 == LONGEST && !line.ends_with(b"\n")
+}
+
+fn parsed(line: &[u8]) -> serde_json::Result<Value> {
+    // Some editors begin a file with a mark of its encoding.
+    serde_json::from_slice(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line))
+}
