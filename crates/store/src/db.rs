@@ -12,11 +12,15 @@ use jiff::Timestamp;
 use rand::Rng;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use crate::{Result, StoreError, readers::Readers};
+use crate::{
+    Result, StoreError,
+    ours::{self, Found},
+    readers::Readers,
+};
 
 /// Each step of the schema, in order; `user_version` counts the steps taken. Never edit a step
 /// that was released: add one.
-const MIGRATIONS: &[&str] = &[
+pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("schema/001.sql"),
     include_str!("schema/002.sql"),
     include_str!("schema/003.sql"),
@@ -25,7 +29,7 @@ const MIGRATIONS: &[&str] = &[
 ];
 
 /// `EnGr`, so that `file` and a person with a hex editor know whose it is.
-const APPLICATION_ID: i64 = 0x456e_4772;
+pub(crate) const APPLICATION_ID: i64 = 0x456e_4772;
 
 /// How long a writer waits for its turn before it gives up: a turn takes milliseconds, so that a
 /// hundred writers pass in this time, and the callers of MCP tools still wait for the answer.
@@ -50,8 +54,8 @@ impl Store {
     /// Opens or makes a home. `origin` is the identity that a new home gets.
     ///
     /// # Errors
-    /// [`StoreError::Newer`] for a home of a newer build; a home that exists and cannot be written
-    /// is opened for reading.
+    /// [`StoreError::Foreign`], [`StoreError::Newer`] and [`StoreError::Half`] for what this build must
+    /// not touch, and has not; a home that exists and cannot be written is opened for reading.
     pub fn open(home: &Path, origin: ulid::Ulid) -> Result<Self> {
         Self::open_patiently(home, origin, PATIENCE)
     }
@@ -62,7 +66,9 @@ impl Store {
         match Self::open_writable(home, &database, origin, patience) {
             Err(error) if is_read_only(&error) && database.exists() => {
                 Self::open_readable(home, &database, patience).map_err(|other| match other {
-                    StoreError::Newer { .. } => other,
+                    StoreError::Newer { .. }
+                    | StoreError::Foreign { .. }
+                    | StoreError::Half { .. } => other,
                     _ => error,
                 })
             }
@@ -76,20 +82,14 @@ impl Store {
         origin: ulid::Ulid,
         patience: Duration,
     ) -> Result<Self> {
+        ours::look(database)?;
         make_private_folder(home)?;
-        let lock = home.join("write.lock");
-        let turn = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&lock)
-            .map_err(|e| StoreError::io(&lock, e))?;
-        let mut writing = Writing {
-            connection: Connection::open(database)?,
-            turn,
-        };
-        writing.connection.busy_timeout(patience)?;
-        refuse_newer(&writing.connection)?;
+        let connection = Connection::open(database)?;
+        connection.busy_timeout(patience)?;
+        ours::check(&connection, database)?;
+        ours::accept(&connection)?;
+        let turn = open_queue(home)?;
+        let mut writing = Writing { connection, turn };
         // A home that is ready is opened without a turn: who only reads waits for nobody.
         if !is_ready(&writing.connection)? {
             let _turn = Turn::take(&writing.turn, patience)?;
@@ -117,22 +117,17 @@ impl Store {
     /// A folder that cannot be written cannot take part in WAL either: read it as it lies.
     fn open_readable(home: &Path, database: &Path, patience: Duration) -> Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-        let path = database
-            .to_string_lossy()
-            .replace('%', "%25")
-            .replace('?', "%3f")
-            .replace('#', "%23");
-        let plain = format!("file:{path}?mode=ro");
+        let plain = ours::address(database, "mode=ro");
         let is_plain = Connection::open_with_flags(&plain, flags)
             .and_then(|it| it.query_row("SELECT 1 FROM meta", [], |_| Ok(())));
         let address = match is_plain {
             Ok(()) => plain,
             // What a writer that was killed left in the log would not be seen: better no answer.
             Err(error) if has_log(database) => return Err(error.into()),
-            Err(_) => format!("file:{path}?immutable=1"),
+            Err(_) => ours::address(database, "immutable=1"),
         };
         let read = Readers::new(move || Ok(Connection::open_with_flags(&address, flags)?));
-        read.with(|it| refuse_newer(it))?;
+        read.with(|it| ours::check(it, database))?;
         Ok(Self {
             home: home.to_owned(),
             origin: read.with(|it| origin_of(it))?,
@@ -140,6 +135,21 @@ impl Store {
             write: None,
             patience,
         })
+    }
+
+    /// Looks at what opening a home would refuse, and touches nothing.
+    ///
+    /// # Errors
+    /// As [`Store::open`]'s; none where there is no home yet.
+    pub fn look(home: &Path) -> Result<()> {
+        let database = home.join("engram.db");
+        match ours::look(&database)? {
+            Found::Nothing => Ok(()),
+            Found::Ours => {
+                let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+                ours::check(&Connection::open_with_flags(&database, flags)?, &database)
+            }
+        }
     }
 
     /// The folder.
@@ -237,6 +247,17 @@ impl<'a> Deref for Writer<'a> {
     }
 }
 
+/// The queue of writers of all processes.
+pub(crate) fn open_queue(home: &Path) -> Result<File> {
+    let lock = home.join("write.lock");
+    OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&lock)
+        .map_err(|e| StoreError::io(&lock, e))
+}
+
 /// A place in the queue of writers of all processes; left when dropped, or when its process dies.
 struct Turn<'a>(&'a File);
 
@@ -286,15 +307,6 @@ fn prepare(connection: &Connection, patience: Duration) -> Result<()> {
     Ok(())
 }
 
-fn refuse_newer(connection: &Connection) -> Result<()> {
-    let known = MIGRATIONS.len() as i64;
-    let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    match found > known {
-        true => Err(StoreError::Newer { found, known }),
-        false => Ok(()),
-    }
-}
-
 /// Whether every step of the schema was taken.
 fn is_ready(connection: &Connection) -> Result<bool> {
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
@@ -303,7 +315,7 @@ fn is_ready(connection: &Connection) -> Result<bool> {
 }
 
 /// Whether there is a write-ahead log that the database has not taken in.
-fn has_log(database: &Path) -> bool {
+pub(crate) fn has_log(database: &Path) -> bool {
     let mut log = database.as_os_str().to_owned();
     log.push("-wal");
     std::fs::metadata(log).is_ok_and(|it| it.len() > 0)

@@ -5,6 +5,7 @@
 //!   durable when it returns. Everything that changes is one [`Writer::append`] in the same transaction.
 //! - [`Store::read`] gives a [`Reader`] on one snapshot.
 //! - [`Index`] answers which engrams share terms with a query, and how far it has read.
+//! - A database that is not ours is refused before it is touched; [`Vacant`] holds a home that moves.
 //! - [`Doorbell`] tells other processes that the journal moved.
 //!
 //! **Never:** no policy (who may write, what ranks first, what a budget allows), no git, no models.
@@ -22,8 +23,10 @@ mod filter;
 mod health;
 mod index;
 mod journal;
+mod ours;
 mod projects;
 mod readers;
+mod vacant;
 
 pub use agents::{Agent, SpendRow, Spender};
 pub use db::{Reader, Store, Writer};
@@ -34,7 +37,9 @@ pub use events::Event;
 pub use health::Looked;
 pub use index::{Frequencies, Index, Look, Terms, Worth};
 pub use journal::{Journalled, NewEntry};
+pub use ours::is_home;
 pub use projects::Project;
+pub use vacant::Vacant;
 
 /// What every call here returns.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;

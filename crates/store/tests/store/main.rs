@@ -6,3 +6,4 @@ mod fixture;
 mod home;
 mod index;
 mod locks;
+mod ours;
