@@ -30,6 +30,7 @@ mod config;
 mod deref;
 mod doctor;
 mod follow;
+mod home;
 mod memory;
 mod note;
 mod project;
@@ -53,6 +54,7 @@ use jiff::civil::Date;
 pub use doctor::{Diagnosis, Health};
 pub use engram_pointers::track::{Anchor, Edit, Side, Span, State};
 pub use follow::Subscription;
+pub use home::{Moved, default_home, look_at_home, move_home};
 pub use world::World;
 
 use agents::Agents;
@@ -67,11 +69,6 @@ pub struct Options {
     pub repo: Option<PathBuf>,
     /// The current folder.
     pub from: PathBuf,
-}
-
-/// Where data lives unless somebody says: `~/.engram`. None for an account without a home folder.
-pub fn default_home() -> Option<PathBuf> {
-    std::env::home_dir().map(|it| it.join(".engram"))
 }
 
 /// One process's engine over one home and, where there is one, one repository. Share it by `Arc`;

@@ -82,6 +82,8 @@ impl Place {
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_CONFIG_SYSTEM", "/dev/null")
             .env("GIT_CEILING_DIRECTORIES", &self.root)
+            .env("PATH", path_without_engram())
+            .env_remove("XDG_DATA_HOME")
             .env_remove("ENGRAM_HOME")
             .env_remove("ENGRAM_LOG")
             .env_remove("GIT_DIR")
@@ -207,6 +209,13 @@ pub(crate) fn ran(output: Output) -> Ran {
         out: String::from_utf8(output.stdout).expect("standard output is UTF-8"),
         err: String::from_utf8(output.stderr).expect("standard error is UTF-8"),
     }
+}
+
+/// A shell of these tests finds no `engram`, also where this machine has one.
+fn path_without_engram() -> std::ffi::OsString {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let has_none = |it: &PathBuf| !it.join("engram").exists();
+    std::env::join_paths(std::env::split_paths(&path).filter(has_none)).unwrap()
 }
 
 pub(crate) fn make_repository(at: &Path) {
