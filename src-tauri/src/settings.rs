@@ -47,8 +47,10 @@ pub(crate) fn keep(home: &Path, settings: &Settings) -> Result<(), Refusal> {
 
 /// The whole file or nothing of it.
 pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
+    if let Some(home) = path.parent() {
+        // A home that is refused is not touched.
+        engram_engine::look_at_home(home).map_err(io::Error::other)?;
+        fs::create_dir_all(home)?;
     }
     let new = path.with_extension("new");
     fs::write(&new, text)?;
