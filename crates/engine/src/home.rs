@@ -68,6 +68,28 @@ pub fn look_at_home(home: &Path) -> Result<(), Refusal> {
     Ok(Store::look(home)?)
 }
 
+/// Opens a home. At the former place none is made beside the one that was moved from there: agents may
+/// name it still, and a process may have chosen it just before.
+pub(crate) fn open(home: &Path, origin: ulid::Ulid) -> Result<Store, Refusal> {
+    if former_home().as_deref() != Some(home) {
+        return Ok(Store::open(home, origin)?);
+    }
+    if is_home(home) {
+        return Ok(Store::open_only(home, origin)?);
+    }
+    match own_home().filter(|it| is_home(it) && !home.join(DATABASE).exists()) {
+        None => Ok(Store::open(home, origin)?),
+        Some(own) => Err(Refusal::new(
+            Code::NotFound,
+            format!("there is no home in {} any more", home.display()),
+            format!(
+                "Leave out --home and ENGRAM_HOME: data lives in {}.",
+                own.display()
+            ),
+        )),
+    }
+}
+
 /// What is to be said of where this home is.
 pub(crate) fn remark(home: &Path) -> Option<String> {
     let (own, former) = (own_home()?, former_home().filter(|it| is_home(it))?);

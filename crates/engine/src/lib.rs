@@ -104,7 +104,7 @@ impl Engine {
 
     /// Opens a home in a given world.
     pub fn open_in(options: Options, world: World) -> Result<Self, Refusal> {
-        let store = Store::open(&options.home, world.id())?;
+        let store = home::open(&options.home, world.id())?;
         let place = match options.repo {
             Some(path) => Place::At(std::path::absolute(&path).unwrap_or(path)),
             // One that is broken is reported by the verbs that need it.

@@ -62,8 +62,17 @@ impl Store {
 
     /// [`Store::open`], with writers that wait this long for their turn.
     pub fn open_patiently(home: &Path, origin: ulid::Ulid, patience: Duration) -> Result<Self> {
+        Self::open_or(home, origin, patience, true)
+    }
+
+    /// [`Store::open`] of a home that is there: where it has just been moved away, none is made.
+    pub fn open_only(home: &Path, origin: ulid::Ulid) -> Result<Self> {
+        Self::open_or(home, origin, PATIENCE, false)
+    }
+
+    fn open_or(home: &Path, origin: ulid::Ulid, patience: Duration, make: bool) -> Result<Self> {
         let database = home.join("engram.db");
-        match Self::open_writable(home, &database, origin, patience) {
+        match Self::open_writable(home, &database, origin, patience, make) {
             Err(error) if is_read_only(&error) && database.exists() => {
                 Self::open_readable(home, &database, patience).map_err(|other| match other {
                     StoreError::Newer { .. }
@@ -81,10 +90,15 @@ impl Store {
         database: &Path,
         origin: ulid::Ulid,
         patience: Duration,
+        make: bool,
     ) -> Result<Self> {
-        ours::look(database)?;
-        make_private_folder(home)?;
-        let connection = Connection::open(database)?;
+        let mut flags = OpenFlags::default();
+        if ours::look(database)? == Found::Nothing && make {
+            make_private_folder(home)?;
+        } else {
+            flags.remove(OpenFlags::SQLITE_OPEN_CREATE);
+        }
+        let connection = Connection::open_with_flags(database, flags)?;
         connection.busy_timeout(patience)?;
         ours::check(&connection, database)?;
         ours::accept(&connection)?;
@@ -100,7 +114,8 @@ impl Store {
         prepare(&writing.connection, patience)?;
         let database = database.to_owned();
         let read = Readers::new(move || {
-            let read = Connection::open(&database)?;
+            let flags = OpenFlags::default() - OpenFlags::SQLITE_OPEN_CREATE;
+            let read = Connection::open_with_flags(&database, flags)?;
             prepare(&read, patience)?;
             read.pragma_update(None, "query_only", true)?;
             Ok(read)

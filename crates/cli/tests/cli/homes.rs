@@ -243,6 +243,10 @@ fn moves(place: &Place, id: &str, strange: &[&str], data: Option<&str>) {
     assert_eq!(ask(place, data, &["status"]).json()["home"], paths.1);
     assert_eq!(ask(place, data, &["doctor"]).json()["ok"], true);
     ask(place, data, &["doctor", "--move-home"]).refused("NOT_FOUND");
+    // Who names the former place still is told, and makes none there.
+    let named = [&["--home", from.to_str().unwrap()][..], &put("Where?")].concat();
+    ask(place, data, &named).refused("NOT_FOUND");
+    assert!(!from.join("engram.db").exists());
 }
 
 #[test]
