@@ -26,15 +26,15 @@ pub(crate) fn start(home: &Path) -> Option<WorkerGuard> {
         .unwrap_or_else(|_| EnvFilter::new("info,tantivy=warn"));
     let folder = home.join("logs");
     // Without the folder there is no file, and the log goes to standard error.
-    let _ = std::fs::create_dir_all(&folder);
+    let is_refused = engram_engine::look_at_home(home).is_err();
+    let _ = is_refused || std::fs::create_dir_all(&folder).is_ok();
     let files = RollingFileAppender::builder()
         .rotation(Rotation::DAILY)
         .filename_prefix("window")
         .filename_suffix("log")
-        .max_log_files(7)
-        .build(folder);
-    let guard = match files {
-        Ok(files) => {
+        .max_log_files(7);
+    let guard = match (!is_refused).then(|| files.build(folder)) {
+        Some(Ok(files)) => {
             let (writer, guard) = tracing_appender::non_blocking(files);
             tracing_subscriber::fmt()
                 .with_env_filter(filter)
@@ -43,8 +43,8 @@ pub(crate) fn start(home: &Path) -> Option<WorkerGuard> {
                 .init();
             Some(guard)
         }
-        // A home that cannot be written has no log; the page says why.
-        Err(_) => {
+        // A home that is refused or cannot be written has no log; the page says why.
+        _ => {
             tracing_subscriber::fmt()
                 .with_env_filter(filter)
                 .with_writer(std::io::stderr)

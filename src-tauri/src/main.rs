@@ -34,7 +34,7 @@ use single::{Asked, Start};
 #[derive(Parser)]
 #[command(name = "engram-desktop", version)]
 struct Cli {
-    /// Where data lives; ~/.engram when absent
+    /// Where data lives; engram in your data folder when absent
     #[arg(long, env = "ENGRAM_HOME", value_name = "DIR")]
     home: Option<PathBuf>,
     /// A working tree, a bare repository or a .git folder; found from the current folder when absent

@@ -52,6 +52,8 @@ pub(crate) fn keep(home: &Path, settings: &Settings) -> Result<(), Refusal> {
 /// The whole file or nothing of it.
 pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new(""));
+    // A home that is refused is not touched.
+    engram_engine::look_at_home(folder).map_err(io::Error::other)?;
     fs::create_dir_all(folder)?;
     let mut draft = tempfile::NamedTempFile::new_in(folder)?;
     draft.write_all(text.as_bytes())?;
@@ -100,5 +102,19 @@ mod tests {
             table.contains_key("mine") && !table.contains_key("editor"),
             "{table}"
         );
+    }
+
+    #[test]
+    fn nothing_is_made_in_a_home_that_is_refused() {
+        use crate::single::{Asked, Start, start};
+        let home = tempfile::tempdir().unwrap();
+        fs::write(home.path().join("engram.db"), "another program's").unwrap();
+        assert!(keep(home.path(), &Settings::default()).is_err());
+        assert!(matches!(
+            start(home.path(), &Asked::default()),
+            Start::First(None)
+        ));
+        crate::recent::keep_opened(home.path(), &[home.path().to_owned()]);
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1);
     }
 }

@@ -72,6 +72,9 @@ mod unix {
     }
 
     pub(crate) fn start(home: &Path, asked: &Asked) -> Start {
+        if engram_engine::look_at_home(home).is_err() {
+            return Start::First(None); // the page says why; nothing is made there
+        }
         let path = home.join(FILE);
         match UnixStream::connect(&path).and_then(|it| hand(it, asked)) {
             Ok(Answer::Taken) => return Start::Handed,

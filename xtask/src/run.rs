@@ -24,7 +24,7 @@ pub struct Run {
     /// The repository to open; this one when absent
     #[arg(long, value_name = "DIR")]
     repo: Option<PathBuf>,
-    /// Where data lives; ~/.engram when absent
+    /// Where data lives; engram in your data folder when absent
     #[arg(long, value_name = "DIR")]
     home: Option<PathBuf>,
     /// Show the window on a virtual display, write a picture of it to this file, and end

@@ -22,7 +22,7 @@ const EVERYWHERE: &str = "Everywhere";
   engram app                                open the window"
 )]
 pub(crate) struct Cli {
-    /// Where data lives [default: ~/.engram]
+    /// Where data lives [default: engram in your data folder]
     #[arg(long, global = true, env = "ENGRAM_HOME", value_name = "DIR", help_heading = EVERYWHERE)]
     pub(crate) home: Option<PathBuf>,
     /// A working tree, a bare repository or a .git folder [default: found from the current folder]
@@ -90,11 +90,14 @@ Pointers:
     Feed(Feed),
     /// Show where things stand
     Status,
-    /// Look at the home's health
+    /// Look at the home's health, and at which engram a shell would start
     Doctor {
         /// Build the index anew from the journal
         #[arg(long)]
         reindex: bool,
+        /// Move a home of ours from ~/.engram to your data folder; what is not ours stays
+        #[arg(long, conflicts_with = "reindex")]
+        move_home: bool,
     },
     /// Let a coding agent use this memory: shows the change, asks, writes it
     #[command(after_help = "Examples:
@@ -111,7 +114,7 @@ Pointers:
     /// Serve the window to a browser, and the HTTP API
     #[command(after_help = "Examples:
   engram serve                                 for a browser on this machine
-  engram serve --listen 127.0.0.1:4000 --token-file ~/.engram/token
+  engram serve --listen 127.0.0.1:4000 --token-file ~/.engram-token
                                                with the same address after each start
   engram serve --listen 0.0.0.0:8443 --host dev.example --tls-cert c.pem --tls-key k.pem
                                                for other machines")]

@@ -17,7 +17,7 @@ use similar::TextDiff;
 
 use crate::{
     args::{Client, Connect},
-    print,
+    command, print,
     run::person_is_there,
 };
 
@@ -33,6 +33,8 @@ struct Server {
 /// What was done, so that it can be undone to the byte.
 #[derive(Serialize, Deserialize)]
 struct Record {
+    /// The configuration; records of earlier builds do not say.
+    path: Option<String>,
     before: Option<String>,
     after: String,
 }
@@ -107,24 +109,41 @@ fn named(home: &Path) -> Option<String> {
     })
 }
 
-/// This program, by its short name where PATH finds it under that name.
+/// This program, by its short name where a shell finds it under that name.
 fn program() -> Result<String, Refusal> {
-    let own = std::env::current_exe()
-        .and_then(|it| it.canonicalize())
-        .map_err(|error| {
-            Refusal::new(
-                Code::Internal,
-                format!("this program cannot find itself: {error}"),
-                "Call engram by its full path.",
-            )
-        })?;
-    let found = which::which("engram").ok();
-    Ok(
-        match found.and_then(|it| it.canonicalize().ok()) == Some(own.clone()) {
-            true => "engram".to_owned(),
-            false => own.display().to_string(),
-        },
-    )
+    let own = command::own()?;
+    Ok(match command::found() {
+        Some(found) if found.canonicalize().is_ok_and(|it| it == own) => "engram".to_owned(),
+        _ => own.display().to_string(),
+    })
+}
+
+/// Configurations that name the place where a home was, each with the command that mends it.
+pub(crate) fn naming(former: &Path, home: &Path, repo: Option<&Path>) -> Vec<(PathBuf, String)> {
+    let records = std::fs::read_dir(home.join("connect"))
+        .into_iter()
+        .flatten();
+    let written = records.filter_map(|it| known(&it.ok()?.path())?.path);
+    let here = project_root(repo).map(|it| it.join(".mcp.json"));
+    let mut paths: Vec<PathBuf> = written.map(PathBuf::from).collect();
+    paths.extend(here.into_iter().chain(codex::path()));
+    paths.sort();
+    paths.dedup();
+    let former = former.display().to_string();
+    let mut named = Vec::new();
+    for path in paths {
+        if std::fs::read_to_string(&path).is_ok_and(|it| it.contains(&former)) {
+            let command = match path.ends_with(".mcp.json") {
+                true => {
+                    let root = path.parent().unwrap_or(&path);
+                    format!("engram --repo '{}' connect claude", root.display())
+                }
+                false => "engram connect codex".to_owned(),
+            };
+            named.push((path, command));
+        }
+    }
+    named
 }
 
 /// The file as it was before, where nobody changed it since; else without our entry.
@@ -180,6 +199,7 @@ fn apply(
             _ => before.map(|text| remove(ask.client, &text).unwrap_or(text)),
         };
         let text = json!(Record {
+            path: path.to_str().map(str::to_owned),
             before,
             after: after.to_owned()
         })

@@ -5,8 +5,10 @@
 
 mod args;
 mod batch;
+mod command;
 mod connect;
 mod dashboard;
+mod doctor;
 mod lines;
 mod pointers;
 mod print;

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::{
     args::{self, Cli, MessageVerb, PointersVerb, Verb},
-    batch, connect, dashboard, pointers, print,
+    batch, connect, dashboard, doctor, pointers, print,
 };
 
 /// Largest input file that is read whole, in bytes.
@@ -48,7 +48,10 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
             json,
         ),
         Verb::Feed(ref ask) if ask.follow => follow(Arc::new(open(&cli)?), json),
-        Verb::Doctor { reindex } => doctor(&open(&cli)?, reindex, json),
+        Verb::Doctor {
+            move_home: true, ..
+        } => doctor::move_home(&cli),
+        Verb::Doctor { reindex, .. } => doctor::doctor(&open(&cli)?, reindex, json),
         Verb::Put(ref ask) if ask.jsonl.is_some() => {
             let engine = open(&cli)?;
             let file = ask.jsonl.as_deref().unwrap_or("-");
@@ -334,23 +337,6 @@ fn follow(engine: Arc<Engine>, json: bool) -> Result<ExitCode, Refusal> {
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn doctor(engine: &Engine, reindex: bool, json: bool) -> Result<ExitCode, Refusal> {
-    let health = engine.doctor(reindex)?;
-    match json {
-        true => print::line(&json!(health).to_string()),
-        false => {
-            for it in &health.findings {
-                let mark = if it.ok { "ok " } else { "BAD" };
-                print::line(&format!("{mark} {:<11} {}", it.what, it.found));
-            }
-        }
-    }
-    Ok(match health.ok {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
-    })
 }
 
 /// Starts the window, which lies beside this program or on PATH.

@@ -46,7 +46,11 @@ impl Engine {
         let problems = self.store.integrity()?;
         let writable = self.store.is_writable();
         let found = match (problems.as_slice(), writable) {
-            ([], true) => format!("sound, at {}", self.store.home().display()),
+            ([], true) => {
+                let home = self.store.home();
+                let remark = crate::home::remark(home).map(|it| format!("; {it}"));
+                format!("sound, at {}{}", home.display(), remark.unwrap_or_default())
+            }
             ([], false) => format!(
                 "sound, but {} cannot be written: change its permissions or choose another home",
                 self.store.home().display()

@@ -33,6 +33,7 @@ mod doctor;
 mod evidence;
 mod eyes;
 mod follow;
+mod home;
 mod lineage;
 mod memory;
 mod note;
@@ -57,6 +58,7 @@ use jiff::civil::Date;
 pub use doctor::{Diagnosis, Health};
 pub use engram_pointers::track::{Anchor, Edit, Side, Span, State};
 pub use follow::Subscription;
+pub use home::{Moved, default_home, look_at_home, move_home};
 pub use world::World;
 
 use agents::Agents;
@@ -71,11 +73,6 @@ pub struct Options {
     pub repo: Option<PathBuf>,
     /// The current folder.
     pub from: PathBuf,
-}
-
-/// Where data lives unless somebody says: `~/.engram`. None for an account without a home folder.
-pub fn default_home() -> Option<PathBuf> {
-    std::env::home_dir().map(|it| it.join(".engram"))
 }
 
 /// One process's engine over one home and, where there is one, one repository. Share it by `Arc`;
@@ -111,7 +108,7 @@ impl Engine {
 
     /// Opens a home in a given world.
     pub fn open_in(options: Options, world: World) -> Result<Self, Refusal> {
-        let store = Store::open(&options.home, world.id())?;
+        let store = home::open(&options.home, world.id())?;
         let place = match options.repo {
             Some(path) => Place::At(std::path::absolute(&path).unwrap_or(path)),
             // One that is broken is reported by the verbs that need it.

@@ -12,11 +12,16 @@ use jiff::Timestamp;
 use rand::Rng;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use crate::{Result, StoreError, carry::carry, readers::Readers};
+use crate::{
+    Result, StoreError,
+    carry::carry,
+    ours::{self, Found},
+    readers::Readers,
+};
 
 /// Each step of the schema, in order; `user_version` counts the steps taken. Never edit a step
 /// that was released: add one.
-const MIGRATIONS: &[&str] = &[
+pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("schema/001.sql"),
     include_str!("schema/002.sql"),
     include_str!("schema/003.sql"),
@@ -32,7 +37,7 @@ const CARRIED: i64 = 6;
 const DATABASE: &str = "engram.db";
 
 /// `EnGr`, so that `file` and a person with a hex editor know whose it is.
-const APPLICATION_ID: i64 = 0x456e_4772;
+pub(crate) const APPLICATION_ID: i64 = 0x456e_4772;
 
 /// How long a writer waits for its turn before it gives up: a turn takes milliseconds, so that a
 /// hundred writers pass in this time, and the callers of MCP tools still wait for the answer.
@@ -57,19 +62,30 @@ impl Store {
     /// Opens or makes a home. `origin` is the identity that a new home gets.
     ///
     /// # Errors
-    /// [`StoreError::Newer`] for a home of a newer build; a home that exists and cannot be written
-    /// is opened for reading.
+    /// [`StoreError::Foreign`], [`StoreError::Newer`] and [`StoreError::Half`] for what this build must
+    /// not touch, and has not; a home that exists and cannot be written is opened for reading.
     pub fn open(home: &Path, origin: ulid::Ulid) -> Result<Self> {
         Self::open_patiently(home, origin, PATIENCE)
     }
 
     /// [`Store::open`], with writers that wait this long for their turn.
     pub fn open_patiently(home: &Path, origin: ulid::Ulid, patience: Duration) -> Result<Self> {
+        Self::open_or(home, origin, patience, true)
+    }
+
+    /// [`Store::open`] of a home that is there: where it has just been moved away, none is made.
+    pub fn open_only(home: &Path, origin: ulid::Ulid) -> Result<Self> {
+        Self::open_or(home, origin, PATIENCE, false)
+    }
+
+    fn open_or(home: &Path, origin: ulid::Ulid, patience: Duration, make: bool) -> Result<Self> {
         let database = home.join(DATABASE);
-        match Self::open_writable(home, &database, origin, patience) {
+        match Self::open_writable(home, &database, origin, patience, make) {
             Err(error) if is_read_only(&error) && database.exists() => {
                 Self::open_readable(home, &database, patience).map_err(|other| match other {
-                    StoreError::Newer { .. } => other,
+                    StoreError::Newer { .. }
+                    | StoreError::Foreign { .. }
+                    | StoreError::Half { .. } => other,
                     _ => error,
                 })
             }
@@ -82,21 +98,20 @@ impl Store {
         database: &Path,
         origin: ulid::Ulid,
         patience: Duration,
+        make: bool,
     ) -> Result<Self> {
-        make_private_folder(home)?;
-        let lock = home.join("write.lock");
-        let turn = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&lock)
-            .map_err(|e| StoreError::io(&lock, e))?;
-        let mut writing = Writing {
-            connection: Connection::open(database)?,
-            turn,
-        };
-        writing.connection.busy_timeout(patience)?;
-        refuse_newer(&writing.connection)?;
+        let mut flags = OpenFlags::default();
+        if ours::look(database)? == Found::Nothing && make {
+            make_private_folder(home)?;
+        } else {
+            flags.remove(OpenFlags::SQLITE_OPEN_CREATE);
+        }
+        let connection = Connection::open_with_flags(database, flags)?;
+        connection.busy_timeout(patience)?;
+        ours::check(&connection, database)?;
+        ours::accept(&connection)?;
+        let turn = open_queue(home)?;
+        let mut writing = Writing { connection, turn };
         // A home that is ready is opened without a turn: who only reads waits for nobody.
         if !is_ready(&writing.connection)? {
             let _turn = Turn::take(&writing.turn, patience)?;
@@ -107,7 +122,8 @@ impl Store {
         prepare(&writing.connection, patience)?;
         let database = database.to_owned();
         let read = Readers::new(move || {
-            let read = Connection::open(&database)?;
+            let flags = OpenFlags::default() - OpenFlags::SQLITE_OPEN_CREATE;
+            let read = Connection::open_with_flags(&database, flags)?;
             prepare(&read, patience)?;
             read.pragma_update(None, "query_only", true)?;
             Ok(read)
@@ -124,22 +140,17 @@ impl Store {
     /// A folder that cannot be written cannot take part in WAL either: read it as it lies.
     fn open_readable(home: &Path, database: &Path, patience: Duration) -> Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-        let path = database
-            .to_string_lossy()
-            .replace('%', "%25")
-            .replace('?', "%3f")
-            .replace('#', "%23");
-        let plain = format!("file:{path}?mode=ro");
+        let plain = ours::address(database, "mode=ro");
         let is_plain = Connection::open_with_flags(&plain, flags)
             .and_then(|it| it.query_row("SELECT 1 FROM meta", [], |_| Ok(())));
         let address = match is_plain {
             Ok(()) => plain,
             // What a writer that was killed left in the log would not be seen: better no answer.
             Err(error) if has_log(database) => return Err(error.into()),
-            Err(_) => format!("file:{path}?immutable=1"),
+            Err(_) => ours::address(database, "immutable=1"),
         };
         let read = Readers::new(move || Ok(Connection::open_with_flags(&address, flags)?));
-        read.with(|it| refuse_newer(it))?;
+        read.with(|it| ours::check(it, database))?;
         Ok(Self {
             home: home.to_owned(),
             origin: read.with(|it| origin_of(it))?,
@@ -147,6 +158,21 @@ impl Store {
             write: None,
             patience,
         })
+    }
+
+    /// Looks at what opening a home would refuse, and touches nothing.
+    ///
+    /// # Errors
+    /// As [`Store::open`]'s; none where there is no home yet.
+    pub fn look(home: &Path) -> Result<()> {
+        let database = home.join("engram.db");
+        match ours::look(&database)? {
+            Found::Nothing => Ok(()),
+            Found::Ours => {
+                let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+                ours::check(&Connection::open_with_flags(&database, flags)?, &database)
+            }
+        }
     }
 
     /// The folder.
@@ -249,6 +275,17 @@ impl<'a> Deref for Writer<'a> {
     }
 }
 
+/// The queue of writers of all processes.
+pub(crate) fn open_queue(home: &Path) -> Result<File> {
+    let lock = home.join("write.lock");
+    OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&lock)
+        .map_err(|e| StoreError::io(&lock, e))
+}
+
 /// A place in the queue of writers of all processes; left when dropped, or when its process dies.
 struct Turn<'a>(&'a File);
 
@@ -298,15 +335,6 @@ fn prepare(connection: &Connection, patience: Duration) -> Result<()> {
     Ok(())
 }
 
-fn refuse_newer(connection: &Connection) -> Result<()> {
-    let known = MIGRATIONS.len() as i64;
-    let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    match found > known {
-        true => Err(StoreError::Newer { found, known }),
-        false => Ok(()),
-    }
-}
-
 /// Whether every step of the schema was taken.
 fn is_ready(connection: &Connection) -> Result<bool> {
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
@@ -315,7 +343,7 @@ fn is_ready(connection: &Connection) -> Result<bool> {
 }
 
 /// Whether there is a write-ahead log that the database has not taken in.
-fn has_log(database: &Path) -> bool {
+pub(crate) fn has_log(database: &Path) -> bool {
     let mut log = database.as_os_str().to_owned();
     log.push("-wal");
     std::fs::metadata(log).is_ok_and(|it| it.len() > 0)

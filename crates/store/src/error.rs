@@ -1,6 +1,6 @@
 //! What can go wrong below: told apart by what the reader can do about it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use engram_model::{Code, Refusal};
 
@@ -25,12 +25,43 @@ pub enum StoreError {
     #[error("a stored record cannot be read: {0}")]
     Record(String),
     /// The home was written by a newer build.
-    #[error("the home is at version {found}, this engram knows {known}")]
+    #[error("{path} is at version {found}, this engram knows {known}")]
     Newer {
+        /// Its database.
+        path: PathBuf,
         /// Version of the home.
         found: i64,
         /// Newest version that this build knows.
         known: i64,
+    },
+    /// What lies at the place of the database is not one of ours.
+    #[error("{path} is not a database of Engram: {why}")]
+    Foreign {
+        /// What lies there.
+        path: PathBuf,
+        /// How that shows.
+        why: &'static str,
+    },
+    /// A home between two versions.
+    #[error("{path} is half migrated: it is at version {version} and has {what}")]
+    Half {
+        /// Its database.
+        path: PathBuf,
+        /// What it says of itself.
+        version: i64,
+        /// What is missing, or there too early.
+        what: String,
+    },
+    /// A home that is to be moved is open elsewhere.
+    #[error("{0} is in use by another process")]
+    InUse(PathBuf),
+    /// A database of ours into which another program has put its tables too.
+    #[error("{path} is used by another program as well: it has the tables {tables}")]
+    Shared {
+        /// The database.
+        path: PathBuf,
+        /// Those that are not ours.
+        tables: String,
     },
     /// Another process held the write lock for too long.
     #[error("another process has been writing for {0:?}")]
@@ -59,6 +90,11 @@ impl StoreError {
         }
     }
 
+    pub(crate) fn foreign(path: &Path, why: &'static str) -> Self {
+        let path = path.to_owned();
+        Self::Foreign { path, why }
+    }
+
     fn code(&self) -> Code {
         match self {
             Self::Sqlite(error) => sqlite_code(error),
@@ -73,9 +109,11 @@ impl StoreError {
                 | std::io::ErrorKind::NotFound => Code::StoreReadOnly,
                 _ => Code::Internal,
             },
-            Self::Record(_) => Code::StoreCorrupt,
+            Self::Record(_) | Self::Foreign { .. } | Self::Half { .. } | Self::Shared { .. } => {
+                Code::StoreCorrupt
+            }
             Self::Newer { .. } => Code::StoreNewer,
-            Self::Locked(_) => Code::StoreLocked,
+            Self::Locked(_) | Self::InUse(_) => Code::StoreLocked,
             Self::ReadOnly => Code::StoreReadOnly,
             Self::Index(_) => Code::Internal,
         }
@@ -109,22 +147,37 @@ fn sqlite_code(error: &rusqlite::Error) -> Code {
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         let code = error.code();
-        let hint = match code {
-            Code::StoreFull => {
-                "Free some space and try again; everything acknowledged so far is kept."
+        let hint = match &error {
+            StoreError::Foreign { .. } => {
+                "It was left as it is: choose another home with --home or ENGRAM_HOME."
             }
-            Code::StoreLocked => {
-                "Try again; if it stays, `engram doctor` shows who holds the home."
+            StoreError::Half { .. } => {
+                "It was left as it is: bring back a backup, or choose another home with --home or ENGRAM_HOME."
             }
-            Code::StoreReadOnly => {
-                "Make the home writable, or choose another with --home or ENGRAM_HOME."
+            StoreError::InUse(_) => {
+                "Nothing was moved: close the window and the agents that use it, then try again."
             }
-            Code::StoreCorrupt => {
-                "Run `engram doctor`; keep a copy of the home before you change anything."
+            StoreError::Shared { .. } => {
+                "Nothing was moved. End both programs and copy this file to the new home yourself: Engram goes on with the copy."
             }
-            Code::StoreNewer => "Update engram, or choose another home with --home or ENGRAM_HOME.",
-            _ => "Run `engram doctor`; if it finds nothing, please report this with its message.",
+            _ => hint(code),
         };
         Refusal::new(code, error.to_string(), hint).because(&error)
+    }
+}
+
+/// What to do next, where the code alone says it.
+fn hint(code: Code) -> &'static str {
+    match code {
+        Code::StoreFull => "Free some space and try again; everything acknowledged so far is kept.",
+        Code::StoreLocked => "Try again; if it stays, `engram doctor` shows who holds the home.",
+        Code::StoreReadOnly => {
+            "Make the home writable, or choose another with --home or ENGRAM_HOME."
+        }
+        Code::StoreCorrupt => {
+            "Run `engram doctor`; keep a copy of the home before you change anything."
+        }
+        Code::StoreNewer => "Update engram, or choose another home with --home or ENGRAM_HOME.",
+        _ => "Run `engram doctor`; if it finds nothing, please report this with its message.",
     }
 }

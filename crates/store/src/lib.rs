@@ -6,6 +6,7 @@
 //!   to the journal and applies to the tables; [`Store::replay`] does it all again and compares.
 //! - [`Store::read`] gives a [`Reader`] on one snapshot.
 //! - [`Index`] answers which engrams share terms with a query, and how far it has read.
+//! - A database that is not ours is refused before it is touched; [`Vacant`] holds a home that moves.
 //! - [`Doorbell`] tells other processes that the journal moved.
 //!
 //! **Never:** no policy (who may write, what ranks first, what a budget allows), no git, no models.
@@ -25,10 +26,12 @@ mod filter;
 mod followers;
 mod index;
 mod journal;
+mod ours;
 mod projects;
 mod readers;
 mod replay;
 mod snapshots;
+mod vacant;
 
 pub use agents::Spender;
 pub use db::{Reader, Store, Writer};
@@ -38,7 +41,9 @@ pub use error::StoreError;
 pub use followers::Looked;
 pub use index::{Frequencies, Index, Look, Terms, Worth};
 pub use journal::{Journalled, NewEntry};
+pub use ours::is_home;
 pub use replay::Replayed;
+pub use vacant::Vacant;
 
 /// What every call here returns.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;

@@ -68,6 +68,8 @@ impl Place {
             .env("HOME", self.path("person"))
             .env("CODEX_HOME", self.path("codex"))
             .env("GIT_CEILING_DIRECTORIES", self.0.root())
+            .env("PATH", path_without_engram())
+            .env_remove("XDG_DATA_HOME")
             .env_remove("ENGRAM_HOME")
             .env_remove("ENGRAM_LOG")
             .stdin(Stdio::null())
@@ -127,6 +129,13 @@ impl Place {
 
 /// A pointer that holds in every repository of these tests.
 pub(crate) const POINTER: &str = "repo:src/retry.rs#L2-L3@HEAD";
+
+/// A shell of these tests finds no `engram`, also where this machine has one.
+fn path_without_engram() -> std::ffi::OsString {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let has_none = |it: &PathBuf| !it.join("engram").exists();
+    std::env::join_paths(std::env::split_paths(&path).filter(has_none)).unwrap()
+}
 
 pub(crate) fn make_repository(at: &Path) {
     let files: [(&str, &[u8]); 2] = [

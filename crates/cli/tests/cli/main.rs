@@ -8,6 +8,7 @@ mod crashes;
 mod failures;
 mod fixture;
 mod help;
+mod homes;
 mod mcp;
 mod pointers;
 mod processes;

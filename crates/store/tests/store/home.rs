@@ -88,6 +88,8 @@ fn an_older_home_is_brought_up_to_date() {
         let database = Connection::open(dir.path().join("engram.db")).unwrap();
         database.execute_batch(make).unwrap();
         drop(database);
+        // It is made first, and says whose the empty database is.
+        fs::write(dir.path().join("write.lock"), "").unwrap();
         let store = open(dir.path());
         put(&store, 1, "one").unwrap();
         let database = Connection::open(dir.path().join("engram.db")).unwrap();

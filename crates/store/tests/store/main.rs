@@ -6,4 +6,5 @@ mod fixture;
 mod home;
 mod index;
 mod locks;
+mod ours;
 mod replay;

@@ -1,0 +1,49 @@
+//! Which `engram` a shell would start, and whether it is this one.
+
+use std::{
+    env,
+    path::PathBuf,
+};
+
+use engram_engine::Diagnosis;
+use engram_model::{Code, Refusal};
+
+/// This program.
+pub(crate) fn own() -> Result<PathBuf, Refusal> {
+    env::current_exe()
+        .and_then(|it| it.canonicalize())
+        .map_err(|error| {
+            Refusal::new(
+                Code::Internal,
+                format!("this program cannot find itself: {error}"),
+                "Call engram by its full path.",
+            )
+        })
+}
+
+/// The one that a shell would start.
+pub(crate) fn found() -> Option<PathBuf> {
+    which::which("engram").ok()
+}
+
+/// What `engram doctor` says of it: another program of this name is nothing that it should be.
+pub(crate) fn look() -> Result<Diagnosis, Refusal> {
+    let own = own()?;
+    let found = found();
+    let is_own = found
+        .as_ref()
+        .map(|it| it.canonicalize().is_ok_and(|it| it == own));
+    let path = found.unwrap_or_default();
+    let (path, own) = (path.display(), own.display());
+    Ok(Diagnosis {
+        what: "command".to_owned(),
+        ok: is_own != Some(false),
+        found: match is_own {
+            Some(true) => format!("a shell starts this engram, {path}"),
+            Some(false) => format!(
+                "a shell starts another engram, {path}, not this one, {own}: put the folder of this one first in PATH, or call it by its full path"
+            ),
+            None => format!("no engram is on PATH: call this one by its full path, {own}"),
+        },
+    })
+}

@@ -1,0 +1,81 @@
+//! `engram doctor`: what was looked at, and a home that is moved.
+
+use std::{fmt::Write as _, path::PathBuf, process::ExitCode};
+
+use engram_engine::{Engine, Moved};
+use engram_model::{Code, Refusal};
+use serde_json::{Value, json};
+
+use crate::{args::Cli, command, connect, print};
+
+pub(crate) fn doctor(engine: &Engine, reindex: bool, as_json: bool) -> Result<ExitCode, Refusal> {
+    let mut health = engine.doctor(reindex)?;
+    let command = command::look()?;
+    health.ok &= command.ok;
+    health.findings.push(command);
+    match as_json {
+        true => print::line(&json!(health).to_string()),
+        false => {
+            for it in &health.findings {
+                let mark = if it.ok { "ok " } else { "BAD" };
+                print::line(&format!("{mark} {:<11} {}", it.what, it.found));
+            }
+        }
+    }
+    Ok(match health.ok {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+pub(crate) fn move_home(cli: &Cli) -> Result<ExitCode, Refusal> {
+    if let Some(home) = &cli.home {
+        return Err(Refusal::new(
+            Code::SchemaInvalid,
+            format!("--home or ENGRAM_HOME says {}", home.display()),
+            "Only a home that is meant without a word is moved: leave both out, also where your shell sets them.",
+        ));
+    }
+    let moved = engram_engine::move_home()?;
+    let naming = connect::naming(&moved.from, &moved.to, cli.repo.as_deref());
+    match cli.json {
+        true => print::line(&object(&moved, &naming).to_string()),
+        false => print::line(&words(&moved, &naming)),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn object(it: &Moved, naming: &[(PathBuf, String)]) -> Value {
+    let text = |it: &PathBuf| it.display().to_string();
+    let all = |of: &[PathBuf]| of.iter().map(text).collect::<Vec<_>>();
+    let reconnect = naming
+        .iter()
+        .map(|(path, command)| json!({ "path": text(path), "command": command }));
+    json!({
+        "from": text(&it.from),
+        "to": text(&it.to),
+        "moved": all(&it.moved),
+        "stayed": all(&it.stayed),
+        "reconnect": reconnect.collect::<Vec<_>>(),
+    })
+}
+
+fn words(it: &Moved, naming: &[(PathBuf, String)]) -> String {
+    let list = |of: &[PathBuf]| {
+        let names = of.iter().map(|it| it.display().to_string());
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let (from, to) = (it.from.display(), it.to.display());
+    let mut out = format!("moved from {from} to {to}: {}", list(&it.moved));
+    if !it.stayed.is_empty() {
+        let _ = write!(out, "\nnot ours, left in {from}: {}", list(&it.stayed));
+    }
+    for (path, command) in naming {
+        let _ = write!(
+            out,
+            "\n{} still names {from}: run `{command}`",
+            path.display()
+        );
+    }
+    out
+}

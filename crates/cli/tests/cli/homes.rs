@@ -1,0 +1,435 @@
+//! Where data lives, what is not ours, and a home that moves.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{BufRead, BufReader, Write},
+    os::unix::{fs::PermissionsExt, net::UnixListener},
+    path::{Path, PathBuf},
+    process::Stdio,
+};
+
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::fixture::{POINTER, Place, Ran, files, keys, mount, ran, with_mounts};
+
+/// The command without `--home`, where the data folder is named by a variable.
+fn ask(place: &Place, data: Option<&str>, args: &[&str]) -> Ran {
+    let mut command = place.plain(env!("CARGO_BIN_EXE_engram"), &place.repo());
+    command.envs(data.map(|it| ("XDG_DATA_HOME", it)));
+    ran(command.args(args).arg("--json").output().unwrap())
+}
+
+/// The command over one home.
+fn over(place: &Place, home: &Path, args: &[&str]) -> Ran {
+    ask(
+        place,
+        None,
+        &[&["--home", home.to_str().unwrap()], args].concat(),
+    )
+}
+
+fn put(claim: &str) -> [&str; 5] {
+    ["put", "--claim", claim, "--pointer", POINTER]
+}
+
+fn former(place: &Place) -> PathBuf {
+    place.path("person/.engram")
+}
+
+fn own(place: &Place) -> PathBuf {
+    place.path("person/.local/share/engram")
+}
+
+/// A machine on which an earlier build was used; the id of a claim.
+fn used() -> (Place, String) {
+    let place = Place::new();
+    let stored = over(&place, &former(&place), &put("Retries use full jitter.")).json();
+    let id = stored["id"].as_str().unwrap().to_owned();
+    (place, id)
+}
+
+/// What lies in a home whose log is empty, without its lock and bell.
+fn kept(home: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut all = files(home);
+    all.retain(|it, _| !it.ends_with("write.lock"));
+    all
+}
+
+#[test]
+fn the_default_is_the_data_folder() {
+    let place = Place::new();
+    let data = place.path("data");
+    let data = data.to_str().unwrap();
+    for (variable, want) in [
+        (None, own(&place)),
+        (Some(data), place.path("data/engram")),
+        // Neither is a place.
+        (Some(""), own(&place)),
+        (Some("data"), own(&place)),
+    ] {
+        let status = ask(&place, variable, &["status"]).json();
+        assert_eq!(status["home"], want.to_str().unwrap(), "{variable:?}");
+        assert!(want.join("engram.db").exists());
+        let mode = fs::metadata(&want).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
+    assert!(!former(&place).exists() && !place.repo().join("data").exists());
+}
+
+#[test]
+fn a_home_of_ours_at_the_former_place_goes_on_being_used() {
+    let (place, id) = used();
+    let home = |it: &Path| json!(it.to_str().unwrap());
+    assert_eq!(
+        ask(&place, None, &["status"]).json()["home"],
+        home(&former(&place))
+    );
+    assert_eq!(ask(&place, None, &["get", &id]).json()["id"], id.as_str());
+    let doctor = ask(&place, None, &["doctor"]).json();
+    let found = doctor["findings"][0]["found"].as_str().unwrap();
+    assert!(
+        found.contains("--move-home") && found.contains(".local/share"),
+        "{found}"
+    );
+    assert!(!own(&place).exists());
+    // One in the data folder is the one that is meant, and the other is spoken of.
+    over(&place, &own(&place), &["status"]).json();
+    assert_eq!(
+        ask(&place, None, &["status"]).json()["home"],
+        home(&own(&place))
+    );
+    let doctor = ask(&place, None, &["doctor"]).json();
+    let found = doctor["findings"][0]["found"].as_str().unwrap();
+    assert!(found.contains("not used"), "{found}");
+}
+
+/// The place is another program's: it stays so, and nobody stumbles over it.
+#[test]
+fn two_programs_of_one_name_keep_apart() {
+    let place = Place::new();
+    let theirs = former(&place);
+    fs::create_dir_all(&theirs).unwrap();
+    fs::write(theirs.join("cloud.json"), "theirs").unwrap();
+    let database = Connection::open(theirs.join("engram.db")).unwrap();
+    let tables = "CREATE TABLE observations (a); INSERT INTO observations VALUES ('theirs');";
+    database.execute_batch(tables).unwrap();
+    drop(database);
+    let before = files(&theirs);
+    let changed = || {
+        fs::metadata(theirs.join("engram.db"))
+            .unwrap()
+            .modified()
+            .unwrap()
+    };
+    let at = changed();
+    ask(&place, None, &put("Retries use full jitter.")).json();
+    let status = ask(&place, None, &["status"]).json();
+    assert_eq!(status["home"], own(&place).to_str().unwrap());
+    for args in [
+        &["status"][..],
+        &["doctor"],
+        &["doctor", "--reindex"],
+        &["query", "retries"],
+        &["feed"],
+        &["mcp"],
+        &["serve"],
+        &put("More."),
+    ] {
+        let error = over(&place, &theirs, args).error();
+        assert_eq!(error["code"], "STORE_CORRUPT", "{args:?}");
+        let message = error["message"].as_str().unwrap();
+        let names = theirs.join("engram.db");
+        assert!(message.contains(names.to_str().unwrap()), "{message}");
+        assert!(
+            error["hint"].as_str().unwrap().contains("ENGRAM_HOME"),
+            "{error}"
+        );
+        assert_eq!(files(&theirs), before, "{args:?}");
+    }
+    ask(&place, None, &["doctor", "--move-home"]).refused("NOT_FOUND");
+    assert_eq!((files(&theirs), changed()), (before, at));
+}
+
+/// A pipe is not waited for.
+#[test]
+fn what_is_no_file_is_refused_at_once() {
+    let place = Place::new();
+    let at = place.home().join("engram.db");
+    type Make<'a> = &'a dyn Fn();
+    let cases: [Make<'_>; 3] = [
+        &|| fs::create_dir(&at).unwrap(),
+        &|| drop(UnixListener::bind(&at).unwrap()),
+        &|| {
+            let made = std::process::Command::new("mkfifo").arg(&at).status();
+            assert!(made.unwrap().success());
+        },
+    ];
+    for make in cases {
+        fs::create_dir(place.home()).unwrap();
+        make();
+        place.run(&["status", "--json"]).refused("STORE_CORRUPT");
+        place.run(&["mcp", "--json"]).refused("STORE_CORRUPT");
+        let names = fs::read_dir(place.home()).unwrap().count();
+        assert_eq!(names, 1, "nothing is made beside it");
+        fs::remove_dir_all(place.home()).unwrap();
+    }
+}
+
+/// What of ours lies in a home after some use, and what others have put there.
+const OURS: &[&str] = &[
+    "config.toml",
+    "window.toml",
+    "window-place.json",
+    "recent.json",
+    "opened.json",
+    "connect/_x.json",
+    "logs/window.2026-01-08.log",
+    "anchor-a-b.lock",
+];
+const STRANGE: &[&str] = &["cloud.json", "logs/server.log", "index-of-theirs/a"];
+
+fn write(home: &Path, names: &[&str]) {
+    for name in names {
+        fs::create_dir_all(home.join(name).parent().unwrap()).unwrap();
+        let text = if *name == "config.toml" {
+            "urls = false\n"
+        } else {
+            *name
+        };
+        fs::write(home.join(name), text).unwrap();
+    }
+}
+
+/// Moves the home of `place` and looks at both places after.
+fn moves(place: &Place, id: &str, strange: &[&str], data: Option<&str>) {
+    let (from, own) = (former(place), own(place));
+    let to = data.map_or(own, |it| Path::new(it).join("engram"));
+    write(&from, OURS);
+    write(&from, strange);
+    // A window that was killed.
+    drop(UnixListener::bind(from.join("window.sock")).unwrap());
+    let before = ask(place, data, &["query", "retries"]).json();
+    let moved = ask(place, data, &["doctor", "--move-home"]).json();
+    assert_eq!(keys(&moved), ["from", "moved", "reconnect", "stayed", "to"]);
+    let paths = (json!(from.to_str().unwrap()), json!(to.to_str().unwrap()));
+    assert_eq!((&moved["from"], &moved["to"]), (&paths.0, &paths.1));
+    let names = |of: &Value| -> Vec<String> { serde_json::from_value(of.clone()).unwrap() };
+    for name in OURS.iter().chain(&["engram.db", "doorbell"]) {
+        assert!(
+            names(&moved["moved"]).iter().any(|it| it == name),
+            "{name}: {moved}"
+        );
+        assert!(
+            to.join(name).exists() && !from.join(name).exists(),
+            "{name}"
+        );
+    }
+    for name in strange {
+        assert_eq!(fs::read_to_string(from.join(name)).unwrap(), *name);
+        assert!(!to.join(name).exists(), "{name}");
+    }
+    assert_eq!(
+        from.exists(),
+        !strange.is_empty(),
+        "{:?}",
+        files(place.path("person").as_path())
+    );
+    assert_eq!(names(&moved["stayed"]).len(), strange.len(), "{moved}");
+    assert_eq!(ask(place, data, &["get", id]).json()["id"], id);
+    assert_eq!(ask(place, data, &["query", "retries"]).json(), before);
+    ask(place, data, &put("At the new place.")).json();
+    assert_eq!(ask(place, data, &["status"]).json()["home"], paths.1);
+    assert_eq!(ask(place, data, &["doctor"]).json()["ok"], true);
+    ask(place, data, &["doctor", "--move-home"]).refused("NOT_FOUND");
+    // Who names the former place still is told, and makes none there.
+    let named = [&["--home", from.to_str().unwrap()][..], &put("Where?")].concat();
+    ask(place, data, &named).refused("NOT_FOUND");
+    assert!(!from.join("engram.db").exists());
+}
+
+#[test]
+fn a_home_is_moved_with_all_that_is_ours() {
+    for strange in [&[][..], STRANGE] {
+        let (place, id) = used();
+        moves(&place, &id, strange, None);
+    }
+    // In words, and with a folder that is there already.
+    let (place, _) = used();
+    fs::create_dir_all(own(&place)).unwrap();
+    write(&former(&place), &["cloud.json"]);
+    let mut command = place.plain(env!("CARGO_BIN_EXE_engram"), &place.repo());
+    let said = ran(command.args(["doctor", "--move-home"]).output().unwrap());
+    assert_eq!(said.code, Some(0), "{said:?}");
+    for word in ["moved from", "engram.db", "left in", "cloud.json"] {
+        assert!(said.out.contains(word), "{word}: {said:?}");
+    }
+}
+
+#[test]
+fn a_home_is_moved_to_another_disk() {
+    with_mounts("homes::a_home_is_moved_to_another_disk", || {
+        for strange in [&[][..], STRANGE] {
+            let (place, id) = used();
+            let disk = place.path("disk");
+            fs::create_dir(&disk).unwrap();
+            let disk = disk.to_str().unwrap();
+            mount(&["-t", "tmpfs", "-o", "size=64m", "tmpfs", disk]);
+            moves(&place, &id, strange, Some(disk));
+        }
+        // It is too small: all is put back.
+        let (place, id) = used();
+        let disk = place.path("small");
+        fs::create_dir(&disk).unwrap();
+        let disk = disk.to_str().unwrap();
+        mount(&["-t", "tmpfs", "-o", "size=128k", "tmpfs", disk]);
+        write(&former(&place), OURS);
+        let names = |it: &Path| files(it).into_keys().collect::<Vec<_>>();
+        let before = names(&former(&place));
+        ask(&place, Some(disk), &["doctor", "--move-home"]).refused("STORE_FULL");
+        assert_eq!(names(&former(&place)), before);
+        assert_eq!(names(Path::new(disk)), Vec::<PathBuf>::new());
+        assert_eq!(
+            ask(&place, Some(disk), &["get", &id]).json()["id"],
+            id.as_str()
+        );
+    });
+}
+
+#[test]
+fn a_home_in_use_is_not_moved() {
+    let (place, id) = used();
+    let refused = |why: &str| {
+        let error = ask(&place, None, &["doctor", "--move-home"]).error();
+        assert_eq!(error["code"], "STORE_LOCKED", "{why}: {error}");
+        assert!(
+            error["message"].as_str().unwrap().contains(".engram"),
+            "{error}"
+        );
+        assert!(!own(&place).exists(), "{why}");
+    };
+    let lock = fs::File::open(former(&place).join("write.lock")).unwrap();
+    lock.lock().unwrap();
+    refused("a writer has its turn");
+    drop(lock);
+    let window = UnixListener::bind(former(&place).join("window.sock")).unwrap();
+    refused("a window is open");
+    drop(window);
+
+    // A process that has it open and does nothing.
+    let mut other = place.plain(env!("CARGO_BIN_EXE_engram"), &place.repo());
+    let mut other = other
+        .args(["put", "--jsonl", "-", "--json"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut answers = BufReader::new(other.stdout.take().unwrap()).lines();
+    let mut say = |claim: &str| {
+        let line = json!({ "claim": claim, "pointers": [POINTER] });
+        writeln!(other.stdin.as_mut().unwrap(), "{line}").unwrap();
+        let answer: Value = serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap();
+        assert!(answer["seq"].is_u64(), "{answer}");
+    };
+    say("Before.");
+    refused("another process has it open");
+    say("After.");
+    drop(other.stdin.take());
+    assert!(other.wait().unwrap().success());
+    ask(&place, None, &["doctor", "--move-home"]).json();
+    assert_eq!(ask(&place, None, &["status"]).json()["engrams"], 3);
+    assert_eq!(ask(&place, None, &["get", &id]).json()["id"], id.as_str());
+}
+
+#[test]
+fn what_is_at_the_new_place_is_not_written_over() {
+    for there in ["engram.db", "config.toml", "write.lock"] {
+        let (place, id) = used();
+        write(&former(&place), &["config.toml"]);
+        write(&own(&place), &[there]);
+        let before = (kept(&former(&place)), files(&own(&place)));
+        let error = ask(&place, None, &["doctor", "--move-home"]).error();
+        assert_eq!(error["code"], "STORE_READ_ONLY", "{error}");
+        assert!(
+            error["message"].as_str().unwrap().contains(there),
+            "{error}"
+        );
+        let after = (kept(&former(&place)), files(&own(&place)));
+        assert_eq!(before.1, after.1);
+        assert!(before.0.keys().eq(after.0.keys()));
+        assert_eq!(ask(&place, None, &["get", &id]).json()["id"], id.as_str());
+    }
+    // Nor is one moved that was chosen, or that another program uses too.
+    let (place, _) = used();
+    over(&place, &former(&place), &["doctor", "--move-home"]).refused("SCHEMA_INVALID");
+    let database = Connection::open(former(&place).join("engram.db")).unwrap();
+    database
+        .execute_batch("CREATE TABLE observations (a)")
+        .unwrap();
+    drop(database);
+    let error = ask(&place, None, &["doctor", "--move-home"]).error();
+    assert_eq!(error["code"], "STORE_CORRUPT");
+    assert!(
+        error["message"].as_str().unwrap().contains("observations"),
+        "{error}"
+    );
+    assert_eq!(ask(&place, None, &["status"]).json()["engrams"], 1);
+}
+
+#[test]
+fn agents_that_name_the_former_place_are_listed() {
+    let (place, _) = used();
+    let from = former(&place);
+    // The same place, spelled so that it has to be named; and one that follows by itself.
+    let other = from.join("../.engram");
+    over(&place, &other, &["connect", "codex", "--yes"]).json();
+    ask(&place, None, &["connect", "claude", "--yes"]).json();
+    let config = place.path("codex/config.toml");
+    let text = fs::read_to_string(&config).unwrap();
+    fs::write(&config, text.replace("/../.engram", "")).unwrap();
+    let moved = ask(&place, None, &["doctor", "--move-home"]).json();
+    let want = json!([{ "path": config.to_str().unwrap(), "command": "engram connect codex" }]);
+    assert_eq!(moved["reconnect"], want);
+    ask(&place, None, &["connect", "codex", "--yes"]).json();
+    assert!(!fs::read_to_string(&config).unwrap().contains("--home"));
+}
+
+#[test]
+fn doctor_says_which_engram_a_shell_starts() {
+    let place = Place::new();
+    let own = Path::new(env!("CARGO_BIN_EXE_engram"));
+    let program = |name: &str, mode: u32| {
+        let file = place.write(name, "#!/bin/sh\n");
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        file.parent().unwrap().to_owned()
+    };
+    let other = program("other/engram", 0o755);
+    let text = program("text/engram", 0o644);
+    fs::create_dir_all(place.path("link")).unwrap();
+    std::os::unix::fs::symlink(own, place.path("link/engram")).unwrap();
+    let (link, own) = (place.path("link"), own.parent().unwrap().to_owned());
+    for (path, ok, says) in [
+        (vec![&own], true, "this engram"),
+        (vec![&link, &other], true, "this engram"),
+        (vec![&text, &own], true, "this engram"),
+        (vec![&other, &own], false, "another engram"),
+        (vec![&text], true, "no engram"),
+        (vec![], true, "no engram"),
+    ] {
+        let mut command = place.command();
+        command.env("PATH", std::env::join_paths(&path).unwrap());
+        let doctor = ran(command.args(["doctor", "--json"]).output().unwrap());
+        let health: Value = serde_json::from_str(&doctor.out).unwrap();
+        let found = health["findings"].as_array().unwrap().last().unwrap();
+        assert_eq!(keys(found), ["found", "ok", "what"]);
+        assert_eq!(
+            (&found["what"], &found["ok"]),
+            (&json!("command"), &json!(ok))
+        );
+        assert!(
+            found["found"].as_str().unwrap().contains(says),
+            "{path:?}: {found}"
+        );
+        assert_eq!((doctor.code == Some(0), &health["ok"]), (ok, &json!(ok)));
+    }
+}

@@ -1,0 +1,324 @@
+//! Where data lives unless somebody says, and how it gets there from where it lived before.
+
+use std::{
+    fs::{self, File},
+    io::{self, BufRead, BufReader, ErrorKind},
+    path::{Path, PathBuf},
+};
+
+use engram_model::{Code, Refusal};
+use engram_store::{Store, StoreError, Vacant, is_home};
+use sha2::{Digest, Sha256};
+
+/// All that Engram writes into a home: files, and folders that hold nothing else. Whatever lies beside
+/// them is somebody else's.
+const OURS: &[&str] = &[
+    "config.toml",
+    "doorbell",
+    "opened.json",
+    "recent.json",
+    "window-place.json",
+    "window.toml",
+];
+/// The same in folders that others may use too, as beginnings and ends of their files' names.
+const OURS_IN: &[(&str, &str, &str)] = &[("connect", "", ".json"), ("logs", "window.", ".log")];
+/// Where it lies, the home is.
+const DATABASE: &str = "engram.db";
+/// Held until the database has gone.
+const QUEUE: &str = "write.lock";
+/// The door of a window, which cannot be carried.
+const DOOR: &str = "window.sock";
+
+/// What became of a move.
+#[derive(Debug, Clone)]
+pub struct Moved {
+    /// Where data lived.
+    pub from: PathBuf,
+    /// Where it lives now.
+    pub to: PathBuf,
+    /// What was moved.
+    pub moved: Vec<PathBuf>,
+    /// What is not ours, and stayed.
+    pub stayed: Vec<PathBuf>,
+}
+
+/// Where data lives unless somebody says: the platform's data folder, or `~/.engram` as long as a home
+/// of ours is there and none in the data folder. None for an account without a home folder.
+pub fn default_home() -> Option<PathBuf> {
+    let own = own_home()?;
+    let former = former_home().filter(|it| !is_home(&own) && is_home(it));
+    Some(former.unwrap_or(own))
+}
+
+/// The place in the platform's data folder.
+fn own_home() -> Option<PathBuf> {
+    dirs::data_local_dir().map(|it| it.join("engram"))
+}
+
+/// Where earlier builds put it, and where another program of this name keeps its own.
+fn former_home() -> Option<PathBuf> {
+    dirs::home_dir().map(|it| it.join(".engram"))
+}
+
+/// Looks at what opening a home would refuse, and touches nothing.
+///
+/// # Errors
+/// What [`Engine::open`](crate::Engine::open) would refuse; none where there is no home yet.
+pub fn look_at_home(home: &Path) -> Result<(), Refusal> {
+    Ok(Store::look(home)?)
+}
+
+/// Opens a home. At the former place none is made beside the one that was moved from there: agents may
+/// name it still, and a process may have chosen it just before.
+pub(crate) fn open(home: &Path, origin: ulid::Ulid) -> Result<Store, Refusal> {
+    if former_home().as_deref() != Some(home) {
+        return Ok(Store::open(home, origin)?);
+    }
+    if is_home(home) {
+        return Ok(Store::open_only(home, origin)?);
+    }
+    match own_home().filter(|it| is_home(it) && !home.join(DATABASE).exists()) {
+        None => Ok(Store::open(home, origin)?),
+        Some(own) => Err(Refusal::new(
+            Code::NotFound,
+            format!("there is no home in {} any more", home.display()),
+            format!(
+                "Leave out --home and ENGRAM_HOME: data lives in {}.",
+                own.display()
+            ),
+        )),
+    }
+}
+
+/// What is to be said of where this home is.
+pub(crate) fn remark(home: &Path) -> Option<String> {
+    let (own, former) = (own_home()?, former_home().filter(|it| is_home(it))?);
+    if home == former && !is_home(&own) {
+        let own = own.display();
+        return Some(format!("`engram doctor --move-home` moves it to {own}"));
+    }
+    let former = former.display();
+    (home == own).then(|| format!("another home lies in {former} and is not used"))
+}
+
+/// Moves a home of ours from `~/.engram` to the data folder; what is not ours stays.
+///
+/// # Errors
+/// No home of ours there, one that is in use, or something at the new place: nothing was moved then.
+pub fn move_home() -> Result<Moved, Refusal> {
+    let (Some(from), Some(to)) = (former_home(), own_home()) else {
+        return Err(Refusal::new(
+            Code::NotFound,
+            "this account has no home folder",
+            "There is nothing to move.",
+        ));
+    };
+    if !is_home(&from) {
+        return Err(Refusal::new(
+            Code::NotFound,
+            format!("there is no home of Engram in {}", from.display()),
+            format!("Nothing was moved; data lives in {}.", to.display()),
+        ));
+    }
+    let held = Vacant::take(&from)?;
+    close_door(&from)?;
+    let failed = |path: &Path, source| {
+        let path = path.to_owned();
+        Refusal::from(StoreError::Io { path, source })
+    };
+    let (moved, stayed) = contents(&from).map_err(|it| failed(&from, it))?;
+    refuse_taken(&from, &to, &moved)?;
+    if cfg!(windows) {
+        // There nothing that is open can be moved.
+        drop(held);
+    }
+    if !(stayed.is_empty() && move_whole(&from, &to)) {
+        carry(&from, &to, &moved).map_err(|it| failed(&to, it))?;
+        for (folder, ..) in OURS_IN {
+            let _ = fs::remove_dir(from.join(folder));
+        }
+        // What is not empty is not removed.
+        let _ = fs::remove_dir(&from);
+    }
+    Ok(Moved {
+        from,
+        to,
+        moved,
+        stayed,
+    })
+}
+
+/// A window that is open has its door open too; the door of one that is gone is nothing.
+fn close_door(home: &Path) -> Result<(), Refusal> {
+    let door = home.join(DOOR);
+    #[cfg(unix)]
+    if std::os::unix::net::UnixStream::connect(&door).is_ok() {
+        return Err(StoreError::InUse(home.to_owned()).into());
+    }
+    match fs::remove_file(&door) {
+        Err(source) if source.kind() != ErrorKind::NotFound => {
+            Err(StoreError::Io { path: door, source }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What of a home is ours, the database at last, and what lies beside it.
+fn contents(home: &Path) -> io::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+    let (mut ours, mut others) = (Vec::new(), Vec::new());
+    for name in names(home)? {
+        let text = name.to_string_lossy();
+        let shared = OURS_IN.iter().find(|(folder, ..)| text == *folder);
+        match shared {
+            Some((_, begin, end)) if home.join(&name).is_dir() => {
+                for file in names(&home.join(&name))? {
+                    let text = file.to_string_lossy();
+                    match text.starts_with(begin) && text.ends_with(end) {
+                        true => ours.push(name.join(&file)),
+                        false => others.push(name.join(&file)),
+                    }
+                }
+            }
+            _ if is_ours(&text) => ours.push(name),
+            _ if [DATABASE, QUEUE].contains(&&*text) => {}
+            _ => others.push(name),
+        }
+    }
+    ours.sort();
+    others.sort();
+    ours.extend([DATABASE.into(), QUEUE.into()]);
+    Ok((ours, others))
+}
+
+fn names(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder)?;
+    entries.map(|it| Ok(it?.file_name().into())).collect()
+}
+
+fn is_ours(name: &str) -> bool {
+    let index = name.strip_prefix("index-");
+    OURS.contains(&name)
+        || index.is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
+        || (name.starts_with("anchor-") && name.ends_with(".lock"))
+}
+
+/// A home at the new place, or a file of one, is not written over; nor is a link carried, which may
+/// mean something else from there.
+fn refuse_taken(from: &Path, to: &Path, ours: &[PathBuf]) -> Result<(), Refusal> {
+    let is_there = |it: &PathBuf| it.symlink_metadata().is_ok();
+    let folder = (is_there(&to.to_owned()) && !to.is_dir()).then(|| to.to_owned());
+    let taken = folder.or_else(|| ours.iter().map(|it| to.join(it)).find(is_there));
+    if let Some(taken) = taken {
+        return Err(Refusal::new(
+            Code::StoreReadOnly,
+            format!("{} is there already", taken.display()),
+            format!(
+                "Nothing was moved: look at both with --home, then take away what you do not need of {}.",
+                to.display()
+            ),
+        ));
+    }
+    let mut links = ours.iter().map(|it| from.join(it));
+    match links.find(|it| it.is_symlink()) {
+        None => Ok(()),
+        Some(link) => Err(Refusal::new(
+            Code::StoreReadOnly,
+            format!("{} is a link", link.display()),
+            "Nothing was moved: put there what it points to, then try again.",
+        )),
+    }
+}
+
+/// At once, where all of the folder is ours and the new place is on the same file system.
+fn move_whole(from: &Path, to: &Path) -> bool {
+    if from.is_symlink() {
+        return false;
+    }
+    // Only one that is empty is removed.
+    let _ = fs::remove_dir(to);
+    to.parent().is_some_and(|it| make(it).is_ok()) && fs::rename(from, to).is_ok()
+}
+
+/// One by one; until the database goes, the home is where it was. Where one fails, all are put back.
+fn carry(from: &Path, to: &Path, ours: &[PathBuf]) -> io::Result<()> {
+    make(to)?;
+    for (at, name) in ours.iter().enumerate() {
+        if let Err(error) = bring(&from.join(name), &to.join(name)) {
+            for name in ours.iter().take(at).rev() {
+                let _ = bring(&to.join(name), &from.join(name));
+            }
+            for (folder, ..) in OURS_IN {
+                let _ = fs::remove_dir(to.join(folder));
+            }
+            let _ = fs::remove_dir(to);
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Moves a file or a folder; to another file system as a copy that was read again.
+fn bring(from: &Path, to: &Path) -> io::Result<()> {
+    to.parent().map_or(Ok(()), make)?;
+    match fs::rename(from, to) {
+        Err(error) if error.kind() == ErrorKind::CrossesDevices => {}
+        renamed => return renamed,
+    }
+    // Under its own name only once all of it is there.
+    let mut part = to.as_os_str().to_owned();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    let copied = copy(from, &part).and_then(|()| fs::rename(&part, to));
+    if let Err(error) = copied {
+        let _ = remove(&part);
+        return Err(error);
+    }
+    remove(from)
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    if from.is_dir() {
+        make(to)?;
+        for name in names(from)? {
+            copy(&from.join(&name), &to.join(&name))?;
+        }
+        return Ok(());
+    }
+    fs::copy(from, to)?;
+    File::open(to)?.sync_all()?;
+    match digest(from)? == digest(to)? {
+        true => Ok(()),
+        false => Err(io::Error::other("its copy reads differently")),
+    }
+}
+
+fn digest(file: &Path) -> io::Result<[u8; 32]> {
+    let mut digest = Sha256::new();
+    let mut file = BufReader::with_capacity(1 << 20, File::open(file)?);
+    loop {
+        let piece = file.fill_buf()?;
+        let length = piece.len();
+        if length == 0 {
+            break;
+        }
+        digest.update(piece);
+        file.consume(length);
+    }
+    Ok(digest.finalize().into())
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match path.is_dir() {
+        true => fs::remove_dir_all(path),
+        false => fs::remove_file(path),
+    }
+}
+
+/// Memory is private: what is made is for its owner only.
+fn make(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}

@@ -1,0 +1,219 @@
+//! Whose a database is. It is looked at before anything is made or written, so that what is not ours
+//! keeps every byte and nothing appears beside it.
+
+use std::{collections::BTreeSet, fmt::Write as _, fs, io::ErrorKind, path::Path};
+
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
+
+use crate::{
+    Result, StoreError,
+    db::{APPLICATION_ID, MIGRATIONS, has_log},
+};
+
+/// SQLite takes what is shorter than its smallest page for nothing.
+const SMALLEST: u64 = 512;
+const NO_DATABASE: &str = "it is not an SQLite database";
+const ANOTHER: &str = "it is another program's";
+
+/// What stands at the place of a database that is not refused.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// Nothing yet, or what a process of ours has begun to make.
+    Nothing,
+    Ours,
+}
+
+/// Whether a folder holds a home of ours, whatever its version.
+pub fn is_home(folder: &Path) -> bool {
+    match look(&folder.join("engram.db")) {
+        Ok(found) => found == Found::Ours,
+        Err(error) => matches!(error, StoreError::Newer { .. }),
+    }
+}
+
+/// Looks at a database without a lock, a log or a file of its own.
+///
+/// Only SQLite may open it: closing a file of one's own drops the locks that other connections of this
+/// process hold on it.
+pub(crate) fn look(database: &Path) -> Result<Found> {
+    let foreign = |why| StoreError::foreign(database, why);
+    match fs::metadata(database) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) => return Err(StoreError::io(database, error)),
+        Ok(it) if it.is_dir() => return Err(foreign("it is a folder")),
+        Ok(it) if !it.is_file() => return Err(foreign("it is not a file")),
+        Ok(it) if it.len() == 0 => return Ok(Found::Nothing),
+        Ok(it) if it.len() < SMALLEST => return Err(foreign(NO_DATABASE)),
+        Ok(_) => {}
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(address(database, "immutable=1"), flags)?;
+    match stamp(&connection) {
+        // The lock of a home is made before its database; who made them may still be at it.
+        Ok(it) if it.is_blank && database.with_file_name("write.lock").exists() => {
+            look_into_log(database)
+        }
+        Ok(it) => it.judge(database),
+        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) => {
+            Err(foreign(NO_DATABASE))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// All of a young home lies in its log, where the process that made it runs or was killed.
+fn look_into_log(database: &Path) -> Result<Found> {
+    if !has_log(database) {
+        return Ok(Found::Nothing);
+    }
+    let connection = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    // The log stays as it is when this is closed.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    // One snapshot: another process may be making the home.
+    match stamp(&*connection.unchecked_transaction()?)? {
+        it if it.is_blank => Ok(Found::Nothing),
+        it => it.judge(database),
+    }
+}
+
+/// Looks again once it is open, when what is still in the log is seen too, before anything is written.
+/// The log stays as it is where this connection is closed before [`accept`].
+pub(crate) fn check(connection: &Connection, database: &Path) -> Result<()> {
+    if has_log(database) {
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    }
+    // One snapshot: another process may be making the home.
+    let snapshot = connection.unchecked_transaction()?;
+    let stamp = stamp(&snapshot)?;
+    if !stamp.is_blank {
+        stamp.judge(database)?;
+        refuse_half(&snapshot, database, stamp.version)?;
+    }
+    Ok(())
+}
+
+/// What was checked is used from now on.
+pub(crate) fn accept(connection: &Connection) -> Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
+    Ok(())
+}
+
+/// Tables of another program in a database of ours: earlier builds put theirs into any file.
+pub(crate) fn strange_tables(connection: &Connection) -> Result<Vec<String>> {
+    let ours = shape(&plan(MIGRATIONS.len())?)?;
+    let there = shape(connection)?;
+    let tables = there.difference(&ours);
+    let names = tables.filter_map(|it| it.strip_prefix("table "));
+    Ok(names.map(str::to_owned).collect())
+}
+
+/// The address of a database for SQLite, whatever its path is made of.
+pub(crate) fn address(database: &Path, how: &str) -> String {
+    let mut address = "file:".to_owned();
+    for byte in database.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+                address.push(char::from(*byte));
+            }
+            _ => {
+                let _ = write!(address, "%{byte:02x}");
+            }
+        }
+    }
+    format!("{address}?{how}")
+}
+
+/// What a database says of itself.
+struct Stamp {
+    application: i64,
+    version: i64,
+    /// Nobody has put anything into it.
+    is_blank: bool,
+}
+
+impl Stamp {
+    fn is_ours(&self) -> bool {
+        self.application == APPLICATION_ID
+    }
+
+    fn judge(&self, database: &Path) -> Result<Found> {
+        match self.is_ours() {
+            true => refuse_newer(database, self.version).map(|()| Found::Ours),
+            false => Err(StoreError::foreign(database, ANOTHER)),
+        }
+    }
+}
+
+fn stamp(connection: &Connection) -> rusqlite::Result<Stamp> {
+    let number = |name| connection.pragma_query_value(None, name, |row| row.get(0));
+    let application = number("application_id")?;
+    let version = number("user_version")?;
+    let is_marked = application != 0 || version != 0;
+    Ok(Stamp {
+        application,
+        version,
+        is_blank: !is_marked
+            && connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| {
+                row.get::<_, i64>(0)
+            })? == 0,
+    })
+}
+
+fn refuse_newer(database: &Path, found: i64) -> Result<()> {
+    let known = MIGRATIONS.len() as i64;
+    match found > known {
+        true => Err(StoreError::Newer {
+            path: database.to_owned(),
+            found,
+            known,
+        }),
+        false => Ok(()),
+    }
+}
+
+/// Each step is one transaction with its number: what differs was made by other hands.
+fn refuse_half(connection: &Connection, database: &Path, version: i64) -> Result<()> {
+    let taken = plan(version.max(0) as usize)?;
+    let due = shape(&taken)?;
+    let there = shape(connection)?;
+    let what = match due.difference(&there).last() {
+        Some(missing) => format!("no {missing}"),
+        None => {
+            for step in &MIGRATIONS[(version.max(0) as usize).min(MIGRATIONS.len())..] {
+                taken.execute_batch(step)?;
+            }
+            let last = shape(&taken)?;
+            match last.difference(&due).find(|it| there.contains(*it)) {
+                Some(early) => format!("{early} already"),
+                None => return Ok(()),
+            }
+        }
+    };
+    Err(StoreError::Half {
+        path: database.to_owned(),
+        version,
+        what,
+    })
+}
+
+/// An empty home after so many steps, in memory.
+fn plan(steps: usize) -> Result<Connection> {
+    let connection = Connection::open_in_memory()?;
+    for step in MIGRATIONS.iter().take(steps) {
+        connection.execute_batch(step)?;
+    }
+    Ok(connection)
+}
+
+/// The names of all that the steps make.
+fn shape(connection: &Connection) -> Result<BTreeSet<String>> {
+    let mut names = connection.prepare(
+        "SELECT type || ' ' || name FROM sqlite_schema WHERE name NOT LIKE 'sqlite^_%' ESCAPE '^'
+         UNION ALL
+         SELECT 'column ' || it.name || '.' || part.name
+         FROM sqlite_schema AS it, pragma_table_info(it.name) AS part
+         WHERE it.type = 'table' AND it.name NOT LIKE 'sqlite^_%' ESCAPE '^'",
+    )?;
+    let names = names.query_map([], |row| row.get(0))?;
+    Ok(names.collect::<rusqlite::Result<_>>()?)
+}
