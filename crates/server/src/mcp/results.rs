@@ -5,6 +5,7 @@ use engram_model::{
     Budget, CheckedPointer, Dereferenced, Engram, EngramId, Evidence, FactType, Finding, Kind,
     LineageId, Meter, PutReply, QueryReply, Refusal, StatusReply, Verdict,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 const QUERY_TOKENS: usize = 3_900;
 
 /// `engram_commit`
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Committed {
     id: EngramId,
     lineage_id: LineageId,
@@ -38,7 +39,7 @@ impl From<PutReply> for Committed {
 }
 
 /// `engram_query`
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Found {
     verdict: Verdict,
     relaxed: bool,
@@ -85,7 +86,7 @@ fn within(tokens: usize, items: &[impl Serialize]) -> usize {
 }
 
 /// An engram as an answer shows it.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Brief {
     id: EngramId,
     claim: String,
@@ -132,7 +133,7 @@ impl From<Engram> for Brief {
 }
 
 /// `engram_deref`
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Excerpt {
     pointer: String,
     excerpt: String,
@@ -160,7 +161,7 @@ impl From<Dereferenced> for Excerpt {
 }
 
 /// `engram_status`
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Standing {
     status: String,
     next_prompt: String,
@@ -192,7 +193,7 @@ impl From<StatusReply> for Standing {
 }
 
 /// What an agent may still fetch in this turn.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Left {
     repo_spans: u32,
     artifact_sections: u32,

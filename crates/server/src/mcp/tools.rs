@@ -1,4 +1,4 @@
-//! The tools: their definitions, and each call as one or two requests to the engine.
+//! Each call of a tool as one or two requests to the engine.
 
 use engram_model::{
     Caller, Code, Draft, MemoryOp, Note, NoteReply, OWN_EVENT, PointerInput, PutReply, Refusal,
@@ -14,11 +14,6 @@ use super::{
     arguments::{self, Ask, Commit, Read, Status},
     results::{Committed, Excerpt, Found, Standing},
 };
-
-/// What `tools/list` returns, in its order.
-pub(super) fn definitions() -> Result<Vec<Tool>, Refusal> {
-    serde_json::from_str(include_str!("tools.json")).map_err(|error| defect(error.to_string()))
-}
 
 fn defect(what: impl Into<String>) -> Refusal {
     Refusal::new(Code::Internal, what, "Please report this as a defect.")
