@@ -1,9 +1,6 @@
 //! Which `engram` a shell would start, and whether it is this one.
 
-use std::{
-    env,
-    path::PathBuf,
-};
+use std::{env, path::PathBuf};
 
 use engram_engine::Diagnosis;
 use engram_model::{Code, Refusal};

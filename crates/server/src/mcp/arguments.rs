@@ -1,4 +1,6 @@
 //! What the tools take. Everything is parsed here; what does not fit is refused by name.
+//!
+//! The types are what a model is shown (`schema.rs`): a comment on a field is its description.
 
 use engram_model::{
     Code, Deref, Draft, Durability, FactType, Kind, MemoryOp, Pointer, PointerInput, Query,
@@ -6,51 +8,65 @@ use engram_model::{
 };
 use jiff::Timestamp;
 use rmcp::model::{JsonObject, Tool};
+use schemars::JsonSchema;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::shorten;
 
 /// `engram_status`
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Status {}
 
 /// `engram_query`
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Ask {
     topic: String,
+    /// Topic path
     scope: Option<String>,
     limit: Option<usize>,
+    /// ISO 8601
     as_of: Option<String>,
+    // The words of these two stand in the same list, with engram_commit.
+    #[schemars(with = "Option<String>")]
     fact_type: Option<FactType>,
+    #[schemars(with = "Option<String>")]
     kind: Option<Kind>,
     include_ephemeral: Option<bool>,
 }
 
 /// `engram_deref`
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Read {
+    /// repo:src/a.rs#L10-L42@HEAD
+    #[schemars(with = "String")]
     pointer: PointerInput,
     max_tokens: Option<u32>,
     budget_token: Option<String>,
 }
 
 /// `engram_commit`
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Commit {
     content: String,
+    /// Topic path: payments/webhooks
     scope: String,
+    /// 1 read in code, 0.7 observed, 0.3 inferred
     confidence: f64,
     kind: Option<Kind>,
     fact_type: Option<FactType>,
     provenance: Option<String>,
+    // A string is what a model should write; the object of the v0.1 schema is taken too.
+    /// repo:src/a.rs#L10-L42@HEAD (@worktree: uncommitted), test:PATH::NAME@HEAD
+    #[schemars(with = "Option<Vec<String>>")]
     pointers: Option<Vec<PointerInput>>,
     ttl_days: Option<u32>,
     operation: Option<MemoryOp>,
+    /// To update or delete
     corrects_lineage: Option<String>,
     durability: Option<Durability>,
     agent_id: Option<String>,

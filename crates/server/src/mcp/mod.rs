@@ -2,9 +2,11 @@
 //! (`initialize`, and stateless requests that carry their version in `_meta`).
 
 mod arguments;
+mod definitions;
 mod lines;
 mod resources;
 mod results;
+mod schema;
 mod tools;
 
 use std::sync::Arc;
@@ -24,15 +26,21 @@ use tokio::{
 /// The same for all agents and as long as this process lives.
 const LIST_TTL_MS: u64 = 3_600_000;
 
+/// What all tools share, and when to call which.
 const INSTRUCTIONS: &str = "\
 Engram is the memory that all agents of this repository share. \
+Call engram_status once at the start and follow its next_prompt. \
 Before you work on an area, call engram_query with a specific question: others may know it already. \
 After each discovery worth keeping (a constraint, a side effect, a decision, a failed approach), call engram_commit: \
-one short claim plus pointers to its evidence, never pasted code. \
-A pointer is an address with a pin, such as repo:src/auth.rs#L10-L42@HEAD, or @worktree for uncommitted work. \
-engram_deref reads what a pointer addresses and spends a small budget of your turn: read only what you need, with narrow line spans. \
-An error carries code, message and hint: do what the hint says, then call again. \
-Call engram_status once at the start and follow its next_prompt.";
+one short claim plus pointers to its evidence, never pasted code. Without evidence that resolves, a claim stays verified: false. \
+engram_deref reads what a pointer addresses and spends a small budget of your turn (budget: what is left): read only what you need, with narrow line spans.\n\
+A pointer is an address with a pin: repo:src/auth.rs#L10-L42@HEAD, test:PATH::NAME@HEAD, diff:BASE..HEAD#PATH, artifact:docs/a.md#sec=Heading@HEAD, sam:KIND:SLUG@DATE. \
+Any git revision is a pin; @worktree pins uncommitted lines. Answers carry full pins: pass them on as they are.\n\
+In engram_commit, operation update replaces and delete retires the claim whose id or lineage_id is corrects_lineage; durability ephemeral is for a day; provenance is evidence in words.\n\
+In answers of engram_query, evidence needs_reverification or evidence_gone means that the source changed, and now says where it went; relaxed that not all words were found; omitted that so many more did not fit.\n\
+A refusal is {error: {code, message, hint}}: do what the hint says, then call again. \
+CLAIM_TOO_LONG: say it shorter, or as two. POINTER_UNPINNED: add @HEAD. POINTER_INVALID: mend it as shown above. POINTER_NOT_FOUND: check path, lines and pin. \
+SECRET_DETECTED: leave the secret out. RATE_LIMITED: wait. DEREF_DENIED: the budget is spent, go on with what you have. SCHEMA_INVALID: look at the arguments again. NOT_FOUND: take ids from answers.";
 
 /// Serves MCP on standard input and output until the input ends.
 pub async fn mcp_stdio(engine: Arc<Engine>) -> Result<(), Refusal> {
@@ -47,9 +55,9 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let server = Server {
+        tools: definitions::all(engine.limits()).into(),
         engine,
         agent: Arc::default(),
-        tools: tools::definitions()?.into(),
     };
     if let Err(refusal) = server.engine.follow() {
         tracing::warn!(%refusal, "the index will not follow in this process");

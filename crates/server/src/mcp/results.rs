@@ -5,6 +5,7 @@ use engram_model::{
     Budget, CheckedPointer, Dereferenced, Engram, EngramId, Evidence, FactType, Finding, Kind,
     LineageId, Meter, Noticed, PutReply, QueryReply, Refusal, StatusReply, Verdict,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 const QUERY_TOKENS: usize = 3_900;
 
 /// `engram_commit`
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Committed {
     id: EngramId,
     lineage_id: LineageId,
@@ -38,17 +39,14 @@ impl From<PutReply> for Committed {
 }
 
 /// `engram_query`
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Found {
     verdict: Verdict,
     relaxed: bool,
     engrams: Vec<Brief>,
-    /// How many more matched and did not fit.
+    /// How many more matched and did not fit, or were not looked at, where there is no index.
     #[serde(skip_serializing_if = "Option::is_none")]
-    omitted: Option<usize>,
-    /// How many older claims nobody looked at, since there is no index to be had.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    unread: Option<u64>,
+    omitted: Option<u64>,
 }
 
 impl From<QueryReply> for Found {
@@ -59,8 +57,8 @@ impl From<QueryReply> for Found {
         Self {
             verdict: reply.verdict,
             relaxed: reply.relaxed,
-            unread: reply.unread,
-            omitted: Some(matched - engrams.len()).filter(|count| *count > 0),
+            omitted: Some((matched - engrams.len()) as u64 + reply.unread.unwrap_or(0))
+                .filter(|count| *count > 0),
             engrams,
         }
     }
@@ -89,7 +87,7 @@ fn within(tokens: usize, items: &[impl Serialize]) -> usize {
 }
 
 /// An engram as an answer shows it.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Brief {
     id: EngramId,
     claim: String,
@@ -136,7 +134,7 @@ impl From<Engram> for Brief {
 }
 
 /// `engram_deref`
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Excerpt {
     pointer: String,
     excerpt: String,
@@ -164,7 +162,7 @@ impl From<Dereferenced> for Excerpt {
 }
 
 /// `engram_status`
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Standing {
     status: String,
     next_prompt: String,
@@ -196,7 +194,7 @@ impl From<StatusReply> for Standing {
 }
 
 /// What an agent may still fetch in this turn.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Left {
     repo_spans: u32,
     artifact_sections: u32,

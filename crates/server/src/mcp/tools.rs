@@ -1,4 +1,4 @@
-//! The tools: their definitions, and each call as one request to the engine.
+//! Each call of a tool as one request to the engine.
 
 use engram_model::{Caller, Code, Refusal, ask};
 use rmcp::model::{JsonObject, Tool};
@@ -10,11 +10,6 @@ use super::{
     arguments::{self, Ask, Commit, Read, Status},
     results::{Committed, Excerpt, Found, Standing},
 };
-
-/// What `tools/list` returns, in its order.
-pub(super) fn definitions() -> Result<Vec<Tool>, Refusal> {
-    serde_json::from_str(include_str!("tools.json")).map_err(|error| defect(error.to_string()))
-}
 
 fn defect(what: impl Into<String>) -> Refusal {
     Refusal::new(Code::Internal, what, "Please report this as a defect.")

@@ -36,8 +36,14 @@ pub(crate) struct Ground {
 
 impl Ground {
     pub(crate) fn new() -> Self {
+        Self::with("")
+    }
+
+    /// With this in the home's `config.toml`.
+    pub(crate) fn with(config: &str) -> Self {
         let folder = Folder::temporary();
         let files = [("src/ledger.rs", LEDGER.as_bytes())];
+        engram_kit::write(&folder.path("home/config.toml"), config);
         let engine = Engine::open(Options {
             home: folder.path("home"),
             repo: None,
@@ -47,6 +53,11 @@ impl Ground {
             engine: Arc::new(engine.unwrap()),
             folder: Arc::new(folder),
         }
+    }
+
+    /// Changes the ledger without committing it.
+    pub(crate) fn edit(&self, text: &str) {
+        engram_kit::write(&self.folder.path("repo/src/ledger.rs"), text);
     }
 }
 
@@ -206,6 +217,18 @@ impl Client {
         if let Err(error) = all.validate(seen, one) {
             panic!("{tool}: {seen} breaks its schema: {error}");
         }
+        match result["isError"].as_bool().unwrap() {
+            true => {
+                let error = seen["error"].as_object().unwrap();
+                let names: Vec<&String> = error.keys().collect();
+                assert_eq!(names, ["code", "hint", "message"], "{tool}: {seen}");
+                assert!(error.values().all(Value::is_string), "{tool}: {seen}");
+            }
+            false => {
+                let untold = untold(&schema, seen);
+                assert!(untold.is_empty(), "{tool} does not tell of {untold:?}");
+            }
+        }
         let modern = self.era == Era::Modern;
         assert_eq!(result["resultType"] == "complete", modern, "{result}");
     }
@@ -230,4 +253,35 @@ impl Client {
         }
         (rest, self.server.await.unwrap())
     }
+}
+
+/// The names in a reply that its schema does not tell of.
+fn untold(schema: &Value, value: &Value) -> Vec<String> {
+    match value {
+        Value::Object(fields) => fields
+            .iter()
+            .flat_map(|(name, value)| match told(schema, name) {
+                Some(schema) => untold(schema, value),
+                None => vec![name.clone()],
+            })
+            .collect(),
+        Value::Array(items) => items
+            .iter()
+            .flat_map(|item| untold(&schema["items"], item))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// What a schema says of one name.
+fn told<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
+    let grouped = || {
+        let patterns = schema["patternProperties"].as_object()?;
+        let of_name = |it: &(&String, &Value)| {
+            let names = it.0.trim_start_matches("^(").trim_end_matches(")$");
+            names.split('|').any(|it| it == name)
+        };
+        patterns.iter().find(of_name).map(|it| it.1)
+    };
+    schema["properties"].get(name).or_else(grouped)
 }

@@ -6,4 +6,5 @@ mod client;
 mod refusals;
 mod resources;
 mod surface;
+mod told;
 mod wire;

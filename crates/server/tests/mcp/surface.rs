@@ -5,18 +5,17 @@ use serde_json::{Value, json};
 
 use crate::client::{Client, ERAS, Era, Ground, compiled};
 
-/// A model pays for this in every session.
-const MOST_BYTES: usize = 8 * 1024;
+/// A model pays for this in every session. Seven tools have 7,100, eight 8 KB.
+const MOST_BYTES: usize = 4_600;
 
 #[tokio::test]
-async fn the_tools_are_these() {
+async fn both_eras_list_the_same() {
     let mut listed = Vec::new();
     for era in ERAS {
         let mut client = Client::open(&Ground::new(), era).await;
         listed.push(client.tools().await);
     }
-    assert_eq!(listed[0], listed[1], "both eras list the same");
-    insta::assert_json_snapshot!("tools", listed[0]);
+    assert_eq!(listed[0], listed[1]);
 }
 
 #[tokio::test]
@@ -55,7 +54,7 @@ async fn each_tool_is_fully_declared() {
         for schema in [&tool["inputSchema"], &tool["outputSchema"]] {
             assert_eq!(schema["type"], "object", "{name}");
             let _valid = compiled(schema);
-            for wasteful in ["$schema", "format", "title"] {
+            for wasteful in WASTEFUL {
                 assert!(
                     !names(schema).contains(&wasteful.to_owned()),
                     "{name}: {wasteful}"
@@ -63,14 +62,28 @@ async fn each_tool_is_fully_declared() {
             }
         }
         assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{name}");
-        let described = tool["description"].as_str().unwrap();
-        assert!(
-            described.contains("Returns {"),
-            "{name} says what comes back"
-        );
+        each_is_typed(&tool["outputSchema"]);
         let always = tool["_meta"]["anthropic/alwaysLoad"] == true;
         assert_eq!(always, name != "engram_status", "{name}");
     }
+}
+
+/// What is generated and tells a reader nothing.
+const WASTEFUL: [&str; 7] = [
+    "$schema", "$defs", "$ref", "anyOf", "oneOf", "format", "title",
+];
+
+/// No schema in this one leaves open what may stand there, or which names an object has.
+fn each_is_typed(schema: &Value) {
+    let inside = ["properties", "patternProperties"].map(|it| schema[it].as_object());
+    let mut inside = inside.into_iter().flatten().flatten().peekable();
+    match schema["type"].as_str() {
+        Some("object") => assert!(inside.peek().is_some(), "a bare object: {schema}"),
+        Some("array") => each_is_typed(&schema["items"]),
+        Some(_) => {}
+        None => panic!("no type: {schema}"),
+    }
+    inside.for_each(|(_, schema)| each_is_typed(schema));
 }
 
 /// Every key of every object in a value.
@@ -101,8 +114,9 @@ async fn schemas_and_types_know_the_same_words() {
     for tool in client.tools().await {
         let properties = tool["inputSchema"]["properties"].clone();
         for (name, all) in &words {
-            if let Some(property) = properties.get(name) {
-                assert_eq!(&property["enum"], all, "{}: {name}", tool["name"]);
+            match properties.get(name).and_then(|it| it.get("enum")) {
+                Some(told) => assert_eq!(told, all, "{}: {name}", tool["name"]),
+                None => assert_ne!(tool["name"], "engram_commit", "{name}"),
             }
         }
         let error = client
@@ -134,16 +148,7 @@ async fn both_ways_to_begin_introduce_the_server() {
     assert_eq!(found["capabilities"], session["capabilities"]);
 
     let instructions = session["instructions"].as_str().unwrap();
-    assert!(instructions.len() < 1_500, "{}", instructions.len());
-    for word in [
-        "engram_query",
-        "engram_commit",
-        "engram_deref",
-        "engram_status",
-        "budget",
-    ] {
-        assert!(instructions.contains(word), "{word}");
-    }
+    assert!(instructions.len() < 2_000, "{}", instructions.len());
 }
 
 #[tokio::test]

@@ -1,0 +1,107 @@
+//! What a client is told of each tool. The words are for a model, which pays for them in every
+//! session: when to call, with what, and what in an answer does not explain itself. What all tools
+//! share is in [`super::INSTRUCTIONS`]; not every client shows those, so a call must be possible
+//! from the words here.
+
+use engram_model::Limits;
+use rmcp::model::{MetaObject, Tool, ToolAnnotations};
+use schemars::JsonSchema;
+use serde_json::json;
+
+use super::{
+    arguments::{Ask, Commit, Read, Status},
+    results::{Committed, Excerpt, Found, Standing},
+    schema,
+};
+
+/// What `tools/list` returns, in its order: an entry for each tool, with the type that it takes and
+/// the type that it returns.
+pub(super) fn all(limits: &Limits) -> Vec<Tool> {
+    let Limits {
+        claim_chars,
+        query_limit,
+        query_max,
+        ..
+    } = limits;
+    vec![
+        tool::<Status, Standing>(Told {
+            name: "engram_status",
+            title: "Status",
+            description: "Call once at the start; do what next_prompt says, or tell the user."
+                .to_owned(),
+            reads_only: true,
+            idempotent: true,
+            loaded: false,
+        }),
+        tool::<Ask, Found>(Told {
+            name: "engram_query",
+            title: "Ask",
+            description: format!(
+                "What agents here know. Call BEFORE you start on an area: one specific question, at most 3 per task. \
+BAD: \"auth\". GOOD: \"how does auth refresh JWTs?\"\n\
+limit: {query_limit}, at most {query_max}. \
+verdict none: find out, then commit it. Check first: verified false, has_open_conflict, evidence not holds. omitted: narrow scope."
+            ),
+            reads_only: true,
+            idempotent: true,
+            loaded: true,
+        }),
+        tool::<Commit, Committed>(Told {
+            name: "engram_commit",
+            title: "Share",
+            description: format!(
+                "Share one verified finding: constraint, side effect, decision, failed approach, number. \
+At most {claim_chars} characters, 5 per task. Point at evidence, never paste it. \
+BAD: \"auth is broken\". GOOD: \"auth allows 1000 req/s per IP (AUTH_RATE_LIMIT)\"\n\
+duplicate: known, go on. On error follow its hint."
+            ),
+            reads_only: false,
+            idempotent: false,
+            loaded: true,
+        }),
+        tool::<Read, Excerpt>(Told {
+            name: "engram_deref",
+            title: "Read",
+            description: "The text at a pointer. Spends your turn's small budget: only when the claim is not enough, few lines. \
+truncated: ask for less. DEREF_DENIED: go on without, or pass a granted budget_token."
+                .to_owned(),
+            reads_only: true,
+            idempotent: false,
+            loaded: true,
+        }),
+    ]
+}
+
+/// A tool apart from its types.
+struct Told {
+    name: &'static str,
+    title: &'static str,
+    description: String,
+    reads_only: bool,
+    /// The same call again changes nothing more.
+    idempotent: bool,
+    /// In a model's context from the start, where the client would else let it search for tools.
+    loaded: bool,
+}
+
+/// No tool destroys (a window closes, and what was is kept) or leaves this machine.
+fn tool<Takes: JsonSchema, Returns: JsonSchema>(told: Told) -> Tool {
+    let annotations = ToolAnnotations::new()
+        .read_only(told.reads_only)
+        .destructive(false)
+        .idempotent(told.idempotent)
+        .open_world(false);
+    let tool = Tool::new(told.name, told.description, schema::taken::<Takes>())
+        .with_title(told.title)
+        .with_raw_output_schema(schema::returned::<Returns>().into())
+        .with_annotations(annotations);
+    match told.loaded {
+        true => {
+            let mut meta = MetaObject::new();
+            meta.0
+                .insert("anthropic/alwaysLoad".to_owned(), json!(true));
+            tool.with_meta(meta)
+        }
+        false => tool,
+    }
+}

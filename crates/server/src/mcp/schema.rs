@@ -1,0 +1,167 @@
+//! JSON Schemas of what the tools take and return: generated from the types, then said in few
+//! bytes, since a model pays for `tools/list` in every session.
+
+use rmcp::model::JsonObject;
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde_json::{Value, json};
+
+/// What a tool takes, as a model is shown it: closed, with the words of each enum, and the
+/// documentation of each field as its description.
+pub(super) fn taken<T: JsonSchema>() -> JsonObject {
+    Shape::of::<T>(Side::Taken)
+}
+
+/// What a tool returns. No client shows this to a model; they validate with it. So words are
+/// strings, and fields of one type are told at once, as `"^(id|claim)$": {"type": "string"}`.
+/// Nothing is closed or required: a refusal has only its `error`.
+pub(super) fn returned<T: JsonSchema>() -> JsonObject {
+    Shape::of::<T>(Side::Returned)
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    Taken,
+    Returned,
+}
+
+/// Keeps of a generated schema what a reader needs. References are followed where they stand, so
+/// no type may contain itself.
+struct Shape {
+    defs: Value,
+    side: Side,
+}
+
+impl Shape {
+    fn of<T: JsonSchema>(side: Side) -> JsonObject {
+        let settings = SchemaSettings::draft2020_12();
+        let settings = match side {
+            Side::Taken => settings.for_deserialize(),
+            Side::Returned => settings.for_serialize(),
+        };
+        let root = settings.into_generator().into_root_schema_for::<T>();
+        let root = root.to_value();
+        let defs = root.get("$defs").cloned().unwrap_or_default();
+        Self { defs, side }.node(&root, false)
+    }
+
+    /// `always`: the value is there in any case, so that null is said where it may be null.
+    fn node(&self, schema: &Value, always: bool) -> JsonObject {
+        let (schema, or_null) = self.essence(schema);
+        let mut node = JsonObject::new();
+        let kind = kind(schema);
+        if let Some(kind) = kind {
+            let kind = match always && or_null {
+                true => json!([kind, "null"]),
+                false => json!(kind),
+            };
+            node.insert("type".to_owned(), kind);
+        }
+        match (kind, self.side) {
+            (Some("array"), _) => {
+                let items = self.node(&schema["items"], true);
+                node.insert("items".to_owned(), items.into());
+            }
+            (Some("object"), Side::Taken) => self.closed(schema, &mut node),
+            (Some("object"), Side::Returned) => self.grouped(schema, &mut node),
+            (_, Side::Taken) => {
+                if let Some(words) = words(schema) {
+                    node.insert("enum".to_owned(), words);
+                }
+            }
+            (_, Side::Returned) => {}
+        }
+        node
+    }
+
+    /// What stands behind references and `anyOf: [X, null]`, and whether null may stand there too.
+    fn essence<'a>(&'a self, mut schema: &'a Value) -> (&'a Value, bool) {
+        let mut or_null = false;
+        loop {
+            let named = schema["$ref"].as_str();
+            let behind = named.and_then(|it| self.defs.get(it.strip_prefix("#/$defs/")?));
+            let either = schema["anyOf"].as_array().map(Vec::as_slice);
+            schema = match (behind, either) {
+                (Some(behind), _) => behind,
+                (None, Some([one, null])) if null["type"] == "null" => {
+                    or_null = true;
+                    one
+                }
+                _ => break,
+            };
+        }
+        let types = schema["type"].as_array();
+        or_null |= types.is_some_and(|all| all.iter().any(|it| it == "null"));
+        (schema, or_null)
+    }
+
+    fn closed(&self, schema: &Value, node: &mut JsonObject) {
+        let fields = fields(schema).map(|(name, field)| {
+            let mut told = self.node(field, false);
+            if let Some(words) = field.get("description") {
+                told.insert("description".to_owned(), words.clone());
+            }
+            (name.clone(), Value::from(told))
+        });
+        node.insert(
+            "properties".to_owned(),
+            fields.collect::<JsonObject>().into(),
+        );
+        if let Some(required) = schema.get("required") {
+            node.insert("required".to_owned(), required.clone());
+        }
+        node.insert("additionalProperties".to_owned(), json!(false));
+    }
+
+    fn grouped(&self, schema: &Value, node: &mut JsonObject) {
+        let always = |name: &str| {
+            let required = schema["required"].as_array();
+            required.is_some_and(|all| all.iter().any(|it| it == name))
+        };
+        let mut types: Vec<(JsonObject, Vec<&str>)> = Vec::new();
+        for (name, field) in fields(schema) {
+            let told = self.node(field, always(name));
+            match types.iter_mut().find(|it| it.0 == told) {
+                Some((_, names)) => names.push(name),
+                None => types.push((told, vec![name])),
+            }
+        }
+        for (told, names) in types {
+            let (keyword, name) = match names.as_slice() {
+                [one] => ("properties", (*one).to_owned()),
+                // Names of fields are no special characters of a pattern.
+                all => ("patternProperties", format!("^({})$", all.join("|"))),
+            };
+            let of_keyword = node.entry(keyword).or_insert_with(|| json!({}));
+            if let Some(all) = of_keyword.as_object_mut() {
+                all.insert(name, told.into());
+            }
+        }
+    }
+}
+
+fn fields(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    schema["properties"].as_object().into_iter().flatten()
+}
+
+/// The type, null apart; none where anything may stand.
+fn kind(schema: &Value) -> Option<&str> {
+    match &schema["type"] {
+        Value::String(one) => Some(one),
+        Value::Array(all) => all
+            .iter()
+            .filter_map(Value::as_str)
+            .find(|it| *it != "null"),
+        _ => words(schema).map(|_| "string"),
+    }
+}
+
+/// The words of an enum: `enum: [a, b]`, or `oneOf: [{const: a}, {const: b}]` where each has its
+/// documentation.
+fn words(schema: &Value) -> Option<Value> {
+    let documented = || {
+        let all = schema["oneOf"].as_array()?;
+        let each = all.iter().map(|it| it.get("const").cloned());
+        each.collect::<Option<Vec<Value>>>().map(Value::from)
+    };
+    schema.get("enum").cloned().or_else(documented)
+}
