@@ -108,6 +108,7 @@ mod tests {
         let webp = b"RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\x7f\x02\0\xdf\x01\0";
         let lossless = b"RIFF\0\0\0\0WEBPVP8L\0\0\0\0\x2f\x7f\xc2\x77\0";
         let lossy = b"RIFF\0\0\0\0WEBPVP8 \0\0\0\0\0\0\0\x9d\x01\x2a\x80\x02\xe0\x01";
+        let elf = [&b"\x7fELF\x02\x01\x01\0"[..], &[0; 56]].concat();
         let tar = [&[0; 257][..], b"ustar"].concat();
         let size = Some((640, 480));
         type Case<'a> = (&'a str, &'a [u8], &'a str, Option<(u32, u32)>);
@@ -121,7 +122,7 @@ mod tests {
             ("a.webp", webp, "Picture WebP", size),
             ("a.webp", lossless, "Picture WebP", size),
             ("a.webp", lossy, "Picture WebP", size),
-            ("a", b"\x7fELF\x02\x01\x01\0", "Binary ELF", None),
+            ("a", &elf, "Binary ELF", None),
             ("a.zip", b"PK\x03\x04\x14\0", "Binary ZIP", None),
             ("a.tar", &tar, "Binary tar", None),
             ("a.7z", b"7z\xbc\xaf\x27\x1c\0", "Binary 7Z", None),
