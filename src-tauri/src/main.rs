@@ -61,6 +61,8 @@ fn main() -> ExitCode {
     unsafe {
         graphics::prepare(cli.safe_graphics);
     }
+    // Before anything that has something to say.
+    let _log = log::start(&home);
     let asked = Asked {
         link: cli.link,
         repo: cli
@@ -74,7 +76,6 @@ fn main() -> ExitCode {
         Start::First(door) => door,
     };
     let from = std::env::current_dir().unwrap_or_else(|_| home.clone());
-    let _log = log::start(&home);
     let shell = Shell::new(Options {
         home,
         repo: cli.repo,

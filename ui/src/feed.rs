@@ -327,6 +327,7 @@ mod tests {
         Entry {
             seq,
             at: "2026-11-20T11:00:00Z".parse().unwrap(),
+            agent: None,
             by: String::new(),
             change,
         }

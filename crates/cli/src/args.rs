@@ -95,8 +95,14 @@ Pointers:
         /// Build the index anew from the journal
         #[arg(long)]
         reindex: bool,
+        /// Replay the journal and compare each table with what it makes
+        #[arg(long, conflicts_with = "rebuild")]
+        replay: bool,
+        /// Fill the tables anew from the journal
+        #[arg(long)]
+        rebuild: bool,
         /// Move a home of ours from ~/.engram to your data folder; what is not ours stays
-        #[arg(long, conflicts_with = "reindex")]
+        #[arg(long, conflicts_with_all = ["reindex", "replay", "rebuild"])]
         move_home: bool,
     },
     /// Let a coding agent use this memory: shows the change, asks, writes it

@@ -2,14 +2,18 @@
 
 use std::{fmt::Write as _, path::PathBuf, process::ExitCode};
 
-use engram_engine::{Engine, Moved};
+use engram_engine::{Engine, Moved, Treatment};
 use engram_model::{Code, Refusal};
 use serde_json::{Value, json};
 
 use crate::{args::Cli, command, connect, print};
 
-pub(crate) fn doctor(engine: &Engine, reindex: bool, as_json: bool) -> Result<ExitCode, Refusal> {
-    let mut health = engine.doctor(reindex)?;
+pub(crate) fn doctor(
+    engine: &Engine,
+    treatment: Treatment,
+    as_json: bool,
+) -> Result<ExitCode, Refusal> {
+    let mut health = engine.doctor(treatment)?;
     let command = command::look()?;
     health.ok &= command.ok;
     health.findings.push(command);

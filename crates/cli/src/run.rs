@@ -8,7 +8,7 @@ use std::{
 };
 
 use clap::CommandFactory;
-use engram_engine::{Engine, Options};
+use engram_engine::{Engine, Options, Treatment};
 use engram_model::{
     AgentId, Caller, Check, Code, Draft, EngramId, Evidence, Feed, Note, PointerInput, Query,
     Refusal, Reply, Request, ask, parse_time,
@@ -51,7 +51,19 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
         Verb::Doctor {
             move_home: true, ..
         } => doctor::move_home(&cli),
-        Verb::Doctor { reindex, .. } => doctor::doctor(&open(&cli)?, reindex, json),
+        Verb::Doctor {
+            reindex,
+            replay,
+            rebuild,
+            ..
+        } => {
+            let treatment = Treatment {
+                reindex,
+                replay,
+                rebuild,
+            };
+            doctor::doctor(&open(&cli)?, treatment, json)
+        }
         Verb::Put(ref ask) if ask.jsonl.is_some() => {
             let engine = open(&cli)?;
             let file = ask.jsonl.as_deref().unwrap_or("-");

@@ -68,6 +68,15 @@ fn root(world: &World, handle: AgentId, label: &str, project: ProjectId) -> Agen
     }
 }
 
+/// What an agent is called in records. The user is called `user` there, and "you" in the window: no
+/// agent is, whatever it says of itself.
+pub(crate) fn named(name: &str) -> String {
+    match name.trim().to_lowercase().as_str() {
+        "" | "user" | "you" => format!("{} (agent)", name.trim()).trim().to_owned(),
+        _ => name.to_owned(),
+    }
+}
+
 /// A label is what a stranger says of itself: one short printable line.
 fn plain(label: &str) -> String {
     let label: String = label

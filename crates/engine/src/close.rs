@@ -57,7 +57,7 @@ impl Context<'_> {
             project: engram.project,
             located: None,
         };
-        let by = self.speaker()?;
+        let by = self.speaker(None)?;
         let (_, seq) = self.decide(&ground, |it, _| {
             Ok(Plan {
                 entries: vec![Planned {

@@ -2,12 +2,13 @@
 //! lock; it is planned again inside only if the journal moved meanwhile. Then all of it is recorded
 //! in one transaction, or nothing.
 
-use engram_model::{AgentId, Caller, EngramId, Operation, ProjectId, Refusal, operation::Agent};
+use engram_model::{AgentId, EngramId, Operation, ProjectId, Refusal, operation::Agent};
 use engram_store::{NewEntry, Reader, Writer};
 use jiff::Timestamp;
 
 use crate::{
     Engine,
+    agents::named,
     context::{Context, Ground},
 };
 
@@ -67,11 +68,12 @@ impl Context<'_> {
         }
     }
 
-    /// Who is said to have done what this caller does, unless something else is said.
-    pub(crate) fn speaker(&self) -> Result<String, Refusal> {
-        Ok(match (self.caller, self.agent()?) {
-            (Caller::User, _) | (_, None) => "user".to_owned(),
-            (_, Some(agent)) => agent.label.clone(),
+    /// Who is said to have done what this caller does: the name that is `given` with it, else the
+    /// agent's label, else the user.
+    pub(crate) fn speaker(&self, given: Option<&str>) -> Result<String, Refusal> {
+        Ok(match self.agent()? {
+            None => given.unwrap_or("user").to_owned(),
+            Some(agent) => named(given.unwrap_or(&agent.label)),
         })
     }
 }

@@ -45,7 +45,7 @@ impl Context<'_> {
             now,
             ..excerpt(&resolved, left, ask.max_tokens)
         };
-        let by = self.speaker()?;
+        let by = self.speaker(None)?;
         let (budget, _) = self.decide(&ground, |it, _| {
             let (read, budget) = self.spend(it, payer, pointer.kind(), &reply)?;
             let mut entries = kept(it, resolved.snapshot.as_ref())?;

@@ -6,6 +6,9 @@ use serde::Serialize;
 
 use crate::{Engine, context::Context};
 
+/// Most faults that are named.
+const FAULTS: usize = 20;
+
 /// One thing that was looked at.
 #[derive(Debug, Clone, Serialize)]
 pub struct Diagnosis {
@@ -19,24 +22,40 @@ pub struct Diagnosis {
 
 /// All that was looked at.
 #[derive(Debug, Clone, Serialize)]
-pub struct Health {
+pub struct Checkup {
     /// Whether everything is as it should be.
     pub ok: bool,
     /// In the order in which it was looked at.
     pub findings: Vec<Diagnosis>,
 }
 
+/// What to do besides looking.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Treatment {
+    /// Build the index anew from the journal.
+    pub reindex: bool,
+    /// Replay the journal and compare each table with what it makes.
+    pub replay: bool,
+    /// Fill the tables anew from the journal.
+    pub rebuild: bool,
+}
+
 impl Engine {
-    /// Looks at the database, the index and the repository; with `reindex`, builds the index anew
-    /// from the journal first.
-    pub fn doctor(&self, reindex: bool) -> Result<Health, Refusal> {
+    /// Looks at the database, the journal, the index and the repository, and does what is asked for
+    /// on the way.
+    pub fn doctor(&self, treatment: Treatment) -> Result<Checkup, Refusal> {
         let mut findings = vec![self.look_at_database()?];
-        findings.push(match reindex {
+        findings.push(match treatment {
+            Treatment { rebuild: true, .. } => self.rebuild_tables()?,
+            Treatment { replay: true, .. } => self.replay_journal()?,
+            _ => self.look_at_journal()?,
+        });
+        findings.push(match treatment.reindex {
             true => self.reindex()?,
             false => self.look_at_index()?,
         });
         findings.push(self.look_at_repository());
-        Ok(Health {
+        Ok(Checkup {
             ok: findings.iter().all(|it| it.ok),
             findings,
         })
@@ -65,6 +84,63 @@ impl Engine {
             ok: problems.is_empty() && writable,
             found,
         })
+    }
+
+    /// Whether an entry is missing or cannot be read.
+    fn look_at_journal(&self) -> Result<Diagnosis, Refusal> {
+        let (faults, head) = self
+            .store
+            .read::<_, Refusal>(|it| Ok((it.journal_faults(FAULTS)?, it.head()?)))?;
+        Ok(self.journal(faults, || format!("{head} entries, none missing")))
+    }
+
+    /// Whether the tables are what the journal makes of them.
+    fn replay_journal(&self) -> Result<Diagnosis, Refusal> {
+        let replayed = self.store.replay()?;
+        if replayed.faults.is_empty() && !replayed.differences.is_empty() {
+            return Ok(Diagnosis {
+                what: "journal".to_owned(),
+                ok: false,
+                found: format!(
+                    "{}: the tables are not what the journal makes of them ({}); `engram doctor --rebuild` fills them anew",
+                    self.store.database().display(),
+                    replayed.differences.join("; ")
+                ),
+            });
+        }
+        Ok(self.journal(replayed.faults, || {
+            format!(
+                "{} entries replayed, the tables are what they make; {} of a newer engram passed over",
+                replayed.applied, replayed.passed_over
+            )
+        }))
+    }
+
+    /// Fills the tables anew, and lets followers begin anew.
+    fn rebuild_tables(&self) -> Result<Diagnosis, Refusal> {
+        let rebuilt = self.store.rebuild(self.world.now())?;
+        self.ring();
+        Ok(self.journal(rebuilt.faults, || {
+            format!(
+                "the tables were filled anew from {} entries",
+                rebuilt.applied
+            )
+        }))
+    }
+
+    fn journal(&self, faults: Vec<String>, sound: impl FnOnce() -> String) -> Diagnosis {
+        Diagnosis {
+            what: "journal".to_owned(),
+            ok: faults.is_empty(),
+            found: match faults.is_empty() {
+                true => sound(),
+                false => format!(
+                    "{}: {}; everything else is read as before: copy the home away, and restore a backup if you have one",
+                    self.store.database().display(),
+                    faults.join("; ")
+                ),
+            },
+        }
     }
 
     fn look_at_index(&self) -> Result<Diagnosis, Refusal> {

@@ -55,7 +55,7 @@ use engram_pointers::{Repo, Shelf};
 use engram_store::{Doorbell, Index, Reader, Store};
 use jiff::civil::Date;
 
-pub use doctor::{Diagnosis, Health};
+pub use doctor::{Checkup, Diagnosis, Treatment};
 pub use engram_pointers::track::{Anchor, Edit, Side, Span, State};
 pub use follow::Subscription;
 pub use home::{Moved, default_home, look_at_home, move_home};

@@ -18,10 +18,7 @@ impl Context<'_> {
     pub(crate) fn note_event(&self, note: &Note) -> Result<NoteReply, Refusal> {
         let event = event_of(EventId(self.engine.world.id()), self.now()?, note)?;
         let ground = self.ground(true)?;
-        let by = match &note.agent {
-            Some(name) => name.clone(),
-            None => self.speaker()?,
-        };
+        let by = self.speaker(note.agent.as_deref())?;
         let (_, seq) = self.decide(&ground, |_, _| {
             Ok(Plan {
                 entries: vec![Planned {

@@ -56,10 +56,7 @@ impl Context<'_> {
         let found = self.gather(&new.pointers, own.as_ref())?;
         let ground = self.ground(true)?;
         let claim = Claim {
-            by: match &new.agent {
-                Some(name) => name.clone(),
-                None => self.speaker()?,
-            },
+            by: self.speaker(new.agent.as_deref())?,
             content_hash: format!("sha256:{}", hex::encode(Sha256::digest(&new.claim))),
             new: &new,
             found: &found,

@@ -10,12 +10,10 @@ use crate::{
     journal::{ENTRY, Journalled, journalled},
 };
 
-/// What operations write; each is the same after a replay.
+/// What operations write; each is the same after a replay. What followers keep is not among it.
 const TABLES: [&str; 9] = [
     "engram", "figure", "event", "project", "agent", "spend", "snapshot", "held", "tally",
 ];
-/// What followers keep; they build it anew.
-const FOLLOWERS: [&str; 3] = ["follower", "health", "look"];
 /// Entries that are read at once.
 const PAGE: i64 = 5_000;
 /// Most faults that are told.
@@ -62,7 +60,7 @@ impl Store {
             if let Some(fault) = faults.into_iter().next() {
                 return Err(StoreError::Record(fault));
             }
-            for table in TABLES.iter().chain(&FOLLOWERS) {
+            for table in TABLES {
                 it.0.execute(&format!("DELETE FROM {table}"), [])?;
             }
             apply_all(it.0, "main")

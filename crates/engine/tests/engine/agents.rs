@@ -35,7 +35,7 @@ fn a_run_is_seen_by_its_own() {
             ..query("parser")
         };
         assert!(engine.ask(&bob, narrow).unwrap().engrams.is_empty());
-        assert!(engine.0.doctor(true).unwrap().ok);
+        assert!(engine.0.doctor(crate::fixture::REINDEX).unwrap().ok);
     }
     refused(engine.get(&bob, secret.id), Code::NotFound);
     refused(engine.forget(&bob, secret.id), Code::NotFound);
@@ -132,7 +132,7 @@ fn projects_of_one_home_are_apart() {
             );
             assert!(there.journal().entries.is_empty());
         }
-        assert!(here.0.doctor(true).unwrap().ok);
+        assert!(here.0.doctor(crate::fixture::REINDEX).unwrap().ok);
     }
     refused(there.get(&bob, claim.id), Code::NotFound);
     refused(there.forget(&bob, claim.id), Code::NotFound);
@@ -152,7 +152,7 @@ fn projects_of_one_home_are_apart() {
         here.claim(&format!("Parser {at} is slow."));
     }
     assert_eq!(there.query(&bob, "slow parser"), alone);
-    assert!(there.0.doctor(true).unwrap().ok);
+    assert!(there.0.doctor(crate::fixture::REINDEX).unwrap().ok);
     assert_eq!(there.query(&bob, "slow parser").verdict, alone.verdict);
 }
 

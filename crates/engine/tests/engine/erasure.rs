@@ -55,7 +55,7 @@ fn what_was_redacted_is_in_no_file() {
             .unwrap();
         fill(300, 300 + after);
         if indexed {
-            assert!(engine.0.doctor(true).unwrap().ok);
+            assert!(engine.0.doctor(crate::fixture::REINDEX).unwrap().ok);
         }
         assert!(
             !holding(&ground.home()).is_empty(),
@@ -78,7 +78,7 @@ fn what_was_redacted_is_in_no_file() {
         drop(engine);
         assert!(holding(&ground.home()).is_empty());
         let again = ground.open();
-        assert!(again.0.doctor(true).unwrap().ok);
+        assert!(again.0.doctor(crate::fixture::REINDEX).unwrap().ok);
         assert!(again.found("xylophone quagmire").is_empty());
         assert!(holding(&ground.home()).is_empty());
     }

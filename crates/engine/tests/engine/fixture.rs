@@ -169,6 +169,13 @@ impl Asked {
     }
 }
 
+/// The index is built anew.
+pub(crate) const REINDEX: engram_engine::Treatment = engram_engine::Treatment {
+    reindex: true,
+    replay: false,
+    rebuild: false,
+};
+
 /// A claim with a pointer, and nothing else said.
 pub(crate) fn draft(claim: &str) -> Draft {
     Draft {

@@ -28,12 +28,12 @@ fn what_ended_never_comes_back() {
     let left = ["The cache holds 64 entries."];
     assert_eq!(engine.found("cache"), left, "expired to the second");
     assert_eq!(engine.status(&USER).unwrap().engrams, 1);
-    assert!(engine.0.doctor(true).unwrap().ok);
+    assert!(engine.0.doctor(crate::fixture::REINDEX).unwrap().ok);
     assert_eq!(engine.found("cache"), left);
     let again = ground.open();
     assert_eq!(again.found("cache"), left);
     assert_eq!(again.found("???"), left, "a question without words");
-    assert!(again.0.doctor(true).unwrap().ok);
+    assert!(again.0.doctor(crate::fixture::REINDEX).unwrap().ok);
     assert_eq!(again.found("cache"), left);
     refused(again.forget(&USER, forgotten.id), Code::NotFound);
     let seen = again.get(&USER, redacted.id).unwrap();
@@ -87,7 +87,7 @@ fn the_past_can_be_asked_for() {
                 "{text:?} at {at}, indexed: {indexed}"
             );
         }
-        assert!(engine.0.doctor(true).unwrap().ok);
+        assert!(engine.0.doctor(crate::fixture::REINDEX).unwrap().ok);
     }
 }
 

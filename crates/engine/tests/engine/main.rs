@@ -9,5 +9,6 @@ mod lifecycle;
 mod places;
 mod rebuild;
 mod recall;
+mod requests;
 mod sample;
 mod simulation;

@@ -23,12 +23,12 @@ fn a_repository_that_moved_is_missed_and_found_again() {
         refused(engine.status(who), Code::RepoUnavailable);
     }
     assert_eq!(engine.get(&USER, stored.id).unwrap().id, stored.id);
-    assert!(!engine.0.doctor(false).unwrap().ok);
+    assert!(!engine.0.doctor(Default::default()).unwrap().ok);
     fs::rename(ground.path("away"), ground.path("repo")).unwrap();
     assert_eq!(engine.query(&ada, "parser").verdict, Verdict::Strong);
     engine.deref(&USER, POINTER).unwrap();
     engine.claim("The parser is fast.");
-    assert!(engine.0.doctor(false).unwrap().ok);
+    assert!(engine.0.doctor(Default::default()).unwrap().ok);
 }
 
 #[test]

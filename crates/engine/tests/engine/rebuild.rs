@@ -79,13 +79,13 @@ fn the_answers_do_not_depend_on_the_index() {
             assert_eq!(got, expected, "{what}, question {at}");
         }
     };
-    assert!(engine.0.doctor(true).unwrap().ok);
+    assert!(engine.0.doctor(crate::fixture::REINDEX).unwrap().ok);
     same(&engine, "built anew at once");
     same(&ground.open(), "another process");
     fs::remove_dir_all(ground.home().join("index-1")).unwrap();
     same(&engine, "deleted under an open engine");
     same(&ground.open(), "deleted");
-    assert!(ground.open().0.doctor(true).unwrap().ok);
+    assert!(ground.open().0.doctor(crate::fixture::REINDEX).unwrap().ok);
     same(&engine, "built anew by another");
 }
 
@@ -95,7 +95,7 @@ fn a_damaged_index_is_built_anew() {
     let ground = Ground::new();
     let engine = filled(&ground, 90);
     let expected = answers(&engine, &ground);
-    assert!(engine.0.doctor(true).unwrap().ok);
+    assert!(engine.0.doctor(crate::fixture::REINDEX).unwrap().ok);
     drop(engine);
     let sound: Vec<(PathBuf, Vec<u8>)> = index_files(&ground)
         .into_iter()
@@ -140,7 +140,7 @@ fn an_index_that_belongs_elsewhere_is_built_anew() {
     let stranger = other.open();
     stranger.claim("Nothing of the kind.");
     for engine in [&engine, &stranger] {
-        assert!(engine.0.doctor(true).unwrap().ok);
+        assert!(engine.0.doctor(crate::fixture::REINDEX).unwrap().ok);
     }
     drop((engine, stranger));
     fs::rename(ground.home().join("index-1"), ground.path("own")).unwrap();
@@ -155,7 +155,7 @@ fn an_index_that_belongs_elsewhere_is_built_anew() {
     drop(stranger);
     let stranger = other.open();
     stranger.claim("Later than the copy.");
-    assert!(stranger.0.doctor(true).unwrap().ok);
+    assert!(stranger.0.doctor(crate::fixture::REINDEX).unwrap().ok);
     drop(stranger);
     for name in ["engram.db", "engram.db-wal"] {
         let _ = fs::copy(ground.path(name), other.home().join(name));
@@ -164,7 +164,7 @@ fn an_index_that_belongs_elsewhere_is_built_anew() {
     assert!(back.found("later copy").is_empty());
     back.claim("Another later.");
     assert_eq!(back.found("later"), ["Another later."]);
-    assert!(back.0.doctor(false).unwrap().ok);
+    assert!(back.0.doctor(Default::default()).unwrap().ok);
 }
 
 /// A process that stays follows the journal in many small steps: the pieces are merged, and the
@@ -184,6 +184,6 @@ fn followed_step_by_step_is_the_same_as_at_once() {
         let _ = heard.recv_timeout(std::time::Duration::from_secs(5));
     }
     let followed = answers(&engine, &ground);
-    assert!(ground.open().0.doctor(true).unwrap().ok);
+    assert!(ground.open().0.doctor(crate::fixture::REINDEX).unwrap().ok);
     assert_eq!(answers(&engine, &ground), followed);
 }

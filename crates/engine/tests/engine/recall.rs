@@ -296,7 +296,7 @@ fn a_developer_finds_what_is_known() {
             assert!(reply.engrams.is_empty());
         }
         assert!(
-            engine.0.doctor(true).unwrap().ok,
+            engine.0.doctor(crate::fixture::REINDEX).unwrap().ok,
             "indexed before: {indexed}"
         );
     }
@@ -409,7 +409,7 @@ fn ties_are_broken_the_same_way_each_time() {
             .map(|it| it.id)
             .collect();
         assert_eq!(found, expected);
-        assert!(engine.0.doctor(true).unwrap().ok);
+        assert!(engine.0.doctor(crate::fixture::REINDEX).unwrap().ok);
     }
     for at in 0..30 {
         put(
@@ -429,7 +429,7 @@ fn ties_are_broken_the_same_way_each_time() {
     };
     let first = ask();
     assert_eq!(first.len(), 10);
-    assert!(engine.0.doctor(true).unwrap().ok);
+    assert!(engine.0.doctor(crate::fixture::REINDEX).unwrap().ok);
     assert_eq!(ask(), first);
 }
 
@@ -445,7 +445,7 @@ fn one_of_thousands_is_found() {
         let limit = (at * 31) % 977;
         engine.claim(&format!("The svc{at:05} retry backoff limit is {limit} per minute, set by RETRY_BACKOFF_{at} in services/svc{at:05}/x.toml line {}", at + 1));
     }
-    assert!(engine.0.doctor(true).unwrap().ok);
+    assert!(engine.0.doctor(crate::fixture::REINDEX).unwrap().ok);
     // A tail that the index has not read is there too.
     for at in count..count + 50 {
         engine.claim(&format!("The svc{at:05} retry backoff limit is 1 per minute, set by RETRY_BACKOFF_{at} in services/svc{at:05}/x.toml line 1"));

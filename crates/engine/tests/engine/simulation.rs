@@ -117,7 +117,7 @@ impl Run {
             82..=89 => self.read(who),
             90..=94 => self.reopen(),
             95..=97 => self.delete_index(),
-            _ => assert!(self.engine.0.doctor(true).unwrap().ok),
+            _ => assert!(self.engine.0.doctor(crate::fixture::REINDEX).unwrap().ok),
         }
         self.replay();
     }

@@ -1,0 +1,219 @@
+//! The table of requests, walked: each request by each kind of caller, and what it leaves behind.
+
+use engram_model::{
+    Caller, Check, Code, Commit, Deref, Draft, Effect, EngramId, Feed, Filter, LineView, Note,
+    PointerInput, Query, Request, SourceView, Who, ask,
+};
+use serde_json::json;
+
+use crate::fixture::{Asked, Ground, POINTER, draft, refused};
+
+/// A good one of each, in the order of the table.
+fn all(id: EngramId) -> Vec<Request> {
+    let pointer = || PointerInput::Text(POINTER.to_owned());
+    let said = |claim: &str| Commit {
+        draft: Draft {
+            pointers: Vec::new(),
+            ..draft(claim)
+        },
+        words: Some("seen in a log".to_owned()),
+    };
+    vec![
+        Request::Put(Box::new(draft("A new claim."))),
+        Request::Commit(Box::new(said("A claim without evidence."))),
+        Request::Get(id),
+        Request::History(id),
+        Request::Forget(id),
+        Request::Redact(id),
+        Request::Query(Query {
+            text: "claim".to_owned(),
+            ..Query::default()
+        }),
+        Request::Deref(Deref {
+            pointer: pointer(),
+            max_tokens: None,
+            turn: None,
+            budget_token: None,
+        }),
+        Request::Note(Note {
+            kind: "decision".to_owned(),
+            slug: "domain".to_owned(),
+            text: "We publish.".to_owned(),
+            agent: None,
+        }),
+        Request::Feed(Feed::default()),
+        Request::Facets(Filter::default()),
+        Request::Voices(id),
+        Request::Source(
+            serde_json::from_value::<SourceView>(json!({ "pointer": POINTER, "context": 3 })).unwrap(),
+        ),
+        Request::Line(
+            serde_json::from_value::<LineView>(
+                json!({ "pointer": POINTER, "number": 2, "from": 0 }),
+            )
+            .unwrap(),
+        ),
+        Request::CheckPointers(Check::default()),
+        Request::Repin(id),
+        Request::Reverify(id),
+        Request::LoadSample,
+        Request::RemoveSample,
+        Request::Standing(pointer()),
+        Request::Blame(pointer()),
+        Request::Status,
+        Request::ValidateMessage(json!({ "role": "programmer" })),
+    ]
+}
+
+#[test]
+fn the_walk_has_every_request_of_the_table() {
+    let walked: Vec<_> = all(EngramId(ulid::Ulid(1)))
+        .iter()
+        .map(Request::terms)
+        .collect();
+    assert_eq!(walked, Request::TABLE);
+}
+
+#[test]
+fn each_request_does_to_the_home_what_the_table_says_for_each_caller() {
+    for at in 0..Request::TABLE.len() {
+        for is_user in [true, false] {
+            let ground = Ground::new();
+            let engine = ground.open();
+            let caller = match is_user {
+                true => Caller::User,
+                false => engine.agent("programmer-1"),
+            };
+            let id = engine.claim("The first claim.").id;
+            let request = all(id).swap_remove(at);
+            let terms = request.terms();
+            let before = head(&engine);
+            let answer = engine.0.handle(&caller, request);
+            let moved = head(&engine) - before;
+            let name = terms.name;
+            if terms.who == Who::User && !is_user {
+                refused(answer, Code::ScopeDenied);
+                assert_eq!(moved, 0, "{name}");
+                continue;
+            }
+            // A message that is refused is an answer, too; there is no sample to remove.
+            assert!(
+                answer.is_ok() || name == "validate_message",
+                "{name}: {answer:?}"
+            );
+            match terms.effect {
+                Effect::Reads => assert_eq!(moved, 0, "{name}"),
+                Effect::Changes if name == "remove_sample" => assert_eq!(moved, 0, "{name}"),
+                Effect::Changes | Effect::Spends => assert!(moved > 0, "{name}"),
+            }
+            let used = engine
+                .status(&caller)
+                .unwrap()
+                .budget
+                .map(|it| it.repo_spans.used);
+            let spends = terms.effect == Effect::Spends && !is_user;
+            assert_eq!(used.unwrap_or(0), u32::from(spends), "{name}");
+        }
+    }
+}
+
+/// A refused one leaves nothing: no claim, no event, no place of a repository.
+#[test]
+fn a_claim_and_the_event_that_it_points_at_are_one_commit() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let agent = engine.agent("programmer-1");
+    let said = |claim: &str, words: &str| {
+        ask::Commit(Box::new(Commit {
+            draft: Draft {
+                pointers: Vec::new(),
+                ..draft(claim)
+            },
+            words: Some(words.to_owned()),
+        }))
+    };
+    let long = "a".repeat(501);
+    for (claim, words, code) in [
+        (long.as_str(), "seen", Code::ClaimTooLong),
+        ("", "seen", Code::SchemaInvalid),
+        (
+            "The key is set.",
+            "AKIAIOSFODNN7EXAMPLQ",
+            Code::SecretDetected,
+        ),
+    ] {
+        refused(engine.0.ask(&agent, said(claim, words)), code);
+        assert_eq!(head(&engine), 0, "{claim}");
+    }
+    let stored = engine
+        .0
+        .ask(&agent, said("Retries use jitter.", "seen in a log"))
+        .unwrap();
+    assert!(!stored.verified);
+    let before = head(&engine);
+    let again = engine
+        .0
+        .ask(&agent, said("Retries use jitter.", "seen in a log"))
+        .unwrap();
+    assert_eq!(
+        (again.id, head(&engine)),
+        (stored.id, before),
+        "nothing new"
+    );
+    let mut refusal = None;
+    for at in 0..100 {
+        let claim = format!("Retry {at} uses jitter.");
+        if let Err(it) = engine.0.ask(&agent, said(&claim, "seen")) {
+            refusal = Some((it.code, at));
+            break;
+        }
+    }
+    let (code, at) = refusal.expect("a limit");
+    assert_eq!(code, Code::RateLimited);
+    // Two entries each, the event and the claim; nothing of the one that was refused.
+    assert_eq!(head(&engine), before + 2 * at);
+}
+
+/// Who wrote a record follows the handle, whatever an agent says of itself.
+#[test]
+fn an_agent_that_calls_itself_the_user_is_not() {
+    for label in ["user", " User", "you", ""] {
+        let ground = Ground::new();
+        let engine = ground.open();
+        let agent = engine.agent(label);
+        let put = Draft {
+            agent: Some("user".to_owned()),
+            ..draft("An agent's claim.")
+        };
+        let id = engine.put(&agent, put).unwrap().id;
+        let engram = engine.get(&Caller::User, id).unwrap();
+        assert_eq!(engram.provenance.created_by, "user (agent)");
+        let mine = engine.claim("My claim.").id;
+        engine.put(&agent, draft("My claim.")).unwrap();
+        let voices = engine.0.ask(&Caller::User, ask::Voices(mine)).unwrap();
+        assert!(
+            voices
+                .iter()
+                .all(|it| !["", "user", "you"].contains(&it.by.as_str())),
+            "{voices:?}"
+        );
+        let entries = engine.journal().entries;
+        assert!(
+            entries
+                .iter()
+                .all(|it| it.agent.is_some() || it.by == "user" || it.by.is_empty())
+        );
+        assert_eq!(
+            engine
+                .get(&Caller::User, mine)
+                .unwrap()
+                .provenance
+                .created_by,
+            "user"
+        );
+    }
+}
+
+fn head(engine: &Asked) -> u64 {
+    engine.status(&Caller::User).unwrap().head
+}
