@@ -21,8 +21,11 @@ const BATCH: Duration = Duration::from_millis(50);
 const FLOOD: Duration = Duration::from_millis(500);
 /// Entries of one delivery that make a flood, until fewer come in all that time.
 const MANY: usize = 3;
-/// The index commits at most this often: a commit costs more than a search over a short tail.
+/// The index reads on once nothing came for so long, or when it has waited [`INDEX_WAITS`] times, or
+/// when so many rings were heard: a commit of it syncs a dozen files, beside the commits of claims.
 const INDEX_PAUSE: Duration = Duration::from_millis(200);
+const INDEX_WAITS: u32 = 10;
+const INDEX_RINGS: usize = 256;
 
 /// Keeps the index of this process's home up to date until the process ends.
 pub(crate) struct Follower {
@@ -45,6 +48,7 @@ impl Engine {
         let engine = Arc::downgrade(self);
         spawn("index", move || {
             while heard(&rings) {
+                gather_rings(&rings);
                 let Some(engine) = engine.upgrade() else {
                     return;
                 };
@@ -53,8 +57,6 @@ impl Engine {
                 {
                     engine.close_index(&error);
                 }
-                drop(engine);
-                gather(INDEX_PAUSE);
             }
         })?;
         let _ = self.following.set(Follower {
@@ -136,6 +138,19 @@ impl Engine {
             )
         })?;
         Ok(bell.listen(heard)?)
+    }
+}
+
+/// Lets rings gather until it is quiet, or there are many, or it took long.
+fn gather_rings(rings: &Receiver<()>) {
+    let mut all = 0;
+    for _ in 0..INDEX_WAITS {
+        gather(INDEX_PAUSE);
+        let new = rings.try_iter().count();
+        all += new;
+        if new == 0 || all >= INDEX_RINGS {
+            return;
+        }
     }
 }
 

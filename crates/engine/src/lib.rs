@@ -34,6 +34,7 @@ mod evidence;
 mod eyes;
 mod follow;
 mod home;
+mod keys;
 mod lineage;
 mod memory;
 mod note;
@@ -87,6 +88,7 @@ pub struct Engine {
     world: World,
     agents: Agents,
     place: Place,
+    keys: keys::KeptKeys,
     /// Query hits that were not stored yet; they ride on the next write.
     hits: Mutex<Vec<EngramId>>,
     following: OnceLock<follow::Follower>,
@@ -128,6 +130,7 @@ impl Engine {
             world,
             agents: Agents::default(),
             place,
+            keys: keys::KeptKeys::default(),
             hits: Mutex::default(),
             following: OnceLock::new(),
         })

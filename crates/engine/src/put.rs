@@ -105,6 +105,11 @@ impl Context<'_> {
         let count =
             |seconds| it.count_by_agent(&agent.handle, OperationKind::Stored, since(now, seconds));
         let limits = &self.engine.config.limits.rate;
+        // Nobody made more commits than the journal has entries.
+        let head = it.head()?;
+        if head < u64::from(limits.per_minute.min(limits.per_hour)) {
+            return Ok(());
+        }
         engram_gateway::admit_commit(limits, count(60)?, count(3_600)?)
     }
 

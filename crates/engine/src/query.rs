@@ -47,6 +47,7 @@ impl Context<'_> {
             &keys,
             &recalled.weights,
             filter.eyes.run(),
+            &self.engine.keys,
         );
         if query.as_of.is_none() {
             self.weigh_health(&mut ranked, limit);
@@ -115,7 +116,7 @@ impl Context<'_> {
             .engine
             .store
             .read::<_, StoreError>(|it| it.engrams_after(project, indexed, TAIL))?;
-        count_terms(&tail, &terms, &mut frequencies);
+        count_terms(&tail, &terms, &mut frequencies, &self.engine.keys);
         let weights = Weights::new(&terms, &frequencies);
         let worth = weights.worth();
         let wanted = self.engine.config.limits.recall_candidates;

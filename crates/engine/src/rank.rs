@@ -8,8 +8,10 @@ use std::{
     collections::HashSet,
 };
 
-use engram_model::{Engram, Evidence, HashKeys, Health, RunId, Scope, hash_keys};
+use engram_model::{Engram, Evidence, HashKeys, Health, RunId, Scope};
 use engram_store::{Frequencies, Terms, Worth};
+
+use crate::keys::{KeptKeys, Keys, number};
 
 /// An identifier, number or file weighs as much as three words of the same rarity.
 const EXACT: f64 = 3.0;
@@ -32,9 +34,9 @@ const YOUNG: f64 = 100.0;
 
 /// How much each term of a question weighs: rare terms more.
 pub(crate) struct Weights {
-    exact: Vec<(String, f64)>,
-    words: Vec<(String, f64)>,
-    grams: HashSet<String>,
+    exact: Vec<(u64, f64)>,
+    words: Vec<(u64, f64)>,
+    grams: HashSet<u64>,
     total: f64,
 }
 
@@ -42,13 +44,13 @@ impl Weights {
     pub(crate) fn new(terms: &Terms, found: &Frequencies) -> Self {
         let of = |at: Option<&u64>| -> f64 { at.map_or(0.0, |it| *it as f64) };
         let total = found.total as f64;
-        let weigh = |keys: &[String], frequencies: &[u64], factor: f64| -> Vec<(String, f64)> {
+        let weigh = |keys: &[String], frequencies: &[u64], factor: f64| -> Vec<(u64, f64)> {
             let pairs = keys.iter().enumerate();
             pairs
                 .map(|(at, key)| {
                     let frequency = of(frequencies.get(at));
                     let rarity = (1.0 + (total + YOUNG) / (frequency + 1.0)).ln();
-                    (key.clone(), factor * rarity)
+                    (number(key), factor * rarity)
                 })
                 .collect()
         };
@@ -58,14 +60,14 @@ impl Weights {
         Self {
             exact,
             words,
-            grams: terms.grams.iter().cloned().collect(),
+            grams: terms.grams.iter().map(|it| number(it)).collect(),
             total,
         }
     }
 
     /// The same weights as recall takes them.
     pub(crate) fn worth(&self) -> Worth {
-        let weights = |terms: &[(String, f64)]| terms.iter().map(|(_, weight)| *weight).collect();
+        let weights = |terms: &[(u64, f64)]| terms.iter().map(|(_, weight)| *weight).collect();
         Worth {
             exact: weights(&self.exact),
             words: weights(&self.words),
@@ -75,19 +77,24 @@ impl Weights {
 }
 
 /// Adds versions that the index has not read to what it counted.
-pub(crate) fn count_terms(tail: &[Engram], terms: &Terms, found: &mut Frequencies) {
+pub(crate) fn count_terms(
+    tail: &[Engram],
+    terms: &Terms,
+    found: &mut Frequencies,
+    kept: &KeptKeys,
+) {
     found.exact.resize(terms.exact.len(), 0);
     found.words.resize(terms.words.len(), 0);
+    let numbers = |keys: &[String]| keys.iter().map(|it| number(it)).collect::<Vec<u64>>();
+    let (exact, words) = (numbers(&terms.exact), numbers(&terms.words));
     for engram in tail.iter().filter(|it| !it.redacted) {
-        let keys = hash_keys(&engram.claim, &engram.pointers, &engram.topic, &engram.tags);
-        let exact: HashSet<&String> = keys.exact().chain(&keys.concepts).collect();
-        let words: HashSet<&String> = keys.words.iter().collect();
+        let keys = kept.of(engram);
         found.total += 1;
-        for (at, key) in terms.exact.iter().enumerate() {
-            found.exact[at] += u64::from(exact.contains(key));
+        for (at, key) in exact.iter().enumerate() {
+            found.exact[at] += u64::from(keys.has_exact_or_concept(*key));
         }
-        for (at, key) in terms.words.iter().enumerate() {
-            found.words[at] += u64::from(words.contains(key));
+        for (at, key) in words.iter().enumerate() {
+            found.words[at] += u64::from(keys.has_word(*key));
         }
     }
 }
@@ -140,10 +147,14 @@ pub(crate) fn rank(
     asked: &HashKeys,
     weights: &Weights,
     run: Option<RunId>,
+    kept: &KeptKeys,
 ) -> Vec<Ranked> {
     let mut ranked: Vec<Ranked> = engrams
         .into_iter()
-        .filter_map(|engram| score(engram, asked, weights, run))
+        .filter_map(|engram| {
+            let keys = kept.of(&engram);
+            score(engram, &keys, asked, weights, run)
+        })
         .collect();
     ranked.sort_by(order);
     ranked
@@ -168,31 +179,29 @@ fn order(a: &Ranked, b: &Ranked) -> Ordering {
 
 fn score(
     engram: Engram,
+    keys: &Keys,
     asked: &HashKeys,
     weights: &Weights,
     run: Option<RunId>,
 ) -> Option<Ranked> {
-    let keys = hash_keys(&engram.claim, &engram.pointers, &engram.topic, &engram.tags);
-    let exact: HashSet<&str> = keys.exact().map(String::as_str).collect();
-    let words: HashSet<&str> = keys.words.iter().map(String::as_str).collect();
-    let sum = |terms: &[(String, f64)], has: &HashSet<&str>| -> (f64, usize) {
+    let sum = |terms: &[(u64, f64)], has: &dyn Fn(u64) -> bool| -> (f64, usize) {
         terms
             .iter()
-            .filter(|(key, _)| has.contains(key.as_str()))
+            .filter(|(key, _)| has(*key))
             .fold((0.0, 0), |(weight, count), (_, it)| {
                 (weight + it, count + 1)
             })
     };
-    let (exact_weight, exact_count) = sum(&weights.exact, &exact);
-    let (words_weight, words_count) = sum(&weights.words, &words);
+    let (exact_weight, exact_count) = sum(&weights.exact, &|it| keys.has_exact(it));
+    let (words_weight, words_count) = sum(&weights.words, &|it| keys.has_word(it));
     let share = (exact_weight + words_weight) / weights.total.max(f64::MIN_POSITIVE);
     if share < FLOOR && exact_count == 0 {
         return None;
     }
-    let neighbours = keys
+    let neighbours = weights
         .grams
         .iter()
-        .filter(|it| weights.grams.contains(*it))
+        .filter(|it| keys.has_gram(**it))
         .count();
     let near = GRAM * neighbours as f64 / weights.grams.len().max(1) as f64;
     let exact_total: f64 = weights.exact.iter().map(|(_, weight)| weight).sum();
@@ -204,7 +213,7 @@ fn score(
         complete: exact_count == weights.exact.len() && words_count == weights.words.len(),
         exact: thousandths(exact_weight / exact_total.max(f64::MIN_POSITIVE)),
         relevance: thousandths(share + near),
-        said: said(&engram.claim, weights),
+        said: said(keys, weights),
         scope: closeness(&engram, run),
         overlap: overlap(&engram, asked),
         is_strong,
@@ -212,11 +221,9 @@ fn score(
     })
 }
 
-fn said(claim: &str, weights: &Weights) -> usize {
-    let keys = hash_keys(claim, &[], "", &[]);
-    let said: HashSet<&String> = keys.exact().chain(&keys.words).collect();
+fn said(keys: &Keys, weights: &Weights) -> usize {
     let terms = weights.exact.iter().chain(&weights.words);
-    terms.filter(|(key, _)| said.contains(key)).count()
+    terms.filter(|(key, _)| keys.says(*key)).count()
 }
 
 fn thousandths(share: f64) -> u32 {

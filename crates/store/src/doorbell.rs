@@ -1,7 +1,12 @@
 //! The doorbell: a file that every writer touches after its commit, and that others watch.
 //! Nothing runs at rest: the kernel wakes the watcher.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs::{File, OpenOptions},
+    io::{Seek, Write},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use notify::{RecursiveMode, Watcher};
 
@@ -11,6 +16,9 @@ use crate::{Result, StoreError};
 #[derive(Debug, Clone)]
 pub struct Doorbell {
     path: PathBuf,
+    /// Stays open, and keeps its one byte: to empty a file and fill it again takes as long as half a
+    /// commit.
+    file: Arc<File>,
 }
 
 /// Hears the bell until it is dropped.
@@ -22,16 +30,23 @@ impl Doorbell {
     /// The bell of this home; made when it is not there.
     pub fn open(home: &Path) -> Result<Self> {
         let path = home.join("doorbell");
-        if !path.exists() {
-            std::fs::write(&path, b"").map_err(|e| StoreError::io(&path, e))?;
-        }
-        Ok(Self { path })
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(|e| StoreError::io(&path, e))?;
+        Ok(Self {
+            path,
+            file: Arc::new(file),
+        })
     }
 
     /// Rings. A bell that cannot be rung loses nothing: listeners read the journal, and the next
     /// ring tells them of this one's change too.
     pub fn ring(&self) {
-        if let Err(error) = std::fs::write(&self.path, b".") {
+        let mut file = &*self.file;
+        if let Err(error) = file.rewind().and_then(|()| file.write_all(b".")) {
             tracing::warn!(%error, "the doorbell cannot be rung");
         }
     }

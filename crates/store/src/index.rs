@@ -7,12 +7,13 @@ mod look;
 
 use std::{
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
 use engram_model::{Engram, Operation, OperationKind, ProjectId, hash_keys};
 use tantivy::{
-    Directory, Index as Tantivy, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument,
+    Directory, Index as Tantivy, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyDocument,
     TantivyError, Term,
     directory::{DirectoryLock, INDEX_WRITER_LOCK, MmapDirectory, error::LockError},
     indexer::{LogMergePolicy, MergePolicy, NoMergePolicy},
@@ -36,12 +37,18 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The index of one home.
 pub struct Index {
+    folder: PathBuf,
     tantivy: Tantivy,
     directory: MmapDirectory,
     reader: IndexReader,
+    /// The description of the index that was loaded last, and how far it had read.
+    loaded: Mutex<Option<(Stamp, u64)>>,
     fields: Fields,
     origin: String,
 }
+
+/// What changes whenever the description of the index is written: each is a new file.
+type Stamp = (u64, std::time::SystemTime, u64);
 
 #[derive(Clone, Copy)]
 struct Fields {
@@ -99,9 +106,11 @@ impl Index {
             .reload_policy(ReloadPolicy::Manual)
             .try_into()?;
         let index = Self {
+            folder: folder.to_owned(),
             tantivy,
             directory,
             reader,
+            loaded: Mutex::default(),
             fields,
             origin: store.origin().to_string(),
         };
@@ -247,6 +256,26 @@ impl Index {
 
     /// The index as it is now, for questions about one project.
     pub fn look(&self, project: ProjectId) -> Result<Look> {
+        let (searcher, indexed) = self.load()?;
+        Ok(Look {
+            searcher,
+            fields: self.fields,
+            project,
+            indexed,
+        })
+    }
+}
+
+impl Index {
+    /// Lets the reader see what was committed last, unless it does already. And how far that has read.
+    fn load(&self) -> Result<(Searcher, u64)> {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let stamp = self.stamp()?;
+        if let Some((of, indexed)) = &*loaded
+            && *of == stamp
+        {
+            return Ok((self.reader.searcher(), *indexed));
+        }
         // A commit between the two readings would count what it added twice.
         let mut indexed = self.cursor()?;
         loop {
@@ -259,13 +288,29 @@ impl Index {
         }
         // What another process wrote was mapped here too.
         self.forget_closed();
-        Ok(Look {
-            searcher: self.reader.searcher(),
-            fields: self.fields,
-            project,
-            indexed,
-        })
+        // If it was written again meanwhile, the stamp is of before, and it is loaded again next time.
+        *loaded = Some((stamp, indexed));
+        Ok((self.reader.searcher(), indexed))
     }
+
+    fn stamp(&self) -> Result<Stamp> {
+        let path = self.folder.join("meta.json");
+        let of = |it: std::fs::Metadata| Ok((file_number(&it), it.modified()?, it.len()));
+        std::fs::metadata(&path)
+            .and_then(of)
+            .map_err(|e| StoreError::io(path, e))
+    }
+}
+
+/// The number of a file that is written anew each time.
+#[cfg(unix)]
+fn file_number(it: &std::fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(it)
+}
+
+#[cfg(not(unix))]
+fn file_number(_: &std::fs::Metadata) -> u64 {
+    0
 }
 
 /// The right to write the index; none when it cannot be had in time.

@@ -45,7 +45,8 @@ fn all(id: EngramId) -> Vec<Request> {
         Request::Facets(Filter::default()),
         Request::Voices(id),
         Request::Source(
-            serde_json::from_value::<SourceView>(json!({ "pointer": POINTER, "context": 3 })).unwrap(),
+            serde_json::from_value::<SourceView>(json!({ "pointer": POINTER, "context": 3 }))
+                .unwrap(),
         ),
         Request::Line(
             serde_json::from_value::<LineView>(

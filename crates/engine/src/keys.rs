@@ -1,0 +1,99 @@
+//! The keys of versions, as ranking compares them: numbers instead of words, and kept, since the same
+//! versions are weighed again and again. Cutting a claim into keys takes longer than all else in a query.
+
+use std::{
+    collections::HashMap,
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::{Arc, Mutex},
+};
+
+use engram_model::{Engram, hash_keys};
+
+/// Versions whose keys are kept, about a kilobyte each.
+const KEPT: usize = 4_096;
+
+/// A key as a number.
+pub(crate) fn number(key: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The keys of one version; each list is sorted.
+#[derive(Debug, Default)]
+pub(crate) struct Keys {
+    /// Identifiers, numbers, files.
+    exact: Box<[u64]>,
+    /// What its paths, topic and tags add to those in the index.
+    concepts: Box<[u64]>,
+    words: Box<[u64]>,
+    grams: Box<[u64]>,
+    /// What its claim says, rather than its topic, tags or pointers.
+    said: Box<[u64]>,
+}
+
+impl Keys {
+    fn of(engram: &Engram) -> Self {
+        let keys = hash_keys(&engram.claim, &engram.pointers, &engram.topic, &engram.tags);
+        let own = hash_keys(&engram.claim, &[], "", &[]);
+        Self {
+            exact: sorted(keys.exact()),
+            concepts: sorted(keys.concepts.iter()),
+            words: sorted(keys.words.iter()),
+            grams: sorted(keys.grams.iter()),
+            said: sorted(own.exact().chain(&own.words)),
+        }
+    }
+
+    pub(crate) fn has_exact(&self, key: u64) -> bool {
+        has(&self.exact, key)
+    }
+
+    pub(crate) fn has_exact_or_concept(&self, key: u64) -> bool {
+        has(&self.exact, key) || has(&self.concepts, key)
+    }
+
+    pub(crate) fn has_word(&self, key: u64) -> bool {
+        has(&self.words, key)
+    }
+
+    pub(crate) fn has_gram(&self, key: u64) -> bool {
+        has(&self.grams, key)
+    }
+
+    pub(crate) fn says(&self, key: u64) -> bool {
+        has(&self.said, key)
+    }
+}
+
+fn sorted<'k>(keys: impl Iterator<Item = &'k String>) -> Box<[u64]> {
+    let mut numbers: Vec<u64> = keys.map(|it| number(it)).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers.into()
+}
+
+fn has(sorted: &[u64], key: u64) -> bool {
+    sorted.binary_search(&key).is_ok()
+}
+
+/// The keys of versions that were weighed lately, by their place in the journal. A version never
+/// changes; one that was erased is not weighed.
+#[derive(Default)]
+pub(crate) struct KeptKeys(Mutex<HashMap<u64, Arc<Keys>>>);
+
+impl KeptKeys {
+    pub(crate) fn of(&self, engram: &Engram) -> Arc<Keys> {
+        let kept = || self.0.lock().unwrap_or_else(|it| it.into_inner());
+        if let Some(keys) = kept().get(&engram.seq) {
+            return Arc::clone(keys);
+        }
+        let keys = Arc::new(Keys::of(engram));
+        let mut kept = kept();
+        if kept.len() >= KEPT {
+            kept.clear();
+        }
+        kept.insert(engram.seq, Arc::clone(&keys));
+        keys
+    }
+}
