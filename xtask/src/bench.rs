@@ -1,22 +1,30 @@
 //! `cargo xtask bench`: where the time goes, each figure beside a plain baseline of the same run,
 //! since machines differ and are noisy. Drives the release binary as its users do: over MCP.
 
+mod client;
+mod filled;
+mod peer;
+mod place;
 mod pointers;
+mod rest;
+mod table;
 mod window;
 
 use std::{
     fs,
-    io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
-    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde_json::{Value, json};
 
 use crate::shell;
+use client::{Client, Party, in_turn};
+use place::{Place, claim, commit, common_topic, is_full, is_near, query, topic};
+use table::{Bar, Beside, figure, met, ms, plain, row};
 
 #[derive(Args)]
 pub(crate) struct Bench {
@@ -26,36 +34,49 @@ pub(crate) struct Bench {
     /// Another engram binary than the release build
     #[arg(long)]
     binary: Option<PathBuf>,
+    /// Let the fastest peer do the same
+    #[arg(long)]
+    peer: bool,
     /// Measure instead what it takes to follow pointers
     #[arg(long, conflicts_with = "window")]
     pointers: bool,
     /// Spans that blame follows too, one process each
     #[arg(long, default_value_t = 100)]
     blamed: usize,
-    /// Measure the window instead, with 1,000 engrams and with --many
+    /// Measure the window instead, with 1,000 engrams and with --many (a million)
     #[arg(long)]
     window: bool,
-    /// Engrams of the larger home that the window is measured on
-    #[arg(long, default_value_t = 1_000_000)]
-    many: u64,
+    /// Ask a home of so many engrams too, which is filled once and kept
+    #[arg(long)]
+    many: Option<u64>,
     /// Instead of the window's speed, what so many minutes of 50 writes a second leave in its memory
     #[arg(long, default_value_t = 0)]
     minutes: u64,
-    /// Where the homes of the window are kept
+    /// Where the homes that are kept are
     #[arg(long)]
     place: Option<PathBuf>,
 }
 
-/// Lines of each source file that claims point into.
-const LINES: usize = 400;
-const FILES: usize = 20;
-const ASKED: usize = 200;
+/// Questions to each party.
+const ASKED: usize = 400;
+const READ: usize = 200;
+/// What a commit may take of a bare transaction's time, and a query of a bare search's.
+const COMMIT: Bar = Bar {
+    most: 4.0,
+    goal: Some(2.5),
+};
+const QUERY: Bar = Bar {
+    most: 2.0,
+    goal: None,
+};
+const STORE: &str = "a durable SQLite transaction that keeps the same bytes, over the same pipe";
+const SEARCH: &str = "a tantivy search for the ten best of the same records, over the same pipe";
 
 impl Bench {
     pub(crate) fn perform(self, root: &Path) -> Result<()> {
+        let kept = self.place.unwrap_or_else(filled::default_place);
         if self.window {
-            let place = self.place.unwrap_or_else(window::default_place);
-            return window::perform(root, &place, self.many, self.minutes);
+            return window::perform(root, &kept, self.many.unwrap_or(1_000_000), self.minutes);
         }
         let binary = match self.binary {
             Some(binary) => binary,
@@ -66,309 +87,211 @@ impl Bench {
         if self.pointers {
             return pointers::perform(&binary, self.blamed);
         }
+        let peer = self.peer.then(peer::find).transpose()?;
+        let example = ["--release", "--package=engram-store", "--example=bare"];
+        let bare = shell::build(root, &example)?
+            .remove("bare")
+            .context("cargo built no example")?;
         let place = Place::new()?;
-        println!("| measure | p50 | p95 | baseline p50 | ratio | what the baseline is |");
-        println!("|---|---|---|---|---|---|");
-        let start = Instant::now();
-        let mut client = Client::start(&binary, &place)?;
-        println!(
-            "| start to first answer | {} | | | | |",
-            ms(start.elapsed())
-        );
-        let writes = client.write(self.engrams)?;
-        row(
-            "write (engram_commit)",
-            &writes,
-            &place.append_and_sync(200)?,
-            "append the same bytes to a file and fsync",
-        );
-        let (queries, hits) = client.query(self.engrams)?;
-        row(
-            "query (engram_query)",
-            &queries,
-            &place.scan(self.engrams)?,
-            "read all claims from a file and search each",
-        );
-        println!(
-            "| hit@5 of {ASKED} queries | {:.3} | | | | |",
-            hits as f64 / ASKED as f64
-        );
-        let derefs = client.deref()?;
-        row(
-            "dereference (engram_deref)",
-            &derefs,
-            &place.git_show()?,
-            "git show REV:PATH",
-        );
-        println!("| tools/list | {} bytes | | | | |", client.tools_size()?);
-        println!("| resident memory | {} | | | | |", client.memory()?);
-        client.finish()?;
+        table::head();
+        let run = Run {
+            place: &place,
+            bare: &bare,
+            engrams: self.engrams,
+        };
+        run.server(&binary, peer.as_deref())?;
         eight_writers(&binary, &place)?;
-        Ok(())
-    }
-}
-
-/// The claim of the peers' harness, so that figures can be compared with theirs.
-fn claim(i: usize) -> String {
-    format!(
-        "The svc{i:05} retry backoff limit is {} per minute, set by RETRY_BACKOFF_{i} in services/svc{i:05}/x.toml line {}",
-        100 + i % 900,
-        1 + i % 99
-    )
-}
-
-struct Place {
-    folder: PathBuf,
-}
-
-impl Place {
-    fn new() -> Result<Self> {
-        let folder = std::env::temp_dir().join("engram-bench");
-        if folder.exists() {
-            fs::remove_dir_all(&folder)?;
+        rest::ten_servers(&binary, &place)?;
+        match self.many {
+            Some(many) => filled::perform(root, &binary, &kept, many),
+            None => Ok(()),
         }
-        let place = Self { folder };
-        fs::create_dir_all(place.home())?;
-        fs::write(
-            place.home().join("config.toml"),
-            "[limits.rate]\nper_minute = 100000000\nper_hour = 100000000\n\
-             [limits.deref]\nrepo_spans = 100000000\ntokens = 1000000000\n",
-        )?;
-        fs::create_dir_all(place.repo().join("src"))?;
-        for file in 0..FILES {
-            let text: String = (1..=LINES)
-                .map(|line| format!("fn item_{file}_{line}() -> u32 {{ {line} }}\n"))
-                .collect();
-            fs::write(place.repo().join(format!("src/file{file}.rs")), text)?;
-        }
-        place.git(&["init", "--quiet"])?;
-        place.git(&["add", "."])?;
-        place.git(&[
-            "-c",
-            "user.name=bench",
-            "-c",
-            "user.email=bench@localhost",
-            "commit",
-            "--quiet",
-            "-m",
-            "files",
-        ])?;
-        Ok(place)
-    }
-
-    fn home(&self) -> PathBuf {
-        self.folder.join("home")
-    }
-
-    fn repo(&self) -> PathBuf {
-        self.folder.join("repo")
-    }
-
-    fn git(&self, args: &[&str]) -> Result<()> {
-        let status = Command::new("git")
-            .current_dir(self.repo())
-            .args(args)
-            .stdout(Stdio::null())
-            .status()?;
-        ensure!(status.success(), "git {args:?} failed");
-        Ok(())
-    }
-
-    fn append_and_sync(&self, times: usize) -> Result<Vec<Duration>> {
-        let mut file = fs::File::create(self.folder.join("baseline.jsonl"))?;
-        (0..times)
-            .map(|i| {
-                let line = format!(
-                    "{}\n",
-                    json!({ "claim": claim(i), "pointers": ["repo:src/file0.rs#L1-L4@HEAD"] })
-                );
-                timed(|| {
-                    file.write_all(line.as_bytes())?;
-                    Ok(file.sync_data()?)
-                })
-            })
-            .collect()
-    }
-
-    fn scan(&self, engrams: usize) -> Result<Vec<Duration>> {
-        let path = self.folder.join("claims.txt");
-        let all: String = (0..engrams).map(|i| claim(i) + "\n").collect();
-        fs::write(&path, all)?;
-        (0..50)
-            .map(|i| {
-                let service = format!("svc{:05}", i * engrams / 50);
-                timed(|| {
-                    let text = fs::read_to_string(&path)?;
-                    let found = text
-                        .lines()
-                        .filter(|line| {
-                            [service.as_str(), "retry", "backoff", "limit"]
-                                .iter()
-                                .all(|it| line.contains(it))
-                        })
-                        .count();
-                    ensure!(found > 0, "the baseline found nothing");
-                    Ok(())
-                })
-            })
-            .collect()
-    }
-
-    fn git_show(&self) -> Result<Vec<Duration>> {
-        (0..50)
-            .map(|i| timed(|| self.git(&["show", &format!("HEAD:src/file{}.rs", i % FILES)])))
-            .collect()
     }
 }
 
-/// A plain MCP client: one line out, one line in.
-struct Client {
-    process: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-    next: u64,
+/// One server from its start to its end, in turn with what it is held against.
+struct Run<'a> {
+    place: &'a Place,
+    bare: &'a Path,
+    engrams: usize,
 }
 
-impl Client {
-    fn start(binary: &Path, place: &Place) -> Result<Self> {
-        let mut process = Command::new(binary)
-            .args([
-                "--home".as_ref(),
-                place.home().as_os_str(),
-                "--repo".as_ref(),
-                place.repo().as_os_str(),
-                "mcp".as_ref(),
-            ])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .with_context(|| format!("{} cannot be started", binary.display()))?;
-        let (Some(input), Some(output)) = (process.stdin.take(), process.stdout.take()) else {
-            bail!("the server has no standard input or output");
+impl Run<'_> {
+    fn server(&self, binary: &Path, peer: Option<&Path>) -> Result<()> {
+        let start = Instant::now();
+        let mut ours = Client::greet(&mut self.place.server(binary))?;
+        figure("start to first answer", &ms(start.elapsed()), "");
+        let mut peer = match peer {
+            Some(program) => {
+                let folder = self.place.folder.join("peer");
+                Some(Client::greet(&mut peer::server(program, &folder)?)?)
+            }
+            None => None,
         };
-        let mut client = Self {
-            process,
-            input,
-            output: BufReader::new(output),
-            next: 0,
-        };
-        client.ask(
-            "initialize",
-            json!({
-                "protocolVersion": "2025-11-25",
-                "capabilities": {},
-                "clientInfo": { "name": "bench", "version": "1" },
-            }),
-        )?;
-        client.send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
-        Ok(client)
-    }
-
-    fn send(&mut self, message: Value) -> Result<()> {
-        writeln!(self.input, "{message}")?;
-        Ok(self.input.flush()?)
-    }
-
-    fn ask(&mut self, method: &str, params: Value) -> Result<Value> {
-        self.next += 1;
-        let id = self.next;
-        self.send(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
-        loop {
-            let mut line = String::new();
-            ensure!(
-                self.output.read_line(&mut line)? > 0,
-                "the server went away"
+        self.write(&mut ours, peer.as_mut())?;
+        self.ask(&mut ours, peer.as_mut())?;
+        self.read(&mut ours)?;
+        let tools = ours.ask("tools/list", json!({}))?.result.to_string();
+        figure("tools/list", &format!("{} bytes", tools.len()), "");
+        let memory = |it: &Client| Ok::<_, anyhow::Error>(rest::resident(it.id())? / 1024);
+        figure("resident memory", &format!("{} MB", memory(&ours)?), "");
+        if let Some(peer) = peer {
+            figure(
+                "the same of the peer",
+                &format!("{} MB", memory(&peer)?),
+                "",
             );
-            let answer: Value = serde_json::from_str(&line)?;
-            if answer["id"] == json!(id) {
-                return Ok(answer["result"].clone());
+            peer.finish()?;
+        }
+        ours.finish()
+    }
+
+    fn write(&self, ours: &mut Client, peer: Option<&mut Client>) -> Result<()> {
+        // The first write tells how long an answer is; it pays for what is opened once, too.
+        let bytes = ours.call("engram_commit", commit(0))?.bytes;
+        let mut bare = Command::new(self.bare);
+        bare.arg("store").arg(self.place.room("bare-store")?);
+        let mut bare = Client::start(bare.arg(bytes.to_string()))?;
+        bare.call("engram_commit", commit(0))?;
+        let mut parties = vec![
+            Party::new(ours, "engram_commit", commit),
+            Party::new(&mut bare, "engram_commit", commit),
+        ];
+        if let Some(peer) = peer {
+            peer.call(peer::STORE, peer::store(0))?;
+            parties.push(Party::new(peer, peer::STORE, peer::store));
+        }
+        in_turn(1..self.engrams, &mut parties)?;
+        rows("write (engram_commit)", &parties, STORE, Some(COMMIT));
+        drop(parties);
+        bare.finish()
+    }
+
+    fn ask(&self, ours: &mut Client, peer: Option<&mut Client>) -> Result<()> {
+        let engrams = self.engrams;
+        // The first question opens the index, and its answer is what records look like.
+        let first = ours.call("engram_query", query(&common_topic(0)))?.result;
+        let mut bare = self.searcher(&first)?;
+        let mut asked = Asked {
+            ours,
+            bare: &mut bare,
+            peer,
+        };
+        let full = asked.rows(
+            "query of ten (engram_query)",
+            common_topic,
+            |_, result| is_full(result),
+            Some(QUERY),
+        )?;
+        let hits = asked.rows(
+            "query by a name",
+            move |n| topic(place::asked(n, engrams)),
+            move |n, result| {
+                let wanted = claim(place::asked(n, engrams));
+                is_near(result, |claim| claim == wanted)
+            },
+            None,
+        )?;
+        for (at, whose) in ["", ", bare", ", the peer"].iter().enumerate() {
+            let of = |hits: &[usize]| Some(*hits.get(at)? as f64 / ASKED as f64);
+            if let (Some(full), Some(hits)) = (of(&full), of(&hits)) {
+                let bar = met(hits == 1.0, "1.000");
+                let bar = if at == 0 { &bar } else { "" };
+                figure(
+                    &format!("hit@5 by a name{whose}"),
+                    &format!("{hits:.3}"),
+                    bar,
+                );
+                let what = format!("answers of ten that were full{whose}");
+                figure(&what, &format!("{full:.3}"), "");
             }
         }
+        bare.finish()
     }
 
-    fn call(&mut self, tool: &str, arguments: Value) -> Result<Value> {
-        let result = self.ask(
-            "tools/call",
-            json!({ "name": tool, "arguments": arguments }),
-        )?;
-        ensure!(result["isError"] != json!(true), "{tool}: {result}");
-        Ok(result["structuredContent"].clone())
-    }
-
-    fn write(&mut self, engrams: usize) -> Result<Vec<Duration>> {
-        (0..engrams)
+    /// A bare index of all records, each as long as those of an answer.
+    fn searcher(&self, answer: &Value) -> Result<Client> {
+        let found = answer["structuredContent"]["engrams"]
+            .as_array()
+            .context("no engrams in an answer")?;
+        let mut record = found.first().context("nothing found")?.clone();
+        let records: String = (0..self.engrams)
             .map(|i| {
-                let line = 1 + i % (LINES - 4);
-                let arguments = json!({
-                    "content": claim(i),
-                    "scope": "bench",
-                    "confidence": 0.9,
-                    "pointers": [format!("repo:src/file{}.rs#L{line}-L{}@HEAD", i % FILES, line + 3)],
-                });
-                timed(|| self.call("engram_commit", arguments).map(|_| ()))
+                record["claim"] = json!(claim(i));
+                format!("{record}\n")
             })
-            .collect()
+            .collect();
+        let room = self.place.room("bare-search")?;
+        let file = self.place.folder.join("records.jsonl");
+        fs::write(&file, records)?;
+        let mut bare = Command::new(self.bare);
+        Client::start(bare.arg("search").args([room, file]))
     }
 
-    fn query(&mut self, engrams: usize) -> Result<(Vec<Duration>, usize)> {
-        let mut hits = 0;
-        let times = (0..ASKED)
-            .map(|i| {
-                let which = (i * 7919) % engrams;
-                let topic = format!("svc{which:05} retry backoff limit");
-                let mut found = Value::Null;
-                let time = timed(|| {
-                    found = self.call("engram_query", json!({ "topic": topic, "limit": 5 }))?;
-                    Ok(())
-                })?;
-                let wanted = claim(which);
-                let engrams = found["engrams"]
-                    .as_array()
-                    .map(Vec::as_slice)
-                    .unwrap_or_default();
-                hits += usize::from(engrams.iter().any(|it| it["claim"] == json!(wanted)));
-                Ok(time)
-            })
+    fn read(&self, ours: &mut Client) -> Result<()> {
+        let mut ours = [Party::new(ours, "engram_deref", place::deref)];
+        in_turn(0..READ, &mut ours)?;
+        let show: Vec<Duration> = (0..50)
+            .map(|i| timed(|| self.place.git_show(i)))
             .collect::<Result<_>>()?;
-        Ok((times, hits))
-    }
-
-    fn deref(&mut self) -> Result<Vec<Duration>> {
-        (0..ASKED)
-            .map(|i| {
-                let pointer = format!("repo:src/file{}.rs#L{}-L{}@HEAD", i % FILES, 1 + i, 5 + i);
-                timed(|| {
-                    self.call("engram_deref", json!({ "pointer": pointer }))
-                        .map(|_| ())
-                })
-            })
-            .collect()
-    }
-
-    fn tools_size(&mut self) -> Result<usize> {
-        Ok(self.ask("tools/list", json!({}))?.to_string().len())
-    }
-
-    fn memory(&self) -> Result<String> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
-        let line = status.lines().find(|it| it.starts_with("VmRSS:"));
-        Ok(line
-            .unwrap_or_default()
-            .trim_start_matches("VmRSS:")
-            .trim()
-            .to_owned())
-    }
-
-    fn finish(self) -> Result<()> {
-        let Self {
-            mut process,
-            input,
-            output,
-            ..
-        } = self;
-        drop((input, output));
-        ensure!(process.wait()?.success(), "the server did not end well");
+        let beside = Beside {
+            what: "git show REV:PATH",
+            times: &show,
+        };
+        row(
+            "dereference (engram_deref)",
+            &ours[0].times,
+            &beside,
+            0.5,
+            None,
+        );
         Ok(())
+    }
+}
+
+/// All that answer the same questions.
+struct Asked<'a> {
+    ours: &'a mut Client,
+    bare: &'a mut Client,
+    peer: Option<&'a mut Client>,
+}
+
+impl Asked<'_> {
+    /// Rows of one kind of question, and how often each gave what was wanted.
+    fn rows(
+        &mut self,
+        what: &str,
+        question: impl Fn(usize) -> String + Copy,
+        wants: impl Fn(usize, &Value) -> bool + Copy,
+        bar: Option<Bar>,
+    ) -> Result<Vec<usize>> {
+        let arguments = move |n| query(&question(n));
+        let mut parties = vec![
+            Party::new(self.ours, "engram_query", arguments).wants(wants),
+            Party::new(self.bare, "engram_query", arguments).wants(wants),
+        ];
+        if let Some(peer) = self.peer.as_deref_mut() {
+            let recall = move |n| peer::recall(&question(n));
+            let party = Party::new(peer, peer::RECALL, recall);
+            parties.push(party.wants(move |n, result| wants(n, &peer::answer(result))));
+        }
+        in_turn(0..ASKED, &mut parties)?;
+        rows(what, &parties, SEARCH, bar);
+        Ok(parties.iter().map(|it| it.hits).collect())
+    }
+}
+
+/// Ours beside the baseline, and the peer, where there is one, below.
+fn rows(what: &str, parties: &[Party<'_>], baseline: &str, bar: Option<Bar>) {
+    if let [ours, bare, others @ ..] = parties {
+        let beside = Beside {
+            what: baseline,
+            times: &bare.times,
+        };
+        row(what, &ours.times, &beside, 0.5, bar);
+        for peer in others {
+            plain("the same by a peer", &peer.times, &peer::title());
+        }
     }
 }
 
@@ -401,11 +324,13 @@ fn eight_writers(binary: &Path, place: &Place) -> Result<()> {
             .count();
     }
     let rate = stored as f64 / begun.elapsed().as_secs_f64();
-    println!(
-        "| 8 processes at once | {rate:.0} writes/s | | | | {stored} of {} stored |",
-        8 * EACH
+    let all = 8 * EACH;
+    figure(
+        "8 processes at once",
+        &format!("{rate:.0} writes/s, {stored} of {all} stored"),
+        "",
     );
-    ensure!(stored == 8 * EACH, "{} writes were lost", 8 * EACH - stored);
+    ensure!(stored == all, "{} writes were lost", all - stored);
     Ok(())
 }
 
@@ -413,24 +338,4 @@ fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<Duration> {
     let start = Instant::now();
     work()?;
     Ok(start.elapsed())
-}
-
-fn row(what: &str, times: &[Duration], baseline: &[Duration], which: &str) {
-    let ratio = quantile(times, 0.5).as_secs_f64() / quantile(baseline, 0.5).as_secs_f64();
-    println!(
-        "| {what} | {} | {} | {} | {ratio:.2} | {which} |",
-        ms(quantile(times, 0.5)),
-        ms(quantile(times, 0.95)),
-        ms(quantile(baseline, 0.5)),
-    );
-}
-
-fn quantile(times: &[Duration], q: f64) -> Duration {
-    let mut sorted = times.to_vec();
-    sorted.sort();
-    sorted[((sorted.len() - 1) as f64 * q).round() as usize]
-}
-
-fn ms(time: Duration) -> String {
-    format!("{:.2} ms", time.as_secs_f64() * 1e3)
 }

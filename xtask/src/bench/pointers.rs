@@ -13,7 +13,7 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
-use super::timed;
+use super::{rest, timed};
 
 const COMMITS: usize = 1_000;
 const SPANS: usize = 1_000;
@@ -158,30 +158,14 @@ fn branch_switch(binary: &Path, shape: &Shape, what: &str) -> Result<()> {
 }
 
 /// Processor time of a process over half a minute in which nothing happens, and its memory.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "to do nothing for a while is what is measured"
-)]
 fn at_rest(server: &Child, what: &str) -> Result<()> {
-    let stat = format!("/proc/{}/stat", server.id());
-    let ticks = || -> Result<u64> {
-        let text = fs::read_to_string(&stat)?;
-        let fields = text.rsplit(')').next().unwrap_or_default();
-        let mut times = fields.split_whitespace().skip(11).take(2);
-        let mut next = || -> Result<u64> { Ok(times.next().context("no times")?.parse()?) };
-        Ok(next()? + next()?)
-    };
-    std::thread::sleep(Duration::from_secs(5));
-    let before = ticks()?;
-    std::thread::sleep(Duration::from_secs(30));
-    let used = ticks()? - before;
-    let status = fs::read_to_string(format!("/proc/{}/status", server.id()))?;
-    let memory = status.lines().find(|it| it.starts_with("VmRSS:"));
-    let memory = memory
-        .unwrap_or_default()
-        .trim_start_matches("VmRSS:")
-        .trim();
-    println!("| 30 s at rest: {what} | {used} clock ticks, {memory} resident | | | |");
+    let id = server.id();
+    rest::pause(Duration::from_secs(5));
+    let before = rest::ticks(id)?;
+    rest::pause(Duration::from_secs(30));
+    let used = rest::ticks(id)? - before;
+    let memory = rest::resident(id)?;
+    println!("| 30 s at rest: {what} | {used} clock ticks, {memory} KB resident | | | |");
     Ok(())
 }
 

@@ -1,14 +1,11 @@
 //! `cargo xtask bench --window`: fills a home with few engrams and one with many, and measures the
 //! window on both (`tests/journey/bench.rs` says how).
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{fs, path::Path, process::Command};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 
+use super::filled;
 use crate::{
     shell::{build, cargo, run},
     ui,
@@ -35,10 +32,9 @@ pub(crate) fn perform(root: &Path, place: &Path, many: u64, minutes: u64) -> Res
             .with_context(|| format!("cargo built no {name}"))
     };
     let (command, desktop) = (take("engram")?, take("engram-desktop")?);
-    let example = ["--release", "--package=engram-engine", "--example=many"];
-    run(cargo().arg("build").args(example).current_dir(root))?;
-    let writer = command.with_file_name("examples").join("many");
-    repository(&place.join("repo"))?;
+    let writer = filled::writer(root)?;
+    let repo = place.join("repo");
+    filled::repository(&repo)?;
     // What the last run wrote into it is more than few.
     let few = place.join("few");
     if few.exists() {
@@ -49,9 +45,7 @@ pub(crate) fn perform(root: &Path, place: &Path, many: u64, minutes: u64) -> Res
         _ => &[("few", USED)],
     };
     for (home, count) in homes {
-        let mut fill = Command::new(&writer);
-        fill.args([place.join(home), place.join("repo")]);
-        run(fill.arg(count.to_string()))?;
+        run(&mut filled::fill(&writer, &place.join(home), &repo, *count))?;
     }
     // What drives the window is built as for any test; only the window counts.
     let mut measure = cargo();
@@ -70,35 +64,6 @@ pub(crate) fn perform(root: &Path, place: &Path, many: u64, minutes: u64) -> Res
         .env("ENGRAM_BENCH_WRITER", &writer)
         .env("ENGRAM_BENCH_MINUTES", minutes.to_string());
     run(&mut measure)
-}
-
-/// Where the homes are, unless somebody says.
-pub(crate) fn default_place() -> PathBuf {
-    std::env::temp_dir().join("engram-bench-window")
-}
-
-/// A file that claims point into.
-fn repository(folder: &Path) -> Result<()> {
-    if folder.join(".git").exists() {
-        return Ok(());
-    }
-    fs::create_dir_all(folder.join("src"))?;
-    let lines: String = (1..=50).map(|n| format!("fn item_{n}() {{}}\n")).collect();
-    fs::write(folder.join("src/file0.rs"), lines)?;
-    let who = ["-c", "user.name=bench", "-c", "user.email=bench@localhost"];
-    for args in [
-        &["init", "--quiet"][..],
-        &["add", "."],
-        &["commit", "--quiet", "--message=files"],
-    ] {
-        let git = Command::new("git")
-            .args(who)
-            .args(args)
-            .current_dir(folder)
-            .status()?;
-        ensure!(git.success(), "git {args:?} failed");
-    }
-    Ok(())
 }
 
 /// What the page has to load.

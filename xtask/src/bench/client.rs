@@ -1,0 +1,185 @@
+//! One line out, one line in, over a pipe: the same for the product, for what it is held against,
+//! and for its peers. Only the pipe is timed; what the client makes of a line is not.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::{Value, json};
+
+use super::rest;
+
+/// Calls of one party before it is the next one's turn: what else the machine does hits all of them.
+const ROUND: usize = 100;
+
+pub(super) struct Client {
+    process: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    next: u64,
+    /// A server that has work of its own behind its answers.
+    is_server: bool,
+}
+
+/// What came back, and how long it took.
+pub(super) struct Answer {
+    pub(super) result: Value,
+    pub(super) took: Duration,
+    /// Of the line.
+    pub(super) bytes: usize,
+}
+
+impl Client {
+    /// Starts a program that answers lines.
+    pub(super) fn start(command: &mut Command) -> Result<Self> {
+        let mut process = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("{} cannot be started", crate::shell::line(command)))?;
+        let (Some(input), Some(output)) = (process.stdin.take(), process.stdout.take()) else {
+            bail!("the server has no standard input or output");
+        };
+        Ok(Self {
+            process,
+            input,
+            output: BufReader::new(output),
+            next: 0,
+            is_server: false,
+        })
+    }
+
+    /// Starts an MCP server and shakes hands.
+    pub(super) fn greet(command: &mut Command) -> Result<Self> {
+        let mut client = Self::start(command)?;
+        client.is_server = true;
+        client.ask(
+            "initialize",
+            json!({
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": { "name": "bench", "version": "1" },
+            }),
+        )?;
+        let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        client.send(&format!("{ready}\n"))?;
+        Ok(client)
+    }
+
+    fn send(&mut self, line: &str) -> Result<()> {
+        self.input.write_all(line.as_bytes())?;
+        Ok(self.input.flush()?)
+    }
+
+    pub(super) fn ask(&mut self, method: &str, params: Value) -> Result<Answer> {
+        self.next += 1;
+        let id = self.next;
+        let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        let request = format!("{request}\n");
+        let start = Instant::now();
+        self.send(&request)?;
+        loop {
+            let mut line = String::new();
+            let bytes = self.output.read_line(&mut line)?;
+            let took = start.elapsed();
+            ensure!(bytes > 0, "the server went away");
+            let mut answer: Value = serde_json::from_str(&line)?;
+            if answer["id"] == json!(id) {
+                ensure!(answer["error"].is_null(), "{method}: {}", answer["error"]);
+                let result = answer["result"].take();
+                return Ok(Answer {
+                    result,
+                    took,
+                    bytes,
+                });
+            }
+        }
+    }
+
+    pub(super) fn call(&mut self, tool: &str, arguments: Value) -> Result<Answer> {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let answer = self.ask("tools/call", params)?;
+        let result = &answer.result;
+        ensure!(result["isError"] != json!(true), "{tool}: {result}");
+        Ok(answer)
+    }
+
+    pub(super) fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    pub(super) fn finish(self) -> Result<()> {
+        let Self {
+            mut process,
+            input,
+            output,
+            ..
+        } = self;
+        drop((input, output));
+        ensure!(process.wait()?.success(), "the server did not end well");
+        Ok(())
+    }
+}
+
+type Hit<'a> = Box<dyn Fn(usize, &Value) -> bool + 'a>;
+
+/// One of those that are timed in turn.
+pub(super) struct Party<'a> {
+    pub(super) client: &'a mut Client,
+    tool: &'static str,
+    arguments: Box<dyn Fn(usize) -> Value + 'a>,
+    hit: Hit<'a>,
+    pub(super) times: Vec<Duration>,
+    pub(super) hits: usize,
+}
+
+impl<'a> Party<'a> {
+    /// Whose nth call of `tool` says `arguments(n)`.
+    pub(super) fn new(
+        client: &'a mut Client,
+        tool: &'static str,
+        arguments: impl Fn(usize) -> Value + 'a,
+    ) -> Self {
+        Self {
+            client,
+            tool,
+            arguments: Box::new(arguments),
+            hit: Box::new(|_, _| false),
+            times: Vec::new(),
+            hits: 0,
+        }
+    }
+
+    /// Counts the answers that hold what the nth call wanted.
+    pub(super) fn wants(mut self, hit: impl Fn(usize, &Value) -> bool + 'a) -> Self {
+        self.hit = Box::new(hit);
+        self
+    }
+
+    fn call(&mut self, n: usize) -> Result<()> {
+        let answer = self.client.call(self.tool, (self.arguments)(n))?;
+        self.times.push(answer.took);
+        self.hits += usize::from((self.hit)(n, &answer.result));
+        Ok(())
+    }
+}
+
+/// Lets each make the calls of `numbers`, a round at a time. What a server does behind its answers
+/// ends before the next one's turn: it is not the next one's to bear.
+pub(super) fn in_turn(numbers: std::ops::Range<usize>, parties: &mut [Party<'_>]) -> Result<()> {
+    let end = numbers.end;
+    for from in numbers.step_by(ROUND) {
+        for party in &mut *parties {
+            for n in from..end.min(from + ROUND) {
+                party.call(n)?;
+            }
+            if party.client.is_server {
+                rest::settle(&[party.client.id()], rest::LULL)?;
+            }
+        }
+    }
+    Ok(())
+}

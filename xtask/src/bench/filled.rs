@@ -1,0 +1,131 @@
+//! Homes that are filled once and kept: a thousand engrams, ten thousand, a million.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use super::{
+    client::{Client, Party, in_turn},
+    place::{asked, common_topic, is_near, query, server},
+    rest,
+    table::{Bar, Beside, figure, met, row},
+};
+use crate::shell::{build, run};
+
+const FEW: u64 = 10_000;
+const QUESTIONS: usize = 400;
+/// The most that p95 with many may be of p95 with few.
+const MOST: f64 = 3.0;
+
+/// The program that fills a home (`crates/engine/examples/many.rs`).
+pub(super) fn writer(root: &Path) -> Result<PathBuf> {
+    let example = ["--release", "--package=engram-engine", "--example=many"];
+    let mut built = build(root, &example)?;
+    built.remove("many").context("cargo built no example")
+}
+
+/// Fills a home up to so many engrams; nothing where they are there.
+pub(super) fn fill(writer: &Path, home: &Path, repo: &Path, count: u64) -> Command {
+    let mut fill = Command::new(writer);
+    fill.args([home, repo]).arg(count.to_string());
+    fill
+}
+
+/// Where the homes are, unless somebody says.
+pub(super) fn default_place() -> PathBuf {
+    std::env::temp_dir().join("engram-bench-window")
+}
+
+/// A file that claims point into.
+pub(super) fn repository(folder: &Path) -> Result<()> {
+    if folder.join(".git").exists() {
+        return Ok(());
+    }
+    fs::create_dir_all(folder.join("src"))?;
+    let lines: String = (1..=50).map(|n| format!("fn item_{n}() {{}}\n")).collect();
+    fs::write(folder.join("src/file0.rs"), lines)?;
+    let who = ["-c", "user.name=bench", "-c", "user.email=bench@localhost"];
+    for args in [
+        &["init", "--quiet"][..],
+        &["add", "."],
+        &["commit", "--quiet", "--message=files"],
+    ] {
+        let git = Command::new("git")
+            .args(who)
+            .args(args)
+            .current_dir(folder)
+            .status()?;
+        ensure!(git.success(), "git {args:?} failed");
+    }
+    Ok(())
+}
+
+/// The same questions in a home of ten thousand and in one of `many`, in turn.
+pub(super) fn perform(root: &Path, binary: &Path, place: &Path, many: u64) -> Result<()> {
+    let writer = writer(root)?;
+    let repo = place.join("repo");
+    repository(&repo)?;
+    let start = |home: &str, count: u64| -> Result<Client> {
+        let home = place.join(home);
+        run(fill(&writer, &home, &repo, count).stdout(Stdio::null()))?;
+        let mut client = Client::greet(&mut server(binary, &home, &repo))?;
+        // The first question opens the index.
+        client.call("engram_query", question(0, count))?;
+        rest::settle(&[client.id()], rest::LULL)?;
+        Ok(client)
+    };
+    let (mut few, mut lots) = (start("ten-thousand", FEW)?, start("many", many)?);
+    for (what, question) in [
+        ("of ten", common as fn(usize, u64) -> Value),
+        ("by a name", question),
+    ] {
+        let mut parties = [(&mut few, FEW), (&mut lots, many)].map(|(client, count)| {
+            let arguments = move |n| question(n, count);
+            Party::new(client, "engram_query", arguments).wants(move |n, result| {
+                let named = format!("The {} ", name(n, count));
+                is_near(result, |claim| claim.starts_with(&named))
+            })
+        });
+        in_turn(0..QUESTIONS, &mut parties)?;
+        let [(few_times, few_hits), (times, hits)] = parties.map(|it| (it.times, it.hits));
+        let beside = Beside {
+            what: &format!("the same in a home of {FEW}"),
+            times: &few_times,
+        };
+        let bar = Bar {
+            most: MOST,
+            goal: None,
+        };
+        let title = format!("query {what} in a home of {many}");
+        row(&title, &times, &beside, 0.95, Some(bar));
+        if what == "by a name" {
+            for (count, hits) in [(FEW, few_hits), (many, hits)] {
+                figure(
+                    &format!("hit@5 by a name in a home of {count}"),
+                    &format!("{:.3}", hits as f64 / QUESTIONS as f64),
+                    &met(hits == QUESTIONS, "1.000"),
+                );
+            }
+        }
+    }
+    few.finish()?;
+    lots.finish()
+}
+
+/// As `many.rs` names what a claim is about.
+fn name(n: usize, count: u64) -> String {
+    format!("svc{:07}", asked(n, count as usize))
+}
+
+fn common(n: usize, _: u64) -> Value {
+    query(&common_topic(n))
+}
+
+fn question(n: usize, count: u64) -> Value {
+    query(&format!("{} retry backoff limit", name(n, count)))
+}

@@ -1,0 +1,151 @@
+//! Where it is measured: a home without limits, a repository, and what is written and asked.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use anyhow::{Result, ensure};
+use serde_json::{Value, json};
+
+/// Lines of each source file that claims point into.
+const LINES: usize = 400;
+const FILES: usize = 20;
+/// Engrams that a question asks for.
+pub(super) const WANTED: usize = 10;
+/// Among how many of them the one that is meant has to be.
+const NEAR: usize = 5;
+
+/// The claim of the peers' harness, so that figures can be compared with theirs.
+pub(super) fn claim(i: usize) -> String {
+    format!(
+        "The svc{i:05} retry backoff limit is {} per minute, set by RETRY_BACKOFF_{i} in services/svc{i:05}/x.toml line {}",
+        100 + i % 900,
+        1 + i % 99
+    )
+}
+
+/// Which claim the nth question means.
+pub(super) fn asked(n: usize, engrams: usize) -> usize {
+    (n * 7919) % engrams
+}
+
+/// A question about one claim: nothing else speaks of what it names.
+pub(super) fn topic(which: usize) -> String {
+    format!("svc{which:05} retry backoff limit")
+}
+
+/// A question about as many claims as are wanted: of 10,000, eleven say the same number.
+pub(super) fn common_topic(n: usize) -> String {
+    format!("retry backoff limit {} per minute", 100 + (n * 7) % 900)
+}
+
+/// The arguments of `engram_commit` for the nth claim.
+pub(super) fn commit(i: usize) -> Value {
+    let (file, line) = (i % FILES, 1 + i % (LINES - 4));
+    json!({
+        "content": claim(i),
+        "scope": "bench",
+        "confidence": 0.9,
+        "pointers": [format!("repo:src/file{file}.rs#L{line}-L{}@HEAD", line + 3)],
+    })
+}
+
+/// Those of `engram_query`.
+pub(super) fn query(topic: &str) -> Value {
+    json!({ "topic": topic, "limit": WANTED })
+}
+
+/// Those of `engram_deref`.
+pub(super) fn deref(i: usize) -> Value {
+    let (file, line) = (i % FILES, 1 + i % (LINES - 4));
+    json!({ "pointer": format!("repo:src/file{file}.rs#L{line}-L{}@HEAD", line + 4) })
+}
+
+/// Whether a claim is among the first engrams of an answer.
+pub(super) fn is_near(result: &Value, is: impl Fn(&str) -> bool) -> bool {
+    let engrams = result["structuredContent"]["engrams"].as_array();
+    let mut near = engrams.into_iter().flatten().take(NEAR);
+    near.any(|it| it["claim"].as_str().is_some_and(&is))
+}
+
+/// Whether an answer is as long as was asked for.
+pub(super) fn is_full(result: &Value) -> bool {
+    let engrams = result["structuredContent"]["engrams"].as_array();
+    engrams.is_some_and(|it| it.len() == WANTED)
+}
+
+pub(super) struct Place {
+    pub(super) folder: PathBuf,
+}
+
+impl Place {
+    pub(super) fn new() -> Result<Self> {
+        let folder = std::env::temp_dir().join("engram-bench");
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        let place = Self { folder };
+        fs::create_dir_all(place.home())?;
+        fs::write(
+            place.home().join("config.toml"),
+            "[limits.rate]\nper_minute = 100000000\nper_hour = 100000000\n\
+             [limits.deref]\nrepo_spans = 100000000\ntokens = 1000000000\n",
+        )?;
+        fs::create_dir_all(place.repo().join("src"))?;
+        for file in 0..FILES {
+            let text: String = (1..=LINES)
+                .map(|line| format!("fn item_{file}_{line}() -> u32 {{ {line} }}\n"))
+                .collect();
+            fs::write(place.repo().join(format!("src/file{file}.rs")), text)?;
+        }
+        place.git(&["init", "--quiet"])?;
+        place.git(&["add", "."])?;
+        let who = ["-c", "user.name=bench", "-c", "user.email=bench@localhost"];
+        place.git(&[&who[..], &["commit", "--quiet", "-m", "files"]].concat())?;
+        Ok(place)
+    }
+
+    pub(super) fn home(&self) -> PathBuf {
+        self.folder.join("home")
+    }
+
+    pub(super) fn repo(&self) -> PathBuf {
+        self.folder.join("repo")
+    }
+
+    /// An empty folder for somebody else's data.
+    pub(super) fn room(&self, name: &str) -> Result<PathBuf> {
+        let room = self.folder.join(name);
+        fs::create_dir_all(&room)?;
+        Ok(room)
+    }
+
+    fn git(&self, args: &[&str]) -> Result<()> {
+        let status = Command::new("git")
+            .current_dir(self.repo())
+            .args(args)
+            .stdout(Stdio::null())
+            .status()?;
+        ensure!(status.success(), "git {args:?} failed");
+        Ok(())
+    }
+
+    pub(super) fn git_show(&self, i: usize) -> Result<()> {
+        self.git(&["show", &format!("HEAD:src/file{}.rs", i % FILES)])
+    }
+
+    /// `engram mcp` on this home.
+    pub(super) fn server(&self, binary: &Path) -> Command {
+        server(binary, &self.home(), &self.repo())
+    }
+}
+
+/// `engram mcp` on a home.
+pub(super) fn server(binary: &Path, home: &Path, repo: &Path) -> Command {
+    let mut command = Command::new(binary);
+    command.arg("--home").arg(home).arg("--repo").arg(repo);
+    command.arg("mcp");
+    command
+}

@@ -1,0 +1,110 @@
+//! Processes that have nothing to do: until they do nothing, what they cost then.
+
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, ensure};
+
+use super::{
+    client::Client,
+    place::Place,
+    table::{figure, met},
+};
+
+/// Longer than any pause in which a server lets changes gather.
+pub(super) const LULL: Duration = Duration::from_millis(300);
+const PATIENCE: Duration = Duration::from_secs(300);
+const REST: Duration = Duration::from_secs(30);
+const SERVERS: usize = 10;
+/// Of all of them together, in KB as the kernel counts them.
+const MOST_MEMORY: u64 = 80 * 1024;
+
+/// Servers that were greeted and are left alone: their memory, pages that several share divided
+/// among them, and their processor time.
+pub(super) fn ten_servers(binary: &Path, place: &Place) -> Result<()> {
+    let servers: Vec<Client> = (0..SERVERS)
+        .map(|_| Client::greet(&mut place.server(binary)))
+        .collect::<Result<_>>()?;
+    let ids: Vec<u32> = servers.iter().map(Client::id).collect();
+    settle(&ids, Duration::from_secs(5))?;
+    let memory = ids.iter().map(|it| shared_out(*it)).sum::<Result<u64>>()?;
+    let before = ticks_of(&ids)?;
+    pause(REST);
+    let used = ticks_of(&ids)? - before;
+    figure(
+        &format!("{SERVERS} servers at rest, their memory (PSS) together"),
+        &format!("{:.1} MB", memory as f64 / 1024.0),
+        &met(
+            memory < MOST_MEMORY,
+            &format!("under {} MB", MOST_MEMORY / 1024),
+        ),
+    );
+    figure(
+        &format!("the same, processor time in {} s", REST.as_secs()),
+        &format!("{used} clock ticks"),
+        &met(used == 0, "0"),
+    );
+    servers.into_iter().try_for_each(Client::finish)
+}
+
+/// Waits until these used no processor time for so long.
+pub(super) fn settle(processes: &[u32], lull: Duration) -> Result<()> {
+    let start = Instant::now();
+    let mut last = (ticks_of(processes)?, start);
+    while last.1.elapsed() < lull {
+        ensure!(
+            start.elapsed() < PATIENCE,
+            "not quiet after {} s",
+            PATIENCE.as_secs()
+        );
+        pause(Duration::from_millis(20));
+        let ticks = ticks_of(processes)?;
+        if ticks != last.0 {
+            last = (ticks, Instant::now());
+        }
+    }
+    Ok(())
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "to do nothing for a while is what is measured"
+)]
+pub(super) fn pause(time: Duration) {
+    std::thread::sleep(time);
+}
+
+fn ticks_of(processes: &[u32]) -> Result<u64> {
+    processes.iter().map(|it| ticks(*it)).sum()
+}
+
+/// Processor time that a process has used, in the kernel's hundredths of a second.
+pub(super) fn ticks(process: u32) -> Result<u64> {
+    let text = fs::read_to_string(format!("/proc/{process}/stat"))?;
+    let fields = text.rsplit(')').next().unwrap_or_default();
+    let mut times = fields.split_whitespace().skip(11).take(2);
+    let mut next = || -> Result<u64> { Ok(times.next().context("no times")?.parse()?) };
+    Ok(next()? + next()?)
+}
+
+/// Memory of a process in KB, pages that others map too counted in part.
+fn shared_out(process: u32) -> Result<u64> {
+    read_kb(&format!("/proc/{process}/smaps_rollup"), "Pss:")
+}
+
+/// Memory of a process in KB, shared pages counted in full.
+pub(super) fn resident(process: u32) -> Result<u64> {
+    read_kb(&format!("/proc/{process}/status"), "VmRSS:")
+}
+
+fn read_kb(file: &str, name: &str) -> Result<u64> {
+    let text = fs::read_to_string(file).with_context(|| format!("{file} cannot be read"))?;
+    let line = text.lines().find_map(|it| it.strip_prefix(name));
+    let number = line.and_then(|it| it.split_whitespace().next());
+    Ok(number
+        .with_context(|| format!("no {name} in {file}"))?
+        .parse()?)
+}

@@ -1,0 +1,117 @@
+//! The table: one row a measure, ours beside what it is held against, and whether it meets its bar.
+
+use std::time::Duration;
+
+/// The most that ours may take of the other's time.
+pub(super) struct Bar {
+    pub(super) most: f64,
+    pub(super) goal: Option<f64>,
+}
+
+/// What ours is held against.
+pub(super) struct Beside<'a> {
+    pub(super) what: &'a str,
+    pub(super) times: &'a [Duration],
+}
+
+pub(super) fn head() {
+    println!("| measure | p50 | p95 | beside: p50 | p95 | ratio | bar | what is beside it |");
+    println!("|---|---|---|---|---|---|---|---|");
+}
+
+/// Ours, and its ratio to another's at the same quantile.
+pub(super) fn row(what: &str, times: &[Duration], beside: &Beside<'_>, at: f64, bar: Option<Bar>) {
+    let seconds = |times| quantile(times, at).as_secs_f64();
+    let ratio = seconds(times) / seconds(beside.times);
+    let ratio_of = match at {
+        0.5 => String::new(),
+        at => format!(" (p{:.0})", at * 100.0),
+    };
+    println!(
+        "| {what} | {} | {} | {} | {} | {ratio:.2}{ratio_of} | {} | {} |",
+        ms(quantile(times, 0.5)),
+        ms(quantile(times, 0.95)),
+        ms(quantile(beside.times, 0.5)),
+        ms(quantile(beside.times, 0.95)),
+        bar.map(|it| it.words(ratio)).unwrap_or_default(),
+        beside.what,
+    );
+}
+
+/// Times that nothing is beside.
+pub(super) fn plain(what: &str, times: &[Duration], remark: &str) {
+    println!(
+        "| {what} | {} | {} | | | | | {remark} |",
+        ms(quantile(times, 0.5)),
+        ms(quantile(times, 0.95)),
+    );
+}
+
+/// One number.
+pub(super) fn figure(what: &str, value: &str, bar: &str) {
+    println!("| {what} | {value} | | | | | {bar} | |");
+}
+
+/// A bar, and whether it was met: one that was not stands out.
+pub(super) fn met(is_met: bool, bar: &str) -> String {
+    match is_met {
+        true => format!("{bar}: met"),
+        false => format!("{bar}: **missed**"),
+    }
+}
+
+impl Bar {
+    fn words(&self, ratio: f64) -> String {
+        let bar = met(ratio <= self.most, &format!("at most {}", self.most));
+        match self.goal {
+            None => bar,
+            Some(goal) if ratio <= goal => format!("{bar}, and the goal of {goal}"),
+            Some(goal) => format!("{bar}; the goal is {goal}"),
+        }
+    }
+}
+
+pub(super) fn quantile(times: &[Duration], q: f64) -> Duration {
+    let mut sorted = times.to_vec();
+    sorted.sort();
+    let at = (sorted.len().saturating_sub(1) as f64 * q).round() as usize;
+    sorted.get(at).copied().unwrap_or_default()
+}
+
+pub(super) fn ms(time: Duration) -> String {
+    format!("{:.2} ms", time.as_secs_f64() * 1e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missed_bar_stands_out() {
+        let bar = |most, goal| Bar { most, goal };
+        for (bar, ratio, expected) in [
+            (
+                bar(4.0, Some(2.5)),
+                10.8,
+                "at most 4: **missed**; the goal is 2.5",
+            ),
+            (bar(4.0, Some(2.5)), 3.9, "at most 4: met; the goal is 2.5"),
+            (
+                bar(4.0, Some(2.5)),
+                2.5,
+                "at most 4: met, and the goal of 2.5",
+            ),
+            (bar(2.0, None), 2.0, "at most 2: met"),
+        ] {
+            assert_eq!(bar.words(ratio), expected);
+        }
+    }
+
+    #[test]
+    fn quantiles_are_of_what_was_measured() {
+        let times: Vec<Duration> = (1..=100).rev().map(Duration::from_millis).collect();
+        assert_eq!(ms(quantile(&times, 0.5)), "51.00 ms");
+        assert_eq!(ms(quantile(&times, 0.95)), "95.00 ms");
+        assert_eq!(quantile(&[], 0.5), Duration::ZERO);
+    }
+}
