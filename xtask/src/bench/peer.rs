@@ -11,7 +11,9 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use super::place::{WANTED, claim};
-use crate::{shell::which, tools};
+use which::which;
+
+use crate::tools;
 
 const NAME: &str = "ai-memory";
 const VERSION: &str = "0.6.4";
@@ -21,7 +23,7 @@ pub(super) fn find() -> Result<PathBuf> {
     let ours = tools::folder().join(NAME);
     let installed = ours.join("bin").join(NAME);
     let found = installed.is_file().then_some(installed);
-    found.or_else(|| which(NAME)).with_context(|| {
+    found.or_else(|| which(NAME).ok()).with_context(|| {
         format!(
             "{NAME} is not installed: cargo install {NAME} --version {VERSION} --locked --root {}",
             ours.display()
