@@ -23,6 +23,7 @@ fn entry(seq: u64, it: &Arc<Engram>, change: Change) -> Entry {
     Entry {
         seq,
         at: it.recorded_at,
+        agent: None,
         by: String::new(),
         change,
     }
