@@ -24,7 +24,7 @@ fn every_source_is_shown_as_what_it_is() {
     repo.change("NOTES.md", "A note.\nAnother.\n", "Add to the notes");
     repo.change(
         "shot.gif",
-        "GIF89a\u{40}\u{1}\u{40}\u{1}\0",
+        "GIF89a\u{40}\u{1}\u{40}\u{1}\0\0\0",
         "Add a picture",
     );
     let long: String = (1..=4_990)

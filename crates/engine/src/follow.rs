@@ -1,19 +1,20 @@
-//! Followers of a process that stays: the index reads on, evidence is followed (`anchor`), and
-//! readers are told what is new.
+//! Followers of a process that stays: the index reads on (`indexing`), evidence is followed
+//! (`anchor`), and readers are told what is new.
 //! Woken by the doorbell; nothing runs at rest.
 
 use std::{
     sync::{
-        Arc,
+        Arc, Weak,
         mpsc::{Receiver, Sender, channel},
     },
     time::Duration,
 };
 
 use engram_model::{Code, Entry, Feed, Refusal};
+use engram_pointers::Stir;
 use engram_store::Listener;
 
-use crate::{Engine, context::Context};
+use crate::{Engine, anchor::AnchorFollower, context::Context, indexing::IndexFollower};
 
 /// The first change goes out at once; those after it wait this long for company.
 const BATCH: Duration = Duration::from_millis(50);
@@ -21,16 +22,79 @@ const BATCH: Duration = Duration::from_millis(50);
 const FLOOD: Duration = Duration::from_millis(500);
 /// Entries of one delivery that make a flood, until fewer come in all that time.
 const MANY: usize = 3;
-/// The index reads on once nothing came for so long, or when it has waited [`INDEX_WAITS`] times, or
-/// when so many rings were heard: a commit of it syncs a dozen files, beside the commits of claims.
-const INDEX_PAUSE: Duration = Duration::from_millis(200);
-const INDEX_WAITS: u32 = 10;
-const INDEX_RINGS: usize = 256;
+/// The followers of a process that stays.
+pub(crate) struct Followers {
+    _index: Following,
+    _anchors: Following,
+}
 
-/// Keeps the index of this process's home up to date until the process ends.
-pub(crate) struct Follower {
+/// Runs until it is dropped.
+pub(crate) struct Following {
     _listener: Listener,
-    _anchors: crate::anchor::Following,
+    sender: Sender<Woken>,
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        // A follower that ended already hears nothing.
+        let _ = self.sender.send(Woken::Gone);
+    }
+}
+
+/// Why a follower woke.
+pub(crate) enum Woken {
+    /// The journal moved.
+    Bell,
+    /// The working tree did.
+    Tree(Stir),
+    /// Its engine is gone.
+    Gone,
+}
+
+/// What reads the journal on, behind the answers. How far it has read is a row of the table
+/// `follower`; what it keeps can be dropped, and is built anew from the journal and from git.
+pub(crate) trait Follower: Sized {
+    /// The name of its thread.
+    const NAME: &'static str;
+    /// What it remembers from one waking to the next before it begins.
+    type Patience: Default;
+
+    /// Begins; none where there is nothing to follow yet, or another process does.
+    fn begin(engine: &Arc<Engine>, own: &Sender<Woken>) -> Result<Option<Self>, Refusal>;
+
+    /// Lets more gather after the first that woke it. All that was heard.
+    fn gather(
+        begun: Option<&Self>,
+        engine: &Weak<Engine>,
+        first: Woken,
+        woken: &Receiver<Woken>,
+        patience: &mut Self::Patience,
+    ) -> Vec<Woken>;
+
+    /// Takes in what happened since.
+    fn wake(&mut self, engine: &Engine, heard: Vec<Woken>) -> Result<(), Refusal>;
+}
+
+fn run<F: Follower>(engine: &Weak<Engine>, own: &Sender<Woken>, woken: &Receiver<Woken>) {
+    let mut follower: Option<F> = None;
+    let mut patience = F::Patience::default();
+    while let Ok(first) = woken.recv() {
+        if matches!(first, Woken::Gone) {
+            return;
+        }
+        let heard = F::gather(follower.as_ref(), engine, first, woken, &mut patience);
+        let Some(engine) = engine.upgrade() else {
+            return;
+        };
+        let result = match &mut follower {
+            Some(follower) => follower.wake(&engine, heard),
+            None => F::begin(&engine, own).map(|begun| follower = begun),
+        };
+        if let Err(error) = result {
+            // The repository was moved, or the disk is full: the next change tries again.
+            tracing::info!(%error, follower = F::NAME, "could not follow");
+        }
+    }
 }
 
 /// Delivers entries until it is dropped.
@@ -44,26 +108,26 @@ impl Engine {
         if self.following.get().is_some() || !self.store.is_writable() {
             return Ok(());
         }
-        let (listener, rings) = self.listen()?;
-        let engine = Arc::downgrade(self);
-        spawn("index", move || {
-            while heard(&rings) {
-                gather_rings(&rings);
-                let Some(engine) = engine.upgrade() else {
-                    return;
-                };
-                if let Some(index) = engine.index()
-                    && let Err(error) = index.catch_up(&engine.store)
-                {
-                    engine.close_index(&error);
-                }
-            }
-        })?;
-        let _ = self.following.set(Follower {
-            _listener: listener,
-            _anchors: self.follow_anchors()?,
+        let _ = self.following.set(Followers {
+            _index: self.start::<IndexFollower>()?,
+            _anchors: self.start::<AnchorFollower>()?,
         });
         Ok(())
+    }
+
+    fn start<F: Follower>(self: &Arc<Self>) -> Result<Following, Refusal> {
+        let (sender, woken) = channel();
+        let ring = sender.clone();
+        let listener = self.listen_with(move || {
+            let _ = ring.send(Woken::Bell);
+        })?;
+        let _ = sender.send(Woken::Bell);
+        let (engine, own) = (Arc::downgrade(self), sender.clone());
+        spawn(F::NAME, move || run::<F>(&engine, &own, &woken))?;
+        Ok(Following {
+            _listener: listener,
+            sender,
+        })
     }
 
     /// Calls `each` on a thread of its own with the entries after `after` in this project, in
@@ -138,19 +202,6 @@ impl Engine {
             )
         })?;
         Ok(bell.listen(heard)?)
-    }
-}
-
-/// Lets rings gather until it is quiet, or there are many, or it took long.
-fn gather_rings(rings: &Receiver<()>) {
-    let mut all = 0;
-    for _ in 0..INDEX_WAITS {
-        gather(INDEX_PAUSE);
-        let new = rings.try_iter().count();
-        all += new;
-        if new == 0 || all >= INDEX_RINGS {
-            return;
-        }
     }
 }
 

@@ -34,6 +34,7 @@ mod evidence;
 mod eyes;
 mod follow;
 mod home;
+mod indexing;
 mod keys;
 mod lineage;
 mod memory;
@@ -91,7 +92,7 @@ pub struct Engine {
     keys: keys::KeptKeys,
     /// Query hits that were not stored yet; they ride on the next write.
     hits: Mutex<Vec<EngramId>>,
-    following: OnceLock<follow::Follower>,
+    following: OnceLock<follow::Followers>,
 }
 
 /// Where the repository is.
@@ -203,12 +204,6 @@ impl Engine {
             project,
             urls: self.config.urls,
         }
-    }
-
-    /// How far the index has read; 0 where there is none.
-    fn indexed(&self) -> u64 {
-        let cursor = self.index().map(|index| index.cursor());
-        cursor.and_then(Result::ok).unwrap_or(0)
     }
 
     fn ring(&self) {

@@ -7,7 +7,7 @@ use engram_model::{
     StatusReply, Voice,
 };
 use engram_pointers::{Repo, Shelf, View};
-use engram_store::{CommitCount, Reader};
+use engram_store::{CommitCount, INDEX_FOLLOWER, Reader};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{context::Context, not_found, project};
@@ -135,7 +135,6 @@ impl Context<'_> {
         let project = id.unwrap_or_else(|| project::of_home(&self.engine.store));
         let (agent, tree) = (self.agent()?, self.tree()?);
         let user = agent.is_none();
-        let indexed = self.engine.indexed();
         let watching = self.watching()?;
         let limits = &self.engine.config.limits.deref;
         let now = self.engine.world.now();
@@ -163,7 +162,7 @@ impl Context<'_> {
                 project: repo.map(|repo| project_status(repo, id, user)),
                 engrams: count.holding,
                 head: it.head()?,
-                indexed,
+                indexed: it.cursor(INDEX_FOLLOWER)?,
                 drifted,
                 watching: watching.clone(),
                 agents: it.count_agents(project)?,

@@ -167,6 +167,7 @@ mod tests {
     }
 
     fn serve(stream: TcpStream, config: Arc<ServerConfig>, port: u16) -> Option<()> {
+        // Each connection ends with its answer, and says so: else the client may ask on one that is gone.
         let mut stream = StreamOwned::new(ServerConnection::new(config).ok()?, stream);
         let mut request = Vec::new();
         let mut byte = [0];
@@ -177,11 +178,14 @@ mod tests {
         let request = String::from_utf8(request).ok()?;
         let path = request.split(' ').nth(1)?;
         let redirect = |to: String| {
-            format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n")
+            format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
                 .into_bytes()
         };
         let body = |body: &[u8]| {
-            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+            let head = format!(
+                "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+                body.len()
+            );
             [head.as_bytes(), body].concat()
         };
         let answer = match path.split_at_checked(3)? {
@@ -192,7 +196,9 @@ mod tests {
             ("/pl", _) => redirect("http://localhost:1/".to_owned()),
             ("/fi", _) => redirect("file:///etc/passwd".to_owned()),
             ("/mb", size) => body(&vec![b'x'; size.parse().ok()?]),
-            ("/go", _) => b"HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n".to_vec(),
+            ("/go", _) => {
+                b"HTTP/1.1 410 Gone\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".to_vec()
+            }
             ("/no", _) => b"not http at all\r\n\r\n".to_vec(),
             ("/ha", _) => {
                 // Waits for the client to give up.

@@ -3,10 +3,11 @@
 //! and are then built anew.
 
 use engram_model::{EngramId, Evidence, Health, ProjectId};
+use jiff::Timestamp;
 use rusqlite::{OptionalExtension, params};
 use serde_json::json;
 
-use crate::{Reader, Result, StoreError, Writer};
+use crate::{Reader, Result, Store, StoreError, Writer};
 
 /// What was looked at last in a working tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -86,6 +87,14 @@ impl Reader<'_> {
             count += found as u64;
         }
         Ok(count)
+    }
+}
+
+impl Store {
+    /// Notes how far a follower has read, where that is not part of a transaction of its own. No
+    /// entry is made, so that no time is needed.
+    pub(crate) fn keep_cursor(&self, follower: &str, cursor: u64) -> Result<()> {
+        self.write(Timestamp::UNIX_EPOCH, |it| it.keep_cursor(follower, cursor))
     }
 }
 

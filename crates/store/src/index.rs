@@ -26,6 +26,9 @@ use crate::{Result, Store, StoreError, db::pause};
 
 /// Changes when the fields or the keys change, so that an older build's index is not misread.
 const VERSION: &str = "index-1";
+/// The name under which it keeps its cursor in the home. The index has it too, in the same commit as
+/// what it read: that one decides.
+pub const INDEX_FOLLOWER: &str = "index";
 /// The field that holds a version's place in the journal.
 const SEQ: &str = "seq";
 /// tantivy's own least.
@@ -138,7 +141,12 @@ impl Index {
     /// Reads the journal up to its end, unless another process is doing so. The cursor after.
     pub fn catch_up(&self, store: &Store) -> Result<u64> {
         let cursor = self.cursor()?;
-        if store.read(|it| it.head())? <= cursor && self.erased()?.is_empty() {
+        let (head, kept) =
+            store.read(|it| Ok::<_, StoreError>((it.head()?, it.cursor(INDEX_FOLLOWER)?)))?;
+        if head <= cursor && self.erased()?.is_empty() {
+            if kept != cursor {
+                store.keep_cursor(INDEX_FOLLOWER, cursor)?;
+            }
             return Ok(cursor);
         }
         let mut writer: IndexWriter = match self.tantivy.writer_with_num_threads(1, WRITER_BYTES) {
@@ -151,6 +159,7 @@ impl Index {
         let cursor = self.read_on(store, &mut writer)?;
         self.tidy(&mut writer)?;
         drop(writer);
+        store.keep_cursor(INDEX_FOLLOWER, cursor)?;
         self.forget_closed();
         Ok(cursor)
     }

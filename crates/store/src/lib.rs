@@ -39,7 +39,7 @@ pub use doorbell::{Doorbell, Listener};
 pub use engrams::CommitCount;
 pub use error::StoreError;
 pub use followers::Looked;
-pub use index::{Frequencies, Index, Look, Terms, Worth};
+pub use index::{Frequencies, INDEX_FOLLOWER, Index, Look, Terms, Worth};
 pub use journal::{Journalled, NewEntry};
 pub use ours::is_home;
 pub use replay::Replayed;

@@ -1,19 +1,16 @@
 //! What the page asks of the repository in front.
 
-use engram_model::{Code, Feed, FeedPage, Refusal, Reply, Request, StatusReply};
+use engram_model::{Ask, Code, Feed, FeedPage, Refusal, Request, StatusReply, ask};
 
 use super::{backend::strange, state::App};
 
 impl App {
-    /// Asks what changes nothing.
-    pub(crate) async fn read(self, request: Request) -> Result<Reply, Refusal> {
-        let backend = self.backend();
-        self.for_front(backend.read(request)).await
-    }
-
-    /// Asks for a change. While another repository is on its way it would be made there.
-    pub(crate) async fn change(self, request: Request) -> Result<Reply, Refusal> {
-        if self.repositories.is_switching() {
+    /// Asks; the answer is of the request's own type. While another repository is on its way a change
+    /// would be made there.
+    pub(crate) async fn ask<A: Ask>(self, ask: A) -> Result<A::Answer, Refusal> {
+        let request: Request = ask.into();
+        let changes = request.changes();
+        if changes && self.repositories.is_switching() {
             return Err(Refusal::new(
                 Code::RepoUnavailable,
                 "another repository is coming in front",
@@ -21,7 +18,13 @@ impl App {
             ));
         }
         let backend = self.backend();
-        self.for_front(backend.change(request)).await
+        let reply = self.for_front(async move {
+            match changes {
+                true => backend.change(request).await,
+                false => backend.read(request).await,
+            }
+        });
+        A::answer(reply.await?).ok_or_else(|| strange(&"another answer"))
     }
 
     /// An answer for the page as it is. One that comes after it began anew is nobody's: it never comes.
@@ -36,16 +39,10 @@ impl App {
     }
 
     pub(super) async fn read_status(self) -> Result<StatusReply, Refusal> {
-        match self.read(Request::Status).await? {
-            Reply::Status(status) => Ok(*status),
-            _ => Err(strange(&"not a status")),
-        }
+        self.ask(ask::Status).await.map(|it| *it)
     }
 
     pub(super) async fn read_feed(self, feed: Feed) -> Result<FeedPage, Refusal> {
-        match self.read(Request::Feed(feed)).await? {
-            Reply::Feed(page) => Ok(page),
-            _ => Err(strange(&"not a page of the feed")),
-        }
+        self.ask(ask::Feed(feed)).await
     }
 }

@@ -1,6 +1,6 @@
 //! Claims whose evidence changed: how many there are, and what a person can say of one by a key.
 
-use engram_model::{Change, Engram, EngramId, Entry, Evidence, Filter, Reply, Request};
+use engram_model::{Change, Engram, EngramId, Entry, Evidence, Filter, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{
@@ -46,21 +46,19 @@ impl App {
             return;
         };
         let id = engram.id;
-        let (request, done) = match verdict {
-            Verdict::True => (
-                Request::Repin(id),
-                "Still true: it points at its evidence as it is now",
-            ),
-            Verdict::Unsure => (
-                Request::Reverify(id),
-                "Asked: a to-do for agents was stored",
-            ),
+        let done = match verdict {
+            Verdict::True => "Still true: it points at its evidence as it is now",
+            Verdict::Unsure => "Asked: a to-do for agents was stored",
             Verdict::False => return self.ask_to_close(Closing::Forget),
         };
         let next = untrack(|| self.neighbour(id));
         spawn_local(async move {
-            match self.change(request).await {
-                Ok(Reply::Put(stored)) => {
+            let stored = match verdict {
+                Verdict::True => self.ask(ask::Repin(id)).await,
+                _ => self.ask(ask::Reverify(id)).await,
+            };
+            match stored {
+                Ok(stored) => {
                     self.say(done, "", false);
                     let to = match (self.is_drift_now(), next) {
                         (true, Some(next)) => next,
@@ -70,7 +68,6 @@ impl App {
                     };
                     self.select(to);
                 }
-                Ok(_) => {}
                 Err(refusal) => self.complain(refusal),
             }
         });

@@ -1,6 +1,6 @@
 //! What an empty home shows: how to connect an agent, and that the window waits for it.
 
-use engram_model::{ConnectHint, Engram, Reply, Request, SAMPLE};
+use engram_model::{ConnectHint, Engram, SAMPLE, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{
@@ -26,11 +26,8 @@ pub(crate) fn FirstRun() -> impl IntoView {
     let load = move |_| {
         busy.set(true);
         spawn_local(async move {
-            match app.change(Request::LoadSample).await {
-                Ok(Reply::Sample(sample)) => {
-                    sample.ids.last().into_iter().for_each(|it| app.select(*it))
-                }
-                Ok(_) => {}
+            match app.ask(ask::LoadSample).await {
+                Ok(sample) => sample.ids.last().into_iter().for_each(|it| app.select(*it)),
                 Err(refusal) => app.complain(refusal),
             }
             busy.set(false);
@@ -96,7 +93,7 @@ pub(crate) fn SampleNote() -> impl IntoView {
     let is_here = Memo::new(move |_| app.feed.with(|feed| feed.iter().any(|it| is_sample(it))));
     let remove = move |_| {
         spawn_local(async move {
-            match app.change(Request::RemoveSample).await {
+            match app.ask(ask::RemoveSample).await {
                 Ok(_) => app.say("The sample is gone", "", false),
                 Err(refusal) => app.complain(refusal),
             }

@@ -2,24 +2,17 @@
 
 use std::sync::Arc;
 
-use engram_model::{Engram, EngramId, Refusal, Reply, Request, Voice};
+use engram_model::{Engram, EngramId, Refusal, Voice, ask};
 use leptos::prelude::*;
 
 use super::{
-    backend::strange,
     state::{App, sentence},
 };
 use crate::{route::author_name, words};
 
 async fn read(app: App, id: EngramId) -> Result<(Vec<Engram>, Vec<Voice>), Refusal> {
-    let versions = match app.read(Request::History(id)).await? {
-        Reply::History(versions) => versions,
-        _ => return Err(strange(&"not a history")),
-    };
-    match app.read(Request::Voices(id)).await? {
-        Reply::Voices(voices) => Ok((versions, voices)),
-        _ => Err(strange(&"not voices")),
-    }
+    let versions = app.ask(ask::History(id)).await?;
+    Ok((versions, app.ask(ask::Voices(id)).await?))
 }
 
 #[component]

@@ -1,9 +1,9 @@
 //! A line that is longer than anybody reads across, a part at a time, wrapped.
 
-use engram_model::{LineReply, LineView, Pointer, PointerInput, Reply, Request};
+use engram_model::{LineReply, LineView, Pointer, PointerInput, ask};
 use leptos::prelude::*;
 
-use super::{backend::strange, dom, icons::Icon, media::Refused, source::shown_panel, state::App};
+use super::{dom, icons::Icon, media::Refused, source::shown_panel, state::App};
 use crate::words;
 
 /// The parts that the engine sends, in characters.
@@ -23,12 +23,7 @@ pub(crate) fn LongLine(
             number,
             from: from.get(),
         };
-        async move {
-            match app.read(Request::Line(view)).await? {
-                Reply::Line(part) => Ok(part),
-                _ => Err(strange(&"not a line")),
-            }
-        }
+        app.ask(ask::Line(view))
     });
     let total = Memo::new(move |before: Option<&u64>| match part.get() {
         Some(Ok(LineReply { total, .. })) => total,

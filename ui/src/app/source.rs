@@ -3,13 +3,12 @@
 use std::{cell::Cell, rc::Rc, sync::Arc};
 
 use engram_model::{
-    Blame, BlamePart, EngramId, Pin, Pointer, PointerInput, PointerType, Refusal, Reply, Request,
-    Side, SourceLine, SourceReply, SourceView, Standing, Target,
+    Blame, BlamePart, EngramId, Pin, Pointer, PointerInput, PointerType, Refusal, Side, SourceLine,
+    SourceReply, SourceView, Standing, Target, ask,
 };
 use leptos::{html, prelude::*, task::spawn_local};
 
 use super::{
-    backend::strange,
     code::{Code, Shape},
     document::Document,
     icons::Icon,
@@ -114,10 +113,7 @@ async fn read(app: App, pointer: Pointer, soon: bool) -> Loaded {
         context: CONTEXT,
         soon,
     };
-    match app.read(Request::Source(view)).await? {
-        Reply::Source(source) => Ok(Arc::from(source)),
-        _ => Err(strange(&"not a source")),
-    }
+    app.ask(ask::Source(view)).await.map(Arc::from)
 }
 
 /// Path and lines, or whatever names the source.
@@ -304,10 +300,8 @@ fn is_of_commit(pointer: &Pointer) -> bool {
 
 /// None where there is no tree to compare with.
 async fn read_standing(app: App, pointer: Pointer) -> Option<Arc<Standing>> {
-    let request = Request::Standing(PointerInput::from(pointer));
-    match app.read(request).await {
-        Ok(Reply::Standing(standing)) => Some(Arc::from(standing)),
-        Ok(_) => None,
+    match app.ask(ask::Standing(PointerInput::from(pointer))).await {
+        Ok(standing) => Some(Arc::from(standing)),
         Err(refusal) => {
             super::dom::log(&refusal.to_string());
             None
@@ -351,8 +345,8 @@ fn Blamed(pointer: Pointer) -> impl IntoView {
     let app = App::here();
     let asked = StoredValue::new(pointer);
     let blame = LocalResource::new(move || {
-        let request = Request::Blame(PointerInput::from(asked.get_value()));
-        async move { app.read(request).await }
+        let request = ask::Blame(PointerInput::from(asked.get_value()));
+        async move { app.ask(request).await }
     });
     let most = RwSignal::new(PARTS);
     let rows = move |blame: Blame| {
@@ -401,8 +395,7 @@ fn Blamed(pointer: Pointer) -> impl IntoView {
             <h3>"Who wrote these lines"</h3>
             {move || match blame.get() {
                 None => view! { <p class="wait" aria-busy="true">"Following the history…"</p> }.into_any(),
-                Some(Ok(Reply::Blame(it))) => rows(it).into_any(),
-                Some(Ok(_)) => ().into_any(),
+                Some(Ok(it)) => rows(it).into_any(),
                 Some(Err(refusal)) => view! { <Refused refusal retry=move || blame.refetch() /> }.into_any(),
             }}
         </div>

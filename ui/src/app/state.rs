@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use engram_model::{
-    Code, Engram, EngramId, Facets, Feed as FeedRequest, Filter, Refusal, Reply, Request, Settings,
-    SourceReply, StatusReply,
+    Code, Engram, EngramId, Facets, Feed as FeedRequest, Filter, Refusal, Settings, SourceReply,
+    StatusReply, ask,
 };
 use leptos::{prelude::*, task::spawn_local};
 
@@ -528,8 +528,8 @@ impl App {
             return self.facets.set(None);
         }
         spawn_local(async move {
-            match self.read(Request::Facets(filter.clone())).await {
-                Ok(Reply::Facets(facets)) if self.filter.get_untracked() == filter => {
+            match self.ask(ask::Facets(filter.clone())).await {
+                Ok(facets) if self.filter.get_untracked() == filter => {
                     self.facets.set(Some(*facets));
                 }
                 Ok(_) => {}
@@ -569,12 +569,11 @@ impl App {
             return;
         }
         spawn_local(async move {
-            match self.read(Request::Get(id)).await {
-                Ok(Reply::Engram(engram)) => {
+            match self.ask(ask::Get(id)).await {
+                Ok(engram) => {
                     self.tell_successor(&engram).await;
                     self.visited.set(Some(Arc::from(engram)));
                 }
-                Ok(_) => {}
                 Err(refusal) => self.complain(refusal),
             }
         });
@@ -583,7 +582,7 @@ impl App {
     /// A version that was replaced is told from one that was forgotten by what came after it.
     async fn tell_successor(self, engram: &Engram) {
         if engram.valid_until.is_some()
-            && let Ok(Reply::History(versions)) = self.read(Request::History(engram.id)).await
+            && let Ok(versions) = self.ask(ask::History(engram.id)).await
         {
             self.feed.update(|it| it.learn_versions(&versions));
         }
@@ -682,16 +681,17 @@ impl App {
             return;
         };
         self.closing.set(None);
-        let (request, done) = match closing {
-            Closing::Forget => (
-                Request::Forget(id),
-                "Forgotten: agents no longer get this claim",
-            ),
-            Closing::Redact => (Request::Redact(id), "Redacted: the text is erased for good"),
+        let done = match closing {
+            Closing::Forget => "Forgotten: agents no longer get this claim",
+            Closing::Redact => "Redacted: the text is erased for good",
         };
         let next = untrack(|| self.is_drift().then(|| self.neighbour(id)).flatten());
         spawn_local(async move {
-            match self.change(request).await {
+            let closed = match closing {
+                Closing::Forget => self.ask(ask::Forget(id)).await,
+                Closing::Redact => self.ask(ask::Redact(id)).await,
+            };
+            match closed {
                 Ok(_) => {
                     self.say(done, "", false);
                     if let Some(next) = next {

@@ -247,5 +247,6 @@ fn the_number_of_packages_only_falls() {
     }
 }
 
-const PACKAGES: usize = 590;
+// 590, and what tests share.
+const PACKAGES: usize = 591;
 const UI_PACKAGES: usize = 190;

@@ -14,14 +14,14 @@ use std::{
 
 use engram_model::{Anchored, Engram, EngramId, Health, Operation, Refusal, operation::Anchoring};
 use engram_pointers::{Anchors, Repo, Stand, Stir, Watch};
-use engram_store::{Listener, Looked, NewEntry, Reader};
+use engram_store::{Looked, NewEntry, Reader};
 use sha2::{Digest, Sha256};
 
 use super::pins::{Held, health, held, look};
 use crate::{
     Engine,
     context::{Context, Tree},
-    follow::{gather, spawn},
+    follow::{Follower, Woken, gather},
 };
 
 /// The first change of the tree is looked at after this; those that come meanwhile with it.
@@ -37,44 +37,7 @@ const ENTRY: usize = 200;
 /// Entries that are read at once.
 const PAGE: usize = 1_000;
 
-/// Runs until it is dropped.
-pub(crate) struct Following {
-    _listener: Listener,
-    sender: Sender<Woken>,
-}
-
-impl Drop for Following {
-    fn drop(&mut self) {
-        // A follower that ended already hears nothing.
-        let _ = self.sender.send(Woken::Gone);
-    }
-}
-
-/// Why the follower woke.
-enum Woken {
-    Bell,
-    Tree(Stir),
-    /// Its engine is gone.
-    Gone,
-}
-
 impl Engine {
-    /// Starts to follow the evidence of this process's working tree, unless another process does.
-    pub(crate) fn follow_anchors(self: &Arc<Self>) -> Result<Following, Refusal> {
-        let (sender, woken) = std::sync::mpsc::channel();
-        let ring = sender.clone();
-        let listener = self.listen_with(move || {
-            let _ = ring.send(Woken::Bell);
-        })?;
-        let _ = sender.send(Woken::Bell);
-        let (engine, own) = (Arc::downgrade(self), sender.clone());
-        spawn("anchor", move || run(&engine, &own, &woken))?;
-        Ok(Following {
-            _listener: listener,
-            sender,
-        })
-    }
-
     /// Whether some process keeps the health of this tree.
     pub(super) fn is_followed(&self, tree: &Tree) -> bool {
         match File::open(self.lock_path(tree)) {
@@ -97,36 +60,6 @@ impl Engine {
             .open(self.lock_path(tree))
             .ok()?;
         lock.try_lock().ok().map(|()| lock)
-    }
-}
-
-fn run(engine: &Weak<Engine>, sender: &Sender<Woken>, woken: &Receiver<Woken>) {
-    let mut follower: Option<Follower> = None;
-    let mut waits = 0;
-    while let Ok(first) = woken.recv() {
-        let pause = match first {
-            Woken::Gone => return,
-            Woken::Bell if follower.is_some() => LATER,
-            _ => SOON,
-        };
-        let mut heard = vec![first];
-        gather(pause);
-        heard.extend(std::iter::from_fn(|| woken.try_recv().ok()));
-        if heard.iter().any(|it| matches!(it, Woken::Tree(_))) {
-            wait_for_git(engine, &mut waits);
-            heard.extend(std::iter::from_fn(|| woken.try_recv().ok()));
-        }
-        let Some(engine) = engine.upgrade() else {
-            return;
-        };
-        let result = match &mut follower {
-            Some(follower) => follower.wake(&engine, heard),
-            None => Follower::begin(&engine, sender).map(|begun| follower = begun),
-        };
-        if let Err(error) = result {
-            // The repository was moved, or the disk is full: the next change tries again.
-            tracing::info!(%error, "the health of pointers could not be looked at");
-        }
     }
 }
 
@@ -153,7 +86,7 @@ fn wait_for_git(engine: &Weak<Engine>, waits: &mut u32) {
 }
 
 /// The one that keeps the health of a working tree.
-struct Follower {
+pub(crate) struct AnchorFollower {
     _lock: File,
     tree: Tree,
     watch: Option<Watch>,
@@ -167,8 +100,11 @@ struct Follower {
     cursor: u64,
 }
 
-impl Follower {
-    /// None where there is nothing to follow yet, or another process does.
+impl Follower for AnchorFollower {
+    const NAME: &'static str = "anchors";
+    /// How often a git that changes the checkout was waited for.
+    type Patience = u32;
+
     fn begin(engine: &Arc<Engine>, sender: &Sender<Woken>) -> Result<Option<Self>, Refusal> {
         let context = Context::own(engine);
         let Some(tree) = context.tree()? else {
@@ -201,6 +137,53 @@ impl Follower {
         Ok(Some(follower))
     }
 
+    fn gather(
+        begun: Option<&Self>,
+        engine: &Weak<Engine>,
+        first: Woken,
+        woken: &Receiver<Woken>,
+        waits: &mut u32,
+    ) -> Vec<Woken> {
+        let pause = match first {
+            Woken::Bell if begun.is_some() => LATER,
+            _ => SOON,
+        };
+        gather(pause);
+        let mut heard = vec![first];
+        heard.extend(woken.try_iter());
+        if heard.iter().any(|it| matches!(it, Woken::Tree(_))) {
+            wait_for_git(engine, waits);
+            heard.extend(woken.try_iter());
+        }
+        heard
+    }
+
+    fn wake(&mut self, engine: &Engine, heard: Vec<Woken>) -> Result<(), Refusal> {
+        let context = Context::own(engine);
+        let repo = context.repository()?;
+        let new = self.read_on(engine, repo)?;
+        let mut is_tree = false;
+        if let Some(watch) = &mut self.watch {
+            watch.rearm();
+        }
+        for it in heard {
+            match it {
+                Woken::Bell | Woken::Gone => {}
+                Woken::Tree(stir) => {
+                    is_tree = true;
+                    self.widen(stir)?;
+                }
+            }
+        }
+        match is_tree {
+            true => self.look(engine, repo, None),
+            false if new.is_empty() => Ok(()),
+            false => self.look(engine, repo, Some(new)),
+        }
+    }
+}
+
+impl AnchorFollower {
     /// Reads what holds, and how it stood when it was looked at last; a page at a time, since claims
     /// are far larger than what is kept of them here.
     fn load(&mut self, engine: &Engine, repo: &Repo) -> Result<(), Refusal> {
@@ -255,30 +238,6 @@ impl Follower {
         {
             // What is kept of it stays as it was.
             self.known.remove(&oldest);
-        }
-    }
-
-    fn wake(&mut self, engine: &Engine, heard: Vec<Woken>) -> Result<(), Refusal> {
-        let context = Context::own(engine);
-        let repo = context.repository()?;
-        let new = self.read_on(engine, repo)?;
-        let mut is_tree = false;
-        if let Some(watch) = &mut self.watch {
-            watch.rearm();
-        }
-        for it in heard {
-            match it {
-                Woken::Bell | Woken::Gone => {}
-                Woken::Tree(stir) => {
-                    is_tree = true;
-                    self.widen(stir)?;
-                }
-            }
-        }
-        match is_tree {
-            true => self.look(engine, repo, None),
-            false if new.is_empty() => Ok(()),
-            false => self.look(engine, repo, Some(new)),
         }
     }
 

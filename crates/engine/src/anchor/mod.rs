@@ -19,7 +19,7 @@ use crate::{
 
 use pins::{Held, checked, health, held, look, look_since};
 
-pub(crate) use follower::Following;
+pub(crate) use follower::AnchorFollower;
 
 /// Most claims that are looked at for one answer, the newest.
 const MOST: usize = 100_000;

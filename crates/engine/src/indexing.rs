@@ -1,0 +1,64 @@
+//! The follower that keeps the index: whichever process holds tantivy's lock when it reads on.
+
+use std::{
+    sync::{
+        Arc, Weak,
+        mpsc::{Receiver, Sender},
+    },
+    time::Duration,
+};
+
+use engram_model::Refusal;
+
+use crate::{
+    Engine,
+    follow::{Follower, Woken, gather},
+};
+
+/// The index reads on once nothing came for so long, or when it has waited [`INDEX_WAITS`] times, or
+/// when so many rings were heard: a commit of it syncs a dozen files, beside the commits of claims.
+const INDEX_PAUSE: Duration = Duration::from_millis(200);
+const INDEX_WAITS: u32 = 10;
+const INDEX_RINGS: usize = 256;
+
+/// Keeps the index of this process's home up to date.
+pub(crate) struct IndexFollower;
+
+impl Follower for IndexFollower {
+    const NAME: &'static str = "index";
+    type Patience = ();
+
+    fn begin(engine: &Arc<Engine>, _: &Sender<Woken>) -> Result<Option<Self>, Refusal> {
+        let mut it = Self;
+        it.wake(engine, Vec::new())?;
+        Ok(Some(it))
+    }
+
+    fn gather(
+        _: Option<&Self>,
+        _: &Weak<Engine>,
+        first: Woken,
+        woken: &Receiver<Woken>,
+        (): &mut (),
+    ) -> Vec<Woken> {
+        let mut heard = vec![first];
+        for _ in 0..INDEX_WAITS {
+            gather(INDEX_PAUSE);
+            let before = heard.len();
+            heard.extend(woken.try_iter());
+            if heard.len() == before || heard.len() >= INDEX_RINGS {
+                break;
+            }
+        }
+        heard
+    }
+
+    fn wake(&mut self, engine: &Engine, _: Vec<Woken>) -> Result<(), Refusal> {
+        if let Some(index) = engine.index()
+            && let Err(error) = index.catch_up(&engine.store)
+        {
+            engine.close_index(&error);
+        }
+        Ok(())
+    }
+}
