@@ -366,6 +366,40 @@ fn every_call_of_the_page_is_known_to_the_window() {
         println!("{}: {answer}", call.name());
         assert!(!is_unknown(&answer), "{}: {answer}", call.name());
     }
+    // What changes is not asked as a reading, nor the other way round.
+    let send = "const [name, request, done] = arguments;
+        window.__TAURI__.core.invoke(name, {request}).then(() => done('answered'), it => done(JSON.stringify(it)));";
+    for (call, request, says) in [
+        ("change", "status", "changes nothing"),
+        ("read", "load_sample", "changes something"),
+    ] {
+        let answer = window.script_until(send, json!([call, { "do": request }]));
+        assert!(answer.as_str().unwrap().contains(says), "{call}: {answer}");
+    }
+}
+
+/// What happens before there is a window is in its log, too.
+#[test]
+fn what_the_window_says_first_is_in_its_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let repo = noted(dir.path());
+    let engram = Engram::new(dir.path(), &repo.root);
+    let home = dir.path().join("engram-home");
+    // In the way of the door that a second start would knock at.
+    std::fs::create_dir_all(home.join("window.sock/full")).unwrap();
+    let editor = Editor::new(dir.path());
+    let person = dir.path().join("person");
+    let window = Window::open(desktop(), &engram.place, &person, &editor.program);
+    window.find("[data-testid=first-run]");
+    drop(window);
+    let logs = std::fs::read_dir(home.join("logs")).unwrap();
+    let text: String = logs
+        .map(|it| std::fs::read_to_string(it.unwrap().path()).unwrap())
+        .collect();
+    assert!(
+        text.contains("a second start will open a second window"),
+        "{text}"
+    );
 }
 
 #[test]

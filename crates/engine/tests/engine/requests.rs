@@ -215,6 +215,23 @@ fn an_agent_that_calls_itself_the_user_is_not() {
     }
 }
 
+/// Closing, erasing and looking back need no repository, and ask none how evidence stands.
+#[test]
+fn what_needs_no_repository_is_done_without_one() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let ids: Vec<EngramId> = (0..2)
+        .map(|at| engine.claim(&format!("Claim {at}.")).id)
+        .collect();
+    std::fs::rename(ground.path("repo"), ground.path("away")).unwrap();
+    let user = Caller::User;
+    engine.0.ask(&user, ask::History(ids[0])).unwrap();
+    engine.0.ask(&user, ask::Voices(ids[0])).unwrap();
+    engine.forget(&user, ids[0]).unwrap();
+    engine.redact(&user, ids[1]).unwrap();
+    refused(engine.status(&user), Code::RepoUnavailable);
+}
+
 fn head(engine: &Asked) -> u64 {
     engine.status(&Caller::User).unwrap().head
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{
     arguments::{Ask, Commit, Read, Status},
-    results::{Committed, Excerpt, Found, Standing},
+    results::{Committed, Excerpt, Found, Overview},
     schema,
 };
 
@@ -24,7 +24,7 @@ pub(super) fn all(limits: &Limits) -> Vec<Tool> {
         ..
     } = limits;
     vec![
-        tool::<Status, Standing>(Told {
+        tool::<Status, Overview>(Told {
             name: "engram_status",
             title: "Status",
             description: "Call once at the start; do what next_prompt says, or tell the user."

@@ -43,7 +43,7 @@ impl From<PutReply> for Committed {
 pub(super) struct Found {
     verdict: Verdict,
     relaxed: bool,
-    engrams: Vec<Brief>,
+    engrams: Vec<Summary>,
     /// How many more matched and did not fit, or were not looked at, where there is no index.
     #[serde(skip_serializing_if = "Option::is_none")]
     omitted: Option<u64>,
@@ -52,7 +52,7 @@ pub(super) struct Found {
 impl From<QueryReply> for Found {
     fn from(reply: QueryReply) -> Self {
         let matched = reply.engrams.len();
-        let mut engrams: Vec<Brief> = reply.engrams.into_iter().map(Brief::from).collect();
+        let mut engrams: Vec<Summary> = reply.engrams.into_iter().map(Summary::from).collect();
         engrams.truncate(within(QUERY_TOKENS, &engrams));
         Self {
             verdict: reply.verdict,
@@ -88,7 +88,7 @@ fn within(tokens: usize, items: &[impl Serialize]) -> usize {
 
 /// An engram as an answer shows it.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Brief {
+pub(super) struct Summary {
     id: EngramId,
     claim: String,
     kind: Kind,
@@ -108,7 +108,7 @@ pub(super) struct Brief {
     has_open_conflict: bool,
 }
 
-impl From<Engram> for Brief {
+impl From<Engram> for Summary {
     fn from(engram: Engram) -> Self {
         let health = engram.health.as_ref();
         let changed = health.map_or(&[][..], |it| &it.pointers).iter();
@@ -163,7 +163,7 @@ impl From<Dereferenced> for Excerpt {
 
 /// `engram_status`
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Standing {
+pub(super) struct Overview {
     status: String,
     next_prompt: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -176,7 +176,7 @@ pub(super) struct Standing {
     budget: Option<Left>,
 }
 
-impl From<StatusReply> for Standing {
+impl From<StatusReply> for Overview {
     fn from(reply: StatusReply) -> Self {
         let (project, branch) = reply
             .project

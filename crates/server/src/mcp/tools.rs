@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{
     Server,
     arguments::{self, Ask, Commit, Read, Status},
-    results::{Committed, Excerpt, Found, Standing},
+    results::{Committed, Excerpt, Found, Overview},
 };
 
 fn defect(what: impl Into<String>) -> Refusal {
@@ -30,7 +30,7 @@ impl Server {
         match tool.name.as_ref() {
             "engram_status" => {
                 let Status {} = arguments::parse(tool, arguments)?;
-                value(Standing::from(*self.ask(caller, ask::Status).await?))
+                value(Overview::from(*self.ask(caller, ask::Status).await?))
             }
             "engram_query" => {
                 let asked: Ask = arguments::parse(tool, arguments)?;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use engram_store::{Index, Look, Store, Terms, Worth};
+use engram_store::{Index, Look, Store, StoreError, Terms, Worth};
 use tempfile::TempDir;
 
 use crate::fixture::{PROJECT, head, open, put, redact};
@@ -145,5 +145,32 @@ fn deleted_under_another() {
     );
     for index in [&ours, &theirs] {
         assert_eq!(find(&index.look(PROJECT).unwrap(), "walnut", 10), [2, 1]);
+    }
+}
+
+/// Where there is no index to be had, the newest are looked at, and what is left out is counted.
+#[test]
+fn what_no_index_has_read_is_read_from_the_newest() {
+    let home = TempDir::new().unwrap();
+    let store = open(home.path());
+    for number in 1..=10 {
+        put(&store, number, &format!("Claim {number}.")).unwrap();
+    }
+    for (after, most, seqs, older) in [
+        (0, 4, 7..=10, 6),
+        (0, 10, 1..=10, 0),
+        (0, 50, 1..=10, 0),
+        (8, 4, 9..=10, 0),
+        (3, 4, 7..=10, 3),
+    ] {
+        let (found, left) = store
+            .read::<_, StoreError>(|it| it.engrams_after(PROJECT, after, most))
+            .unwrap();
+        let found: Vec<u64> = found.iter().map(|it| it.seq).collect();
+        assert_eq!(
+            (found, left),
+            (seqs.collect(), older),
+            "after {after}, {most}"
+        );
     }
 }
