@@ -5,9 +5,7 @@ use std::sync::Arc;
 use engram_model::{Engram, EngramId, Refusal, Voice, ask};
 use leptos::prelude::*;
 
-use super::{
-    state::{App, sentence},
-};
+use super::state::{App, sentence};
 use crate::{route::author_name, words};
 
 async fn read(app: App, id: EngramId) -> Result<(Vec<Engram>, Vec<Voice>), Refusal> {
