@@ -77,7 +77,7 @@ impl Engine {
     }
 
     /// Who reads of damage must know in which file.
-    fn name_the_file(&self, mut refusal: Refusal) -> Refusal {
+    pub(crate) fn name_the_file(&self, mut refusal: Refusal) -> Refusal {
         let file = self.store.database().display().to_string();
         if refusal.code == Code::StoreCorrupt && !refusal.message.contains(&file) {
             refusal.message = format!("{file}: {}", refusal.message);

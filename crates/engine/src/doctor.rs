@@ -109,16 +109,21 @@ impl Engine {
             });
         }
         Ok(self.journal(replayed.faults, || {
+            let newer = match replayed.passed_over {
+                0 => String::new(),
+                count => format!("; {count} of a newer engram passed over"),
+            };
             format!(
-                "{} entries replayed, the tables are what they make; {} of a newer engram passed over",
-                replayed.applied, replayed.passed_over
+                "{} entries replayed, the tables are what they make{newer}",
+                replayed.applied
             )
         }))
     }
 
     /// Fills the tables anew, and lets followers begin anew.
     fn rebuild_tables(&self) -> Result<Diagnosis, Refusal> {
-        let rebuilt = self.store.rebuild(self.world.now())?;
+        let rebuilt = self.store.rebuild(self.world.now());
+        let rebuilt = rebuilt.map_err(|it| self.name_the_file(it.into()))?;
         self.ring();
         Ok(self.journal(rebuilt.faults, || {
             format!(

@@ -433,3 +433,46 @@ fn doctor_says_which_engram_a_shell_starts() {
         assert_eq!((doctor.code == Some(0), &health["ok"]), (ok, &json!(ok)));
     }
 }
+
+/// A table that is not what the journal makes of it is named, and made anew; a journal with a hole is
+/// named with its file, and nothing is rebuilt from it.
+#[test]
+fn doctor_replays_the_journal_and_fills_the_tables_anew() {
+    let place = Place::new();
+    place.put("Retries use full jitter.");
+    let damage = |sql: &str| {
+        let database = Connection::open(place.home().join("engram.db")).unwrap();
+        database.execute_batch("PRAGMA foreign_keys = off").unwrap();
+        database.execute_batch(sql).unwrap();
+    };
+    let journal = |args: &[&str]| {
+        let out = place.run(&[&["doctor", "--json"], args].concat());
+        let health: Value = serde_json::from_str(&out.out).unwrap();
+        let all = health["findings"].as_array().unwrap().clone();
+        let found = all.into_iter().find(|it| it["what"] == "journal").unwrap();
+        (found["ok"] == true, found["found"].to_string())
+    };
+    assert!(journal(&["--replay"]).0);
+    damage("UPDATE engram SET valid_until = 5");
+    let (ok, found) = journal(&["--replay"]);
+    assert!(
+        !ok && found.contains("table engram") && found.contains("--rebuild"),
+        "{found}"
+    );
+    assert!(journal(&["--rebuild"]).0);
+    assert!(journal(&["--replay"]).0);
+    place.put("Another.");
+    damage("DELETE FROM journal WHERE seq = 1");
+    let (ok, found) = journal(&[]);
+    assert!(
+        !ok && found.contains("entry 1 is missing") && found.contains("engram.db"),
+        "{found}"
+    );
+    let refused = place.run(&["doctor", "--rebuild", "--json"]).error();
+    assert_eq!(refused["code"], "STORE_CORRUPT");
+    assert!(
+        refused["message"].as_str().unwrap().contains("engram.db"),
+        "{refused}"
+    );
+    assert_eq!(place.json(&["query", "jitter"])["verdict"], "strong");
+}

@@ -1,6 +1,6 @@
 //! What a client sees before it calls anything.
 
-use engram_model::{Durability, FactType, Kind, MemoryOp};
+use engram_model::{Durability, FactType, Kind, MemoryOp, Request};
 use serde_json::{Value, json};
 
 use crate::client::{Client, ERAS, Era, Ground, compiled};
@@ -16,6 +16,15 @@ async fn both_eras_list_the_same() {
         listed.push(client.tools().await);
     }
     assert_eq!(listed[0], listed[1]);
+    // And the table of requests says which of them these are.
+    let mut names: Vec<&str> = listed[0]
+        .iter()
+        .map(|it| it["name"].as_str().unwrap())
+        .collect();
+    let mut told: Vec<&str> = Request::TABLE.iter().filter_map(|it| it.tool).collect();
+    names.sort_unstable();
+    told.sort_unstable();
+    assert_eq!(names, told);
 }
 
 #[tokio::test]
