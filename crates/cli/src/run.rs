@@ -15,6 +15,7 @@ use engram_model::{
 };
 use engram_server::{Certificate, HttpOptions, Pages};
 use serde_json::{Value, json};
+use tokio::runtime::{Builder, Runtime};
 
 use crate::{
     args::{self, Cli, MessageVerb, PointersVerb, Verb},
@@ -274,8 +275,8 @@ fn open(cli: &Cli) -> Result<Engine, Refusal> {
     })
 }
 
-fn runtime() -> Result<tokio::runtime::Runtime, Refusal> {
-    tokio::runtime::Runtime::new().map_err(|error| {
+fn runtime(mut of: Builder) -> Result<Runtime, Refusal> {
+    of.enable_all().build().map_err(|error| {
         Refusal::new(
             Code::Internal,
             format!("no threads to be had: {error}"),
@@ -286,7 +287,8 @@ fn runtime() -> Result<tokio::runtime::Runtime, Refusal> {
 
 fn serve_mcp(engine: Arc<Engine>) -> Result<ExitCode, Refusal> {
     engine.follow()?;
-    let runtime = runtime()?;
+    // One client, one pipe: a second thread would only hand messages to the first.
+    let runtime = runtime(Builder::new_current_thread())?;
     let served = runtime.block_on(engram_server::mcp_stdio(engine));
     // A read of standard input may still be under way; the client is gone, so nothing waits for it.
     runtime.shutdown_background();
@@ -311,7 +313,7 @@ fn http_options(ask: &args::Serve, home: &Path) -> Result<HttpOptions, Refusal> 
 
 fn serve_http(engine: Arc<Engine>, options: HttpOptions, json: bool) -> Result<ExitCode, Refusal> {
     engine.follow()?;
-    runtime()?.block_on(async {
+    runtime(Builder::new_multi_thread())?.block_on(async {
         let server = engram_server::http(engine, options).await?;
         match json {
             true => println!("{}", json!({ "url": server.url })),

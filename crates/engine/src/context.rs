@@ -45,11 +45,30 @@ impl Tree {
 }
 
 impl Engine {
-    /// Answers one request. Blocks while it looks at git and the disk.
+    /// Answers one request, for who prints the answer: records have the keys that are derived from
+    /// them. Blocks while it looks at git and the disk.
     ///
     /// # Errors
     /// `SCOPE_DENIED` for what only the user may ask; else what the request says.
     pub fn handle(&self, caller: &Caller, request: Request) -> Result<Reply, Refusal> {
+        let mut reply = self.answer(caller, request)?;
+        reply.derive_keys();
+        Ok(reply)
+    }
+
+    /// [`Engine::handle`], for who knows what is asked: the answer is of its type, and records are
+    /// without keys.
+    pub fn ask<A: Ask>(&self, caller: &Caller, ask: A) -> Result<A::Answer, Refusal> {
+        A::answer(self.answer(caller, ask.into())?).ok_or_else(|| {
+            Refusal::new(
+                Code::Internal,
+                "the engine answered something else",
+                "This is a defect of ours: please report it.",
+            )
+        })
+    }
+
+    fn answer(&self, caller: &Caller, request: Request) -> Result<Reply, Refusal> {
         let terms = request.terms();
         if terms.who == Who::User && *caller != Caller::User {
             return Err(Refusal::new(
@@ -63,17 +82,6 @@ impl Engine {
             .answer(request)
             .map_err(|it| self.name_the_file(it))
             .inspect_err(log_cause)
-    }
-
-    /// [`Engine::handle`], for who knows what is asked: the answer is of its type.
-    pub fn ask<A: Ask>(&self, caller: &Caller, ask: A) -> Result<A::Answer, Refusal> {
-        A::answer(self.handle(caller, ask.into())?).ok_or_else(|| {
-            Refusal::new(
-                Code::Internal,
-                "the engine answered something else",
-                "This is a defect of ours: please report it.",
-            )
-        })
     }
 
     /// Who reads of damage must know in which file.
@@ -103,8 +111,8 @@ impl<'e> Context<'e> {
         Self::new(engine, &Caller::User)
     }
 
-    /// The repository, where there is one. It may have been moved, packed or deleted since the last
-    /// request: each opens it anew.
+    /// The repository, where there is one. It may have been moved or deleted since the last request:
+    /// each looks anew.
     pub(crate) fn repo(&self) -> Result<Option<&Repo>, Refusal> {
         let repo = get_or_try(&self.repo, || self.engine.repo())?;
         Ok(repo.as_ref())
@@ -222,6 +230,14 @@ impl<'e> Context<'e> {
     pub(crate) fn now(&self) -> Result<Timestamp, Refusal> {
         let now = self.engine.world.now();
         self.engine.store.read(|it| Ok(it.time(now)?))
+    }
+}
+
+impl Drop for Context<'_> {
+    fn drop(&mut self) {
+        if let Some(repo) = self.repo.take().flatten() {
+            self.engine.give_back(repo);
+        }
     }
 }
 

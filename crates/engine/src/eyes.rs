@@ -13,11 +13,15 @@ pub(crate) enum Eyes {
 
 impl Eyes {
     pub(crate) fn may_see(&self, engram: &Engram) -> bool {
+        self.may_see_of(engram.project, engram.scope, engram.run)
+    }
+
+    /// Whether a version of this project, scope and run may be seen.
+    pub(crate) fn may_see_of(&self, of: ProjectId, scope: Scope, said_in: Option<RunId>) -> bool {
         match self {
             Self::All => true,
             Self::Agent { project, run } => {
-                engram.project == *project
-                    && (engram.scope != Scope::Run || engram.run == Some(*run))
+                of == *project && (scope != Scope::Run || said_in == Some(*run))
             }
         }
     }

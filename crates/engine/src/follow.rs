@@ -24,13 +24,13 @@ const FLOOD: Duration = Duration::from_millis(500);
 const MANY: usize = 3;
 /// The followers of a process that stays.
 pub(crate) struct Followers {
+    _listener: Listener,
     _index: Following,
     _anchors: Following,
 }
 
 /// Runs until it is dropped.
 pub(crate) struct Following {
-    _listener: Listener,
     sender: Sender<Woken>,
 }
 
@@ -108,26 +108,32 @@ impl Engine {
         if self.following.get().is_some() || !self.store.is_writable() {
             return Ok(());
         }
+        let (index, anchors) = (
+            self.start::<IndexFollower>()?,
+            self.start::<AnchorFollower>()?,
+        );
+        let senders = [index.sender.clone(), anchors.sender.clone()];
+        let ring = move || {
+            for sender in &senders {
+                let _ = sender.send(Woken::Bell);
+            }
+        };
+        let listener = self.listen_with(ring.clone())?;
+        // What was there before.
+        ring();
         let _ = self.following.set(Followers {
-            _index: self.start::<IndexFollower>()?,
-            _anchors: self.start::<AnchorFollower>()?,
+            _listener: listener,
+            _index: index,
+            _anchors: anchors,
         });
         Ok(())
     }
 
     fn start<F: Follower>(self: &Arc<Self>) -> Result<Following, Refusal> {
         let (sender, woken) = channel();
-        let ring = sender.clone();
-        let listener = self.listen_with(move || {
-            let _ = ring.send(Woken::Bell);
-        })?;
-        let _ = sender.send(Woken::Bell);
         let (engine, own) = (Arc::downgrade(self), sender.clone());
         spawn(F::NAME, move || run::<F>(&engine, &own, &woken))?;
-        Ok(Following {
-            _listener: listener,
-            sender,
-        })
+        Ok(Following { sender })
     }
 
     /// Calls `each` on a thread of its own with the entries after `after` in this project, in

@@ -9,6 +9,7 @@ use std::{
 };
 
 use engram_model::Refusal;
+use engram_store::Index;
 
 use crate::{
     Engine,
@@ -54,6 +55,10 @@ impl Follower for IndexFollower {
     }
 
     fn wake(&mut self, engine: &Engine, _: Vec<Woken>) -> Result<(), Refusal> {
+        // Of many processes at rest only those open it that have something to read.
+        if !Index::is_behind(&engine.store)? {
+            return Ok(());
+        }
         if let Some(index) = engine.index()
             && let Err(error) = index.catch_up(&engine.store)
         {

@@ -1,5 +1,6 @@
-//! The keys of versions, as ranking compares them: numbers instead of words, and kept, since the same
-//! versions are weighed again and again. Cutting a claim into keys takes longer than all else in a query.
+//! The keys of versions that the index has not read, as ranking compares them: numbers instead of
+//! words, and kept, since the same versions are weighed again until the index has them. Cutting a
+//! claim into keys takes longer than all else in a query.
 
 use std::{
     collections::HashMap,
@@ -22,10 +23,8 @@ pub(crate) fn number(key: &str) -> u64 {
 /// The keys of one version; each list is sorted.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
-    /// Identifiers, numbers, files.
+    /// Identifiers, numbers, files, concepts.
     exact: Box<[u64]>,
-    /// What its paths, topic and tags add to those in the index.
-    concepts: Box<[u64]>,
     words: Box<[u64]>,
     grams: Box<[u64]>,
     /// What its claim says, rather than its topic, tags or pointers.
@@ -37,20 +36,15 @@ impl Keys {
         let keys = hash_keys(&engram.claim, &engram.pointers, &engram.topic, &engram.tags);
         let own = hash_keys(&engram.claim, &[], "", &[]);
         Self {
-            exact: sorted(keys.exact()),
-            concepts: sorted(keys.concepts.iter()),
+            exact: sorted(keys.exact().chain(&keys.concepts)),
             words: sorted(keys.words.iter()),
             grams: sorted(keys.grams.iter()),
-            said: sorted(own.exact().chain(&own.words)),
+            said: sorted(own.exact().chain(&own.concepts).chain(&own.words)),
         }
     }
 
     pub(crate) fn has_exact(&self, key: u64) -> bool {
         has(&self.exact, key)
-    }
-
-    pub(crate) fn has_exact_or_concept(&self, key: u64) -> bool {
-        has(&self.exact, key) || has(&self.concepts, key)
     }
 
     pub(crate) fn has_word(&self, key: u64) -> bool {
@@ -83,17 +77,25 @@ fn has(sorted: &[u64], key: u64) -> bool {
 pub(crate) struct KeptKeys(Mutex<HashMap<u64, Arc<Keys>>>);
 
 impl KeptKeys {
-    pub(crate) fn of(&self, engram: &Engram) -> Arc<Keys> {
+    /// The keys of the version at `seq`; none where `load` finds none.
+    pub(crate) fn of<E>(
+        &self,
+        seq: u64,
+        load: impl FnOnce() -> Result<Option<Engram>, E>,
+    ) -> Result<Option<Arc<Keys>>, E> {
         let kept = || self.0.lock().unwrap_or_else(|it| it.into_inner());
-        if let Some(keys) = kept().get(&engram.seq) {
-            return Arc::clone(keys);
+        if let Some(keys) = kept().get(&seq) {
+            return Ok(Some(Arc::clone(keys)));
         }
-        let keys = Arc::new(Keys::of(engram));
+        let Some(engram) = load()? else {
+            return Ok(None);
+        };
+        let keys = Arc::new(Keys::of(&engram));
         let mut kept = kept();
         if kept.len() >= KEPT {
             kept.clear();
         }
-        kept.insert(engram.seq, Arc::clone(&keys));
-        keys
+        kept.insert(seq, Arc::clone(&keys));
+        Ok(Some(keys))
     }
 }

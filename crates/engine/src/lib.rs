@@ -89,6 +89,8 @@ pub struct Engine {
     world: World,
     agents: Agents,
     place: Place,
+    /// Handles of the repository that no request is using.
+    repos: Mutex<Vec<Repo>>,
     keys: keys::KeptKeys,
     /// Query hits that were not stored yet; they ride on the next write.
     hits: Mutex<Vec<EngramId>>,
@@ -101,6 +103,13 @@ enum Place {
     At(PathBuf),
     /// None was found; one may be made later.
     Below(PathBuf),
+}
+
+impl Place {
+    fn path(&self) -> &std::path::Path {
+        let (Self::At(path) | Self::Below(path)) = self;
+        path
+    }
 }
 
 impl Engine {
@@ -131,6 +140,7 @@ impl Engine {
             world,
             agents: Agents::default(),
             place,
+            repos: Mutex::default(),
             keys: keys::KeptKeys::default(),
             hits: Mutex::default(),
             following: OnceLock::new(),
@@ -158,12 +168,31 @@ impl Engine {
         self.world.now()
     }
 
-    /// The repository, opened anew: it may have been moved, packed or deleted since.
+    /// The repository, by a handle that is still good or a new one: it may have been moved or deleted
+    /// since.
     fn repo(&self) -> Result<Option<Repo>, Refusal> {
-        match &self.place {
-            Place::At(path) => Repo::open(path).map(Some),
-            Place::Below(from) => Repo::discover(from),
+        let Place::At(path) = &self.place else {
+            return Repo::discover(self.place.path());
+        };
+        let handle = self.handles().pop();
+        match handle.filter(Repo::is_as_opened) {
+            Some(repo) => Ok(Some(repo)),
+            None => Repo::open(path).map(Some),
         }
+    }
+
+    /// Keeps a handle for the next request. Opening a repository takes longer than most requests do
+    /// otherwise.
+    fn give_back(&self, repo: Repo) {
+        const KEPT: usize = 4;
+        let mut handles = self.handles();
+        if handles.len() < KEPT && matches!(self.place, Place::At(_)) {
+            handles.push(repo);
+        }
+    }
+
+    fn handles(&self) -> std::sync::MutexGuard<'_, Vec<Repo>> {
+        self.repos.lock().unwrap_or_else(|it| it.into_inner())
     }
 
     fn index(&self) -> Option<Arc<Index>> {

@@ -1,18 +1,19 @@
 //! Query: recall by keys, look at what the index has not read, rank, and say how good it is.
 
-use std::collections::HashSet;
+use std::sync::Arc;
 
 use engram_model::{
     Caller, Code, Durability, Engram, HashKeys, ProjectId, Query, QueryReply, Refusal, Verdict,
     hash_keys, is_on_topic,
 };
-use engram_store::{Frequencies, Look, StoreError, Terms};
+use engram_store::{Look, Match, Reader, StoreError, Terms, Traits};
 use jiff::Timestamp;
 
 use crate::{
     context::Context,
     eyes::Eyes,
-    rank::{Ranked, Weights, count_terms, rank, reorder},
+    keys::Keys,
+    rank::{Ranked, Weights, count_terms},
 };
 
 /// Longest question that is looked at, in characters; claims are 500.
@@ -24,39 +25,41 @@ impl Context<'_> {
     pub(crate) fn search(&self, query: &Query) -> Result<QueryReply, Refusal> {
         let limit = self.most(query)?;
         let project = self.project()?;
-        let filter = Filter {
-            eyes: self.eyes()?,
-            at: match query.as_of {
+        let (eyes, world) = (self.eyes()?, self.engine.world.now());
+        let filter = |it: &Reader<'_>| -> Result<Filter<'_>, Refusal> {
+            let at = match query.as_of {
                 Some(at) => at,
-                None => self.now()?,
-            },
-            query,
+                None => it.time(world)?,
+            };
+            Ok(Filter { eyes, at, query })
         };
         let keys = hash_keys(&query.text, &[], "", &[]);
         if keys == HashKeys::default() {
-            return self.newest(project, &filter, limit);
+            return self.newest(project, filter, limit);
         }
         let terms = Terms {
             exact: keys.exact().cloned().collect(),
             words: keys.words.clone(),
             grams: keys.grams.clone(),
         };
-        let recalled = self.recall(project, terms, &filter)?;
-        let mut ranked = rank(
-            recalled.engrams,
-            &keys,
-            &recalled.weights,
-            filter.eyes.run(),
-            &self.engine.keys,
-        );
-        if query.as_of.is_none() {
-            self.weigh_health(&mut ranked, limit);
-        }
-        let mut reply = QueryReply {
-            unread: recalled.unread,
-            ..answer(ranked, limit)
+        let look = self.look(project, &terms);
+        // Of those behind the ones that are returned, some may come to the front.
+        let near = match query.as_of {
+            Some(_) => limit,
+            None => limit.saturating_mul(2),
         };
-        reply.engrams.iter_mut().for_each(Engram::derive_keys);
+        let mut recalled = self.engine.store.read::<_, Refusal>(|it| {
+            let mut recalled = self.recall(it, project, &look, &terms, &filter(it)?)?;
+            settle(it, &mut recalled.ranked, &keys, near)?;
+            Ok(recalled)
+        })?;
+        if query.as_of.is_none() {
+            self.weigh_health(&mut recalled.ranked, near);
+            self.engine
+                .store
+                .read::<_, Refusal>(|it| settle(it, &mut recalled.ranked, &keys, limit))?;
+        }
+        let reply = answer(recalled, limit);
         if *self.caller != Caller::User {
             self.engine.count_hits(reply.engrams.iter().map(|it| it.id));
         }
@@ -65,14 +68,14 @@ impl Context<'_> {
 
     /// Claims whose evidence changed rank lower than others like them: among those that would be
     /// returned, and as many behind them.
-    fn weigh_health(&self, ranked: &mut [Ranked], limit: usize) {
-        let near = ranked.len().min(limit.saturating_mul(2));
-        let mut engrams: Vec<Engram> = ranked[..near].iter().map(|it| it.engram.clone()).collect();
+    fn weigh_health(&self, ranked: &mut [Ranked], near: usize) {
+        let near = near.min(ranked.len());
+        let read = ranked[..near].iter_mut().filter_map(|it| it.engram.take());
+        let mut engrams: Vec<Engram> = read.collect();
         self.tell_health_now(&mut engrams);
         for (ranked, engram) in ranked.iter_mut().zip(engrams) {
-            ranked.weigh(engram.health);
+            ranked.weigh(engram);
         }
-        reorder(ranked);
     }
 
     /// How many engrams to return.
@@ -106,36 +109,45 @@ impl Context<'_> {
     /// depend on how far the index has read.
     fn recall(
         &self,
+        it: &Reader<'_>,
         project: ProjectId,
-        terms: Terms,
+        look: &Option<Look>,
+        terms: &Terms,
         filter: &Filter<'_>,
     ) -> Result<Recalled, Refusal> {
-        let (look, mut frequencies) = self.look(project, &terms)?;
         let indexed = look.as_ref().map_or(0, Look::indexed);
-        let (tail, older) = self
-            .engine
-            .store
-            .read::<_, StoreError>(|it| it.engrams_after(project, indexed, TAIL))?;
-        count_terms(&tail, &terms, &mut frequencies, &self.engine.keys);
-        let weights = Weights::new(&terms, &frequencies);
-        let worth = weights.worth();
+        let (tail, older) = it.traits_after(project, indexed, TAIL)?;
+        let tail = self.keys_of(it, tail)?;
+        let mut found = look.as_ref().map(Look::frequencies).unwrap_or_default();
+        for (_, keys) in &tail {
+            count_terms(keys, terms, &mut found);
+        }
+        let weights = Weights::new(&terms, &found);
+        let rank = |found: &Match, traits: &Traits| match filter.passes(traits) {
+            true => Some(Ranked::new(found, traits, &weights, filter.eyes.run())),
+            false => None,
+        };
+        let unread: Vec<Option<Ranked>> = tail
+            .iter()
+            .filter_map(|(traits, keys)| rank(&weights.of(traits.seq, keys), traits))
+            .collect();
         let wanted = self.engine.config.limits.recall_candidates;
         let mut limit = wanted;
         loop {
-            let seqs = match &look {
-                Some(look) => look.search(&terms, &worth, limit)?,
+            let found = match &look {
+                Some(look) => look.search(weights.worth(), limit)?,
                 None => Vec::new(),
             };
-            let unread: HashSet<u64> = tail.iter().map(|engram| engram.seq).collect();
-            let mut engrams = self.engine.store.read::<_, StoreError>(|it| {
-                it.engrams_at(seqs.iter().copied().filter(|seq| !unread.contains(seq)))
-            })?;
-            engrams.extend(tail.iter().cloned());
-            engrams.retain(|engram| filter.passes(engram));
-            if seqs.len() < limit || engrams.len() >= wanted || limit > 100_000 {
+            let mut ranked = Vec::with_capacity(found.len());
+            // What was stored since the index was looked at is in the tail.
+            for found in found.iter().filter(|it| it.seq <= indexed) {
+                if let Some(traits) = it.traits_at(found.seq)? {
+                    ranked.extend(rank(found, &traits));
+                }
+            }
+            if found.len() < limit || ranked.len() + unread.len() >= wanted || limit > 100_000 {
                 return Ok(Recalled {
-                    weights,
-                    engrams,
+                    ranked: ranked.into_iter().chain(unread).flatten().collect(),
                     unread: Some(older).filter(|it| *it > 0),
                 });
             }
@@ -143,41 +155,47 @@ impl Context<'_> {
         }
     }
 
+    /// Versions that the index has not read, with their keys; none that was erased.
+    fn keys_of(
+        &self,
+        it: &Reader<'_>,
+        tail: Vec<Traits>,
+    ) -> Result<Vec<(Traits, Arc<Keys>)>, Refusal> {
+        let mut found = Vec::with_capacity(tail.len());
+        for traits in tail.into_iter().filter(|it| !it.redacted) {
+            let keys = self.engine.keys.of(traits.seq, || {
+                Ok::<_, StoreError>(it.engrams_at([traits.seq])?.pop())
+            })?;
+            found.extend(keys.map(|keys| (traits, keys)));
+        }
+        Ok(found)
+    }
+
     /// The index as it is now. One that fails is opened anew next time; meanwhile all is read by
     /// scan.
-    fn look(
-        &self,
-        project: ProjectId,
-        terms: &Terms,
-    ) -> Result<(Option<Look>, Frequencies), Refusal> {
-        let Some(index) = self.engine.index() else {
-            return Ok((None, Frequencies::default()));
-        };
-        let looked = index.look(project).and_then(|look| {
-            let frequencies = look.frequencies(terms)?;
-            Ok((Some(look), frequencies))
-        });
-        Ok(looked.unwrap_or_else(|error| {
-            self.engine.close_index(&error);
-            (None, Frequencies::default())
-        }))
+    fn look(&self, project: ProjectId, terms: &Terms) -> Option<Look> {
+        let index = self.engine.index()?;
+        index
+            .look(project, terms)
+            .inspect_err(|error| self.engine.close_index(error))
+            .ok()
     }
 
     /// A question without words: what is newest.
-    fn newest(
+    fn newest<'q>(
         &self,
         project: ProjectId,
-        filter: &Filter<'_>,
+        filter: impl Fn(&Reader<'_>) -> Result<Filter<'q>, Refusal>,
         limit: usize,
     ) -> Result<QueryReply, Refusal> {
-        let mut engrams = self
-            .engine
-            .store
-            .read::<_, Refusal>(|it| Ok(it.newest_holding(project, filter.at, None, TAIL)?))?;
-        engrams.retain(|engram| filter.passes(engram));
+        let (mut engrams, is_of_now) = self.engine.store.read::<_, Refusal>(|it| {
+            let filter = filter(it)?;
+            let mut engrams = it.newest_holding(project, filter.at, None, TAIL)?;
+            engrams.retain(|engram| filter.passes(&Traits::from(engram)));
+            Ok((engrams, filter.query.as_of.is_none()))
+        })?;
         engrams.truncate(limit);
-        engrams.iter_mut().for_each(Engram::derive_keys);
-        if filter.query.as_of.is_none() {
+        if is_of_now {
             self.tell_health_now(&mut engrams);
         }
         Ok(QueryReply {
@@ -192,10 +210,36 @@ impl Context<'_> {
     }
 }
 
+/// Brings the first `count` into their order, which some of their records decide: reads those, and
+/// what ties with the last of them.
+fn settle(
+    it: &Reader<'_>,
+    ranked: &mut Vec<Ranked>,
+    keys: &HashKeys,
+    count: usize,
+) -> Result<(), Refusal> {
+    ranked.sort_by(Ranked::roughly);
+    let is_tied = |at: usize| ranked[at].roughly(&ranked[at - 1]).is_eq();
+    let mut end = count.min(ranked.len());
+    while (1..ranked.len()).contains(&end) && is_tied(end) {
+        end += 1;
+    }
+    let rest = ranked.split_off(end);
+    for ranked in ranked.iter_mut().filter(|it| it.engram.is_none()) {
+        if let Some(engram) = it.engrams_at([ranked.seq])?.pop() {
+            ranked.read(engram, keys);
+        }
+    }
+    // One that cannot be read does not hide the others.
+    ranked.retain(|it| it.engram.is_some());
+    ranked.sort_by(Ranked::order);
+    ranked.extend(rest);
+    Ok(())
+}
+
 /// What may answer a question.
 struct Recalled {
-    weights: Weights,
-    engrams: Vec<Engram>,
+    ranked: Vec<Ranked>,
     /// Versions that were not looked at.
     unread: Option<u64>,
 }
@@ -208,34 +252,36 @@ struct Filter<'a> {
 }
 
 impl Filter<'_> {
-    fn passes(&self, engram: &Engram) -> bool {
+    fn passes(&self, it: &Traits) -> bool {
         let query = self.query;
-        !engram.redacted
-            && self.eyes.may_see(engram)
-            && engram.recorded_at <= self.at
-            && engram.holds_at(self.at)
-            && query.scope.is_none_or(|scope| engram.scope == scope)
-            && query.kind.is_none_or(|kind| engram.kind == kind)
-            && query.fact_type.is_none_or(|it| engram.fact_type == it)
-            && (query.include_ephemeral || engram.durability == Durability::Durable)
-            && query
-                .topic
-                .as_deref()
-                .is_none_or(|topic| is_on_topic(&engram.topic, topic))
+        let topic = query.topic.as_deref();
+        !it.redacted
+            && self.eyes.may_see_of(it.project, it.scope, it.run)
+            && it.recorded_at <= self.at
+            && it.holds_at(self.at)
+            && query.scope.is_none_or(|scope| it.scope == scope)
+            && query.kind.is_none_or(|kind| it.kind == kind)
+            && query.fact_type.is_none_or(|known| it.fact_type == known)
+            && (query.include_ephemeral || it.durability == Durability::Durable)
+            && topic.is_none_or(|topic| is_on_topic(&it.topic, topic))
     }
 }
 
-fn answer(ranked: Vec<Ranked>, limit: usize) -> QueryReply {
-    let relaxed = !ranked.iter().any(|it| it.complete);
+fn answer(recalled: Recalled, limit: usize) -> QueryReply {
+    let ranked = recalled.ranked;
     let verdict = match ranked.first() {
         None => Verdict::None,
-        Some(best) if best.is_strong() => Verdict::Strong,
+        Some(best) if best.is_strong => Verdict::Strong,
         Some(_) => Verdict::Weak,
     };
     QueryReply {
         verdict,
-        relaxed,
-        unread: None,
-        engrams: ranked.into_iter().take(limit).map(|it| it.engram).collect(),
+        relaxed: !ranked.iter().any(|it| it.complete),
+        unread: recalled.unread,
+        engrams: ranked
+            .into_iter()
+            .take(limit)
+            .filter_map(|it| it.engram)
+            .collect(),
     }
 }

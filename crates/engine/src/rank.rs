@@ -3,19 +3,16 @@
 //! id breaks what is left. The same input gives the same order, whether a candidate came from the
 //! index or from the tail behind it.
 
-use std::{
-    cmp::{Ordering, Reverse},
-    collections::HashSet,
-};
+use std::cmp::{Ordering, Reverse};
 
-use engram_model::{Engram, Evidence, HashKeys, Health, RunId, Scope};
-use engram_store::{Frequencies, Terms, Worth};
+use engram_model::{Engram, Evidence, HashKeys, RunId, Scope};
+use engram_store::{Frequencies, Match, Terms, Traits, Worth};
 
-use crate::keys::{KeptKeys, Keys, number};
+use crate::keys::{Keys, number};
 
 /// An identifier, number or file weighs as much as three words of the same rarity.
 const EXACT: f64 = 3.0;
-/// What a run of neighbouring words adds, as a part of a word's weight.
+/// What all runs of neighbouring words add together, as a part of the whole weight.
 const GRAM: f64 = 0.15;
 /// Candidates below this share of the question's weight are noise.
 const FLOOR: f64 = 0.2;
@@ -32,78 +29,93 @@ const GONE: f64 = 0.4;
 /// notes") would outweigh the word that it has.
 const YOUNG: f64 = 100.0;
 
-/// How much each term of a question weighs: rare terms more.
+/// Weights are whole numbers of such parts.
+const PARTS: f64 = 1024.0;
+
+/// A question, weighed: how much each of its terms is worth, rare ones more.
 pub(crate) struct Weights {
-    exact: Vec<(u64, f64)>,
-    words: Vec<(u64, f64)>,
-    grams: HashSet<u64>,
-    total: f64,
+    exact: Vec<u64>,
+    words: Vec<u64>,
+    grams: Vec<u64>,
+    worth: Worth,
 }
 
 impl Weights {
     pub(crate) fn new(terms: &Terms, found: &Frequencies) -> Self {
-        let of = |at: Option<&u64>| -> f64 { at.map_or(0.0, |it| *it as f64) };
-        let total = found.total as f64;
-        let weigh = |keys: &[String], frequencies: &[u64], factor: f64| -> Vec<(u64, f64)> {
-            let pairs = keys.iter().enumerate();
-            pairs
-                .map(|(at, key)| {
-                    let frequency = of(frequencies.get(at));
-                    let rarity = (1.0 + (total + YOUNG) / (frequency + 1.0)).ln();
-                    (number(key), factor * rarity)
-                })
-                .collect()
+        let total = found.total as f64 + YOUNG;
+        let weigh = |frequencies: &[u64], factor: f64| -> Vec<u64> {
+            let rarity = |it: &u64| (1.0 + total / (*it as f64 + 1.0)).ln();
+            let weights = frequencies.iter().map(|it| factor * rarity(it) * PARTS);
+            weights.map(|it| it.round() as u64).collect()
         };
-        let exact = weigh(&terms.exact, &found.exact, EXACT);
-        let words = weigh(&terms.words, &found.words, 1.0);
-        let total = exact.iter().chain(&words).map(|(_, weight)| weight).sum();
+        let (exact, words) = (weigh(&found.exact, EXACT), weigh(&found.words, 1.0));
+        let whole = exact.iter().chain(&words).sum::<u64>() as f64;
+        let numbers = |keys: &[String]| keys.iter().map(|it| number(it)).collect();
         Self {
-            exact,
-            words,
-            grams: terms.grams.iter().map(|it| number(it)).collect(),
-            total,
+            exact: numbers(&terms.exact),
+            words: numbers(&terms.words),
+            grams: numbers(&terms.grams),
+            worth: Worth {
+                gram: (GRAM * whole / terms.grams.len().max(1) as f64).round() as u64,
+                floor: (FLOOR * whole).ceil() as u64,
+                exact,
+                words,
+            },
         }
     }
 
-    /// The same weights as recall takes them.
-    pub(crate) fn worth(&self) -> Worth {
-        let weights = |terms: &[(u64, f64)]| terms.iter().map(|(_, weight)| *weight).collect();
-        Worth {
-            exact: weights(&self.exact),
-            words: weights(&self.words),
-            gram: GRAM * self.total / self.grams.len().max(1) as f64,
+    /// The same as recall takes them.
+    pub(crate) fn worth(&self) -> &Worth {
+        &self.worth
+    }
+
+    /// What a version that the index has not read has of the question, as the index would say it.
+    pub(crate) fn of(&self, seq: u64, keys: &Keys) -> Match {
+        let mut found = Match {
+            seq,
+            grams: self.grams.iter().filter(|it| keys.has_gram(**it)).count(),
+            ..Match::default()
+        };
+        for (key, worth) in self.exact.iter().zip(&self.worth.exact) {
+            if keys.has_exact(*key) {
+                found.exact += 1;
+                found.exact_worth += worth;
+            }
         }
+        for (key, worth) in self.words.iter().zip(&self.worth.words) {
+            if keys.has_word(*key) {
+                found.words += 1;
+                found.words_worth += worth;
+            }
+        }
+        let terms = self.exact.iter().chain(&self.words);
+        found.said = terms.filter(|it| keys.says(**it)).count();
+        found
     }
 }
 
-/// Adds versions that the index has not read to what it counted.
-pub(crate) fn count_terms(
-    tail: &[Engram],
-    terms: &Terms,
-    found: &mut Frequencies,
-    kept: &KeptKeys,
-) {
+/// Adds a version that the index has not read to what it counted.
+pub(crate) fn count_terms(keys: &Keys, terms: &Terms, found: &mut Frequencies) {
     found.exact.resize(terms.exact.len(), 0);
     found.words.resize(terms.words.len(), 0);
-    let numbers = |keys: &[String]| keys.iter().map(|it| number(it)).collect::<Vec<u64>>();
-    let (exact, words) = (numbers(&terms.exact), numbers(&terms.words));
-    for engram in tail.iter().filter(|it| !it.redacted) {
-        let keys = kept.of(engram);
-        found.total += 1;
-        for (at, key) in exact.iter().enumerate() {
-            found.exact[at] += u64::from(keys.has_exact_or_concept(*key));
-        }
-        for (at, key) in words.iter().enumerate() {
-            found.words[at] += u64::from(keys.has_word(*key));
-        }
+    found.total += 1;
+    for (count, key) in found.exact.iter_mut().zip(&terms.exact) {
+        *count += u64::from(keys.has_exact(number(key)));
+    }
+    for (count, key) in found.words.iter_mut().zip(&terms.words) {
+        *count += u64::from(keys.has_word(number(key)));
     }
 }
 
-/// A candidate with what decided its place.
+/// A candidate with what decides its place.
 pub(crate) struct Ranked {
-    pub(crate) engram: Engram,
+    pub(crate) seq: u64,
+    /// Read where its place among the first is decided.
+    pub(crate) engram: Option<Engram>,
     /// Whether it has every term of the question.
     pub(crate) complete: bool,
+    /// Whether it speaks of what was asked, however its evidence stands.
+    pub(crate) is_strong: bool,
     /// Share of the weight of the exact terms that it has, in thousandths.
     exact: u32,
     /// Share of the whole weight that it has, in thousandths; neighbouring words add to it.
@@ -111,20 +123,52 @@ pub(crate) struct Ranked {
     /// How many of the terms its claim says, rather than its topic, tags or pointers.
     said: usize,
     scope: u8,
+    valid_from: jiff::Timestamp,
     overlap: usize,
-    /// Whether it speaks of what was asked, however its evidence stands.
-    is_strong: bool,
 }
 
 impl Ranked {
-    /// Whether it speaks of what was asked, however its evidence stands.
-    pub(crate) fn is_strong(&self) -> bool {
-        self.is_strong
+    /// A candidate's rank; none for what only shares a common word.
+    pub(crate) fn new(
+        found: &Match,
+        traits: &Traits,
+        weights: &Weights,
+        run: Option<RunId>,
+    ) -> Option<Self> {
+        let worth = &weights.worth;
+        if found.exact == 0 && found.words_worth < worth.floor {
+            return None;
+        }
+        let exact = worth.exact.iter().sum::<u64>();
+        let whole = exact + worth.words.iter().sum::<u64>();
+        let share = portion(found.exact_worth + found.words_worth, whole);
+        let near = GRAM * portion(found.grams as u64, weights.grams.len() as u64);
+        let all_exact = found.exact == worth.exact.len();
+        Some(Self {
+            seq: traits.seq,
+            engram: None,
+            complete: all_exact && found.words == worth.words.len(),
+            // Most of the weight, or all that was named exactly and a good part of the rest.
+            is_strong: share + near >= STRONG
+                || (all_exact && found.exact > 0 && share + near >= STRONG * 0.6),
+            exact: thousandths(portion(found.exact_worth, exact)),
+            relevance: thousandths(share + near),
+            said: found.said,
+            scope: closeness(traits, run),
+            valid_from: traits.valid_from,
+            overlap: 0,
+        })
+    }
+
+    /// Takes in the record itself.
+    pub(crate) fn read(&mut self, engram: Engram, asked: &HashKeys) {
+        self.overlap = overlap(&engram, asked);
+        self.engram = Some(engram);
     }
 
     /// Takes in how its evidence stands.
-    pub(crate) fn weigh(&mut self, health: Option<Health>) {
-        let left = match health.as_ref().map(|it| it.standing) {
+    pub(crate) fn weigh(&mut self, engram: Engram) {
+        let left = match engram.health.as_ref().map(|it| it.standing) {
             Some(Evidence::NeedsReverification) => EDITED,
             Some(Evidence::EvidenceGone) => GONE,
             Some(Evidence::Holds | Evidence::Unknown) | None => 1.0,
@@ -132,98 +176,39 @@ impl Ranked {
         for weight in [&mut self.exact, &mut self.relevance] {
             *weight = (f64::from(*weight) * left).round() as u32;
         }
-        self.engram.health = health;
+        self.engram = Some(engram);
     }
-}
 
-/// Puts candidates whose weight changed in their order.
-pub(crate) fn reorder(ranked: &mut [Ranked]) {
-    ranked.sort_by(order);
-}
+    /// Best first, as far as it can be said without the records.
+    pub(crate) fn roughly(&self, other: &Self) -> Ordering {
+        let key = |it: &Self| {
+            (
+                Reverse(it.exact),
+                Reverse(it.relevance),
+                Reverse(it.said),
+                it.scope,
+                Reverse(it.valid_from),
+            )
+        };
+        key(self).cmp(&key(other))
+    }
 
-/// Orders candidates, best first, and drops what only shares a common word.
-pub(crate) fn rank(
-    engrams: Vec<Engram>,
-    asked: &HashKeys,
-    weights: &Weights,
-    run: Option<RunId>,
-    kept: &KeptKeys,
-) -> Vec<Ranked> {
-    let mut ranked: Vec<Ranked> = engrams
-        .into_iter()
-        .filter_map(|engram| {
-            let keys = kept.of(&engram);
-            score(engram, &keys, asked, weights, run)
+    /// Best first, of those whose records were read.
+    pub(crate) fn order(&self, other: &Self) -> Ordering {
+        self.roughly(other).then_with(|| {
+            let (Some(a), Some(b)) = (&self.engram, &other.engram) else {
+                return self.seq.cmp(&other.seq);
+            };
+            b.confidence
+                .total_cmp(&a.confidence)
+                .then(other.overlap.cmp(&self.overlap))
+                .then(a.id.cmp(&b.id))
         })
-        .collect();
-    ranked.sort_by(order);
-    ranked
-}
-
-fn order(a: &Ranked, b: &Ranked) -> Ordering {
-    let key = |it: &Ranked| {
-        (
-            Reverse(it.exact),
-            Reverse(it.relevance),
-            Reverse(it.said),
-            it.scope,
-            Reverse(it.engram.valid_from),
-        )
-    };
-    key(a)
-        .cmp(&key(b))
-        .then(b.engram.confidence.total_cmp(&a.engram.confidence))
-        .then(b.overlap.cmp(&a.overlap))
-        .then(a.engram.id.cmp(&b.engram.id))
-}
-
-fn score(
-    engram: Engram,
-    keys: &Keys,
-    asked: &HashKeys,
-    weights: &Weights,
-    run: Option<RunId>,
-) -> Option<Ranked> {
-    let sum = |terms: &[(u64, f64)], has: &dyn Fn(u64) -> bool| -> (f64, usize) {
-        terms
-            .iter()
-            .filter(|(key, _)| has(*key))
-            .fold((0.0, 0), |(weight, count), (_, it)| {
-                (weight + it, count + 1)
-            })
-    };
-    let (exact_weight, exact_count) = sum(&weights.exact, &|it| keys.has_exact(it));
-    let (words_weight, words_count) = sum(&weights.words, &|it| keys.has_word(it));
-    let share = (exact_weight + words_weight) / weights.total.max(f64::MIN_POSITIVE);
-    if share < FLOOR && exact_count == 0 {
-        return None;
     }
-    let neighbours = weights
-        .grams
-        .iter()
-        .filter(|it| keys.has_gram(**it))
-        .count();
-    let near = GRAM * neighbours as f64 / weights.grams.len().max(1) as f64;
-    let exact_total: f64 = weights.exact.iter().map(|(_, weight)| weight).sum();
-    let all_exact = exact_count == weights.exact.len();
-    // Most of the weight, or all that was named exactly and a good part of the rest.
-    let is_strong =
-        share + near >= STRONG || (all_exact && exact_count > 0 && share + near >= STRONG * 0.6);
-    Some(Ranked {
-        complete: exact_count == weights.exact.len() && words_count == weights.words.len(),
-        exact: thousandths(exact_weight / exact_total.max(f64::MIN_POSITIVE)),
-        relevance: thousandths(share + near),
-        said: said(keys, weights),
-        scope: closeness(&engram, run),
-        overlap: overlap(&engram, asked),
-        is_strong,
-        engram,
-    })
 }
 
-fn said(keys: &Keys, weights: &Weights) -> usize {
-    let terms = weights.exact.iter().chain(&weights.words);
-    terms.filter(|(key, _)| keys.says(*key)).count()
+fn portion(part: u64, whole: u64) -> f64 {
+    part as f64 / whole.max(1) as f64
 }
 
 fn thousandths(share: f64) -> u32 {
@@ -231,9 +216,9 @@ fn thousandths(share: f64) -> u32 {
 }
 
 /// The caller's own run, then its project, then wider.
-fn closeness(engram: &Engram, run: Option<RunId>) -> u8 {
-    match engram.scope {
-        Scope::Run if engram.run.is_some() && engram.run == run => 0,
+fn closeness(it: &Traits, run: Option<RunId>) -> u8 {
+    match it.scope {
+        Scope::Run if it.run.is_some() && it.run == run => 0,
         Scope::Project => 1,
         Scope::Org => 2,
         Scope::Global => 3,

@@ -29,10 +29,9 @@ impl Context<'_> {
             .ok_or_else(|| not_found(id))
     }
 
-    /// The same with what is derived from it, and with how its evidence stands.
+    /// The same with how its evidence stands.
     pub(crate) fn record(&self, id: EngramId) -> Result<Engram, Refusal> {
         let mut engram = self.find(id)?;
-        engram.derive_keys();
         self.tell_health_now(std::slice::from_mut(&mut engram));
         Ok(engram)
     }
@@ -42,7 +41,6 @@ impl Context<'_> {
         let store = &self.engine.store;
         let mut versions = store.read::<_, Refusal>(|it| Ok(it.lineage(lineage)?))?;
         versions.retain(|version| eyes.may_see(version));
-        versions.iter_mut().for_each(Engram::derive_keys);
         self.tell_health(versions.iter_mut());
         Ok(versions)
     }

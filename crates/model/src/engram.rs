@@ -266,10 +266,18 @@ impl Engram {
 
     /// Whether it holds at `at`: its window is open and its ttl not over.
     pub fn holds_at(&self, at: Timestamp) -> bool {
-        self.valid_from <= at
-            && self.valid_until.is_none_or(|until| at < until)
-            && self.expires_at.is_none_or(|end| at < end)
+        holds(self.valid_from, self.valid_until, self.expires_at, at)
     }
+}
+
+/// Whether something that holds from `from` holds at `at`: its window is open and its ttl not over.
+pub fn holds(
+    from: Timestamp,
+    until: Option<Timestamp>,
+    expires_at: Option<Timestamp>,
+    at: Timestamp,
+) -> bool {
+    from <= at && [until, expires_at].iter().flatten().all(|end| at < *end)
 }
 
 /// What somebody sends to make an engram. Nothing in it is trusted.

@@ -34,7 +34,7 @@ pub use call::Call;
 pub use change::{Change, Entry};
 pub use engram::{
     Draft, Durability, Engram, FactType, Figures, Kind, MemoryOp, NewEngram, Provenance, Scope,
-    Source,
+    Source, holds,
 };
 pub use filter::{Facets, Filter, Voice, is_on_topic, role_of};
 pub use hash_keys::{HashKeys, concept_keys, hash_keys, wire_hash_keys};

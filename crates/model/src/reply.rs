@@ -50,6 +50,19 @@ pub enum Reply {
     Valid(ValidReply),
 }
 
+impl Reply {
+    /// Fills in the keys of the records that it returns whole ([`Engram::derive_keys`]).
+    pub fn derive_keys(&mut self) {
+        match self {
+            Self::Engram(engram) => engram.derive_keys(),
+            Self::History(engrams) | Self::Query(QueryReply { engrams, .. }) => {
+                engrams.iter_mut().for_each(Engram::derive_keys);
+            }
+            _ => {}
+        }
+    }
+}
+
 /// What a message that keeps its contract costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ValidReply {

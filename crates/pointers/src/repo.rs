@@ -3,6 +3,7 @@
 use std::{
     path::{Path, PathBuf},
     sync::Once,
+    time::SystemTime,
 };
 
 use engram_model::Refusal;
@@ -17,6 +18,17 @@ pub struct Repo {
     common_dir: PathBuf,
     /// Whether objects are made in memory (`keep`).
     pub(crate) writes_to_memory: std::cell::Cell<bool>,
+    /// What git reads once, when a repository is opened, as it was then.
+    read_once: Vec<(PathBuf, Option<Stamp>)>,
+}
+
+/// What differs when a file was replaced or written.
+#[derive(PartialEq, Eq)]
+struct Stamp {
+    #[cfg(unix)]
+    number: (u64, u64),
+    modified: Option<SystemTime>,
+    len: u64,
 }
 
 impl std::fmt::Debug for Repo {
@@ -73,6 +85,17 @@ impl Repo {
             format!("{} is not a git repository", path.display()),
             hint,
         ))
+    }
+
+    /// Whether another request may use this handle: nothing was made in it, and what git reads only
+    /// when it opens a repository (where it is, its settings, how deep its history goes) is as it was.
+    /// References and objects are read anew in any case.
+    pub fn is_as_opened(&self) -> bool {
+        !self.writes_to_memory.get()
+            && self
+                .read_once
+                .iter()
+                .all(|(path, then)| stamp(path) == *then)
     }
 
     /// The folder that all worktrees of this repository share.
@@ -272,10 +295,54 @@ fn open(path: &Path, flags: RepositoryOpenFlags) -> Result<Repo, git2::Error> {
     let git = Repository::open_ext(path, flags, no_ceiling)?;
     let common = git.commondir();
     let common_dir = common.canonicalize().unwrap_or_else(|_| common.to_owned());
+    let read_once = read_once(&git, &common_dir);
     Ok(Repo {
         git,
         common_dir,
         writes_to_memory: std::cell::Cell::new(false),
+        read_once,
+    })
+}
+
+fn read_once(git: &Repository, common_dir: &Path) -> Vec<(PathBuf, Option<Stamp>)> {
+    let own = [
+        "config",
+        "config.worktree",
+        "shallow",
+        "info/grafts",
+        "objects/info/alternates",
+    ];
+    let own = own.iter().map(|name| common_dir.join(name));
+    let link = git.workdir().map(|it| it.join(".git"));
+    let places = [
+        git2::Config::find_system,
+        git2::Config::find_xdg,
+        git2::Config::find_global,
+    ];
+    let users = places.iter().filter_map(|find| find().ok());
+    let files = own
+        .chain(link)
+        .chain(users)
+        .chain([git.path().join("commondir")]);
+    files
+        .map(|path| {
+            let stamp = stamp(&path);
+            (path, stamp)
+        })
+        .collect()
+}
+
+/// A folder's time changes with whatever git does in it: only which one it is counts.
+fn stamp(path: &Path) -> Option<Stamp> {
+    let it = path.metadata().ok()?;
+    Some(Stamp {
+        #[cfg(unix)]
+        number: {
+            use std::os::unix::fs::MetadataExt;
+            (it.dev(), it.ino())
+        },
+        modified: it.modified().ok().filter(|_| it.is_file()),
+        len: if it.is_file() { it.len() } else { 0 },
     })
 }
 

@@ -1,11 +1,17 @@
 //! Tables `engram` and `figure`: one row for each version of a claim, and what reading has taught
 //! about it. Its words are read from beside the journal.
 
-use engram_model::{AgentId, Engram, EngramId, Figures, LineageId, ProjectId};
+use engram_model::{
+    AgentId, Durability, Engram, EngramId, FactType, Figures, Kind, LineageId, ProjectId, Refusal,
+    RunId, Scope,
+};
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{OptionalExtension, Row, params, types::ValueRef};
 
-use crate::{Reader, Result, StoreError, journal::timestamp};
+use crate::{
+    Reader, Result, StoreError,
+    journal::{parse_id, timestamp},
+};
 
 const COLUMNS: &str = "engram.seq, journal.body, engram.valid_until, content.claim, content.tags,
      coalesce(figure.query_hits, 0), coalesce(figure.corroborations, 0)
@@ -23,6 +29,95 @@ pub struct CommitCount {
     pub holding: u64,
     /// Versions ever stored.
     pub ever: u64,
+}
+
+const TRAITS: &str = "engram.seq, engram.project, engram.run, engram.scope, engram.kind,
+     engram.fact_type, engram.durability, engram.topic, engram.recorded_at, engram.valid_from,
+     engram.valid_until, engram.expires_at, content.engram IS NULL
+     FROM engram LEFT JOIN content ON content.engram = engram.id";
+
+/// What decides whether a version answers a question: read of many, where few are returned.
+#[derive(Debug, Clone)]
+pub struct Traits {
+    /// Its place in the journal; the rest as in [`Engram`].
+    pub seq: u64,
+    /// Its project.
+    pub project: ProjectId,
+    /// The run that it was said in.
+    pub run: Option<RunId>,
+    /// Who may see it.
+    pub scope: Scope,
+    /// What kind of claim it is.
+    pub kind: Kind,
+    /// How it is known.
+    pub fact_type: FactType,
+    /// Whether it is to last.
+    pub durability: Durability,
+    /// What it is about.
+    pub topic: String,
+    /// When it was stored.
+    pub recorded_at: Timestamp,
+    /// From when on it holds.
+    pub valid_from: Timestamp,
+    /// Until when it held.
+    pub valid_until: Option<Timestamp>,
+    /// When its time is over.
+    pub expires_at: Option<Timestamp>,
+    /// Whether its words were erased.
+    pub redacted: bool,
+}
+
+impl Traits {
+    /// Whether it holds at `at`, as [`Engram::holds_at`] has it.
+    pub fn holds_at(&self, at: Timestamp) -> bool {
+        engram_model::holds(self.valid_from, self.valid_until, self.expires_at, at)
+    }
+}
+
+impl From<&Engram> for Traits {
+    fn from(it: &Engram) -> Self {
+        Self {
+            seq: it.seq,
+            project: it.project,
+            run: it.run,
+            scope: it.scope,
+            kind: it.kind,
+            fact_type: it.fact_type,
+            durability: it.durability,
+            topic: it.topic.clone(),
+            recorded_at: it.recorded_at,
+            valid_from: it.valid_from,
+            valid_until: it.valid_until,
+            expires_at: it.expires_at,
+            redacted: it.redacted,
+        }
+    }
+}
+
+fn traits(row: &Row<'_>) -> Result<Traits> {
+    fn of<T: std::str::FromStr<Err = Refusal>>(row: &Row<'_>, at: usize) -> Result<T> {
+        parse_id(row.get_ref(at)?.as_str().map_err(rusqlite::Error::from)?)
+    }
+    let time = |at: usize| timestamp(row.get(at)?);
+    let end = |at: usize| row.get::<_, Option<i64>>(at)?.map(timestamp).transpose();
+    Ok(Traits {
+        seq: row.get::<_, i64>(0)? as u64,
+        project: of(row, 1)?,
+        run: match row.get_ref(2)? {
+            ValueRef::Null => None,
+            _ => Some(of(row, 2)?),
+        },
+        scope: of(row, 3)?,
+        kind: of(row, 4)?,
+        fact_type: of(row, 5)?,
+        durability: of(row, 6)?,
+        topic: row.get(7)?,
+        recorded_at: time(8)?,
+        valid_from: time(9)?,
+        valid_until: end(10)?,
+        expires_at: end(11)?,
+        redacted: row.get(12)?,
+    })
 }
 
 type Raw = (
@@ -70,7 +165,7 @@ fn record((seq, body, until, claim, tags, query_hits, corroborations): Raw) -> R
 
 /// Of many, those that can be read: one damaged row does not hide the others. Other failures are
 /// failures of all.
-fn readable(record: Result<Engram>) -> Option<Result<Engram>> {
+fn readable<T>(record: Result<T>) -> Option<Result<T>> {
     match record {
         Err(error) if error.is_of_one_record() => {
             tracing::warn!(%error, "a version is passed over");
@@ -133,25 +228,42 @@ impl Reader<'_> {
                 row.get::<_, String>(0)
             })
             .optional()?;
-        id.map(|id| crate::journal::parse_id(&id)).transpose()
+        id.map(|id| parse_id(&id)).transpose()
+    }
+
+    /// What decides whether a version answers a question; none of one that cannot be read.
+    pub fn traits_at(&self, seq: u64) -> Result<Option<Traits>> {
+        self.0
+            .prepare_cached(&format!("SELECT {TRAITS} WHERE engram.seq = ?1"))?
+            .query_and_then([seq as i64], traits)?
+            .find_map(readable)
+            .transpose()
     }
 
     /// The newest versions stored after `after` in this project, oldest first: what the index has not
     /// read. And how many older ones there are beyond `most`.
-    pub fn engrams_after(
+    pub fn traits_after(
         &self,
         project: ProjectId,
         after: u64,
         most: usize,
-    ) -> Result<(Vec<Engram>, u64)> {
-        let mut engrams = self.engrams_where(
-            "WHERE engram.project = ?1 AND engram.seq > ?2 ORDER BY engram.seq DESC LIMIT ?3",
-            params![project.to_string(), after as i64, most as i64],
-        )?;
-        engrams.reverse();
-        let first = match engrams.first() {
-            Some(first) if engrams.len() == most => first.seq,
-            _ => return Ok((engrams, 0)),
+    ) -> Result<(Vec<Traits>, u64)> {
+        let mut found: Vec<Traits> = self
+            .0
+            .prepare_cached(&format!(
+                "SELECT {TRAITS} WHERE engram.project = ?1 AND engram.seq > ?2
+                 ORDER BY engram.seq DESC LIMIT ?3"
+            ))?
+            .query_and_then(
+                params![project.to_string(), after as i64, most as i64],
+                traits,
+            )?
+            .filter_map(readable)
+            .collect::<Result<_>>()?;
+        found.reverse();
+        let first = match found.first() {
+            Some(first) if found.len() == most => first.seq,
+            _ => return Ok((found, 0)),
         };
         let older: i64 = self
             .0
@@ -162,7 +274,7 @@ impl Reader<'_> {
                 params![project.to_string(), after as i64, first as i64],
                 |row| row.get(0),
             )?;
-        Ok((engrams, older as u64))
+        Ok((found, older as u64))
     }
 
     /// The newest versions that hold at `at`, of those that were stored before an entry of the

@@ -20,17 +20,21 @@ use tantivy::{
     schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions},
 };
 
-pub use look::{Frequencies, Look, Terms, Worth};
+pub use look::{Frequencies, Look, Match, Terms, Worth};
 
 use crate::{Result, Store, StoreError, db::pause};
 
 /// Changes when the fields or the keys change, so that an older build's index is not misread.
-const VERSION: &str = "index-1";
+const VERSION: &str = "index-2";
+/// What it was called before.
+const EARLIER: [&str; 1] = ["index-1"];
 /// The name under which it keeps its cursor in the home. The index has it too, in the same commit as
 /// what it read: that one decides.
 pub const INDEX_FOLLOWER: &str = "index";
 /// The field that holds a version's place in the journal.
 const SEQ: &str = "seq";
+/// tantivy's description of an index: the segments that it has now, and how far it has read.
+const META: &str = "meta.json";
 /// tantivy's own least.
 const WRITER_BYTES: usize = 15_000_000;
 /// Journal entries that are read at once.
@@ -60,6 +64,12 @@ struct Fields {
     exact: Field,
     words: Field,
     grams: Field,
+    said: Field,
+}
+
+/// A term as it is kept: among those of its project. Ids are all of one length.
+fn within(project: ProjectId, key: &str) -> String {
+    format!("{project}{key}")
 }
 
 impl Index {
@@ -83,6 +93,13 @@ impl Index {
         home.join(VERSION)
     }
 
+    /// Whether there is anything for it to read, as far as that is known without opening it.
+    pub fn is_behind(store: &Store) -> Result<bool> {
+        let (head, read) =
+            store.read(|it| Ok::<_, StoreError>((it.head()?, it.cursor(INDEX_FOLLOWER)?)))?;
+        Ok(read < head || !Self::folder(store.home()).join(META).exists())
+    }
+
     /// Deletes the index; the next to open it builds it anew. Waits for a process that is writing
     /// it: what that one commits must not name files that are gone.
     pub fn delete(home: &Path) -> Result<()> {
@@ -99,8 +116,18 @@ impl Index {
         }
     }
 
+    /// What earlier builds indexed: nobody erases from it any more.
+    fn delete_earlier(home: &Path) {
+        for earlier in EARLIER {
+            let _ = std::fs::remove_dir_all(home.join(earlier));
+        }
+    }
+
     fn open_at(folder: &Path, store: &Store) -> Result<Self> {
         std::fs::create_dir_all(folder).map_err(|e| StoreError::io(folder, e))?;
+        if store.is_writable() {
+            Self::delete_earlier(store.home());
+        }
         let (schema, fields) = schema();
         let directory = MmapDirectory::open(folder).map_err(|e| StoreError::Index(e.into()))?;
         let tantivy = Tantivy::open_or_create(directory.clone(), schema)?;
@@ -251,27 +278,21 @@ impl Index {
         let mut document = TantivyDocument::default();
         document.add_u64(fields.seq, engram.seq);
         document.add_text(fields.project, engram.project.to_string());
-        for key in keys.exact().chain(&keys.concepts) {
-            document.add_text(fields.exact, key);
-        }
-        for key in &keys.words {
-            document.add_text(fields.words, key);
-        }
-        for key in &keys.grams {
-            document.add_text(fields.grams, key);
-        }
+        let mut add = |field, key: &String| document.add_text(field, within(engram.project, key));
+        let exact = keys.exact().chain(&keys.concepts);
+        exact.for_each(|key| add(fields.exact, key));
+        keys.words.iter().for_each(|key| add(fields.words, key));
+        keys.grams.iter().for_each(|key| add(fields.grams, key));
+        let said = hash_keys(&engram.claim, &[], "", &[]);
+        let said = said.exact().chain(&said.concepts).chain(&said.words);
+        said.for_each(|key| add(fields.said, key));
         document
     }
 
-    /// The index as it is now, for questions about one project.
-    pub fn look(&self, project: ProjectId) -> Result<Look> {
+    /// The index as it is now, for a question about one project.
+    pub fn look(&self, project: ProjectId, terms: &Terms) -> Result<Look> {
         let (searcher, indexed) = self.load()?;
-        Ok(Look {
-            searcher,
-            fields: self.fields,
-            project,
-            indexed,
-        })
+        Look::new(searcher, self.fields, project, terms, indexed)
     }
 }
 
@@ -303,7 +324,7 @@ impl Index {
     }
 
     fn stamp(&self) -> Result<Stamp> {
-        let path = self.folder.join("meta.json");
+        let path = self.folder.join(META);
         let of = |it: std::fs::Metadata| Ok((file_number(&it), it.modified()?, it.len()));
         std::fs::metadata(&path)
             .and_then(of)
@@ -351,6 +372,7 @@ fn schema() -> (Schema, Fields) {
         exact: builder.add_text_field("exact", keys()),
         words: builder.add_text_field("words", keys()),
         grams: builder.add_text_field("grams", keys()),
+        said: builder.add_text_field("said", keys()),
     };
     (builder.build(), fields)
 }

@@ -274,7 +274,7 @@ impl Run {
     }
 
     fn delete_index(&mut self) {
-        let _ = fs::remove_dir_all(self.ground.home().join("index-1"));
+        let _ = fs::remove_dir_all(self.ground.home().join("index-2"));
         self.log.push("delete the index".to_owned());
     }
 

@@ -105,13 +105,20 @@ impl Server {
         Ok(Caller::Agent(agent.clone()))
     }
 
-    /// One request to the engine, off the threads that serve the connection.
-    async fn ask<A>(&self, caller: Caller, ask: A) -> Result<A::Answer, Refusal>
+    /// One request to the engine, and what `show` makes of the answer, off the thread that serves
+    /// the connection.
+    async fn ask<A, T>(
+        &self,
+        caller: Caller,
+        ask: A,
+        show: impl FnOnce(A::Answer) -> T + Send + 'static,
+    ) -> Result<T, Refusal>
     where
-        A: Ask<Answer: Send> + Send + 'static,
+        A: Ask + Send + 'static,
+        T: Send + 'static,
     {
         let engine = Arc::clone(&self.engine);
-        blocking(move || engine.ask(&caller, ask)).await
+        blocking(move || engine.ask(&caller, ask).map(show)).await
     }
 }
 

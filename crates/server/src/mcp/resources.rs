@@ -37,7 +37,10 @@ impl Server {
             ..Feed::default()
         };
         let caller = self.caller(context).await.map_err(refused)?;
-        let page = self.ask(caller, ask::Feed(feed)).await.map_err(refused)?;
+        let page = self
+            .ask(caller, ask::Feed(feed), |it| it)
+            .await
+            .map_err(refused)?;
         let now = self.engine.now();
         let resources = page
             .entries
@@ -65,7 +68,11 @@ impl Server {
             .and_then(|id| id.parse().ok())
             .ok_or_else(|| missing(uri))?;
         let caller = self.caller(context).await.map_err(refused)?;
-        let engram = match self.ask(caller.clone(), ask::Get(id)).await {
+        let whole = |mut engram: Box<Engram>| {
+            engram.derive_keys();
+            engram
+        };
+        let engram = match self.ask(caller.clone(), ask::Get(id), whole).await {
             Ok(engram) => engram,
             Err(refusal) if refusal.code == Code::NotFound => return Err(missing(uri)),
             Err(refusal) => return Err(refused(refusal)),
@@ -79,7 +86,7 @@ impl Server {
             turn: None,
             budget_token: None,
         });
-        let read = self.ask(caller, deref).await.map_err(refused)?;
+        let read = self.ask(caller, deref, |it| it).await.map_err(refused)?;
         let read = Excerpt::from(*read);
         let text = json!({ "engram": EngramV01::from(&*engram), "dereferenced": read });
         let contents = ResourceContents::text(text.to_string(), uri).with_mime_type(MIME);

@@ -30,23 +30,25 @@ impl Server {
         match tool.name.as_ref() {
             "engram_status" => {
                 let Status {} = arguments::parse(tool, arguments)?;
-                value(Overview::from(*self.ask(caller, ask::Status).await?))
+                self.ask(caller, ask::Status, |it| value(Overview::from(*it)))
+                    .await?
             }
             "engram_query" => {
                 let asked: Ask = arguments::parse(tool, arguments)?;
-                let found = self.ask(caller, ask::Query(asked.try_into()?)).await?;
-                value(Found::from(found))
+                let query = ask::Query(asked.try_into()?);
+                self.ask(caller, query, |it| value(Found::from(it))).await?
             }
             "engram_deref" => {
                 let read: Read = arguments::parse(tool, arguments)?;
-                let excerpt = self.ask(caller, ask::Deref(read.into())).await?;
-                value(Excerpt::from(*excerpt))
+                let read = ask::Deref(read.into());
+                self.ask(caller, read, |it| value(Excerpt::from(*it)))
+                    .await?
             }
             "engram_commit" => {
                 let commit: Commit = arguments::parse(tool, arguments)?;
-                let commit = Box::new(commit.try_into()?);
-                let stored = self.ask(caller, ask::Commit(commit)).await?;
-                value(Committed::from(stored))
+                let commit = ask::Commit(Box::new(commit.try_into()?));
+                self.ask(caller, commit, |it| value(Committed::from(it)))
+                    .await?
             }
             other => Err(defect(format!("{other} is listed and not built"))),
         }

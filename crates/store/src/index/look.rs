@@ -1,26 +1,24 @@
-//! One look at the index: what its terms are worth, and which engrams share them.
+//! One look at the index: how often the terms of a question occur, and which versions share them.
+//!
+//! Terms are kept by project, so that how often one occurs is read and not counted, and only the
+//! versions that a question can return are walked over.
+
+use std::{cmp::Reverse, collections::BinaryHeap};
 
 use engram_model::ProjectId;
 use tantivy::{
-    Searcher, Term,
-    collector::{
-        Count, TopDocs,
-        sort_key::{SortBySimilarityScore, SortByStaticFastValue},
-    },
-    query::{BooleanQuery, ConstScoreQuery, Occur, Query, TermQuery},
+    DocId, DocSet, Searcher, SegmentReader, TERMINATED, TantivyError, Term,
+    postings::{SegmentPostings, TermInfo},
     schema::{Field, IndexRecordOption},
 };
 
-use super::{Fields, SEQ};
+use super::{Fields, SEQ, within};
 use crate::Result;
-
-/// Weights are whole multiples of this, so that their sum does not depend on the order of adding.
-const GRAIN: f64 = 1.0 / 1024.0;
 
 /// What a query looks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Terms {
-    /// Identifiers, numbers, files.
+    /// Identifiers, numbers, files, concepts.
     pub exact: Vec<String>,
     /// Stems.
     pub words: Vec<String>,
@@ -28,15 +26,18 @@ pub struct Terms {
     pub grams: Vec<String>,
 }
 
-/// What finding a term is worth, for each term of [`Terms`] in its order.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// What finding a term is worth, for each term of [`Terms`] in its order. Whole numbers, so that a
+/// sum does not depend on the order of adding.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Worth {
     /// Of `exact`.
-    pub exact: Vec<f64>,
+    pub exact: Vec<u64>,
     /// Of `words`.
-    pub words: Vec<f64>,
+    pub words: Vec<u64>,
     /// Of each of `grams`.
-    pub gram: f64,
+    pub gram: u64,
+    /// A version that has nothing exact, and words worth less than this, is not looked for.
+    pub floor: u64,
 }
 
 /// How often terms occur in the versions of one project.
@@ -50,85 +51,334 @@ pub struct Frequencies {
     pub words: Vec<u64>,
 }
 
-/// The index as it was at one moment.
+/// A version, and what it has of the terms.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Match {
+    /// Its place in the journal.
+    pub seq: u64,
+    /// How many of `exact`.
+    pub exact: usize,
+    /// What these are worth.
+    pub exact_worth: u64,
+    /// How many of `words`.
+    pub words: usize,
+    /// What these are worth.
+    pub words_worth: u64,
+    /// How many of `grams`.
+    pub grams: usize,
+    /// How many of `exact` and `words` its claim says, rather than its topic, tags or pointers.
+    pub said: usize,
+}
+
+/// Where in a segment a term occurs.
+type Place = (Field, Option<TermInfo>);
+
+/// Where in a segment the terms of a question occur, in their order.
+struct Places {
+    total: u64,
+    exact: Vec<Place>,
+    words: Vec<Place>,
+    grams: Vec<Place>,
+    /// Of `exact`, then of `words`.
+    said: Vec<Place>,
+}
+
+/// The index as it was at one moment, asked for some terms of one project.
 pub struct Look {
-    pub(super) searcher: Searcher,
-    pub(super) fields: Fields,
-    pub(super) project: ProjectId,
-    pub(super) indexed: u64,
+    searcher: Searcher,
+    indexed: u64,
+    segments: Vec<Places>,
 }
 
 impl Look {
+    pub(super) fn new(
+        searcher: Searcher,
+        fields: Fields,
+        project: ProjectId,
+        terms: &Terms,
+        indexed: u64,
+    ) -> Result<Self> {
+        let segments = searcher
+            .segment_readers()
+            .iter()
+            .map(|segment| Places::find(segment, fields, project, terms))
+            .collect::<Result<_>>()?;
+        Ok(Self {
+            searcher,
+            indexed,
+            segments,
+        })
+    }
+
     /// How far the index had read; anything after must be looked at by scan.
     pub fn indexed(&self) -> u64 {
         self.indexed
     }
 
     /// In how many versions of the project each term occurs.
-    pub fn frequencies(&self, terms: &Terms) -> Result<Frequencies> {
-        let count = |field: Field, keys: &[String]| -> Result<Vec<u64>> {
-            keys.iter().map(|key| self.count(field, key)).collect()
-        };
-        Ok(Frequencies {
-            total: self.searcher.search(&*self.own(), &Count)? as u64,
-            exact: count(self.fields.exact, &terms.exact)?,
-            words: count(self.fields.words, &terms.words)?,
-        })
+    pub fn frequencies(&self) -> Frequencies {
+        let mut found = Frequencies::default();
+        for segment in &self.segments {
+            found.total += segment.total;
+            add(&mut found.exact, &segment.exact);
+            add(&mut found.words, &segment.words);
+        }
+        found
     }
 
-    fn count(&self, field: Field, key: &str) -> Result<u64> {
-        let term = Term::from_field_text(field, key);
-        if self.searcher.doc_freq(&term)? == 0 {
-            return Ok(0);
+    /// Up to `limit` versions that share a term, those that share most worth first, the newest first
+    /// among equals: the same however the index is cut into segments.
+    pub fn search(&self, worth: &Worth, limit: usize) -> Result<Vec<Match>> {
+        let mut best = Best::new(limit.max(1));
+        let segments = || self.searcher.segment_readers().iter().zip(&self.segments);
+        for (at, (segment, places)) in segments().enumerate() {
+            places.walk(segment, worth, at, &mut best)?;
         }
-        let both = BooleanQuery::new(vec![
-            (Occur::Must, self.own()),
-            (Occur::Must, has(field, key)),
-        ]);
-        Ok(self.searcher.search(&both, &Count)? as u64)
-    }
-
-    /// Places in the journal of up to `limit` versions that share a term, those that share most
-    /// worth first, the newest first among equals: the same however the index is cut into segments.
-    pub fn search(&self, terms: &Terms, worth: &Worth, limit: usize) -> Result<Vec<u64>> {
-        let mut any: Vec<(Occur, Box<dyn Query>)> = Vec::new();
-        let mut add = |field: Field, key: &str, worth: f64| {
-            let score = ((worth / GRAIN).round() * GRAIN) as f32;
-            let query = ConstScoreQuery::new(has(field, key), score);
-            any.push((Occur::Should, Box::new(query)));
-        };
-        for (key, worth) in terms.exact.iter().zip(&worth.exact) {
-            add(self.fields.exact, key, *worth);
+        let chosen = best.in_order();
+        let mut found = vec![Match::default(); chosen.len()];
+        for (at, (segment, places)) in segments().enumerate() {
+            let mut own: Vec<(DocId, usize)> = chosen
+                .iter()
+                .enumerate()
+                .filter(|(_, it)| it.segment == at)
+                .map(|(place, it)| (it.doc, place))
+                .collect();
+            own.sort_unstable();
+            places.describe(segment, worth, &own, &mut found)?;
         }
-        for (key, worth) in terms.words.iter().zip(&worth.words) {
-            add(self.fields.words, key, *worth);
+        for (found, chosen) in found.iter_mut().zip(&chosen) {
+            found.seq = chosen.seq;
         }
-        for key in &terms.grams {
-            add(self.fields.grams, key, worth.gram);
-        }
-        let query = BooleanQuery::new(vec![
-            (
-                Occur::Must,
-                Box::new(ConstScoreQuery::new(self.own(), 0.0)) as Box<dyn Query>,
-            ),
-            (Occur::Must, Box::new(BooleanQuery::new(any))),
-        ]);
-        let order = (
-            SortBySimilarityScore,
-            SortByStaticFastValue::<u64>::for_field(SEQ),
-        );
-        let found = self
-            .searcher
-            .search(&query, &TopDocs::with_limit(limit.max(1)).order_by(order))?;
-        Ok(found.into_iter().filter_map(|((_, seq), _)| seq).collect())
-    }
-
-    fn own(&self) -> Box<dyn Query> {
-        has(self.fields.project, &self.project.to_string())
+        Ok(found)
     }
 }
 
-fn has(field: Field, key: &str) -> Box<dyn Query> {
-    let term = Term::from_field_text(field, key);
-    Box::new(TermQuery::new(term, IndexRecordOption::Basic))
+fn add(sums: &mut Vec<u64>, places: &[Place]) {
+    sums.resize(places.len(), 0);
+    for (sum, (_, info)) in sums.iter_mut().zip(places) {
+        *sum += info.as_ref().map_or(0, |it| u64::from(it.doc_freq));
+    }
+}
+
+impl Places {
+    fn find(
+        segment: &SegmentReader,
+        fields: Fields,
+        project: ProjectId,
+        terms: &Terms,
+    ) -> Result<Self> {
+        let of = |field: Field, key: &str| -> Result<Place> {
+            let term = Term::from_field_text(field, key);
+            let info = segment.inverted_index(field)?.get_term_info(&term);
+            Ok((field, info.map_err(TantivyError::from)?))
+        };
+        let all = |field: Field, keys: &[String]| -> Result<Vec<Place>> {
+            let own = keys.iter().map(|key| of(field, &within(project, key)));
+            own.collect()
+        };
+        let (_, every) = of(fields.project, &project.to_string())?;
+        let mut said = all(fields.said, &terms.exact)?;
+        said.extend(all(fields.said, &terms.words)?);
+        Ok(Self {
+            total: every.map_or(0, |it| u64::from(it.doc_freq)),
+            exact: all(fields.exact, &terms.exact)?,
+            words: all(fields.words, &terms.words)?,
+            grams: all(fields.grams, &terms.grams)?,
+            said,
+        })
+    }
+
+    /// Goes over the versions that have a term without which they would not be worth the floor, and
+    /// adds what the others are worth. Common words are not walked over for their own sake.
+    fn walk(
+        &self,
+        segment: &SegmentReader,
+        worth: &Worth,
+        at: usize,
+        best: &mut Best,
+    ) -> Result<()> {
+        let (needed, others) = worth.split();
+        let exact = self.exact.iter().zip(&worth.exact);
+        let words = |which: Vec<usize>| {
+            which
+                .into_iter()
+                .map(|it| (&self.words[it], &worth.words[it]))
+        };
+        let mut needed = lists(segment, exact.chain(words(needed)))?;
+        let grams = self.grams.iter().map(|it| (it, &worth.gram));
+        let mut others = lists(segment, words(others).chain(grams))?;
+        let most_of_others: u64 = others.iter().map(|it| it.worth).sum();
+        let seqs = segment.fast_fields().u64(SEQ)?;
+        while let Some(doc) = needed
+            .iter()
+            .map(List::doc)
+            .min()
+            .filter(|it| *it != TERMINATED)
+        {
+            let mut score = 0;
+            for list in needed.iter_mut().filter(|it| it.doc() == doc) {
+                score += list.worth;
+                list.postings.advance();
+            }
+            if !best.may_take(score + most_of_others) || segment.is_deleted(doc) {
+                continue;
+            }
+            for list in &mut others {
+                score += list.worth_of(doc);
+            }
+            if let Some(seq) = seqs.first(doc) {
+                best.offer(Chosen {
+                    score,
+                    seq,
+                    segment: at,
+                    doc,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Says of these versions, in the order of their documents, what they have.
+    fn describe(
+        &self,
+        segment: &SegmentReader,
+        worth: &Worth,
+        own: &[(DocId, usize)],
+        found: &mut [Match],
+    ) -> Result<()> {
+        let mut each = |places: &[Place], tell: &dyn Fn(&mut Match, usize)| -> Result<()> {
+            for (term, place) in places.iter().enumerate() {
+                let Some(mut list) = list(segment, place, 1)? else {
+                    continue;
+                };
+                for (doc, at) in own {
+                    if list.worth_of(*doc) > 0 {
+                        tell(&mut found[*at], term);
+                    }
+                }
+            }
+            Ok(())
+        };
+        if own.is_empty() {
+            return Ok(());
+        }
+        each(&self.exact, &|it, term| {
+            it.exact += 1;
+            it.exact_worth += worth.exact[term];
+        })?;
+        each(&self.words, &|it, term| {
+            it.words += 1;
+            it.words_worth += worth.words[term];
+        })?;
+        each(&self.grams, &|it, _| it.grams += 1)?;
+        each(&self.said, &|it, _| it.said += 1)
+    }
+}
+
+impl Worth {
+    /// Which words a version must have one of, if it has nothing exact; the others are together
+    /// worth less than the floor.
+    fn split(&self) -> (Vec<usize>, Vec<usize>) {
+        let mut least: Vec<usize> = (0..self.words.len()).collect();
+        least.sort_by_key(|it| self.words[*it]);
+        let mut sum = 0;
+        let below = least
+            .iter()
+            .take_while(|it| {
+                sum += self.words[**it];
+                sum < self.floor
+            })
+            .count();
+        let needed = least.split_off(below);
+        (needed, least)
+    }
+}
+
+/// The versions of a segment that have a term.
+struct List {
+    postings: SegmentPostings,
+    worth: u64,
+}
+
+impl List {
+    fn doc(&self) -> DocId {
+        self.postings.doc()
+    }
+
+    /// What this document has of it; asked for documents in their order.
+    fn worth_of(&mut self, doc: DocId) -> u64 {
+        let at = match self.doc() < doc {
+            true => self.postings.seek(doc),
+            false => self.doc(),
+        };
+        if at == doc { self.worth } else { 0 }
+    }
+}
+
+fn list(segment: &SegmentReader, (field, info): &Place, worth: u64) -> Result<Option<List>> {
+    let Some(info) = info else {
+        return Ok(None);
+    };
+    let postings = segment
+        .inverted_index(*field)?
+        .read_postings_from_terminfo(info, IndexRecordOption::Basic)
+        .map_err(TantivyError::from)?;
+    Ok(Some(List { postings, worth }))
+}
+
+fn lists<'p>(
+    segment: &SegmentReader,
+    places: impl Iterator<Item = (&'p Place, &'p u64)>,
+) -> Result<Vec<List>> {
+    places
+        .filter_map(|(place, worth)| list(segment, place, *worth).transpose())
+        .collect()
+}
+
+/// Ordered by worth, then by age.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Chosen {
+    score: u64,
+    seq: u64,
+    segment: usize,
+    doc: DocId,
+}
+
+/// The best so far, the least of them on top.
+struct Best {
+    heap: BinaryHeap<Reverse<Chosen>>,
+    limit: usize,
+}
+
+impl Best {
+    fn new(limit: usize) -> Self {
+        Self {
+            heap: BinaryHeap::new(),
+            limit,
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.heap.len() >= self.limit
+    }
+
+    /// Whether a version of at most this worth can be among the best.
+    fn may_take(&self, most: u64) -> bool {
+        !self.is_full() || self.heap.peek().is_none_or(|it| most >= it.0.score)
+    }
+
+    fn offer(&mut self, it: Chosen) {
+        if !self.is_full() {
+            self.heap.push(Reverse(it));
+        } else if let Some(mut least) = self.heap.peek_mut()
+            && it > least.0
+        {
+            *least = Reverse(it);
+        }
+    }
+
+    fn in_order(self) -> Vec<Chosen> {
+        let best = self.heap.into_sorted_vec();
+        best.into_iter().map(|it| it.0).collect()
+    }
 }

@@ -2,30 +2,35 @@
 
 use std::fs;
 
-use engram_store::{Index, Look, Store, StoreError, Terms, Worth};
+use engram_model::{HashKeys, hash_keys};
+use engram_store::{Index, Look, Match, Store, StoreError, Terms, Worth};
 use tempfile::TempDir;
 
 use crate::fixture::{PROJECT, head, open, put, redact};
 
-fn terms(word: &str) -> (Terms, Worth) {
+fn look(index: &Index, word: &str) -> Result<Look, StoreError> {
     let terms = Terms {
         words: vec![word.to_owned()],
         ..Terms::default()
     };
+    index.look(PROJECT, &terms)
+}
+
+fn found(look: &Look, limit: usize) -> Vec<u64> {
     let worth = Worth {
-        words: vec![1.0],
+        words: vec![1],
         ..Worth::default()
     };
-    (terms, worth)
+    let found = look.search(&worth, limit).unwrap();
+    found.iter().map(|it| it.seq).collect()
 }
 
-fn find(look: &Look, word: &str, limit: usize) -> Vec<u64> {
-    let (terms, worth) = terms(word);
-    look.search(&terms, &worth, limit).unwrap()
+fn find(index: &Index, word: &str, limit: usize) -> Vec<u64> {
+    found(&look(index, word).unwrap(), limit)
 }
 
-fn count(look: &Look, word: &str) -> (u64, u64) {
-    let found = look.frequencies(&terms(word).0).unwrap();
+fn count(index: &Index, word: &str) -> (u64, u64) {
+    let found = look(index, word).unwrap().frequencies();
     (found.words[0], found.total)
 }
 
@@ -53,11 +58,11 @@ fn small_steps_do_not_pile_up() {
         assert_eq!(index.catch_up(&store).unwrap(), at as u64);
     }
     assert!(segments(&store) < 20, "{} pieces", segments(&store));
-    let look = index.look(PROJECT).unwrap();
-    assert_eq!((look.indexed(), count(&look, "walnut")), (120, (120, 120)));
+    assert_eq!(look(&index, "walnut").unwrap().indexed(), 120);
+    assert_eq!(count(&index, "walnut"), (120, 120));
     let newest: Vec<u64> = (71..=120).rev().collect();
     assert_eq!(
-        find(&look, "walnut", 50),
+        find(&index, "walnut", 50),
         newest,
         "among equals the newest, in any pieces"
     );
@@ -66,7 +71,7 @@ fn small_steps_do_not_pile_up() {
     Index::delete(store.home()).unwrap();
     let index = Index::open(&store).unwrap();
     assert_eq!(index.catch_up(&store).unwrap(), 120);
-    assert_eq!(find(&index.look(PROJECT).unwrap(), "walnut", 50), newest);
+    assert_eq!(find(&index, "walnut", 50), newest);
 }
 
 /// The last one of a piece, one of many, and one that was never indexed.
@@ -88,13 +93,12 @@ fn what_is_erased_leaves_the_index() {
             }
             let seq = redact(&store, number, &claim);
             assert_eq!(index.catch_up_to(&store, seq).unwrap(), seq);
-            assert!(find(&index.look(PROJECT).unwrap(), &claim, 10).is_empty());
+            assert!(find(&index, &claim, 10).is_empty());
             let left = engram_kit::holding(&Index::folder(store.home()), "secretword");
             assert!(left.is_empty(), "{others} others, {read_between}: {left:?}");
         }
     }
-    let look = index.look(PROJECT).unwrap();
-    assert_eq!(count(&look, "walnut"), (66, 66));
+    assert_eq!(count(&index, "walnut"), (66, 66));
 }
 
 #[test]
@@ -119,9 +123,98 @@ fn two_who_have_it_open_take_turns() {
     let end = head(&stores[0]);
     for (store, index) in stores.iter().zip(&indexes) {
         assert_eq!(index.catch_up_to(store, end).unwrap(), end);
-        let look = index.look(PROJECT).unwrap();
-        assert_eq!(count(&look, "walnut"), (80, 80), "each once");
+        assert_eq!(count(index, "walnut"), (80, 80), "each once");
     }
+}
+
+/// Over a few words in all mixtures, in one piece and in many: what is found is what a plain count
+/// over all versions finds, in the same order.
+#[test]
+fn a_search_finds_what_a_plain_count_finds() {
+    const WORDS: [&str; 6] = ["walnut", "cedar", "max_retries", "birch", "42", "maple"];
+    let home = TempDir::new().unwrap();
+    let store = open(home.path());
+    let index = Index::open(&store).unwrap();
+    let mut keys = Vec::new();
+    for number in 1..=64u128 {
+        let own = WORDS.iter().enumerate();
+        let own = own.filter(|(at, _)| number >> at & 1 == 1 || number % (*at as u128 + 2) == 0);
+        let own: Vec<&str> = own.map(|(_, word)| *word).collect();
+        let claim = format!("Always {}", own.join(" "));
+        put(&store, number, &claim).unwrap();
+        keys.push(hash_keys(&claim, &[], "", &[]));
+        if number % 9 == 0 {
+            index.catch_up(&store).unwrap();
+        }
+    }
+    index.catch_up(&store).unwrap();
+    for (asked, floor) in [
+        ("walnut cedar", 0),
+        ("walnut cedar birch maple", 6),
+        ("walnut cedar birch maple", 8),
+        ("max_retries walnut maple", 9),
+        ("42 birch cedar", 3),
+    ] {
+        let terms = hash_keys(asked, &[], "", &[]);
+        let terms = Terms {
+            exact: terms.exact().cloned().collect(),
+            words: terms.words,
+            grams: terms.grams,
+        };
+        let worth = Worth {
+            exact: (0..terms.exact.len() as u64).map(|it| 10 + it).collect(),
+            words: (0..terms.words.len() as u64).map(|it| 1 + it * 2).collect(),
+            gram: 1,
+            floor,
+        };
+        let look = index.look(PROJECT, &terms).unwrap();
+        let expected = plainly(&keys, &terms, &worth);
+        let has_enough = |it: &Match| it.exact > 0 || it.words_worth >= floor;
+        let mut found = look.search(&worth, 1_000).unwrap();
+        found.retain(has_enough);
+        assert_eq!(found, expected, "{asked}, {floor}");
+        if floor == 0 {
+            assert_eq!(look.search(&worth, 5).unwrap(), expected[..5], "{asked}");
+        }
+        let frequencies = look.frequencies();
+        assert_eq!(frequencies.total, 64);
+        for (word, count) in terms.words.iter().zip(frequencies.words) {
+            let having = keys.iter().filter(|it| it.words.contains(word)).count();
+            assert_eq!(count, having as u64, "{word}");
+        }
+    }
+}
+
+fn plainly(keys: &[HashKeys], terms: &Terms, worth: &Worth) -> Vec<Match> {
+    let mut all: Vec<(u64, Match)> = Vec::new();
+    for (at, keys) in keys.iter().enumerate() {
+        let mut it = Match {
+            seq: at as u64 + 1,
+            ..Match::default()
+        };
+        for (key, worth) in terms.exact.iter().zip(&worth.exact) {
+            if keys.exact().any(|own| own == key) {
+                it.exact += 1;
+                it.exact_worth += worth;
+                it.said += 1;
+            }
+        }
+        for (key, worth) in terms.words.iter().zip(&worth.words) {
+            if keys.words.contains(key) {
+                it.words += 1;
+                it.words_worth += worth;
+                it.said += 1;
+            }
+        }
+        let grams = terms.grams.iter();
+        it.grams = grams.filter(|it| keys.grams.contains(it)).count();
+        let sum = it.exact_worth + it.words_worth + it.grams as u64 * worth.gram;
+        if it.exact > 0 || (it.words_worth >= worth.floor && it.words > 0) {
+            all.push((sum, it));
+        }
+    }
+    all.sort_by_key(|(sum, it)| std::cmp::Reverse((*sum, it.seq)));
+    all.into_iter().map(|(_, it)| it).collect()
 }
 
 /// Deleted while another has it open: an error at most, never a wrong answer, and it heals.
@@ -133,10 +226,10 @@ fn deleted_under_another() {
     put(&store, 1, "walnut one").unwrap();
     theirs.catch_up(&store).unwrap();
     Index::delete(store.home()).unwrap();
-    assert!(theirs.look(PROJECT).is_err());
+    assert!(look(&theirs, "walnut").is_err());
     assert!(theirs.catch_up(&store).is_err());
     let ours = Index::open(&store).unwrap();
-    assert_eq!(ours.look(PROJECT).unwrap().indexed(), 0);
+    assert_eq!(look(&ours, "walnut").unwrap().indexed(), 0);
     put(&store, 2, "walnut two").unwrap();
     assert_eq!(
         theirs.catch_up(&store).unwrap(),
@@ -144,7 +237,7 @@ fn deleted_under_another() {
         "the new one is taken up"
     );
     for index in [&ours, &theirs] {
-        assert_eq!(find(&index.look(PROJECT).unwrap(), "walnut", 10), [2, 1]);
+        assert_eq!(find(index, "walnut", 10), [2, 1]);
     }
 }
 
@@ -164,7 +257,7 @@ fn what_no_index_has_read_is_read_from_the_newest() {
         (3, 4, 7..=10, 3),
     ] {
         let (found, left) = store
-            .read::<_, StoreError>(|it| it.engrams_after(PROJECT, after, most))
+            .read::<_, StoreError>(|it| it.traits_after(PROJECT, after, most))
             .unwrap();
         let found: Vec<u64> = found.iter().map(|it| it.seq).collect();
         assert_eq!(
