@@ -95,8 +95,7 @@ impl Index {
 
     /// Whether there is anything for it to read, as far as that is known without opening it.
     pub fn is_behind(store: &Store) -> Result<bool> {
-        let (head, read) =
-            store.read(|it| Ok::<_, StoreError>((it.head()?, it.cursor(INDEX_FOLLOWER)?)))?;
+        let (head, read) = places(store)?;
         Ok(read < head || !Self::folder(store.home()).join(META).exists())
     }
 
@@ -144,13 +143,18 @@ impl Index {
             fields,
             origin: store.origin().to_string(),
         };
-        match index.cursor()? <= store.read(|it| it.head())? {
-            true => Ok(index),
+        let (cursor, (head, kept)) = (index.cursor()?, places(store)?);
+        if cursor > head {
             // The database was replaced by an older copy.
-            false => Err(StoreError::Record(
+            return Err(StoreError::Record(
                 "the index is ahead of the journal".into(),
-            )),
+            ));
         }
+        if cursor < kept && store.is_writable() {
+            // It was begun anew: who looks whether there is something to read must learn it.
+            store.keep_cursor(INDEX_FOLLOWER, cursor)?;
+        }
+        Ok(index)
     }
 
     /// How far the index has read.
@@ -168,8 +172,7 @@ impl Index {
     /// Reads the journal up to its end, unless another process is doing so. The cursor after.
     pub fn catch_up(&self, store: &Store) -> Result<u64> {
         let cursor = self.cursor()?;
-        let (head, kept) =
-            store.read(|it| Ok::<_, StoreError>((it.head()?, it.cursor(INDEX_FOLLOWER)?)))?;
+        let (head, kept) = places(store)?;
         if head <= cursor && self.erased()?.is_empty() {
             if kept != cursor {
                 store.keep_cursor(INDEX_FOLLOWER, cursor)?;
@@ -330,6 +333,11 @@ impl Index {
             .and_then(of)
             .map_err(|e| StoreError::io(path, e))
     }
+}
+
+/// The end of the journal, and how far the index is known to have read.
+fn places(store: &Store) -> Result<(u64, u64)> {
+    store.read(|it| Ok((it.head()?, it.cursor(INDEX_FOLLOWER)?)))
 }
 
 /// The number of a file that is written anew each time.

@@ -241,6 +241,26 @@ fn deleted_under_another() {
     }
 }
 
+/// Whoever begins it anew, an earlier build's home or one whose index was deleted, leaves it behind:
+/// the others learn that there is something to read.
+#[test]
+fn one_that_is_begun_anew_is_behind() {
+    let home = TempDir::new().unwrap();
+    let store = open(home.path());
+    put(&store, 1, "walnut").unwrap();
+    assert!(Index::is_behind(&store).unwrap());
+    let index = Index::open(&store).unwrap();
+    index.catch_up(&store).unwrap();
+    assert!(!Index::is_behind(&store).unwrap());
+    drop(index);
+    Index::delete(store.home()).unwrap();
+    assert!(Index::is_behind(&store).unwrap());
+    let index = Index::open(&store).unwrap();
+    assert!(Index::is_behind(&store).unwrap(), "it is there, and empty");
+    index.catch_up(&store).unwrap();
+    assert!(!Index::is_behind(&store).unwrap());
+}
+
 /// Where there is no index to be had, the newest are looked at, and what is left out is counted.
 #[test]
 fn what_no_index_has_read_is_read_from_the_newest() {
