@@ -9,10 +9,13 @@ mod results;
 mod schema;
 mod tools;
 
-use std::sync::Arc;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
 
 use engram_engine::Engine;
-use engram_model::{AgentId, Ask, Caller, Code, Refusal, shorten};
+use engram_model::{AgentId, Ask, Caller, Code, Dereferenced, Refusal, ask, shorten};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::*,
@@ -74,7 +77,7 @@ where
 }
 
 /// A defect of ours, or a stream that broke.
-fn failed(error: &dyn std::error::Error) -> Refusal {
+fn failed(error: &dyn std::fmt::Display) -> Refusal {
     Refusal::new(
         Code::Internal,
         format!("the MCP server stopped: {error}"),
@@ -97,37 +100,27 @@ impl Server {
             || "agent".to_owned(),
             |client| client.title.unwrap_or(client.name),
         );
-        let engine = Arc::clone(&self.engine);
-        let agent = self
-            .agent
-            .get_or_try_init(|| blocking(move || engine.register_agent(&label)))
-            .await?;
+        let register = || async { self.engine.register_agent(&label) };
+        let agent = self.agent.get_or_try_init(register).await?;
         Ok(Caller::Agent(agent.clone()))
     }
 
-    /// One request to the engine, and what `show` makes of the answer, off the thread that serves
-    /// the connection.
-    async fn ask<A, T>(
-        &self,
-        caller: Caller,
-        ask: A,
-        show: impl FnOnce(A::Answer) -> T + Send + 'static,
-    ) -> Result<T, Refusal>
-    where
-        A: Ask + Send + 'static,
-        T: Send + 'static,
-    {
-        let engine = Arc::clone(&self.engine);
-        blocking(move || engine.ask(&caller, ask).map(show)).await
+    /// One request to the engine, answered where it was read: the client has one pipe and waits, and
+    /// to wake another thread and be woken by it takes longer than most answers.
+    fn ask<A: Ask>(&self, caller: &Caller, ask: A) -> Result<A::Answer, Refusal> {
+        // A defect must not leave the client without an answer.
+        catch_unwind(AssertUnwindSafe(|| self.engine.ask(caller, ask)))
+            .unwrap_or_else(|_| Err(failed(&"an answer was broken off")))
     }
-}
 
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
-) -> Result<T, Refusal> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .unwrap_or_else(|error| Err(failed(&error)))
+    /// The same off the thread that serves the connection, for what may take long: a large file, or
+    /// an address on the network.
+    async fn fetch(&self, caller: Caller, read: ask::Deref) -> Result<Box<Dereferenced>, Refusal> {
+        let engine = Arc::clone(&self.engine);
+        tokio::task::spawn_blocking(move || engine.ask(&caller, read))
+            .await
+            .unwrap_or_else(|error| Err(failed(&error)))
+    }
 }
 
 impl ServerHandler for Server {

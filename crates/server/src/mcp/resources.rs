@@ -37,10 +37,7 @@ impl Server {
             ..Feed::default()
         };
         let caller = self.caller(context).await.map_err(refused)?;
-        let page = self
-            .ask(caller, ask::Feed(feed), |it| it)
-            .await
-            .map_err(refused)?;
+        let page = self.ask(&caller, ask::Feed(feed)).map_err(refused)?;
         let now = self.engine.now();
         let resources = page
             .entries
@@ -68,11 +65,7 @@ impl Server {
             .and_then(|id| id.parse().ok())
             .ok_or_else(|| missing(uri))?;
         let caller = self.caller(context).await.map_err(refused)?;
-        let whole = |mut engram: Box<Engram>| {
-            engram.derive_keys();
-            engram
-        };
-        let engram = match self.ask(caller.clone(), ask::Get(id), whole).await {
+        let mut engram = match self.ask(&caller, ask::Get(id)) {
             Ok(engram) => engram,
             Err(refusal) if refusal.code == Code::NotFound => return Err(missing(uri)),
             Err(refusal) => return Err(refused(refusal)),
@@ -80,13 +73,14 @@ impl Server {
         let Some(pointer) = engram.pointers.first().cloned() else {
             return Err(missing(uri));
         };
+        engram.derive_keys();
         let deref = ask::Deref(Deref {
             pointer: pointer.into(),
             max_tokens: None,
             turn: None,
             budget_token: None,
         });
-        let read = self.ask(caller, deref, |it| it).await.map_err(refused)?;
+        let read = self.fetch(caller, deref).await.map_err(refused)?;
         let read = Excerpt::from(*read);
         let text = json!({ "engram": EngramV01::from(&*engram), "dereferenced": read });
         let contents = ResourceContents::text(text.to_string(), uri).with_mime_type(MIME);

@@ -30,25 +30,22 @@ impl Server {
         match tool.name.as_ref() {
             "engram_status" => {
                 let Status {} = arguments::parse(tool, arguments)?;
-                self.ask(caller, ask::Status, |it| value(Overview::from(*it)))
-                    .await?
+                value(Overview::from(*self.ask(&caller, ask::Status)?))
             }
             "engram_query" => {
                 let asked: Ask = arguments::parse(tool, arguments)?;
                 let query = ask::Query(asked.try_into()?);
-                self.ask(caller, query, |it| value(Found::from(it))).await?
+                value(Found::from(self.ask(&caller, query)?))
             }
             "engram_deref" => {
                 let read: Read = arguments::parse(tool, arguments)?;
                 let read = ask::Deref(read.into());
-                self.ask(caller, read, |it| value(Excerpt::from(*it)))
-                    .await?
+                value(Excerpt::from(*self.fetch(caller, read).await?))
             }
             "engram_commit" => {
                 let commit: Commit = arguments::parse(tool, arguments)?;
                 let commit = ask::Commit(Box::new(commit.try_into()?));
-                self.ask(caller, commit, |it| value(Committed::from(it)))
-                    .await?
+                value(Committed::from(self.ask(&caller, commit)?))
             }
             other => Err(defect(format!("{other} is listed and not built"))),
         }

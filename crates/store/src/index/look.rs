@@ -130,9 +130,17 @@ impl Look {
     /// among equals: the same however the index is cut into segments.
     pub fn search(&self, worth: &Worth, limit: usize) -> Result<Vec<Match>> {
         let mut best = Best::new(limit.max(1));
+        let (needed, others) = worth.split();
+        let most: u64 = self.segments.iter().map(|it| it.most(&needed)).sum();
+        // Where all have room, nothing is to be chosen.
+        let others = (most > limit as u64).then_some(others);
         let segments = || self.searcher.segment_readers().iter().zip(&self.segments);
         for (at, (segment, places)) in segments().enumerate() {
-            places.walk(segment, worth, at, &mut best)?;
+            let (needed, others) = (
+                places.needed(segment, worth, &needed)?,
+                places.others(segment, worth, others.as_deref())?,
+            );
+            walk(segment, at, needed, others, &mut best)?;
         }
         let chosen = best.in_order();
         let mut found = vec![Match::default(); chosen.len()];
@@ -149,6 +157,7 @@ impl Look {
         for (found, chosen) in found.iter_mut().zip(&chosen) {
             found.seq = chosen.seq;
         }
+        found.sort_by_key(|it| Reverse((worth.of(it), it.seq)));
         Ok(found)
     }
 }
@@ -188,54 +197,35 @@ impl Places {
         })
     }
 
-    /// Goes over the versions that have a term without which they would not be worth the floor, and
-    /// adds what the others are worth. Common words are not walked over for their own sake.
-    fn walk(
+    /// How many versions have something exact, or one of these words; at most.
+    fn most(&self, words: &[usize]) -> u64 {
+        let words = words.iter().map(|it| &self.words[*it]);
+        let infos = self
+            .exact
+            .iter()
+            .chain(words)
+            .filter_map(|(_, it)| it.as_ref());
+        infos.map(|it| u64::from(it.doc_freq)).sum()
+    }
+
+    fn needed(&self, segment: &SegmentReader, worth: &Worth, words: &[usize]) -> Result<Vec<List>> {
+        let exact = self.exact.iter().zip(&worth.exact);
+        let words = words.iter().map(|it| (&self.words[*it], &worth.words[*it]));
+        lists(segment, exact.chain(words))
+    }
+
+    fn others(
         &self,
         segment: &SegmentReader,
         worth: &Worth,
-        at: usize,
-        best: &mut Best,
-    ) -> Result<()> {
-        let (needed, others) = worth.split();
-        let exact = self.exact.iter().zip(&worth.exact);
-        let words = |which: Vec<usize>| {
-            which
-                .into_iter()
-                .map(|it| (&self.words[it], &worth.words[it]))
+        words: Option<&[usize]>,
+    ) -> Result<Vec<List>> {
+        let Some(words) = words else {
+            return Ok(Vec::new());
         };
-        let mut needed = lists(segment, exact.chain(words(needed)))?;
+        let words = words.iter().map(|it| (&self.words[*it], &worth.words[*it]));
         let grams = self.grams.iter().map(|it| (it, &worth.gram));
-        let mut others = lists(segment, words(others).chain(grams))?;
-        let most_of_others: u64 = others.iter().map(|it| it.worth).sum();
-        let seqs = segment.fast_fields().u64(SEQ)?;
-        while let Some(doc) = needed
-            .iter()
-            .map(List::doc)
-            .min()
-            .filter(|it| *it != TERMINATED)
-        {
-            let mut score = 0;
-            for list in needed.iter_mut().filter(|it| it.doc() == doc) {
-                score += list.worth;
-                list.postings.advance();
-            }
-            if !best.may_take(score + most_of_others) || segment.is_deleted(doc) {
-                continue;
-            }
-            for list in &mut others {
-                score += list.worth_of(doc);
-            }
-            if let Some(seq) = seqs.first(doc) {
-                best.offer(Chosen {
-                    score,
-                    seq,
-                    segment: at,
-                    doc,
-                });
-            }
-        }
-        Ok(())
+        lists(segment, words.chain(grams))
     }
 
     /// Says of these versions, in the order of their documents, what they have.
@@ -275,7 +265,45 @@ impl Places {
     }
 }
 
+/// Goes over the versions of a segment that have a term without which they would not be worth the
+/// floor, and adds what the others are worth. Common words are not walked over for their own sake.
+fn walk(
+    segment: &SegmentReader,
+    at: usize,
+    mut needed: Vec<List>,
+    mut others: Vec<List>,
+    best: &mut Best,
+) -> Result<()> {
+    let most_of_others: u64 = others.iter().map(|it| it.worth).sum();
+    let seqs = segment.fast_fields().u64(SEQ)?;
+    let next = |lists: &[List]| lists.iter().map(List::doc).min();
+    while let Some(doc) = next(&needed).filter(|it| *it != TERMINATED) {
+        let mut score = 0;
+        for list in needed.iter_mut().filter(|it| it.doc() == doc) {
+            score += list.worth;
+            list.postings.advance();
+        }
+        if !best.may_take(score + most_of_others) || segment.is_deleted(doc) {
+            continue;
+        }
+        score += others.iter_mut().map(|it| it.worth_of(doc)).sum::<u64>();
+        if let Some(seq) = seqs.first(doc) {
+            best.offer(Chosen {
+                score,
+                seq,
+                segment: at,
+                doc,
+            });
+        }
+    }
+    Ok(())
+}
+
 impl Worth {
+    fn of(&self, it: &Match) -> u64 {
+        it.exact_worth + it.words_worth + self.gram * it.grams as u64
+    }
+
     /// Which words a version must have one of, if it has nothing exact; the others are together
     /// worth less than the floor.
     fn split(&self) -> (Vec<usize>, Vec<usize>) {
