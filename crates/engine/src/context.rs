@@ -150,8 +150,13 @@ impl<'e> Context<'e> {
     /// The project that something is to happen in, with an id from now on. `in_repository` says
     /// whether that may be kept in the git folder.
     pub(crate) fn ground(&self, in_repository: bool) -> Result<Ground, Refusal> {
-        let Engine { store, world, .. } = self.engine;
-        project::find_or_mint(store, world, self.repo()?, in_repository)
+        let Engine {
+            store,
+            world,
+            found,
+            ..
+        } = self.engine;
+        project::find_or_mint(store, world, self.repo()?, in_repository, found)
     }
 
     /// The agent that calls, in its current turn; none for the user.

@@ -91,6 +91,7 @@ pub struct Engine {
     place: Place,
     /// Handles of the repository that no request is using.
     repos: Mutex<Vec<Repo>>,
+    found: project::Found,
     keys: keys::KeptKeys,
     /// Query hits that were not stored yet; they ride on the next write.
     hits: Mutex<Vec<EngramId>>,
@@ -141,6 +142,7 @@ impl Engine {
             agents: Agents::default(),
             place,
             repos: Mutex::default(),
+            found: project::Found::default(),
             keys: keys::KeptKeys::default(),
             hits: Mutex::default(),
             following: OnceLock::new(),

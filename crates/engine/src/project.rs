@@ -2,11 +2,7 @@
 //!
 //! Worktrees share it, a moved repository keeps it, a clone gets its own.
 
-use std::{
-    fs,
-    io::Write,
-    path::{Path, PathBuf},
-};
+use std::{fs, io::Write, path::PathBuf, sync::Mutex};
 
 use engram_model::{ProjectId, Refusal, operation::Located};
 use engram_pointers::Repo;
@@ -22,7 +18,7 @@ pub(crate) fn find(store: &Store, repo: Option<&Repo>) -> Result<Option<ProjectI
     let Some(repo) = repo else {
         return Ok(Some(of_home(store)));
     };
-    if let Some(id) = read(repo.common_dir()) {
+    if let Some(id) = read(repo) {
         return Ok(Some(id));
     }
     store.read(|it| Ok(it.project_at(&place(repo))?))
@@ -40,49 +36,62 @@ pub(crate) fn find_or_mint(
     world: &World,
     repo: Option<&Repo>,
     in_repository: bool,
+    found: &Found,
 ) -> Result<Ground, Refusal> {
-    let Some(repo) = repo else {
-        return Ok(Ground {
-            project: of_home(store),
-            located: None,
-        });
+    let settled = |project| Ground {
+        project,
+        located: None,
     };
-    let written = read(repo.common_dir());
+    let Some(repo) = repo else {
+        return Ok(settled(of_home(store)));
+    };
+    let written = read(repo);
+    let mut found = found.0.lock().unwrap_or_else(|it| it.into_inner());
+    if let (Some((place, id)), Some(written)) = (&*found, written)
+        && *id == written
+        && place == repo.common_dir()
+    {
+        return Ok(settled(written));
+    }
     let known = store.read::<_, Refusal>(|it| Ok(it.project_at(&place(repo))?))?;
     let id = match (written, known) {
         (Some(written), _) => written,
         (None, known) => {
             let id = known.unwrap_or_else(|| ProjectId(world.id()));
             match in_repository {
-                true => write(repo.common_dir(), id),
+                true => write(repo, id),
                 false => id,
             }
         }
     };
-    let located = (known != Some(id)).then(|| Located {
-        common_dir: place(repo),
-        name: repo.name(),
-    });
+    if known == Some(id) {
+        *found = Some((repo.common_dir().to_owned(), id));
+        return Ok(settled(id));
+    }
     Ok(Ground {
         project: id,
-        located,
+        located: Some(Located {
+            common_dir: place(repo),
+            name: repo.name(),
+        }),
     })
 }
+
+/// The repository that the home was last seen to know, and where.
+#[derive(Default)]
+pub(crate) struct Found(Mutex<Option<(PathBuf, ProjectId)>>);
 
 fn place(repo: &Repo) -> String {
     repo.common_dir().to_string_lossy().into_owned()
 }
 
-fn read(common_dir: &Path) -> Option<ProjectId> {
-    fs::read_to_string(common_dir.join(FILE))
-        .ok()?
-        .trim()
-        .parse()
-        .ok()
+fn read(repo: &Repo) -> Option<ProjectId> {
+    repo.note(FILE)?.trim().parse().ok()
 }
 
 /// Writes the id whole or not at all; where another process was first, its id counts.
-fn write(common_dir: &Path, id: ProjectId) -> ProjectId {
+fn write(repo: &Repo, id: ProjectId) -> ProjectId {
+    let common_dir = repo.common_dir();
     let target = common_dir.join(FILE);
     let draft: PathBuf = common_dir.join(format!("{FILE}.{id}"));
     let written = fs::File::create_new(&draft)
@@ -93,7 +102,7 @@ fn write(common_dir: &Path, id: ProjectId) -> ProjectId {
         Ok(()) => id,
         Err(error) => {
             tracing::debug!(%error, "the project's id stays in the home");
-            read(common_dir).unwrap_or(id)
+            read(repo).unwrap_or(id)
         }
     }
 }

@@ -1,6 +1,7 @@
 //! An opened repository, however it is laid out.
 
 use std::{
+    cell::{Cell, RefCell},
     path::{Path, PathBuf},
     sync::Once,
     time::SystemTime,
@@ -17,13 +18,15 @@ pub struct Repo {
     pub(crate) git: Repository,
     common_dir: PathBuf,
     /// Whether objects are made in memory (`keep`).
-    pub(crate) writes_to_memory: std::cell::Cell<bool>,
+    pub(crate) writes_to_memory: Cell<bool>,
     /// What git reads once, when a repository is opened, as it was then.
     read_once: Vec<(PathBuf, Option<Stamp>)>,
+    /// The note that was read last.
+    note: RefCell<Option<(PathBuf, Stamp, String)>>,
 }
 
 /// What differs when a file was replaced or written.
-#[derive(PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     #[cfg(unix)]
     number: (u64, u64),
@@ -101,6 +104,23 @@ impl Repo {
     /// The folder that all worktrees of this repository share.
     pub fn common_dir(&self) -> &Path {
         &self.common_dir
+    }
+
+    /// What a small file of ours in that folder says; none where there is none. Read again only when
+    /// it was written again.
+    pub fn note(&self, name: &str) -> Option<String> {
+        let path = self.common_dir.join(name);
+        let now = stamp(&path)?;
+        let mut note = self.note.borrow_mut();
+        if let Some((of, then, text)) = &*note
+            && *of == path
+            && *then == now
+        {
+            return Some(text.clone());
+        }
+        let text = std::fs::read_to_string(&path).ok()?;
+        *note = Some((path, now, text.clone()));
+        Some(text)
     }
 
     /// The root of the working tree; `None` when bare.
@@ -263,6 +283,8 @@ fn unborn() -> Refusal {
 /// Trees of up to this size are kept parsed: the root of a large repository is asked for once for
 /// each pointer. libgit2 keeps those up to 4 KiB.
 const LARGEST_KEPT_TREE: usize = 4 << 20;
+/// Files of up to this size are kept as they were unpacked: one claim after another points into them.
+const LARGEST_KEPT_FILE: usize = 256 << 10;
 /// What is kept of all objects.
 const KEPT: isize = 64 << 20;
 
@@ -278,6 +300,9 @@ fn set_up_libgit2() {
             git2::opts::set_extensions(&["partialclone"])
                 .and_then(|()| {
                     git2::opts::set_cache_object_limit(ObjectType::Tree, LARGEST_KEPT_TREE)
+                })
+                .and_then(|()| {
+                    git2::opts::set_cache_object_limit(ObjectType::Blob, LARGEST_KEPT_FILE)
                 })
                 .and_then(|()| git2::opts::set_cache_max_size(KEPT))
         };
@@ -299,8 +324,9 @@ fn open(path: &Path, flags: RepositoryOpenFlags) -> Result<Repo, git2::Error> {
     Ok(Repo {
         git,
         common_dir,
-        writes_to_memory: std::cell::Cell::new(false),
+        writes_to_memory: Cell::new(false),
         read_once,
+        note: RefCell::new(None),
     })
 }
 

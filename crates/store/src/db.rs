@@ -28,6 +28,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("schema/004.sql"),
     include_str!("schema/005.sql"),
     include_str!("schema/006.sql"),
+    include_str!("schema/007.sql"),
 ];
 
 /// From this step on the journal says all that the tables hold.
@@ -334,7 +335,7 @@ fn prepare(connection: &Connection, patience: Duration) -> Result<()> {
     connection.pragma_update(None, "synchronous", "full")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "secure_delete", true)?;
-    connection.pragma_update(None, "mmap_size", 268_435_456i64)?;
+    connection.pragma_update(None, "mmap_size", 0i64)?;
     Ok(())
 }
 

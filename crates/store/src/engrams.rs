@@ -31,6 +31,10 @@ pub struct CommitCount {
     pub ever: u64,
 }
 
+/// The first version of a lineage bears its id; the index has the others.
+const OF_LINEAGE: &str =
+    "(engram.id = ?1 OR (engram.lineage = ?1 AND engram.lineage <> engram.id))";
+
 const TRAITS: &str = "engram.seq, engram.project, engram.run, engram.scope, engram.kind,
      engram.fact_type, engram.durability, engram.topic, engram.recorded_at, engram.valid_from,
      engram.valid_until, engram.expires_at, content.engram IS NULL
@@ -214,15 +218,17 @@ impl Reader<'_> {
     /// All versions of a lineage, newest first.
     pub fn lineage(&self, lineage: LineageId) -> Result<Vec<Engram>> {
         self.engrams_where(
-            "WHERE engram.lineage = ?1 ORDER BY engram.seq DESC",
+            &format!("WHERE {OF_LINEAGE} ORDER BY engram.seq DESC"),
             [lineage.to_string()],
         )
     }
 
     /// The version that replaced the one at this place of a lineage.
     pub fn successor(&self, lineage: LineageId, seq: u64) -> Result<Option<EngramId>> {
-        let sql = "SELECT id FROM engram WHERE lineage = ?1 AND seq > ?2 ORDER BY seq LIMIT 1";
-        let mut statement = self.0.prepare_cached(sql)?;
+        let sql = format!(
+            "SELECT id FROM engram WHERE {OF_LINEAGE} AND engram.seq > ?2 ORDER BY engram.seq LIMIT 1"
+        );
+        let mut statement = self.0.prepare_cached(&sql)?;
         let id = statement
             .query_row((lineage.to_string(), seq as i64), |row| {
                 row.get::<_, String>(0)
