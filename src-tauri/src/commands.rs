@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use engram_model::{Caller, Code, ConnectHint, Entry, Refusal, Request};
+use engram_model::{Call, Caller, Code, ConnectHint, Entry, Refusal, Request};
 use serde::Serialize;
 use tauri::{
     State, WebviewWindow,
@@ -15,30 +15,17 @@ use crate::{editor, shell::Shell, window};
 /// Requests that change nothing.
 #[tauri::command]
 pub(crate) async fn read(shell: State<'_, Shell>, request: Request) -> Result<Response, Refusal> {
-    if request.changes() {
-        return Err(Refusal::new(
-            Code::ScopeDenied,
-            "this request changes something",
-            "Send it with change.",
-        ));
-    }
-    answer(&shell, request).await
+    take(&shell, Call::Read, request).await
 }
 
 /// Requests that change something.
 #[tauri::command]
 pub(crate) async fn change(shell: State<'_, Shell>, request: Request) -> Result<Response, Refusal> {
-    if !request.changes() {
-        return Err(Refusal::new(
-            Code::ScopeDenied,
-            "this request changes nothing",
-            "Send it with read.",
-        ));
-    }
-    answer(&shell, request).await
+    take(&shell, Call::Change, request).await
 }
 
-async fn answer(shell: &Shell, request: Request) -> Result<Response, Refusal> {
+async fn take(shell: &Shell, call: Call, request: Request) -> Result<Response, Refusal> {
+    request.sent_by(call)?;
     shell
         .run(|engine| json(&engine.handle(&Caller::User, request)?))
         .await
@@ -160,7 +147,42 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use std::{collections::BTreeSet, fs, path::Path};
 
-    use engram_model::Call;
+    use engram_engine::Options;
+    use engram_kit::{Place, requests};
+    use engram_model::{Call, Caller, Request};
+    use tauri::async_runtime::block_on;
+
+    use super::take;
+    use crate::shell::Shell;
+
+    /// The table of requests, as the page sends it.
+    #[test]
+    fn each_request_is_taken_by_its_own_call_alone() {
+        for terms in Request::TABLE {
+            let place = Place::new();
+            let shell = Shell::new(Options {
+                home: place.home(),
+                repo: Some(place.repo()),
+                from: place.repo(),
+            });
+            let id = place.claim(|it| {
+                let put = Request::Put(serde_json::from_value(it).unwrap());
+                serde_json::to_value(shell.engine().unwrap().handle(&Caller::User, put).unwrap())
+                    .unwrap()
+            });
+            let request: Request = serde_json::from_value(requests::good(terms.name, &id)).unwrap();
+            let (right, wrong) = match request.changes() {
+                true => (Call::Change, Call::Read),
+                false => (Call::Read, Call::Change),
+            };
+            let refused = block_on(take(&shell, wrong, request.clone()))
+                .err()
+                .unwrap();
+            assert!(refused.hint.contains(right.name()), "{}", terms.name);
+            let answer = block_on(take(&shell, right, request));
+            assert!(answer.is_ok(), "{}: {:?}", terms.name, answer.err());
+        }
+    }
 
     #[test]
     fn every_command_has_exactly_one_permission_and_every_permission_is_in_a_set() {

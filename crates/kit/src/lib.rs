@@ -12,8 +12,10 @@ mod clock;
 mod folder;
 mod ran;
 mod repository;
+pub mod requests;
 
 pub use clock::{BEGIN, Clock};
 pub use folder::{Folder, files, holding, write};
 pub use ran::{Ran, keys, ran};
 pub use repository::{Author, Repository, deaf, git, git_command};
+pub use requests::Place;

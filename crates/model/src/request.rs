@@ -6,9 +6,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, CheckReply, Dereferenced, Draft, Engram, EngramId, FactType, FeedPage, Filter,
-    ForgetReply, Kind, LineReply, LineView, NoteReply, PointerInput, PutReply, QueryReply, Refusal,
-    Reply, SampleReply, Scope, SourceReply, SourceView, StatusReply, ValidReply, Voice,
+    AgentId, Call, CheckReply, Code, Dereferenced, Draft, Engram, EngramId, FactType, FeedPage,
+    Filter, ForgetReply, Kind, LineReply, LineView, NoteReply, PointerInput, PutReply, QueryReply,
+    Refusal, Reply, SampleReply, Scope, SourceReply, SourceView, StatusReply, ValidReply, Voice,
 };
 
 /// Who is asking. Surfaces set it from what they know, never from what a client says of itself.
@@ -197,10 +197,25 @@ requests! {
 }
 
 impl Request {
-    /// Whether the journal knows of it afterwards. Surfaces that part reading from changing part
-    /// them here.
+    /// Whether the journal knows of it afterwards.
     pub fn changes(&self) -> bool {
         self.terms().effect != Effect::Reads
+    }
+
+    /// Refuses what was sent by the wrong call of the page: reading and changing are permitted apart.
+    pub fn sent_by(&self, call: Call) -> Result<(), Refusal> {
+        let (right, does) = match self.changes() {
+            true => (Call::Change, "changes something"),
+            false => (Call::Read, "changes nothing"),
+        };
+        match call == right {
+            true => Ok(()),
+            false => Err(Refusal::new(
+                Code::SchemaInvalid,
+                format!("this request {does}"),
+                format!("Send it with {}.", right.name()),
+            )),
+        }
     }
 }
 

@@ -13,4 +13,5 @@ mod mcp;
 mod pointers;
 mod processes;
 mod projects;
+mod requests;
 mod verbs;

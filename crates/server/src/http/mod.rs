@@ -230,14 +230,7 @@ async fn read(
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Reply>, Refused> {
-    let request = parse(&headers, body)?;
-    match request.changes() {
-        false => answer(engine, request).await,
-        true => Err(invalid(
-            "this request changes something",
-            "Send it to /api/change.",
-        )),
-    }
+    take(Call::Read, engine, &headers, body).await
 }
 
 async fn change(
@@ -245,14 +238,18 @@ async fn change(
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Reply>, Refused> {
-    let request = parse(&headers, body)?;
-    match request.changes() {
-        true => answer(engine, request).await,
-        false => Err(invalid(
-            "this request changes nothing",
-            "Send it to /api/read.",
-        )),
-    }
+    take(Call::Change, engine, &headers, body).await
+}
+
+async fn take(
+    call: Call,
+    engine: Arc<Engine>,
+    headers: &HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Json<Reply>, Refused> {
+    let request = parse(headers, body)?;
+    request.sent_by(call).map_err(Refused)?;
+    answer(engine, request).await
 }
 
 fn parse(headers: &HeaderMap, body: Result<Bytes, BytesRejection>) -> Result<Request, Refused> {

@@ -1,9 +1,9 @@
 //! The server over real sockets, as browsers, programs and strangers would call it.
 
-use std::{path::Path, sync::Arc};
+use std::{any::Any, path::Path, sync::Arc};
 
 use engram_engine::{Engine, Options};
-use engram_model::{Call, Code, Entry};
+use engram_model::{Call, Caller, Code, Effect, Entry, Request};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
@@ -25,7 +25,7 @@ const BUILT: &[(&str, &[u8])] = &[("index.html", PAGE.as_bytes())];
 struct Served {
     host: String,
     token: String,
-    _folder: tempfile::TempDir,
+    _kept: Box<dyn Any>,
 }
 
 impl Served {
@@ -36,17 +36,21 @@ impl Served {
         std::fs::write(ui.join("index.html"), PAGE).unwrap();
         std::fs::write(ui.join("ui.wasm"), b"\0asm").unwrap();
         std::fs::write(folder.path().join("secret"), "not yours").unwrap();
-        let engine = Arc::new(engine(folder.path()));
+        Self::over(engine(folder.path()), Pages::Folder(ui), folder).await
+    }
+
+    /// What this engine answers; `kept` lives as long.
+    async fn over(engine: Engine, pages: Pages, kept: impl Any) -> Self {
         let options = HttpOptions {
-            pages: Pages::Folder(ui),
+            pages,
             ..HttpOptions::default()
         };
-        let server = http(engine, options).await.unwrap();
+        let server = http(Arc::new(engine), options).await.unwrap();
         let (address, token) = server.url.split_once("/#token=").unwrap();
         let served = Self {
             host: address.strip_prefix("http://").unwrap().to_owned(),
             token: token.to_owned(),
-            _folder: folder,
+            _kept: Box::new(kept),
         };
         tokio::spawn(server.run());
         served
@@ -322,6 +326,39 @@ async fn pages_come_with_headers_and_only_by_the_methods_that_read() {
         let head = format!("{method} {path} HTTP/1.1\r\n{OWN}\r\n{JSON}");
         let (got, ..) = served.ask(&head, b"").await;
         assert_eq!(got, 405, "{method} {path}");
+    }
+}
+
+/// The table of requests, as a browser sends it: by its own call, with the token of the user, and not
+/// by anybody else.
+#[tokio::test]
+async fn each_request_is_taken_by_its_own_call_from_the_user_alone() {
+    for terms in Request::TABLE {
+        let place = engram_kit::Place::new();
+        let engine = Engine::open(Options {
+            home: place.home(),
+            repo: Some(place.repo()),
+            from: place.repo(),
+        });
+        let engine = engine.unwrap();
+        let id = place.claim(|draft| {
+            let put = Request::Put(serde_json::from_value(draft).unwrap());
+            json!(engine.handle(&Caller::User, put).unwrap())
+        });
+        let served = Served::over(engine, Pages::Built(BUILT), place).await;
+        let request = engram_kit::requests::good(terms.name, &id);
+        let (right, wrong) = match terms.effect {
+            Effect::Reads => ("/api/read", "/api/change"),
+            Effect::Changes | Effect::Spends => ("/api/change", "/api/read"),
+        };
+        let body = request.to_string();
+        let stranger = format!("POST {right} HTTP/1.1\r\nhost: HOST\r\n{JSON}");
+        let (status, ..) = served.ask(&stranger, body.as_bytes()).await;
+        assert_eq!(status, 401, "{}", terms.name);
+        let (status, reply) = served.post(wrong, request.clone()).await;
+        assert_eq!(status, 400, "{}: {reply}", terms.name);
+        let (status, reply) = served.post(right, request).await;
+        assert_eq!(status, 200, "{}: {reply}", terms.name);
     }
 }
 

@@ -27,6 +27,32 @@ async fn both_eras_list_the_same() {
     assert_eq!(names, told);
 }
 
+/// The table of requests, as an agent calls it: each row with a tool answers, no other is there to be
+/// called. The user does not come this way.
+#[tokio::test]
+async fn each_request_with_a_tool_is_called_and_no_other() {
+    let mut client = Client::open(&Ground::new(), Era::Modern).await;
+    for terms in Request::TABLE {
+        let arguments = match terms.tool {
+            Some("engram_commit") => {
+                json!({ "content": "The ledger rounds half to even.", "scope": "ledger", "confidence": 0.9 })
+            }
+            Some("engram_query") => json!({ "topic": "how does the ledger round" }),
+            Some("engram_deref") => json!({ "pointer": "repo:src/ledger.rs#L2@HEAD" }),
+            Some("engram_status") => json!({}),
+            Some(tool) => panic!("the walk does not call {tool}: add it"),
+            None => {
+                let tool = format!("engram_{}", terms.name);
+                let params = json!({ "name": tool, "arguments": {} });
+                let answer = client.request("tools/call", params).await;
+                assert_eq!(answer["error"]["code"], json!(-32602), "{tool}: {answer}");
+                continue;
+            }
+        };
+        client.ok(terms.tool.unwrap(), arguments).await;
+    }
+}
+
 #[tokio::test]
 async fn the_list_is_small_and_says_how_long_it_holds() {
     let mut client = Client::open(&Ground::new(), Era::Modern).await;

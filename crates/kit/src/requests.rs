@@ -1,0 +1,70 @@
+//! A good request of each kind, for tests that walk the table of requests on their surface.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::{Folder, Repository};
+
+/// A pointer that holds in a [`Place`].
+pub const POINTER: &str = "repo:src/lib.rs#L2@HEAD";
+
+/// A home, and a repository that requests are about.
+pub struct Place(Folder);
+
+impl Default for Place {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Place {
+    /// An empty home beside a repository with one commit.
+    pub fn new() -> Self {
+        let folder = Folder::temporary();
+        let file = b"fn first() {}\nfn second() {}\nfn third() {}\n";
+        Repository::with(folder.path("repo"), &[("src/lib.rs", file)]);
+        Self(folder)
+    }
+
+    /// Where Engram keeps what the test stores.
+    pub fn home(&self) -> PathBuf {
+        self.0.path("home")
+    }
+
+    /// The working tree.
+    pub fn repo(&self) -> PathBuf {
+        self.0.path("repo")
+    }
+
+    /// Has the claim stored that requests are about. Its id.
+    pub fn claim(&self, put: impl FnOnce(Value) -> Value) -> String {
+        let reply = put(json!({ "claim": "The first claim.", "pointers": [POINTER] }));
+        let id = reply["with"]["id"].as_str();
+        id.unwrap_or_else(|| panic!("nothing was stored: {reply}"))
+            .to_owned()
+    }
+}
+
+/// A request of this name that is answered, about the claim with this id.
+pub fn good(name: &str, id: &str) -> Value {
+    let claim = |words: &str| json!({ "claim": words, "pointers": [POINTER] });
+    let with = match name {
+        "status" | "load_sample" | "remove_sample" => return json!({ "do": name }),
+        "put" => claim("A new claim."),
+        "commit" => {
+            json!({ "draft": { "claim": "A claim without evidence." }, "words": "seen in a log" })
+        }
+        "get" | "history" | "forget" | "redact" | "voices" | "repin" | "reverify" => json!(id),
+        "query" => json!({ "text": "claim" }),
+        "deref" => json!({ "pointer": POINTER }),
+        "note" => json!({ "kind": "decision", "slug": "domain", "text": "We publish." }),
+        "feed" | "facets" | "check_pointers" => json!({}),
+        "source" => json!({ "pointer": POINTER, "context": 3 }),
+        "line" => json!({ "pointer": POINTER, "number": 2, "from": 0 }),
+        "standing" | "blame" => json!(POINTER),
+        "validate_message" => json!({ "role": "programmer", "instructions": [] }),
+        other => panic!("the walk knows no request {other:?}: add a good one"),
+    };
+    json!({ "do": name, "with": with })
+}
