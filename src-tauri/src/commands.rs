@@ -148,7 +148,7 @@ mod tests {
     use std::{collections::BTreeSet, fs, path::Path};
 
     use engram_engine::Options;
-    use engram_kit::{Place, requests};
+    use engram_kit::{Site, requests};
     use engram_model::{Call, Caller, Request};
     use tauri::async_runtime::block_on;
 
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn each_request_is_taken_by_its_own_call_alone() {
         for terms in Request::TABLE {
-            let place = Place::new();
+            let place = Site::new();
             let shell = Shell::new(Options {
                 home: place.home(),
                 repo: Some(place.repo()),

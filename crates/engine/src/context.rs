@@ -45,8 +45,7 @@ impl Tree {
 }
 
 impl Engine {
-    /// Answers one request, for who prints the answer: records have the keys that are derived from
-    /// them. Blocks while it looks at git and the disk.
+    /// Answers one request. Records have their derived keys, for callers that print them. Blocks while it looks at git and the disk.
     ///
     /// # Errors
     /// `SCOPE_DENIED` for what only the user may ask; else what the request says.
@@ -56,8 +55,10 @@ impl Engine {
         Ok(reply)
     }
 
-    /// [`Engine::handle`], for who knows what is asked: the answer is of its type, and records are
-    /// without keys.
+    /// [`Engine::handle`] with a typed answer; records lack their derived keys.
+    ///
+    /// # Errors
+    /// As [`Engine::handle`].
     pub fn ask<A: Ask>(&self, caller: &Caller, ask: A) -> Result<A::Answer, Refusal> {
         A::answer(self.answer(caller, ask.into())?).ok_or_else(|| {
             Refusal::new(
@@ -112,7 +113,7 @@ impl<'e> Context<'e> {
     }
 
     /// The repository, where there is one. It may have been moved or deleted since the last request:
-    /// each looks anew.
+    /// each checks.
     pub(crate) fn repo(&self) -> Result<Option<&Repo>, Refusal> {
         let repo = get_or_try(&self.repo, || self.engine.repo())?;
         Ok(repo.as_ref())
@@ -153,10 +154,10 @@ impl<'e> Context<'e> {
         let Engine {
             store,
             world,
-            found,
+            located,
             ..
         } = self.engine;
-        project::find_or_mint(store, world, self.repo()?, in_repository, found)
+        project::find_or_mint(store, world, self.repo()?, in_repository, located)
     }
 
     /// The agent that calls, in its current turn; none for the user.

@@ -103,7 +103,7 @@ pub struct Subscription {
 }
 
 impl Engine {
-    /// Starts to keep the index up to date, in the background; calling it again changes nothing.
+    /// Starts the followers of the index and of evidence, in the background; calling it again changes nothing.
     pub fn follow(self: &Arc<Self>) -> Result<(), Refusal> {
         if self.following.get().is_some() || !self.store.is_writable() {
             return Ok(());
@@ -119,7 +119,7 @@ impl Engine {
             }
         };
         let listener = self.listen_with(ring.clone())?;
-        // What was there before.
+        // Wakes them for what was there before.
         ring();
         let _ = self.following.set(Followers {
             _listener: listener,

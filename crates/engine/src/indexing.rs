@@ -55,7 +55,7 @@ impl Follower for IndexFollower {
     }
 
     fn wake(&mut self, engine: &Engine, _: Vec<Woken>) -> Result<(), Refusal> {
-        // Of many processes at rest only those open it that have something to read.
+        // A process does not open the index while there is nothing to read.
         if !Index::is_behind(&engine.store)? {
             return Ok(());
         }

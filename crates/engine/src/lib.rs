@@ -89,9 +89,9 @@ pub struct Engine {
     world: World,
     agents: Agents,
     place: Place,
-    /// Handles of the repository that no request is using.
+    /// Open repositories that no request is using.
     repos: Mutex<Vec<Repo>>,
-    found: project::Found,
+    located: project::Known,
     keys: keys::KeptKeys,
     /// Query hits that were not stored yet; they ride on the next write.
     hits: Mutex<Vec<EngramId>>,
@@ -142,7 +142,7 @@ impl Engine {
             agents: Agents::default(),
             place,
             repos: Mutex::default(),
-            found: project::Found::default(),
+            located: project::Known::default(),
             keys: keys::KeptKeys::default(),
             hits: Mutex::default(),
             following: OnceLock::new(),
@@ -170,30 +170,28 @@ impl Engine {
         self.world.now()
     }
 
-    /// The repository, by a handle that is still good or a new one: it may have been moved or deleted
-    /// since.
+    /// The repository: one kept open that is still valid, or opened now.
     fn repo(&self) -> Result<Option<Repo>, Refusal> {
         let Place::At(path) = &self.place else {
             return Repo::discover(self.place.path());
         };
-        let handle = self.handles().pop();
-        match handle.filter(Repo::is_as_opened) {
+        let kept = self.idle().pop();
+        match kept.filter(Repo::is_as_opened) {
             Some(repo) => Ok(Some(repo)),
             None => Repo::open(path).map(Some),
         }
     }
 
-    /// Keeps a handle for the next request. Opening a repository takes longer than most requests do
-    /// otherwise.
+    /// Keeps it open for the next request: opening takes longer than the rest of most requests.
     fn give_back(&self, repo: Repo) {
         const KEPT: usize = 4;
-        let mut handles = self.handles();
-        if handles.len() < KEPT && matches!(self.place, Place::At(_)) {
-            handles.push(repo);
+        let mut idle = self.idle();
+        if idle.len() < KEPT && matches!(self.place, Place::At(_)) {
+            idle.push(repo);
         }
     }
 
-    fn handles(&self) -> std::sync::MutexGuard<'_, Vec<Repo>> {
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Repo>> {
         self.repos.lock().unwrap_or_else(|it| it.into_inner())
     }
 

@@ -36,7 +36,7 @@ pub(crate) fn find_or_mint(
     world: &World,
     repo: Option<&Repo>,
     in_repository: bool,
-    found: &Found,
+    located: &Known,
 ) -> Result<Ground, Refusal> {
     let settled = |project| Ground {
         project,
@@ -46,8 +46,8 @@ pub(crate) fn find_or_mint(
         return Ok(settled(of_home(store)));
     };
     let written = read(repo);
-    let mut found = found.0.lock().unwrap_or_else(|it| it.into_inner());
-    if let (Some((place, id)), Some(written)) = (&*found, written)
+    let mut last = located.0.lock().unwrap_or_else(|it| it.into_inner());
+    if let (Some((place, id)), Some(written)) = (&*last, written)
         && *id == written
         && place == repo.common_dir()
     {
@@ -65,7 +65,7 @@ pub(crate) fn find_or_mint(
         }
     };
     if known == Some(id) {
-        *found = Some((repo.common_dir().to_owned(), id));
+        *last = Some((repo.common_dir().to_owned(), id));
         return Ok(settled(id));
     }
     Ok(Ground {
@@ -77,16 +77,16 @@ pub(crate) fn find_or_mint(
     })
 }
 
-/// The repository that the home was last seen to know, and where.
+/// The repository last found to be recorded in the home: its common git folder and project id.
 #[derive(Default)]
-pub(crate) struct Found(Mutex<Option<(PathBuf, ProjectId)>>);
+pub(crate) struct Known(Mutex<Option<(PathBuf, ProjectId)>>);
 
 fn place(repo: &Repo) -> String {
     repo.common_dir().to_string_lossy().into_owned()
 }
 
 fn read(repo: &Repo) -> Option<ProjectId> {
-    repo.note(FILE)?.trim().parse().ok()
+    repo.own_file(FILE)?.trim().parse().ok()
 }
 
 /// Writes the id whole or not at all; where another process was first, its id counts.

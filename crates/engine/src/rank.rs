@@ -29,7 +29,7 @@ const GONE: f64 = 0.4;
 /// notes") would outweigh the word that it has.
 const YOUNG: f64 = 100.0;
 
-/// Weights are whole numbers of such parts.
+/// Weights are whole multiples of 1/1024.
 const PARTS: f64 = 1024.0;
 
 /// A question, weighed: how much each of its terms is worth, rare ones more.

@@ -6,19 +6,19 @@ use serde_json::{Value, json};
 
 use crate::{Folder, Repository};
 
-/// A pointer that holds in a [`Place`].
+/// A pointer that holds in a [`Site`].
 pub const POINTER: &str = "repo:src/lib.rs#L2@HEAD";
 
 /// A home, and a repository that requests are about.
-pub struct Place(Folder);
+pub struct Site(Folder);
 
-impl Default for Place {
+impl Default for Site {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Place {
+impl Site {
     /// An empty home beside a repository with one commit.
     pub fn new() -> Self {
         let folder = Folder::temporary();
@@ -37,7 +37,7 @@ impl Place {
         self.0.path("repo")
     }
 
-    /// Has the claim stored that requests are about. Its id.
+    /// Stores the claim that requests are about, by `put`, and returns its id.
     pub fn claim(&self, put: impl FnOnce(Value) -> Value) -> String {
         let reply = put(json!({ "claim": "The first claim.", "pointers": [POINTER] }));
         let id = reply["with"]["id"].as_str();

@@ -202,7 +202,7 @@ impl Request {
         self.terms().effect != Effect::Reads
     }
 
-    /// Refuses what was sent by the wrong call of the page: reading and changing are permitted apart.
+    /// Refuses a request sent by the wrong call: reading and changing have separate permissions.
     pub fn sent_by(&self, call: Call) -> Result<(), Refusal> {
         let (right, does) = match self.changes() {
             true => (Call::Change, "changes something"),
@@ -213,7 +213,7 @@ impl Request {
             false => Err(Refusal::new(
                 Code::SchemaInvalid,
                 format!("this request {does}"),
-                format!("Send it with {}.", right.name()),
+                format!("Send it with the call {}.", right.name()),
             )),
         }
     }

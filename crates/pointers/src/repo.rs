@@ -21,8 +21,8 @@ pub struct Repo {
     pub(crate) writes_to_memory: Cell<bool>,
     /// What git reads once, when a repository is opened, as it was then.
     read_once: Vec<(PathBuf, Option<Stamp>)>,
-    /// The note that was read last.
-    note: RefCell<Option<(PathBuf, Stamp, String)>>,
+    /// The file of ours that was read last.
+    own_file: RefCell<Option<(PathBuf, Stamp, String)>>,
 }
 
 /// What differs when a file was replaced or written.
@@ -90,9 +90,9 @@ impl Repo {
         ))
     }
 
-    /// Whether another request may use this handle: nothing was made in it, and what git reads only
-    /// when it opens a repository (where it is, its settings, how deep its history goes) is as it was.
-    /// References and objects are read anew in any case.
+    /// Whether another request may use it: nothing was made in it, and the files that git reads only on
+    /// opening (place, settings, grafts, alternates) are unchanged. Files that the settings include
+    /// are not looked at. References and objects are read anew in any case.
     pub fn is_as_opened(&self) -> bool {
         !self.writes_to_memory.get()
             && self
@@ -108,18 +108,18 @@ impl Repo {
 
     /// What a small file of ours in that folder says; none where there is none. Read again only when
     /// it was written again.
-    pub fn note(&self, name: &str) -> Option<String> {
+    pub fn own_file(&self, name: &str) -> Option<String> {
         let path = self.common_dir.join(name);
         let now = stamp(&path)?;
-        let mut note = self.note.borrow_mut();
-        if let Some((of, then, text)) = &*note
+        let mut kept = self.own_file.borrow_mut();
+        if let Some((of, then, text)) = &*kept
             && *of == path
             && *then == now
         {
             return Some(text.clone());
         }
         let text = std::fs::read_to_string(&path).ok()?;
-        *note = Some((path, now, text.clone()));
+        *kept = Some((path, now, text.clone()));
         Some(text)
     }
 
@@ -283,7 +283,7 @@ fn unborn() -> Refusal {
 /// Trees of up to this size are kept parsed: the root of a large repository is asked for once for
 /// each pointer. libgit2 keeps those up to 4 KiB.
 const LARGEST_KEPT_TREE: usize = 4 << 20;
-/// Files of up to this size are kept as they were unpacked: one claim after another points into them.
+/// Files of up to this size are kept unpacked, since many claims point into the same file.
 const LARGEST_KEPT_FILE: usize = 256 << 10;
 /// What is kept of all objects.
 const KEPT: isize = 64 << 20;
@@ -326,14 +326,13 @@ fn open(path: &Path, flags: RepositoryOpenFlags) -> Result<Repo, git2::Error> {
         common_dir,
         writes_to_memory: Cell::new(false),
         read_once,
-        note: RefCell::new(None),
+        own_file: RefCell::new(None),
     })
 }
 
 fn read_once(git: &Repository, common_dir: &Path) -> Vec<(PathBuf, Option<Stamp>)> {
     let own = [
         "config",
-        "config.worktree",
         "shallow",
         "info/grafts",
         "objects/info/alternates",
@@ -349,7 +348,7 @@ fn read_once(git: &Repository, common_dir: &Path) -> Vec<(PathBuf, Option<Stamp>
     let files = own
         .chain(link)
         .chain(users)
-        .chain([git.path().join("commondir")]);
+        .chain(["commondir", "config.worktree"].map(|name| git.path().join(name)));
     files
         .map(|path| {
             let stamp = stamp(&path);

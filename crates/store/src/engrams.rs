@@ -31,7 +31,7 @@ pub struct CommitCount {
     pub ever: u64,
 }
 
-/// The first version of a lineage bears its id; the index has the others.
+/// The first version has the lineage's id; the SQL index `engram_lineage` holds only the later ones.
 const OF_LINEAGE: &str =
     "(engram.id = ?1 OR (engram.lineage = ?1 AND engram.lineage <> engram.id))";
 
@@ -40,7 +40,8 @@ const TRAITS: &str = "engram.seq, engram.project, engram.run, engram.scope, engr
      engram.valid_until, engram.expires_at, content.engram IS NULL
      FROM engram LEFT JOIN content ON content.engram = engram.id";
 
-/// What decides whether a version answers a question: read of many, where few are returned.
+/// The columns that decide whether a version answers a question; read for many versions, where few
+/// records are.
 #[derive(Debug, Clone)]
 pub struct Traits {
     /// Its place in the journal; the rest as in [`Engram`].
@@ -63,9 +64,9 @@ pub struct Traits {
     pub recorded_at: Timestamp,
     /// From when on it holds.
     pub valid_from: Timestamp,
-    /// Until when it held.
+    /// When it was superseded, forgotten or resolved away.
     pub valid_until: Option<Timestamp>,
-    /// When its time is over.
+    /// When its ttl ends.
     pub expires_at: Option<Timestamp>,
     /// Whether its words were erased.
     pub redacted: bool,

@@ -115,7 +115,7 @@ impl Index {
         }
     }
 
-    /// What earlier builds indexed: nobody erases from it any more.
+    /// Deletes the indexes of earlier builds: redaction no longer reaches them.
     fn delete_earlier(home: &Path) {
         for earlier in EARLIER {
             let _ = std::fs::remove_dir_all(home.join(earlier));
@@ -151,7 +151,7 @@ impl Index {
             ));
         }
         if cursor < kept && store.is_writable() {
-            // It was begun anew: who looks whether there is something to read must learn it.
+            // It was begun anew: reset the kept cursor, so that `is_behind` says so.
             store.keep_cursor(INDEX_FOLLOWER, cursor)?;
         }
         Ok(index)

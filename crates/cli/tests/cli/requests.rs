@@ -4,7 +4,7 @@ use engram_model::{Effect, Request};
 
 use crate::fixture::{POINTER, Place};
 
-/// What asks for it; none for what the window alone asks.
+/// The command line that sends it; none for a request without a verb.
 fn typed<'a>(name: &str, id: &'a str, message: &'a str) -> Option<Vec<&'a str>> {
     Some(match name {
         "put" => vec!["put", "--claim", "A new claim.", "--pointer", POINTER],
@@ -41,7 +41,7 @@ fn verb(name: &str) -> &'static str {
 }
 
 #[test]
-fn each_request_is_a_verb_or_the_windows_alone() {
+fn each_verb_does_to_the_home_what_the_table_says() {
     for terms in Request::TABLE {
         let place = Place::new();
         let id = place.put("The first claim.");
@@ -61,7 +61,7 @@ fn each_request_is_a_verb_or_the_windows_alone() {
     }
 }
 
-/// The one verb that an agent stands behind: it pays, where the user does not.
+/// `deref --agent` spends the agent's budget; without it nothing is spent.
 #[test]
 fn an_agent_that_reads_by_the_command_pays() {
     let place = Place::new();

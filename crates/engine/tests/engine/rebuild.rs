@@ -144,7 +144,7 @@ fn an_index_that_belongs_elsewhere_is_built_anew() {
     }
     drop((engine, stranger));
     fs::rename(ground.home().join("index-2"), ground.path("own")).unwrap();
-    fs::rename(other.home().join("index-2"), ground.home().join("index-1")).unwrap();
+    fs::rename(other.home().join("index-2"), ground.home().join("index-2")).unwrap();
     assert_eq!(answers(&ground.open(), &ground), expected);
     // The database is brought back from a copy, the index is of later.
     fs::create_dir(other.home().join("index-2")).unwrap();

@@ -334,7 +334,7 @@ async fn pages_come_with_headers_and_only_by_the_methods_that_read() {
 #[tokio::test]
 async fn each_request_is_taken_by_its_own_call_from_the_user_alone() {
     for terms in Request::TABLE {
-        let place = engram_kit::Place::new();
+        let place = engram_kit::Site::new();
         let engine = Engine::open(Options {
             home: place.home(),
             repo: Some(place.repo()),

@@ -84,7 +84,8 @@ struct Told {
     loaded: bool,
 }
 
-/// No tool destroys (a window closes, and what was is kept) or leaves this machine.
+/// No tool destroys anything: a claim's window closes, and its history is kept. None reaches beyond
+/// this machine, unless the user turned `url:` on.
 fn tool<Takes: JsonSchema, Returns: JsonSchema>(told: Told) -> Tool {
     let annotations = ToolAnnotations::new()
         .read_only(told.reads_only)

@@ -35,14 +35,14 @@ Engram is the memory that all agents of this repository share. \
 Call engram_status once at the start and follow its next_prompt. \
 Before you work on an area, call engram_query with a specific question: others may know it already. \
 After each discovery worth keeping (a constraint, a side effect, a decision, a failed approach), call engram_commit: \
-one short claim plus pointers to its evidence, never pasted code. Without evidence that resolves, a claim stays verified: false. \
+one short claim plus pointers to its evidence, never pasted code. A claim without a pointer, or with sam: pointers alone, is stored as verified: false. \
 engram_deref reads what a pointer addresses and spends a small budget of your turn (budget: what is left): read only what you need, with narrow line spans.\n\
 A pointer is an address with a pin: repo:src/auth.rs#L10-L42@HEAD, test:PATH::NAME@HEAD, diff:BASE..HEAD#PATH, artifact:docs/a.md#sec=Heading@HEAD, sam:KIND:SLUG@DATE. \
 Any git revision is a pin; @worktree pins uncommitted lines. Answers carry full pins: pass them on as they are.\n\
 In engram_commit, operation update replaces and delete retires the claim whose id or lineage_id is corrects_lineage; durability ephemeral is for a day; provenance is evidence in words.\n\
-In answers of engram_query, evidence needs_reverification or evidence_gone means that the source changed, and now says where it went; relaxed that not all words were found; omitted that so many more did not fit.\n\
+In answers of engram_query, evidence needs_reverification: the source was edited; evidence_gone: it was deleted; now: what became of each changed pointer. relaxed: no claim has all your words. omitted: so many more matched and are not shown.\n\
 A refusal is {error: {code, message, hint}}: do what the hint says, then call again. \
-CLAIM_TOO_LONG: say it shorter, or as two. POINTER_UNPINNED: add @HEAD. POINTER_INVALID: mend it as shown above. POINTER_NOT_FOUND: check path, lines and pin. \
+CLAIM_TOO_LONG: say it shorter, or as two. POINTER_UNPINNED: add @HEAD. POINTER_INVALID: fix it as shown above. POINTER_NOT_FOUND: check path, lines and pin. \
 SECRET_DETECTED: leave the secret out. RATE_LIMITED: wait. DEREF_DENIED: the budget is spent, go on with what you have. SCHEMA_INVALID: look at the arguments again. NOT_FOUND: take ids from answers.";
 
 /// Serves MCP on standard input and output until the input ends.
@@ -76,8 +76,17 @@ where
     }
 }
 
+/// An answer that was broken off; the server goes on.
+fn defect() -> Refusal {
+    Refusal::new(
+        Code::Internal,
+        "the request failed: this is a defect of ours",
+        "Call again; if it fails again, please report it.",
+    )
+}
+
 /// A defect of ours, or a stream that broke.
-fn failed(error: &dyn std::fmt::Display) -> Refusal {
+fn failed(error: &dyn std::error::Error) -> Refusal {
     Refusal::new(
         Code::Internal,
         format!("the MCP server stopped: {error}"),
@@ -105,12 +114,12 @@ impl Server {
         Ok(Caller::Agent(agent.clone()))
     }
 
-    /// One request to the engine, answered where it was read: the client has one pipe and waits, and
-    /// to wake another thread and be woken by it takes longer than most answers.
+    /// One request to the engine, answered on the thread that read it: the client waits, and handing
+    /// over to another thread takes longer than most answers.
     fn ask<A: Ask>(&self, caller: &Caller, ask: A) -> Result<A::Answer, Refusal> {
         // A defect must not leave the client without an answer.
         catch_unwind(AssertUnwindSafe(|| self.engine.ask(caller, ask)))
-            .unwrap_or_else(|_| Err(failed(&"an answer was broken off")))
+            .unwrap_or_else(|_| Err(defect()))
     }
 
     /// The same off the thread that serves the connection, for what may take long: a large file, or
@@ -119,7 +128,7 @@ impl Server {
         let engine = Arc::clone(&self.engine);
         tokio::task::spawn_blocking(move || engine.ask(&caller, read))
             .await
-            .unwrap_or_else(|error| Err(failed(&error)))
+            .unwrap_or_else(|_| Err(defect()))
     }
 }
 

@@ -12,8 +12,7 @@ use serde_json::{Value, json};
 /// Most tokens of the engrams in one answer.
 const QUERY_TOKENS: usize = 3_900;
 
-/// By how much the names and marks that the values of an engram stand among have more bytes than
-/// tokens.
+/// A summary's field names and punctuation have at least this many more bytes than tokens.
 const SPARED: usize = 70;
 
 /// `engram_commit`
@@ -68,8 +67,8 @@ impl From<QueryReply> for Found {
     }
 }
 
-/// How many of the first fit. Tokens are counted only where bytes do not settle it: no token is
-/// shorter than a byte, and those of the frame are known.
+/// How many items fit, from the first. Tokens are counted only if bytes do not settle it: a token is
+/// at least one byte, and the frame has [`SPARED`] bytes to spare.
 fn within(tokens: usize, items: &[Summary]) -> usize {
     let texts: Vec<String> = items
         .iter()

@@ -18,7 +18,7 @@ use crate::Result;
 /// What a query looks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Terms {
-    /// Identifiers, numbers, files, concepts.
+    /// Identifiers, numbers, files.
     pub exact: Vec<String>,
     /// Stems.
     pub words: Vec<String>,
@@ -36,7 +36,7 @@ pub struct Worth {
     pub words: Vec<u64>,
     /// Of each of `grams`.
     pub gram: u64,
-    /// A version that has nothing exact, and words worth less than this, is not looked for.
+    /// A version with nothing exact, and words worth less than this, may be left out.
     pub floor: u64,
 }
 
@@ -71,16 +71,16 @@ pub struct Match {
 }
 
 /// Where in a segment a term occurs.
-type Place = (Field, Option<TermInfo>);
+type TermPlace = (Field, Option<TermInfo>);
 
 /// Where in a segment the terms of a question occur, in their order.
 struct Places {
     total: u64,
-    exact: Vec<Place>,
-    words: Vec<Place>,
-    grams: Vec<Place>,
+    exact: Vec<TermPlace>,
+    words: Vec<TermPlace>,
+    grams: Vec<TermPlace>,
     /// Of `exact`, then of `words`.
-    said: Vec<Place>,
+    said: Vec<TermPlace>,
 }
 
 /// The index as it was at one moment, asked for some terms of one project.
@@ -126,8 +126,8 @@ impl Look {
         found
     }
 
-    /// Up to `limit` versions that share a term, those that share most worth first, the newest first
-    /// among equals: the same however the index is cut into segments.
+    /// Up to `limit` versions, worth most first, the newest first among equals; those below
+    /// [`Worth::floor`] may be missing. The same however the index is cut into segments.
     pub fn search(&self, worth: &Worth, limit: usize) -> Result<Vec<Match>> {
         let mut best = Best::new(limit.max(1));
         let (needed, others) = worth.split();
@@ -162,7 +162,7 @@ impl Look {
     }
 }
 
-fn add(sums: &mut Vec<u64>, places: &[Place]) {
+fn add(sums: &mut Vec<u64>, places: &[TermPlace]) {
     sums.resize(places.len(), 0);
     for (sum, (_, info)) in sums.iter_mut().zip(places) {
         *sum += info.as_ref().map_or(0, |it| u64::from(it.doc_freq));
@@ -176,12 +176,12 @@ impl Places {
         project: ProjectId,
         terms: &Terms,
     ) -> Result<Self> {
-        let of = |field: Field, key: &str| -> Result<Place> {
+        let of = |field: Field, key: &str| -> Result<TermPlace> {
             let term = Term::from_field_text(field, key);
             let info = segment.inverted_index(field)?.get_term_info(&term);
             Ok((field, info.map_err(TantivyError::from)?))
         };
-        let all = |field: Field, keys: &[String]| -> Result<Vec<Place>> {
+        let all = |field: Field, keys: &[String]| -> Result<Vec<TermPlace>> {
             let own = keys.iter().map(|key| of(field, &within(project, key)));
             own.collect()
         };
@@ -197,7 +197,7 @@ impl Places {
         })
     }
 
-    /// How many versions have something exact, or one of these words; at most.
+    /// An upper bound on the versions that have something exact or one of these words.
     fn most(&self, words: &[usize]) -> u64 {
         let words = words.iter().map(|it| &self.words[*it]);
         let infos = self
@@ -236,7 +236,7 @@ impl Places {
         own: &[(DocId, usize)],
         found: &mut [Match],
     ) -> Result<()> {
-        let mut each = |places: &[Place], tell: &dyn Fn(&mut Match, usize)| -> Result<()> {
+        let mut each = |places: &[TermPlace], tell: &dyn Fn(&mut Match, usize)| -> Result<()> {
             for (term, place) in places.iter().enumerate() {
                 let Some(mut list) = list(segment, place, 1)? else {
                     continue;
@@ -265,8 +265,8 @@ impl Places {
     }
 }
 
-/// Goes over the versions of a segment that have a term without which they would not be worth the
-/// floor, and adds what the others are worth. Common words are not walked over for their own sake.
+/// Walks the versions of a segment that have a needed term, and adds what the other terms are worth.
+/// Versions that have only the others are skipped.
 fn walk(
     segment: &SegmentReader,
     at: usize,
@@ -343,7 +343,7 @@ impl List {
     }
 }
 
-fn list(segment: &SegmentReader, (field, info): &Place, worth: u64) -> Result<Option<List>> {
+fn list(segment: &SegmentReader, (field, info): &TermPlace, worth: u64) -> Result<Option<List>> {
     let Some(info) = info else {
         return Ok(None);
     };
@@ -356,14 +356,14 @@ fn list(segment: &SegmentReader, (field, info): &Place, worth: u64) -> Result<Op
 
 fn lists<'p>(
     segment: &SegmentReader,
-    places: impl Iterator<Item = (&'p Place, &'p u64)>,
+    places: impl Iterator<Item = (&'p TermPlace, &'p u64)>,
 ) -> Result<Vec<List>> {
     places
         .filter_map(|(place, worth)| list(segment, place, *worth).transpose())
         .collect()
 }
 
-/// Ordered by worth, then by age.
+/// Ordered by worth; among equals the newer is greater.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Chosen {
     score: u64,

@@ -1,14 +1,14 @@
--- Every index that a commit touches is a page of the write-ahead log, and its time is the number of
--- those. What most rows need no entry in has none any more.
+-- Each index that a commit touches adds a page to the write-ahead log, and those pages are what a commit
+-- costs. So indexes hold only the rows that need them.
 
--- Claims that expire; most do not.
+-- Only open claims that expire; most never do.
 DROP INDEX engram_open;
 CREATE INDEX engram_open ON engram (project, expires_at)
     WHERE valid_until IS NULL AND expires_at IS NOT NULL;
 
--- The first version of a lineage bears its id.
+-- Only later versions: the first has the lineage's id, and `id` is indexed already.
 DROP INDEX engram_lineage;
 CREATE INDEX engram_lineage ON engram (lineage, seq) WHERE lineage <> id;
 
--- Few agents, and a new time with each call.
+-- Not needed: agents are few, and `last_call` changes with each of their entries.
 DROP INDEX agent_called;
