@@ -97,7 +97,11 @@ impl Engine {
     /// Whether the tables are what the journal makes of them.
     fn replay_journal(&self) -> Result<Diagnosis, Refusal> {
         let replayed = self.store.replay()?;
-        if replayed.faults.is_empty() && !replayed.differences.is_empty() {
+        // What a newer engram recorded is in the tables, and is not made again by this one.
+        if replayed.faults.is_empty()
+            && !replayed.differences.is_empty()
+            && replayed.passed_over == 0
+        {
             return Ok(Diagnosis {
                 what: "journal".to_owned(),
                 ok: false,
@@ -109,14 +113,16 @@ impl Engine {
             });
         }
         Ok(self.journal(replayed.faults, || {
-            let newer = match replayed.passed_over {
-                0 => String::new(),
-                count => format!("; {count} of a newer engram passed over"),
-            };
-            format!(
-                "{} entries replayed, the tables are what they make{newer}",
-                replayed.applied
-            )
+            let applied = replayed.applied;
+            match (replayed.passed_over, replayed.differences.is_empty()) {
+                (0, _) => format!("{applied} entries replayed, the tables are what they make"),
+                (newer, true) => format!(
+                    "{applied} entries replayed, the tables are what they make; {newer} of a newer engram passed over"
+                ),
+                (newer, false) => format!(
+                    "{applied} entries replayed; {newer} of a newer engram passed over, so that only that one can compare all tables"
+                ),
+            }
         }))
     }
 

@@ -207,7 +207,10 @@ fn is_ours(name: &str) -> bool {
 fn refuse_taken(from: &Path, to: &Path, ours: &[PathBuf]) -> Result<(), Refusal> {
     let is_there = |it: &PathBuf| it.symlink_metadata().is_ok();
     let folder = (is_there(&to.to_owned()) && !to.is_dir()).then(|| to.to_owned());
-    let taken = folder.or_else(|| ours.iter().map(|it| to.join(it)).find(is_there));
+    // A log that is left of another home would be read into ours.
+    let logs = ["-wal", "-shm", "-journal"].map(|end| PathBuf::from(format!("engram.db{end}")));
+    let mut places = ours.iter().chain(&logs).map(|it| to.join(it));
+    let taken = folder.or_else(|| places.find(is_there));
     if let Some(taken) = taken {
         return Err(Refusal::new(
             Code::StoreReadOnly,

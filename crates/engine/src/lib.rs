@@ -165,6 +165,11 @@ impl Engine {
         &self.config.limits
     }
 
+    /// Whether a write would begin at once, as far as can be told: no other has its turn.
+    pub fn is_free(&self) -> bool {
+        self.store.is_free()
+    }
+
     /// The time of this engine's world.
     pub fn now(&self) -> jiff::Timestamp {
         self.world.now()
@@ -212,6 +217,16 @@ impl Engine {
     fn close_index(&self, error: &engram_store::StoreError) {
         tracing::info!(%error, "the index failed; it is opened anew");
         *self.index.lock().unwrap_or_else(|it| it.into_inner()) = None;
+    }
+
+    /// Deletes an index that failed a question: whoever opens it next begins it anew.
+    fn drop_index(&self, error: &engram_store::StoreError) {
+        self.close_index(error);
+        if self.store.is_writable()
+            && let Err(error) = Index::delete(self.store.home())
+        {
+            tracing::warn!(%error, "the index that failed cannot be deleted");
+        }
     }
 
     /// Lets the index read the journal at least up to `seq`; why not, where it could not.

@@ -53,11 +53,13 @@ impl Context<'_> {
             settle(it, &mut recalled.ranked, &keys, near)?;
             Ok(recalled)
         })?;
-        if query.as_of.is_none() {
-            self.weigh_health(&mut recalled.ranked, near);
-            self.engine
-                .store
-                .read::<_, Refusal>(|it| settle(it, &mut recalled.ranked, &keys, limit))?;
+        // What is weighed down lets others come up, until all that is returned was weighed.
+        let is_due = |ranked: &[Ranked]| ranked.iter().take(limit).any(|it| !it.is_weighed);
+        while query.as_of.is_none() && is_due(&recalled.ranked) {
+            let ranked = &mut recalled.ranked;
+            self.weigh_health(ranked, near);
+            let store = &self.engine.store;
+            store.read::<_, Refusal>(|it| settle(it, ranked, &keys, limit))?;
         }
         let reply = answer(recalled, limit);
         if *self.caller != Caller::User {
@@ -69,11 +71,15 @@ impl Context<'_> {
     /// Claims whose evidence changed rank lower than others like them: among those that would be
     /// returned, and as many behind them.
     fn weigh_health(&self, ranked: &mut [Ranked], near: usize) {
-        let near = near.min(ranked.len());
-        let read = ranked[..near].iter_mut().filter_map(|it| it.engram.take());
+        let mut fresh: Vec<&mut Ranked> = ranked
+            .iter_mut()
+            .take(near)
+            .filter(|it| !it.is_weighed && it.engram.is_some())
+            .collect();
+        let read = fresh.iter_mut().filter_map(|it| it.engram.take());
         let mut engrams: Vec<Engram> = read.collect();
         self.tell_health_now(&mut engrams);
-        for (ranked, engram) in ranked.iter_mut().zip(engrams) {
+        for (ranked, engram) in fresh.into_iter().zip(engrams) {
             ranked.weigh(engram);
         }
     }
@@ -135,8 +141,15 @@ impl Context<'_> {
         let mut limit = wanted;
         loop {
             let found = match &look {
-                Some(look) => look.search(weights.worth(), limit)?,
                 None => Vec::new(),
+                Some(look) => match look.search(weights.worth(), limit) {
+                    Ok(found) => found,
+                    // Without it all is read by scan; the next to open it begins it anew.
+                    Err(error) => {
+                        self.engine.drop_index(&error);
+                        return self.recall(it, project, &None, terms, filter);
+                    }
+                },
             };
             let mut ranked = Vec::with_capacity(found.len());
             // What was stored since the index was looked at is in the tail.
@@ -171,13 +184,12 @@ impl Context<'_> {
         Ok(found)
     }
 
-    /// The index as it is now. One that fails is opened anew next time; meanwhile all is read by
-    /// scan.
+    /// The index as it is now. One that fails is begun anew; meanwhile all is read by scan.
     fn look(&self, project: ProjectId, terms: &Terms) -> Option<Look> {
         let index = self.engine.index()?;
         index
             .look(project, terms)
-            .inspect_err(|error| self.engine.close_index(error))
+            .inspect_err(|error| self.engine.drop_index(error))
             .ok()
     }
 

@@ -116,6 +116,8 @@ pub(crate) struct Ranked {
     pub(crate) complete: bool,
     /// Whether it speaks of what was asked, however its evidence stands.
     pub(crate) is_strong: bool,
+    /// Whether how its evidence stands was taken in.
+    pub(crate) is_weighed: bool,
     /// Share of the weight of the exact terms that it has, in thousandths.
     exact: u32,
     /// Share of the whole weight that it has, in thousandths; neighbouring words add to it.
@@ -147,6 +149,7 @@ impl Ranked {
         Some(Self {
             seq: traits.seq,
             engram: None,
+            is_weighed: false,
             complete: all_exact && found.words == worth.words.len(),
             // Most of the weight, or all that was named exactly and a good part of the rest.
             is_strong: share + near >= STRONG
@@ -177,6 +180,7 @@ impl Ranked {
             *weight = (f64::from(*weight) * left).round() as u32;
         }
         self.engram = Some(engram);
+        self.is_weighed = true;
     }
 
     /// Best first, as far as it can be said without the records.

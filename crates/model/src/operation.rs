@@ -46,18 +46,25 @@ words!(
 impl OperationKind {
     /// Whether a reader of the journal is told of it; the others keep its books.
     pub fn is_told(self) -> bool {
-        !matches!(
-            self,
-            Self::Located | Self::Joined | Self::Kept | Self::Counted | Self::Carried
-        )
+        match self {
+            Self::Located | Self::Joined | Self::Kept | Self::Counted | Self::Carried => false,
+            Self::Stored
+            | Self::Corroborated
+            | Self::Forgotten
+            | Self::Redacted
+            | Self::Dereferenced
+            | Self::Noted
+            | Self::Anchored => true,
+        }
     }
 
     /// Whether the feed shows it unasked.
     pub fn is_news(self) -> bool {
-        matches!(
-            self,
-            Self::Stored | Self::Corroborated | Self::Forgotten | Self::Redacted
-        )
+        match self {
+            Self::Stored | Self::Corroborated | Self::Forgotten | Self::Redacted => true,
+            Self::Dereferenced | Self::Noted | Self::Anchored => false,
+            Self::Located | Self::Joined | Self::Kept | Self::Counted | Self::Carried => false,
+        }
     }
 }
 

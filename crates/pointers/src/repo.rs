@@ -28,8 +28,9 @@ pub struct Repo {
 /// What differs when a file was replaced or written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Stamp {
+    /// Device, inode and owner: git opens nothing of another user's.
     #[cfg(unix)]
-    number: (u64, u64),
+    file: (u64, u64, u32),
     modified: Option<SystemTime>,
     len: u64,
 }
@@ -320,7 +321,7 @@ fn open(path: &Path, flags: RepositoryOpenFlags) -> Result<Repo, git2::Error> {
     let git = Repository::open_ext(path, flags, no_ceiling)?;
     let common = git.commondir();
     let common_dir = common.canonicalize().unwrap_or_else(|_| common.to_owned());
-    let read_once = read_once(&git, &common_dir);
+    let read_once = read_once(&git, &common_dir, path);
     Ok(Repo {
         git,
         common_dir,
@@ -330,7 +331,7 @@ fn open(path: &Path, flags: RepositoryOpenFlags) -> Result<Repo, git2::Error> {
     })
 }
 
-fn read_once(git: &Repository, common_dir: &Path) -> Vec<(PathBuf, Option<Stamp>)> {
+fn read_once(git: &Repository, common_dir: &Path, named: &Path) -> Vec<(PathBuf, Option<Stamp>)> {
     let own = [
         "config",
         "shallow",
@@ -339,14 +340,17 @@ fn read_once(git: &Repository, common_dir: &Path) -> Vec<(PathBuf, Option<Stamp>
     ];
     let own = own.iter().map(|name| common_dir.join(name));
     let link = git.workdir().map(|it| it.join(".git"));
-    let places = [
+    // The path that was named may be a link, which leads elsewhere tomorrow.
+    let places = [named.to_owned(), named.join(".git"), common_dir.to_owned()];
+    let settings = [
         git2::Config::find_system,
         git2::Config::find_xdg,
         git2::Config::find_global,
     ];
-    let users = places.iter().filter_map(|find| find().ok());
+    let users = settings.iter().filter_map(|find| find().ok());
     let files = own
         .chain(link)
+        .chain(places)
         .chain(users)
         .chain(["commondir", "config.worktree"].map(|name| git.path().join(name)));
     files
@@ -362,9 +366,9 @@ fn stamp(path: &Path) -> Option<Stamp> {
     let it = path.metadata().ok()?;
     Some(Stamp {
         #[cfg(unix)]
-        number: {
+        file: {
             use std::os::unix::fs::MetadataExt;
-            (it.dev(), it.ino())
+            (it.dev(), it.ino(), it.uid())
         },
         modified: it.modified().ok().filter(|_| it.is_file()),
         len: if it.is_file() { it.len() } else { 0 },

@@ -235,6 +235,14 @@ impl Store {
         Ok(answer)
     }
 
+    /// Whether a write would begin at once: nobody of this process or of another has the turn.
+    pub fn is_free(&self) -> bool {
+        let Some(writing) = self.write.as_ref().and_then(|it| it.try_lock().ok()) else {
+            return false;
+        };
+        Turn::take(&writing.turn, Duration::ZERO).is_ok()
+    }
+
     /// Moves the write-ahead log into the database and empties it, so that erased text is gone
     /// from the disk. Best effort while others read.
     pub fn checkpoint(&self) -> Result<()> {

@@ -6,6 +6,7 @@
 mod look;
 
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
@@ -77,7 +78,7 @@ impl Index {
     /// and begun anew: nothing in it is not in the journal.
     pub fn open(store: &Store) -> Result<Self> {
         let folder = Self::folder(store.home());
-        match Self::open_at(&folder, store) {
+        match guarded(|| Self::open_at(&folder, store)) {
             Ok(index) => Ok(index),
             Err(error) if !store.is_writable() => Err(error),
             Err(error) => {
@@ -171,6 +172,10 @@ impl Index {
 
     /// Reads the journal up to its end, unless another process is doing so. The cursor after.
     pub fn catch_up(&self, store: &Store) -> Result<u64> {
+        guarded(|| self.read_to_the_end(store))
+    }
+
+    fn read_to_the_end(&self, store: &Store) -> Result<u64> {
         let cursor = self.cursor()?;
         let (head, kept) = places(store)?;
         if head <= cursor && self.erased()?.is_empty() {
@@ -294,8 +299,10 @@ impl Index {
 
     /// The index as it is now, for a question about one project.
     pub fn look(&self, project: ProjectId, terms: &Terms) -> Result<Look> {
-        let (searcher, indexed) = self.load()?;
-        Look::new(searcher, self.fields, project, terms, indexed)
+        guarded(|| {
+            let (searcher, indexed) = self.load()?;
+            Look::new(searcher, self.fields, project, terms, indexed)
+        })
     }
 }
 
@@ -333,6 +340,14 @@ impl Index {
             .and_then(of)
             .map_err(|e| StoreError::io(path, e))
     }
+}
+
+/// tantivy trusts its files, and panics on some that are damaged.
+fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        let what = "a file of the index is damaged".to_owned();
+        Err(StoreError::Index(TantivyError::InternalError(what)))
+    })
 }
 
 /// The end of the journal, and how far the index is known to have read.

@@ -160,6 +160,19 @@ impl Reader<'_> {
             )?)
     }
 
+    /// How many entries only a newer build knows.
+    pub(crate) fn count_newer(&self) -> Result<u64> {
+        let (mut count, mut after) = (0, 0);
+        loop {
+            let page = self.journal_after(after, 1_000)?;
+            let Some(last) = page.last() else {
+                return Ok(count);
+            };
+            after = last.seq;
+            count += page.iter().filter(|it| it.kind().is_none()).count() as u64;
+        }
+    }
+
     /// What is wrong with the journal: places that are missing, and entries that cannot be read; of
     /// each the first `most`.
     pub fn journal_faults(&self, most: usize) -> Result<Vec<String>> {

@@ -54,10 +54,14 @@ pub(crate) fn look(database: &Path) -> Result<Found> {
             look_into_log(database)
         }
         Ok(it) => it.judge(database),
-        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) => {
-            Err(foreign(NO_DATABASE))
-        }
-        Err(error) => Err(error.into()),
+        Err(error) => match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::NotADatabase) => Err(foreign(NO_DATABASE)),
+            // A full disk can stop the log half way into its database; all of it is in the log still.
+            Some(rusqlite::ErrorCode::DatabaseCorrupt) if has_log(database) => {
+                look_into_log(database)
+            }
+            _ => Err(error.into()),
+        },
     }
 }
 

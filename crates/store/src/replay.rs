@@ -52,13 +52,19 @@ impl Store {
     /// Empties the tables and fills them again from the journal, in one transaction.
     ///
     /// # Errors
-    /// [`StoreError::Record`] for a journal with a hole or with an entry that cannot be read: nothing
-    /// is changed then, since the tables may hold what it no longer says.
+    /// [`StoreError::Record`] for a journal with a hole, with an entry that cannot be read, or with one
+    /// of a newer build: nothing is changed then, since the tables may hold what it does not say.
     pub fn rebuild(&self, now: jiff::Timestamp) -> Result<Replayed> {
         self.write(now, |it| {
             let faults = it.journal_faults(1)?;
             if let Some(fault) = faults.into_iter().next() {
                 return Err(StoreError::Record(fault));
+            }
+            let newer = it.count_newer()?;
+            if newer > 0 {
+                return Err(StoreError::Record(format!(
+                    "{newer} entries are of a newer engram, and the tables may hold what they say: rebuild with that one"
+                )));
             }
             for table in TABLES {
                 it.0.execute(&format!("DELETE FROM {table}"), [])?;

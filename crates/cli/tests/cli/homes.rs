@@ -267,6 +267,18 @@ fn a_home_is_moved_with_all_that_is_ours() {
     }
 }
 
+/// A log of another home would be read into the one that is moved beside it.
+#[test]
+fn a_log_that_was_left_is_not_taken_in() {
+    for left in ["engram.db-wal", "engram.db-shm", "engram.db-journal"] {
+        let (place, id) = used();
+        fs::create_dir_all(own(&place)).unwrap();
+        write(&own(&place), &[left]);
+        ask(&place, None, &["doctor", "--move-home"]).refused("STORE_READ_ONLY");
+        assert_eq!(ask(&place, None, &["get", &id]).json()["id"], id.as_str());
+    }
+}
+
 #[test]
 fn a_home_is_moved_to_another_disk() {
     with_mounts("homes::a_home_is_moved_to_another_disk", || {

@@ -11,7 +11,7 @@ use std::{
 use engram_engine::Subscription;
 use engram_model::{
     Anchored, Caller, Change, Check, CheckReply, Code, Draft, EngramId, Evidence, Feed, Filter,
-    Health, Noticed, PointerInput, PutReply, Refusal, Reply, Request,
+    Health, Noticed, PointerInput, PutReply, Query, Refusal, Reply, Request,
 };
 
 use crate::fixture::{Asked, Ground, draft, git, head, query};
@@ -52,6 +52,33 @@ fn repin(at: &Asked, id: EngramId) -> Result<PutReply, Refusal> {
     match at.0.handle(&Caller::User, Request::Repin(id))? {
         Reply::Put(reply) => Ok(reply),
         other => panic!("{other:?}"),
+    }
+}
+
+/// However many share what became of their file, none is returned as if nothing had.
+#[test]
+fn what_is_returned_says_how_its_evidence_stands() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    for at in 1..=20 {
+        let pointer = format!("repo:src/lib.rs#L{at}@HEAD");
+        claim(&engine, &format!("The ledger knows zebra_{at}."), &pointer);
+    }
+    std::fs::write(ground.path("repo/src/lib.rs"), "").unwrap();
+    for k in [1, 3, 10] {
+        let found = engine.ask(
+            &Caller::User,
+            Query {
+                k: Some(k),
+                ..query("ledger knows")
+            },
+        );
+        let found = found.unwrap().engrams;
+        assert_eq!(found.len(), k);
+        for engram in found {
+            let health = engram.health.expect("it was looked at");
+            assert_ne!(health.standing, Evidence::Holds, "{}", engram.claim);
+        }
     }
 }
 

@@ -43,6 +43,24 @@ fn a_repository_that_is_deleted_and_made_anew_works_again() {
     assert!(!engine.found("parser").is_empty());
 }
 
+/// A path that leads elsewhere from now on is another repository, under an open engine too.
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_repository_is_followed_anew() {
+    let ground = Ground::new();
+    make_repository(&ground.path("other"));
+    let link = ground.path("link");
+    std::os::unix::fs::symlink(ground.path("repo"), &link).unwrap();
+    let engine = ground.open_at("link", 1);
+    engine.claim("The parser is slow.");
+    fs::remove_file(&link).unwrap();
+    std::os::unix::fs::symlink(ground.path("other"), &link).unwrap();
+    assert!(engine.found("parser").is_empty(), "another project");
+    engine.claim("The lexer is fast.");
+    assert_eq!(ground.open_at("other", 2).found("lexer").len(), 1);
+    assert!(ground.open_at("repo", 3).found("lexer").is_empty());
+}
+
 /// Evidence from the past stays readable as the branch moves on, is rewritten, and packed.
 #[test]
 fn history_may_move_on() {

@@ -131,6 +131,31 @@ fn a_damaged_index_is_built_anew() {
     }
 }
 
+/// Bits that flipped: tantivy may panic on them, whoever asks is answered all the same.
+#[test]
+fn a_scribbled_index_refuses_nobody() {
+    let ground = Ground::new();
+    drop(filled(&ground, 90));
+    assert!(ground.open().0.doctor(crate::fixture::REINDEX).unwrap().ok);
+    let sound: Vec<(PathBuf, Vec<u8>)> = index_files(&ground)
+        .into_iter()
+        .map(|path| (path.clone(), fs::read(path).unwrap()))
+        .collect();
+    for (path, bytes) in &sound {
+        for step in [7, 61] {
+            let mut damaged = bytes.clone();
+            damaged.iter_mut().step_by(step).for_each(|it| *it ^= 0x15);
+            fs::write(path, damaged).unwrap();
+            answers(&ground.open(), &ground);
+            fs::remove_dir_all(ground.home().join("index-2")).unwrap();
+            fs::create_dir(ground.home().join("index-2")).unwrap();
+            for (path, bytes) in &sound {
+                fs::write(path, bytes).unwrap();
+            }
+        }
+    }
+}
+
 /// An index of another home, or of a newer state of this one, is not believed.
 #[test]
 fn an_index_that_belongs_elsewhere_is_built_anew() {

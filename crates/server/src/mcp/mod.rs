@@ -15,7 +15,7 @@ use std::{
 };
 
 use engram_engine::Engine;
-use engram_model::{AgentId, Ask, Caller, Code, Dereferenced, Refusal, ask, shorten};
+use engram_model::{AgentId, Ask, Caller, Code, Refusal, shorten};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::*,
@@ -122,11 +122,14 @@ impl Server {
             .unwrap_or_else(|_| Err(defect()))
     }
 
-    /// The same off the thread that serves the connection, for what may take long: a large file, or
-    /// an address on the network.
-    async fn fetch(&self, caller: Caller, read: ask::Deref) -> Result<Box<Dereferenced>, Refusal> {
+    /// The same off the thread that serves the connection, for what may take long: a large file, an
+    /// address on the network, or a write while another process has the turn.
+    async fn ask_apart<A>(&self, caller: Caller, ask: A) -> Result<A::Answer, Refusal>
+    where
+        A: Ask<Answer: Send> + Send + 'static,
+    {
         let engine = Arc::clone(&self.engine);
-        tokio::task::spawn_blocking(move || engine.ask(&caller, read))
+        tokio::task::spawn_blocking(move || engine.ask(&caller, ask))
             .await
             .unwrap_or_else(|_| Err(defect()))
     }

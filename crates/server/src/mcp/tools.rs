@@ -40,12 +40,16 @@ impl Server {
             "engram_deref" => {
                 let read: Read = arguments::parse(tool, arguments)?;
                 let read = ask::Deref(read.into());
-                value(Excerpt::from(*self.fetch(caller, read).await?))
+                value(Excerpt::from(*self.ask_apart(caller, read).await?))
             }
             "engram_commit" => {
                 let commit: Commit = arguments::parse(tool, arguments)?;
                 let commit = ask::Commit(Box::new(commit.try_into()?));
-                value(Committed::from(self.ask(&caller, commit)?))
+                let stored = match self.engine.is_free() {
+                    true => self.ask(&caller, commit)?,
+                    false => self.ask_apart(caller, commit).await?,
+                };
+                value(Committed::from(stored))
             }
             other => Err(defect(format!("{other} is listed and not built"))),
         }

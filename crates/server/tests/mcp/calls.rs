@@ -74,6 +74,24 @@ async fn what_one_agent_commits_another_finds_and_reads() {
     }
 }
 
+/// There is one thread: what waits for another process leaves it.
+#[tokio::test]
+async fn a_write_that_waits_holds_up_nobody() {
+    let ground = Ground::new();
+    let mut client = Client::open(&ground, Era::Modern).await;
+    client.ok("engram_status", json!({})).await;
+    let turn = std::fs::File::open(ground.kept("write.lock")).unwrap();
+    turn.lock().unwrap();
+    let claim = json!({ "content": "The ledger waits.", "scope": "ledger", "confidence": 0.9 });
+    let params = json!({ "name": "engram_commit", "arguments": claim });
+    let commit = client.send("tools/call", params).await;
+    client
+        .ok("engram_query", json!({ "topic": "ledger" }))
+        .await;
+    drop(turn);
+    assert_eq!(client.answer(commit).await["result"]["isError"], false);
+}
+
 #[tokio::test]
 async fn a_query_can_be_narrowed() {
     let mut client = Client::open(&Ground::new(), Era::Modern).await;

@@ -1,6 +1,6 @@
 //! A client of raw JSON-RPC lines, and a repository to serve.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
 use engram_engine::{Engine, Options};
 use engram_kit::{Folder, Repository};
@@ -53,6 +53,11 @@ impl Ground {
             engine: Arc::new(engine.unwrap()),
             folder: Arc::new(folder),
         }
+    }
+
+    /// The home's own file of this name.
+    pub(crate) fn kept(&self, name: &str) -> PathBuf {
+        self.folder.path("home").join(name)
     }
 
     /// Changes the ledger without committing it.

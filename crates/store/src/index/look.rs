@@ -12,7 +12,7 @@ use tantivy::{
     schema::{Field, IndexRecordOption},
 };
 
-use super::{Fields, SEQ, within};
+use super::{Fields, SEQ, guarded, within};
 use crate::Result;
 
 /// What a query looks for.
@@ -129,6 +129,10 @@ impl Look {
     /// Up to `limit` versions, worth most first, the newest first among equals; those below
     /// [`Worth::floor`] may be missing. The same however the index is cut into segments.
     pub fn search(&self, worth: &Worth, limit: usize) -> Result<Vec<Match>> {
+        guarded(|| self.best(worth, limit))
+    }
+
+    fn best(&self, worth: &Worth, limit: usize) -> Result<Vec<Match>> {
         let mut best = Best::new(limit.max(1));
         let (needed, others) = worth.split();
         let most: u64 = self.segments.iter().map(|it| it.most(&needed)).sum();
