@@ -216,6 +216,37 @@ fn an_entry_of_a_newer_build_is_kept_and_passed_over() {
     }
 }
 
+/// The last step only changes indexes; what is asked by them is found as before.
+#[test]
+fn a_home_of_the_sixth_step_is_brought_up_to_date() {
+    let home = TempDir::new().unwrap();
+    let store = open(home.path());
+    everything(&store);
+    let lineages = |store: &Store| {
+        store
+            .read::<_, StoreError>(|it| {
+                let engrams = it.engrams_at(1..=it.head()?)?;
+                let of = engrams.iter().map(|engram| it.lineage(engram.lineage_id));
+                of.collect::<Result<Vec<_>, _>>()
+            })
+            .unwrap()
+    };
+    let before = lineages(&store);
+    assert!(before.iter().any(|it| it.len() > 1), "{before:?}");
+    drop(store);
+    damage(
+        home.path(),
+        "DROP INDEX engram_open; DROP INDEX engram_lineage;
+         CREATE INDEX engram_open ON engram (project, expires_at) WHERE valid_until IS NULL;
+         CREATE INDEX engram_lineage ON engram (lineage, seq);
+         CREATE INDEX agent_called ON agent (project, last_call);
+         PRAGMA user_version = 6",
+    );
+    let store = open(home.path());
+    assert_eq!(sound(&store).passed_over, 0);
+    assert_eq!(lineages(&store), before);
+}
+
 /// A home of each earlier step of the schema: what its tables hold and its journal does not say is
 /// carried into the journal.
 #[test]
