@@ -128,7 +128,7 @@ impl Context<'_> {
         for (_, keys) in &tail {
             count_terms(keys, terms, &mut found);
         }
-        let weights = Weights::new(&terms, &found);
+        let weights = Weights::new(terms, &found);
         let rank = |found: &Match, traits: &Traits| match filter.passes(traits) {
             true => Some(Ranked::new(found, traits, &weights, filter.eyes.run())),
             false => None,
