@@ -103,7 +103,8 @@ pub struct Subscription {
 }
 
 impl Engine {
-    /// Starts the followers of the index and of evidence, in the background; calling it again changes nothing.
+    /// Starts the followers of the index and of evidence, in the background; calling it again changes
+    /// nothing.
     pub fn follow(self: &Arc<Self>) -> Result<(), Refusal> {
         if self.following.get().is_some() || !self.store.is_writable() {
             return Ok(());

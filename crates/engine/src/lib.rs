@@ -106,13 +106,6 @@ enum Place {
     Below(PathBuf),
 }
 
-impl Place {
-    fn path(&self) -> &std::path::Path {
-        let (Self::At(path) | Self::Below(path)) = self;
-        path
-    }
-}
-
 impl Engine {
     /// Opens a home (made when it is not there) with the clock and randomness of the machine.
     pub fn open(options: Options) -> Result<Self, Refusal> {
@@ -177,8 +170,9 @@ impl Engine {
 
     /// The repository: one kept open that is still valid, or opened now.
     fn repo(&self) -> Result<Option<Repo>, Refusal> {
-        let Place::At(path) = &self.place else {
-            return Repo::discover(self.place.path());
+        let path = match &self.place {
+            Place::At(path) => path,
+            Place::Below(from) => return Repo::discover(from),
         };
         let kept = self.idle().pop();
         match kept.filter(Repo::is_as_opened) {
@@ -219,10 +213,12 @@ impl Engine {
         *self.index.lock().unwrap_or_else(|it| it.into_inner()) = None;
     }
 
-    /// Deletes an index that failed a question: whoever opens it next begins it anew.
+    /// Deletes an index that failed a question: whoever opens it next begins it anew. One that another
+    /// process has just deleted is left to it.
     fn drop_index(&self, error: &engram_store::StoreError) {
         self.close_index(error);
         if self.store.is_writable()
+            && Index::is_there(self.store.home())
             && let Err(error) = Index::delete(self.store.home())
         {
             tracing::warn!(%error, "the index that failed cannot be deleted");

@@ -343,7 +343,6 @@ fn prepare(connection: &Connection, patience: Duration) -> Result<()> {
     connection.pragma_update(None, "synchronous", "full")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "secure_delete", true)?;
-    connection.pragma_update(None, "mmap_size", 0i64)?;
     Ok(())
 }
 

@@ -97,7 +97,12 @@ impl Index {
     /// Whether there is anything for it to read, as far as that is known without opening it.
     pub fn is_behind(store: &Store) -> Result<bool> {
         let (head, read) = places(store)?;
-        Ok(read < head || !Self::folder(store.home()).join(META).exists())
+        Ok(read < head || !Self::is_there(store.home()))
+    }
+
+    /// Whether there is one, sound or not.
+    pub fn is_there(home: &Path) -> bool {
+        Self::folder(home).join(META).exists()
     }
 
     /// Deletes the index; the next to open it builds it anew. Waits for a process that is writing

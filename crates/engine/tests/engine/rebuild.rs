@@ -89,6 +89,15 @@ fn the_answers_do_not_depend_on_the_index() {
     same(&engine, "built anew by another");
 }
 
+/// All files as they were, also where the index was built anew meanwhile.
+fn put_back(ground: &Ground, sound: &[(PathBuf, Vec<u8>)]) {
+    fs::remove_dir_all(ground.home().join("index-2")).unwrap();
+    fs::create_dir(ground.home().join("index-2")).unwrap();
+    for (path, bytes) in sound {
+        fs::write(path, bytes).unwrap();
+    }
+}
+
 /// Every file of the index in turn: cut, emptied, scribbled over, gone.
 #[test]
 fn a_damaged_index_is_built_anew() {
@@ -121,12 +130,7 @@ fn a_damaged_index_is_built_anew() {
                 assert_eq!(got, expected, "{name:?}, damage {damage}");
             }
             drop(engine);
-            // Put everything back as it was, also where it was built anew meanwhile.
-            fs::remove_dir_all(ground.home().join("index-2")).unwrap();
-            fs::create_dir(ground.home().join("index-2")).unwrap();
-            for (path, bytes) in &sound {
-                fs::write(path, bytes).unwrap();
-            }
+            put_back(&ground, &sound);
         }
     }
 }
@@ -147,11 +151,7 @@ fn a_scribbled_index_refuses_nobody() {
             damaged.iter_mut().step_by(step).for_each(|it| *it ^= 0x15);
             fs::write(path, damaged).unwrap();
             answers(&ground.open(), &ground);
-            fs::remove_dir_all(ground.home().join("index-2")).unwrap();
-            fs::create_dir(ground.home().join("index-2")).unwrap();
-            for (path, bytes) in &sound {
-                fs::write(path, bytes).unwrap();
-            }
+            put_back(&ground, &sound);
         }
     }
 }
