@@ -90,6 +90,11 @@ Pointers:
     Feed(Feed),
     /// Show where things stand
     Status,
+    /// Say whose memory a copy of a repository uses
+    Project {
+        /// own: an empty one; share: that of the repository it is a copy of
+        how: Whose,
+    },
     /// Look at the home's health, and at which engram a shell would start
     Doctor {
         /// Build the index anew from the journal
@@ -101,6 +106,9 @@ Pointers:
         /// Fill the tables anew from the journal
         #[arg(long)]
         rebuild: bool,
+        /// Set a damaged database aside, and save what can still be read of it into a new one
+        #[arg(long, conflicts_with_all = ["reindex", "replay", "rebuild", "move_home"])]
+        recover: bool,
         /// Move a home of ours from ~/.engram to your data folder; what is not ours stays
         #[arg(long, conflicts_with_all = ["reindex", "replay", "rebuild"])]
         move_home: bool,
@@ -202,6 +210,14 @@ Each line is answered, in order, by one object:
 pub(crate) enum Toolset {
     /// status, query, commit, deref
     Core,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Whose {
+    /// An empty one of its own
+    Own,
+    /// That of the repository it is a copy of
+    Share,
 }
 
 #[derive(Args, Debug)]

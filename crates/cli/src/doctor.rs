@@ -1,6 +1,10 @@
 //! `engram doctor`: what was looked at, and a home that is moved.
 
-use std::{fmt::Write as _, path::PathBuf, process::ExitCode};
+use std::{
+    fmt::Write as _,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use engram_engine::{Engine, Moved, Treatment};
 use engram_model::{Code, Refusal};
@@ -30,6 +34,21 @@ pub(crate) fn doctor(
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
     })
+}
+
+/// Before anything is opened: what is damaged may not open.
+pub(crate) fn recover(home: &Path, as_json: bool) -> Result<ExitCode, Refusal> {
+    let it = engram_engine::recover(home)?;
+    let aside = it.aside.display().to_string();
+    print::line(&match as_json {
+        true => json!({ "aside": aside, "saved": it.saved, "lost": it.lost, "words": it.words })
+            .to_string(),
+        false => format!(
+            "saved {} entries of the journal, {} could not be read, nor the words of {}; the damaged database is {aside}",
+            it.saved, it.lost, it.words
+        ),
+    });
+    Ok(ExitCode::SUCCESS)
 }
 
 pub(crate) fn move_home(cli: &Cli) -> Result<ExitCode, Refusal> {

@@ -10,15 +10,15 @@ use std::{
 use clap::CommandFactory;
 use engram_engine::{Engine, Options, Treatment};
 use engram_model::{
-    AgentId, Caller, Check, Code, Draft, EngramId, Evidence, Feed, Note, PointerInput, Query,
-    Refusal, Reply, Request, ask, parse_time,
+    Adoption, AgentId, Caller, Check, Code, Draft, EngramId, Evidence, Feed, Note, PointerInput,
+    Query, Refusal, Reply, Request, ask, parse_time,
 };
 use engram_server::{Certificate, HttpOptions, Pages};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{
-    args::{self, Cli, MessageVerb, PointersVerb, Verb},
+    args::{self, Cli, MessageVerb, PointersVerb, Verb, Whose},
     batch, connect, dashboard, doctor, pointers, print,
 };
 
@@ -52,6 +52,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
         Verb::Doctor {
             move_home: true, ..
         } => doctor::move_home(&cli),
+        Verb::Doctor { recover: true, .. } => doctor::recover(&home(&cli)?, json),
         Verb::Doctor {
             reindex,
             replay,
@@ -158,6 +159,10 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
             verb: MessageVerb::Validate { file },
         } => Request::ValidateMessage(json_of(&read_input(file)?)?),
         Verb::Status => Request::Status,
+        Verb::Project { how } => Request::Adopt(match how {
+            Whose::Own => Adoption::Own,
+            Whose::Share => Adoption::Shared,
+        }),
         Verb::Completions { .. }
         | Verb::Connect(_)
         | Verb::App

@@ -7,7 +7,7 @@ use engram_model::{AgentId, ProjectId, Refusal, RunId, operation::Agent};
 use engram_store::Store;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::World;
+use crate::{World, evidence::screen_text};
 
 /// The agents that called through this process, as it knows them.
 #[derive(Default)]
@@ -38,11 +38,18 @@ impl Agents {
             Some(agent) => Some(agent.clone()),
             None => store.read::<_, Refusal>(|it| Ok(it.agent(handle)?))?,
         };
-        let mut agent = known.unwrap_or_else(|| root(world, handle.clone(), &handle.0, project));
-        if now.duration_since(agent.last_call) > SignedDuration::from_secs(idle) {
+        let mut agent = match known {
+            Some(known) => known,
+            None => {
+                screen_text("the agent's name", &handle.0)?;
+                root(world, handle.clone(), &handle.0, project)
+            }
+        };
+        // A clock that was set back must not keep a turn open for longer.
+        if now.duration_since(agent.last_call).abs() > SignedDuration::from_secs(idle) {
             agent.turn = world.id().to_string();
         }
-        agent.last_call = now.max(agent.last_call);
+        agent.last_call = now;
         agent.project = project;
         agents.insert(handle.clone(), agent.clone());
         Ok(agent)
@@ -77,7 +84,7 @@ pub(crate) fn named(name: &str) -> String {
     }
 }
 
-/// A label is what a stranger says of itself: one short printable line.
+/// A label is what a stranger says of itself: one short printable line, and no credential.
 fn plain(label: &str) -> String {
     let label: String = label
         .chars()
@@ -86,7 +93,7 @@ fn plain(label: &str) -> String {
         .collect::<String>()
         .trim()
         .to_owned();
-    match label.is_empty() {
+    match label.is_empty() || screen_text("", &label).is_err() {
         true => "agent".to_owned(),
         false => label,
     }

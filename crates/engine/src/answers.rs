@@ -1,8 +1,8 @@
 //! The table of requests, answered: one function a row, each a line to where it is done.
 
 use engram_model::{
-    Answers, Blame, Check, CheckReply, Commit, Deref, Dereferenced, Draft, Engram, EngramId,
-    Facets, Feed, FeedPage, Filter, ForgetReply, LineReply, LineView, Note, NoteReply,
+    Adoption, Answers, Blame, Check, CheckReply, Commit, Deref, Dereferenced, Draft, Engram,
+    EngramId, Facets, Feed, FeedPage, Filter, ForgetReply, LineReply, LineView, Note, NoteReply,
     PointerInput, PutReply, Query, QueryReply, Refusal, SampleReply, SourceReply, SourceView,
     Standing, StatusReply, ValidReply, Voice,
 };
@@ -33,7 +33,7 @@ impl Answers for Context<'_> {
     }
 
     fn redact(&self, id: EngramId) -> Answer<ForgetReply> {
-        self.erase_claim(id)
+        self.erase(id)
     }
 
     fn query(&self, query: Query) -> Answer<QueryReply> {
@@ -94,6 +94,10 @@ impl Answers for Context<'_> {
 
     fn blame(&self, pointer: PointerInput) -> Answer<Blame> {
         self.view(pointer, engram_pointers::blame)
+    }
+
+    fn adopt(&self, how: Adoption) -> Answer<Box<StatusReply>> {
+        self.settle_project(how)
     }
 
     fn status(&self) -> Answer<Box<StatusReply>> {

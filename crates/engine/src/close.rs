@@ -1,12 +1,13 @@
 //! Forget closes a window; redact erases text for good. Both are entries like any other.
 
 use engram_model::{
-    Code, Engram, EngramId, ForgetReply, OWN_EVENT, Operation, Refusal, Scope, Target,
-    operation::Redaction,
+    Code, Engram, EngramId, EventId, ForgetReply, OWN_EVENT, Operation, Pointer, ProjectId,
+    Refusal, Scope, Target, operation::Redaction,
 };
 use engram_store::{Index, Reader};
 
 use crate::{
+    Engine,
     context::{Context, Ground},
     decide::{Plan, Planned},
 };
@@ -19,42 +20,75 @@ impl Context<'_> {
 
     /// Closes the window of a version that the caller may see.
     pub(crate) fn close_window(&self, engram: &Engram) -> Result<ForgetReply, Refusal> {
-        engram_gateway::may_write(self.caller, engram.scope)?;
+        self.may_close(engram)?;
         let id = engram.id;
-        self.record_of(engram, |it| match it.engram(id)? {
-            Some(now) if now.valid_until.is_none() => Ok(Operation::Forgotten(id)),
-            _ => Err(Refusal::new(
-                Code::NotFound,
-                format!("engram {id} no longer holds"),
-                "Its window is closed already; nothing was changed.",
-            )),
+        let shareable = engram.scope != Scope::Run;
+        self.record_of(id, engram.project, shareable, |it| {
+            self.admit(it)?;
+            match it.engram(id)? {
+                Some(now) if now.valid_until.is_none() => Ok(Operation::Forgotten(id)),
+                _ => Err(Refusal::new(
+                    Code::NotFound,
+                    format!("engram {id} no longer holds"),
+                    "Its window is closed already; nothing was changed.",
+                )),
+            }
         })
     }
 
-    /// Erases the claim's words in every version that carries them, from the database, from the
-    /// write-ahead log and, by its follower, from the index.
-    pub(crate) fn erase_claim(&self, id: EngramId) -> Result<ForgetReply, Refusal> {
-        let engram = self.find(id)?;
-        let reply = self.record_of(&engram, |it| {
-            Ok(Operation::Redacted(redaction(it, &engram)?))
-        })?;
-        let engine = self.engine;
-        engine.store.checkpoint()?;
-        if engine.catch_up_to(reply.seq).is_err() {
-            // Words that cannot be taken out of the index go with it; it is built anew without them.
-            Index::delete(engine.store.home())?;
-        }
-        Ok(reply)
+    /// Whether the caller may end a version or replace it. What the user said ends by the user alone.
+    pub(crate) fn may_close(&self, engram: &Engram) -> Result<(), Refusal> {
+        engram_gateway::may_close(self.caller, engram.scope, engram.agent.as_ref())
     }
 
-    /// Records one operation about a version, in the version's own project.
+    /// Erases a claim in every version that carries its words, or a note: words, topic, author, addresses
+    /// and kept files that nothing else needs, from the database, from the write-ahead log and, by its
+    /// follower, from the index.
+    pub(crate) fn erase(&self, id: EngramId) -> Result<ForgetReply, Refusal> {
+        let store = &self.engine.store;
+        let event = store.read::<_, Refusal>(|it| Ok(it.event_of(EventId(id.0))?))?;
+        let reply = match event {
+            Some((project, seq, address, digest)) => {
+                let said = Redaction {
+                    id: Some(id),
+                    content_hash: format!("sha256:{digest}"),
+                    events: vec![seq],
+                    ..Redaction::default()
+                };
+                let addresses = [address];
+                self.record_of(id, project, false, |it| {
+                    Ok(Operation::Redacted(reach(
+                        it,
+                        project,
+                        said.clone(),
+                        &addresses,
+                    )?))
+                })?
+            }
+            None => {
+                let engram = self.find(id)?;
+                let shareable = engram.scope != Scope::Run;
+                self.record_of(id, engram.project, shareable, |it| {
+                    Ok(Operation::Redacted(redaction(it, &engram)?))
+                })?
+            }
+        };
+        Ok(ForgetReply {
+            pending: self.engine.finish_erasing(reply.seq)?,
+            ..reply
+        })
+    }
+
+    /// Records one operation about a version or an event, in its own project.
     fn record_of(
         &self,
-        engram: &Engram,
+        id: EngramId,
+        project: ProjectId,
+        shareable: bool,
         plan: impl Fn(&Reader<'_>) -> Result<Operation, Refusal>,
     ) -> Result<ForgetReply, Refusal> {
         let ground = Ground {
-            project: engram.project,
+            project,
             located: None,
         };
         let by = self.speaker(None)?;
@@ -63,15 +97,33 @@ impl Context<'_> {
                 entries: vec![Planned {
                     operation: plan(it)?,
                     by: by.clone(),
-                    shareable: engram.scope != Scope::Run,
+                    shareable,
                 }],
                 answer: (),
             })
         })?;
         Ok(ForgetReply {
-            id: engram.id,
+            id,
             seq: seq.unwrap_or_default(),
+            pending: Vec::new(),
         })
+    }
+}
+
+impl Engine {
+    /// Takes what was erased out of the files that hold it still; where that is not gone yet.
+    fn finish_erasing(&self, seq: u64) -> Result<Vec<String>, Refusal> {
+        let mut pending = Vec::new();
+        if !self.store.empty_log()? {
+            pending.push("the write-ahead log, until whoever reads there now is done".to_owned());
+        }
+        if self.catch_up_to(seq).is_err() {
+            // Words that cannot be taken out of the index go with it; it is built anew without them.
+            if let Err(error) = Index::delete(self.store.home()) {
+                pending.push(format!("the index, which cannot be deleted: {error}"));
+            }
+        }
+        Ok(pending)
     }
 }
 
@@ -82,7 +134,8 @@ fn redaction(it: &Reader<'_>, engram: &Engram) -> Result<Redaction, Refusal> {
     let hash = &engram.content_hash;
     let digest = hash.strip_prefix("sha256:").unwrap_or(hash);
     let mut events = it.events_saying(engram.project, digest)?;
-    for pointer in versions.iter().flat_map(|it| &it.pointers) {
+    let pointers = versions.iter().flat_map(|it| &it.pointers);
+    for pointer in pointers.clone() {
         if let Target::Sam { kind, slug, date } = &pointer.target
             && kind == OWN_EVENT
         {
@@ -91,11 +144,32 @@ fn redaction(it: &Reader<'_>, engram: &Engram) -> Result<Redaction, Refusal> {
     }
     events.sort_unstable();
     events.dedup();
-    Ok(Redaction {
+    let mut addresses: Vec<String> = pointers.map(Pointer::address).collect();
+    addresses.sort_unstable();
+    addresses.dedup();
+    let said = Redaction {
         id: Some(engram.id),
         content_hash: hash.clone(),
         ids: versions.iter().map(|it| it.id).collect(),
         seqs: versions.iter().map(|it| it.seq).collect(),
         events,
+        ..Redaction::default()
+    };
+    reach(it, engram.project, said, &addresses)
+}
+
+/// What goes with the words: kept files that nothing else rests on, and what other entries say of them.
+fn reach(
+    it: &Reader<'_>,
+    project: ProjectId,
+    said: Redaction,
+    addresses: &[String],
+) -> Result<Redaction, Refusal> {
+    let digests = it.kept_for(&said.ids)?;
+    let entries = it.naming(project, &said.ids, addresses, &digests)?;
+    Ok(Redaction {
+        digests,
+        entries,
+        ..said
     })
 }

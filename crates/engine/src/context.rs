@@ -10,7 +10,7 @@ use engram_model::{
 use engram_pointers::Repo;
 use jiff::Timestamp;
 
-use crate::{Engine, HomeShelf, eyes::Eyes, log_cause, project};
+use crate::{Engine, HomeShelf, evidence::screen_text, eyes::Eyes, log_cause, project};
 
 /// A request that is being answered.
 pub(crate) struct Context<'e> {
@@ -79,6 +79,7 @@ impl Engine {
                 "Ask with engram_query, read evidence with engram_deref, and retire a claim with engram_commit and operation delete.",
             ));
         }
+        self.settle()?;
         let context = Context::new(self, caller);
         context
             .answer(request)
@@ -136,10 +137,7 @@ impl<'e> Context<'e> {
 
     /// The project of the repository (or of the home, without one), if it has been given an id.
     pub(crate) fn known_project(&self) -> Result<Option<ProjectId>, Refusal> {
-        get_or_try(&self.project, || {
-            project::find(&self.engine.store, self.repo()?)
-        })
-        .copied()
+        get_or_try(&self.project, || self.engine.project_of(self.repo()?)).copied()
     }
 
     /// The project that is asked about. A repository without an id holds nothing: no id is minted
@@ -152,13 +150,7 @@ impl<'e> Context<'e> {
     /// The project that something is to happen in, with an id from now on. `in_repository` says
     /// whether that may be kept in the git folder.
     pub(crate) fn ground(&self, in_repository: bool) -> Result<Ground, Refusal> {
-        let Engine {
-            store,
-            world,
-            located,
-            ..
-        } = self.engine;
-        project::find_or_mint(store, world, self.repo()?, in_repository, located)
+        self.engine.ground_of(self.repo()?, in_repository)
     }
 
     /// The agent that calls, in its current turn; none for the user.
@@ -181,6 +173,7 @@ impl<'e> Context<'e> {
 
     /// Puts the agent that calls into a turn that whoever holds its handle names.
     pub(crate) fn in_turn(&self, turn: Option<String>) -> Result<(), Refusal> {
+        screen_text("the turn", turn.as_deref().unwrap_or_default())?;
         if let (Some(turn), Some(agent)) = (turn, self.agent()?) {
             let agent = Agent {
                 turn,

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::{
     Engine,
-    agents::named,
+    agents::{named, since},
     context::{Context, Ground},
 };
 
@@ -66,6 +66,21 @@ impl Context<'_> {
                 Err(refusal)
             }
         }
+    }
+
+    /// How often an agent may store or close anything; the user may always.
+    pub(crate) fn admit(&self, it: &Reader<'_>) -> Result<(), Refusal> {
+        let Some(agent) = self.agent()? else {
+            return Ok(());
+        };
+        let limits = &self.engine.config.limits.rate;
+        // Nobody did it more often than the journal has entries.
+        if it.head()? < u64::from(limits.per_minute.min(limits.per_hour)) {
+            return Ok(());
+        }
+        let now = self.engine.world.now();
+        let count = |seconds| it.count_by_agent(&agent.handle, since(now, seconds), now);
+        engram_gateway::admit_write(limits, count(60)?, count(3_600)?)
     }
 
     /// Who is said to have done what this caller does: the name that is `given` with it, else the
@@ -149,7 +164,7 @@ impl Engine {
         hits.extend(ids);
     }
 
-    fn take_hits(&self) -> Vec<EngramId> {
+    pub(crate) fn take_hits(&self) -> Vec<EngramId> {
         std::mem::take(&mut *self.hits.lock().unwrap_or_else(|it| it.into_inner()))
     }
 }

@@ -2,7 +2,7 @@
 
 use engram_gateway::{admit, budget, charge, fit};
 use engram_model::{
-    Budget, Code, Deref, Dereferenced, Operation, Pointer, PointerType, Refusal,
+    Budget, Code, Deref, Dereferenced, Operation, Pointer, PointerType, ProjectId, Refusal,
     operation::{Agent, Read, Snapshot},
 };
 use engram_pointers::{Resolved, resolve};
@@ -48,7 +48,7 @@ impl Context<'_> {
         let by = self.speaker(None)?;
         let (budget, _) = self.decide(&ground, |it, _| {
             let (read, budget) = self.spend(it, payer, pointer.kind(), &reply)?;
-            let mut entries = kept(it, resolved.snapshot.as_ref())?;
+            let mut entries = kept(it, ground.project, resolved.snapshot.as_ref())?;
             entries.push(Operation::Dereferenced(read));
             let planned = entries.into_iter().map(|operation| Planned {
                 operation,
@@ -115,9 +115,13 @@ impl Context<'_> {
 }
 
 /// What was read of a working tree is kept with the reading.
-fn kept(it: &Reader<'_>, snapshot: Option<&Snapshot>) -> Result<Vec<Operation>, Refusal> {
+fn kept(
+    it: &Reader<'_>,
+    project: ProjectId,
+    snapshot: Option<&Snapshot>,
+) -> Result<Vec<Operation>, Refusal> {
     Ok(match snapshot {
-        Some(it_was) if !it.has_snapshot(&it_was.digest_hex, &it_was.path)? => {
+        Some(it_was) if !it.has_snapshot(project, &it_was.digest_hex, &it_was.path)? => {
             vec![Operation::Kept(it_was.clone())]
         }
         _ => Vec::new(),

@@ -1,7 +1,7 @@
 //! Doctor: is the home sound, how far has each follower read, and what to do about it.
 
 use engram_model::{Refusal, StatusReply};
-use engram_store::Index;
+use engram_store::{Index, StoreError};
 use serde::Serialize;
 
 use crate::{Engine, context::Context};
@@ -156,18 +156,32 @@ impl Engine {
 
     fn look_at_index(&self) -> Result<Diagnosis, Refusal> {
         let head = self.store.read::<_, Refusal>(|it| Ok(it.head()?))?;
-        let cursor = self.index().map(|index| index.cursor());
-        let (ok, found) = match cursor {
-            Some(Ok(cursor)) => (true, format!("has read {cursor} of {head} entries")),
-            _ => (
-                false,
-                "cannot be opened: run `engram doctor --reindex`".to_owned(),
-            ),
+        let looked = self
+            .index()
+            .map(|index| Ok((index.damaged()?, index.cursor()?)));
+        let damage = match looked {
+            Some(Ok((damaged, cursor))) if damaged.is_empty() => {
+                return Ok(Diagnosis {
+                    what: "index".to_owned(),
+                    ok: true,
+                    found: format!("sound, has read {cursor} of {head} entries"),
+                });
+            }
+            Some(Ok((damaged, _))) => format!("{} was damaged", damaged[0].display()),
+            Some(Err::<_, StoreError>(error)) => error.to_string(),
+            None => "could not be opened".to_owned(),
         };
+        if !self.store.is_writable() {
+            return Ok(Diagnosis {
+                what: "index".to_owned(),
+                ok: false,
+                found: format!("{damage}; it is built anew once the home can be written"),
+            });
+        }
+        let built = self.reindex()?;
         Ok(Diagnosis {
-            what: "index".to_owned(),
-            ok,
-            found,
+            found: format!("{damage}; {}", built.found),
+            ..built
         })
     }
 

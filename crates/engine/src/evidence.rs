@@ -61,10 +61,15 @@ impl Context<'_> {
         shelf: &HomeShelf<'_>,
         found: &mut Gathered,
     ) -> Result<(), Refusal> {
-        let mut resolved = resolve(repo, shelf, pointer)?;
+        let mut resolved = match resolve(repo, shelf, pointer) {
+            Ok(resolved) => resolved,
+            Err(refusal) => return Err(self.without_hints(pointer, refusal)?),
+        };
         // What was read stays on record, so that every reader sees that it was something else.
         if pointer.digest.is_some() && pointer.digest != resolved.pointer.digest {
-            found.phantoms.push(pointer.label());
+            if !self.has_spent(pointer.kind())? {
+                found.phantoms.push(pointer.label());
+            }
             resolved.pointer.digest = pointer.digest.clone();
         }
         self.engine.check_length(&resolved.pointer)?;
@@ -77,6 +82,29 @@ impl Context<'_> {
             found.pointers.push(resolved.pointer);
         }
         Ok(())
+    }
+
+    /// Whether the agent that calls may read nothing more of this kind in its turn.
+    fn has_spent(&self, kind: PointerType) -> Result<bool, Refusal> {
+        let Some(agent) = self.agent()? else {
+            return Ok(false);
+        };
+        let store = &self.engine.store;
+        let spent = store.read::<_, Refusal>(|it| Ok(it.spend(&agent.handle, &agent.turn)?))?;
+        Ok(engram_gateway::admit(&self.engine.config.limits.deref, &spent, kind).is_err())
+    }
+
+    /// Why a pointer does not resolve names what is there instead: headings, entries of a folder. Whose
+    /// budget is spent learns nothing more.
+    fn without_hints(&self, pointer: &Pointer, refusal: Refusal) -> Result<Refusal, Refusal> {
+        Ok(match self.has_spent(pointer.kind())? {
+            false => refusal,
+            true => Refusal::new(
+                refusal.code,
+                format!("{} does not resolve", pointer.label()),
+                "Check its path, span and pin; what is there instead is told while your turn has budget left.",
+            ),
+        })
     }
 
     /// Events and stored artifacts can be read where there is no repository, or it is gone.
@@ -118,21 +146,29 @@ pub(crate) fn keep_commits(repo: &Repo, pointers: &[Pointer]) {
     }
 }
 
-/// No text that is stored may carry a credential.
-pub(crate) fn screen_words(new: &NewEngram) -> Result<(), Refusal> {
-    let words = std::iter::once(&new.claim)
-        .chain(&new.tags)
-        .chain(std::iter::once(&new.topic))
-        .chain(&new.agent);
-    for text in words {
-        if let Some(secret) = screen(text) {
-            return Err(secret_refusal(&format!(
-                "the claim holds what looks like {}",
-                secret.rule
-            )));
-        }
+/// No text that is stored may carry a credential, in whatever field.
+pub(crate) fn screen_claim(new: &NewEngram) -> Result<(), Refusal> {
+    screen_text("the claim", &new.claim)?;
+    screen_text("its topic", &new.topic)?;
+    for tag in &new.tags {
+        screen_text("a tag", tag)?;
+    }
+    screen_text("the agent's name", new.agent.as_deref().unwrap_or_default())?;
+    for pointer in &new.pointers {
+        screen_text("a pointer", &pointer.to_string())?;
     }
     Ok(())
+}
+
+/// Refuses what looks like a credential; `field` says to a reader where it stands.
+pub(crate) fn screen_text(field: &str, text: &str) -> Result<(), Refusal> {
+    match screen(text) {
+        Some(secret) => Err(secret_refusal(&format!(
+            "{field} holds what looks like {}",
+            secret.rule
+        ))),
+        None => Ok(()),
+    }
 }
 
 pub(crate) fn screen_snapshot(snapshot: &Snapshot) -> Result<(), Refusal> {
@@ -145,7 +181,7 @@ pub(crate) fn screen_snapshot(snapshot: &Snapshot) -> Result<(), Refusal> {
     }
 }
 
-pub(crate) fn secret_refusal(message: &str) -> Refusal {
+fn secret_refusal(message: &str) -> Refusal {
     Refusal::new(
         Code::SecretDetected,
         message,

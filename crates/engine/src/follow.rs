@@ -4,7 +4,7 @@
 
 use std::{
     sync::{
-        Arc, Weak,
+        Arc, MutexGuard, Weak,
         mpsc::{Receiver, Sender, channel},
     },
     time::Duration,
@@ -25,8 +25,7 @@ const MANY: usize = 3;
 /// The followers of a process that stays.
 pub(crate) struct Followers {
     _listener: Listener,
-    _index: Following,
-    _anchors: Following,
+    all: [Following; 2],
 }
 
 /// Runs until it is dropped.
@@ -78,6 +77,7 @@ pub(crate) trait Follower: Sized {
 fn run<F: Follower>(engine: &Weak<Engine>, own: &Sender<Woken>, woken: &Receiver<Woken>) {
     let mut follower: Option<F> = None;
     let mut patience = F::Patience::default();
+    let mut renewed = 0;
     while let Ok(first) = woken.recv() {
         if matches!(first, Woken::Gone) {
             return;
@@ -86,10 +86,17 @@ fn run<F: Follower>(engine: &Weak<Engine>, own: &Sender<Woken>, woken: &Receiver
         let Some(engine) = engine.upgrade() else {
             return;
         };
-        let result = match &mut follower {
-            Some(follower) => follower.wake(&engine, heard),
-            None => F::begin(&engine, own).map(|begun| follower = begun),
-        };
+        let result = engine.settle().and_then(|()| {
+            let now = engine.store.renewed();
+            if renewed != now {
+                // What it knew was of another home.
+                (renewed, follower) = (now, None);
+            }
+            match &mut follower {
+                Some(follower) => follower.wake(&engine, heard),
+                None => F::begin(&engine, own).map(|begun| follower = begun),
+            }
+        });
         if let Err(error) = result {
             // The repository was moved, or the disk is full: the next change tries again.
             tracing::info!(%error, follower = F::NAME, "could not follow");
@@ -106,27 +113,49 @@ impl Engine {
     /// Starts the followers of the index and of evidence, in the background; calling it again changes
     /// nothing.
     pub fn follow(self: &Arc<Self>) -> Result<(), Refusal> {
-        if self.following.get().is_some() || !self.store.is_writable() {
+        let mut following = self.following();
+        if following.is_some() || !self.store.is_writable() {
             return Ok(());
         }
-        let (index, anchors) = (
+        let all = [
             self.start::<IndexFollower>()?,
             self.start::<AnchorFollower>()?,
-        );
-        let senders = [index.sender.clone(), anchors.sender.clone()];
+        ];
+        *following = Some(self.wake_with(all)?);
+        Ok(())
+    }
+
+    /// Whether this process follows.
+    pub(crate) fn is_following(&self) -> bool {
+        self.following().is_some()
+    }
+
+    fn following(&self) -> MutexGuard<'_, Option<Followers>> {
+        self.following.lock().unwrap_or_else(|it| it.into_inner())
+    }
+
+    /// Followers that the doorbell wakes, and once for what was there before.
+    fn wake_with(&self, all: [Following; 2]) -> Result<Followers, Refusal> {
+        let senders = [all[0].sender.clone(), all[1].sender.clone()];
         let ring = move || {
             for sender in &senders {
                 let _ = sender.send(Woken::Bell);
             }
         };
         let listener = self.listen_with(ring.clone())?;
-        // Wakes them for what was there before.
         ring();
-        let _ = self.following.set(Followers {
+        Ok(Followers {
             _listener: listener,
-            _index: index,
-            _anchors: anchors,
-        });
+            all,
+        })
+    }
+
+    /// The home was opened anew, and has another doorbell.
+    pub(crate) fn listen_again(&self) -> Result<(), Refusal> {
+        let mut following = self.following();
+        if let Some(Followers { all, .. }) = following.take() {
+            *following = Some(self.wake_with(all)?);
+        }
         Ok(())
     }
 
@@ -138,12 +167,15 @@ impl Engine {
     }
 
     /// Calls `each` on a thread of its own with the entries after `after` in this project, in
-    /// order: what is there at once, what comes when it comes, from every process of the home.
+    /// order: what is there at once, what comes when it comes, from every process of the home. It ends by
+    /// itself when the home is gone or was opened anew: places in the journal may be others then.
     pub fn subscribe(
         self: &Arc<Self>,
         after: u64,
         mut each: impl FnMut(Vec<Entry>) + Send + 'static,
     ) -> Result<Subscription, Refusal> {
+        self.settle()?;
+        let renewed = self.store.renewed();
         let (listener, rings) = self.listen()?;
         let engine = Arc::downgrade(self);
         let mut seen = after;
@@ -154,6 +186,13 @@ impl Engine {
                     let Some(engine) = engine.upgrade() else {
                         return;
                     };
+                    if let Err(error) = engine.settle() {
+                        tracing::warn!(%error, "the feed ends");
+                        return;
+                    }
+                    if engine.store.renewed() != renewed {
+                        return;
+                    }
                     let page = Context::own(&engine).page(&Feed {
                         after: Some(seen),
                         limit: Some(500),
@@ -201,7 +240,8 @@ impl Engine {
         &self,
         heard: impl Fn() + Send + Clone + 'static,
     ) -> Result<Listener, Refusal> {
-        let bell = self.bell.as_ref().ok_or_else(|| {
+        let bell = self.bell.read().unwrap_or_else(|it| it.into_inner());
+        let bell = bell.as_ref().ok_or_else(|| {
             Refusal::new(
                 Code::StoreReadOnly,
                 "a home that cannot be written has no doorbell to listen to",

@@ -199,6 +199,7 @@ fn is_ours(name: &str) -> bool {
     let index = name.strip_prefix("index-");
     OURS.contains(&name)
         || index.is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
+        || name.starts_with("engram.db.damaged-")
         || (name.starts_with("anchor-") && name.ends_with(".lock"))
 }
 

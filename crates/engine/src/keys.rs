@@ -77,6 +77,11 @@ fn has(sorted: &[u64], key: u64) -> bool {
 pub(crate) struct KeptKeys(Mutex<HashMap<u64, Arc<Keys>>>);
 
 impl KeptKeys {
+    /// Places in another journal are of other versions.
+    pub(crate) fn forget(&self) {
+        self.0.lock().unwrap_or_else(|it| it.into_inner()).clear();
+    }
+
     /// The keys of the version at `seq`; none where `load` finds none.
     pub(crate) fn of<E>(
         &self,

@@ -49,7 +49,7 @@ mod world;
 
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex, OnceLock},
+    sync::{Arc, Mutex, PoisonError, RwLock},
 };
 
 use engram_model::{Code, EngramId, Limits, ProjectId, Recorded, Refusal};
@@ -59,6 +59,7 @@ use jiff::civil::Date;
 
 pub use doctor::{Checkup, Diagnosis, Treatment};
 pub use engram_pointers::track::{Anchor, Edit, Side, Span, State};
+pub use engram_store::Recovered;
 pub use follow::Subscription;
 pub use home::{Moved, default_home, look_at_home, move_home};
 pub use world::World;
@@ -84,7 +85,7 @@ pub struct Engine {
     /// Opened when it is first needed: a `put` alone does not pay for it. Opened anew after it
     /// failed: another process may have deleted it.
     index: Mutex<Option<Arc<Index>>>,
-    bell: Option<Doorbell>,
+    bell: RwLock<Option<Doorbell>>,
     config: Config,
     world: World,
     agents: Agents,
@@ -95,7 +96,9 @@ pub struct Engine {
     keys: keys::KeptKeys,
     /// Query hits that were not stored yet; they ride on the next write.
     hits: Mutex<Vec<EngramId>>,
-    following: OnceLock<follow::Followers>,
+    following: Mutex<Option<follow::Followers>>,
+    /// Which opening of the store all this is of.
+    renewed: Mutex<u64>,
 }
 
 /// Where the repository is.
@@ -125,10 +128,7 @@ impl Engine {
         };
         Ok(Self {
             config: Config::read(&options.home)?,
-            bell: match store.is_writable() {
-                true => Some(Doorbell::open(store.home())?),
-                false => None,
-            },
+            bell: RwLock::new(bell(&store)?),
             store,
             index: Mutex::default(),
             world,
@@ -138,7 +138,8 @@ impl Engine {
             located: project::Known::default(),
             keys: keys::KeptKeys::default(),
             hits: Mutex::default(),
-            following: OnceLock::new(),
+            following: Mutex::default(),
+            renewed: Mutex::new(0),
         })
     }
 
@@ -146,7 +147,7 @@ impl Engine {
     /// what it says of itself, for display only.
     pub fn register_agent(&self, label: &str) -> Result<engram_model::AgentId, Refusal> {
         let project = match self.repo() {
-            Ok(repo) => project::find(&self.store, repo.as_ref())?,
+            Ok(repo) => self.project_of(repo.as_ref())?,
             Err(_) => None,
         };
         let project = project.unwrap_or_else(|| project::of_home(&self.store));
@@ -247,16 +248,42 @@ impl Engine {
     }
 
     fn ring(&self) {
-        if let Some(bell) = &self.bell {
+        let bell = self.bell.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bell) = &*bell {
             bell.ring();
         }
+    }
+
+    /// Looks whether the home is still the one that is open, and opens what took its place. What was kept
+    /// of it in memory goes, and followers begin anew.
+    ///
+    /// # Errors
+    /// `STORE_GONE` where nothing lies there any more.
+    fn settle(&self) -> Result<(), Refusal> {
+        if !self.store.is_here() {
+            self.store.renew()?;
+            tracing::info!(home = %self.store.home().display(), "the home was opened anew");
+        }
+        let mut known = self.renewed.lock().unwrap_or_else(PoisonError::into_inner);
+        let renewed = self.store.renewed();
+        if *known == renewed {
+            return Ok(());
+        }
+        *self.index.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.bell.write().unwrap_or_else(PoisonError::into_inner) = bell(&self.store)?;
+        self.located.forget();
+        self.keys.forget();
+        self.take_hits();
+        self.listen_again()?;
+        *known = renewed;
+        Ok(())
     }
 
     /// Lets the index read on when what it has not read grew long. For commands that run once and
     /// end; those that stay call [`Engine::follow`].
     pub fn help_index(&self) -> Result<(), Refusal> {
         const LONG: u64 = 256;
-        if !self.store.is_writable() || self.following.get().is_some() {
+        if !self.store.is_writable() || self.is_following() {
             return Ok(());
         }
         let head = self.store.read::<_, Refusal>(|it| Ok(it.head()?))?;
@@ -274,6 +301,12 @@ impl Engine {
     }
 }
 
+/// The bell of a home that can be written.
+fn bell(store: &Store) -> Result<Option<Doorbell>, Refusal> {
+    let home = store.is_writable().then(|| store.home());
+    Ok(home.map(Doorbell::open).transpose()?)
+}
+
 /// The root of the working tree that a folder lies in.
 ///
 /// # Errors
@@ -288,6 +321,15 @@ pub fn working_tree(from: &std::path::Path) -> Result<PathBuf, Refusal> {
                 "Change into your clone, or name it with --repo.",
             )
         })
+}
+
+/// Sets a damaged database aside, and saves what can still be read of it into a new one.
+///
+/// # Errors
+/// What is not ours, or cannot be read at all: nothing is changed.
+pub fn recover(home: &std::path::Path) -> Result<Recovered, Refusal> {
+    let world = World::system();
+    Ok(engram_store::recover(home, world.id(), world.now())?)
 }
 
 /// Where each span of one side of a repository is at another, in their order. Needs no home and
@@ -323,8 +365,12 @@ struct HomeShelf<'a> {
 }
 
 impl Shelf for HomeShelf<'_> {
-    fn blob(&self, digest_hex: &str) -> Result<Option<Vec<u8>>, Refusal> {
-        self.store.read(|it| Ok(it.blob(digest_hex)?))
+    fn blob(&self, path: &str, digest_hex: &str) -> Result<Option<Vec<u8>>, Refusal> {
+        let Some(project) = self.project else {
+            return Ok(None);
+        };
+        self.store
+            .read(|it| Ok(it.snapshot(project, digest_hex, path)?))
     }
 
     fn event(
@@ -348,8 +394,9 @@ impl Shelf for HomeShelf<'_> {
 impl HomeShelf<'_> {
     /// The commit that was checked out when a file of the working tree was kept, where known.
     fn base(&self, digest_hex: &str, path: &str) -> Option<String> {
+        let project = self.project?;
         self.store
-            .read::<_, Refusal>(|it| Ok(it.snapshot_base(digest_hex, path)?))
+            .read::<_, Refusal>(|it| Ok(it.snapshot_base(project, digest_hex, path)?))
             .ok()
             .flatten()
     }

@@ -1,88 +1,286 @@
 //! Which repository this is: a ULID, minted once, in the repository's common git folder.
 //!
-//! Worktrees share it, a moved repository keeps it, a clone gets its own.
+//! Worktrees share it, a moved repository keeps it, a clone gets its own. An id is bound to its
+//! repository: where a copy has it too, or where a git folder is another repository's, the user says
+//! whose memory is meant, and until then nothing of it is shown.
 
-use std::{fs, io::Write, path::PathBuf, sync::Mutex};
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    sync::Mutex,
+};
 
-use engram_model::{ProjectId, Refusal, operation::Located};
+use engram_model::{
+    Adoption, Code, Operation, ProjectId, Refusal, StatusReply,
+    operation::{Admitted, Located},
+};
 use engram_pointers::Repo;
 use engram_store::Store;
 
-use crate::{World, context::Ground};
+use crate::{
+    Engine,
+    context::{Context, Ground},
+    decide::{Plan, Planned},
+};
 
 /// The file in the common git folder.
 const FILE: &str = "engram-project";
-
-/// The project of this repository (or of the home, without one) if it has been given an id.
-pub(crate) fn find(store: &Store, repo: Option<&Repo>) -> Result<Option<ProjectId>, Refusal> {
-    let Some(repo) = repo else {
-        return Ok(Some(of_home(store)));
-    };
-    if let Some(id) = read(repo) {
-        return Ok(Some(id));
-    }
-    store.read(|it| Ok(it.project_at(&place(repo))?))
-}
+/// Claims of a project by which a repository is known again.
+const KNOWN_BY: usize = 20;
 
 /// What belongs to no repository belongs to the home.
 pub(crate) fn of_home(store: &Store) -> ProjectId {
     ProjectId(store.origin())
 }
 
-/// The project of this repository, with a new id if it has none. The id is kept in the home, and,
-/// with `in_repository`, in the git folder where that can be written.
-pub(crate) fn find_or_mint(
-    store: &Store,
-    world: &World,
-    repo: Option<&Repo>,
-    in_repository: bool,
-    located: &Known,
-) -> Result<Ground, Refusal> {
-    let settled = |project| Ground {
-        project,
-        located: None,
-    };
-    let Some(repo) = repo else {
-        return Ok(settled(of_home(store)));
-    };
-    let written = read(repo);
-    let mut last = located.0.lock().unwrap_or_else(|it| it.into_inner());
-    if let (Some((place, id)), Some(written)) = (&*last, written)
-        && *id == written
-        && place == repo.common_dir()
-    {
-        return Ok(settled(written));
-    }
-    let known = store.read::<_, Refusal>(|it| Ok(it.project_at(&place(repo))?))?;
-    let id = match (written, known) {
-        (Some(written), _) => written,
-        (None, known) => {
-            let id = known.unwrap_or_else(|| ProjectId(world.id()));
-            match in_repository {
-                true => write(repo, id),
-                false => id,
-            }
+impl Engine {
+    /// The project of this repository (or of the home, without one) if it has been given an id.
+    ///
+    /// # Errors
+    /// `SCOPE_DENIED` where the user has to say whose memory is meant.
+    pub(crate) fn project_of(&self, repo: Option<&Repo>) -> Result<Option<ProjectId>, Refusal> {
+        let Some(repo) = repo else {
+            return Ok(Some(of_home(&self.store)));
+        };
+        let written = read(repo);
+        if let Some(id) = written
+            && self.located.is(repo, id)
+        {
+            return Ok(Some(id));
         }
-    };
-    if known == Some(id) {
-        *last = Some((repo.common_dir().to_owned(), id));
-        return Ok(settled(id));
+        let id = match written {
+            Some(id) => Some(id),
+            None => self.kept_in_home(repo)?,
+        };
+        if let Some(id) = id {
+            self.check_place(repo, id)?;
+        }
+        Ok(id)
     }
-    Ok(Ground {
-        project: id,
-        located: Some(Located {
-            common_dir: place(repo),
-            name: repo.name(),
-        }),
-    })
+
+    /// The project of this repository, with a new id if it has none. The id is kept in the home, and,
+    /// with `in_repository`, in the git folder where that can be written.
+    pub(crate) fn ground_of(
+        &self,
+        repo: Option<&Repo>,
+        in_repository: bool,
+    ) -> Result<Ground, Refusal> {
+        let settled = |project| Ground {
+            project,
+            located: None,
+        };
+        let Some(repo) = repo else {
+            return Ok(settled(of_home(&self.store)));
+        };
+        let found = self.project_of(Some(repo))?;
+        if let Some(id) = found
+            && self.located.is(repo, id)
+        {
+            return Ok(settled(id));
+        }
+        let id = match (read(repo), found) {
+            (Some(written), _) => written,
+            (None, found) => {
+                let id = found.unwrap_or_else(|| ProjectId(self.world.id()));
+                match in_repository {
+                    true => write(repo, id),
+                    false => id,
+                }
+            }
+        };
+        let known = self.store.read::<_, Refusal>(|it| Ok(it.place_of(id)?))?;
+        if known.as_deref() == Some(&place(repo)) {
+            self.located.keep(repo, id);
+            return Ok(settled(id));
+        }
+        let is_elsewhere = self
+            .store
+            .read::<_, Refusal>(|it| Ok(it.is_admitted(&seat(repo), id)?))?;
+        Ok(Ground {
+            project: id,
+            located: (!is_elsewhere).then(|| located(repo)),
+        })
+    }
+
+    /// The id that only the home knows, by the place: of a repository whose git folder cannot be
+    /// written, or in which nothing was stored yet. Another repository may have taken the place since: it
+    /// is the same only if it has a commit that a claim is pinned to.
+    fn kept_in_home(&self, repo: &Repo) -> Result<Option<ProjectId>, Refusal> {
+        let now = self.world.now();
+        let (id, newest) = self.store.read::<_, Refusal>(|it| {
+            let id = it.project_at(&place(repo))?;
+            let newest = match id {
+                Some(id) => it.newest_holding(id, now, None, KNOWN_BY)?,
+                None => Vec::new(),
+            };
+            Ok((id, newest))
+        })?;
+        let mut commits = newest.iter().flat_map(|it| &it.pointers);
+        let is_same = newest.is_empty()
+            || commits.any(|it| it.commits().iter().any(|id| repo.has_commit(id)))
+            || !is_writable(repo.common_dir());
+        Ok(id.filter(|_| is_same))
+    }
+
+    /// Whether this place may use the project: its own, where it was moved to, or one that the user
+    /// admitted.
+    fn check_place(&self, repo: &Repo, id: ProjectId) -> Result<(), Refusal> {
+        let (known, is_admitted) = self
+            .store
+            .read::<_, Refusal>(|it| Ok((it.place_of(id)?, it.is_admitted(&seat(repo), id)?)))?;
+        if is_admitted {
+            return Ok(());
+        }
+        if !repo.is_named_back() {
+            return Err(undecided(format!(
+                "{} uses the git folder {}, which does not name it",
+                seat(repo),
+                repo.common_dir().display()
+            )));
+        }
+        match known {
+            Some(known) if known != place(repo) && stands(&known, repo, id) => {
+                Err(undecided(format!("this repository is a copy of {known}")))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
-/// The repository last found to be recorded in the home: its common git folder and project id.
+impl Context<'_> {
+    /// The user says whose memory the repository uses.
+    pub(crate) fn settle_project(&self, how: Adoption) -> Result<Box<StatusReply>, Refusal> {
+        let repo = self.repository()?;
+        let (project, operation) = match (how, read(repo)) {
+            (Adoption::Shared, Some(id)) => {
+                let place = seat(repo);
+                (id, Operation::Admitted(Admitted { place }))
+            }
+            (Adoption::Shared, None) => {
+                return Err(Refusal::new(
+                    Code::NotFound,
+                    "this repository is no copy of one that has a memory",
+                    "Store a claim: it gets a memory of its own then.",
+                ));
+            }
+            (Adoption::Own, _) if !repo.is_named_back() => {
+                return Err(Refusal::new(
+                    Code::ScopeDenied,
+                    format!(
+                        "the git folder {} is another's",
+                        repo.common_dir().display()
+                    ),
+                    "Mend the .git of this folder, or use that repository's memory with `engram project share`.",
+                ));
+            }
+            (Adoption::Own, _) => {
+                let id = ProjectId(self.engine.world.id());
+                replace(repo, id)?;
+                (id, Operation::Located(located(repo)))
+            }
+        };
+        let ground = Ground {
+            project,
+            located: None,
+        };
+        let by = self.speaker(None)?;
+        self.decide(&ground, |_, _| {
+            Ok(Plan {
+                entries: vec![Planned {
+                    operation: operation.clone(),
+                    by: by.clone(),
+                    shareable: false,
+                }],
+                answer: (),
+            })
+        })?;
+        self.where_things_stand().map(Box::new)
+    }
+}
+
+/// The repository last found to be recorded in the home: its seat and project id.
 #[derive(Default)]
-pub(crate) struct Known(Mutex<Option<(PathBuf, ProjectId)>>);
+pub(crate) struct Known(Mutex<Option<(PathBuf, PathBuf, ProjectId)>>);
+
+impl Known {
+    fn is(&self, repo: &Repo, id: ProjectId) -> bool {
+        let known = self.0.lock().unwrap_or_else(|it| it.into_inner());
+        known.as_ref().is_some_and(|(common, tree, of)| {
+            *of == id && common == repo.common_dir() && tree == repo.workdir().unwrap_or(common)
+        })
+    }
+
+    fn keep(&self, repo: &Repo, id: ProjectId) {
+        let common = repo.common_dir().to_owned();
+        let tree = repo.workdir().unwrap_or(&common).to_owned();
+        *self.0.lock().unwrap_or_else(|it| it.into_inner()) = Some((common, tree, id));
+    }
+
+    /// Another home has to be told.
+    pub(crate) fn forget(&self) {
+        *self.0.lock().unwrap_or_else(|it| it.into_inner()) = None;
+    }
+}
+
+fn located(repo: &Repo) -> Located {
+    Located {
+        common_dir: place(repo),
+        name: repo.name(),
+    }
+}
 
 fn place(repo: &Repo) -> String {
     repo.common_dir().to_string_lossy().into_owned()
+}
+
+/// What is admitted: a git folder, or the working tree that uses one which does not name it.
+fn seat(repo: &Repo) -> String {
+    match repo.workdir() {
+        Some(tree) if !repo.is_named_back() => tree.to_string_lossy().into_owned(),
+        _ => place(repo),
+    }
+}
+
+fn undecided(message: String) -> Refusal {
+    Refusal::new(
+        Code::ScopeDenied,
+        format!("{message}; whose memory it uses is for the user to say"),
+        "The user runs `engram project own` here for an empty memory of its own, or `engram project share` to use that one.",
+    )
+}
+
+/// Whether another repository with this id is still where it was. One folder may have two paths.
+fn stands(known: &str, repo: &Repo, id: ProjectId) -> bool {
+    let known = Path::new(known);
+    !is_same_folder(known, repo.common_dir())
+        && is_file(&known.join(FILE))
+        && fs::read_to_string(known.join(FILE)).is_ok_and(|it| it.trim().parse() == Ok(id))
+}
+
+fn is_file(path: &Path) -> bool {
+    const LONGEST: u64 = 100;
+    fs::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() <= LONGEST)
+}
+
+#[cfg(unix)]
+fn is_same_folder(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let number = |it: &Path| fs::metadata(it).ok().map(|it| (it.dev(), it.ino()));
+    number(one).is_some_and(|it| number(other) == Some(it))
+}
+
+#[cfg(not(unix))]
+fn is_same_folder(one: &Path, other: &Path) -> bool {
+    let real = |it: &Path| it.canonicalize().ok();
+    real(one).is_some_and(|it| real(other) == Some(it))
+}
+
+fn is_writable(folder: &Path) -> bool {
+    tempfile::Builder::new()
+        .prefix(FILE)
+        .tempfile_in(folder)
+        .is_ok()
 }
 
 fn read(repo: &Repo) -> Option<ProjectId> {
@@ -91,13 +289,13 @@ fn read(repo: &Repo) -> Option<ProjectId> {
 
 /// Writes the id whole or not at all; where another process was first, its id counts.
 fn write(repo: &Repo, id: ProjectId) -> ProjectId {
-    let common_dir = repo.common_dir();
-    let target = common_dir.join(FILE);
-    let draft: PathBuf = common_dir.join(format!("{FILE}.{id}"));
-    let written = fs::File::create_new(&draft)
-        .and_then(|mut file| writeln!(file, "{id}").and_then(|()| file.sync_all()))
-        .and_then(|()| fs::hard_link(&draft, &target));
-    let _ = fs::remove_file(&draft);
+    let target = repo.common_dir().join(FILE);
+    let written = draft(repo, id).and_then(|draft| {
+        draft
+            .persist_noclobber(&target)
+            .map(drop)
+            .map_err(|it| it.error)
+    });
     match written {
         Ok(()) => id,
         Err(error) => {
@@ -105,4 +303,28 @@ fn write(repo: &Repo, id: ProjectId) -> ProjectId {
             read(repo).unwrap_or(id)
         }
     }
+}
+
+/// Gives the repository another id.
+fn replace(repo: &Repo, id: ProjectId) -> Result<(), Refusal> {
+    let target = repo.common_dir().join(FILE);
+    let written =
+        draft(repo, id).and_then(|it| it.persist(&target).map(drop).map_err(|it| it.error));
+    written.map_err(|error| {
+        Refusal::new(
+            Code::RepoUnavailable,
+            format!("{} cannot be written: {error}", target.display()),
+            "Make the git folder writable, then try again.",
+        )
+    })
+}
+
+fn draft(repo: &Repo, id: ProjectId) -> std::io::Result<tempfile::NamedTempFile> {
+    let mut draft = tempfile::Builder::new();
+    #[cfg(unix)]
+    draft.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
+    let mut draft = draft.prefix(FILE).tempfile_in(repo.common_dir())?;
+    writeln!(draft, "{id}")?;
+    draft.as_file().sync_all()?;
+    Ok(draft)
 }

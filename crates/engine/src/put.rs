@@ -2,8 +2,7 @@
 
 use engram_model::{
     Commit, Draft, Engram, EngramId, Figures, Finding, LineageId, MemoryOp, NewEngram, Note,
-    Noticed, OWN_EVENT, Operation, OperationKind, PointerInput, Provenance, PutReply, Refusal,
-    Scope, Source, Ttl,
+    Noticed, OWN_EVENT, Operation, PointerInput, Provenance, PutReply, Refusal, Scope, Source, Ttl,
     operation::{Agent, Event},
 };
 use engram_store::Reader;
@@ -11,10 +10,9 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    agents::since,
     context::{Context, Ground},
     decide::{Plan, Planned},
-    evidence::{Gathered, keep_commits, screen_words},
+    evidence::{Gathered, keep_commits, screen_claim, screen_text},
     lineage::{check_operation, head_of},
     note::event_of,
 };
@@ -52,7 +50,7 @@ impl Context<'_> {
         let new = draft.validate(&self.engine.config.limits)?;
         check_operation(&new)?;
         engram_gateway::may_write(self.caller, new.scope)?;
-        screen_words(&new)?;
+        screen_claim(&new)?;
         let found = self.gather(&new.pointers, own.as_ref())?;
         let ground = self.ground(true)?;
         let claim = Claim {
@@ -64,7 +62,7 @@ impl Context<'_> {
             agent: self.agent()?,
         };
         let (mut reply, seq) = self.decide(&ground, |it, now| {
-            self.admit(it, now)?;
+            self.admit(it)?;
             self.plan_claim(it, now, &ground, &claim)
         })?;
         if reply.seq == 0 {
@@ -80,6 +78,8 @@ impl Context<'_> {
     /// repeat words that may be.
     fn own_event(&self, draft: &Draft, words: Option<&str>) -> Result<Event, Refusal> {
         let claim = draft.claim.trim();
+        screen_text("the claim", claim)?;
+        screen_text("provenance", words.unwrap_or_default())?;
         let text = match words {
             Some(words) => format!("{claim}\n\nProvenance: {words}"),
             None => claim.to_owned(),
@@ -97,22 +97,6 @@ impl Context<'_> {
         )
     }
 
-    /// How often an agent may commit; the user may always.
-    fn admit(&self, it: &Reader<'_>, now: Timestamp) -> Result<(), Refusal> {
-        let Some(agent) = self.agent()? else {
-            return Ok(());
-        };
-        let count =
-            |seconds| it.count_by_agent(&agent.handle, OperationKind::Stored, since(now, seconds));
-        let limits = &self.engine.config.limits.rate;
-        // Nobody made more commits than the journal has entries.
-        let head = it.head()?;
-        if head < u64::from(limits.per_minute.min(limits.per_hour)) {
-            return Ok(());
-        }
-        engram_gateway::admit_commit(limits, count(60)?, count(3_600)?)
-    }
-
     fn plan_claim(
         &self,
         it: &Reader<'_>,
@@ -127,9 +111,10 @@ impl Context<'_> {
         };
         let mut findings = Vec::new();
         match &head {
-            Some(head) => engram_gateway::may_write(self.caller, head.scope)?,
+            Some(head) => self.may_close(head)?,
             None => {
-                let mut held = it.same_content(ground.project, &claim.content_hash, now)?;
+                let clock = self.engine.world.now();
+                let mut held = it.same_content(ground.project, &claim.content_hash, clock)?;
                 held.retain(|same| eyes.may_see(same));
                 for same in held {
                     if covers(&same, claim.new, claim.found) {
@@ -181,7 +166,7 @@ impl Context<'_> {
         };
         let mut entries = Vec::new();
         for snapshot in &claim.found.snapshots {
-            if !it.has_snapshot(&snapshot.digest_hex, &snapshot.path)? {
+            if !it.has_snapshot(engram.project, &snapshot.digest_hex, &snapshot.path)? {
                 entries.push(planned(Operation::Kept(snapshot.clone()), shareable));
             }
         }
@@ -205,8 +190,11 @@ impl Context<'_> {
             new, found, agent, ..
         } = claim;
         let engine = self.engine;
+        let clock = engine.world.now();
         let id = EngramId(engine.world.id());
         let ephemeral = new.durability == engram_model::Durability::Ephemeral;
+        // The user who speaks for an author leaves the claim with them.
+        let same = head.filter(|it| agent.is_none() && it.provenance.created_by == claim.by);
         let ttl = match (&new.ttl, ephemeral) {
             (None, true) => Ttl::seconds(engine.config.limits.ephemeral_ttl_seconds).ok(),
             (ttl, _) => ttl.clone(),
@@ -216,7 +204,7 @@ impl Context<'_> {
             seq: 0,
             lineage_id: head.map_or(LineageId(id.0), |it| it.lineage_id),
             project: ground.project,
-            run: agent.map(|agent| agent.run),
+            run: agent.map_or_else(|| same.and_then(|it| it.run), |agent| Some(agent.run)),
             claim: new.claim.clone(),
             kind: new.kind,
             fact_type: new.fact_type,
@@ -225,26 +213,28 @@ impl Context<'_> {
             topic_key: None,
             pointers: found.pointers.clone(),
             confidence: new.confidence,
-            expires_at: ttl.as_ref().map(|ttl| ttl.expires_at(now)),
+            expires_at: ttl.as_ref().map(|ttl| ttl.expires_at(clock)),
             ttl,
             durability: new.durability,
             tags: new.tags.clone(),
             hash_keys: Vec::new(),
             entities: Vec::new(),
             provenance: Provenance {
-                created_at: now,
+                created_at: clock,
                 created_by: claim.by.clone(),
                 source: new.source.unwrap_or(match agent {
                     Some(_) => Source::Agent,
                     None => Source::Tool,
                 }),
             },
-            agent: agent.map(|agent| agent.handle.clone()),
+            agent: agent
+                .map(|agent| agent.handle.clone())
+                .or_else(|| same.and_then(|it| it.agent.clone())),
             engineer: None,
             content_hash: claim.content_hash.clone(),
             valid_from: now,
             valid_until: None,
-            recorded_at: now,
+            recorded_at: clock,
             memory_op: match head {
                 Some(_) => MemoryOp::Update,
                 None => MemoryOp::Add,

@@ -25,17 +25,14 @@ impl Context<'_> {
     pub(crate) fn search(&self, query: &Query) -> Result<QueryReply, Refusal> {
         let limit = self.most(query)?;
         let project = self.project()?;
-        let (eyes, world) = (self.eyes()?, self.engine.world.now());
-        let filter = |it: &Reader<'_>| -> Result<Filter<'_>, Refusal> {
-            let at = match query.as_of {
-                Some(at) => at,
-                None => it.time(world)?,
-            };
-            Ok(Filter { eyes, at, query })
+        let filter = Filter {
+            eyes: self.eyes()?,
+            now: self.engine.world.now(),
+            query,
         };
         let keys = hash_keys(&query.text, &[], "", &[]);
         if keys == HashKeys::default() {
-            return self.newest(project, filter, limit);
+            return self.newest(project, &filter, limit);
         }
         let terms = Terms {
             exact: keys.exact().cloned().collect(),
@@ -49,7 +46,7 @@ impl Context<'_> {
             None => limit.saturating_mul(2),
         };
         let mut recalled = self.engine.store.read::<_, Refusal>(|it| {
-            let mut recalled = self.recall(it, project, &look, &terms, &filter(it)?)?;
+            let mut recalled = self.recall(it, project, &look, &terms, &filter)?;
             settle(it, &mut recalled.ranked, &keys, near)?;
             Ok(recalled)
         })?;
@@ -194,20 +191,22 @@ impl Context<'_> {
     }
 
     /// A question without words: what is newest.
-    fn newest<'q>(
+    fn newest(
         &self,
         project: ProjectId,
-        filter: impl Fn(&Reader<'_>) -> Result<Filter<'q>, Refusal>,
+        filter: &Filter<'_>,
         limit: usize,
     ) -> Result<QueryReply, Refusal> {
-        let (mut engrams, is_of_now) = self.engine.store.read::<_, Refusal>(|it| {
-            let filter = filter(it)?;
-            let mut engrams = it.newest_holding(project, filter.at, None, TAIL)?;
-            engrams.retain(|engram| filter.passes(&Traits::from(engram)));
-            Ok((engrams, filter.query.as_of.is_none()))
-        })?;
+        let mut engrams = self
+            .engine
+            .store
+            .read::<_, Refusal>(|it| match filter.query.as_of {
+                Some(at) => Ok(it.newest_held_at(project, at, TAIL)?),
+                None => Ok(it.newest_holding(project, filter.now, None, TAIL)?),
+            })?;
+        engrams.retain(|engram| filter.passes(&Traits::from(engram)));
         engrams.truncate(limit);
-        if is_of_now {
+        if filter.query.as_of.is_none() {
             self.tell_health_now(&mut engrams);
         }
         Ok(QueryReply {
@@ -259,7 +258,8 @@ struct Recalled {
 /// What a query lets through.
 struct Filter<'a> {
     eyes: Eyes,
-    at: Timestamp,
+    /// The clock.
+    now: Timestamp,
     query: &'a Query,
 }
 
@@ -269,8 +269,10 @@ impl Filter<'_> {
         let topic = query.topic.as_deref();
         !it.redacted
             && self.eyes.may_see_of(it.project, it.scope, it.run)
-            && it.recorded_at <= self.at
-            && it.holds_at(self.at)
+            && match query.as_of {
+                Some(at) => it.holds_at(at),
+                None => it.holds_now(self.now),
+            }
             && query.scope.is_none_or(|scope| it.scope == scope)
             && query.kind.is_none_or(|kind| it.kind == kind)
             && query.fact_type.is_none_or(|known| it.fact_type == known)

@@ -69,7 +69,7 @@ impl Context<'_> {
                 entries,
                 next,
                 head: it.head()?,
-                engrams: it.count_engrams(project, it.time(now)?)?.holding,
+                engrams: it.count_engrams(project, now)?.holding,
                 replaced,
             })
         })?;
@@ -123,7 +123,7 @@ impl Context<'_> {
         let repo = self.repo_for(&pointer)?;
         let project = match repo {
             Some(_) => self.known_project()?,
-            None => project::find(&self.engine.store, None)?,
+            None => Some(project::of_home(&self.engine.store)),
         };
         ask(repo, &self.shelf(project), &pointer)
     }
@@ -138,7 +138,7 @@ impl Context<'_> {
         let now = self.engine.world.now();
         self.engine.store.read(|it| {
             let count = match id {
-                Some(id) => it.count_engrams(id, it.time(now)?)?,
+                Some(id) => it.count_engrams(id, now)?,
                 None => CommitCount::default(),
             };
             let budget = match agent {

@@ -69,7 +69,7 @@ impl Context<'_> {
 
     /// Forgets every claim of the sample that still holds.
     pub(crate) fn forget_sample(&self) -> Result<SampleReply, Refusal> {
-        let (project, now) = (self.project()?, self.now()?);
+        let (project, now) = (self.project()?, self.engine.world.now());
         let store = &self.engine.store;
         let mut sample =
             store.read::<_, Refusal>(|it| Ok(it.newest_holding(project, now, None, MOST)?))?;

@@ -1,7 +1,8 @@
 //! What an agent may still dereference, commit and write.
 
 use engram_model::{
-    Budget, Caller, Code, DerefLimits, Meter, PointerType, RateLimits, Refusal, Scope, Spend,
+    AgentId, Budget, Caller, Code, DerefLimits, Meter, PointerType, RateLimits, Refusal, Scope,
+    Spend,
 };
 
 /// The three classes that pointers spend from (DESIGN section 6).
@@ -74,12 +75,12 @@ pub fn budget(limits: &DerefLimits, spent: &Spend, turn: &str) -> Budget {
     }
 }
 
-/// Whether an agent with this many commits behind it may make one more.
-pub fn admit_commit(limits: &RateLimits, last_minute: u32, last_hour: u32) -> Result<(), Refusal> {
+/// Whether an agent that stored or closed so much may do so once more.
+pub fn admit_write(limits: &RateLimits, last_minute: u32, last_hour: u32) -> Result<(), Refusal> {
     let refuse = |used, limit, time| {
         Err(Refusal::new(
             Code::RateLimited,
-            format!("{used} of {limit} commits were made in the last {time}"),
+            format!("{used} of {limit} writes were made in the last {time}"),
             format!(
                 "Wait up to a {time}; meanwhile keep what is worth a claim and merge what says the same."
             ),
@@ -106,11 +107,23 @@ pub fn may_write(caller: &Caller, scope: Scope) -> Result<(), Refusal> {
     }
 }
 
+/// Whether the caller may end or replace a version that `author` said, none being the user. Agents close
+/// each other's claims, which can be undone, and never the user's.
+pub fn may_close(caller: &Caller, scope: Scope, author: Option<&AgentId>) -> Result<(), Refusal> {
+    match (caller, author) {
+        (Caller::Agent(_), None) => Err(Refusal::new(
+            Code::ScopeDenied,
+            "an agent may not close a claim of the user",
+            "Commit a claim of your own that says what you found, with its evidence: the user sees both.",
+        )),
+        _ => may_write(caller, scope),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use engram_model::AgentId;
     use proptest::prelude::*;
 
     use super::*;
@@ -191,7 +204,7 @@ mod tests {
             (0, 50, Some("last hour")),
             (u32::MAX, u32::MAX, Some("last minute")),
         ] {
-            let refusal = admit_commit(&RateLimits::default(), minute, hour).err();
+            let refusal = admit_write(&RateLimits::default(), minute, hour).err();
             assert_eq!(refusal.is_some(), says.is_some(), "{minute} {hour}");
             if let (Some(refusal), Some(says)) = (refusal, says) {
                 assert_eq!(refusal.code, Code::RateLimited);

@@ -10,7 +10,7 @@ mod code;
 mod message;
 mod tokens;
 
-pub use budget::{admit, admit_commit, budget, charge, may_write};
+pub use budget::{admit, admit_write, budget, charge, may_close, may_write};
 pub use code::code_chars;
 pub use message::validate_message;
 pub use tokens::{Excerpt, count_tokens, fit};

@@ -56,6 +56,7 @@ pub fn good(name: &str, id: &str) -> Value {
             json!({ "draft": { "claim": "A claim without evidence." }, "words": "seen in a log" })
         }
         "get" | "history" | "forget" | "redact" | "voices" | "repin" | "reverify" => json!(id),
+        "adopt" => json!("shared"),
         "query" => json!({ "text": "claim" }),
         "deref" => json!({ "pointer": POINTER }),
         "note" => json!({ "kind": "decision", "slug": "domain", "text": "We publish." }),

@@ -1,6 +1,6 @@
 //! The engram: the full record, what somebody sends to make one, and what survives validation.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -264,10 +264,24 @@ impl Engram {
         self.entities = keys.exact().take(ENTITIES).cloned().collect();
     }
 
-    /// Whether it holds at `at`: its window is open and its ttl not over.
+    /// Whether it held at a time that is past: its window was open and its ttl not over.
     pub fn holds_at(&self, at: Timestamp) -> bool {
         holds(self.valid_from, self.valid_until, self.expires_at, at)
     }
+
+    /// Whether it holds now, by the clock: its window was not closed and its ttl is not over.
+    pub fn holds_now(&self, now: Timestamp) -> bool {
+        self.valid_until.is_none() && !is_over(self.recorded_at, self.expires_at, now)
+    }
+}
+
+/// Whether a ttl is over. Where the clock was set back behind the time of recording, by more than the
+/// term or a day, nobody knows how much of the term is left: then it is over, so that nothing outlives it.
+pub fn is_over(recorded_at: Timestamp, expires_at: Option<Timestamp>, now: Timestamp) -> bool {
+    const DAY: SignedDuration = SignedDuration::from_hours(24);
+    expires_at.is_some_and(|end| {
+        end <= now || recorded_at.duration_since(now) > end.duration_since(recorded_at).min(DAY)
+    })
 }
 
 /// Whether something that holds from `from` holds at `at`: its window is open and its ttl not over.

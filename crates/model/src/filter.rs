@@ -87,8 +87,8 @@ impl Filter {
             && any(&self.authors, &it.provenance.created_by)
             && self.verified.is_none_or(|wanted| wanted == it.verified)
             && self.has_health(it)
-            && self.since.is_none_or(|since| it.recorded_at >= since)
-            && self.until.is_none_or(|until| it.recorded_at < until)
+            && self.since.is_none_or(|since| it.valid_from >= since)
+            && self.until.is_none_or(|until| it.valid_from < until)
             && is_on_topic(&it.topic, &self.topic)
             && self.has_words(it)
     }

@@ -34,7 +34,7 @@ pub use call::Call;
 pub use change::{Change, Entry};
 pub use engram::{
     Draft, Durability, Engram, FactType, Figures, Kind, MemoryOp, NewEngram, Provenance, Scope,
-    Source, holds,
+    Source, holds, is_over,
 };
 pub use filter::{Facets, Filter, Voice, is_on_topic, role_of};
 pub use hash_keys::{HashKeys, concept_keys, hash_keys, wire_hash_keys};
@@ -50,7 +50,8 @@ pub use reply::{
     PutReply, QueryReply, Reply, SAMPLE, SampleReply, Spending, StatusReply, ValidReply, Verdict,
 };
 pub use request::{
-    Answers, Ask, Caller, Check, Commit, Deref, Effect, Feed, Note, Query, Request, Terms, Who, ask,
+    Adoption, Answers, Ask, Caller, Check, Commit, Deref, Effect, Feed, Note, Query, Request,
+    Terms, Who, ask,
 };
 #[cfg(feature = "schema")]
 pub use schema::schemas;

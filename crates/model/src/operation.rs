@@ -32,6 +32,8 @@ words!(
         Anchored = "anchored",
         /// [`Operation::Located`]
         Located = "located",
+        /// [`Operation::Admitted`]
+        Admitted = "admitted",
         /// [`Operation::Joined`]
         Joined = "joined",
         /// [`Operation::Kept`]
@@ -40,6 +42,8 @@ words!(
         Counted = "counted",
         /// [`Operation::Carried`]
         Carried = "carried",
+        /// [`Operation::Recovered`]
+        Recovered = "recovered",
     }
 );
 
@@ -47,7 +51,13 @@ impl OperationKind {
     /// Whether a reader of the journal is told of it; the others keep its books.
     pub fn is_told(self) -> bool {
         match self {
-            Self::Located | Self::Joined | Self::Kept | Self::Counted | Self::Carried => false,
+            Self::Located
+            | Self::Admitted
+            | Self::Joined
+            | Self::Kept
+            | Self::Counted
+            | Self::Carried
+            | Self::Recovered => false,
             Self::Stored
             | Self::Corroborated
             | Self::Forgotten
@@ -63,7 +73,13 @@ impl OperationKind {
         match self {
             Self::Stored | Self::Corroborated | Self::Forgotten | Self::Redacted => true,
             Self::Dereferenced | Self::Noted | Self::Anchored => false,
-            Self::Located | Self::Joined | Self::Kept | Self::Counted | Self::Carried => false,
+            Self::Located
+            | Self::Admitted
+            | Self::Joined
+            | Self::Kept
+            | Self::Counted
+            | Self::Carried
+            | Self::Recovered => false,
         }
     }
 }
@@ -87,6 +103,8 @@ pub enum Operation {
     Anchored(Anchoring),
     /// The project's repository was seen at a place for the first time.
     Located(Located),
+    /// The user let the repository at another place use the project's memory too.
+    Admitted(Admitted),
     /// An agent called for the first time, or in a new turn.
     Joined(Box<Agent>),
     /// A file of a working tree was kept as evidence.
@@ -95,12 +113,14 @@ pub enum Operation {
     Counted(Vec<(EngramId, u64)>),
     /// What tables held that the journal of an earlier schema does not say; by a migration.
     Carried(Box<Carried>),
+    /// What could be read of a damaged database was saved.
+    Recovered(Lost),
 }
 
 /// What [`Operation::Redacted`] erased.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Redaction {
-    /// The engram that was named.
+    /// The engram or event that was named.
     #[serde(skip)]
     pub id: Option<EngramId>,
     /// The digest of the words.
@@ -115,7 +135,16 @@ pub struct Redaction {
     /// The places of events that repeated them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<u64>,
+    /// Digests of kept files that nothing else rests on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub digests: Vec<String>,
+    /// The places of other entries that name what was erased.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub entries: Vec<u64>,
 }
+
+/// The kind of an event whose address was erased.
+pub const ERASED: &str = "erased";
 
 /// What one agent spent in one turn (DESIGN section 6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -190,6 +219,21 @@ pub struct Located {
     pub common_dir: String,
     /// The name of its folder.
     pub name: String,
+}
+
+/// Entries that could not be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lost {
+    /// Their places: the first and the last of each stretch.
+    #[serde(default)]
+    pub places: Vec<(u64, u64)>,
+}
+
+/// A place from which the user let a project be used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Admitted {
+    /// The common git folder of a copy; the working tree where its git folder is not its own.
+    pub place: String,
 }
 
 /// An agent that the engine knows.
@@ -268,10 +312,12 @@ impl Operation {
             Self::Noted(_) => OperationKind::Noted,
             Self::Anchored(_) => OperationKind::Anchored,
             Self::Located(_) => OperationKind::Located,
+            Self::Admitted(_) => OperationKind::Admitted,
             Self::Joined(_) => OperationKind::Joined,
             Self::Kept(_) => OperationKind::Kept,
             Self::Counted(_) => OperationKind::Counted,
             Self::Carried(_) => OperationKind::Carried,
+            Self::Recovered(_) => OperationKind::Recovered,
         }
     }
 
@@ -286,6 +332,50 @@ impl Operation {
         }
     }
 
+    /// The same without what was erased: topic, author and addresses of a claim, the address of an event,
+    /// the path of a kept file.
+    #[must_use]
+    pub fn without(self, erased: &Redaction) -> Self {
+        let without_path = |mut it: Snapshot| {
+            if erased.digests.contains(&it.digest_hex) {
+                it.path.clear();
+            }
+            it
+        };
+        match self {
+            Self::Stored(mut engram) if erased.ids.contains(&engram.id) => {
+                engram.topic.clear();
+                engram.topic_key = None;
+                engram.pointers.clear();
+                engram.provenance.created_by.clear();
+                engram.engineer = None;
+                Self::Stored(engram)
+            }
+            Self::Noted(event) => {
+                let day = event.pointer.rsplit_once('@').map_or("", |(_, day)| day);
+                let slug = event.id.to_string().to_lowercase();
+                Self::Noted(Event {
+                    pointer: format!("sam:{ERASED}:{slug}@{day}"),
+                    ..event
+                })
+            }
+            Self::Kept(it) => Self::Kept(without_path(it)),
+            Self::Carried(it) => Self::Carried(Box::new(Carried {
+                snapshots: it.snapshots.into_iter().map(without_path).collect(),
+                ..*it
+            })),
+            Self::Dereferenced(it) => Self::Dereferenced(Read {
+                pointer: String::new(),
+                ..it
+            }),
+            Self::Anchored(mut it) => {
+                it.engrams.retain(|it| !erased.ids.contains(&it.id));
+                Self::Anchored(it)
+            }
+            other => other,
+        }
+    }
+
     /// Its body, without the words that can be erased and without what is derived from them.
     pub fn body(&self) -> Result<String, serde_json::Error> {
         match self {
@@ -296,10 +386,12 @@ impl Operation {
             Self::Noted(it) => serde_json::to_string(it),
             Self::Anchored(it) => serde_json::to_string(it),
             Self::Located(it) => serde_json::to_string(it),
+            Self::Admitted(it) => serde_json::to_string(it),
             Self::Joined(it) => serde_json::to_string(it),
             Self::Kept(it) => serde_json::to_string(it),
             Self::Counted(hits) => serde_json::to_string(&json!({ "hits": hits })),
             Self::Carried(it) => serde_json::to_string(it),
+            Self::Recovered(it) => serde_json::to_string(it),
         }
     }
 
@@ -324,6 +416,7 @@ impl Operation {
             }),
             OperationKind::Anchored => Self::Anchored(parse(body)?),
             OperationKind::Located => Self::Located(parse(body)?),
+            OperationKind::Admitted => Self::Admitted(parse(body)?),
             OperationKind::Joined => Self::Joined(parse(body)?),
             OperationKind::Kept => Self::Kept(parse(body)?),
             OperationKind::Counted => {
@@ -331,6 +424,7 @@ impl Operation {
                 Self::Counted(serde_json::from_value(body["hits"].take()).map_err(unreadable)?)
             }
             OperationKind::Carried => Self::Carried(parse(body)?),
+            OperationKind::Recovered => Self::Recovered(parse(body)?),
         })
     }
 }

@@ -255,6 +255,31 @@ impl Pointer {
         }
     }
 
+    /// What it names, without span and pin: a path, an address of the web, kind and slug of an event.
+    pub fn address(&self) -> String {
+        match &self.target {
+            Target::Repo { path, .. } | Target::Test { path, .. } | Target::Diff { path, .. } => {
+                path.clone()
+            }
+            Target::Artifact { name, .. } => name.clone(),
+            Target::Sam { kind, slug, .. } => format!("{kind}:{slug}"),
+            Target::Url { url, .. } => url.clone(),
+        }
+    }
+
+    /// The digest (lower-case hex) of the kept file that it is pinned to.
+    pub fn kept(&self) -> Option<&str> {
+        match &self.target {
+            Target::Repo { pin, .. } | Target::Artifact { pin, .. } | Target::Test { pin, .. } => {
+                match pin {
+                    Pin::Digest(digest) => Some(digest),
+                    Pin::Rev(_) | Pin::Worktree => None,
+                }
+            }
+            Target::Diff { .. } | Target::Sam { .. } | Target::Url { .. } => None,
+        }
+    }
+
     /// The address in few characters, for a row: path, span or name, without the pin.
     pub fn label(&self) -> String {
         match &self.target {

@@ -51,6 +51,8 @@ pub enum Code {
     StoreCorrupt,
     /// The home was written by a newer Engram.
     StoreNewer,
+    /// The home was moved, deleted or replaced under a running process.
+    StoreGone,
     /// Anything else: a defect of ours or of the machine.
     Internal,
 }
@@ -79,6 +81,7 @@ impl Code {
             Code::StoreReadOnly => "STORE_READ_ONLY",
             Code::StoreCorrupt => "STORE_CORRUPT",
             Code::StoreNewer => "STORE_NEWER",
+            Code::StoreGone => "STORE_GONE",
             Code::Internal => "INTERNAL",
         }
     }

@@ -130,10 +130,13 @@ pub struct Finding {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForgetReply {
-    /// The engram.
+    /// The engram or event.
     pub id: EngramId,
     /// The journal entry of the change.
     pub seq: u64,
+    /// Where erased words still are, as long as another process reads there; empty once they are gone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pending: Vec<String>,
 }
 
 /// How well a query was answered.

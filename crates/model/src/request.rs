@@ -190,6 +190,8 @@ requests! {
     standing: Standing(pointer: PointerInput) -> Standing(Box<crate::Standing>), User Reads;
     /// Who wrote the lines that a pointer addresses.
     blame: Blame(pointer: PointerInput) -> Blame(crate::Blame), User Reads;
+    /// Whose memory a repository uses that is a copy of another, or whose git folder is another's.
+    adopt: Adopt(how: Adoption) -> Status(Box<StatusReply>), User Changes;
     /// Where things stand.
     status: Status -> Status(Box<StatusReply>), Anyone Reads = "engram_status";
     /// Check one message (seed 000 section 7) against its contract; stores nothing.
@@ -227,6 +229,16 @@ pub struct Commit {
     /// Its evidence in words, where that is no pointer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
+}
+
+/// Whose memory a copy uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Adoption {
+    /// One of its own, which begins empty.
+    Own,
+    /// That of the original.
+    Shared,
 }
 
 /// Whose evidence to look at.

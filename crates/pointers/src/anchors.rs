@@ -194,7 +194,7 @@ impl Anchors {
                 .ok()
                 .and_then(|it| it.tree().ok())
                 .and_then(|tree| blob_at(&tree, &pinned.span.path)),
-            Origin::Kept { digest_hex, .. } => kept.blob_id(digest_hex),
+            Origin::Kept { digest_hex, .. } => kept.blob_id(&pinned.span.path, digest_hex),
         };
         // What is not there may still be fetched.
         if blob.is_some() {
@@ -454,8 +454,8 @@ impl<'a> Kept<'a> {
         }
     }
 
-    fn blob_id(&self, digest_hex: &str) -> Option<Oid> {
-        let bytes = self.shelf.blob(digest_hex).ok()??;
+    fn blob_id(&self, path: &str, digest_hex: &str) -> Option<Oid> {
+        let bytes = self.shelf.blob(path, digest_hex).ok()??;
         Oid::hash_object(git2::ObjectType::Blob, &bytes).ok()
     }
 
@@ -469,15 +469,18 @@ impl<'a> Kept<'a> {
         if let Some(commit) = self.made.borrow().get(&key) {
             return Ok(commit.clone());
         }
-        let bytes = self.shelf.blob(digest_hex)?.ok_or_else(|| {
-            refuse::not_found(
-                format!(
-                    "the snapshot of {} is not kept here",
-                    refuse::quoted(&pinned.span.path)
-                ),
-                "It is kept in the home in which the claim was stored.",
-            )
-        })?;
+        let bytes = self
+            .shelf
+            .blob(&pinned.span.path, digest_hex)?
+            .ok_or_else(|| {
+                refuse::not_found(
+                    format!(
+                        "the snapshot of {} is not kept here",
+                        refuse::quoted(&pinned.span.path)
+                    ),
+                    "It is kept in the home in which the claim was stored.",
+                )
+            })?;
         let base = base.as_deref().filter(|it| self.repo.commit(it).is_ok());
         let commit = self
             .repo

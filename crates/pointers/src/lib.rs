@@ -50,8 +50,8 @@ pub use watch::{Coverage, Stir, Watch};
 
 /// What is not in git, handed in by the caller.
 pub trait Shelf {
-    /// A stored artifact by the lower-case hex of its sha256.
-    fn blob(&self, digest_hex: &str) -> Result<Option<Vec<u8>>, Refusal>;
+    /// The file that was at this path and had this sha256 (lower-case hex).
+    fn blob(&self, path: &str, digest_hex: &str) -> Result<Option<Vec<u8>>, Refusal>;
     /// The event of that kind and slug on that day: its text, who recorded it, and when.
     fn event(
         &self,

@@ -243,7 +243,7 @@ fn file<'r>(
 
 fn stored(shelf: &dyn Shelf, name: &str, hex: &str) -> Result<Vec<u8>, Refusal> {
     let short: String = hex.chars().take(7).collect();
-    let bytes = shelf.blob(hex)?.ok_or_else(|| {
+    let bytes = shelf.blob(name, hex)?.ok_or_else(|| {
         refuse::not_found(
             format!("no stored artifact {short} for {}", refuse::quoted(name)),
             "It was redacted or never stored here; point at a commit, or at @worktree to store it now.",

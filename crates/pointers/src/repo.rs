@@ -261,6 +261,15 @@ impl Repo {
         known.and_then(target).is_some_and(|id| !self.has(id))
     }
 
+    /// Whether it has the commit with this full id.
+    pub fn has_commit(&self, id: &str) -> bool {
+        Oid::from_str(id).is_ok_and(|id| self.has(id))
+    }
+
+    pub fn is_named_back(&self) -> bool {
+        true
+    }
+
     fn has(&self, id: Oid) -> bool {
         self.git.odb().is_ok_and(|odb| odb.exists(id))
     }

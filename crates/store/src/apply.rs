@@ -6,7 +6,7 @@
 
 use engram_model::{
     AgentId, Engram, EngramId, Operation, Pointer, ProjectId, Spend, Target,
-    operation::{Agent, Carried, Event, Located, Read, Redaction, Snapshot},
+    operation::{Agent, Carried, ERASED, Event, Located, Read, Redaction, Snapshot},
 };
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
@@ -32,11 +32,15 @@ impl Applied<'_> {
             Operation::Dereferenced(it) => self.charge(it)?,
             Operation::Noted(it) => self.note(it)?,
             Operation::Located(it) => self.locate(self.project, it)?,
+            Operation::Admitted(it) => self.run(
+                "INSERT OR REPLACE INTO admitted (place, project) VALUES (?1, ?2)",
+                params![it.place, self.project.to_string()],
+            )?,
             Operation::Joined(it) => self.join(it)?,
-            Operation::Kept(it) => self.keep(it)?,
+            Operation::Kept(it) => self.keep(&self.project.to_string(), it)?,
             Operation::Counted(hits) => self.count(hits)?,
             Operation::Carried(it) => self.carry(it)?,
-            Operation::Anchored(_) => {}
+            Operation::Anchored(_) | Operation::Recovered(_) => {}
         }
         match self.agent {
             Some(agent) => self.run(
@@ -76,16 +80,22 @@ impl Applied<'_> {
                 engram.verified,
             ],
         )?;
+        for digest in engram.pointers.iter().filter_map(Pointer::kept) {
+            self.run(
+                "INSERT OR IGNORE INTO pinned (digest, engram) VALUES (?1, ?2)",
+                params![digest, engram.id.to_string()],
+            )?;
+        }
         match engram.supersedes {
             Some(old) => self.close(old),
             None => Ok(()),
         }
     }
 
-    /// A window that was closed already stays as it was.
+    /// A window that was closed already stays as it was, and none ends before it began.
     fn close(&self, id: EngramId) -> Result<()> {
         self.run(
-            "UPDATE engram SET valid_until = ?2 WHERE id = ?1 AND valid_until IS NULL",
+            "UPDATE engram SET valid_until = max(?2, valid_from) WHERE id = ?1 AND valid_until IS NULL",
             params![id.to_string(), self.at.as_microsecond()],
         )
     }
@@ -93,6 +103,19 @@ impl Applied<'_> {
     fn redact(&self, it: &Redaction) -> Result<()> {
         for id in &it.ids {
             self.close(*id)?;
+            let id = id.to_string();
+            self.run("UPDATE engram SET topic = '', by = '' WHERE id = ?1", [&id])?;
+            self.run("DELETE FROM pinned WHERE engram = ?1", [&id])?;
+            self.run("DELETE FROM health WHERE engram = ?1", [&id])?;
+        }
+        for seq in &it.events {
+            self.run(
+                "UPDATE event SET kind = ?2, slug = lower(id) WHERE seq = ?1",
+                params![*seq as i64, ERASED],
+            )?;
+        }
+        for digest in &it.digests {
+            self.run("DELETE FROM snapshot WHERE digest = ?1", [digest])?;
         }
         beside::erase(self.connection, it)
     }
@@ -174,10 +197,15 @@ impl Applied<'_> {
         )
     }
 
-    fn keep(&self, it: &Snapshot) -> Result<()> {
+    /// One without a path was erased.
+    fn keep(&self, project: &str, it: &Snapshot) -> Result<()> {
+        if it.path.is_empty() {
+            return Ok(());
+        }
         self.run(
-            "INSERT OR IGNORE INTO snapshot (digest, path, base, blob) VALUES (?1, ?2, ?3, ?4)",
-            params![it.digest_hex, it.path, it.base, it.blob],
+            "INSERT OR IGNORE INTO snapshot (project, digest, path, base, blob, seq)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![project, it.digest_hex, it.path, it.base, it.blob, self.seq],
         )
     }
 
@@ -207,7 +235,8 @@ impl Applied<'_> {
             self.spend(agent, turn, spent)?;
         }
         for snapshot in &it.snapshots {
-            self.keep(snapshot)?;
+            // An earlier schema did not say in which project.
+            self.keep("", snapshot)?;
         }
         self.count(&it.hits)
     }

@@ -5,7 +5,10 @@ use engram_model::{Operation, operation::Redaction};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::json;
 
-use crate::{Reader, Result};
+use crate::{
+    Result, StoreError,
+    journal::{ENTRY, journalled},
+};
 
 /// Keeps the words of an operation that was just appended at `seq`.
 pub(crate) fn keep(connection: &Connection, seq: i64, operation: &Operation) -> Result<()> {
@@ -28,7 +31,8 @@ pub(crate) fn keep(connection: &Connection, seq: i64, operation: &Operation) -> 
     Ok(())
 }
 
-/// Erases the words of claims and of the events that repeat them.
+/// Erases the words of claims and of the events that repeat them, kept files that nothing else rests on,
+/// and what entries of the journal say of them.
 pub(crate) fn erase(connection: &Connection, it: &Redaction) -> Result<()> {
     let mut claims = connection.prepare_cached("DELETE FROM content WHERE engram = ?1")?;
     for id in &it.ids {
@@ -38,16 +42,33 @@ pub(crate) fn erase(connection: &Connection, it: &Redaction) -> Result<()> {
     for seq in &it.events {
         events.execute([*seq as i64])?;
     }
-    Ok(())
+    let mut blobs = connection.prepare_cached("DELETE FROM blob WHERE digest = ?1")?;
+    for digest in &it.digests {
+        blobs.execute([digest])?;
+    }
+    let told = it.seqs.iter().chain(&it.events).chain(&it.entries);
+    told.copied().try_for_each(|seq| blank(connection, seq, it))
 }
 
-impl Reader<'_> {
-    /// The bytes with this digest (lower-case hex).
-    pub fn blob(&self, digest: &str) -> Result<Option<Vec<u8>>> {
-        Ok(self
-            .0
-            .prepare_cached("SELECT bytes FROM blob WHERE digest = ?1")?
-            .query_row([digest], |row| row.get(0))
-            .optional()?)
-    }
+/// The one way that an entry is written again: without what was erased.
+fn blank(connection: &Connection, seq: u64, it: &Redaction) -> Result<()> {
+    let entry = connection
+        .prepare_cached(&format!("SELECT {ENTRY} FROM journal WHERE seq = ?1"))?
+        .query_row([seq as i64], |row| Ok(journalled(row)))
+        .optional()?;
+    let Some(operation) = entry.and_then(|it| it.known()) else {
+        return Ok(());
+    };
+    let is_kept = matches!(operation, Operation::Kept(_));
+    let body = operation
+        .without(it)
+        .body()
+        .map_err(|error| StoreError::Record(error.to_string()))?;
+    let is_said = is_kept || it.seqs.contains(&seq) || it.events.contains(&seq);
+    connection
+        .prepare_cached(
+            "UPDATE journal SET body = ?2, by = CASE WHEN ?3 THEN '' ELSE by END WHERE seq = ?1",
+        )?
+        .execute(params![seq as i64, body, is_said])?;
+    Ok(())
 }

@@ -21,8 +21,9 @@ pub(crate) fn carry(it: &Writer<'_>) -> Result<()> {
         snapshots: snapshots(it)?,
         hits: hits(it)?,
     };
-    // The tables hold it already, and figures add up: they are filled anew from the entries.
+    // The tables hold it already: where that counts, they are filled anew from the entries.
     it.0.execute("UPDATE figure SET query_hits = 0", [])?;
+    it.0.execute("DELETE FROM snapshot WHERE seq = 0", [])?;
     for part in parts(all) {
         it.record(&NewEntry {
             project: ProjectId(it.origin),
@@ -80,7 +81,8 @@ fn spent(it: &Reader<'_>) -> Result<Vec<(AgentId, String, Spend)>> {
 }
 
 fn snapshots(it: &Reader<'_>) -> Result<Vec<Snapshot>> {
-    rows(it, "SELECT digest, path, base, blob FROM snapshot", |row| {
+    let sql = "SELECT digest, path, base, blob FROM snapshot WHERE seq = 0";
+    rows(it, sql, |row| {
         Ok(Snapshot {
             digest_hex: row.get(0)?,
             path: row.get(1)?,

@@ -4,7 +4,10 @@ use std::{
     fs::{File, OpenOptions, TryLockError},
     ops::Deref,
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, RwLock,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -15,6 +18,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior, config::DbConfig};
 use crate::{
     Result, StoreError,
     carry::carry,
+    inodes::Files,
     ours::{self, Found},
     readers::Readers,
 };
@@ -29,6 +33,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("schema/005.sql"),
     include_str!("schema/006.sql"),
     include_str!("schema/007.sql"),
+    include_str!("schema/008.sql"),
 ];
 
 /// From this step on the journal says all that the tables hold.
@@ -44,19 +49,48 @@ pub(crate) const APPLICATION_ID: i64 = 0x456e_4772;
 /// hundred writers pass in this time, and the callers of MCP tools still wait for the answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long an erasure waits for whoever reads in the log.
+const READING: Duration = Duration::from_secs(1);
+
 /// One home: a folder with the database, the write lock, the doorbell and the index.
 pub struct Store {
     home: PathBuf,
+    patience: Duration,
+    open: RwLock<Arc<Open>>,
+    /// How often it was opened anew.
+    renewed: AtomicU64,
+    /// Whether the log holds what was erased.
+    log_is_due: AtomicBool,
+}
+
+/// The files of a home, as they were opened.
+struct Open {
     origin: ulid::Ulid,
     read: Readers,
     /// Absent where the home cannot be written.
     write: Option<Mutex<Writing>>,
-    patience: Duration,
+    files: Files,
+    /// The end of the journal, as it was last seen here: an older copy that took the database's place
+    /// ends before.
+    head: AtomicU64,
+    is_replaced: AtomicBool,
 }
 
 struct Writing {
     connection: Connection,
     turn: File,
+}
+
+impl Writing {
+    fn empty_log(&self, patience: Duration) -> Result<bool> {
+        let connection = &self.connection;
+        connection.busy_timeout(patience)?;
+        let is_busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
+            row.get::<_, bool>(0)
+        });
+        connection.busy_timeout(PATIENCE)?;
+        Ok(!is_busy?)
+    }
 }
 
 impl Store {
@@ -71,19 +105,208 @@ impl Store {
 
     /// [`Store::open`], with writers that wait this long for their turn.
     pub fn open_patiently(home: &Path, origin: ulid::Ulid, patience: Duration) -> Result<Self> {
-        Self::open_or(home, origin, patience, true)
+        Self::with(home, patience, Open::new(home, origin, patience, true)?)
     }
 
     /// [`Store::open`] of a home that is there: where it has just been moved away, none is made.
     pub fn open_only(home: &Path, origin: ulid::Ulid) -> Result<Self> {
-        Self::open_or(home, origin, PATIENCE, false)
+        Self::with(home, PATIENCE, Open::new(home, origin, PATIENCE, false)?)
     }
 
-    fn open_or(home: &Path, origin: ulid::Ulid, patience: Duration, make: bool) -> Result<Self> {
+    fn with(home: &Path, patience: Duration, open: Open) -> Result<Self> {
+        Ok(Self {
+            home: home.to_owned(),
+            patience,
+            open: RwLock::new(Arc::new(open)),
+            renewed: AtomicU64::new(0),
+            log_is_due: AtomicBool::new(false),
+        })
+    }
+    /// Looks at what opening a home would refuse, and touches nothing.
+    ///
+    /// # Errors
+    /// As [`Store::open`]'s; none where there is no home yet.
+    pub fn look(home: &Path) -> Result<()> {
+        let database = home.join("engram.db");
+        match ours::look(&database)? {
+            Found::Nothing => Ok(()),
+            Found::Ours => {
+                let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+                ours::check(&Connection::open_with_flags(&database, flags)?, &database)
+            }
+        }
+    }
+
+    /// The folder.
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// The database file.
+    pub fn database(&self) -> PathBuf {
+        self.home.join(DATABASE)
+    }
+
+    /// The identity of this home; the first half of the identity of its journal entries.
+    pub fn origin(&self) -> ulid::Ulid {
+        self.opened().origin
+    }
+
+    /// Whether this home can be written.
+    pub fn is_writable(&self) -> bool {
+        self.opened().write.is_some()
+    }
+
+    fn opened(&self) -> Arc<Open> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&open)
+    }
+
+    /// Whether the files that are open are those that lie in the home: it may have been deleted, moved,
+    /// or replaced by another.
+    pub fn is_here(&self) -> bool {
+        self.opened().is_of(&self.home)
+    }
+
+    /// How often the home was opened anew: what was read of it before may be another's.
+    pub fn renewed(&self) -> u64 {
+        self.renewed.load(Ordering::Acquire)
+    }
+
+    /// Opens what lies in the home now, unless that is what is open.
+    ///
+    /// # Errors
+    /// [`StoreError::Gone`] where there is no home any more: none is made.
+    pub fn renew(&self) -> Result<()> {
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        if open.is_of(&self.home) {
+            return Ok(());
+        }
+        if !self.database().exists() {
+            return Err(StoreError::Gone(self.home.clone()));
+        }
+        // First closed: SQLite shares what it knows of a file among the connections of a process. Where only
+        // the log was deleted, closing saves what it held; what another process has open is left alone.
+        open.close()?;
+        *open = Arc::new(Open::new(&self.home, open.origin, self.patience, false)?);
+        self.renewed.fetch_add(1, Ordering::Release);
+        Ok(())
+    }
+
+    /// Reads on one snapshot: what `f` sees does not change while it looks.
+    pub fn read<T, E: From<StoreError>>(
+        &self,
+        f: impl FnOnce(&Reader<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.opened().read.with(|connection| {
+            let snapshot = connection.transaction().map_err(StoreError::from)?;
+            f(&Reader(&snapshot))
+        })
+    }
+
+    /// One transaction, durable when this returns `Ok`; undone when `f` fails. `now` becomes the
+    /// time of its entries, or the last entry's time where the clock jumped back.
+    ///
+    /// # Errors
+    /// [`StoreError::Gone`] where the files that were written are not those of the home any more: what was
+    /// written is lost with them.
+    pub fn write<T, E: From<StoreError>>(
+        &self,
+        now: Timestamp,
+        f: impl FnOnce(&Writer<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let open = self.opened();
+        let write = open.write.as_ref().ok_or(StoreError::ReadOnly)?;
+        let mut writing = lock(write);
+        let Writing { connection, turn } = &mut *writing;
+        let turn = Turn::take(turn, self.patience)?;
+        let transaction = connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(StoreError::from)?;
+        let answer = {
+            let (reader, clock) = (Reader(&transaction), now);
+            if !open.goes_on(reader.head()?) {
+                return Err(StoreError::Gone(self.home.clone()).into());
+            }
+            let now = reader.time(clock)?;
+            f(&Writer {
+                reader,
+                origin: open.origin,
+                now,
+                clock,
+            })?
+        };
+        transaction.commit().map_err(StoreError::from)?;
+        drop(turn);
+        if !open.files.are_there(&self.home) {
+            return Err(StoreError::Gone(self.home.clone()).into());
+        }
+        if self.log_is_due.load(Ordering::Relaxed) {
+            let is_due = !writing.empty_log(Duration::ZERO).unwrap_or(false);
+            self.log_is_due.store(is_due, Ordering::Relaxed);
+        }
+        Ok(answer)
+    }
+
+    /// Whether a write would begin at once: nobody of this process or of another has the turn.
+    pub fn is_free(&self) -> bool {
+        let open = self.opened();
+        let Some(writing) = open.write.as_ref().and_then(|it| it.try_lock().ok()) else {
+            return false;
+        };
+        Turn::take(&writing.turn, Duration::ZERO).is_ok()
+    }
+
+    /// Moves the write-ahead log into the database and empties it, so that erased text is gone
+    /// from the disk. Whether it is empty: who reads in it still keeps it, and then each later write tries
+    /// again.
+    pub fn empty_log(&self) -> Result<bool> {
+        let open = self.opened();
+        let write = open.write.as_ref().ok_or(StoreError::ReadOnly)?;
+        let is_empty = lock(write).empty_log(READING)?;
+        self.log_is_due.store(!is_empty, Ordering::Relaxed);
+        Ok(is_empty)
+    }
+
+    /// Asks SQLite to check every page; the findings, none when it is sound.
+    pub fn integrity(&self) -> Result<Vec<String>> {
+        self.opened().read.with(|connection| {
+            let mut check = connection.prepare("PRAGMA integrity_check(20)")?;
+            let rows: Vec<String> = check
+                .query_map([], |row| row.get(0))?
+                .collect::<rusqlite::Result<_>>()?;
+            Ok(rows.into_iter().filter(|row| row != "ok").collect())
+        })
+    }
+}
+
+impl Open {
+    /// Whether the journal ends where it did or later; an older copy ends before.
+    fn goes_on(&self, head: u64) -> bool {
+        let goes_on = self.head.fetch_max(head, Ordering::Relaxed) <= head;
+        if !goes_on {
+            self.is_replaced.store(true, Ordering::Relaxed);
+        }
+        goes_on
+    }
+
+    fn close(&self) -> Result<()> {
+        self.read.close();
+        if let Some(write) = &self.write {
+            lock(write).connection = Connection::open_in_memory()?;
+        }
+        Ok(())
+    }
+
+    fn is_of(&self, home: &Path) -> bool {
+        !self.is_replaced.load(Ordering::Relaxed) && self.files.are_there(home)
+    }
+
+    fn new(home: &Path, origin: ulid::Ulid, patience: Duration, make: bool) -> Result<Self> {
         let database = home.join(DATABASE);
-        match Self::open_writable(home, &database, origin, patience, make) {
+        match Self::writable(home, &database, origin, patience, make) {
             Err(error) if is_read_only(&error) && database.exists() => {
-                Self::open_readable(home, &database, patience).map_err(|other| match other {
+                Self::readable(home, &database).map_err(|other| match other {
                     StoreError::Newer { .. }
                     | StoreError::Foreign { .. }
                     | StoreError::Half { .. } => other,
@@ -94,7 +317,7 @@ impl Store {
         }
     }
 
-    fn open_writable(
+    fn writable(
         home: &Path,
         database: &Path,
         origin: ulid::Ulid,
@@ -130,16 +353,17 @@ impl Store {
             Ok(read)
         });
         Ok(Self {
-            home: home.to_owned(),
             origin: read.with(|it| origin_of(it))?,
             read,
             write: Some(Mutex::new(writing)),
-            patience,
+            files: Files::of(home, true),
+            head: AtomicU64::new(0),
+            is_replaced: AtomicBool::new(false),
         })
     }
 
     /// A folder that cannot be written cannot take part in WAL either: read it as it lies.
-    fn open_readable(home: &Path, database: &Path, patience: Duration) -> Result<Self> {
+    fn readable(home: &Path, database: &Path) -> Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
         let plain = ours::address(database, "mode=ro");
         let is_plain = Connection::open_with_flags(&plain, flags)
@@ -153,114 +377,12 @@ impl Store {
         let read = Readers::new(move || Ok(Connection::open_with_flags(&address, flags)?));
         read.with(|it| ours::check(it, database))?;
         Ok(Self {
-            home: home.to_owned(),
             origin: read.with(|it| origin_of(it))?,
             read,
             write: None,
-            patience,
-        })
-    }
-
-    /// Looks at what opening a home would refuse, and touches nothing.
-    ///
-    /// # Errors
-    /// As [`Store::open`]'s; none where there is no home yet.
-    pub fn look(home: &Path) -> Result<()> {
-        let database = home.join("engram.db");
-        match ours::look(&database)? {
-            Found::Nothing => Ok(()),
-            Found::Ours => {
-                let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
-                ours::check(&Connection::open_with_flags(&database, flags)?, &database)
-            }
-        }
-    }
-
-    /// The folder.
-    pub fn home(&self) -> &Path {
-        &self.home
-    }
-
-    /// The database file.
-    pub fn database(&self) -> PathBuf {
-        self.home.join(DATABASE)
-    }
-
-    /// The identity of this home; the first half of the identity of its journal entries.
-    pub fn origin(&self) -> ulid::Ulid {
-        self.origin
-    }
-
-    /// Whether this home can be written.
-    pub fn is_writable(&self) -> bool {
-        self.write.is_some()
-    }
-
-    /// Reads on one snapshot: what `f` sees does not change while it looks.
-    pub fn read<T, E: From<StoreError>>(
-        &self,
-        f: impl FnOnce(&Reader<'_>) -> Result<T, E>,
-    ) -> Result<T, E> {
-        self.read.with(|connection| {
-            let snapshot = connection.transaction().map_err(StoreError::from)?;
-            f(&Reader(&snapshot))
-        })
-    }
-
-    /// One transaction, durable when this returns `Ok`; undone when `f` fails. `now` becomes the
-    /// time of its entries, or the last entry's time where the clock jumped back.
-    pub fn write<T, E: From<StoreError>>(
-        &self,
-        now: Timestamp,
-        f: impl FnOnce(&Writer<'_>) -> Result<T, E>,
-    ) -> Result<T, E> {
-        let write = self.write.as_ref().ok_or(StoreError::ReadOnly)?;
-        let mut writing = lock(write);
-        let Writing { connection, turn } = &mut *writing;
-        let turn = Turn::take(turn, self.patience)?;
-        let transaction = connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(StoreError::from)?;
-        let answer = {
-            let reader = Reader(&transaction);
-            let now = reader.time(now)?;
-            f(&Writer {
-                reader,
-                origin: self.origin,
-                now,
-            })?
-        };
-        transaction.commit().map_err(StoreError::from)?;
-        drop(turn);
-        Ok(answer)
-    }
-
-    /// Whether a write would begin at once: nobody of this process or of another has the turn.
-    pub fn is_free(&self) -> bool {
-        let Some(writing) = self.write.as_ref().and_then(|it| it.try_lock().ok()) else {
-            return false;
-        };
-        Turn::take(&writing.turn, Duration::ZERO).is_ok()
-    }
-
-    /// Moves the write-ahead log into the database and empties it, so that erased text is gone
-    /// from the disk. Best effort while others read.
-    pub fn checkpoint(&self) -> Result<()> {
-        let write = self.write.as_ref().ok_or(StoreError::ReadOnly)?;
-        lock(write)
-            .connection
-            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-        Ok(())
-    }
-
-    /// Asks SQLite to check every page; the findings, none when it is sound.
-    pub fn integrity(&self) -> Result<Vec<String>> {
-        self.read.with(|connection| {
-            let mut check = connection.prepare("PRAGMA integrity_check(20)")?;
-            let rows: Vec<String> = check
-                .query_map([], |row| row.get(0))?
-                .collect::<rusqlite::Result<_>>()?;
-            Ok(rows.into_iter().filter(|row| row != "ok").collect())
+            files: Files::of(home, false),
+            head: AtomicU64::new(0),
+            is_replaced: AtomicBool::new(false),
         })
     }
 }
@@ -272,8 +394,26 @@ pub struct Reader<'a>(pub(crate) &'a Connection);
 pub struct Writer<'a> {
     reader: Reader<'a>,
     pub(crate) origin: ulid::Ulid,
-    /// The time of everything in this transaction.
+    /// The time of everything in this transaction ([`Reader::time`]).
     pub now: Timestamp,
+    /// The clock.
+    pub(crate) clock: Timestamp,
+}
+
+impl<'a> Writer<'a> {
+    pub(crate) fn at(
+        reader: Reader<'a>,
+        origin: ulid::Ulid,
+        now: Timestamp,
+        clock: Timestamp,
+    ) -> Self {
+        Self {
+            reader,
+            origin,
+            now,
+            clock,
+        }
+    }
 }
 
 impl<'a> Deref for Writer<'a> {
@@ -296,10 +436,10 @@ pub(crate) fn open_queue(home: &Path) -> Result<File> {
 }
 
 /// A place in the queue of writers of all processes; left when dropped, or when its process dies.
-struct Turn<'a>(&'a File);
+pub(crate) struct Turn<'a>(&'a File);
 
 impl<'a> Turn<'a> {
-    fn take(file: &'a File, patience: Duration) -> Result<Self> {
+    pub(crate) fn take(file: &'a File, patience: Duration) -> Result<Self> {
         let start = Instant::now();
         loop {
             match file.try_lock() {
@@ -381,6 +521,7 @@ fn migrate(connection: &mut Connection, origin: ulid::Ulid) -> Result<()> {
             reader,
             origin,
             now,
+            clock: now,
         })?;
     }
     transaction.commit()?;

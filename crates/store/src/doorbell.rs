@@ -64,8 +64,25 @@ impl Doorbell {
     }
 
     fn watch(&self, heard: impl Fn() + Send + 'static) -> Result<Listener, notify::Error> {
-        let mut watcher = notify::recommended_watcher(on_change(heard))?;
-        watcher.watch(&self.path, RecursiveMode::NonRecursive)?;
+        let path = self.path.canonicalize().map_err(notify::Error::io)?;
+        let home = path.parent().map(Path::to_owned).unwrap_or_default();
+        let mut change = on_change(heard);
+        // The folder around the home tells when the home goes; what else happens there is not ours.
+        let around = home.parent().map(Path::to_owned);
+        let of_ours = [path.clone(), home];
+        let mut watcher =
+            notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+                let is_ours = |it: &notify::Event| it.paths.iter().any(|it| of_ours.contains(it));
+                if event.as_ref().map_or(true, is_ours) {
+                    change(event);
+                }
+            })?;
+        watcher.watch(&path, RecursiveMode::NonRecursive)?;
+        if let Some(around) = around
+            && let Err(error) = watcher.watch(&around, RecursiveMode::NonRecursive)
+        {
+            tracing::debug!(%error, "a home that is moved will be noticed by the next request");
+        }
         Ok(Listener {
             _watcher: Box::new(watcher),
         })

@@ -35,6 +35,10 @@ pub struct CommitCount {
 const OF_LINEAGE: &str =
     "(engram.id = ?1 OR (engram.lineage = ?1 AND engram.lineage <> engram.id))";
 
+/// That a ttl is not over at `?2`, as [`engram_model::is_over`] has it.
+const NOT_OVER: &str = "(engram.expires_at IS NULL OR (engram.expires_at > ?2
+     AND engram.recorded_at - ?2 <= min(engram.expires_at - engram.recorded_at, 86400000000)))";
+
 const TRAITS: &str = "engram.seq, engram.project, engram.run, engram.scope, engram.kind,
      engram.fact_type, engram.durability, engram.topic, engram.recorded_at, engram.valid_from,
      engram.valid_until, engram.expires_at, content.engram IS NULL
@@ -73,9 +77,14 @@ pub struct Traits {
 }
 
 impl Traits {
-    /// Whether it holds at `at`, as [`Engram::holds_at`] has it.
+    /// Whether it held at a time that is past, as [`Engram::holds_at`] has it.
     pub fn holds_at(&self, at: Timestamp) -> bool {
         engram_model::holds(self.valid_from, self.valid_until, self.expires_at, at)
+    }
+
+    /// Whether it holds now, as [`Engram::holds_now`] has it.
+    pub fn holds_now(&self, now: Timestamp) -> bool {
+        self.valid_until.is_none() && !engram_model::is_over(self.recorded_at, self.expires_at, now)
     }
 }
 
@@ -284,26 +293,42 @@ impl Reader<'_> {
         Ok((found, older as u64))
     }
 
-    /// The newest versions that hold at `at`, of those that were stored before an entry of the
+    /// The newest versions that hold now, by the clock, of those that were stored before an entry of the
     /// journal; newest first.
     pub fn newest_holding(
         &self,
         project: ProjectId,
-        at: Timestamp,
+        now: Timestamp,
         before: Option<u64>,
         limit: usize,
     ) -> Result<Vec<Engram>> {
         self.engrams_where(
-            "WHERE engram.project = ?1 AND engram.recorded_at <= ?2 AND engram.seq < ?3
-               AND (engram.valid_until IS NULL OR engram.valid_until > ?2)
-               AND (engram.expires_at IS NULL OR engram.expires_at > ?2)
-             ORDER BY engram.seq DESC LIMIT ?4",
+            &format!(
+                "WHERE engram.project = ?1 AND engram.seq < ?3 AND engram.valid_until IS NULL
+                   AND {NOT_OVER} ORDER BY engram.seq DESC LIMIT ?4"
+            ),
             params![
                 project.to_string(),
-                at.as_microsecond(),
+                now.as_microsecond(),
                 before.map_or(i64::MAX, |it| it as i64),
                 limit as i64
             ],
+        )
+    }
+
+    /// The newest versions that held at a time that is past; newest first.
+    pub fn newest_held_at(
+        &self,
+        project: ProjectId,
+        at: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<Engram>> {
+        self.engrams_where(
+            "WHERE engram.project = ?1 AND engram.valid_from <= ?2
+               AND (engram.valid_until IS NULL OR engram.valid_until > ?2)
+               AND (engram.expires_at IS NULL OR engram.expires_at > ?2)
+             ORDER BY engram.seq DESC LIMIT ?3",
+            params![project.to_string(), at.as_microsecond(), limit as i64],
         )
     }
 
@@ -315,10 +340,11 @@ impl Reader<'_> {
         now: Timestamp,
     ) -> Result<Vec<Engram>> {
         self.engrams_where(
-            "WHERE engram.project = ?1 AND engram.content_hash = ?2 AND engram.valid_until IS NULL
-               AND (engram.expires_at IS NULL OR engram.expires_at > ?3)
-             ORDER BY engram.seq",
-            params![project.to_string(), content_hash, now.as_microsecond()],
+            &format!(
+                "WHERE engram.project = ?1 AND engram.content_hash = ?3 AND engram.valid_until IS NULL
+                   AND {NOT_OVER} ORDER BY engram.seq"
+            ),
+            params![project.to_string(), now.as_microsecond(), content_hash],
         )
     }
 

@@ -63,6 +63,9 @@ pub enum StoreError {
         /// Those that are not ours.
         tables: String,
     },
+    /// The home that was open lies there no longer.
+    #[error("the home at {0} was moved, deleted or replaced")]
+    Gone(PathBuf),
     /// Another process held the write lock for too long.
     #[error("another process has been writing for {0:?}")]
     Locked(std::time::Duration),
@@ -115,6 +118,7 @@ impl StoreError {
             Self::Newer { .. } => Code::StoreNewer,
             Self::Locked(_) | Self::InUse(_) => Code::StoreLocked,
             Self::ReadOnly => Code::StoreReadOnly,
+            Self::Gone(_) => Code::StoreGone,
             Self::Index(_) => Code::Internal,
         }
     }
@@ -175,7 +179,10 @@ fn hint(code: Code) -> &'static str {
             "Make the home writable, or choose another with --home or ENGRAM_HOME."
         }
         Code::StoreCorrupt => {
-            "Run `engram doctor`; keep a copy of the home before you change anything."
+            "Bring back a backup; or run `engram doctor --recover`, which sets the database aside and saves what can still be read of it."
+        }
+        Code::StoreGone => {
+            "Bring it back and try again: nothing was stored. Without it, start engram anew, which makes a home."
         }
         Code::StoreNewer => "Update engram, or choose another home with --home or ENGRAM_HOME.",
         _ => "Run `engram doctor`; if it finds nothing, please report this with its message.",

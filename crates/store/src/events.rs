@@ -1,10 +1,13 @@
 //! Table `event`: the episodic plane. Its text lies beside the journal and alone can be erased.
 
-use engram_model::{ProjectId, Recorded};
+use engram_model::{EventId, ProjectId, Recorded};
 use jiff::civil::Date;
 use rusqlite::{OptionalExtension, params};
 
-use crate::{Reader, Result, journal::timestamp};
+use crate::{
+    Reader, Result,
+    journal::{parse_id, timestamp},
+};
 
 impl Reader<'_> {
     /// The text of the newest event at this address, and who recorded it when; none when there is none
@@ -34,6 +37,25 @@ impl Reader<'_> {
         };
         let at = timestamp(at)?;
         Ok(Some((text, Recorded { by, at })))
+    }
+
+    /// The event with this id: its project, its place, its address and the digest (hex) of its text.
+    pub fn event_of(&self, id: EventId) -> Result<Option<(ProjectId, u64, String, String)>> {
+        let found = self
+            .0
+            .prepare_cached(
+                "SELECT project, seq, kind || ':' || slug, digest FROM event WHERE id = ?1",
+            )?
+            .query_row([id.to_string()], |row| {
+                let project: String = row.get(0)?;
+                Ok((project, row.get::<_, i64>(1)?, row.get(2)?, row.get(3)?))
+            })
+            .optional()?;
+        found
+            .map(|(project, seq, address, digest)| {
+                Ok((parse_id(&project)?, seq as u64, address, digest))
+            })
+            .transpose()
     }
 
     /// The places of the events of a project whose text has this digest (hex).

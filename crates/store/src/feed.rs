@@ -155,6 +155,8 @@ fn told(operation: Operation) -> Option<Change> {
         },
         Operation::Stored(_)
         | Operation::Located(_)
+        | Operation::Admitted(_)
+        | Operation::Recovered(_)
         | Operation::Joined(_)
         | Operation::Kept(_)
         | Operation::Counted(_)

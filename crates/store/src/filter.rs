@@ -92,7 +92,7 @@ impl Where {
         for (at, sign) in [(filter.since, ">="), (filter.until, "<")] {
             if let Some(at) = at {
                 let at = it.value(at.as_microsecond());
-                it.and(&format!("engram.recorded_at {sign} {at}"));
+                it.and(&format!("engram.valid_from {sign} {at}"));
             }
         }
         for word in filter.words() {
@@ -203,7 +203,7 @@ impl Reader<'_> {
         place: i64,
         is_newer: bool,
     ) -> Result<Reach> {
-        // Time only goes on in the journal: what was recorded from then on is what stands behind a place.
+        // Time goes on in the journal: what was recorded from then on is what stands behind a place.
         let since = filter
             .since
             .map(|at| self.first_at(project, at))
@@ -250,22 +250,30 @@ impl Reader<'_> {
     }
 
     /// The place of the first version that was recorded at this time or later; one beyond the last
-    /// where there is none.
+    /// where there is none. Versions of a clock that was ahead, later than the newest, are passed over.
     fn first_at(&self, project: ProjectId, at: Timestamp) -> Result<i64> {
+        let newest: Option<i64> = self
+            .0
+            .prepare_cached(
+                "SELECT valid_from FROM engram INDEXED BY engram_project
+                 WHERE project = ?1 ORDER BY seq DESC LIMIT 1",
+            )?
+            .query_row([project.to_string()], |row| row.get(0))
+            .optional()?;
         let (mut low, mut high) = (0, self.head()? as i64 + 1);
         let mut next = self.0.prepare_cached(
-            "SELECT seq, recorded_at FROM engram INDEXED BY engram_project
-             WHERE project = ?1 AND seq >= ?2 ORDER BY seq LIMIT 1",
+            "SELECT seq, valid_from FROM engram INDEXED BY engram_project
+             WHERE project = ?1 AND seq >= ?2 AND valid_from <= ?3 ORDER BY seq LIMIT 1",
         )?;
         while low < high {
             let middle = low + (high - low) / 2;
             let found: Option<(i64, i64)> = next
-                .query_row(params![project.to_string(), middle], |row| {
+                .query_row(params![project.to_string(), middle, newest], |row| {
                     Ok((row.get(0)?, row.get(1)?))
                 })
                 .optional()?;
             match found {
-                Some((seq, recorded)) if recorded < at.as_microsecond() => low = seq + 1,
+                Some((seq, from)) if from < at.as_microsecond() => low = seq + 1,
                 _ => high = middle,
             }
         }

@@ -6,6 +6,7 @@
 mod look;
 
 use std::{
+    collections::HashSet,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
@@ -17,6 +18,7 @@ use tantivy::{
     Directory, Index as Tantivy, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyDocument,
     TantivyError, Term,
     directory::{DirectoryLock, INDEX_WRITER_LOCK, MmapDirectory, error::LockError},
+    index::SegmentId,
     indexer::{LogMergePolicy, MergePolicy, NoMergePolicy},
     schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions},
 };
@@ -40,6 +42,9 @@ const META: &str = "meta.json";
 const WRITER_BYTES: usize = 15_000_000;
 /// Journal entries that are read at once.
 const BATCH: usize = 2_000;
+/// Versions of a segment that is read through before it answers: it takes a millisecond. Larger ones are
+/// read through by `engram doctor`.
+const CHECKED: u32 = 50_000;
 /// How long to wait for another process that writes the index.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -51,6 +56,8 @@ pub struct Index {
     reader: IndexReader,
     /// The description of the index that was loaded last, and how far it had read.
     loaded: Mutex<Option<(Stamp, u64)>>,
+    /// Segments whose files were read through here.
+    checked: Mutex<HashSet<SegmentId>>,
     fields: Fields,
     origin: String,
 }
@@ -146,6 +153,7 @@ impl Index {
             directory,
             reader,
             loaded: Mutex::default(),
+            checked: Mutex::default(),
             fields,
             origin: store.origin().to_string(),
         };
@@ -279,7 +287,7 @@ impl Index {
     }
 
     /// Segments that redaction has deleted from and that still hold the words.
-    fn erased(&self) -> Result<Vec<tantivy::index::SegmentId>> {
+    fn erased(&self) -> Result<Vec<SegmentId>> {
         let segments = self.tantivy.searchable_segment_metas()?;
         let erased = segments.iter().filter(|it| it.has_deletes());
         Ok(erased.map(|it| it.id()).collect())
@@ -302,6 +310,43 @@ impl Index {
         document
     }
 
+    /// Files whose bytes are not those that were written. Reads all of them.
+    pub fn damaged(&self) -> Result<Vec<PathBuf>> {
+        guarded(|| {
+            let mut damaged: Vec<PathBuf> = self.tantivy.validate_checksum()?.into_iter().collect();
+            damaged.sort_unstable();
+            Ok(damaged)
+        })
+    }
+
+    /// Reads new segments through: tantivy believes its files, and a flipped bit would answer wrongly, or
+    /// ask for memory without end.
+    fn check_new(&self) -> Result<()> {
+        let segments = self.tantivy.searchable_segment_metas()?;
+        let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+        checked.retain(|id| segments.iter().any(|it| it.id() == *id));
+        for segment in segments.iter().filter(|it| it.max_doc() <= CHECKED) {
+            if checked.contains(&segment.id()) && !segment.has_deletes() {
+                continue;
+            }
+            let directory = self.tantivy.directory();
+            let name = segment.id().uuid_string();
+            let is_own = |it: &PathBuf| it.to_string_lossy().starts_with(&name);
+            for file in directory.list_managed_files().into_iter().filter(is_own) {
+                if directory.exists(&file).map_err(TantivyError::from)?
+                    && !directory
+                        .validate_checksum(&file)
+                        .map_err(TantivyError::from)?
+                {
+                    let what = format!("{} is damaged", file.display());
+                    return Err(StoreError::Index(TantivyError::InternalError(what)));
+                }
+            }
+            checked.insert(segment.id());
+        }
+        Ok(())
+    }
+
     /// The index as it is now, for a question about one project.
     pub fn look(&self, project: ProjectId, terms: &Terms) -> Result<Look> {
         guarded(|| {
@@ -321,6 +366,7 @@ impl Index {
         {
             return Ok((self.reader.searcher(), *indexed));
         }
+        self.check_new()?;
         // A commit between the two readings would count what it added twice.
         let mut indexed = self.cursor()?;
         loop {

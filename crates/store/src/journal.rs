@@ -1,11 +1,17 @@
 //! Table `journal`: the truth. [`Writer::record`] is the one way that anything happens to a home: it
 //! appends an operation and applies it to the tables, in one transaction.
 
-use engram_model::{AgentId, Operation, OperationKind, ProjectId, Refusal, SCHEMA_VERSION};
-use jiff::Timestamp;
+use engram_model::{
+    AgentId, OWN_EVENT, Operation, OperationKind, ProjectId, Refusal, SCHEMA_VERSION,
+};
+use jiff::{SignedDuration, Timestamp};
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::{Reader, Result, StoreError, Writer, apply::Applied, beside};
+
+/// A stored time that is further ahead than this was written by a clock that was wrong: it moves nobody's
+/// now (DESIGN section 4).
+const AHEAD: SignedDuration = SignedDuration::from_hours(24);
 
 /// An operation to record; its time, origin and place are the transaction's.
 pub struct NewEntry<'a> {
@@ -46,6 +52,11 @@ impl Journalled {
         self.kind
     }
 
+    /// Whether its body may hold a word; one that JSON spells otherwise is not found.
+    pub(crate) fn holds(&self, word: &str) -> bool {
+        self.body.contains(word)
+    }
+
     /// What happened, without the words that lie beside the journal; none for an entry of a newer
     /// build.
     pub fn operation(&self) -> Result<Option<Operation>> {
@@ -74,11 +85,11 @@ impl Writer<'_> {
             .map_err(|error| StoreError::Record(error.to_string()))?;
         self.0
             .prepare_cached(
-                "INSERT INTO journal (origin, origin_seq, hlc, schema, project, kind, shareable, recorded_at, agent, by, subject, body)
+                "INSERT INTO journal (origin, origin_seq, hlc, schema, project, kind, shareable, recorded_at, agent, by, subject, body, clock)
                  VALUES (?1,
                          (SELECT coalesce(max(origin_seq), 0) + 1 FROM journal WHERE origin = ?1),
                          max(?2, (SELECT coalesce(max(hlc), 0) + 1 FROM journal WHERE seq = (SELECT max(seq) FROM journal))),
-                         ?3, ?4, ?5, ?6, ?2, ?7, ?8, ?9, ?10)",
+                         ?3, ?4, ?5, ?6, ?2, ?7, ?8, ?9, ?10, ?11)",
             )?
             .execute(params![
                 self.origin.to_string(),
@@ -91,6 +102,7 @@ impl Writer<'_> {
                 entry.by,
                 entry.operation.subject(),
                 body,
+                (self.clock != self.now).then(|| self.clock.as_microsecond()),
             ])?;
         let seq = self.0.last_insert_rowid();
         beside::keep(self.0, seq, entry.operation)?;
@@ -116,7 +128,9 @@ impl Reader<'_> {
         Ok(head.unwrap_or(0) as u64)
     }
 
-    /// `now`, or the time of the newest entry where the clock jumped back: time only goes on here.
+    /// The time of what is recorded at `now`: that of the newest entry where the clock jumped back since,
+    /// so that time only goes on here. An entry of more than a day ahead does not count. What ends by itself
+    /// (a ttl, a rate, a turn) is measured by the clock alone.
     pub fn time(&self, now: Timestamp) -> Result<Timestamp> {
         let last: Option<i64> = self
             .0
@@ -126,6 +140,7 @@ impl Reader<'_> {
         Ok(last
             .map(timestamp)
             .transpose()?
+            .filter(|last| last.duration_since(now) <= AHEAD)
             .map_or(now, |last| last.max(now)))
     }
 
@@ -142,20 +157,26 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// How many entries of `kind` this agent made since `since`.
-    pub fn count_by_agent(
-        &self,
-        agent: &AgentId,
-        kind: OperationKind,
-        since: Timestamp,
-    ) -> Result<u32> {
+    /// How often this agent stored or closed anything after `since` and up to `now`, by the clock. The
+    /// event of saying a claim counts with its claim.
+    pub fn count_by_agent(&self, agent: &AgentId, since: Timestamp, now: Timestamp) -> Result<u32> {
         Ok(self
             .0
             .prepare_cached(
-                "SELECT count(*) FROM journal WHERE agent = ?1 AND kind = ?2 AND recorded_at > ?3",
+                "SELECT count(*) FROM journal INDEXED BY journal_agent
+                 WHERE agent = ?1 AND kind IN ('stored', 'corroborated', 'forgotten', 'noted')
+                   AND recorded_at > ?2
+                   AND coalesce(clock, recorded_at) > ?2 AND coalesce(clock, recorded_at) <= ?3
+                   AND NOT (kind = 'noted' AND EXISTS
+                       (SELECT 1 FROM event WHERE event.seq = journal.seq AND event.kind = ?4))",
             )?
             .query_row(
-                params![agent.0, kind.as_str(), since.as_microsecond()],
+                params![
+                    agent.0,
+                    since.as_microsecond(),
+                    now.as_microsecond(),
+                    OWN_EVENT
+                ],
                 |row| row.get(0),
             )?)
     }
@@ -176,30 +197,32 @@ impl Reader<'_> {
     /// What is wrong with the journal: places that are missing, and entries that cannot be read; of
     /// each the first `most`.
     pub fn journal_faults(&self, most: usize) -> Result<Vec<String>> {
-        let mut faults = Vec::new();
+        let (mut faults, mut holes, mut lost) = (Vec::new(), Vec::new(), Vec::new());
         let mut after = 0;
         loop {
             let page = self.journal_after(after, 1_000)?;
             for entry in &page {
-                match entry.seq - after {
-                    1 => {}
-                    2 => faults.push(format!("entry {} is missing", after + 1)),
-                    _ => faults.push(format!(
-                        "entries {} to {} are missing",
-                        after + 1,
-                        entry.seq - 1
-                    )),
+                if entry.seq != after + 1 {
+                    holes.push((after + 1, entry.seq - 1));
                 }
                 after = entry.seq;
-                faults.extend(entry.operation().err().map(|it| it.to_string()));
-                if faults.len() >= most {
-                    return Ok(faults);
+                match entry.operation() {
+                    Ok(Some(Operation::Recovered(it))) => lost.extend(it.places),
+                    Ok(_) => {}
+                    Err(error) => faults.push(error.to_string()),
                 }
             }
             if page.is_empty() {
-                return Ok(faults);
+                break;
             }
         }
+        // What a recovery could not save is known to be gone.
+        holes.retain(|hole| !lost.contains(hole));
+        let missing = holes.into_iter().map(|(from, to)| match from == to {
+            true => format!("entry {from} is missing"),
+            false => format!("entries {from} to {to} are missing"),
+        });
+        Ok(missing.chain(faults).take(most).collect())
     }
 }
 

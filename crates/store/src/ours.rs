@@ -163,7 +163,7 @@ fn stamp(connection: &Connection) -> rusqlite::Result<Stamp> {
     })
 }
 
-fn refuse_newer(database: &Path, found: i64) -> Result<()> {
+pub(crate) fn refuse_newer(database: &Path, found: i64) -> Result<()> {
     let known = MIGRATIONS.len() as i64;
     match found > known {
         true => Err(StoreError::Newer {

@@ -1,7 +1,8 @@
-//! Table `project`: the repositories that this home knows, and where it saw them last.
+//! Tables `project` and `admitted`: the repositories that this home knows, where it saw them last, and
+//! from where else the user lets them be used.
 
 use engram_model::ProjectId;
-use rusqlite::OptionalExtension;
+use rusqlite::{OptionalExtension, params};
 
 use crate::{Reader, Result, journal::parse_id};
 
@@ -14,5 +15,24 @@ impl Reader<'_> {
             .query_row([common_dir], |row| row.get(0))
             .optional()?;
         id.map(|id| parse_id(&id)).transpose()
+    }
+
+    /// The common git folder at which a project was seen last.
+    pub fn place_of(&self, project: ProjectId) -> Result<Option<String>> {
+        Ok(self
+            .0
+            .prepare_cached("SELECT common_dir FROM project WHERE id = ?1")?
+            .query_row([project.to_string()], |row| row.get(0))
+            .optional()?)
+    }
+
+    /// Whether the user let a project be used from a place besides its own.
+    pub fn is_admitted(&self, place: &str, project: ProjectId) -> Result<bool> {
+        Ok(self
+            .0
+            .prepare_cached("SELECT 1 FROM admitted WHERE place = ?1 AND project = ?2")?
+            .query_row(params![place, project.to_string()], |_| Ok(()))
+            .optional()?
+            .is_some())
     }
 }

@@ -42,6 +42,13 @@ impl Readers {
         answer
     }
 
+    /// Closes all of them; the next reading opens one.
+    pub(crate) fn close(&self) {
+        for place in &self.places {
+            *place.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+    }
+
     // A panic elsewhere leaves a connection usable: SQLite rolled its transaction back.
     fn free(&self) -> (usize, MutexGuard<'_, Option<Connection>>) {
         let free = self

@@ -1,6 +1,7 @@
 //! The journal once more: every entry applied, in order, by the function that applied it first. Into
 //! a database that SQLite deletes afterwards, to compare; or into the home's own tables, to mend them.
 
+use engram_model::Operation;
 use rusqlite::{Connection, params};
 
 use crate::{
@@ -11,8 +12,9 @@ use crate::{
 };
 
 /// What operations write; each is the same after a replay. What followers keep is not among it.
-const TABLES: [&str; 9] = [
-    "engram", "figure", "event", "project", "agent", "spend", "snapshot", "held", "tally",
+const TABLES: [&str; 11] = [
+    "engram", "figure", "event", "project", "admitted", "agent", "spend", "snapshot", "pinned",
+    "held", "tally",
 ];
 /// Entries that are read at once.
 const PAGE: i64 = 5_000;
@@ -74,8 +76,9 @@ impl Store {
     }
 }
 
-fn apply_all(connection: &Connection, from: &str) -> Result<Replayed> {
+pub(crate) fn apply_all(connection: &Connection, from: &str) -> Result<Replayed> {
     let mut found = Replayed::default();
+    let (mut holes, mut lost) = (Vec::new(), Vec::new());
     let mut after = 0;
     loop {
         let page: Vec<Journalled> = connection
@@ -85,16 +88,23 @@ fn apply_all(connection: &Connection, from: &str) -> Result<Replayed> {
             .query_map(params![after as i64, PAGE], |row| Ok(journalled(row)))?
             .collect::<rusqlite::Result<_>>()?;
         if page.is_empty() {
+            holes.retain(|hole| !lost.contains(hole));
+            for (from, _) in holes {
+                found.fault(format!("entry {from} is missing"));
+            }
             return Ok(found);
         }
         for entry in page {
             if entry.seq != after + 1 {
-                found.fault(format!("entry {} is missing", after + 1));
+                holes.push((after + 1, entry.seq - 1));
             }
             after = entry.seq;
             match entry.operation() {
                 Ok(None) => found.passed_over += 1,
                 Ok(Some(operation)) => {
+                    if let Operation::Recovered(it) = &operation {
+                        lost.extend(&it.places);
+                    }
                     let applied = Applied {
                         connection,
                         seq: entry.seq as i64,

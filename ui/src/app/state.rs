@@ -322,6 +322,10 @@ impl App {
                 if self.lost_at.get_untracked().is_some() {
                     self.lost_at.set(None);
                     self.catch_up();
+                    // In the window a feed ends only with its home: what came back may be another.
+                    if let Backend::Tauri = self.backend() {
+                        self.list_anew();
+                    }
                 }
             }
             News::Lost => self.reconnect_later(),
@@ -406,6 +410,11 @@ impl App {
         let status = self.read_status().await?;
         let newest = status.head;
         self.status.set(Some(status));
+        if newest < self.feed.with_untracked(Feed::head) {
+            // Another home, or an older copy, took the place of the one that was shown.
+            self.list_anew();
+            return Ok(());
+        }
         loop {
             let head = self.feed.with_untracked(Feed::head);
             if newest <= head {

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::fixture::{Place, ran};
 
-const VERBS: [&str; 19] = [
+const VERBS: [&str; 20] = [
     "",
     "put",
     "get",
@@ -15,6 +15,7 @@ const VERBS: [&str; 19] = [
     "note",
     "feed",
     "status",
+    "project",
     "doctor",
     "connect",
     "mcp",

@@ -202,3 +202,112 @@ fn an_unwritable_git_folder_is_left_alone() {
         );
     });
 }
+
+impl Place {
+    fn in_repo(&self, repo: &Path, args: &[&str]) -> engram_kit::Ran {
+        let at = ["--json", "--repo", repo.to_str().unwrap()];
+        self.run_in(&self.path("elsewhere"), &[&at, args].concat())
+    }
+
+    #[track_caller]
+    fn finds(&self, repo: &Path) -> usize {
+        let found = self.in_repo(repo, &["query", "retries jitter"]).json();
+        found["engrams"].as_array().unwrap().len()
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    for (path, bytes) in files(from) {
+        engram_kit::write(&to.join(path.strip_prefix(from).unwrap()), bytes);
+    }
+}
+
+/// A copy carries the id of the original. As long as that stands, the user says whose memory is meant.
+#[test]
+fn a_copied_repository_shows_nothing_of_the_original_until_the_user_says_so() {
+    for (how, seen) in [("own", 0), ("share", 1)] {
+        let place = Place::new();
+        place.put("Retries use full jitter.");
+        let copied = place.path("copied");
+        copy(&place.repo(), &copied);
+        for args in [
+            &["query", "retries"][..],
+            &["status"],
+            &["feed"],
+            &["put", "--claim", "More.", "--pointer", POINTER],
+            &["deref", POINTER],
+        ] {
+            let error = place.in_repo(&copied, args).error();
+            assert_eq!(error["code"], "SCOPE_DENIED", "{args:?}");
+            assert!(
+                error["hint"]
+                    .as_str()
+                    .unwrap()
+                    .contains("engram project own")
+            );
+        }
+        let answer = place.in_repo(&copied, &["project", how]);
+        assert_eq!(answer.code, Some(0), "{answer:?}");
+        assert_eq!(place.finds(&copied), seen, "{how}");
+        assert_eq!(place.finds(&place.repo()), 1, "the original keeps its own");
+        let id = place.project_of(&copied);
+        assert_eq!(id == place.project_of(&place.repo()), how == "share");
+        // The copy that was admitted does not take the place of the original.
+        assert_eq!(place.finds(&place.repo()), 1);
+        assert_eq!(place.finds(&copied), 1);
+        assert_eq!(place.json(&["doctor", "--replay"])["ok"], true);
+    }
+}
+
+#[test]
+fn a_copy_whose_original_is_gone_is_the_repository_that_moved() {
+    let place = Place::new();
+    place.put("Retries use full jitter.");
+    let copied = place.path("copied");
+    copy(&place.repo(), &copied);
+    fs::remove_dir_all(place.repo()).unwrap();
+    assert_eq!(place.finds(&copied), 1);
+}
+
+/// Another repository at a known path begins with an empty memory; a fresh clone of the same one goes on.
+#[test]
+fn a_known_path_is_no_proof() {
+    let place = Place::new();
+    let repo = place.repo();
+    place.put("Retries use full jitter.");
+    let clone = place.path("clone");
+    git(
+        &place.path("elsewhere"),
+        &[
+            "clone",
+            "-q",
+            repo.to_str().unwrap(),
+            clone.to_str().unwrap(),
+        ],
+    );
+    fs::rename(&repo, place.path("away")).unwrap();
+    engram_kit::Repository::with(&repo, &[("README.md", b"# Another\n")]);
+    assert_eq!(place.finds(&repo), 0);
+    fs::remove_dir_all(&repo).unwrap();
+    fs::rename(&clone, &repo).unwrap();
+    fs::remove_dir_all(place.path("away")).unwrap();
+    assert_eq!(
+        place.finds(&repo),
+        1,
+        "its claims are pinned to commits of this one"
+    );
+}
+
+/// Reading alone mints an id, which the home keeps: the next reading is of the same project.
+#[test]
+fn what_is_only_read_is_one_project() {
+    let place = Place::new();
+    let read = || {
+        place.json(&["deref", POINTER]);
+        place.json(&["status"])["project"]["id"].clone()
+    };
+    let first = read();
+    assert!(first.is_string());
+    assert_eq!(read(), first);
+    assert!(!place.repo().join(".git/engram-project").exists());
+}

@@ -25,6 +25,7 @@ fn typed<'a>(name: &str, id: &'a str, message: &'a str) -> Option<Vec<&'a str>> 
         "load_sample" => vec!["sample"],
         "remove_sample" => vec!["sample", "--remove"],
         "status" => vec!["status"],
+        "adopt" => vec!["project", "share"],
         "validate_message" => vec!["message", "validate", message],
         "commit" | "history" | "facets" | "voices" | "source" | "line" | "reverify"
         | "standing" | "blame" => return None,

@@ -187,7 +187,7 @@ impl AnchorFollower {
     /// Reads what holds, and how it stood when it was looked at last; a page at a time, since claims
     /// are far larger than what is kept of them here.
     fn load(&mut self, engine: &Engine, repo: &Repo) -> Result<(), Refusal> {
-        let now = Context::own(engine).now()?;
+        let now = engine.world.now();
         let (project, worktree) = (self.tree.project, self.tree.worktree.clone());
         let name = self.tree.follower();
         let (looked, cursor, head) = engine.store.read::<_, Refusal>(|it| {

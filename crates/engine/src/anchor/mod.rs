@@ -163,7 +163,7 @@ impl Context<'_> {
     }
 
     fn holding(&self) -> Result<Vec<Engram>, Refusal> {
-        let (project, eyes, now) = (self.project()?, self.eyes()?, self.now()?);
+        let (project, eyes, now) = (self.project()?, self.eyes()?, self.engine.world.now());
         let store = &self.engine.store;
         let mut engrams =
             store.read::<_, Refusal>(|it| Ok(it.newest_holding(project, now, None, MOST)?))?;

@@ -108,11 +108,105 @@ fn agents_write_run_and_project_alone() {
             }
         }
     }
-    let shared = engine.claim("Anybody's.");
-    refused(engine.redact(&ada, shared.id), Code::ScopeDenied);
-    engine
-        .put(&ada, correcting(shared.id, "Corrected by an agent."))
+}
+
+/// What the user said ends by the user; what agents said, by any of them.
+#[test]
+fn an_agent_closes_no_claim_of_the_user() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let (ada, bob) = (engine.agent("ada"), engine.agent("bob"));
+    let delete = |id| Draft {
+        operation: Some(MemoryOp::Delete),
+        ..correcting(id, "")
+    };
+    let users = engine.claim("The parser is slow.");
+    refused(engine.redact(&ada, users.id), Code::ScopeDenied);
+    refused(engine.forget(&ada, users.id), Code::ScopeDenied);
+    refused(engine.put(&ada, delete(users.id)), Code::ScopeDenied);
+    refused(
+        engine.put(&ada, correcting(users.id, "It is fast.")),
+        Code::ScopeDenied,
+    );
+    assert_eq!(engine.get(&ada, users.id).unwrap().valid_until, None);
+    let adas = engine.put(&ada, draft("The lexer is slow.")).unwrap();
+    let newer = engine
+        .put(&bob, correcting(adas.id, "The lexer is fast."))
         .unwrap();
+    engine.put(&ada, delete(newer.id)).unwrap();
+    // The user who points a claim at where its evidence is now leaves it with its author.
+    let adas = engine.put(&ada, draft("Line two computes.")).unwrap();
+    let repinned = engine
+        .for_put(&USER, engram_model::Request::Repin(adas.id))
+        .unwrap();
+    engine
+        .put(&ada, correcting(repinned.id, "Line two computes alpha."))
+        .unwrap();
+}
+
+/// Whatever an agent stores or closes counts, and what it reads does not.
+#[test]
+fn rates_bind_all_that_an_agent_writes() {
+    for what in 0..4 {
+        let ground = Ground::new();
+        let engine = ground.open();
+        let (ada, bob) = (engine.agent("ada"), engine.agent("bob"));
+        let mut others = Vec::new();
+        for at in 0..30 {
+            // Two a minute: the other is not held up.
+            ground.clock.turn(120);
+            let claim = draft(&format!("Setting_{at} is {at} ms."));
+            others.push((engine.put(&bob, claim.clone()).unwrap(), claim));
+        }
+        let write = |at: usize| -> Result<(), engram_model::Refusal> {
+            let (other, claim) = &others[at];
+            match what {
+                0 => engine.put(&ada, draft(&format!("Found {at}."))).map(drop),
+                1 => engine.forget(&ada, other.id).map(drop),
+                2 => engine.put(&ada, claim.clone()).map(drop),
+                _ => {
+                    let note = engram_model::Note {
+                        kind: "decision".to_owned(),
+                        slug: format!("d{at}"),
+                        text: "We publish.".to_owned(),
+                        agent: None,
+                    };
+                    engine
+                        .for_note(&ada, engram_model::Request::Note(note))
+                        .map(drop)
+                }
+            }
+        };
+        for at in 0..20 {
+            write(at).unwrap_or_else(|it| panic!("{what} {at}: {it}"));
+        }
+        refused(write(20), Code::RateLimited);
+        engine.query(&ada, "setting");
+        ground.clock.turn(61);
+        write(21).unwrap();
+    }
+}
+
+/// The event of saying a claim without evidence is no second write.
+#[test]
+fn a_claim_with_its_event_counts_once() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let ada = engine.agent("ada");
+    let commit = |at: usize| {
+        let commit = engram_model::Commit {
+            draft: Draft {
+                claim: format!("Seen in a log: {at}."),
+                ..Draft::default()
+            },
+            words: Some("the log of today".to_owned()),
+        };
+        engine.for_put(&ada, engram_model::Request::Commit(Box::new(commit)))
+    };
+    for at in 0..20 {
+        commit(at).unwrap();
+    }
+    refused(commit(20), Code::RateLimited);
 }
 
 #[test]

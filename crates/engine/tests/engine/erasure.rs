@@ -129,3 +129,97 @@ fn it_is_gone_for_those_who_had_it_open() {
     }
     assert_eq!(holding(&ground.home()), Vec::<PathBuf>::new());
 }
+
+/// What else a claim brought: topic, author, addresses, and a file that nothing else rests on.
+#[test]
+fn what_came_with_the_words_goes_with_them() {
+    const TOPIC: &str = "acme-takeover";
+    const AUTHOR: &str = "mallory-9";
+    const PATH: &str = "src/quagmire.rs";
+    const BYTES: &str = "fn xylophone() {}\n";
+    let ground = Ground::new();
+    let engine = ground.open();
+    let agent = engine.agent("reader");
+    for shared in [false, true] {
+        engram_kit::write(&ground.path("repo").join(PATH), BYTES);
+        let said = Draft {
+            topic: Some(TOPIC.to_owned()),
+            agent: Some(AUTHOR.to_owned()),
+            pointers: [
+                format!("repo:{PATH}#L1@worktree"),
+                "url:https://zugzwang.example/plan".to_owned(),
+            ]
+            .map(PointerInput::Text)
+            .to_vec(),
+            ..draft("A Zeppelin_9941 is planned.")
+        };
+        let stored = engine.put(&USER, said.clone()).unwrap();
+        let pinned = engine.get(&USER, stored.id).unwrap().pointers[0].to_string();
+        engine.deref(&agent, &pinned).unwrap();
+        let other = shared.then(|| {
+            let other = Draft {
+                claim: "Another that rests on it.".to_owned(),
+                ..said
+            };
+            engine.put(&USER, other).unwrap()
+        });
+        let reply = engine.redact(&USER, stored.id).unwrap();
+        assert!(reply.pending.is_empty(), "{:?}", reply.pending);
+        let seen = engine.get(&USER, stored.id).unwrap();
+        assert!(seen.redacted && seen.topic.is_empty() && seen.pointers.is_empty());
+        let words = [TOPIC, AUTHOR, "quagmire", "xylophone", "zugzwang"];
+        for word in words {
+            let left = engram_kit::holding(&ground.home(), word);
+            // What another claim needs stays, and no more.
+            assert_eq!(left.is_empty(), !shared, "{word}: {left:?}");
+        }
+        assert!(engram_kit::holding(&ground.home(), WORDS[2]).is_empty());
+        if let Some(other) = other {
+            engine.deref(&USER, &pinned).unwrap();
+            engine.redact(&USER, other.id).unwrap();
+            assert!(engine.deref(&USER, &pinned).is_err());
+        }
+        let replayed = engram_engine::Treatment {
+            replay: true,
+            ..Default::default()
+        };
+        let checkup = engine.0.doctor(replayed).unwrap();
+        assert!(checkup.ok, "{checkup:?}");
+    }
+}
+
+#[test]
+fn a_note_is_erased_by_its_id() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let note = engine.note(&USER, "zugzwang", "The xylophone fell into the quagmire.");
+    assert!(!holding(&ground.home()).is_empty());
+    engine
+        .redact(&USER, engram_model::EngramId(note.id.0))
+        .unwrap();
+    assert_eq!(holding(&ground.home()), Vec::<PathBuf>::new());
+    assert!(engine.deref(&USER, &note.pointer).is_err());
+    assert!(engine.0.doctor(crate::fixture::REINDEX).unwrap().ok);
+}
+
+/// Somebody reads on an older snapshot: what they hold up is told, and goes once they are done.
+#[test]
+fn what_is_not_gone_yet_is_told() {
+    use engram_store::{Store, StoreError};
+
+    let ground = Ground::new();
+    let engine = ground.open();
+    let stored = engine.put(&USER, secret(0)).unwrap();
+    let reader = Store::open(&ground.home(), ulid::Ulid(0)).unwrap();
+    reader
+        .read::<_, StoreError>(|it| {
+            it.head()?;
+            let reply = engine.redact(&USER, stored.id).unwrap();
+            assert_eq!(reply.pending.len(), 1, "{:?}", reply.pending);
+            assert!(!holding(&ground.home()).is_empty());
+            Ok(())
+        })
+        .unwrap();
+    engine.claim("Whatever is written next.");
+    assert_eq!(holding(&ground.home()), Vec::<PathBuf>::new());
+}

@@ -3,9 +3,12 @@
 
 mod agents;
 mod anchors;
+mod clocks;
 mod erasure;
 mod fixture;
+mod homes;
 mod lifecycle;
+mod pins;
 mod places;
 mod rebuild;
 mod recall;

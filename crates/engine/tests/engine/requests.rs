@@ -15,7 +15,7 @@ fn each_request_does_to_the_home_what_the_table_says_for_each_caller() {
                 true => Caller::User,
                 false => engine.agent("programmer-1"),
             };
-            let id = engine.claim("The first claim.").id;
+            let id = engine.put(&caller, draft("The first claim.")).unwrap().id;
             let request = requests::good(terms.name, &id.to_string());
             let request: Request = serde_json::from_value(request).unwrap();
             assert_eq!(request.terms(), *terms);

@@ -40,6 +40,11 @@ impl Model {
         it.scope != Scope::Run || who.is_none() || it.owner == who
     }
 
+    /// What the user said is closed by the user alone.
+    fn closes(&self, who: Option<usize>, it: &Held) -> bool {
+        who.is_none() || it.owner.is_some()
+    }
+
     /// The claims of a word that a caller must find now.
     fn answers(&self, who: Option<usize>, word: &str, now: Timestamp) -> Vec<String> {
         let mut claims: Vec<String> = self
@@ -177,7 +182,11 @@ impl Run {
             .iter()
             .find(|(_, it)| it.lineage == held.lineage && it.open && self.model.sees(who, it))
             .map(|(id, _)| *id);
+        let is_closed_to = |id: &EngramId| !self.model.closes(who, &self.model.held[id]);
         match (head, result) {
+            (Some(head), Err(refusal)) if is_closed_to(&head) => {
+                assert_eq!(refusal.code, Code::ScopeDenied, "{refusal}");
+            }
             (Some(head), Ok(stored)) => {
                 assert_eq!(stored.lineage_id, held.lineage);
                 self.model.held.get_mut(&head).unwrap().open = false;
@@ -204,13 +213,20 @@ impl Run {
         let Some((id, held)) = self.pick(dice[2]) else {
             return;
         };
-        let may = held.open && self.model.sees(who, &held);
+        let may = held.open && self.model.sees(who, &held) && self.model.closes(who, &held);
         match self.engine.forget(&self.caller(who), id) {
             Ok(_) => {
                 assert!(may, "{id} was forgotten");
                 self.model.held.get_mut(&id).unwrap().open = false;
             }
-            Err(refusal) => assert!(!may && refusal.code == Code::NotFound, "{refusal}"),
+            Err(refusal) => {
+                let is_users = self.model.sees(who, &held) && !self.model.closes(who, &held);
+                let code = match is_users {
+                    true => Code::ScopeDenied,
+                    false => Code::NotFound,
+                };
+                assert!(!may && refusal.code == code, "{refusal}");
+            }
         }
         self.log.push(format!("forget {id} {may}"));
     }

@@ -24,7 +24,7 @@ pub(crate) struct Stored {
 }
 
 impl Shelf for Stored {
-    fn blob(&self, digest_hex: &str) -> Result<Option<Vec<u8>>, Refusal> {
+    fn blob(&self, _: &str, digest_hex: &str) -> Result<Option<Vec<u8>>, Refusal> {
         Ok(self.blobs.get(digest_hex).cloned())
     }
 

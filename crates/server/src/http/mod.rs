@@ -204,7 +204,9 @@ fn status(code: Code) -> StatusCode {
         Code::DerefDenied | Code::BudgetExceeded | Code::ScopeDenied => StatusCode::FORBIDDEN,
         Code::Expired => StatusCode::GONE,
         Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
-        Code::RepoUnavailable | Code::StoreLocked => StatusCode::SERVICE_UNAVAILABLE,
+        Code::RepoUnavailable | Code::StoreLocked | Code::StoreGone => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
         Code::StoreFull => StatusCode::INSUFFICIENT_STORAGE,
         Code::StoreReadOnly | Code::StoreCorrupt | Code::StoreNewer | Code::Internal => {
             StatusCode::INTERNAL_SERVER_ERROR

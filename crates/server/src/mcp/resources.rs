@@ -43,7 +43,7 @@ impl Server {
             .entries
             .into_iter()
             .filter_map(|entry| match entry.change {
-                Change::Stored(engram) if engram.holds_at(now) && !engram.redacted => {
+                Change::Stored(engram) if engram.holds_now(now) && !engram.redacted => {
                     Some(resource(&engram))
                 }
                 _ => None,

@@ -35,6 +35,7 @@ fn version(number: u64) -> Engram {
         ["Ann", "Bo", "Bo-2", "Bö-12", "Bo-b-3", "-4"][number as usize / 5 % 6].to_owned();
     it.verified = !number.is_multiple_of(7);
     it.recorded_at = at(number as i64);
+    it.valid_from = it.recorded_at;
     it.expires_at = number.is_multiple_of(2).then(|| at(number as i64 + 30));
     if number == 5 {
         it.tags = vec!["quick \"tag\"".to_owned()];

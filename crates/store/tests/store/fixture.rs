@@ -57,7 +57,7 @@ pub(crate) fn redact(store: &Store, number: u128, claim: &str) -> u64 {
                 content_hash: engram.content_hash.clone(),
                 ids: versions.iter().map(|it| it.id).collect(),
                 seqs: versions.iter().map(|it| it.seq).collect(),
-                events: Vec::new(),
+                ..Redaction::default()
             };
             record(it, Operation::Redacted(redaction))
         })

@@ -187,3 +187,28 @@ fn a_clock_that_jumps_back_does_not_turn_the_journal() {
         later
     );
 }
+
+/// As SQLite's own backup does it: the file is the same, what it holds is older.
+#[test]
+fn a_journal_that_ends_earlier_than_it_did_is_another() {
+    let dir = TempDir::new().unwrap();
+    let store = open(dir.path());
+    for number in 1..=5 {
+        put(&store, number, &format!("claim {number}")).unwrap();
+    }
+    Connection::open(dir.path().join("engram.db"))
+        .unwrap()
+        .execute_batch(
+            "PRAGMA foreign_keys = off;
+             DELETE FROM engram WHERE seq > 2; DELETE FROM journal WHERE seq > 2;",
+        )
+        .unwrap();
+    assert!(store.is_here(), "nobody can tell as yet");
+    let error = put(&store, 6, "between").unwrap_err();
+    assert!(matches!(error, StoreError::Gone(_)), "{error}");
+    assert!(!store.is_here());
+    store.renew().unwrap();
+    assert_eq!(store.renewed(), 1);
+    put(&store, 7, "after").unwrap();
+    assert_eq!(head(&open(dir.path())), 6);
+}

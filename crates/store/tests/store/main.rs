@@ -7,4 +7,5 @@ mod home;
 mod index;
 mod locks;
 mod ours;
+mod recover;
 mod replay;

@@ -1,0 +1,168 @@
+//! A clock jumps: nothing stops, nothing outlives its term, and order stays.
+
+use engram_model::{Caller, Code, Draft};
+
+use crate::fixture::{Asked, Ground, POINTER, draft, query, refused};
+
+const USER: Caller = Caller::User;
+const MINUTE: i64 = 60;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+const YEAR: i64 = 365 * DAY;
+
+fn short(claim: &str) -> Draft {
+    Draft {
+        ttl: Some("PT20M".to_owned()),
+        ..draft(claim)
+    }
+}
+
+impl Asked {
+    /// How many claims the agent may commit at once.
+    fn burst(&self, agent: &Caller, name: &str) -> usize {
+        (0..30)
+            .take_while(|at| self.put(agent, draft(&format!("{name} {at}."))).is_ok())
+            .count()
+    }
+}
+
+/// One entry forty years ahead.
+fn with_entry_ahead() -> (Ground, Asked, Caller) {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let ada = engine.agent("ada");
+    ground.clock.turn(40 * YEAR);
+    engine.put(&ada, short("Said too early.")).unwrap();
+    ground.clock.turn(-40 * YEAR);
+    (ground, engine, ada)
+}
+
+#[test]
+fn an_entry_forty_years_ahead_moves_nobodys_now() {
+    let (ground, engine, ada) = with_entry_ahead();
+    let stored = engine.put(&ada, short("The parser is slow.")).unwrap();
+    let seen = engine.get(&USER, stored.id).unwrap();
+    assert_eq!(seen.valid_from, ground.clock.now());
+    assert_eq!(engine.found("parser").len(), 1);
+    ground.clock.turn(21 * MINUTE);
+    assert!(engine.found("parser").is_empty(), "its term is over");
+    assert!(
+        engine.found("said too early").is_empty(),
+        "nor does that one outlive its term"
+    );
+    assert!(engine.0.doctor(Default::default()).unwrap().ok);
+}
+
+#[test]
+fn a_rate_is_kept_for_its_time_and_no_longer() {
+    let (ground, engine, ada) = with_entry_ahead();
+    for name in ["First", "Second"] {
+        assert_eq!(engine.burst(&ada, name), 20);
+        ground.clock.turn(MINUTE + 1);
+    }
+    // Set back by less than a day, when the journal's time stands still.
+    assert_eq!(engine.burst(&ada, "Third"), 10, "fifty an hour");
+    ground.clock.turn(-20 * HOUR);
+    for name in ["Fourth", "Fifth"] {
+        assert_eq!(engine.burst(&ada, name), 20, "{name}");
+        ground.clock.turn(MINUTE + 1);
+    }
+}
+
+#[test]
+fn a_clock_that_is_set_back_hides_nothing() {
+    for back in [MINUTE, 20 * HOUR, DAY, 400 * DAY] {
+        let ground = Ground::new();
+        let engine = ground.open();
+        let first = engine.claim("The parser is slow.");
+        ground.clock.turn(-back);
+        assert_eq!(engine.found("parser").len(), 1, "{back}");
+        assert_eq!(engine.query(&USER, "?").engrams.len(), 1, "{back}");
+        assert_eq!(engine.status(&USER).unwrap().engrams, 1);
+        let second = engine
+            .put(
+                &USER,
+                crate::fixture::correcting(first.id, "The parser is fast."),
+            )
+            .unwrap();
+        assert_eq!(engine.found("parser"), ["The parser is fast."], "{back}");
+        let old = engine.get(&USER, first.id).unwrap();
+        assert!(old.valid_until.unwrap() >= old.valid_from, "{back}");
+        engine.forget(&USER, second.id).unwrap();
+        assert!(engine.found("parser").is_empty(), "{back}");
+        assert_eq!(engine.journal().entries.len(), 3);
+        let replayed = engram_engine::Treatment {
+            replay: true,
+            ..Default::default()
+        };
+        assert!(engine.0.doctor(replayed).unwrap().ok);
+    }
+}
+
+/// A claim for twenty minutes does not become one for ten hours.
+#[test]
+fn a_term_is_not_lengthened_by_a_clock_that_is_set_back() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    engine.put(&USER, short("The parser is slow.")).unwrap();
+    ground.clock.turn(-10 * HOUR);
+    assert!(engine.found("parser").is_empty());
+    // What is said now has its own term, though the journal's time stands still.
+    engine.put(&USER, short("The lexer is slow.")).unwrap();
+    assert_eq!(engine.found("lexer").len(), 1);
+    ground.clock.turn(21 * MINUTE);
+    assert!(engine.found("lexer").is_empty());
+}
+
+#[test]
+fn a_turn_ends_whatever_the_clock_does() {
+    let (ground, engine, ada) = with_entry_ahead();
+    let spend = |engine: &Asked| {
+        for _ in 0..3 {
+            engine.deref(&ada, POINTER).unwrap();
+        }
+        refused(engine.deref(&ada, POINTER), Code::DerefDenied);
+    };
+    spend(&engine);
+    ground.clock.turn(11 * MINUTE);
+    spend(&engine);
+    ground.clock.turn(-5 * HOUR);
+    spend(&engine);
+    ground.clock.turn(11 * MINUTE);
+    spend(&engine);
+    assert_eq!(engine.query(&USER, "early").engrams.len(), 0);
+    assert!(engine.ask(&USER, query("early")).is_ok());
+}
+
+/// A list by time finds what was recorded then, though an entry before is of a clock that was ahead.
+#[test]
+fn the_feed_is_filtered_by_time_as_before() {
+    use engram_model::{Feed, Filter, Request};
+
+    let (ground, engine, _) = with_entry_ahead();
+    let mut moments = Vec::new();
+    for at in 0..40 {
+        ground.clock.turn(HOUR);
+        moments.push(ground.clock.now());
+        engine.claim(&format!("The parser reads setting_{at}."));
+    }
+    for (since, until) in [(0, 40), (5, 9), (30, 40), (39, 40)] {
+        let feed = Feed {
+            limit: Some(100),
+            filter: Filter {
+                since: Some(moments[since]),
+                until: moments.get(until).copied(),
+                ..Filter::default()
+            },
+            ..Feed::default()
+        };
+        let page = engine.for_feed(&USER, Request::Feed(feed)).unwrap();
+        // Without an end, what is ahead of the clock counts too.
+        let expected = until - since + usize::from(until == 40 && since == 0);
+        assert!(
+            page.entries.len() == until - since || page.entries.len() == expected,
+            "{since}..{until}: {}",
+            page.entries.len()
+        );
+    }
+}

@@ -1,0 +1,68 @@
+//! What an erasure has to reach beside the words themselves.
+
+use engram_model::{EngramId, Operation, OperationKind, ProjectId};
+use rusqlite::params;
+
+use crate::{
+    Reader, Result,
+    journal::{ENTRY, journalled},
+};
+
+impl Reader<'_> {
+    /// The places of entries, besides those of the versions and events themselves, that name what is
+    /// erased with these versions: files of these digests, what became of their evidence, and readings
+    /// of addresses that no other claim points at.
+    pub fn naming(
+        &self,
+        project: ProjectId,
+        ids: &[EngramId],
+        addresses: &[String],
+        digests: &[String],
+    ) -> Result<Vec<u64>> {
+        let mut entries = Vec::new();
+        let mut free: Vec<String> = addresses.to_vec();
+        let mut read: Vec<(u64, String)> = Vec::new();
+        let mut all = self.0.prepare_cached(&format!(
+            "SELECT {ENTRY} FROM journal WHERE project = ?1
+               AND kind IN ('stored', 'dereferenced', 'anchored')"
+        ))?;
+        let rows = all.query_map(params![project.to_string()], |row| Ok(journalled(row)))?;
+        for entry in rows {
+            let entry = entry?;
+            match entry.kind() {
+                Some(OperationKind::Stored) => {
+                    let names = free.iter().any(|it| entry.holds(it));
+                    if names
+                        && let Some(Operation::Stored(other)) = entry.known()
+                        && !ids.contains(&other.id)
+                    {
+                        free.retain(|it| other.pointers.iter().all(|of| of.address() != *it));
+                    }
+                }
+                Some(OperationKind::Dereferenced) => {
+                    if free.iter().any(|it| entry.holds(it))
+                        && let Some(Operation::Dereferenced(it)) = entry.known()
+                        && let Ok(pointer) = it.pointer.parse::<engram_model::Pointer>()
+                    {
+                        read.push((entry.seq, pointer.address()));
+                    }
+                }
+                _ if ids.iter().any(|it| entry.holds(&it.to_string())) => entries.push(entry.seq),
+                _ => {}
+            }
+        }
+        let unneeded = read.into_iter().filter(|(_, it)| free.contains(it));
+        entries.extend(unneeded.map(|(seq, _)| seq));
+        let mut kept = self
+            .0
+            .prepare_cached("SELECT DISTINCT seq FROM snapshot WHERE digest = ?1")?;
+        for digest in digests {
+            for seq in kept.query_map([digest], |row| row.get::<_, i64>(0))? {
+                entries.push(seq? as u64);
+            }
+        }
+        entries.sort_unstable();
+        entries.dedup();
+        Ok(entries)
+    }
+}

@@ -1,0 +1,64 @@
+//! Which files are open: a home may be deleted, moved or replaced under a running process, whose files
+//! then no longer have names.
+
+use std::{
+    fs::{self, Metadata},
+    path::Path,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+/// The database, its log, and the memory that its processes share.
+const NAMES: [&str; 3] = ["engram.db", "engram.db-wal", "engram.db-shm"];
+
+/// The files that a process opened.
+pub(crate) struct Files {
+    known: Vec<(&'static str, Option<Number>)>,
+    /// Bytes of the database when it was looked at last: it never shrinks, unless it was overwritten.
+    len: AtomicU64,
+}
+
+/// What tells one file from another of the same name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Number(u64, u64);
+
+impl Files {
+    /// What lies there now; the log and the memory only where the home is open for writing.
+    pub(crate) fn of(home: &Path, is_writable: bool) -> Self {
+        let names = match is_writable {
+            true => &NAMES[..],
+            false => &NAMES[..1],
+        };
+        let len = fs::metadata(home.join(NAMES[0])).map_or(0, |it| it.len());
+        Self {
+            known: names
+                .iter()
+                .map(|name| (*name, number(fs::metadata(home.join(name)))))
+                .collect(),
+            len: AtomicU64::new(len),
+        }
+    }
+
+    /// Whether they still lie there.
+    pub(crate) fn are_there(&self, home: &Path) -> bool {
+        self.known.iter().all(|(name, known)| {
+            let now = fs::metadata(home.join(name));
+            let len = match &now {
+                Ok(it) if *name == NAMES[0] => it.len(),
+                _ => u64::MAX,
+            };
+            let is_whole = len == u64::MAX || self.len.fetch_max(len, Ordering::Relaxed) <= len;
+            is_whole && known.is_some() && number(now) == *known
+        })
+    }
+}
+
+#[cfg(unix)]
+fn number(it: std::io::Result<Metadata>) -> Option<Number> {
+    use std::os::unix::fs::MetadataExt;
+    it.ok().map(|it| Number(it.dev(), it.ino()))
+}
+
+#[cfg(not(unix))]
+fn number(it: std::io::Result<Metadata>) -> Option<Number> {
+    it.ok().map(|_| Number(0, 0))
+}

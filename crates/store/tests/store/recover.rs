@@ -1,0 +1,166 @@
+//! A damaged database: what can be read is saved, what cannot is counted, and nothing is deleted.
+
+use std::{fs, path::Path};
+
+use engram_model::{Engram, EngramId, Operation, operation::Event};
+use engram_store::{Store, StoreError, recover};
+use sha2::{Digest, Sha256};
+use tempfile::TempDir;
+use ulid::Ulid;
+
+use crate::fixture::{add, code, engram, now, open, put, record};
+
+const PAGE: usize = 4_096;
+const CLAIMS: u128 = 3_000;
+
+fn claim(number: u128) -> Engram {
+    let words = format!(
+        "Claim {number} says what it says, {}.",
+        "at length ".repeat(number as usize % 30)
+    );
+    Engram {
+        content_hash: format!("sha256:{}", hex::encode(Sha256::digest(&words))),
+        claim: words,
+        ..engram(number, "")
+    }
+}
+
+/// A home of many claims and an event, closed, all of it in its one file.
+fn filled(home: &Path) {
+    let store = open(home);
+    let text = "We publish.".to_owned();
+    store
+        .write::<_, StoreError>(now(), |it| {
+            for number in 1..=CLAIMS {
+                add(it, claim(number))?;
+            }
+            record(it, Operation::Forgotten(EngramId(Ulid(7))))?;
+            record(
+                it,
+                Operation::Noted(Event {
+                    id: engram_model::EventId(Ulid(9_999)),
+                    pointer: "sam:decision:domain@2026-01-08".to_owned(),
+                    digest: hex::encode(Sha256::digest(&text)),
+                    text: text.clone(),
+                }),
+            )
+        })
+        .unwrap();
+}
+
+/// Overwrites a page of the database.
+fn ruin(home: &Path, page: usize) {
+    let path = home.join("engram.db");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[page * PAGE..(page + 1) * PAGE].fill(0xa5);
+    fs::write(path, bytes).unwrap();
+}
+
+fn pages(home: &Path) -> usize {
+    fs::read(home.join("engram.db")).unwrap().len() / PAGE
+}
+
+/// Claims that can be read, each with its own words.
+fn readable(store: &Store) -> usize {
+    let read = |it: &engram_store::Reader<'_>| -> Result<usize, StoreError> {
+        let mut count = 0;
+        for number in 1..=CLAIMS {
+            let Some(found) = it.engram(EngramId(Ulid(number)))? else {
+                continue;
+            };
+            if !found.redacted {
+                assert_eq!(found.claim, claim(number).claim);
+                count += 1;
+            }
+        }
+        Ok(count)
+    };
+    store.read(read).unwrap()
+}
+
+#[test]
+fn what_can_be_read_of_a_damaged_database_is_saved_and_the_rest_is_counted() {
+    let whole = TempDir::new().unwrap();
+    filled(whole.path());
+    let last = pages(whole.path());
+    for page in (3..last).step_by(last / 9) {
+        let home = TempDir::new().unwrap();
+        for entry in fs::read_dir(whole.path()).unwrap() {
+            let path = entry.unwrap().path();
+            fs::copy(&path, home.path().join(path.file_name().unwrap())).unwrap();
+        }
+        ruin(home.path(), page);
+        let damaged = fs::read(home.path().join("engram.db")).unwrap();
+        let done = recover(home.path(), Ulid(5), now()).unwrap();
+        assert_eq!(
+            fs::read(&done.aside).unwrap(),
+            damaged,
+            "set aside as it was"
+        );
+        assert_eq!(
+            done.saved + done.lost,
+            CLAIMS as u64 + 2,
+            "page {page}: {done:?}"
+        );
+        let store = open(home.path());
+        assert_eq!(store.origin(), Ulid(1), "the same home");
+        let words = usize::try_from(done.words + done.lost).unwrap();
+        let there = readable(&store);
+        assert!(
+            there + words >= CLAIMS as usize && there <= CLAIMS as usize,
+            "page {page}: {there} of {done:?}"
+        );
+        // One page holds some dozens of entries, or a hundred that lead to others.
+        assert!(there > CLAIMS as usize / 2, "page {page}: {done:?}");
+        let faults = store
+            .read::<_, StoreError>(|it| it.journal_faults(5))
+            .unwrap();
+        assert_eq!(faults, [""; 0], "what is lost is known");
+        let replayed = store.replay().unwrap();
+        assert_eq!((replayed.faults, replayed.differences), (vec![], vec![]));
+        assert_eq!(store.integrity().unwrap(), [""; 0]);
+        put(&store, 88_888, "after").unwrap();
+        assert!(!home.path().join("engram.db.recovered").exists());
+    }
+}
+
+#[test]
+fn a_sound_database_is_recovered_whole() {
+    let home = TempDir::new().unwrap();
+    filled(home.path());
+    let done = recover(home.path(), Ulid(5), now()).unwrap();
+    assert_eq!((done.lost, done.words), (0, 0));
+    assert_eq!(readable(&open(home.path())), CLAIMS as usize);
+    // A second time, the first is kept as well.
+    let again = recover(home.path(), Ulid(5), now()).unwrap();
+    assert_ne!(again.aside, done.aside);
+    assert!(done.aside.exists());
+}
+
+/// A log that was left is read too, and stays beside what is set aside.
+#[test]
+fn what_lies_in_the_log_alone_is_saved() {
+    let home = TempDir::new().unwrap();
+    let copy = TempDir::new().unwrap();
+    let store = open(home.path());
+    put(&store, 1, "one").unwrap();
+    for name in ["engram.db", "engram.db-wal"] {
+        fs::copy(home.path().join(name), copy.path().join(name)).unwrap();
+    }
+    drop(store);
+    let done = recover(copy.path(), Ulid(5), now()).unwrap();
+    assert_eq!(done.saved, 1);
+    assert!(copy.path().join("engram.db.damaged-1-wal").exists());
+}
+
+#[test]
+fn what_is_not_ours_or_cannot_be_read_at_all_is_left() {
+    let home = TempDir::new().unwrap();
+    let path = home.path().join("engram.db");
+    for bytes in [vec![7; 9_000], vec![]] {
+        fs::write(&path, &bytes).unwrap();
+        let error = recover(home.path(), Ulid(5), now()).unwrap_err();
+        assert_eq!(code(error), "STORE_CORRUPT");
+        assert_eq!(fs::read(&path).unwrap(), bytes);
+    }
+}
