@@ -44,6 +44,7 @@ impl Engine {
     /// Looks at the database, the journal, the index and the repository, and does what is asked for
     /// on the way.
     pub fn doctor(&self, treatment: Treatment) -> Result<Checkup, Refusal> {
+        self.settle()?;
         let mut findings = vec![self.look_at_database()?];
         findings.push(match treatment {
             Treatment { rebuild: true, .. } => self.rebuild_tables()?,

@@ -146,6 +146,7 @@ impl Engine {
     /// Issues a handle to an agent that came without one: a root with a run of its own. `label` is
     /// what it says of itself, for display only.
     pub fn register_agent(&self, label: &str) -> Result<engram_model::AgentId, Refusal> {
+        self.settle()?;
         let project = match self.repo() {
             Ok(repo) => self.project_of(repo.as_ref())?,
             Err(_) => None,
@@ -283,6 +284,7 @@ impl Engine {
     /// end; those that stay call [`Engine::follow`].
     pub fn help_index(&self) -> Result<(), Refusal> {
         const LONG: u64 = 256;
+        self.settle()?;
         if !self.store.is_writable() || self.is_following() {
             return Ok(());
         }

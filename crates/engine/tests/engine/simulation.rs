@@ -1,5 +1,6 @@
-//! A seeded run: three agents and the user put, correct, forget, redact, ask and read, the engine is
-//! reopened and the index deleted at any moment, and a small model in memory says what must be seen.
+//! A seeded run: three agents and the user put, correct, forget, redact, ask and read; the engine is
+//! reopened, the clock jumps, the home goes away and comes back, and the index is deleted or damaged at
+//! any moment; and a small model in memory says what must be seen.
 //! `ENGRAM_SEED` and `ENGRAM_STEPS` repeat or lengthen it.
 
 use std::{collections::BTreeMap, fs};
@@ -23,9 +24,19 @@ struct Held {
     scope: Scope,
     /// Which agent's run it belongs to; none for the user's.
     owner: Option<usize>,
+    recorded: Timestamp,
     expires: Option<Timestamp>,
     open: bool,
     redacted: bool,
+}
+
+impl Held {
+    /// A clock that was set back behind the beginning of a short term, by more than the term, ends it.
+    fn is_over(&self, now: Timestamp) -> bool {
+        let ahead = self.recorded.duration_since(now);
+        self.expires
+            .is_some_and(|end| now >= end || ahead > jiff::SignedDuration::from_mins(20))
+    }
 }
 
 /// What must be true.
@@ -50,7 +61,7 @@ impl Model {
         let mut claims: Vec<String> = self
             .held
             .values()
-            .filter(|it| it.open && !it.redacted && it.expires.is_none_or(|end| now < end))
+            .filter(|it| it.open && !it.redacted && !it.is_over(now))
             .filter(|it| self.sees(who, it) && it.claim.contains(word))
             .map(|it| it.claim.clone())
             .collect();
@@ -120,9 +131,15 @@ impl Run {
             48..=51 => self.redact(dice),
             52..=81 => self.query(who, dice),
             82..=89 => self.read(who),
-            90..=94 => self.reopen(),
-            95..=97 => self.delete_index(),
-            _ => assert!(self.engine.0.doctor(crate::fixture::REINDEX).unwrap().ok),
+            90..=91 => self.reopen(),
+            92..=93 => self.jump(dice),
+            94 => self.swap_home(),
+            95 => self.flip(dice),
+            96..=97 => self.delete_index(),
+            _ => {
+                let checkup = self.engine.0.doctor(crate::fixture::REINDEX).unwrap();
+                assert!(checkup.ok, "{checkup:?}");
+            }
         }
         self.replay();
     }
@@ -158,6 +175,7 @@ impl Run {
                 lineage: stored.lineage_id,
                 scope,
                 owner: who,
+                recorded: self.ground.clock.now(),
                 expires: ttl.map(|_| end),
                 open: true,
                 redacted: false,
@@ -197,6 +215,7 @@ impl Run {
                         lineage: held.lineage,
                         scope: Scope::Project,
                         owner: who,
+                        recorded: self.ground.clock.now(),
                         expires: None,
                         open: true,
                         redacted: false,
@@ -287,6 +306,56 @@ impl Run {
         self.opened += 1;
         self.engine = self.ground.open_at("repo", self.opened);
         self.log.push("reopen".to_owned());
+    }
+
+    /// By minutes, hours, days or years, either way.
+    fn jump(&mut self, dice: [u64; 4]) {
+        const JUMPS: [i64; 6] = [600, 7_200, 80_000, 90_000, 3_000_000, 900_000_000];
+        let by = JUMPS[dice[1] as usize % JUMPS.len()];
+        let by = if dice[2].is_multiple_of(2) { by } else { -by };
+        self.ground.clock.turn(by);
+        self.log.push(format!("jump {by}"));
+    }
+
+    /// The home is gone, another lies there for a while, and it comes back.
+    fn swap_home(&mut self) {
+        let [home, away, other] = ["home", "away", "other"].map(|it| self.ground.path(it));
+        fs::rename(&home, &away).unwrap();
+        let lost = self
+            .engine
+            .put(&Caller::User, crate::fixture::draft("Lost."));
+        assert_eq!(lost.unwrap_err().code, Code::StoreGone);
+        if other.exists() {
+            fs::rename(&other, &home).unwrap();
+        } else {
+            fs::create_dir(&home).unwrap();
+            Store::open(&home, Ulid(77)).unwrap();
+        }
+        let claim = format!("Step {} is of another home, with a fir.", self.step);
+        self.engine.claim(&claim);
+        assert!(self.engine.found(&claim).contains(&claim));
+        fs::rename(&home, &other).unwrap();
+        fs::rename(&away, &home).unwrap();
+        self.store.renew().unwrap();
+        self.log.push("swap the home".to_owned());
+    }
+
+    /// One bit of the index is another, before a process opens it.
+    fn flip(&mut self, dice: [u64; 4]) {
+        let all = match self.ground.home().join("index-2") {
+            index if index.exists() => engram_kit::files(&index),
+            _ => BTreeMap::new(),
+        };
+        let mut files: Vec<_> = all.into_iter().filter(|(_, it)| !it.is_empty()).collect();
+        if !files.is_empty() {
+            let at = dice[1] as usize % files.len();
+            let (path, mut bytes) = files.swap_remove(at);
+            let at = dice[2] as usize % bytes.len();
+            bytes[at] ^= 1 << (dice[3] % 8);
+            fs::write(path, bytes).unwrap();
+        }
+        self.log.push("flip a bit".to_owned());
+        self.reopen();
     }
 
     fn delete_index(&mut self) {
