@@ -6,16 +6,20 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use engram_model::Refusal;
-use git2::{DiffOptions, Oid};
+use git2::Oid;
 
 use crate::{
-    Encoding, Repo, Shelf, refuse,
+    Encoding, Repo, Shelf,
+    checkout::Checkout,
+    refuse,
     track::{Anchor, Side, Span, State, between, track, whole},
-    tree,
+    tree, trees,
 };
 
 /// For how many commits it is remembered where lines are.
 const MOST_COMMITS: usize = 8;
+/// A file on disk that is larger differs from whatever is committed.
+const MOST_READ: u64 = 64 << 20;
 
 /// What a span is pinned to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -141,13 +145,14 @@ impl Anchors {
         head: &str,
         pinned: &[Pinned],
     ) -> Result<Vec<Found>, Refusal> {
-        let tree = repo
-            .commit(head)?
-            .tree()
-            .map_err(|e| repo.gone().because(&e))?;
-        let mut known = self.known(tree.id());
+        let tree = repo.commit(head)?.tree_id();
+        let mut known = self.known(tree);
         let mut blobs: HashMap<&str, Option<Oid>> = HashMap::new();
-        let mut at = |path| *blobs.entry(path).or_insert_with(|| blob_at(&tree, path));
+        let mut at = |path| {
+            *blobs
+                .entry(path)
+                .or_insert_with(|| blob_at(repo, tree, path))
+        };
         let mut same = Vec::with_capacity(pinned.len());
         let mut asked: Vec<&Pinned> = Vec::new();
         for it in pinned {
@@ -166,7 +171,7 @@ impl Anchors {
             false => known.get(it).cloned().unwrap_or_else(|| Err(repo.gone())),
         });
         let answers = answers.collect();
-        self.at_head.push_back((tree.id(), known));
+        self.at_head.push_back((tree, known));
         if self.at_head.len() > MOST_COMMITS {
             self.at_head.pop_front();
         }
@@ -192,8 +197,7 @@ impl Anchors {
             Origin::Commit(commit) => repo
                 .commit(commit)
                 .ok()
-                .and_then(|it| it.tree().ok())
-                .and_then(|tree| blob_at(&tree, &pinned.span.path)),
+                .and_then(|it| blob_at(repo, it.tree_id(), &pinned.span.path)),
             Origin::Kept { digest_hex, .. } => kept.blob_id(&pinned.span.path, digest_hex),
         };
         // What is not there may still be fetched.
@@ -270,12 +274,9 @@ fn gone_before() -> Refusal {
     )
 }
 
-fn blob_at(tree: &git2::Tree<'_>, path: &str) -> Option<Oid> {
-    if path.contains('\0') {
-        return None;
-    }
-    let entry = tree.get_path(std::path::Path::new(path)).ok()?;
-    matches!(entry.filemode(), 0o100_644 | 0o100_755 | 0o100_664).then(|| entry.id())
+fn blob_at(repo: &Repo, tree: Oid, path: &str) -> Option<Oid> {
+    let (id, mode) = trees::find(repo, tree, path).ok()??;
+    trees::is_file(mode).then_some(id)
 }
 
 /// One pass for each origin.
@@ -324,8 +325,8 @@ fn on_disk(
     paths.extend(pinned.iter().map(|it| it.span.path.as_str()));
     let dirty = match dirty(repo, head, &paths) {
         Ok(dirty) => dirty,
-        Err(error) => {
-            tracing::info!(%error, "the working tree cannot be compared; every file is looked at");
+        Err(refusal) => {
+            tracing::info!(%refusal, "the working tree cannot be compared; every file is looked at");
             paths.iter().map(|it| (*it).to_owned()).collect()
         }
     };
@@ -380,29 +381,19 @@ fn lost(
 }
 
 /// Those of these paths that are not on disk as they are in the commit.
-fn dirty(repo: &Repo, head: &str, paths: &HashSet<&str>) -> Result<HashSet<String>, git2::Error> {
+fn dirty(repo: &Repo, head: &str, paths: &HashSet<&str>) -> Result<HashSet<String>, Refusal> {
     if paths.is_empty() {
         return Ok(HashSet::new());
     }
-    let tree = repo.git.revparse_single(head)?.peel_to_tree()?;
-    let mut options = DiffOptions::new();
-    options
-        .include_untracked(true)
-        .recurse_untracked_dirs(true)
-        .disable_pathspec_match(true);
-    for path in paths.iter().filter(|it| !it.contains('\0')) {
-        options.pathspec(path);
-    }
-    let diff = repo
-        .git
-        .diff_tree_to_workdir_with_index(Some(&tree), Some(&mut options))?;
+    let (tree, mut checkout) = (repo.commit(head)?.tree_id(), Checkout::open(repo)?);
+    let stop = repo.stop();
     let mut dirty = HashSet::new();
-    for delta in diff.deltas() {
-        for file in [delta.old_file(), delta.new_file()] {
-            let path = file
-                .path_bytes()
-                .and_then(|it| std::str::from_utf8(it).ok());
-            dirty.extend(path.map(str::to_owned));
+    for path in paths {
+        stop.check()?;
+        // What cannot be read is looked at, and says so then.
+        let there = checkout.blob(path, MOST_READ).ok();
+        if there != Some(blob_at(repo, tree, path)) {
+            dirty.insert((*path).to_owned());
         }
     }
     Ok(dirty)

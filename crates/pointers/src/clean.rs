@@ -5,9 +5,12 @@
 use std::path::Path;
 
 use engram_model::Refusal;
-use git2::{AttrCheckFlags, AttrValue};
 
-use crate::{Encoding, Repo, refuse, sha256_hex};
+use crate::{
+    Encoding, Repo, refuse,
+    rules::{Attributes, Value},
+    sha256_hex, worktree,
+};
 
 /// How a file begins that stands for one that Git LFS keeps.
 const LFS: &[u8] = b"version https://git-lfs.github.com/spec/";
@@ -17,10 +20,15 @@ const LFS: &[u8] = b"version https://git-lfs.github.com/spec/";
 /// # Errors
 /// A clean filter that only the machine's git can run.
 pub(crate) fn cleaned(repo: &Repo, path: &str, bytes: Vec<u8>) -> Result<Vec<u8>, Refusal> {
-    match attribute(repo, path, "filter") {
-        AttrValue::String("lfs") if bytes.starts_with(LFS) => return Ok(bytes),
-        AttrValue::String("lfs") => return Ok(lfs_pointer(&bytes)),
-        AttrValue::String(filter) => {
+    let attributes = Attributes::of(repo, &worktree::root(repo)?, path)?;
+    match attributes.get("filter") {
+        Value::Is(filter) if filter == "lfs" => {
+            return Ok(match bytes.starts_with(LFS) {
+                true => bytes,
+                false => lfs_pointer(&bytes),
+            });
+        }
+        Value::Is(filter) => {
             return Err(refuse::unavailable(
                 format!(
                     "{} is stored through the filter {filter}, which is not run here",
@@ -35,7 +43,7 @@ pub(crate) fn cleaned(repo: &Repo, path: &str, bytes: Vec<u8>) -> Result<Vec<u8>
     if !has_crlf(&bytes) || Encoding::of_file(&bytes) != Some(Encoding::Utf8) {
         return Ok(bytes);
     }
-    let converts = match conversion(repo, path) {
+    let converts = match conversion(repo, &attributes) {
         Conversion::Never => false,
         Conversion::Always => true,
         // What was stored with CRLF stays so.
@@ -68,12 +76,6 @@ fn with_lf(bytes: &[u8]) -> Vec<u8> {
     stored
 }
 
-fn attribute<'r>(repo: &'r Repo, path: &str, name: &str) -> AttrValue<'r> {
-    let flags = AttrCheckFlags::FILE_THEN_INDEX;
-    let value = repo.git.get_attr_bytes(Path::new(path), name, flags);
-    AttrValue::from_bytes(value.unwrap_or(None))
-}
-
 enum Conversion {
     Never,
     Always,
@@ -81,14 +83,14 @@ enum Conversion {
 }
 
 /// gitattributes(5): `text` decides, then `eol`, then the configuration.
-fn conversion(repo: &Repo, path: &str) -> Conversion {
-    match attribute(repo, path, "text") {
-        AttrValue::False => return Conversion::Never,
-        AttrValue::True => return Conversion::Always,
-        AttrValue::String("auto") => return Conversion::Auto,
+fn conversion(repo: &Repo, attributes: &Attributes) -> Conversion {
+    match attributes.get("text") {
+        Value::Unset => return Conversion::Never,
+        Value::Set => return Conversion::Always,
+        Value::Is(it) if it == "auto" => return Conversion::Auto,
         _ => {}
     }
-    if let AttrValue::String("lf" | "crlf") = attribute(repo, path, "eol") {
+    if matches!(attributes.get("eol"), Value::Is(it) if it == "lf" || it == "crlf") {
         return Conversion::Always;
     }
     let config = repo.git.config().and_then(|mut it| it.snapshot());
@@ -100,8 +102,7 @@ fn conversion(repo: &Repo, path: &str) -> Conversion {
 }
 
 fn indexed(repo: &Repo, path: &str) -> Option<Vec<u8>> {
-    let index = repo.git.index().ok()?;
-    let entry = index.get_path(Path::new(path), 0)?;
-    let blob = repo.git.find_blob(entry.id).ok()?;
+    let entry = repo.index().ok()?.get_path(Path::new(path), 0)?;
+    let blob = repo.blob(entry.id, path).ok()?;
     Some(blob.content().to_vec())
 }

@@ -1,14 +1,14 @@
 //! What changed in one file between two commits, as a unified diff.
 
-use std::path::Path;
-
 use engram_model::{Lines, Refusal, shorten};
-use git2::{Commit, DiffFindOptions, DiffOptions, Oid, Patch, Tree};
+use git2::{Commit, DiffOptions, Oid, Patch};
 
-use crate::{Encoding, Repo, refuse, tree};
+use crate::{Encoding, Repo, refuse, track, tree, trees};
 
-/// Both sides are held in memory and compared.
-const MAX_BYTES: usize = 64 << 20;
+/// Both sides are held in memory and compared; what is kept of each line is more than a short line
+/// is itself.
+const MAX_BYTES: usize = 16 << 20;
+const MAX_LINES: u64 = 400_000;
 const CONTEXT: u32 = 3;
 
 /// A change, with both ends pinned.
@@ -96,63 +96,55 @@ fn sides(
     head: &Commit<'_>,
     path: &str,
 ) -> Result<(Option<Side>, Option<Side>), Refusal> {
-    let broken = |e: git2::Error| match repo.is_there() {
-        true => refuse::broken("the tree of a commit", &e),
-        false => repo.gone(),
-    };
-    let (old_tree, new_tree) = (base.tree().map_err(broken)?, head.tree().map_err(broken)?);
-    let old = side(repo, &old_tree, path)?;
-    let new = side(repo, &new_tree, path)?;
+    let (old_tree, new_tree) = (base.tree_id(), head.tree_id());
+    let old = side(repo, old_tree, path)?;
+    let new = side(repo, new_tree, path)?;
     match (old, new) {
-        (None, None) => Err(tree::missing(head, path, false)),
+        (None, None) => Err(tree::missing(repo, head, path, false)),
         (None, new) => {
-            let from = renamed(repo, &old_tree, &new_tree, path, Toward::Head).map_err(broken)?;
-            let old = from.map(|from| side(repo, &old_tree, &from)).transpose()?;
+            // What came is looked for among what went the other way.
+            let from = track::renamed(repo, (new_tree, old_tree), path)?;
+            let old = from.map(|from| side(repo, old_tree, &from)).transpose()?;
             Ok((old.flatten(), new))
         }
         (old, None) => {
-            let to = renamed(repo, &old_tree, &new_tree, path, Toward::Base).map_err(broken)?;
-            let new = to.map(|to| side(repo, &new_tree, &to)).transpose()?;
+            let to = track::renamed(repo, (old_tree, new_tree), path)?;
+            let new = to.map(|to| side(repo, new_tree, &to)).transpose()?;
             Ok((old, new.flatten()))
         }
         both => Ok(both),
     }
 }
 
-fn side(repo: &Repo, tree: &Tree<'_>, path: &str) -> Result<Option<Side>, Refusal> {
-    let Ok(entry) = tree.get_path(Path::new(path)) else {
+fn side(repo: &Repo, tree: Oid, path: &str) -> Result<Option<Side>, Refusal> {
+    let broken = |e: git2::Error| match repo.is_there() {
+        true => refuse::broken("the tree of a commit", &e),
+        false => repo.gone(),
+    };
+    let Some((id, mode)) = trees::find(repo, tree, path).map_err(broken)? else {
         return Ok(None);
     };
-    let (id, mode) = (entry.id(), entry.filemode());
     match mode {
         tree::SUBMODULE => return Err(tree::submodule(path)),
-        tree::FOLDER => return Err(tree::folder(path, repo.git.find_tree(id).ok().as_ref())),
+        tree::FOLDER => return Err(tree::folder(path, repo.tree(id).ok().as_ref())),
         _ => {}
     }
-    let blob = || {
-        let size = repo.git.odb()?.read_header(id)?.0;
-        match size <= MAX_BYTES {
-            true => repo.git.find_blob(id).map(Ok),
-            false => Ok(Err(size)),
-        }
-    };
-    let blob = blob()
-        .map_err(|e| refuse::broken(&refuse::quoted(path), &e))?
-        .map_err(|size| {
-            refuse::invalid(
-                format!(
-                    "{} is too large to compare: {} MB",
-                    refuse::quoted(path),
-                    size >> 20
-                ),
-                "Point at its lines at one commit, as in repo:PATH#L10-L20@HEAD.",
-            )
-        })?;
+    let size = repo
+        .size(id)
+        .map_err(|e| refuse::broken(&refuse::quoted(path), &e))?;
+    if size > MAX_BYTES {
+        return Err(too_large(path, format!("{} MB", size >> 20)));
+    }
+    let blob = repo.blob(id, path)?;
     let bytes = match Encoding::of_file(blob.content()) {
         None => return Err(refuse::binary(path)),
         Some(Encoding::Utf8) => blob.content().to_vec(),
         Some(other) => other.decode(blob.content()).into_bytes(),
     };
+    let lines = Encoding::Utf8.count_lines(&bytes);
+    if lines > MAX_LINES {
+        return Err(too_large(path, format!("{lines} lines")));
+    }
     Ok(Some(Side {
         path: path.to_owned(),
         mode,
@@ -161,39 +153,11 @@ fn side(repo: &Repo, tree: &Tree<'_>, path: &str) -> Result<Option<Side>, Refusa
     }))
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Toward {
-    Head,
-    Base,
-}
-
-/// The other name of a file that has `path` at one end only.
-fn renamed(
-    repo: &Repo,
-    old: &Tree<'_>,
-    new: &Tree<'_>,
-    path: &str,
-    toward: Toward,
-) -> Result<Option<String>, git2::Error> {
-    let mut options = DiffOptions::new();
-    options.skip_binary_check(true);
-    let mut diff = repo
-        .git
-        .diff_tree_to_tree(Some(old), Some(new), Some(&mut options))?;
-    diff.find_similar(Some(
-        DiffFindOptions::new().renames(true).rename_limit(1000),
-    ))?;
-    for delta in diff.deltas() {
-        let (from, to) = (delta.old_file().path_bytes(), delta.new_file().path_bytes());
-        let (here, there) = match toward {
-            Toward::Head => (to, from),
-            Toward::Base => (from, to),
-        };
-        if here == Some(path.as_bytes()) && here != there {
-            return Ok(there.and_then(|p| String::from_utf8(p.to_vec()).ok()));
-        }
-    }
-    Ok(None)
+fn too_large(path: &str, size: String) -> Refusal {
+    refuse::invalid(
+        format!("{} is too large to compare: {size}", refuse::quoted(path)),
+        "Point at its lines at one commit, as in repo:PATH#L10-L20@HEAD.",
+    )
 }
 
 /// From the bytes alone: attributes of a working tree have no say.

@@ -2,9 +2,12 @@
 //! pinned to. The one place that writes to a repository; everything else here only reads.
 
 use engram_model::Refusal;
-use git2::{ErrorCode, Oid};
+use git2::{ErrorClass, ErrorCode, Oid};
 
-use crate::{Repo, refuse};
+use crate::{Repo, refuse, tree::FOLDER};
+
+/// Folders of more bytes are not made anew in memory, once for each file that is kept.
+const MOST_FOLDER: usize = 4 << 20;
 
 impl Repo {
     /// Keeps a commit from being collected once no branch reaches it: the one thing that is written
@@ -12,7 +15,7 @@ impl Repo {
     pub fn keep(&self, commit: &str) -> Result<(), Refusal> {
         let id = Oid::from_str(commit).map_err(|e| self.rev_refused(commit, &e))?;
         let name = format!("refs/engram/keep/{id}");
-        if self.git.find_reference(&name).is_ok() {
+        if self.find_ref(&name).is_ok() {
             return Ok(());
         }
         match self.git.reference(&name, id, false, "") {
@@ -50,7 +53,7 @@ impl Repo {
             self.git.odb()?.add_new_mempack_backend(FIRST)?;
         }
         let tree = match &parent {
-            Some(parent) => parent.tree()?,
+            Some(parent) => self.base_of(parent.tree_id(), path)?,
             None => self.git.find_tree(self.git.treebuilder(None)?.write()?)?,
         };
         let blob = self.git.blob(bytes)?;
@@ -62,5 +65,27 @@ impl Repo {
         let tree = self.git.find_tree(tree)?;
         self.git
             .commit(None, &nobody, &nobody, "kept", &tree, &parents)
+    }
+    /// A tree in which a file is to be changed.
+    fn base_of(&self, root: Oid, path: &str) -> Result<git2::Tree<'_>, git2::Error> {
+        let mut at = root;
+        for name in path.split('/') {
+            if self.size(at)? > MOST_FOLDER {
+                return Err(git2::Error::new(
+                    ErrorCode::GenericError,
+                    ErrorClass::Tree,
+                    "its folder holds too many files",
+                ));
+            }
+            let entry = self
+                .tree(at)?
+                .get_name(name)
+                .map(|it| (it.id(), it.filemode()));
+            match entry {
+                Some((id, FOLDER)) => at = id,
+                _ => break,
+            }
+        }
+        self.tree(root)
     }
 }

@@ -4,31 +4,44 @@
 //! only for `@worktree`, and then snapshotted at once. The digest is the sha256 of the bytes of
 //! the full span as stored, whatever a reader is shown of them.
 //!
+//! A repository may be a stranger's: what is asked of it is bounded in memory, waits for nobody and
+//! ends when [`Stop`] says so.
+//!
 //! **Never:** no SQL, no writes to a repository but the refs that keep pinned commits, no hooks, no
 //! git command, no clock. The network only for `url:` and only where the user turned it on.
 
+mod ahead;
 mod anchors;
 mod blame;
 mod blocks;
+mod checkout;
 mod clean;
 mod comparison;
 mod definition;
 mod diff;
+mod disk;
 mod document;
 mod keep;
 mod landmarks;
 mod languages;
+mod libgit2;
 mod locate;
 mod media;
+mod named;
+mod object;
 mod paint;
 mod recover;
 mod refuse;
 mod repo;
+mod rev;
+mod rules;
 mod section;
 mod standing;
+mod stop;
 mod text;
 pub mod track;
 mod tree;
+mod trees;
 mod view;
 mod watch;
 mod web;
@@ -44,13 +57,14 @@ pub use engram_model::operation::Snapshot;
 pub use landmarks::{Change, Large};
 pub use repo::Repo;
 pub use standing::standing;
+pub use stop::Stop;
 pub use text::{Encoding, text_of};
 pub use view::{View, line, source};
 pub use watch::{Coverage, Stir, Watch};
 
 /// What is not in git, handed in by the caller.
 pub trait Shelf {
-    /// The file that was at this path and had this sha256 (lower-case hex).
+    /// What was stored of this path or under this name, by the lower-case hex of its sha256.
     fn blob(&self, path: &str, digest_hex: &str) -> Result<Option<Vec<u8>>, Refusal>;
     /// The event of that kind and slug on that day: its text, who recorded it, and when.
     fn event(

@@ -9,8 +9,9 @@ use crate::{
     worktree,
 };
 
-/// Sections and definitions are looked for in files up to this size; lines in files of any size.
-const MAX_PARSED: usize = 16 << 20;
+/// Sections and definitions are looked for in files up to these sizes; lines in any file that is read.
+const MAX_DOCUMENT: usize = 4 << 20;
+const MAX_SOURCE: usize = 16 << 20;
 
 /// The bytes of a file, borrowed from git where they can be.
 pub(crate) enum Content<'r> {
@@ -81,7 +82,11 @@ pub(crate) fn locate<'r>(
         Target::Artifact { name, section, pin } => {
             let file = file(repo, shelf, name, pin)?;
             let lines = match section {
-                Some(heading) => Some(section::find(&text(&file, name)?, heading, name)?),
+                Some(heading) => Some(section::find(
+                    &text(&file, name, MAX_DOCUMENT)?,
+                    heading,
+                    name,
+                )?),
                 None => None,
             };
             let target = Target::Artifact {
@@ -93,7 +98,7 @@ pub(crate) fn locate<'r>(
         }
         Target::Test { path, name, pin } => {
             let file = file(repo, shelf, path, pin)?;
-            let lines = definition::find(&text(&file, path)?, path, name)?;
+            let lines = definition::find(&text(&file, path, MAX_SOURCE)?, path, name)?;
             let target = Target::Test {
                 path: path.clone(),
                 name: name.clone(),
@@ -259,9 +264,9 @@ fn stored(shelf: &dyn Shelf, name: &str, hex: &str) -> Result<Vec<u8>, Refusal> 
     Ok(bytes)
 }
 
-fn text(file: &File<'_>, name: &str) -> Result<String, Refusal> {
+fn text(file: &File<'_>, name: &str, most: usize) -> Result<String, Refusal> {
     let bytes = file.content.bytes();
-    if bytes.len() > MAX_PARSED {
+    if bytes.len() > most {
         return Err(refuse::invalid(
             format!(
                 "{} is too large to look for a name in it: {} MB",

@@ -2,15 +2,18 @@
 
 use std::{
     cell::{Cell, RefCell},
+    collections::HashSet,
     path::{Path, PathBuf},
-    sync::Once,
     time::SystemTime,
 };
 
 use engram_model::Refusal;
-use git2::{ErrorClass, ErrorCode, ObjectType, Oid, Repository, RepositoryOpenFlags};
+use git2::{ErrorClass, ErrorCode, Oid, Repository, RepositoryOpenFlags};
 
-use crate::refuse;
+use crate::{Stop, ahead, disk, libgit2, refuse};
+
+/// A file of ours is one line.
+const MOST_OWN: u64 = 64 << 10;
 
 /// An opened repository: a working tree (linked worktrees and submodules too), a bare repository
 /// or a `.git` folder.
@@ -23,6 +26,12 @@ pub struct Repo {
     read_once: Vec<(PathBuf, Option<Stamp>)>,
     /// The file of ours that was read last.
     own_file: RefCell<Option<(PathBuf, Stamp, String)>>,
+    /// What was opened, by the name that it was given.
+    pub(crate) named: PathBuf,
+    /// Where objects are looked for, and those that are regular files there, or not there.
+    pub(crate) stores: Vec<PathBuf>,
+    pub(crate) regular: RefCell<HashSet<Oid>>,
+    stop: RefCell<Stop>,
 }
 
 /// What differs when a file was replaced or written.
@@ -52,6 +61,7 @@ impl Repo {
         } else {
             from
         };
+        ahead::look(from, true)?;
         match open(from, RepositoryOpenFlags::empty()) {
             Ok(repo) => Ok(Some(repo)),
             Err(e) if e.code() == ErrorCode::NotFound => match broken_link(from) {
@@ -64,6 +74,7 @@ impl Repo {
 
     /// The repository at exactly this path.
     pub fn open(path: &Path) -> Result<Self, Refusal> {
+        ahead::look(path, false)?;
         let error = match open(path, RepositoryOpenFlags::NO_SEARCH) {
             Ok(repo) => return Ok(repo),
             Err(error) => error,
@@ -119,7 +130,7 @@ impl Repo {
         {
             return Some(text.clone());
         }
-        let text = std::fs::read_to_string(&path).ok()?;
+        let text = String::from_utf8(disk::read_small(&path, MOST_OWN).ok()?).ok()?;
         *kept = Some((path, now, text.clone()));
         Some(text)
     }
@@ -158,50 +169,6 @@ impl Repo {
         self.git.path().join("index.lock").exists()
     }
 
-    /// The branch and the commit that are checked out; a detached head has no branch, an unborn
-    /// one no commit.
-    pub fn head(&self) -> (Option<String>, Option<String>) {
-        let Ok(head) = self.git.find_reference("HEAD") else {
-            return (None, None);
-        };
-        let branch = head
-            .symbolic_target_bytes()
-            .map(|target| String::from_utf8_lossy(target).into_owned())
-            .map(|target| match target.strip_prefix("refs/heads/") {
-                Some(short) => short.to_owned(),
-                None => target,
-            });
-        let commit = head.peel_to_commit().ok().map(|c| c.id().to_string());
-        (branch, commit)
-    }
-
-    /// The commit that a revision names.
-    pub(crate) fn commit(&self, rev: &str) -> Result<git2::Commit<'_>, Refusal> {
-        let object = match self.git.revparse_single(rev) {
-            Ok(object) => object,
-            Err(e) => return Err(self.rev_refused(rev, &e)),
-        };
-        let commit = object.peel_to_commit().map_err(|e| match object.kind() {
-            Some(ObjectType::Commit | ObjectType::Tag)
-                if !matches!(e.code(), ErrorCode::Peel | ErrorCode::InvalidSpec) =>
-            {
-                refuse::broken(&format!("commit {}", refuse::quoted(rev)), &e)
-            }
-            kind => refuse::invalid(
-                format!(
-                    "{} is not a commit but a {}",
-                    refuse::quoted(rev),
-                    kind.map_or("thing of another kind", |kind| match kind {
-                        ObjectType::Tag => "tag of something else",
-                        other => other.str(),
-                    })
-                ),
-                "Pin to HEAD, a branch, a tag or a commit id.",
-            ),
-        })?;
-        Ok(commit)
-    }
-
     /// Whether git's folder can still be found.
     pub(crate) fn is_there(&self) -> bool {
         self.common_dir.join("HEAD").exists() && self.common_dir.join("objects").exists()
@@ -217,130 +184,67 @@ impl Repo {
         )
     }
 
-    pub(crate) fn rev_refused(&self, rev: &str, e: &git2::Error) -> Refusal {
-        let name = refuse::quoted(rev);
-        if !self.is_there() {
-            return self.gone();
+    /// The git folder, and the one that all worktrees share where that is another.
+    pub(crate) fn folders(&self) -> impl Iterator<Item = &Path> {
+        let common = Some(self.common_dir()).filter(|it| *it != self.git.path());
+        std::iter::once(self.git.path()).chain(common)
+    }
+
+    /// What is staged, as it is now.
+    pub(crate) fn index(&self) -> Result<git2::Index, git2::Error> {
+        if disk::is_special(&self.git.path().join("index")) {
+            let why = "it is no regular file";
+            return Err(git2::Error::new(
+                ErrorCode::GenericError,
+                ErrorClass::Index,
+                why,
+            ));
         }
-        match e.code() {
-            ErrorCode::Ambiguous => refuse::invalid(
-                format!("{name} fits more than one object"),
-                "Give more digits of the commit id.",
-            ),
-            ErrorCode::UnbornBranch => unborn(),
-            ErrorCode::NotFound if rev.starts_with("HEAD") && self.head().1.is_none() => {
-                match self.git.find_reference("HEAD").and_then(|h| h.resolve()) {
-                    Ok(_) => refuse::broken("the commit at HEAD", e),
-                    Err(_) => unborn(),
-                }
-            }
-            ErrorCode::NotFound if self.names_a_ref(rev) => {
-                refuse::broken(&format!("the commit at {name}"), e)
-            }
-            ErrorCode::NotFound | ErrorCode::InvalidSpec | ErrorCode::Peel => refuse::not_found(
-                format!("{name} names no commit of this repository"),
-                self.rev_hint(),
-            ),
-            _ if matches!(
-                e.class(),
-                ErrorClass::Invalid | ErrorClass::Reference | ErrorClass::None
-            ) =>
-            {
-                refuse::invalid(
-                    format!("{name} is not a git revision: {}", refuse::said(e)),
-                    "Pin to HEAD, a branch, a tag or a commit id.",
-                )
-            }
-            _ => refuse::broken(&format!("revision {name}"), e),
-        }
+        libgit2::table(|| {
+            let mut index = self.git.index()?;
+            index.read(false)?;
+            Ok(index)
+        })
     }
 
-    fn names_a_ref(&self, rev: &str) -> bool {
-        let target = |r: git2::Reference<'_>| r.resolve().ok().and_then(|r| r.target());
-        let known = self.git.resolve_reference_from_short_name(rev).ok();
-        known.and_then(target).is_some_and(|id| !self.has(id))
+    /// Whatever is asked from now on ends when this says so. A handle that is used again is told
+    /// again.
+    pub fn until(&self, stop: Stop) {
+        self.stop.replace(stop);
     }
 
-    /// Whether it has the commit with this full id.
-    pub fn has_commit(&self, id: &str) -> bool {
-        Oid::from_str(id).is_ok_and(|id| self.has(id))
+    pub(crate) fn stop(&self) -> Stop {
+        self.stop.borrow().clone()
     }
-
-    pub fn is_named_back(&self) -> bool {
-        true
-    }
-
-    fn has(&self, id: Oid) -> bool {
-        self.git.odb().is_ok_and(|odb| odb.exists(id))
-    }
-
-    fn rev_hint(&self) -> &'static str {
-        if self.git.is_shallow() {
-            "This clone is shallow and ends before its history does: git fetch --unshallow brings the rest."
-        } else {
-            "git log shows commits that exist; a commit of another clone must be fetched first with git fetch."
-        }
-    }
-}
-
-fn unborn() -> Refusal {
-    refuse::not_found(
-        "this repository has no commit yet",
-        "Commit something, or pin to @worktree.",
-    )
-}
-
-/// Trees of up to this size are kept parsed: the root of a large repository is asked for once for
-/// each pointer. libgit2 keeps those up to 4 KiB.
-const LARGEST_KEPT_TREE: usize = 4 << 20;
-/// Files of up to this size are kept unpacked, since many claims point into the same file.
-const LARGEST_KEPT_FILE: usize = 256 << 10;
-/// What is kept of all objects.
-const KEPT: isize = 64 << 20;
-
-/// Partial clones announce themselves by an extension that libgit2 does not know. What they lack
-/// is reported when it is asked for, so they can be opened.
-#[allow(unsafe_code)]
-fn set_up_libgit2() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        // SAFETY: these are libgit2's globals; `Once` makes this their only write, and repositories,
-        // which read them, are opened by this module alone and after it.
-        let set = unsafe {
-            git2::opts::set_extensions(&["partialclone"])
-                .and_then(|()| {
-                    git2::opts::set_cache_object_limit(ObjectType::Tree, LARGEST_KEPT_TREE)
-                })
-                .and_then(|()| {
-                    git2::opts::set_cache_object_limit(ObjectType::Blob, LARGEST_KEPT_FILE)
-                })
-                .and_then(|()| git2::opts::set_cache_max_size(KEPT))
-        };
-        // As git does, objects are believed that inflate; git fsck finds the others.
-        git2::opts::strict_hash_verification(false);
-        if let Err(e) = set {
-            tracing::warn!("libgit2 cannot be set up; partial clones may not open: {e}");
-        }
-    });
 }
 
 fn open(path: &Path, flags: RepositoryOpenFlags) -> Result<Repo, git2::Error> {
-    set_up_libgit2();
+    libgit2::set_up();
     let no_ceiling: [&Path; 0] = [];
-    let git = Repository::open_ext(path, flags, no_ceiling)?;
+    let git = libgit2::table(|| Repository::open_ext(path, flags, no_ceiling))?;
     let common = git.commondir();
     let common_dir = common.canonicalize().unwrap_or_else(|_| common.to_owned());
-    let read_once = read_once(&git, &common_dir, path);
+    let stores = ahead::stores(&common_dir).unwrap_or_default();
+    let read_once = read_once(&git, &common_dir, &stores, path);
     Ok(Repo {
         git,
         common_dir,
         writes_to_memory: Cell::new(false),
         read_once,
         own_file: RefCell::new(None),
+        named: path.to_owned(),
+        stores,
+        regular: RefCell::default(),
+        stop: RefCell::default(),
     })
 }
 
-fn read_once(git: &Repository, common_dir: &Path, named: &Path) -> Vec<(PathBuf, Option<Stamp>)> {
+fn read_once(
+    git: &Repository,
+    common_dir: &Path,
+    stores: &[PathBuf],
+    named: &Path,
+) -> Vec<(PathBuf, Option<Stamp>)> {
     let own = [
         "config",
         "shallow",
@@ -362,7 +266,9 @@ fn read_once(git: &Repository, common_dir: &Path, named: &Path) -> Vec<(PathBuf,
         .chain(places)
         .chain(users)
         .chain(["commondir", "config.worktree"].map(|name| git.path().join(name)));
+    let packs = stores.iter().map(|it| it.join("pack"));
     files
+        .chain(packs)
         .map(|path| {
             let stamp = stamp(&path);
             (path, stamp)
@@ -370,16 +276,18 @@ fn read_once(git: &Repository, common_dir: &Path, named: &Path) -> Vec<(PathBuf,
         .collect()
 }
 
-/// A folder's time changes with whatever git does in it: only which one it is counts.
+/// A folder's time changes with whatever git does in it: only which one it is counts, but for the
+/// packs, each of which libgit2 opens.
 fn stamp(path: &Path) -> Option<Stamp> {
     let it = path.metadata().ok()?;
+    let counts = it.is_file() || path.ends_with("objects/pack");
     Some(Stamp {
         #[cfg(unix)]
         file: {
             use std::os::unix::fs::MetadataExt;
             (it.dev(), it.ino(), it.uid())
         },
-        modified: it.modified().ok().filter(|_| it.is_file()),
+        modified: it.modified().ok().filter(|_| counts),
         len: if it.is_file() { it.len() } else { 0 },
     })
 }

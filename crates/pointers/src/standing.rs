@@ -23,6 +23,8 @@ const MAX_LINES: usize = 600;
 const WHOLE: u32 = 50_000_000;
 /// Larger files are told to differ, not how.
 const MAX_COMPARED: usize = 4 << 20;
+/// And so are those of more lines.
+const MAX_HEIGHT: u64 = 100_000;
 
 /// Compares the span of a pointer with the working tree.
 pub fn standing(
@@ -199,7 +201,9 @@ struct Compared {
 
 fn edited(found: &Found<'_>, path: &str, now: &[u8], lines: Option<Lines>) -> Standing {
     let then = found.file.bytes();
-    let too_large = then.len().max(now.len()) > MAX_COMPARED;
+    let lines_of = |it: &[u8]| Encoding::Utf8.count_lines(it);
+    let too_large =
+        then.len().max(now.len()) > MAX_COMPARED || lines_of(then).max(lines_of(now)) > MAX_HEIGHT;
     let is_text = Encoding::of_file(now) == Some(found.encoding);
     if too_large || !is_text || found.is_binary || found.encoding != Encoding::Utf8 {
         return Standing {

@@ -42,15 +42,49 @@ impl Encoding {
     pub fn decode(self, bytes: &[u8]) -> String {
         let text = match self {
             Self::Utf8 => String::from_utf8_lossy(bytes).into_owned(),
-            Self::Utf16Le => utf16(bytes, u16::from_le_bytes),
-            Self::Utf16Be => utf16(bytes, u16::from_be_bytes),
-            Self::Utf32Le => utf32(bytes, u32::from_le_bytes),
-            Self::Utf32Be => utf32(bytes, u32::from_be_bytes),
+            wide => wide.chars(bytes).collect(),
         };
         match text.strip_prefix('\u{FEFF}') {
             Some(rest) => rest.to_owned(),
             None => text,
         }
+    }
+
+    /// Its characters, one after the other.
+    fn chars(self, bytes: &[u8]) -> Box<dyn Iterator<Item = char> + '_> {
+        match self {
+            Self::Utf8 => Box::new(bytes.utf8_chunks().flat_map(|it| {
+                let broken = (!it.invalid().is_empty()).then_some(char::REPLACEMENT_CHARACTER);
+                it.valid().chars().chain(broken)
+            })),
+            Self::Utf16Le => Box::new(utf16(bytes, u16::from_le_bytes)),
+            Self::Utf16Be => Box::new(utf16(bytes, u16::from_be_bytes)),
+            Self::Utf32Le => Box::new(utf32(bytes, u32::from_le_bytes)),
+            Self::Utf32Be => Box::new(utf32(bytes, u32::from_be_bytes)),
+        }
+    }
+
+    /// How many characters a line has without its terminator, and some of them: a line can be as
+    /// long as a file.
+    pub(crate) fn part(self, line: &[u8], from: usize, count: usize) -> (usize, String) {
+        let (width, low) = self.unit();
+        let mut line = line;
+        for end in *b"\n\r" {
+            let unit = line.len().checked_sub(width).map(|at| line.split_at(at));
+            if let Some((rest, unit)) = unit
+                && unit
+                    .iter()
+                    .enumerate()
+                    .all(|(i, it)| *it == if i == low { end } else { 0 })
+            {
+                line = rest;
+            }
+        }
+        let chars = || {
+            let mark = self.chars(line).next().filter(|it| *it == '\u{FEFF}');
+            self.chars(line).skip(usize::from(mark.is_some()))
+        };
+        (chars().count(), chars().skip(from).take(count).collect())
     }
 
     /// The first `max_chars` characters, without decoding what follows.
@@ -169,25 +203,17 @@ fn unprintable(c: char) -> bool {
         || matches!(c, '\u{0A00}' | '\u{0D00}')
 }
 
-fn utf16(bytes: &[u8], read: fn([u8; 2]) -> u16) -> String {
+fn utf16(bytes: &[u8], read: fn([u8; 2]) -> u16) -> impl Iterator<Item = char> + '_ {
     let (units, rest) = bytes.as_chunks::<2>();
-    let mut text: String = char::decode_utf16(units.iter().map(|unit| read(*unit)))
+    char::decode_utf16(units.iter().map(move |unit| read(*unit)))
         .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER))
-        .collect();
-    if !rest.is_empty() {
-        text.push(char::REPLACEMENT_CHARACTER);
-    }
-    text
+        .chain((!rest.is_empty()).then_some(char::REPLACEMENT_CHARACTER))
 }
 
-fn utf32(bytes: &[u8], read: fn([u8; 4]) -> u32) -> String {
+fn utf32(bytes: &[u8], read: fn([u8; 4]) -> u32) -> impl Iterator<Item = char> + '_ {
     let (units, rest) = bytes.as_chunks::<4>();
-    let mut text: String = units
+    units
         .iter()
-        .map(|unit| char::from_u32(read(*unit)).unwrap_or(char::REPLACEMENT_CHARACTER))
-        .collect();
-    if !rest.is_empty() {
-        text.push(char::REPLACEMENT_CHARACTER);
-    }
-    text
+        .map(move |unit| char::from_u32(read(*unit)).unwrap_or(char::REPLACEMENT_CHARACTER))
+        .chain((!rest.is_empty()).then_some(char::REPLACEMENT_CHARACTER))
 }

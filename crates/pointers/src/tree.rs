@@ -1,9 +1,9 @@
 //! Paths in the tree of a commit, with its symbolic links.
 
 use engram_model::{Refusal, shorten};
-use git2::{Commit, ErrorCode, Oid, Tree, TreeWalkMode, TreeWalkResult};
+use git2::{Commit, Oid, Tree};
 
-use crate::{Repo, refuse};
+use crate::{Repo, refuse, trees};
 
 /// As many links as an operating system follows.
 const MAX_LINKS: usize = 40;
@@ -23,39 +23,39 @@ pub(crate) fn blob<'r>(
     path: &str,
 ) -> Result<git2::Blob<'r>, Refusal> {
     let id = find(repo, commit, path)?;
-    repo.git.find_blob(id).map_err(|e| match repo.is_there() {
-        true => refuse::broken(&refuse::quoted(path), &e),
-        false => repo.gone(),
-    })
+    repo.blob(id, path)
 }
 
 fn find(repo: &Repo, commit: &Commit<'_>, asked: &str) -> Result<Oid, Refusal> {
-    let root = commit.tree().map_err(|e| match repo.is_there() {
-        true => refuse::broken("the tree of the commit", &e),
-        false => repo.gone(),
-    })?;
+    let open = |id: Oid| {
+        repo.tree(id).map_err(|e| match repo.is_there() {
+            true if id == commit.tree_id() => refuse::broken("the tree of the commit", &e),
+            true => refuse::broken(&refuse::quoted(asked), &e),
+            false => repo.gone(),
+        })
+    };
     // What is still to be walked, the next component last.
     let mut ahead: Vec<String> = asked.split('/').rev().map(str::to_owned).collect();
-    let mut trees: Vec<Tree<'_>> = vec![root];
+    // The folders around, by their ids: each can be as large as an object may be.
+    let mut around: Vec<Oid> = Vec::new();
+    let mut here = open(commit.tree_id())?;
     let mut links = 0;
     while let Some(part) = ahead.pop() {
         match part.as_str() {
             "" | "." => continue,
-            ".." if trees.len() > 1 => {
-                trees.pop();
+            ".." => {
+                here = open(around.pop().ok_or_else(|| leaves(asked))?)?;
                 continue;
             }
-            ".." => return Err(leaves(asked)),
             _ => {}
         }
-        let Some(here) = trees.last() else { break };
         // libgit2 takes C strings; a NUL is in no name.
         let entry = match part.contains('\0') {
             true => None,
             false => here.get_name(&part).map(|e| (e.id(), e.filemode())),
         };
         let Some((id, mode)) = entry else {
-            return Err(missing(commit, asked, links > 0));
+            return Err(missing(repo, commit, asked, links > 0));
         };
         match mode {
             LINK => {
@@ -71,25 +71,25 @@ fn find(repo: &Repo, commit: &Commit<'_>, asked: &str) -> Result<Oid, Refusal> {
             }
             SUBMODULE => return Err(submodule(asked)),
             FOLDER => {
-                let tree = repo
-                    .git
-                    .find_tree(id)
-                    .map_err(|e| refuse::broken(&refuse::quoted(asked), &e))?;
-                trees.push(tree);
+                around.push(here.id());
+                here = open(id)?;
             }
             _ if ahead.iter().all(|rest| rest.is_empty() || rest == ".") => return Ok(id),
-            _ => return Err(missing(commit, asked, links > 0)),
+            _ => return Err(missing(repo, commit, asked, links > 0)),
         }
     }
-    Err(folder(asked, trees.last()))
+    Err(folder(asked, Some(&here)))
 }
 
 fn link_target(repo: &Repo, id: Oid, asked: &str) -> Result<String, Refusal> {
-    let blob = repo
-        .git
-        .find_blob(id)
+    let size = repo
+        .size(id)
         .map_err(|e| refuse::broken(&refuse::quoted(asked), &e))?;
-    let text = blob.content();
+    let blob = match size <= MAX_LINK_BYTES {
+        true => Some(repo.blob(id, asked)?),
+        false => None,
+    };
+    let text = blob.as_ref().map_or(&[][..], |it| it.content());
     let absolute = text.starts_with(b"/") || text.starts_with(b"\\") || text.get(1) == Some(&b':');
     match std::str::from_utf8(text) {
         _ if absolute => Err(leaves(asked)),
@@ -134,10 +134,15 @@ pub(crate) fn folder(asked: &str, tree: Option<&Tree<'_>>) -> Refusal {
     )
 }
 
-pub(crate) fn missing(commit: &Commit<'_>, asked: &str, through_link: bool) -> Refusal {
+pub(crate) fn missing(
+    repo: &Repo,
+    commit: &Commit<'_>,
+    asked: &str,
+    through_link: bool,
+) -> Refusal {
     let short: String = commit.id().to_string().chars().take(7).collect();
     let message = format!("{} does not exist at commit {short}", refuse::quoted(asked));
-    let hint = match nearest(commit, asked) {
+    let hint = match nearest(repo, commit, asked) {
         _ if through_link => "It is a symbolic link to something that is not committed; point at a file.".to_owned(),
         Some(path) => format!("Did you mean {}?", shorten(&path, 300)),
         None => "Write the path from the root of the repository; uncommitted files are pinned with @worktree.".to_owned(),
@@ -146,38 +151,27 @@ pub(crate) fn missing(commit: &Commit<'_>, asked: &str, through_link: bool) -> R
 }
 
 /// The file of the same name, whatever its case, that shares most of the folders asked for.
-fn nearest(commit: &Commit<'_>, asked: &str) -> Option<String> {
+fn nearest(repo: &Repo, commit: &Commit<'_>, asked: &str) -> Option<String> {
     let parts =
         |path: &str| -> Vec<String> { path.split(['/', '\\']).map(str::to_lowercase).collect() };
     let asked = parts(asked);
     let base = asked.last()?;
     let mut best: Option<(usize, String)> = None;
-    let mut visits = 0;
-    let tree = commit.tree().ok()?;
-    let walked = tree.walk(TreeWalkMode::PreOrder, |folder, entry| {
-        visits += 1;
-        if visits > MAX_SUGGESTION_VISITS {
-            return TreeWalkResult::Abort;
-        }
-        let Ok(name) = entry.name() else {
-            return TreeWalkResult::Ok;
-        };
-        if entry.filemode() != FOLDER && name.to_lowercase() == *base {
-            let path = format!("{}{name}", folder);
-            let shared = parts(&path)
+    let walked = trees::each_file(repo, commit.tree_id(), MAX_SUGGESTION_VISITS, |path, _| {
+        let name = path.rsplit_once('/').map_or(path, |it| it.1);
+        if name.to_lowercase() == *base {
+            let shared = parts(path)
                 .iter()
                 .filter(|part| asked.contains(part))
                 .count();
             if best.as_ref().is_none_or(|(most, _)| shared > *most) {
-                best = Some((shared, path));
+                best = Some((shared, path.to_owned()));
             }
         }
-        TreeWalkResult::Ok
+        true
     });
-    if let Err(e) = walked
-        && e.code() != ErrorCode::User
-    {
-        tracing::debug!("no suggestion for a missing path: {e}");
+    if let Err(refusal) = walked {
+        tracing::debug!(%refusal, "no suggestion for a missing path");
     }
     best.map(|(_, path)| path)
 }

@@ -20,8 +20,6 @@ const MAX_TEXT: usize = 768 << 10;
 const PAINTED_SOON: usize = 32 << 10;
 /// How much of a long line is read on at once, in characters.
 const PART: usize = 10_000;
-/// Of a line that is longer only this much is looked at.
-const MAX_LINE: usize = 64 << 20;
 
 /// How a source is to be shown.
 #[derive(Clone, Copy, Debug, Default)]
@@ -137,11 +135,11 @@ pub fn line(
         .encoding
         .span(bytes, only)
         .map_err(|total| refuse::past_end(pointer.name(), number, total))?;
-    let text = whole_line(found.encoding, &bytes[range]);
     let skip = usize::try_from(from).unwrap_or(usize::MAX);
+    let (total, text) = found.encoding.part(&bytes[range], skip, PART);
     Ok(LineReply {
-        total: text.chars().count() as u64,
-        text: text.chars().skip(skip).take(PART).collect(),
+        total: total as u64,
+        text,
     })
 }
 
@@ -200,7 +198,7 @@ pub(crate) fn shown_line(encoding: Encoding, line: &[u8]) -> SourceLine {
     let mut cut = 0;
     if let Some((at, _)) = text.char_indices().nth(MAX_CHARS) {
         text.truncate(at);
-        let all = whole_line(encoding, line).chars().count();
+        let (all, _) = encoding.part(line, 0, 0);
         cut = u32::try_from(all - MAX_CHARS.min(all)).unwrap_or(u32::MAX);
     }
     SourceLine {
@@ -208,10 +206,6 @@ pub(crate) fn shown_line(encoding: Encoding, line: &[u8]) -> SourceLine {
         text,
         ..SourceLine::default()
     }
-}
-
-fn whole_line(encoding: Encoding, line: &[u8]) -> String {
-    encoding.show(&line[..line.len().min(MAX_LINE)], MAX_LINE)
 }
 
 fn first_line(found: &Found<'_>) -> String {

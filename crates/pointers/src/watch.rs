@@ -7,6 +7,7 @@
 
 use std::{
     collections::HashSet,
+    ffi::OsStr,
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -16,10 +17,9 @@ use std::{
 };
 
 use engram_model::Refusal;
-use ignore::WalkBuilder;
 use notify::{Config, Event, EventKind, PollWatcher, RecursiveMode, Watcher, event::CreateKind};
 
-use crate::{Repo, refuse};
+use crate::{Repo, disk, refuse, rules::Ignored};
 
 /// How often is looked where nothing tells.
 const EVERY: Duration = Duration::from_secs(2);
@@ -181,12 +181,7 @@ impl Watch {
         }
         // Branches lie in folders of their own where their names have slashes.
         let heads = common_dir.join("refs").join("heads");
-        for folder in ignore::Walk::new(&heads).flatten() {
-            if folder.file_type().is_some_and(|it| it.is_dir()) {
-                self.watch(folder.path())?;
-            }
-        }
-        Ok(())
+        each_folder(&heads, |_, _| true, &mut |it| self.watch(it))
     }
 
     fn watch_below(&mut self, folder: &Path) -> Result<(), notify::Error> {
@@ -196,16 +191,21 @@ impl Watch {
                 false => Ok(()),
             };
         }
-        for found in folders(folder).flatten() {
-            if found.file_type().is_some_and(|it| it.is_dir()) {
-                match self.watch(found.path()) {
-                    // It went away again.
-                    Err(error) if matches!(error.kind, notify::ErrorKind::PathNotFound) => {}
-                    watched => watched?,
-                }
-            }
-        }
-        Ok(())
+        let root = self.tree.root.clone();
+        let mut ignored = root
+            .as_ref()
+            .and_then(|it| rules(it, &Repo::open(it).ok()?));
+        // Repositories within are their own.
+        let counts = |path: &Path, name: &OsStr| {
+            !disk::is_gits(name)
+                && path.join(".git").symlink_metadata().is_err()
+                && !is_ignored(root.as_deref(), ignored.as_mut(), path)
+        };
+        each_folder(folder, counts, &mut |it| match self.watch(it) {
+            // It went away again.
+            Err(error) if matches!(error.kind, notify::ErrorKind::PathNotFound) => Ok(()),
+            watched => watched,
+        })
     }
 
     fn watch(&mut self, folder: &Path) -> Result<(), notify::Error> {
@@ -246,21 +246,44 @@ impl Watch {
     }
 }
 
-/// The folders below one that git does not ignore, itself included. Repositories within are their own.
-fn folders(from: &Path) -> ignore::Walk {
-    let top = from.to_owned();
-    WalkBuilder::new(from)
-        .standard_filters(false)
-        .parents(true)
-        .git_ignore(true)
-        .git_exclude(true)
-        .git_global(true)
-        .filter_entry(move |entry| {
-            entry.file_type().is_some_and(|it| it.is_dir())
-                && entry.file_name() != ".git"
-                && (entry.path() == top || !entry.path().join(".git").exists())
-        })
-        .build()
+/// Calls for a folder and for those below it that count; links are not followed.
+fn each_folder(
+    from: &Path,
+    mut counts: impl FnMut(&Path, &OsStr) -> bool,
+    call: &mut dyn FnMut(&Path) -> Result<(), notify::Error>,
+) -> Result<(), notify::Error> {
+    let mut ahead = vec![from.to_owned()];
+    while let Some(folder) = ahead.pop() {
+        let Ok(entries) = folder.read_dir() else {
+            continue;
+        };
+        call(&folder)?;
+        for entry in entries.flatten() {
+            let path = entry.path();
+            if entry.file_type().is_ok_and(|it| it.is_dir()) && counts(&path, &entry.file_name()) {
+                ahead.push(path);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What git ignores below a root; none where nobody can tell.
+fn rules(root: &Path, repo: &Repo) -> Option<Ignored> {
+    let rules = Ignored::new(repo, root.to_owned());
+    rules
+        .inspect_err(|refusal| tracing::info!(%refusal, "what git ignores is watched too"))
+        .ok()
+}
+
+/// Where nobody can tell, nothing is.
+fn is_ignored(root: Option<&Path>, ignored: Option<&mut Ignored>, path: &Path) -> bool {
+    let within = root.and_then(|it| path.strip_prefix(it).ok()?.to_str());
+    let (Some(within), Some(ignored)) = (within.filter(|it| !it.is_empty()), ignored) else {
+        return false;
+    };
+    let is_folder = path.symlink_metadata().is_ok_and(|it| it.is_dir());
+    ignored.has(within, is_folder).unwrap_or(false)
 }
 
 /// The folder of a file, or the nearest around it that is there.
@@ -340,25 +363,21 @@ fn hear(
 
 impl Tree {
     /// Whether something at this path can change how evidence reads.
-    fn counts(&self, path: &Path, repo: &mut Option<git2::Repository>) -> bool {
+    fn counts(&self, path: &Path, repo: &mut Option<Repo>) -> bool {
         for git in [&self.git_dir, &self.common_dir] {
             if let Ok(within) = path.strip_prefix(git) {
                 return is_of_checkout(within);
             }
         }
-        let Some(within) = self.root.as_ref().and_then(|it| path.strip_prefix(it).ok()) else {
+        let Some(root) = self.root.as_ref().filter(|it| path.starts_with(it)) else {
             return false;
         };
-        if repo.is_none() {
-            *repo = self
-                .root
-                .as_ref()
-                .and_then(|it| git2::Repository::open(it).ok());
+        if !repo.as_ref().is_some_and(Repo::is_as_opened) {
+            *repo = Repo::open(root).ok();
         }
-        match repo {
-            Some(repo) => !repo.is_path_ignored(within).unwrap_or(false),
-            None => true,
-        }
+        // Rules may have changed since they were asked.
+        let mut ignored = repo.as_ref().and_then(|it| rules(root, it));
+        !is_ignored(Some(root), ignored.as_mut(), path)
     }
 }
 

@@ -13,8 +13,8 @@ use super::{
     text::Text,
 };
 
-/// How many bytes of texts are held before all are let go.
-const MOST_HELD: usize = 256 << 20;
+/// How many bytes texts and maps may take before all are let go.
+const MOST_HELD: usize = 64 << 20;
 
 /// A text and the blob that it is.
 #[derive(Clone)]
@@ -54,17 +54,13 @@ impl<'r> Cache<'r> {
             let text = text.clone().ok_or_else(|| refuse::binary(&file.path))?;
             return Ok(Read { blob, text });
         }
+        self.repo.stop().check()?;
         let (blob, bytes) = side::read(self.repo, side, file)?;
         if side == Snapshot::Worktree {
             self.disk.insert(file.path.clone(), blob);
         }
-        self.held += bytes.len();
-        if self.held > MOST_HELD {
-            self.texts.clear();
-            self.maps.clear();
-            self.held = bytes.len();
-        }
         let text = Text::of(bytes).map(Rc::new);
+        self.hold(text.as_ref().map_or(0, |it| it.size()));
         self.texts.insert(blob, text.clone());
         let text = text.ok_or_else(|| refuse::binary(&file.path))?;
         Ok(Read { blob, text })
@@ -76,7 +72,17 @@ impl<'r> Cache<'r> {
             return map.clone();
         }
         let map = Rc::new(LineMap::between(&old.text, &new.text));
+        self.hold(map.size());
         self.maps.insert(key, map.clone());
         map
+    }
+
+    fn hold(&mut self, size: usize) {
+        self.held += size;
+        if self.held > MOST_HELD {
+            self.texts.clear();
+            self.maps.clear();
+            self.held = size;
+        }
     }
 }

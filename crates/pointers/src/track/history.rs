@@ -1,67 +1,156 @@
 //! The commits between two commits: small steps map better than one large one.
 
-use std::collections::HashMap;
+use std::collections::{BinaryHeap, HashMap};
 
-use git2::{Oid, Sort};
+use git2::Oid;
 
 use crate::Repo;
 
 /// Longer histories are crossed in one step.
-const MOST_COMMITS: usize = 20_000;
+const MOST_COMMITS: usize = 40_000;
+
+/// From which end a commit was reached.
+const FROM: u8 = 1;
+const TO: u8 = 2;
+const BOTH: u8 = FROM | TO;
+/// It lies behind one that both ends have.
+const BEHIND: u8 = 4;
 
 /// The commits from one to the other, both included: back to where their histories meet, then on.
 /// `None` where they do not meet within reach, as in a shallow clone.
 pub(super) fn route(repo: &Repo, from: Oid, to: Oid) -> Option<Vec<Oid>> {
-    let base = match from == to {
-        true => from,
-        false => repo.git.merge_base(from, to).ok()?,
-    };
-    let mut commits = chain(repo, base, from)?;
+    if from == to {
+        return Some(vec![from]);
+    }
+    let mut history = History::default();
+    let base = history.meet(repo, from, to)?;
+    let mut commits = history.chain(base, from, FROM)?;
     commits.reverse();
-    commits.extend(chain(repo, base, to)?.into_iter().skip(1));
+    commits.extend(history.chain(base, to, TO)?.into_iter().skip(1));
     Some(commits)
 }
 
-/// From an ancestor to its descendant, through as many commits as there are: each step is then as
-/// small as it can be.
-fn chain(repo: &Repo, ancestor: Oid, descendant: Oid) -> Option<Vec<Oid>> {
-    if ancestor == descendant {
-        return Some(vec![ancestor]);
-    }
-    let mut walk = repo.git.revwalk().ok()?;
-    walk.set_sorting(Sort::TOPOLOGICAL | Sort::REVERSE).ok()?;
-    walk.push(descendant).ok()?;
-    walk.hide(ancestor).ok()?;
-    // For each commit that descends from the ancestor: how far it is, and by which parent.
-    let mut reached: HashMap<Oid, (usize, Oid)> = HashMap::new();
-    for (count, id) in walk.enumerate() {
-        if count > MOST_COMMITS {
-            return None;
+#[derive(Default)]
+struct Node {
+    reached: u8,
+    /// Known once it was looked at.
+    parents: Vec<Oid>,
+    time: i64,
+    is_waiting: bool,
+}
+
+/// What was walked of a history, from both ends.
+#[derive(Default)]
+struct History {
+    nodes: HashMap<Oid, Node>,
+    /// The latest first.
+    waiting: BinaryHeap<(i64, Oid)>,
+    /// How many of these are not behind a meeting point.
+    open: usize,
+}
+
+impl History {
+    /// Where two histories meet, the latest such commit: as git finds it, the newest commits first
+    /// until all that wait lie behind.
+    fn meet(&mut self, repo: &Repo, from: Oid, to: Oid) -> Option<Oid> {
+        let stop = repo.stop();
+        self.reach(repo, from, FROM)?;
+        self.reach(repo, to, TO)?;
+        let mut met = Vec::new();
+        while self.open > 0 {
+            if stop.is_due() {
+                return None;
+            }
+            let (_, id) = self.waiting.pop()?;
+            let node = self.nodes.get_mut(&id)?;
+            if !std::mem::take(&mut node.is_waiting) {
+                continue;
+            }
+            let mut reached = node.reached;
+            let parents = node.parents.clone();
+            self.open -= usize::from(reached & BEHIND == 0);
+            if reached == BOTH {
+                met.push(id);
+                reached |= BEHIND;
+            }
+            for parent in parents {
+                self.reach(repo, parent, reached)?;
+            }
         }
-        let id = id.ok()?;
-        let commit = repo.git.find_commit(id).ok()?;
-        let steps = |parent: Oid| match parent == ancestor {
-            true => Some((1, parent)),
-            false => reached.get(&parent).map(|it| (it.0 + 1, parent)),
+        let is_behind = |it: &Oid| {
+            self.nodes
+                .get(it)
+                .is_some_and(|it| it.reached & BEHIND != 0)
         };
-        // The first parent, where it is as far.
-        let best = commit
-            .parent_ids()
-            .filter_map(steps)
-            .reduce(|best, it| match it.0 > best.0 {
-                true => it,
-                false => best,
-            });
-        if let Some(best) = best {
-            reached.insert(id, best);
+        met.into_iter().find(|it| !is_behind(it))
+    }
+
+    fn reach(&mut self, repo: &Repo, id: Oid, by: u8) -> Option<()> {
+        if !self.nodes.contains_key(&id) {
+            if self.nodes.len() > MOST_COMMITS {
+                return None;
+            }
+            // What a shallow clone left out ends its history there.
+            let commit = repo.commit_of_id(id).ok();
+            let node = Node {
+                time: commit.as_ref().map_or(0, |it| it.time().seconds()),
+                parents: commit
+                    .map(|it| it.parent_ids().collect())
+                    .unwrap_or_default(),
+                ..Node::default()
+            };
+            self.nodes.insert(id, node);
         }
+        let node = self.nodes.get_mut(&id)?;
+        let before = node.reached;
+        node.reached |= by;
+        if node.reached == before {
+            return Some(());
+        }
+        let was_open = node.is_waiting && before & BEHIND == 0;
+        let is_open = node.reached & BEHIND == 0;
+        self.open = self.open + usize::from(is_open) - usize::from(was_open);
+        if !std::mem::replace(&mut node.is_waiting, true) {
+            self.waiting.push((node.time, id));
+        }
+        Some(())
     }
-    let mut commits = vec![descendant];
-    let mut at = descendant;
-    while at != ancestor {
-        at = reached.get(&at)?.1;
-        commits.push(at);
+
+    /// From an ancestor to its descendant, through as many commits as there are: each step is then
+    /// as small as it can be.
+    fn chain(&self, ancestor: Oid, descendant: Oid, side: u8) -> Option<Vec<Oid>> {
+        // For each commit that descends from the ancestor: how far it is, and by which parent.
+        let mut far: HashMap<Oid, Option<(usize, Oid)>> = HashMap::new();
+        far.insert(ancestor, Some((0, ancestor)));
+        let mut ahead = vec![descendant];
+        while let Some(id) = ahead.last().copied() {
+            let parents = match self.nodes.get(&id) {
+                Some(node) if node.reached == side => node.parents.as_slice(),
+                _ => &[],
+            };
+            let unknown = parents.iter().filter(|it| !far.contains_key(it));
+            let before = ahead.len();
+            if !far.contains_key(&id) {
+                ahead.extend(unknown);
+            }
+            if ahead.len() > before {
+                continue;
+            }
+            ahead.pop();
+            // The first parent, where it is as far.
+            let best = parents
+                .iter()
+                .filter_map(|it| Some(((*far.get(it)?)?.0 + 1, *it)))
+                .reduce(|best, it| if it.0 > best.0 { it } else { best });
+            far.entry(id).or_insert(best);
+        }
+        let mut commits = vec![descendant];
+        let mut at = descendant;
+        while at != ancestor {
+            at = (*far.get(&at)?)?.1;
+            commits.push(at);
+        }
+        commits.reverse();
+        Some(commits)
     }
-    commits.reverse();
-    Some(commits)
 }

@@ -19,12 +19,18 @@ const ALIKE: f32 = 0.5;
 const ALIKE_ALONE: f32 = 0.35;
 /// Hunks of more pairs of lines than this are aligned by equal lines only.
 const MOST_PAIRS: usize = 120_000;
+/// So are those that come after so many pairs of one file.
+const MOST_PAIRS_OF_ALL: usize = 2_000_000;
 /// How much more it is worth to stay at the same line of a hunk that is as long as before.
 const STRAIGHT: f32 = 1.3;
 /// How many lines one line may have been split into, or joined from.
 const MOST_SPLIT: usize = 6;
 /// What a further line must add to the likeness to be part of a split or join.
 const SPLIT_GAIN: f32 = 0.08;
+
+/// A histogram tells best what a person did. Where every line is somewhere else it takes as many steps
+/// as there are lines, squared; more lines than these of both texts are not compared that way.
+const MOST_FOR_HISTOGRAM: usize = 20_000;
 
 /// More equal lines than this are not so by chance.
 const MOST_CHANCE: usize = 4;
@@ -45,6 +51,8 @@ pub(super) struct LineMap {
     to: Vec<Option<Counterpart>>,
     /// Whether a new line is nobody's counterpart.
     added: Vec<bool>,
+    /// How many pairs of lines were compared.
+    pairs: usize,
 }
 
 impl LineMap {
@@ -52,6 +60,7 @@ impl LineMap {
         let mut map = Self {
             to: vec![None; old.len()],
             added: vec![true; new.len()],
+            pairs: 0,
         };
         let hunks = hunks(old, new);
         let (mut i, mut j) = (0, 0);
@@ -62,6 +71,11 @@ impl LineMap {
         }
         map.nearly_equal(old, new, i..old.len(), j);
         map
+    }
+
+    /// How much memory it takes.
+    pub(super) fn size(&self) -> usize {
+        self.to.len() * size_of::<Option<Counterpart>>() + self.added.len()
     }
 
     pub(super) fn get(&self, line: usize) -> Option<Counterpart> {
@@ -92,7 +106,7 @@ impl LineMap {
         let mut input = InternedInput::default();
         input.update_before(before.clone().map(|it| old.squeezed(it)));
         input.update_after(after.clone().map(|it| new.squeezed(it)));
-        let mut diff = Diff::compute(Algorithm::Histogram, &input);
+        let mut diff = compared(&input);
         diff.postprocess_no_heuristic(&input);
         let (mut i, mut j) = (before.start, after.start);
         for hunk in diff.hunks() {
@@ -183,9 +197,11 @@ impl LineMap {
         after: Range<usize>,
     ) {
         let (n, m) = (before.len(), after.len());
-        if n == 0 || m == 0 || n.saturating_mul(m) > MOST_PAIRS {
+        let pairs = n.saturating_mul(m);
+        if pairs == 0 || pairs > MOST_PAIRS || self.pairs > MOST_PAIRS_OF_ALL {
             return;
         }
+        self.pairs += pairs;
         let least = if n == m { ALIKE_ALONE } else { ALIKE };
         let olds: Vec<Profile> = before.clone().map(|it| Profile::of(old.line(it))).collect();
         let news: Vec<Profile> = after.clone().map(|it| Profile::of(new.line(it))).collect();
@@ -333,6 +349,16 @@ impl LineMap {
     }
 }
 
+/// Compares two texts of which the lines were interned.
+pub(crate) fn compared<T: std::hash::Hash + Eq>(input: &InternedInput<T>) -> Diff {
+    let lines = input.before.len() + input.after.len();
+    let algorithm = match lines > MOST_FOR_HISTOGRAM {
+        true => Algorithm::Myers,
+        false => Algorithm::Histogram,
+    };
+    Diff::compute(algorithm, input)
+}
+
 /// The changed lines of the old and the new file.
 type Hunks = Vec<(Range<usize>, Range<usize>)>;
 
@@ -341,7 +367,7 @@ fn hunks(old: &Text, new: &Text) -> Hunks {
     let mut input = InternedInput::default();
     input.update_before((0..old.len()).map(|it| old.line(it)));
     input.update_after((0..new.len()).map(|it| new.line(it)));
-    let mut diff = Diff::compute(Algorithm::Histogram, &input);
+    let mut diff = compared(&input);
     diff.postprocess_lines(&input);
     let by_bytes = ranges(&diff);
     let all = old.all_weight(0..old.len());
@@ -353,7 +379,7 @@ fn hunks(old: &Text, new: &Text) -> Hunks {
     let mut input = InternedInput::default();
     input.update_before((0..old.len()).map(|it| old.squeezed(it)));
     input.update_after((0..new.len()).map(|it| new.squeezed(it)));
-    let mut diff = Diff::compute(Algorithm::Histogram, &input);
+    let mut diff = compared(&input);
     diff.postprocess_no_heuristic(&input);
     let squeezed = ranges(&diff);
     match all - lost(&squeezed) > kept * 1.15 {

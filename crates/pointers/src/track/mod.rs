@@ -12,6 +12,7 @@ mod likeness;
 mod linemap;
 mod moves;
 mod place;
+mod renames;
 mod side;
 mod step;
 mod text;
@@ -30,6 +31,8 @@ use side::Snapshot;
 use step::{Fate, Spot, Step};
 
 pub use between::between;
+pub(crate) use linemap::compared;
+pub(crate) use renames::renamed;
 pub use side::Side;
 pub use verdict::{Anchor, Edit, State};
 pub use whole::whole;

@@ -13,8 +13,11 @@ use super::{
     text::Text,
 };
 
-/// Most files of one change that are looked through.
+/// Most files of one change that are looked through, and how much memory these take.
 const MOST_FILES: usize = 4000;
+const MOST_HELD: usize = 64 << 20;
+/// What is kept of each line that came.
+const HELD_OF_LINE: usize = 100;
 /// A line that was added more often than this tells nothing about where to look.
 const MOST_ALIKE: usize = 24;
 /// Changed lines within a moved block are aligned up to this many.
@@ -95,8 +98,12 @@ impl Additions {
     ) -> Self {
         let mut files = Vec::new();
         let mut at: HashMap<u64, Vec<(usize, usize)>> = HashMap::new();
+        let mut held = 0;
         for change in changes.iter().take(MOST_FILES) {
             let Some(file) = &change.new else { continue };
+            if held > MOST_HELD {
+                break;
+            }
             let Ok(read) = cache.read(new, file) else {
                 continue;
             };
@@ -111,8 +118,10 @@ impl Additions {
                 map,
             };
             let text = &added.read.text;
+            held += text.size() + added.map.as_ref().map_or(0, |it| it.size());
             for line in (0..text.len()).filter(|it| added.is_added(*it)) {
                 if text.telling(line) >= 4 {
+                    held += HELD_OF_LINE;
                     at.entry(text.squeezed(line))
                         .or_default()
                         .push((files.len(), line));

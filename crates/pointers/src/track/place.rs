@@ -2,7 +2,11 @@
 
 use std::ops::Range;
 
-use super::{likeness::likeness, linemap::LineMap, text::Text};
+use super::{
+    likeness::likeness,
+    linemap::LineMap,
+    text::{MOST_COMPARED, Text},
+};
 
 /// What stands where a span stood must be this much like it to be called the span, edited.
 const ALIKE_AS_A_WHOLE: f32 = 0.4;
@@ -194,6 +198,7 @@ pub(super) fn exact_nearby(
     let own = |it: usize| found.contains(&it) || map.is_added(it);
     let mut fits = (from..to.saturating_sub(span.len() - 1))
         .filter(|at| new.squeezed(*at) == old.squeezed(span.start))
+        .take((MOST_COMPARED / bytes.len().max(1)).max(1))
         .filter(|at| new.span(*at..at + span.len()) == bytes)
         .filter(|at| (*at..at + span.len()).all(own));
     let at = fits.next()?;

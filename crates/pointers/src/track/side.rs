@@ -1,19 +1,30 @@
 //! The states of a repository between which spans are tracked, and what changed from one to another.
 
 use std::{
-    fs,
+    cmp::Ordering,
     path::{Component, Path},
 };
 
 use engram_model::Refusal;
-use git2::{Delta, Diff, DiffFindOptions, DiffOptions, ErrorCode, ObjectType, Oid};
+use git2::{ObjectType, Oid};
 
-use crate::{Repo, clean, refuse, tree};
+use crate::{
+    Repo,
+    checkout::Checkout,
+    clean,
+    disk::{Links, Miss},
+    refuse, tree,
+    trees::{self, Entry},
+    worktree,
+};
 
-/// Files beyond this size are compared by their ids only.
-const MAX_BYTES: u64 = 32 << 20;
-/// Renames among more files than this are looked for by equal content only.
-const RENAME_LIMIT: usize = 1000;
+use super::renames;
+
+/// Files beyond this size are compared by their ids only, and so are those of more lines.
+const MAX_BYTES: u64 = 16 << 20;
+const MAX_LINES: usize = 400_000;
+/// How many files of a side are looked through.
+const MOST_FILES: usize = 1_000_000;
 
 /// A state of the repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,13 +46,8 @@ pub(super) enum Snapshot {
     Worktree,
 }
 
-/// One file of a side.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct File {
-    pub(super) path: String,
-    /// Zero where it is on disk and was not read yet.
-    pub(super) blob: Oid,
-}
+/// One file of a side; its blob is zero where it is on disk and was not read yet.
+pub(super) type File = Entry;
 
 /// One file that is not the same on both sides. A file that is only on one has no other.
 #[derive(Clone, Debug)]
@@ -66,12 +72,12 @@ impl Side {
                         "Name two commits.",
                     ));
                 }
-                let head = repo.git.head().ok().and_then(|it| it.peel_to_commit().ok());
+                let head = repo.head().1.and_then(|it| Oid::from_str(&it).ok());
                 let snapshot = match self {
                     Self::Index => Snapshot::Index,
                     _ => Snapshot::Worktree,
                 };
-                Ok((snapshot, head.map(|it| it.id())))
+                Ok((snapshot, head))
             }
         }
     }
@@ -83,71 +89,69 @@ pub(super) fn changes(
     old: Snapshot,
     new: Snapshot,
     wanted: &dyn Fn(&str) -> bool,
-) -> Result<Vec<Change>, git2::Error> {
+) -> Result<Vec<Change>, Refusal> {
     if old == new {
         return Ok(Vec::new());
     }
-    let mut diff = compare(repo, old, new)?;
-    let gone = diff.deltas().any(|it| {
-        it.status() == Delta::Deleted
-            && it
-                .old_file()
-                .path_bytes()
-                .is_some_and(|path| std::str::from_utf8(path).is_ok_and(wanted))
-    });
-    if gone {
-        let mut find = DiffFindOptions::new();
-        find.renames(true).rename_limit(RENAME_LIMIT);
-        diff.find_similar(Some(&mut find))?;
-    }
-    Ok(diff.deltas().map(|it| of_delta(&it)).collect())
-}
-
-fn compare<'r>(repo: &'r Repo, old: Snapshot, new: Snapshot) -> Result<Diff<'r>, git2::Error> {
-    let git = &repo.git;
-    let mut options = DiffOptions::new();
-    options.include_untracked(true).recurse_untracked_dirs(true);
-    let tree = |id| git.find_tree(id);
-    match (old, new) {
-        (Snapshot::Tree(a), Snapshot::Tree(b)) => {
-            git.diff_tree_to_tree(Some(&tree(a)?), Some(&tree(b)?), Some(&mut options))
-        }
-        (Snapshot::Tree(a), Snapshot::Index) => {
-            git.diff_tree_to_index(Some(&tree(a)?), None, Some(&mut options))
-        }
-        (Snapshot::Tree(a), Snapshot::Worktree) => {
-            git.diff_tree_to_workdir_with_index(Some(&tree(a)?), Some(&mut options))
-        }
-        (Snapshot::Index, Snapshot::Tree(b)) => {
-            git.diff_tree_to_index(Some(&tree(b)?), None, Some(options.reverse(true)))
-        }
-        (Snapshot::Worktree, Snapshot::Tree(b)) => {
-            git.diff_tree_to_workdir_with_index(Some(&tree(b)?), Some(options.reverse(true)))
-        }
-        (Snapshot::Index, _) => git.diff_index_to_workdir(None, Some(&mut options)),
-        (Snapshot::Worktree, _) => git.diff_index_to_workdir(None, Some(options.reverse(true))),
-    }
-}
-
-fn of_delta(delta: &git2::DiffDelta<'_>) -> Change {
-    let file = |it: git2::DiffFile<'_>| {
-        let regular = matches!(
-            it.mode(),
-            git2::FileMode::Blob
-                | git2::FileMode::BlobExecutable
-                | git2::FileMode::BlobGroupWritable
-        );
-        let path = it.path_bytes().and_then(|it| std::str::from_utf8(it).ok());
-        path.filter(|_| regular).map(|path| File {
-            path: path.to_owned(),
-            blob: it.id(),
-        })
+    let changes = match (old, new) {
+        (Snapshot::Tree(a), Snapshot::Tree(b)) => trees::differences(repo, a, b)?,
+        _ => merged(files(repo, old)?, files(repo, new)?),
     };
-    let (old, new) = (file(delta.old_file()), file(delta.new_file()));
-    match delta.status() {
-        Delta::Added | Delta::Untracked | Delta::Copied => Change { old: None, new },
-        Delta::Deleted => Change { old, new: None },
-        _ => Change { old, new },
+    let changes = changes
+        .into_iter()
+        .map(|(old, new)| Change { old, new })
+        .collect();
+    renames::found(repo, (old, new), changes, wanted)
+}
+
+/// All files of a side, in the order of their paths.
+fn files(repo: &Repo, side: Snapshot) -> Result<Vec<File>, Refusal> {
+    let mut files = Vec::new();
+    match side {
+        Snapshot::Tree(id) => {
+            trees::each_file(repo, id, MOST_FILES, |path, blob| {
+                let path = path.to_owned();
+                files.push(File { path, blob });
+                true
+            })?;
+        }
+        Snapshot::Index => {
+            let index = repo.index().map_err(|e| refuse::broken("the index", &e))?;
+            for entry in index.iter().filter(|it| is_file(it.mode)) {
+                if let Ok(path) = String::from_utf8(entry.path) {
+                    files.push(File {
+                        path,
+                        blob: entry.id,
+                    });
+                }
+            }
+        }
+        Snapshot::Worktree => return Checkout::open(repo)?.files(),
+    }
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(files)
+}
+
+fn is_file(mode: u32) -> bool {
+    i32::try_from(mode).is_ok_and(trees::is_file)
+}
+
+/// Those that are not the same on both sides. What was not read is the same as nothing.
+fn merged(old: Vec<File>, new: Vec<File>) -> Vec<(Option<File>, Option<File>)> {
+    let (mut old, mut new) = (old.into_iter().peekable(), new.into_iter().peekable());
+    let mut changes = Vec::new();
+    loop {
+        let order = match (old.peek(), new.peek()) {
+            (None, None) => return changes,
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some(a), Some(b)) => a.path.cmp(&b.path),
+        };
+        let before = if order.is_le() { old.next() } else { None };
+        let after = if order.is_ge() { new.next() } else { None };
+        if before != after {
+            changes.push((before, after));
+        }
     }
 }
 
@@ -159,26 +163,15 @@ pub(super) fn find(repo: &Repo, side: Snapshot, path: &str) -> Result<Option<Fil
     }
     let broken = |e: &git2::Error| refuse::broken(&refuse::quoted(path), e);
     let found = match side {
-        Snapshot::Tree(id) => {
-            let tree = repo.git.find_tree(id).map_err(|e| broken(&e))?;
-            match tree.get_path(Path::new(path)) {
-                Ok(entry) => Some((entry.id(), entry.filemode())),
-                Err(e) if e.code() == ErrorCode::NotFound => None,
-                Err(e) => return Err(broken(&e)),
-            }
-        }
+        Snapshot::Tree(id) => trees::find(repo, id, path).map_err(|e| broken(&e))?,
         Snapshot::Index => {
-            let index = repo.git.index().map_err(|e| broken(&e))?;
+            let index = repo.index().map_err(|e| broken(&e))?;
             let entry = index.get_path(Path::new(path), 0);
             entry.map(|it| (it.id, i32::try_from(it.mode).unwrap_or_default()))
         }
         Snapshot::Worktree => {
-            let at = repo.workdir().map(|root| root.join(path));
-            let known = at.and_then(|it| fs::symlink_metadata(it).ok());
-            known.map(|it| match it.is_file() {
-                true => (Oid::ZERO_SHA1, 0o100_644),
-                false => (Oid::ZERO_SHA1, tree::LINK),
-            })
+            let there = worktree::below(repo, path, Links::Refused)?;
+            there.ok().map(|_| (Oid::ZERO_SHA1, 0o100_644))
         }
     };
     Ok(match found {
@@ -196,38 +189,54 @@ pub(super) fn read(repo: &Repo, side: Snapshot, file: &File) -> Result<(Oid, Vec
     if side == Snapshot::Worktree {
         return read_disk(repo, file);
     }
-    let odb = repo.git.odb().map_err(|e| refuse::broken(&name, &e))?;
-    let size = odb
-        .read_header(file.blob)
-        .map_err(|e| gone_or_broken(repo, &name, &e))?
-        .0;
+    let size = repo
+        .size(file.blob)
+        .map_err(|e| gone_or_broken(repo, &name, &e))?;
     if size as u64 > MAX_BYTES {
         return Err(too_large(&name, size as u64));
     }
-    let blob = repo
-        .git
-        .find_blob(file.blob)
-        .map_err(|e| gone_or_broken(repo, &name, &e))?;
-    Ok((file.blob, blob.content().to_vec()))
+    let bytes = repo.blob(file.blob, &file.path)?.content().to_vec();
+    few_lines(&name, &bytes)?;
+    Ok((file.blob, bytes))
 }
 
 fn read_disk(repo: &Repo, file: &File) -> Result<(Oid, Vec<u8>), Refusal> {
     let name = refuse::quoted(&file.path);
-    let unreadable = |e: std::io::Error| {
+    let unreadable = |e: &dyn std::fmt::Display| {
         refuse::unavailable(
             format!("{name} cannot be read: {e}"),
             "Check its permissions; it may have been deleted just now.",
         )
     };
-    let root = repo.workdir().ok_or_else(|| repo.gone())?;
-    let at = root.join(&file.path);
-    let size = fs::symlink_metadata(&at).map_err(unreadable)?.len();
-    if size > MAX_BYTES {
-        return Err(too_large(&name, size));
-    }
-    let bytes = clean::cleaned(repo, &file.path, fs::read(&at).map_err(unreadable)?)?;
+    let there = match worktree::below(repo, &file.path, Links::Refused)? {
+        Ok(there) => there,
+        Err(Miss::Failed(e)) => return Err(unreadable(&e)),
+        Err(_) => return Err(unreadable(&"it is no file of its own any more")),
+    };
+    let size = there.len;
+    let bytes = there
+        .read(MAX_BYTES)
+        .map_err(|e| unreadable(&e))?
+        .ok_or_else(|| too_large(&name, size))?;
+    let bytes = clean::cleaned(repo, &file.path, bytes)?;
+    few_lines(&name, &bytes)?;
     let blob = Oid::hash_object(ObjectType::Blob, &bytes).map_err(|e| refuse::broken(&name, &e))?;
     Ok((blob, bytes))
+}
+
+/// What is kept of each line is more than a short line is itself.
+fn few_lines(name: &str, bytes: &[u8]) -> Result<(), Refusal> {
+    let lines = match bytes.len() > MAX_LINES {
+        true => memchr::memchr_iter(b'\n', bytes).count(),
+        false => 0,
+    };
+    match lines > MAX_LINES {
+        true => Err(refuse::invalid(
+            format!("{name} has too many lines to follow some of them: {lines}"),
+            "Spans are followed in files of up to 400,000 lines.",
+        )),
+        false => Ok(()),
+    }
 }
 
 fn gone_or_broken(repo: &Repo, name: &str, e: &git2::Error) -> Refusal {
@@ -240,6 +249,6 @@ fn gone_or_broken(repo: &Repo, name: &str, e: &git2::Error) -> Refusal {
 fn too_large(name: &str, size: u64) -> Refusal {
     refuse::invalid(
         format!("{name} is too large to follow lines in: {} MB", size >> 20),
-        "Spans are followed in files of up to 32 MB.",
+        "Spans are followed in files of up to 16 MB.",
     )
 }

@@ -9,6 +9,9 @@ const MOST_TELLING: u16 = 40;
 /// Lines that tell less are brackets, blanks and bare keywords: they stand anywhere.
 const TELLING: u16 = 7;
 
+/// How many bytes are compared to see whether some stand somewhere else.
+pub(super) const MOST_COMPARED: usize = 64 << 20;
+
 /// The lines of one file.
 pub(super) struct Text {
     bytes: Vec<u8>,
@@ -48,6 +51,11 @@ impl Text {
 
     pub(super) fn len(&self) -> usize {
         self.ends.len()
+    }
+
+    /// How much memory it takes.
+    pub(super) fn size(&self) -> usize {
+        self.bytes.len() + self.len() * (2 * size_of::<u64>() + size_of::<u16>())
     }
 
     fn start_of(&self, line: usize) -> usize {
@@ -93,7 +101,8 @@ impl Text {
             return false;
         };
         let bytes = self.span(lines.clone());
-        others(rare).iter().any(|it| {
+        let most = MOST_COMPARED / bytes.len().max(1);
+        others(rare).iter().take(most.max(1)).any(|it| {
             let start = (*it as usize + lines.start).checked_sub(rare);
             start.is_some_and(|start| {
                 start != lines.start && self.span(start..start + lines.len()) == bytes
@@ -157,10 +166,19 @@ pub(super) fn same_but_for_blanks(a: &[u8], b: &[u8]) -> bool {
     a.iter().filter(solid).eq(b.iter().filter(solid))
 }
 
+const FNV: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// A line as FNV-1a.
+pub(super) fn hash(line: &[u8]) -> u64 {
+    line.iter().fold(FNV, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
 /// A line without its blanks as FNV-1a, the same on every machine, and how much it tells. Equal
 /// bytes are verified where it matters.
 fn read(line: &[u8]) -> (u64, u16) {
-    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    let mut hash = FNV;
     let mut says = 0u16;
     for byte in line {
         let class = CLASSES[usize::from(*byte)];

@@ -25,7 +25,7 @@ pub(super) fn route(
         route.push(from.0);
     }
     for commit in commits {
-        let tree = repo.git.find_commit(commit).ok()?.tree_id();
+        let tree = repo.commit_of_id(commit).ok()?.tree_id();
         route.push(Snapshot::Tree(tree));
     }
     if !matches!(to.0, Snapshot::Tree(_)) {

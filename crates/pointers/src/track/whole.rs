@@ -37,8 +37,7 @@ pub fn whole(repo: &Repo, from: &Side, to: &Side, span: &Span) -> Result<Anchor,
             false => at(State::Edited(Edit::Text), &span.path),
         });
     }
-    let changes = side::changes(repo, old, new, &|path| path == span.path)
-        .map_err(|e| crate::refuse::broken("what changed", &e))?;
+    let changes = side::changes(repo, old, new, &|path| path == span.path)?;
     let is_new = |it: &Change| it.old.as_ref().is_none_or(|old| old.path == span.path);
     let mut there = changes
         .into_iter()

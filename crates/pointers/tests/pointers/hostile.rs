@@ -1,9 +1,10 @@
 //! Pointers that are meant to do harm, and names that only look so.
 
-use engram_model::{Code, Lines, Pin, Pointer, Target};
-use engram_pointers::{resolve, source};
+use engram_model::{Code, Lines, Pin, Pointer, Recorded, Refusal, Target};
+use engram_pointers::{Anchors, Origin, Pinned, Shelf, resolve, source, track::Span};
+use jiff::civil::Date;
 
-use crate::fixture::{Fixture, Stored, around};
+use crate::fixture::{Fixture, Stored, around, sha256};
 
 #[test]
 fn hostile_pointers_are_refused() {
@@ -245,5 +246,60 @@ fn what_is_not_in_git_comes_from_the_shelf() {
     ] {
         let result = resolve(None, &shelf, &pointer.parse().unwrap());
         crate::fixture::refused(result, &pointer, code, says);
+    }
+}
+
+/// What was stored of one file.
+struct OfPlan(Vec<u8>);
+
+impl Shelf for OfPlan {
+    fn blob(&self, path: &str, digest_hex: &str) -> Result<Option<Vec<u8>>, Refusal> {
+        let is_it = path == "plan.md" && digest_hex == sha256(&self.0);
+        Ok(is_it.then(|| self.0.clone()))
+    }
+
+    fn event(&self, _: &str, _: &str, _: Date) -> Result<Option<(String, Recorded)>, Refusal> {
+        Ok(None)
+    }
+
+    fn urls_allowed(&self) -> bool {
+        false
+    }
+}
+
+/// Bytes that were stored of one file are evidence of that file alone, however they are asked for.
+#[test]
+fn what_was_stored_is_asked_for_by_its_path() {
+    let fixture = Fixture::with(&[("plan.md", b"# A\none\n"), ("other.md", b"else\n")]);
+    let shelf = OfPlan(b"# A\nkept\n".to_vec());
+    let (repo, hex) = (fixture.repo(), sha256(&shelf.0));
+    for (name, want) in [("plan.md", true), ("other.md", false), ("Plan.md", false)] {
+        for pointer in [
+            format!("repo:{name}@sha256:{hex}"),
+            format!("repo:{name}#L1@sha256:{hex}"),
+            format!("artifact:{name}#sec=A@sha256:{hex}"),
+        ] {
+            let pointer = pointer.parse().unwrap();
+            assert_eq!(
+                resolve(Some(&repo), &shelf, &pointer).is_ok(),
+                want,
+                "{pointer}"
+            );
+            let seen = source(Some(&repo), &shelf, &pointer, around(1));
+            assert_eq!(seen.is_ok(), want, "{pointer}");
+        }
+        let pinned = Pinned {
+            origin: Origin::Kept {
+                digest_hex: hex.clone(),
+                base: None,
+            },
+            span: Span {
+                path: name.to_owned(),
+                start: 1,
+                end: 1,
+            },
+        };
+        let looked = Anchors::default().look(&repo, &shelf, &[pinned]).unwrap();
+        assert_eq!(looked.stands[0].here.is_ok(), want, "{name}");
     }
 }

@@ -146,3 +146,105 @@ fn asking_writes_nothing() {
     }
     assert_eq!(listing(), before);
 }
+
+/// Swaps what stands at two places of the working tree for links that leave it, and back, for as
+/// long as it is asked to.
+#[cfg(unix)]
+fn swap(root: &std::path::Path, until: &std::sync::atomic::AtomicBool) {
+    let swaps = [("file", "file-link"), ("folder", "folder-link")];
+    while !until.load(std::sync::atomic::Ordering::Relaxed) {
+        for (name, link) in swaps {
+            for (from, to) in [(name, "away"), (link, name), (name, link), ("away", name)] {
+                fs::rename(root.join(from), root.join(to)).unwrap();
+            }
+        }
+    }
+}
+
+/// A file of the working tree is reached by handles: what was checked is what is read.
+#[cfg(unix)]
+#[test]
+fn who_renames_meanwhile_never_has_a_file_outside_read() {
+    use std::os::unix::fs::symlink;
+    let fixture = Fixture::with(&[("file", b"inside\n"), ("folder/file", b"inside\n")]);
+    let outside = fixture.beside("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("file"), "secret\n").unwrap();
+    symlink(outside.join("file"), fixture.root().join("file-link")).unwrap();
+    symlink(&outside, fixture.root().join("folder-link")).unwrap();
+    let until = std::sync::atomic::AtomicBool::new(false);
+    let repo = fixture.repo();
+    let mut read = 0;
+    std::thread::scope(|scope| {
+        scope.spawn(|| swap(fixture.root(), &until));
+        for _ in 0..4000 {
+            for pointer in ["repo:file@worktree", "repo:folder/file@worktree"] {
+                let pointer = pointer.parse().unwrap();
+                if let Ok(resolved) = resolve(Some(&repo), &Stored::default(), &pointer) {
+                    read += usize::from(resolved.text() == "secret\n");
+                }
+            }
+        }
+        until.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    assert_eq!(read, 0, "of 8000 reads, those of a file outside");
+}
+
+/// What a file system may take for `.git` leads nowhere, by its own name and through a link.
+#[cfg(unix)]
+#[test]
+fn no_spelling_of_gits_own_folder_is_read() {
+    let fixture = Fixture::with(&[("a.txt", b"text\n")]);
+    for (at, folder) in [
+        ".g\u{200c}it",
+        "GIT~1",
+        "git~1",
+        ".GIT",
+        ".git. ",
+        ".git::$DATA",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        fs::create_dir(fixture.root().join(folder)).unwrap();
+        fixture.write(&format!("{folder}/config"), b"secret\n");
+        std::os::unix::fs::symlink(folder, fixture.root().join(format!("link{at}"))).unwrap();
+        for path in [format!("{folder}/config"), format!("link{at}/config")] {
+            let pointer = format!("repo:{path}@worktree");
+            fixture.refused(&pointer, Code::PointerInvalid, "");
+        }
+    }
+}
+
+/// As an operating system does: up and down, through links to folders, by absolute links that stay.
+#[cfg(unix)]
+#[test]
+fn links_that_stay_inside_are_followed() {
+    use std::os::unix::fs::symlink;
+    let fixture = Fixture::with(&[("a/b/file", b"text\n"), ("c/other", b"other\n")]);
+    let root = fixture.root();
+    for (target, link) in [
+        (root.join("a/b"), "absolute"),
+        ("a".into(), "short"),
+        ("../a/b/../../short/b/file".into(), "c/round"),
+        ("short/b/..".into(), "back"),
+    ] {
+        symlink(target, root.join(link)).unwrap();
+    }
+    for path in ["absolute/file", "short/b/file", "c/round", "back/b/file"] {
+        assert_eq!(
+            fixture.text(&format!("repo:{path}@worktree")),
+            "text\n",
+            "{path}"
+        );
+    }
+    for (target, link) in [
+        ("back/../../foo/a", "up"),
+        ("..", "out"),
+        ("short/../..", "far"),
+    ] {
+        symlink(target, root.join(link)).unwrap();
+        let pointer = format!("repo:{link}/b/file@worktree");
+        fixture.refused(&pointer, Code::PointerInvalid, "leaves");
+    }
+}

@@ -1,0 +1,40 @@
+//! When work is to end, whatever it is at: a request was cancelled, or has taken its time.
+
+use std::{fmt, sync::Arc};
+
+use engram_model::Refusal;
+
+use crate::refuse;
+
+/// Asked again and again by whatever could go on for long.
+#[derive(Clone, Default)]
+pub struct Stop(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
+
+impl Stop {
+    /// Work ends when this says so. It is asked often, so it must be quick.
+    pub fn when(is_due: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(is_due)))
+    }
+
+    /// Whether work is to end.
+    pub fn is_due(&self) -> bool {
+        self.0.as_ref().is_some_and(|is_due| is_due())
+    }
+
+    /// Refuses to go on once work is to end.
+    pub(crate) fn check(&self) -> Result<(), Refusal> {
+        match self.is_due() {
+            true => Err(refuse::unavailable(
+                "looking at the repository took longer than a request may",
+                "Point at a commit id and at fewer or smaller files; git in a terminal has no such limit.",
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Stop")
+    }
+}

@@ -1,0 +1,230 @@
+//! Which file that came is one that went, under another name: by its bytes, else by how many of its
+//! lines it has.
+
+use std::collections::HashMap;
+
+use engram_model::Refusal;
+use git2::Oid;
+
+use crate::Repo;
+
+use super::side::{self, Change, Snapshot};
+
+/// Two files are one where this share of the larger one is in both.
+const ALIKE: f32 = 0.5;
+/// Among more files than this only equal ones are found.
+const MOST_FILES: usize = 1000;
+/// How many bytes are read to compare files, and how many lines are compared.
+const MOST_READ: usize = 16 << 20;
+const MOST_COMPARED: usize = 50_000_000;
+
+/// The lines of a file without their indents, sorted: the hash of each, and how many bytes it has
+/// wherever it stands.
+struct Lines {
+    sums: Vec<(u64, usize)>,
+    all: usize,
+}
+
+/// The changes, with what was renamed made one where `wanted` names a file that went.
+pub(super) fn found(
+    repo: &Repo,
+    sides: (Snapshot, Snapshot),
+    mut changes: Vec<Change>,
+    wanted: &dyn Fn(&str) -> bool,
+) -> Result<Vec<Change>, Refusal> {
+    let went = |it: &&Change| it.new.is_none();
+    let is_wanted = |it: &Change| it.old.as_ref().is_some_and(|it| wanted(&it.path));
+    if !changes.iter().filter(went).any(is_wanted) {
+        return Ok(changes);
+    }
+    let at = |wanted: fn(&Change) -> bool| -> Vec<usize> {
+        (0..changes.len())
+            .filter(|it| wanted(&changes[*it]))
+            .collect()
+    };
+    let mut went = at(|it| it.new.is_none() && it.old.is_some());
+    let mut came = at(|it| it.old.is_none() && it.new.is_some());
+    // Those that are asked for are compared while there is time.
+    went.sort_by_key(|it| !is_wanted(&changes[*it]));
+    let mut left = MOST_READ;
+    name_blobs(repo, sides.1, &mut changes, &came, &mut left);
+    let mut pairs = equal(&changes, &went, &came);
+    if went.len().max(came.len()) <= MOST_FILES {
+        let (old, new): (Vec<usize>, Vec<usize>) = pairs.iter().copied().unzip();
+        went.retain(|it| !old.contains(it));
+        came.retain(|it| !new.contains(it));
+        pairs.extend(alike(repo, sides, &changes, &went, &came, left)?);
+    }
+    let mut gone = Vec::new();
+    for (old, new) in pairs {
+        changes[new].old = changes[old].old.take();
+        gone.push(old);
+    }
+    let mut at = 0..;
+    changes.retain(|_| at.next().is_none_or(|it| !gone.contains(&it)));
+    Ok(changes)
+}
+
+/// The name in the second tree of a file that is in the first one alone.
+pub(crate) fn renamed(
+    repo: &Repo,
+    (old, new): (Oid, Oid),
+    path: &str,
+) -> Result<Option<String>, Refusal> {
+    let sides = (Snapshot::Tree(old), Snapshot::Tree(new));
+    let changes = side::changes(repo, sides.0, sides.1, &|it| it == path)?;
+    let mut changes = changes.into_iter();
+    let found = changes.find(|it| it.old.as_ref().is_some_and(|it| it.path == path));
+    Ok(found.and_then(|it| it.new).map(|it| it.path))
+}
+
+/// Reads files on disk of which nobody knows yet what blob they are.
+fn name_blobs(
+    repo: &Repo,
+    side: Snapshot,
+    changes: &mut [Change],
+    came: &[usize],
+    left: &mut usize,
+) {
+    for at in came.iter().take(MOST_FILES) {
+        let Some(file) = changes[*at]
+            .new
+            .as_mut()
+            .filter(|it| it.blob == Oid::ZERO_SHA1)
+        else {
+            continue;
+        };
+        if *left == 0 || repo.stop().is_due() {
+            return;
+        }
+        if let Ok((blob, bytes)) = side::read(repo, side, file) {
+            *left = left.saturating_sub(bytes.len());
+            file.blob = blob;
+        }
+    }
+}
+
+/// Pairs of the same bytes; of several, those of the same name.
+fn equal(changes: &[Change], went: &[usize], came: &[usize]) -> Vec<(usize, usize)> {
+    let mut by_blob: HashMap<Oid, Vec<usize>> = HashMap::new();
+    for at in came {
+        if let Some(file) = &changes[*at].new {
+            by_blob.entry(file.blob).or_default().push(*at);
+        }
+    }
+    let mut pairs = Vec::new();
+    for old in went {
+        let Some(file) = &changes[*old].old else {
+            continue;
+        };
+        let Some(there) = by_blob.get_mut(&file.blob).filter(|it| !it.is_empty()) else {
+            continue;
+        };
+        let same = there.iter().position(|it| same_name(changes, *old, *it));
+        pairs.push((*old, there.remove(same.unwrap_or(0))));
+    }
+    pairs
+}
+
+/// Pairs of files that have much in common, the most alike first.
+fn alike(
+    repo: &Repo,
+    sides: (Snapshot, Snapshot),
+    changes: &[Change],
+    went: &[usize],
+    came: &[usize],
+    left: usize,
+) -> Result<Vec<(usize, usize)>, Refusal> {
+    let stop = repo.stop();
+    let mut left = left;
+    let mut read = |side: Snapshot, file: Option<&side::File>| -> Result<Option<Lines>, Refusal> {
+        stop.check()?;
+        let bytes = file
+            .filter(|_| left > 0)
+            .and_then(|it| side::read(repo, side, it).ok());
+        let bytes = bytes.map(|it| it.1);
+        left = left.saturating_sub(bytes.as_ref().map_or(0, Vec::len));
+        Ok(bytes.map(|it| Lines::of(&it)))
+    };
+    let mut old = Vec::new();
+    for at in went {
+        old.extend(read(sides.0, changes[*at].old.as_ref())?.map(|it| (*at, it)));
+    }
+    let mut new = Vec::new();
+    for at in came {
+        new.extend(read(sides.1, changes[*at].new.as_ref())?.map(|it| (*at, it)));
+    }
+    let mut compared = 0;
+    let mut found = Vec::new();
+    'all: for (a, before) in &old {
+        stop.check()?;
+        for (b, after) in &new {
+            compared += before.sums.len() + after.sums.len();
+            if compared > MOST_COMPARED {
+                break 'all;
+            }
+            let share = before.likeness(after);
+            if share >= ALIKE {
+                found.push((share, same_name(changes, *a, *b), *a, *b));
+            }
+        }
+    }
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    for (_, _, a, b) in found {
+        if pairs.iter().all(|it| it.0 != a && it.1 != b) {
+            pairs.push((a, b));
+        }
+    }
+    Ok(pairs)
+}
+
+fn same_name(changes: &[Change], old: usize, new: usize) -> bool {
+    let name = |it: &Option<side::File>| {
+        let path = it.as_ref().map(|it| it.path.clone()).unwrap_or_default();
+        path.rsplit('/').next().map(str::to_owned)
+    };
+    name(&changes[old].old) == name(&changes[new].new)
+}
+
+impl Lines {
+    fn of(bytes: &[u8]) -> Self {
+        let mut sums: Vec<(u64, usize)> = bytes
+            .split_inclusive(|it| *it == b'\n')
+            .map(<[u8]>::trim_ascii_start)
+            .filter(|line| !line.is_empty())
+            .map(|line| (super::text::hash(line), line.len()))
+            .collect();
+        sums.sort_unstable();
+        sums.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1 += next.1;
+            }
+            same
+        });
+        let all = sums.iter().map(|it| it.1).sum();
+        Self { sums, all }
+    }
+
+    /// The share of the larger one that is in both.
+    fn likeness(&self, other: &Self) -> f32 {
+        let (less, more) = (self.all.min(other.all), self.all.max(other.all));
+        if (less as f32) < more as f32 * ALIKE || more == 0 {
+            return 0.0;
+        }
+        let (mut i, mut j, mut common) = (0, 0, 0);
+        while let (Some(a), Some(b)) = (self.sums.get(i), other.sums.get(j)) {
+            match a.0.cmp(&b.0) {
+                std::cmp::Ordering::Less => i += 1,
+                std::cmp::Ordering::Greater => j += 1,
+                std::cmp::Ordering::Equal => {
+                    common += a.1.min(b.1);
+                    i += 1;
+                    j += 1;
+                }
+            }
+        }
+        common as f32 / more as f32
+    }
+}
