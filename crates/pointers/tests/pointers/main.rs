@@ -10,6 +10,7 @@ mod fixture;
 mod hostile;
 mod layouts;
 mod links;
+mod named;
 mod sections;
 mod spans;
 mod standings;

@@ -1,0 +1,191 @@
+//! Whether what was opened and the repository that was found name each other, in every layout that
+//! git makes and in those that somebody made up.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use engram_pointers::Repo;
+
+use crate::fixture::{Fixture, git};
+
+/// A repository of somebody else's, beside the fixture's own.
+fn victim(fixture: &Fixture) -> PathBuf {
+    let victim = fixture.beside("victim");
+    fs::create_dir(&victim).unwrap();
+    git(&victim, &["init", "-q"]);
+    fs::write(victim.join("secret.txt"), "secret\n").unwrap();
+    git(&victim, &["add", "."]);
+    git(&victim, &["commit", "-q", "-m", "secret"]);
+    victim
+}
+
+#[track_caller]
+fn is_named_back(path: &Path, want: bool) {
+    for repo in [Repo::open(path), Repo::discover(path).map(Option::unwrap)] {
+        assert_eq!(repo.unwrap().is_named_back(), want, "{}", path.display());
+    }
+}
+
+#[test]
+fn what_git_lays_out_is_named_back() {
+    let fixture = Fixture::with(&[("folder/a.txt", b"text\n")]);
+    let root = fixture.root();
+    let made = |args: &[&str], name: &str| {
+        let path = fixture.beside(name);
+        let mut args = args.to_vec();
+        args.push(path.to_str().unwrap());
+        fixture.git(&args);
+        path
+    };
+    let bare = made(&["clone", "-q", "--bare", "."], "bare.git");
+    let shared = made(&["clone", "-q", "--shared", "."], "shared");
+    let reference = made(&["clone", "-q", "--reference", ".", "."], "reference");
+    let linked = made(&["worktree", "add", "-q", "-b", "linked"], "linked");
+    let url = format!("file://{}", root.display());
+    git(&shared, &["submodule", "add", "-q", &url, "sub"]);
+    let of_bare = fixture.beside("of-bare");
+    git(
+        &bare,
+        &[
+            "worktree",
+            "add",
+            "-q",
+            "-b",
+            "other",
+            of_bare.to_str().unwrap(),
+        ],
+    );
+    for path in [
+        root,
+        &root.join(".git"),
+        &bare,
+        &shared,
+        &reference,
+        &linked,
+        &root.join(".git/worktrees/linked"),
+        &shared.join("sub"),
+        &shared.join(".git/modules/sub"),
+        &of_bare,
+    ] {
+        is_named_back(path, true);
+    }
+    let within = Repo::discover(&root.join("folder")).unwrap().unwrap();
+    assert!(within.is_named_back(), "from a folder within");
+    // Wherever it was moved; a linked worktree must be told.
+    let moved = fixture.beside("moved");
+    fs::rename(&shared, &moved).unwrap();
+    is_named_back(&moved, true);
+    is_named_back(&moved.join("sub"), true);
+    let elsewhere = fixture.beside("elsewhere");
+    fs::rename(&linked, &elsewhere).unwrap();
+    is_named_back(&elsewhere, false);
+    git(&elsewhere, &["worktree", "repair"]);
+    is_named_back(&elsewhere, true);
+}
+
+/// By a link, and by another mount where one can be made.
+#[cfg(unix)]
+#[test]
+fn a_repository_has_more_names_than_one() {
+    let fixture = Fixture::with(&[("a.txt", b"text\n")]);
+    let link = fixture.beside("link");
+    std::os::unix::fs::symlink(fixture.root(), &link).unwrap();
+    is_named_back(&link, true);
+}
+
+/// Git writes nothing in a repository that is kept elsewhere: it names its working tree once somebody
+/// has it do so.
+#[test]
+fn a_repository_that_is_kept_elsewhere_is_asked_to_name_its_tree() {
+    let fixture = Fixture::with(&[("a.txt", b"text\n")]);
+    let (store, tree) = (fixture.beside("store"), fixture.beside("tree"));
+    let [from, to] = [&store, &tree].map(|it| it.to_str().unwrap());
+    fixture.git(&["clone", "-q", "--separate-git-dir", from, ".", to]);
+    is_named_back(&tree, false);
+    git(&tree, &["config", "core.worktree", to]);
+    is_named_back(&tree, true);
+    is_named_back(&store, true);
+}
+
+#[test]
+fn who_names_a_strangers_repository_is_not_named_back() {
+    let fixture = Fixture::with(&[("a.txt", b"text\n")]);
+    let victim = victim(&fixture);
+    let own = victim.join(".git");
+    let linked = fixture.beside("victims-linked");
+    git(
+        &victim,
+        &["worktree", "add", "-q", "-b", "l", linked.to_str().unwrap()],
+    );
+    let bare = fixture.beside("victims.git");
+    git(
+        &victim,
+        &["clone", "-q", "--bare", ".", bare.to_str().unwrap()],
+    );
+    for (name, leads_to) in [
+        ("to-clone", &own),
+        ("to-linked", &own.join("worktrees/victims-linked")),
+        ("to-bare", &bare),
+    ] {
+        let folder = fixture.beside(name);
+        fs::create_dir(&folder).unwrap();
+        fs::write(
+            folder.join(".git"),
+            format!("gitdir: {}\n", leads_to.display()),
+        )
+        .unwrap();
+        is_named_back(&folder, false);
+        // In the victim's own tree too.
+        let folder = victim.join(name);
+        fs::create_dir(&folder).unwrap();
+        fs::write(
+            folder.join(".git"),
+            format!("gitdir: {}\n", leads_to.display()),
+        )
+        .unwrap();
+        is_named_back(&folder, false);
+    }
+    is_named_back(&victim, true);
+    is_named_back(&linked, true);
+    #[cfg(unix)]
+    {
+        let folder = fixture.beside("to-link");
+        fs::create_dir(&folder).unwrap();
+        std::os::unix::fs::symlink(&own, folder.join(".git")).unwrap();
+        is_named_back(&folder, false);
+    }
+}
+
+#[test]
+fn a_clone_that_shares_what_is_a_strangers_is_not_named_back() {
+    let fixture = Fixture::with(&[("a.txt", b"text\n")]);
+    let victim = victim(&fixture);
+    let own = fixture.root().join(".git");
+    is_named_back(fixture.root(), true);
+    // All that a clone has is the victim's, but for its HEAD.
+    let common = own.join("commondir");
+    fs::write(&common, format!("{}\n", victim.join(".git").display())).unwrap();
+    is_named_back(fixture.root(), false);
+    // As a worktree of the victim's would say it.
+    fs::write(own.join("gitdir"), format!("{}\n", own.display())).unwrap();
+    let opened = Repo::open(fixture.root());
+    assert!(!opened.is_ok_and(|it| it.is_named_back()));
+    fs::remove_file(own.join("gitdir")).unwrap();
+    fs::write(&common, "./\n").unwrap();
+    is_named_back(fixture.root(), true);
+}
+
+#[test]
+fn a_clone_whose_working_tree_is_elsewhere_is_not_named_back() {
+    let fixture = Fixture::with(&[("a.txt", b"text\n")]);
+    let victim = victim(&fixture);
+    let around = victim.parent().unwrap();
+    for tree in [&victim, &victim.join(".git"), around, Path::new("/")] {
+        fixture.git(&["config", "core.worktree", tree.to_str().unwrap()]);
+        is_named_back(fixture.root(), false);
+    }
+    fixture.git(&["config", "core.worktree", ".."]);
+    is_named_back(fixture.root(), true);
+}
