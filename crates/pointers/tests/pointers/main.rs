@@ -7,6 +7,7 @@ mod definitions;
 mod diffs;
 mod encodings;
 mod fixture;
+mod fuzzed;
 mod hostile;
 mod layouts;
 mod links;
