@@ -87,10 +87,7 @@ impl Context<'_> {
         shareable: bool,
         plan: impl Fn(&Reader<'_>) -> Result<Operation, Refusal>,
     ) -> Result<ForgetReply, Refusal> {
-        let ground = Ground {
-            project,
-            located: None,
-        };
+        let ground = Ground::of(project);
         let by = self.speaker(None)?;
         let (_, seq) = self.decide(&ground, |it, _| {
             Ok(Plan {

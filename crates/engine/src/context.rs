@@ -5,17 +5,23 @@ use std::cell::OnceCell;
 
 use engram_model::{
     AgentId, Answers, Ask, Caller, Code, ProjectId, Refusal, Reply, Request, Who,
-    operation::{Agent, Located},
+    operation::{Admitted, Agent, Located},
 };
 use engram_pointers::Repo;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::{Engine, HomeShelf, evidence::screen_text, eyes::Eyes, log_cause, project};
+
+/// How long a request may work in a repository, and one about all claims, or a follower.
+const OF_ONE: SignedDuration = SignedDuration::from_secs(5);
+const OF_MANY: SignedDuration = SignedDuration::from_secs(60);
 
 /// A request that is being answered.
 pub(crate) struct Context<'e> {
     pub(crate) engine: &'e Engine,
     pub(crate) caller: &'e Caller,
+    /// How long work in a repository may take.
+    patience: SignedDuration,
     repo: OnceCell<Option<Repo>>,
     project: OnceCell<Option<ProjectId>>,
     agent: OnceCell<Option<Agent>>,
@@ -35,6 +41,19 @@ pub(crate) struct Ground {
     pub(crate) project: ProjectId,
     /// What the home does not yet know of it; recorded with whatever happens first.
     pub(crate) located: Option<Located>,
+    /// The working tree of a git folder that does not name it, and is bound to it from now on.
+    pub(crate) admitted: Option<Admitted>,
+}
+
+impl Ground {
+    /// A project of which the home knows all.
+    pub(crate) fn of(project: ProjectId) -> Self {
+        Self {
+            project,
+            located: None,
+            admitted: None,
+        }
+    }
 }
 
 impl Tree {
@@ -80,7 +99,10 @@ impl Engine {
             ));
         }
         self.settle()?;
-        let context = Context::new(self, caller);
+        let mut context = Context::new(self, caller);
+        if matches!(request, Request::CheckPointers(_)) {
+            context.patience = OF_MANY;
+        }
         context
             .answer(request)
             .map_err(|it| self.name_the_file(it))
@@ -102,6 +124,7 @@ impl<'e> Context<'e> {
         Self {
             engine,
             caller,
+            patience: OF_ONE,
             repo: OnceCell::new(),
             project: OnceCell::new(),
             agent: OnceCell::new(),
@@ -111,13 +134,21 @@ impl<'e> Context<'e> {
 
     /// The context of what the engine does of its own accord.
     pub(crate) fn own(engine: &'e Engine) -> Self {
-        Self::new(engine, &Caller::User)
+        let mut context = Self::new(engine, &Caller::User);
+        context.patience = OF_MANY;
+        context
     }
 
     /// The repository, where there is one. It may have been moved or deleted since the last request:
     /// each checks.
     pub(crate) fn repo(&self) -> Result<Option<&Repo>, Refusal> {
-        let repo = get_or_try(&self.repo, || self.engine.repo())?;
+        let repo = get_or_try(&self.repo, || {
+            let repo = self.engine.repo()?;
+            if let Some(repo) = &repo {
+                repo.until(self.engine.world.stop_after(self.patience));
+            }
+            Ok(repo)
+        })?;
         Ok(repo.as_ref())
     }
 

@@ -109,6 +109,7 @@ fn books(
     {
         books.push(Operation::Located(located.clone()));
     }
+    books.extend(ground.admitted.clone().map(Operation::Admitted));
     if let Some(agent) = agent {
         let known = it.agent(&agent.handle)?;
         if known.is_none_or(|known| known.turn != agent.turn) {

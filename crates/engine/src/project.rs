@@ -66,10 +66,7 @@ impl Engine {
         repo: Option<&Repo>,
         in_repository: bool,
     ) -> Result<Ground, Refusal> {
-        let settled = |project| Ground {
-            project,
-            located: None,
-        };
+        let settled = Ground::of;
         let Some(repo) = repo else {
             return Ok(settled(of_home(&self.store)));
         };
@@ -97,9 +94,11 @@ impl Engine {
         let is_elsewhere = self
             .store
             .read::<_, Refusal>(|it| Ok(it.is_admitted(&seat(repo), id)?))?;
+        let place = (!is_elsewhere && !repo.is_named_back()).then(|| seat(repo));
         Ok(Ground {
             project: id,
             located: (!is_elsewhere).then(|| located(repo)),
+            admitted: place.map(|place| Admitted { place }),
         })
     }
 
@@ -133,6 +132,11 @@ impl Engine {
             return Ok(());
         }
         if !repo.is_named_back() {
+            // `git init --separate-git-dir` writes nothing that leads back: who comes first is bound to it.
+            let is_ordinary = repo.common_dir().file_name().is_some_and(|it| it == ".git");
+            if known.is_none() && !is_ordinary {
+                return Ok(());
+            }
             return Err(undecided(format!(
                 "{} uses the git folder {}, which does not name it",
                 seat(repo),
@@ -180,10 +184,7 @@ impl Context<'_> {
                 (id, Operation::Located(located(repo)))
             }
         };
-        let ground = Ground {
-            project,
-            located: None,
-        };
+        let ground = Ground::of(project);
         let by = self.speaker(None)?;
         self.decide(&ground, |_, _| {
             Ok(Plan {

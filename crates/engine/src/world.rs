@@ -1,12 +1,13 @@
 //! Time and chance, as parameters: the same seed gives the same run.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-use jiff::Timestamp;
+use engram_pointers::Stop;
+use jiff::{SignedDuration, Timestamp};
 use rand::{RngCore, SeedableRng};
 use ulid::Ulid;
 
-type Now = Box<dyn Fn() -> Timestamp + Send + Sync>;
+type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// What the engine takes from outside besides requests: the time, and new ids.
 pub struct World {
@@ -19,7 +20,7 @@ impl World {
     #[expect(clippy::disallowed_methods, reason = "the one place they come from")]
     pub fn system() -> Self {
         Self {
-            now: Box::new(Timestamp::now),
+            now: Arc::new(Timestamp::now),
             chance: Mutex::new(Box::new(rand::rngs::StdRng::from_os_rng())),
         }
     }
@@ -27,13 +28,19 @@ impl World {
     /// A clock of the caller's and chance from a seed.
     pub fn seeded(seed: u64, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         Self {
-            now: Box::new(now),
+            now: Arc::new(now),
             chance: Mutex::new(Box::new(rand::rngs::StdRng::seed_from_u64(seed))),
         }
     }
 
     pub(crate) fn now(&self) -> Timestamp {
         (self.now)()
+    }
+
+    /// Ends work that takes longer than this from now on.
+    pub(crate) fn stop_after(&self, patience: SignedDuration) -> Stop {
+        let (now, begin) = (Arc::clone(&self.now), self.now());
+        Stop::when(move || now().duration_since(begin) > patience)
     }
 
     /// A new id, sortable by time to the millisecond.

@@ -174,6 +174,12 @@ impl Repo {
         self.common_dir.join("HEAD").exists() && self.common_dir.join("objects").exists()
     }
 
+    /// Whether it has the commit with this full id.
+    pub fn has_commit(&self, id: &str) -> bool {
+        let id = git2::Oid::from_str(id);
+        id.is_ok_and(|id| self.git.odb().is_ok_and(|it| it.exists(id)))
+    }
+
     pub(crate) fn gone(&self) -> Refusal {
         refuse::unavailable(
             format!(
