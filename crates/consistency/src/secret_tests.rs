@@ -31,26 +31,26 @@ fn secrets() -> Vec<(&'static str, String)> {
     let jwt = ["ey", "J"].concat();
     vec![
         (
-            "AWS access key id",
+            "an AWS access key",
             ["AK", "IA", &noise(16, UPPER)].concat(),
         ),
         (
-            "AWS access key id",
+            "an AWS access key",
             ["AS", "IA", &noise(16, UPPER)].concat(),
         ),
-        ("GitHub token", ["gh", "p_", &mixed(36)].concat()),
-        ("GitHub token", ["gh", "s_", &mixed(36)].concat()),
+        ("a GitHub token", ["gh", "p_", &mixed(36)].concat()),
+        ("a GitHub app token", ["gh", "s_", &mixed(36)].concat()),
         (
-            "GitHub token",
+            "a GitHub token",
             ["github", "_pat_", &mixed(22), "_", &mixed(59)].concat(),
         ),
-        ("GitLab token", ["gl", "pat-", &mixed(20)].concat()),
+        ("a GitLab token", ["gl", "pat-", &mixed(20)].concat()),
         (
-            "Slack token",
+            "a Slack legacy bot token",
             ["xo", "xb-123456789012-", &mixed(24)].concat(),
         ),
         (
-            "Slack webhook",
+            "a Slack webhook",
             [
                 "https://hooks.sla",
                 "ck.com/services/T0A1B2C3D/B0A1B2C3D/",
@@ -58,29 +58,37 @@ fn secrets() -> Vec<(&'static str, String)> {
             ]
             .concat(),
         ),
-        ("Stripe key", ["sk_", "live_", &mixed(24)].concat()),
-        ("Stripe key", ["rk_", "test_", &mixed(24)].concat()),
-        ("Google API key", ["AI", "za", &mixed(35)].concat()),
-        ("Google OAuth secret", ["GOC", "SPX-", &mixed(28)].concat()),
         (
-            "Anthropic key",
+            "a Stripe access token",
+            ["sk_", "live_", &mixed(24)].concat(),
+        ),
+        (
+            "a Stripe access token",
+            ["rk_", "test_", &mixed(24)].concat(),
+        ),
+        ("a Google Cloud API key", ["AI", "za", &mixed(35)].concat()),
+        (
+            "a Google OAuth secret",
+            ["GOC", "SPX-", &mixed(28)].concat(),
+        ),
+        (
+            "an Anthropic API key",
             ["sk-", "ant-", "api03-", &mixed(93), "AA"].concat(),
         ),
-        ("OpenAI key", ["sk-", "proj-", &mixed(48)].concat()),
-        ("OpenAI key", ["sk", "-", &mixed(48)].concat()),
-        ("npm token", ["np", "m_", &mixed(36)].concat()),
-        ("PyPI token", ["py", "pi-", &mixed(80)].concat()),
-        ("Hugging Face token", ["h", "f_", &mixed(34)].concat()),
+        ("an OpenAI API key", ["sk-", "proj-", &mixed(48)].concat()),
+        ("an OpenAI API key", ["sk", "-", &mixed(48)].concat()),
+        ("an npm access token", ["np", "m_", &mixed(36)].concat()),
+        ("a PyPI upload token", ["py", "pi-", &mixed(80)].concat()),
         (
-            "SendGrid key",
+            "a Hugging Face access token",
+            ["h", "f_", &mixed(34)].concat(),
+        ),
+        (
+            "a SendGrid API token",
             ["S", "G.", &mixed(22), ".", &mixed(43)].concat(),
         ),
         (
-            "Azure storage key",
-            ["Account", "Key=", &mixed(86), "=="].concat(),
-        ),
-        (
-            "JSON web token",
+            "a JSON web token",
             [
                 &jwt,
                 mixed(30).as_str(),
@@ -92,17 +100,20 @@ fn secrets() -> Vec<(&'static str, String)> {
             ]
             .concat(),
         ),
-        ("private key", ["-----BE", "GIN PRIVATE KEY-----"].concat()),
         (
-            "private key",
+            "a private key",
+            ["-----BE", "GIN PRIVATE KEY-----"].concat(),
+        ),
+        (
+            "a private key",
             ["-----BE", "GIN RSA PRIVATE KEY-----"].concat(),
         ),
         (
-            "private key",
+            "a private key",
             ["-----BE", "GIN OPENSSH PRIVATE KEY-----"].concat(),
         ),
         (
-            "private key",
+            "a private key",
             ["-----BE", "GIN PGP PRIVATE KEY BLOCK-----"].concat(),
         ),
     ]
@@ -110,8 +121,8 @@ fn secrets() -> Vec<(&'static str, String)> {
 
 /// The rule, what stands before the secret, the secret, what stands after it.
 fn in_context() -> Vec<(&'static str, &'static str, String, &'static str)> {
-    let connection = "password in a connection string";
-    let assigned = "secret assigned to a name";
+    let connection = "a password in a connection string";
+    let assigned = "a secret assigned to a name";
     vec![
         (
             connection,
@@ -144,6 +155,12 @@ fn in_context() -> Vec<(&'static str, &'static str, String, &'static str)> {
             ";Encrypt=true",
         ),
         (
+            "an Azure storage account key",
+            "AccountKey=",
+            [mixed(86).as_str(), "=="].concat(),
+            ";EndpointSuffix=x",
+        ),
+        (
             assigned,
             "password = \"",
             ["Tr0ub4", "dor&3x"].concat(),
@@ -163,18 +180,23 @@ fn in_context() -> Vec<(&'static str, &'static str, String, &'static str)> {
         ),
         (assigned, "auth_token=", noise(32, HEX), ""),
         (
-            "authorization header",
+            "an authorization header",
             "Authorization: Bearer ",
             mixed(40),
             "",
         ),
         (
-            "authorization header",
+            "an authorization header",
             "-H 'Authorization: Basic ",
             mixed(30),
             "'",
         ),
-        ("bearer token", "it sent bearer ", mixed(32), " to the host"),
+        (
+            "a bearer token",
+            "it sent bearer ",
+            mixed(32),
+            " to the host",
+        ),
     ]
 }
 
@@ -191,7 +213,11 @@ fn credentials_are_found_wherever_they_stand() {
         ] {
             let found = screen(&format!("{before}{secret}{after}"));
             let found = found.unwrap_or_else(|| panic!("{rule} {before:?} {after:?}"));
-            assert_eq!((found.rule, found.at), (rule, before.len()), "{before:?}");
+            assert_eq!(
+                (found.rule, found.range.start),
+                (rule, before.len()),
+                "{before:?}"
+            );
         }
     }
     for (rule, before, secret, after) in in_context() {
@@ -199,7 +225,7 @@ fn credentials_are_found_wherever_they_stand() {
             let found = screen(&format!("{lead}{before}{secret}{after}"));
             let found = found.unwrap_or_else(|| panic!("{rule}: {before}"));
             assert_eq!(
-                (found.rule, found.at),
+                (found.rule, found.range.start),
                 (rule, lead.len() + before.len()),
                 "{before}"
             );
@@ -305,8 +331,8 @@ fn the_first_of_several_is_named() {
         noise(17, UPPER)
     );
     assert_eq!(
-        screen(&text).map(|it| (it.rule, it.at)),
-        Some(("GitHub token", 2))
+        screen(&text).map(|it| (it.rule, it.range.start)),
+        Some(("a GitHub token", 2))
     );
 }
 
@@ -316,7 +342,7 @@ fn bytes_that_are_no_text_are_screened_too() {
     let mut bytes = vec![0xFF, 0x00, 0xFE];
     bytes.extend_from_slice(secret.as_bytes());
     bytes.push(0x80);
-    assert_eq!(screen_bytes(&bytes).map(|it| it.at), Some(3));
+    assert_eq!(screen_bytes(&bytes).map(|it| it.range.start), Some(3));
 }
 
 /// At these lengths, quadratic work would never finish.
@@ -344,7 +370,7 @@ proptest! {
     #[test]
     fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         if let Some(secret) = screen_bytes(&bytes) {
-            prop_assert!(secret.at < bytes.len());
+            prop_assert!(!secret.range.is_empty() && secret.range.end <= bytes.len());
         }
     }
 

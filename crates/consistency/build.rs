@@ -1,0 +1,66 @@
+//! Turns the kept rules into constants: nothing is parsed at run time, and all processes of a machine
+//! share the pages. Never reads anything but `rules/betterleaks.toml`.
+
+use std::{env, error::Error, fmt::Write, fs, path::Path};
+
+use serde::Deserialize;
+
+const KEPT: &str = "rules/betterleaks.toml";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Kept {
+    unless: Vec<String>,
+    rules: Vec<Rule>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rule {
+    name: String,
+    pattern: String,
+    keywords: Vec<String>,
+    #[serde(default)]
+    group: usize,
+    #[serde(default)]
+    least: f64,
+    above: Option<f64>,
+    #[serde(default)]
+    no_words: bool,
+    #[serde(default)]
+    unless: Vec<String>,
+    #[serde(default)]
+    only: Vec<String>,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={KEPT}");
+    let kept: Kept = toml::from_str(&fs::read_to_string(KEPT)?)?;
+    let mut code = String::new();
+    writeln!(code, "const UNLESS: &[&str] = &{:?};", kept.unless)?;
+    writeln!(code, "const KEPT: &[Rule] = &[")?;
+    for rule in kept.rules {
+        let Rule {
+            name,
+            pattern,
+            keywords,
+            group,
+            unless,
+            only,
+            ..
+        } = &rule;
+        let least = rule.above.map_or(rule.least, f64::next_up);
+        let judge = match rule.no_words {
+            true => "judge::drawn_and_no_words",
+            false => "judge::no_placeholder",
+        };
+        writeln!(
+            code,
+            "Rule {{ name: {name:?}, pattern: {pattern:?}, keywords: &{keywords:?}, group: {group}, \
+             least: {least:?}_f64, unless: &{unless:?}, only: &{only:?}, judge: {judge} }},"
+        )?;
+    }
+    writeln!(code, "];")?;
+    fs::write(Path::new(&env::var("OUT_DIR")?).join("kept.rs"), code)?;
+    Ok(())
+}

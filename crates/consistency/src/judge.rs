@@ -1,0 +1,255 @@
+//! What a value is, by itself: drawn by lot, chosen by a person, or no secret at all: digests, ids,
+//! placeholders, references to variables, words.
+
+use crate::rules;
+
+/// Nothing that stands for a secret in a document, and no plain words after a vendor's prefix.
+pub(crate) fn no_placeholder(value: &[u8]) -> bool {
+    let digits = value.iter().any(u8::is_ascii_digit);
+    !is_placeholder(value) && !rules::never(value) && (digits || !is_name_or_path(value))
+}
+
+/// A value beside a vendor's name, where a word may stand as well.
+pub(crate) fn drawn_and_no_words(value: &[u8]) -> bool {
+    !is_placeholder(value) && !rules::never(value) && !is_name_or_path(value)
+}
+
+/// Whatever it is.
+pub(crate) fn always(_: &[u8]) -> bool {
+    true
+}
+
+/// Varied enough to be drawn by lot: not `0000`, not `<token>`.
+pub(crate) fn random(value: &[u8]) -> bool {
+    !is_placeholder(value) && entropy(value) >= 3.0
+}
+
+/// Chosen by a person, so it need not be random; only what stands for a password is let through.
+pub(crate) fn password(value: &[u8]) -> bool {
+    const COMMON: [&str; 16] = [
+        "password",
+        "passwd",
+        "pass",
+        "pwd",
+        "secret",
+        "user",
+        "username",
+        "postgres",
+        "root",
+        "test",
+        "changeme",
+        "admin",
+        "guest",
+        "token",
+        "required",
+        "mypassword",
+    ];
+    let lower = value.to_ascii_lowercase();
+    !is_placeholder(value)
+        && !is_reference(value)
+        && !COMMON.iter().any(|word| lower == word.as_bytes())
+        && !lower.iter().all(u8::is_ascii_digit)
+}
+
+/// The same where only a name says that a value comes: letters, digits and marks as people choose
+/// them, but no algorithm and no example.
+pub(crate) fn chosen(value: &[u8]) -> bool {
+    const NAMES: [&str; 36] = [
+        "aes", "argon", "base", "bcrypt", "blake", "changeme", "demo", "ed25519", "es256", "foo",
+        "hs256", "http", "hmac", "ipv", "md5", "my", "oauth", "p256", "pass", "pbkdf", "pkcs",
+        "pwd", "rs256", "rsa", "scrypt", "secret", "sha", "some", "str", "test", "token", "totp",
+        "user", "utf", "x509", "your",
+    ];
+    let value = value.strip_suffix(b".").unwrap_or(value);
+    let lower = value.to_ascii_lowercase();
+    (6..=40).contains(&value.len())
+        && value.iter().any(u8::is_ascii_alphabetic)
+        && value.iter().any(u8::is_ascii_digit)
+        && value
+            .iter()
+            .all(|b| b.is_ascii_alphanumeric() || b"!@#$%^&*?+~=".contains(b))
+        && !NAMES.iter().any(|name| lower.starts_with(name.as_bytes()))
+        && !is_named_id(value)
+        && password(value)
+}
+
+/// What a registry or a proxy was given: no shape, but no reference either.
+pub(crate) fn given(value: &[u8]) -> bool {
+    !is_placeholder(value) && !is_reference(value)
+}
+
+/// A value assigned to a name that only a secret has: random, and neither an id, a word nor code.
+pub(crate) fn assigned(value: &[u8]) -> bool {
+    let value = without_pin(value.strip_suffix(b".").unwrap_or(value));
+    let classes = [
+        value.iter().any(u8::is_ascii_lowercase),
+        value.iter().any(u8::is_ascii_uppercase),
+        value.iter().any(u8::is_ascii_digit),
+        value.iter().any(|b| b.is_ascii_punctuation()),
+    ];
+    let mixed = classes.iter().filter(|class| **class).count() >= 2;
+    let [lower, upper, digits, _] = classes;
+    value.len() >= 8
+        && !is_placeholder(value)
+        && !is_reference(value)
+        && !is_named_id(value)
+        && !is_name_or_path(value)
+        && mixed
+        && (digits || value.len() >= 20 || (lower && upper && value.len() >= 12))
+        && entropy(value) >= variety(value)
+}
+
+/// The same for names that a digest may have as well, such as `token`.
+pub(crate) fn assigned_and_no_digest(value: &[u8]) -> bool {
+    assigned(value) && !is_digest(value.strip_suffix(b".").unwrap_or(value))
+}
+
+/// The same for names that say little, such as `key`.
+pub(crate) fn assigned_and_certain(value: &[u8]) -> bool {
+    let letters = value.iter().any(u8::is_ascii_alphabetic);
+    value.len() >= 15
+        && letters
+        && value.iter().any(u8::is_ascii_digit)
+        && !value.iter().all(u8::is_ascii_hexdigit)
+        && assigned(value)
+        && entropy(value) >= 3.5
+}
+
+/// The same for names that say a little more, such as `acme_key`: a digest of that length is none.
+pub(crate) fn assigned_and_long(value: &[u8]) -> bool {
+    value.len() >= 32 && assigned(value) && value.iter().any(u8::is_ascii_alphabetic)
+}
+
+/// Bits for each byte that a drawn value has at least: short ones and hex digits have fewer.
+fn variety(value: &[u8]) -> f64 {
+    match value.len() {
+        ..16 => 2.8,
+        _ if value.iter().all(u8::is_ascii_hexdigit) => 3.0,
+        _ => 3.3,
+    }
+}
+
+/// What documents write where a secret would stand.
+fn is_placeholder(value: &[u8]) -> bool {
+    const WORDS: [&[u8]; 16] = [
+        b"xxxx",
+        b"****",
+        b"...",
+        b"example",
+        b"placeholder",
+        b"changeme",
+        b"change-me",
+        b"change_me",
+        b"redacted",
+        b"your-",
+        b"your_",
+        b"yourpass",
+        b"dummy",
+        b"<",
+        b"insert_",
+        b"insert-",
+    ];
+    let lower = value.to_ascii_lowercase();
+    WORDS
+        .iter()
+        .any(|word| memchr::memmem::find(&lower, word).is_some())
+}
+
+/// `${VAR}`, `$VAR`, `%VAR%`, `{{ var }}`, `env.VAR`, `process.env.X`.
+fn is_reference(value: &[u8]) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let env: [&[u8]; 6] = [
+        b"process.env",
+        b"os.environ",
+        b"env.",
+        b"env::",
+        b"env[",
+        b"secrets.",
+    ];
+    matches!(value.first(), Some(b'$' | b'%' | b'{' | b'#' | b'&' | b'@'))
+        || value
+            .windows(2)
+            .any(|window| window == b"${" || window == b"{{")
+        || env.iter().any(|prefix| lower.starts_with(prefix))
+}
+
+/// UUIDs, ULIDs and digests that say what they are: addresses, which everybody may know.
+fn is_named_id(value: &[u8]) -> bool {
+    let hashed = [&b"sha256:"[..], b"sha1:", b"sha512:", b"md5:"];
+    if let Some(digest) = hashed.iter().find_map(|it| value.strip_prefix(*it)) {
+        return digest.iter().all(u8::is_ascii_hexdigit);
+    }
+    match value.len() {
+        26 => value
+            .iter()
+            .all(|b| b.is_ascii_digit() || (b.is_ascii_uppercase() && !b"ILOU".contains(b))),
+        36 => value.iter().enumerate().all(|(at, b)| match at {
+            8 | 13 | 18 | 23 => *b == b'-',
+            _ => b.is_ascii_hexdigit(),
+        }),
+        _ => false,
+    }
+}
+
+/// A pointer without the id that it is pinned to: `repo:src/token.rs#L1-L9@1f2e3d4`.
+fn without_pin(value: &[u8]) -> &[u8] {
+    let Some(at) = value.iter().rposition(|b| *b == b'@') else {
+        return value;
+    };
+    let (before, pin) = (&value[..at], &value[at + 1..]);
+    let pin = pin.strip_prefix(b"sha256:").unwrap_or(pin);
+    match is_digest(pin) {
+        true => before,
+        false => value,
+    }
+}
+
+/// Git ids and digests, short or whole.
+fn is_digest(value: &[u8]) -> bool {
+    matches!(value.len(), 7..=16 | 40 | 64 | 96 | 128) && value.iter().all(u8::is_ascii_hexdigit)
+}
+
+/// Words joined by `_ - . / : \`, as names, paths, addresses and code are: each part one or two
+/// words with at most one short number, as in `Xxh3Builder`.
+fn is_name_or_path(value: &[u8]) -> bool {
+    value
+        .split(|b| b"_-./:\\+=@?&#~!*".contains(b))
+        .all(|part| {
+            let mut numbers = part
+                .split(|b| !b.is_ascii_digit())
+                .filter(|it| !it.is_empty());
+            let short = numbers.next().is_none_or(|number| number.len() <= 4);
+            let mut words = part.split(u8::is_ascii_digit).filter(|it| !it.is_empty());
+            short
+                && numbers.next().is_none()
+                && words
+                    .all(|word| word.iter().all(u8::is_ascii_alphabetic) && reads_as_words(word))
+        })
+}
+
+/// `base64.b16encode`, `Builder::new`
+pub(crate) fn is_code_name(value: &[u8]) -> bool {
+    value
+        .iter()
+        .all(|b| b.is_ascii_alphanumeric() || b"_.:".contains(b))
+}
+
+/// `tokenProvider`, `TOKEN`, `Token`: capitals only begin words of three letters or more.
+fn reads_as_words(word: &[u8]) -> bool {
+    let capitals = word.iter().filter(|b| b.is_ascii_uppercase()).count();
+    capitals == word.len() || capitals * 3 <= word.len().max(3)
+}
+
+/// Bits for each byte, by how often each occurs (Shannon).
+pub(crate) fn entropy(value: &[u8]) -> f64 {
+    let mut counts = [0u32; 256];
+    for byte in value {
+        counts[usize::from(*byte)] += 1;
+    }
+    let length = value.len().max(1) as f64;
+    let shares = counts
+        .iter()
+        .filter(|n| **n > 0)
+        .map(|n| f64::from(*n) / length);
+    -shares.map(|share| share * share.log2()).sum::<f64>()
+}

@@ -1,0 +1,385 @@
+//! Our own rules: what the kept ones leave to judgement, and what claims say in sentences.
+//!
+//! A rule goes from here when the kept set finds the same.
+
+use crate::{
+    judge::{
+        always, assigned, assigned_and_certain, assigned_and_long, assigned_and_no_digest, chosen,
+        given, password, random,
+    },
+    rules::Rule,
+};
+
+/// What may follow the name proper: `password2`, `secret_key_base64`.
+macro_rules! suffix {
+    () => {
+        r#"(?:[_.-]?(?:key|id|access[_-]?key|token|value|data|base64|base|[0-9]{1,2})){0,2}"#
+    };
+}
+
+/// The end of the name, and what says that a value comes: `=`, `"]: "`, `is now`, `">`, `" value="`.
+macro_rules! sets {
+    () => {
+        r#"["'`\])]{0,4}(?:\s{0,8}(?:=>|:=|===?|==|=|:)\s{0,8}|\s{1,8}(?:is|was|to)(?: now)?:?\s{1,8}|>|,\s{0,4}|\s{1,4}value\s{0,2}=\s{0,2})"#
+    };
+}
+
+/// In quotes anything without a space, and without them what no code has.
+macro_rules! value {
+    ($least:literal) => {
+        concat!(
+            r#"(?:[@rbf]?\\?"([^"\s\\]{"#,
+            $least,
+            r#",})|[@rbf]?'([^'\s\\]{"#,
+            $least,
+            r#",})|["'`]{0,3}([^\s"'`,;<>(){}\[\]|]{"#,
+            $least,
+            r#",}))"#,
+        )
+    };
+}
+
+pub(crate) const RULES: &[Rule] = &[
+    // Prefixes and forms that tell a token by themselves, where the kept rules ask for more.
+    shape(
+        "an Anthropic API key",
+        &["sk-ant-"],
+        r"\b(sk-ant-[a-z0-9]{2,12}-[A-Za-z0-9_-]{20,})",
+    ),
+    shape(
+        "an OpenAI API key",
+        &["sk-"],
+        r"\b(sk-(?:(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{20,}|[A-Za-z0-9]{20,80}))(?:[^A-Za-z0-9_-]|$)",
+    ),
+    shape(
+        "a GitHub token",
+        &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"],
+        r"\b((?:gh[pousr]|github_pat)_[A-Za-z0-9_]{36,})",
+    ),
+    shape(
+        "a Slack token",
+        &["xox"],
+        r"\b(xox[abeoprs]-(?:\d-)?\d[A-Za-z0-9-]{9,})",
+    ),
+    shape(
+        "a JSON web token",
+        &["ey"],
+        r"\b(ey[A-Za-z0-9_-]{17,}\.ey[A-Za-z0-9_-]{17,}(?:\.[A-Za-z0-9_-]{0,})?)",
+    ),
+    shape(
+        "a Google OAuth secret",
+        &["gocspx-"],
+        r"\b(GOCSPX-[A-Za-z0-9_-]{28})",
+    ),
+    shape(
+        "a Google OAuth token",
+        &["ya29."],
+        r"\b(ya29\.[A-Za-z0-9_-]{30,})",
+    ),
+    shape(
+        "a Firebase server key",
+        &[":apa91b"],
+        r"\b([A-Za-z0-9_-]{11}:APA91b[A-Za-z0-9_-]{100,})",
+    ),
+    shape(
+        "a Stripe webhook secret",
+        &["whsec_"],
+        r"\b(whsec_[A-Za-z0-9+/]{24,64}=?)",
+    ),
+    shape(
+        "a Square OAuth secret",
+        &["sq0csp-"],
+        r"\b(sq0csp-[A-Za-z0-9_\\-]{40,})",
+    ),
+    shape(
+        "a Braintree access token",
+        &["access_token$"],
+        r"\b(access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32})",
+    ),
+    shape("a Twilio API key", &["sk"], r"\b(SK[0-9a-fA-F]{32})\b"),
+    shape(
+        "a Mailchimp API key",
+        &["-us"],
+        r"\b([0-9a-f]{32}-us\d{1,2})\b",
+    ),
+    shape(
+        "a Resend API key",
+        &["re_"],
+        r"\b(re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24})\b",
+    ),
+    shape(
+        "a Telegram bot token",
+        &[":aa"],
+        r"(?:\b|bot)(\d{8,10}:AA[A-Za-z0-9_-]{33})(?:[^A-Za-z0-9_-]|$)",
+    ),
+    shape(
+        "a Discord bot token",
+        &["."],
+        r"\b([MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40})(?:[^A-Za-z0-9_-]|$)",
+    ),
+    shape(
+        "a Discord webhook",
+        &["/api/webhooks/"],
+        r"(https://[a-z.]{0,20}discord(?:app)?\.com/api/webhooks/\d{17,20}/[A-Za-z0-9_-]{60,80})",
+    ),
+    shape(
+        "an Atlassian API token",
+        &["atbb", "atctt3"],
+        r"\b(AT(?:BB|CTT3)[A-Za-z0-9_=-]{28,})",
+    ),
+    shape(
+        "a HubSpot access token",
+        &["pat-"],
+        r"\b(pat-(?:na|eu|ap)\d-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b",
+    ),
+    shape(
+        "a SonarQube token",
+        &["squ_", "sqp_", "sqa_"],
+        r"\b(sq[upa]_[0-9a-f]{40})\b",
+    ),
+    shape(
+        "a Mapbox secret token",
+        &["sk.eyj"],
+        r"\b(sk\.eyJ[A-Za-z0-9_-]{30,}\.[A-Za-z0-9_-]{20,})",
+    ),
+    shape(
+        "a Netlify access token",
+        &["nfp_"],
+        r"\b(nfp_[A-Za-z0-9]{36})\b",
+    ),
+    shape("a Fireworks API key", &["fw_"], r"\b(fw_[A-Za-z0-9]{24})\b"),
+    shape(
+        "an Alibaba access key",
+        &["ltai"],
+        r"\b(LTAI[A-Za-z0-9]{17,21})\b",
+    ),
+    shape(
+        "a Google refresh token",
+        &["1//0"],
+        r"\b(1//0[A-Za-z0-9_-]{40,})",
+    ),
+    shape(
+        "an Amazon MWS token",
+        &["amzn.mws."],
+        r"\b(amzn\.mws\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})",
+    ),
+    shape(
+        "a Dropbox token",
+        &["sl."],
+        r"\b(sl\.(?:u\.)?[A-Za-z0-9_-]{120,})",
+    ),
+    shape(
+        "a PyPI upload token",
+        &["pypi-"],
+        r"\b(pypi-[A-Za-z0-9_-]{50,})",
+    ),
+    shape(
+        "a Rust registry API key",
+        &["cio"],
+        r"\b(cio[A-Za-z0-9]{32})\b",
+    ),
+    shape(
+        "a Hugging Face access token",
+        &["hf_"],
+        r"\b(hf_[A-Za-z0-9]{30,60})\b",
+    ),
+    Rule {
+        judge: always,
+        ..shape(
+            "a private key",
+            &["putty-user-key-file", "private-lines", "ls0tls1crudjti"],
+            // The last are those headers in base64.
+            r"PuTTY-User-Key-File-\d|Private-Lines: \d+(?:\s+[A-Za-z0-9+/=]{2,})+|LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0EgUFJJVkFURS|BFQyBQUklWQVRF|BPUEVOU1NI)[A-Za-z0-9+/=]+",
+        )
+    },
+    Rule {
+        judge: always,
+        ..shape(
+            "a private key",
+            &["private key"],
+            // The header says enough; what is masked is the body as well, as far as it goes.
+            r#"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:(?:[\s"',+|>*#/]|\\[nrt])*[A-Za-z0-9+/=]{16,})*(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{1,15}(?:\s|\\[nr])*-----END)?"#,
+        )
+    },
+    Rule {
+        judge: password,
+        ..shape(
+            "a password in a connection string",
+            &["://"],
+            r#"(?i)\b[a-z][a-z0-9+.-]+://[^\s:/@'"<>`]*:([^\s/@'"<>`]{3,})@[a-z0-9\[]"#,
+        )
+    },
+    Rule {
+        judge: password,
+        ..shape(
+            "a password in a connection string",
+            &["password", "pwd"],
+            concat!(
+                r#"(?i)(?:;[ \t]?(?:password|pwd)[ \t]?=[ \t]?"#,
+                r#"|jdbc:[a-z0-9]+:[^\s"'<>]+?[?&;]password="#,
+                r#"|\b(?:host|hostaddr|dbname|user|port|sslmode)=[^\s'"]+[ \t]+(?:[a-z_]+=[^\s'"]+[ \t]+)*?password=)"#,
+                r#"(?:"([^"\r\n]{4,})"|'([^'\r\n]{4,})'|\{((?:[^}\r\n]|\}\}){4,})\}|([^;&\s'"{}<>]{4,}))"#,
+            ),
+        )
+    },
+    Rule {
+        judge: password,
+        ..shape(
+            "a password in a connection string",
+            &["jdbc:oracle:"],
+            r#"(?i)jdbc:oracle:[a-z]+:[^\s"'/@]+/([^\s"'/@]{4,})@"#,
+        )
+    },
+    Rule {
+        judge: password,
+        ..shape(
+            "a password in a connection string",
+            &["password=", "pwd="],
+            r#"(?i)\b(?:password|pwd)=([^;\s'"<>]{4,});[ \t]?(?:server|data source|host|uid|user(?: id)?|database|initial catalog|port|encrypt|trusted?_?connection)[ \t]?="#,
+        )
+    },
+    Rule {
+        judge: given,
+        ..shape(
+            "a password in a login file",
+            &["machine ", ":_auth", ":_password"],
+            r#"(?i)(?:\bmachine[ \t]\S+\s+login[ \t]\S+\s+password[ \t]|//[^\s"']+/:_(?:authToken|auth|password)[ \t]?=[ \t]?"?)([^\s"'$]{6,})"#,
+        )
+    },
+    Rule {
+        judge: random,
+        ..shape(
+            "a signed link",
+            &["sig=", "signature="],
+            r"(?i)[?&](?:sig|x-amz-signature|x-goog-signature)=([A-Za-z0-9%+/_=-]{40,})",
+        )
+    },
+    Rule {
+        judge: random,
+        ..shape(
+            "an authorization header",
+            &["authorization"],
+            r#"(?i)\bauthorization["']?\s{0,4}[:=,]\s{0,4}["']?(?:bearer|basic|token|api-?key|key|bot|jwt|ssws|geniekey|splunk)\s{1,4}([a-z0-9+/=._~:-]{12,})"#,
+        )
+    },
+    Rule {
+        judge: random,
+        ..shape(
+            "a bearer token",
+            &["bearer"],
+            r#"(?i)\bbearer\s{1,4}([a-z0-9+/=._~-]{20,})"#,
+        )
+    },
+    Rule {
+        judge: assigned,
+        ..shape(
+            ASSIGNED,
+            &["pass", "pwd", "_pw", ".pw", "key", "secret"],
+            concat!(
+                r#"(?i)(?:pass(?:word|wd|phrase|code)|[_.-]pass|\bpass|pwd|[_.-]pw|api[ _.-]?key|"#,
+                r#"(?:access|account|admin|app|application|auth|cookie|deploy|encryption|hmac|jwt|licen[cs]e|master|private|"#,
+                r#"root|secret|service|session|shared|signing|storage|webhook)[ _.-]?(?:access[ _.-]?)?(?:key|secret)|client[ _.-]?secret)"#,
+                suffix!(),
+                sets!(),
+                value!(8),
+            ),
+        )
+    },
+    Rule {
+        judge: chosen,
+        ..shape(
+            ASSIGNED,
+            &["passw", "passphrase", "pwd"],
+            concat!(
+                r#"(?i)(?:pass(?:word|wd|phrase)|pwd)"#,
+                suffix!(),
+                sets!(),
+                value!(6)
+            ),
+        )
+    },
+    Rule {
+        judge: assigned_and_no_digest,
+        ..shape(
+            ASSIGNED,
+            &["secret", "token", "credential", "pat"],
+            concat!(
+                r#"(?i)(?:secret|token|credentials?|[_-]pat)"#,
+                suffix!(),
+                sets!(),
+                value!(8)
+            ),
+        )
+    },
+    Rule {
+        judge: assigned_and_no_digest,
+        ..shape(
+            ASSIGNED,
+            &["pass", "secret", "token", "key"],
+            // "with the password Tr0ub4dor&3"
+            concat!(
+                r#"(?i)\b(?:pass(?:word|wd|phrase|code)|secret|token|api[ _-]?key|access[ _-]key)[ \t]{1,2}"#,
+                value!(8)
+            ),
+        )
+    },
+    Rule {
+        judge: assigned_and_certain,
+        ..shape(
+            ASSIGNED,
+            &["key", "auth"],
+            concat!(
+                r#"(?i)(?:key|auth)(?:[_-]data)?[0-9]{0,2}["'`\])\\]{0,4}\s{0,8}(?:=>|:=|==?|:)\s{0,8}"#,
+                value!(15)
+            ),
+        )
+    },
+    Rule {
+        judge: assigned_and_long,
+        ..shape(
+            ASSIGNED,
+            &["key"],
+            // What is found by digests is taken first, as a whole: its name is no secret.
+            concat!(
+                r#"(?i)(?:((?:artifact|blob|block|build|cache|chunk|commit|content|dedup|digest|entry|file|foreign|group|hash|host|idempotency|index|"#,
+                r#"item|lookup|map|natural|object|partition|primary|public|range|record|routing|row|shard|sort|state|tree|unique)[ _.-]?key)"#,
+                r#"["'`\])\\]{0,4}\s{0,8}[:=]{1,2}>?\s{0,8}["'`]{0,3}[a-z0-9]{15,}"#,
+                r#"|[a-z0-9]{2}[_.-]key["'`\])\\]{0,4}\s{0,8}(?:=>|:=|==?|:)=?\s{0,8}"#,
+                value!(32),
+                r#")"#,
+            ),
+        )
+    },
+    Rule {
+        judge: assigned,
+        ..shape(
+            "a secret given to a command",
+            &["pass", "token", "secret", "key", "pwd", "auth"],
+            concat!(
+                r#"(?i)(?:^|[\s"'`(])(?:--?(?:[a-z0-9]{1,20}-){0,4}(?:password|passwd|pass|pwd|token|secret|api-?key|access-?key|auth|key)|sshpass -p)"#,
+                r#"[ =]\s{0,3}"#,
+                value!(8),
+            ),
+        )
+    },
+];
+
+const ASSIGNED: &str = "a secret assigned to a name";
+
+/// Varied, and not the continuation of a longer word.
+const fn shape(
+    name: &'static str,
+    keywords: &'static [&'static str],
+    pattern: &'static str,
+) -> Rule {
+    Rule {
+        name,
+        pattern,
+        keywords,
+        group: 0,
+        least: 0.0,
+        unless: &[],
+        only: &[],
+        judge: random,
+    }
+}

@@ -1,0 +1,214 @@
+//! The rules, and how a text is searched by them.
+//!
+//! A rule whose keywords the text does not hold cannot find anything: all keywords are looked for at
+//! once, and a pattern is compiled when its rule is first needed.
+
+use std::{
+    ops::Range,
+    sync::{LazyLock, OnceLock},
+};
+
+use aho_corasick::AhoCorasick;
+use regex::bytes::{Captures, Regex, RegexBuilder};
+
+use crate::{Secret, judge, own};
+
+/// A shape that secrets have.
+pub(crate) struct Rule {
+    /// What it looks like, with its article.
+    pub(crate) name: &'static str,
+    pub(crate) pattern: &'static str,
+    /// One of them is in the text, in any case.
+    pub(crate) keywords: &'static [&'static str],
+    /// The group that holds the secret. By 0 it is the first that takes part, and else all of it.
+    pub(crate) group: usize,
+    /// Bits for each byte that it has at least.
+    pub(crate) least: f64,
+    /// Patterns of which it matches none.
+    pub(crate) unless: &'static [&'static str],
+    /// Patterns of which it matches each.
+    pub(crate) only: &'static [&'static str],
+    /// Whether it is a secret.
+    pub(crate) judge: fn(&[u8]) -> bool,
+}
+
+include!(concat!(env!("OUT_DIR"), "/kept.rs"));
+
+/// All rules. Of two that find the same, the one that comes first says more.
+fn rules() -> impl Iterator<Item = &'static Rule> {
+    KEPT.iter().chain(own::RULES)
+}
+
+/// What ends a token in the kept rules, which read code, and in ours, which read sentences as well.
+const ENDS_IN_CODE: &str = r#"(?:\\?['"\x60]|[\s;]|\\[nr]|$)"#;
+const ENDS: &str =
+    r#"(?:\\?['"\x60]|[\s;,)\]}<>|&*?!]|[.:](?:[^A-Za-z0-9_]|$)|\\[nrt]|[^\x00-\x7F]|$)"#;
+
+/// Memory that a pattern takes at most, and what searching by it may take beside.
+const LARGEST: usize = 4 << 20;
+const LARGEST_CACHE: usize = 1 << 20;
+/// Searching a longer text than this fills the caches of patterns: they are not kept.
+const LONG: usize = 1 << 20;
+
+struct Compiled {
+    pattern: Regex,
+    unless: Vec<Regex>,
+    only: Vec<Regex>,
+}
+
+struct Screen {
+    keywords: AhoCorasick,
+    /// The rule of each keyword.
+    owners: Vec<usize>,
+    rules: Vec<(&'static Rule, OnceLock<Compiled>)>,
+}
+
+static SCREEN: LazyLock<Screen> = LazyLock::new(|| {
+    let owned = rules()
+        .enumerate()
+        .flat_map(|(at, rule)| rule.keywords.iter().map(move |keyword| (at, *keyword)));
+    let (owners, keywords): (Vec<usize>, Vec<&str>) = owned.unzip();
+    Screen {
+        keywords: look_for(&keywords),
+        owners,
+        rules: rules().map(|rule| (rule, OnceLock::new())).collect(),
+    }
+});
+
+/// No value that these match is a secret, whatever its name.
+static NEVER: LazyLock<Vec<Regex>> = LazyLock::new(|| compile_all(UNLESS));
+
+/// Whether a value is one of those that never are secrets.
+pub(crate) fn never(value: &[u8]) -> bool {
+    NEVER.iter().any(|it| it.is_match(value))
+}
+
+/// What is found, in order and apart from each other, each under the name that says most.
+pub(crate) fn search(text: &[u8]) -> Vec<Secret> {
+    let screen = &*SCREEN;
+    let mut wanted = vec![false; screen.rules.len()];
+    let mut missing = wanted.len();
+    for found in screen.keywords.find_overlapping_iter(text) {
+        let owner = screen.owners[found.pattern().as_usize()];
+        if !std::mem::replace(&mut wanted[owner], true) {
+            missing -= 1;
+            if missing == 0 {
+                break;
+            }
+        }
+    }
+    let mut found: Vec<(Range<usize>, usize)> = Vec::new();
+    for (at, _) in wanted.iter().enumerate().filter(|it| *it.1) {
+        let (rule, kept) = &screen.rules[at];
+        let once;
+        let compiled = match text.len() > LONG {
+            true => {
+                once = Compiled::new(rule);
+                &once
+            }
+            false => kept.get_or_init(|| Compiled::new(rule)),
+        };
+        found.extend(rule.find(compiled, text).map(|range| (range, at)));
+    }
+    found.sort_by_key(|it| (it.0.start, it.1));
+    found.dedup_by(|next, last| {
+        let overlap = next.0.start < last.0.end;
+        if overlap {
+            last.0.end = last.0.end.max(next.0.end);
+            last.1 = last.1.min(next.1);
+        }
+        overlap
+    });
+    let secrets = found.into_iter().map(|(range, at)| Secret {
+        rule: screen.rules[at].0.name,
+        range,
+    });
+    secrets.collect()
+}
+
+impl Rule {
+    fn find(&self, compiled: &Compiled, text: &[u8]) -> impl Iterator<Item = Range<usize>> {
+        let found = compiled.pattern.captures_iter(text);
+        let secrets = found.filter_map(|captures| self.secret_of(&captures));
+        secrets.filter(|range| {
+            let value = &text[range.clone()];
+            // A name before a bracket is a call.
+            let call = text.get(range.end) == Some(&b'(') && judge::is_code_name(value);
+            !call
+                && judge::entropy(value) >= self.least
+                && (self.judge)(value)
+                && !compiled.unless.iter().any(|it| it.is_match(value))
+                && compiled.only.iter().all(|it| it.is_match(value))
+        })
+    }
+
+    fn secret_of(&self, captures: &Captures<'_>) -> Option<Range<usize>> {
+        let group = match self.group {
+            0 => captures.iter().skip(1).flatten().next(),
+            group => captures.get(group),
+        };
+        let secret = group.or(captures.get(0))?;
+        (!secret.is_empty()).then(|| secret.range())
+    }
+}
+
+impl Compiled {
+    fn new(rule: &Rule) -> Self {
+        Self {
+            pattern: compile(&rule.pattern.replace(ENDS_IN_CODE, ENDS)),
+            unless: compile_all(rule.unless),
+            only: compile_all(rule.only),
+        }
+    }
+}
+
+fn compile_all(patterns: &[&str]) -> Vec<Regex> {
+    patterns.iter().map(|it| compile(it)).collect()
+}
+
+#[expect(
+    clippy::expect_used,
+    reason = "constants; a test of this room compiles every one"
+)]
+fn compile(pattern: &str) -> Regex {
+    RegexBuilder::new(pattern)
+        .unicode(false)
+        .size_limit(LARGEST)
+        .dfa_size_limit(LARGEST_CACHE)
+        .build()
+        .expect("the patterns are constants")
+}
+
+#[expect(
+    clippy::expect_used,
+    reason = "constants; every test of this room builds it"
+)]
+fn look_for(keywords: &[&str]) -> AhoCorasick {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build(keywords)
+        .expect("the keywords are constants")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pattern_compiles_and_can_be_found_by_its_keywords() {
+        for rule in rules() {
+            Compiled::new(rule);
+            assert!(!rule.keywords.is_empty(), "{}", rule.name);
+            let article = rule.name.starts_with("a ") || rule.name.starts_with("an ");
+            assert!(article && !rule.name.contains(['[', ']']), "{}", rule.name);
+        }
+        assert!(!never(b"hunter2") && never(b"${TOKEN}"));
+    }
+
+    /// A newer set that ends its tokens in another way would not be found in sentences.
+    #[test]
+    fn most_kept_rules_end_as_we_think() {
+        let ends = |rule: &&Rule| rule.pattern.contains(ENDS_IN_CODE);
+        assert!(KEPT.iter().filter(ends).count() * 2 > KEPT.len());
+    }
+}

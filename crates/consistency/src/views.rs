@@ -1,0 +1,59 @@
+//! The texts that bytes can be read as. All credentials are ASCII, so that a text is enough in which
+//! each character is one byte.
+
+use memchr::memchr;
+
+use crate::{Secret, rules, secret::joined};
+
+/// No ASCII, and no part of a word.
+const OTHER: u8 = 0xFF;
+
+/// What is found in any of the texts, at its place in the bytes.
+pub(crate) fn search(bytes: &[u8]) -> Vec<Secret> {
+    let mut found = rules::search(bytes);
+    if memchr(0, bytes).is_none() {
+        return found;
+    }
+    for width in [2, 4] {
+        for low in [0, width - 1] {
+            let text = narrowed(bytes, width, low);
+            found.extend(rules::search(&text).into_iter().map(|it| Secret {
+                range: it.range.start * width..it.range.end * width,
+                ..it
+            }));
+        }
+    }
+    // At whatever distance from each other, such as UTF-16 that begins at an odd place.
+    let text: Vec<u8> = bytes.iter().copied().filter(|b| *b != 0).collect();
+    found.extend(spread(bytes, rules::search(&text)));
+    joined(found)
+}
+
+/// UTF-16 or UTF-32, with the low byte of each unit first or last.
+fn narrowed(bytes: &[u8], width: usize, low: usize) -> Vec<u8> {
+    let units = bytes.chunks_exact(width);
+    let ascii = units.map(|unit| {
+        let high = unit.iter().enumerate().filter(|(at, _)| *at != low);
+        match high.into_iter().all(|(_, b)| *b == 0) && unit[low].is_ascii() {
+            true => unit[low],
+            false => OTHER,
+        }
+    });
+    ascii.collect()
+}
+
+/// Places in a text without its zeros, as places in the bytes.
+fn spread(bytes: &[u8], mut found: Vec<Secret>) -> Vec<Secret> {
+    let mut places = bytes.iter().enumerate().filter(|it| *it.1 != 0).enumerate();
+    let mut place = |wanted: usize| places.by_ref().find(|it| it.0 == wanted).map(|it| it.1.0);
+    for secret in &mut found {
+        let last = secret.range.end - 1;
+        let start = place(secret.range.start).unwrap_or_default();
+        let end = match last > secret.range.start {
+            true => place(last).unwrap_or(start),
+            false => start,
+        };
+        secret.range = start..end + 1;
+    }
+    found
+}

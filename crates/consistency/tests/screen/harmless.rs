@@ -1,0 +1,89 @@
+//! What must be let pass: at most one in two hundred is refused of anything that a codebase holds.
+
+use std::{fs, path::Path};
+
+use engram_consistency::screen;
+
+use crate::{lines, text_of};
+
+const HARMLESS: &str = include_str!("harmless.txt");
+
+/// Every line of it, and which are refused.
+fn refused(texts: impl Iterator<Item = String>) -> (usize, Vec<String>) {
+    let mut all = 0;
+    let mut refused = Vec::new();
+    for text in texts {
+        all += 1;
+        if let Some(secret) = screen(&text) {
+            refused.push(format!("{}: {text}", secret.rule));
+        }
+    }
+    (all, refused)
+}
+
+fn few((all, refused): (usize, Vec<String>)) {
+    assert!(
+        refused.len() * 200 <= all,
+        "{} of {all} are refused:\n{}",
+        refused.len(),
+        refused.join("\n")
+    );
+}
+
+#[test]
+fn ids_hashes_examples_and_prose_pass() {
+    for line in lines(HARMLESS) {
+        // Another draw must not make an id a secret.
+        let (_, refused) = refused((0..20).map(|seed| text_of(line, seed)));
+        assert_eq!(refused, [""; 0], "{line}");
+    }
+}
+
+/// The sources and documents of this repository, line by line and whole; its tests and data of secrets
+/// are what they are.
+#[test]
+fn this_repository_passes() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files = Vec::new();
+    let kinds = [
+        "rs", "md", "toml", "lock", "css", "js", "html", "sql", "json",
+    ];
+    walk(&root, &kinds, &mut files);
+    assert!(files.len() > 300, "only {} files", files.len());
+    few(refused(files.iter().flat_map(|text| {
+        text.lines().map(str::to_owned).collect::<Vec<_>>()
+    })));
+}
+
+fn walk(folder: &Path, kinds: &[&str], found: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let ours = !["target", "dist", "gen", "node_modules", "consistency"].contains(&&*name);
+        let kind = path.extension().unwrap_or_default().to_string_lossy();
+        if path.is_dir() && ours && !name.starts_with('.') {
+            walk(&path, kinds, found);
+        } else if kinds.contains(&&*kind) {
+            found.extend(fs::read_to_string(&path));
+        }
+    }
+}
+
+#[test]
+fn lock_files_pass() {
+    let cases = [
+        "    \"node_modules/left-pad\": {\n      \"version\": \"1.3.0\",\n      \"resolved\": \"https://packages.example.org/left-pad/-/left-pad-1.3.0.tgz\",\n      \"integrity\": \"sha512-{b86}==\",\n      \"license\": \"WTFPL\"\n    },",
+        "[[package]]\nname = \"secret-service\"\nversion = \"4.0.0\"\nsource = \"registry+https://git.example.org/index\"\nchecksum = \"{h64}\"\ndependencies = [\n \"aes\",\n]",
+        "golang.org/x/oauth2 v0.20.0 h1:{b43}=\ngolang.org/x/oauth2 v0.20.0/go.mod h1:{b43}=",
+        "\"@babel/token-types@npm:^7.0.0\":\n  version: 7.0.0\n  resolution: \"@babel/token-types@npm:7.0.0\"\n  checksum: 10/{h128}\n  languageName: node",
+        "left-pad@^1.3.0:\n  version \"1.3.0\"\n  resolved \"https://packages.example.org/left-pad/-/left-pad-1.3.0.tgz#{h40}\"\n  integrity sha512-{b86}==",
+        "requests==2.32.0 \\\n    --hash=sha256:{h64} \\\n    --hash=sha256:{h64}",
+        "[[package]]\nname = \"keyring\"\nfiles = [\n    {file = \"keyring-25.0.0.tar.gz\", hash = \"sha256:{h64}\"},\n]",
+        "  packages:\n    /jsonwebtoken@9.0.2:\n      resolution: {integrity: sha512-{b86}==}\n      engines: {node: '>=12'}",
+        "GEM\n  remote: https://gems.example.org/\n  specs:\n    bcrypt (3.1.20)\nCHECKSUMS\n  bcrypt (3.1.20) sha256={h64}",
+        "{\"content-hash\": \"{h32}\", \"dist\": {\"type\": \"zip\", \"reference\": \"{h40}\", \"shasum\": \"{h40}\"}}",
+    ];
+    few(refused(
+        (0..100).flat_map(|seed| cases.map(|case| text_of(case, seed))),
+    ));
+}
