@@ -6,7 +6,9 @@ use crate::rules;
 /// Nothing that stands for a secret in a document, and no plain words after a vendor's prefix.
 pub(crate) fn no_placeholder(value: &[u8]) -> bool {
     let digits = value.iter().any(u8::is_ascii_digit);
-    !is_placeholder(value) && !rules::never(value) && (digits || !is_name_or_path(value))
+    // One in thirty keys of capitals and digits has no digit; no name has so many capitals on end.
+    let solid = value.len() >= 16 && value.iter().all(u8::is_ascii_uppercase);
+    !is_placeholder(value) && !rules::never(value) && (digits || solid || !is_name_or_path(value))
 }
 
 /// A value beside a vendor's name, where a word may stand as well.

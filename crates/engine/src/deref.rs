@@ -1,11 +1,12 @@
 //! Dereference: fetch what a pointer addresses, inside the budget, and journal that it was read.
 
+use engram_consistency::{Masked, mask_span};
 use engram_gateway::{admit, budget, charge, fit};
 use engram_model::{
     Budget, Code, Deref, Dereferenced, Operation, Pointer, PointerType, ProjectId, Refusal,
     operation::{Agent, Read, Snapshot},
 };
-use engram_pointers::{Resolved, resolve};
+use engram_pointers::{AROUND, Resolved, resolve};
 use engram_store::Reader;
 
 use crate::{
@@ -43,7 +44,7 @@ impl Context<'_> {
         let now = repo.and_then(|repo| self.became(repo, &shelf, &pointer, &resolved));
         let reply = Dereferenced {
             now,
-            ..excerpt(&resolved, left, ask.max_tokens)
+            ..excerpt(&resolved, payer.is_some(), left, ask.max_tokens)
         };
         let by = self.speaker(None)?;
         let (budget, _) = self.decide(&ground, |it, _| {
@@ -128,20 +129,48 @@ fn kept(
     })
 }
 
-fn excerpt(resolved: &Resolved, left: Option<u32>, max_tokens: Option<u32>) -> Dereferenced {
+/// What is shown. An agent is shown no credential: the digest stays that of the bytes that were pinned.
+fn excerpt(
+    resolved: &Resolved,
+    is_masked: bool,
+    left: Option<u32>,
+    max_tokens: Option<u32>,
+) -> Dereferenced {
     let most = max_tokens
         .unwrap_or(UNMETERED)
         .min(left.unwrap_or(UNMETERED));
     // One character more than can fit, so that `fit` sees whether something was left out.
-    let text = resolved.text_up_to(most as usize * TOKEN_CHARS + 1);
-    let fitted = fit(&text, most);
+    let chars = most as usize * TOKEN_CHARS + 1;
+    let shown = match is_masked {
+        true => without_secrets(resolved, chars),
+        false => Masked {
+            text: resolved.text_up_to(chars),
+            masked: 0,
+        },
+    };
+    let fitted = fit(&shown.text, most);
     Dereferenced {
         pointer: resolved.pointer.to_string(),
         excerpt: fitted.text,
         content_digest: resolved.pointer.digest.clone().unwrap_or_default(),
         tokens: fitted.tokens,
         truncated: fitted.truncated,
+        masked: u32::try_from(shown.masked).ok().filter(|it| *it > 0),
         now: None,
         budget: None,
     }
+}
+
+/// The beginning of the span, of at least so many characters where it has them, without the credentials
+/// that lie in it or that it cuts.
+fn without_secrets(resolved: &Resolved, chars: usize) -> Masked {
+    /// Bytes of a character, in any encoding that is read.
+    const LONGEST: usize = 4;
+    let [before, after] = &resolved.around;
+    let length = resolved.bytes.len().min(chars.saturating_mul(LONGEST));
+    let (shown, rest) = resolved.bytes.split_at(length);
+    let rest = &rest[..rest.len().min(AROUND)];
+    let file = [before, shown, rest, after].concat();
+    let span = before.len()..before.len() + length;
+    mask_span(&file, span, |part| resolved.encoding.decode(part))
 }

@@ -181,6 +181,10 @@ pub struct Dereferenced {
     pub tokens: u32,
     /// Whether the excerpt ends before the span does.
     pub truncated: bool,
+    /// How many credentials are masked in an agent's excerpt; absent where none is. The user's is never
+    /// masked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub masked: Option<u32>,
     /// What became of it since it was pinned; absent where it reads the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub now: Option<crate::CheckedPointer>,

@@ -77,6 +77,9 @@ pub trait Shelf {
     fn urls_allowed(&self) -> bool;
 }
 
+/// Bytes of a file that are kept on either side of a span; even, since some encodings take two a letter.
+pub const AROUND: usize = 16 << 10;
+
 /// What a pointer addresses.
 #[derive(Clone, Debug)]
 pub struct Resolved {
@@ -84,6 +87,9 @@ pub struct Resolved {
     pub pointer: Pointer,
     /// The bytes of the full span: its lines with their terminators, as stored.
     pub bytes: Vec<u8>,
+    /// What the file holds before and after the span, up to [`AROUND`] bytes each: what begins or ends
+    /// there is known for what it is.
+    pub around: [Vec<u8>; 2],
     /// How `bytes` encode text; a span of UTF-16 does not begin with the mark that says so.
     pub encoding: Encoding,
     /// Whether the file is no text: a whole artifact can be, and has nothing to read.
@@ -129,10 +135,12 @@ pub fn resolve(
     }
     let encoding = found.encoding;
     let lines = found.lines;
+    let around = found.around();
     let (pointer, bytes, snapshot) = found.into_parts();
     Ok(Resolved {
         pointer,
         bytes,
+        around,
         encoding,
         is_binary,
         lines,

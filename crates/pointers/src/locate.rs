@@ -5,8 +5,8 @@ use std::ops::Range;
 use engram_model::{Code, Lines, Pin, Pointer, Refusal, Target};
 
 use crate::{
-    Encoding, Repo, Shelf, Snapshot, definition, diff, refuse, section, sha256_hex, tree, web,
-    worktree,
+    AROUND, Encoding, Repo, Shelf, Snapshot, definition, diff, refuse, section, sha256_hex, tree,
+    web, worktree,
 };
 
 /// Sections and definitions are looked for in files up to these sizes; lines in any file that is read.
@@ -46,6 +46,15 @@ pub(crate) struct Found<'r> {
 }
 
 impl Found<'_> {
+    /// What lies around the span in its file.
+    pub(crate) fn around(&self) -> [Vec<u8>; 2] {
+        let file = self.file.bytes();
+        let Range { start, end } = self.range;
+        let before = file.get(start.saturating_sub(AROUND)..start);
+        let after = file.get(end..end.saturating_add(AROUND).min(file.len()));
+        [before, after].map(|it| it.unwrap_or_default().to_vec())
+    }
+
     pub(crate) fn into_parts(self) -> (Pointer, Vec<u8>, Option<Snapshot>) {
         let bytes = match self.file {
             Content::Bytes(bytes) if self.range == (0..bytes.len()) => bytes,

@@ -5,10 +5,11 @@ mod agents;
 mod anchors;
 mod clocks;
 mod erasure;
+mod evidence;
 mod fixture;
 mod homes;
 mod lifecycle;
-mod pins;
+
 mod places;
 mod rebuild;
 mod recall;

@@ -40,7 +40,7 @@ pub(super) fn all(limits: &Limits) -> Vec<Tool> {
                 "What agents here know. Call BEFORE you start on an area: one specific question, at most 3 per task. \
 BAD: \"auth\". GOOD: \"how does auth refresh JWTs?\"\n\
 limit: {query_limit}, at most {query_max}. \
-verdict none: find out, then commit it. Check first: verified false, has_open_conflict, evidence not holds. omitted: narrow scope."
+verdict none: find out, commit it. Check first: verified false, has_open_conflict, evidence not holds. omitted: narrow scope."
             ),
             reads_only: true,
             idempotent: true,
@@ -62,8 +62,8 @@ duplicate: known, go on. On error follow its hint."
         tool::<Read, Excerpt>(Told {
             name: "engram_deref",
             title: "Read",
-            description: "The text at a pointer. Spends your turn's small budget: only when the claim is not enough, few lines. \
-truncated: ask for less. DEREF_DENIED: go on without, or pass a granted budget_token."
+            description: "The text at a pointer. Spends your turn's small budget: only if the claim is not enough, few lines. \
+truncated: ask for less. DEREF_DENIED: go on without, or pass a budget_token."
                 .to_owned(),
             reads_only: true,
             idempotent: false,

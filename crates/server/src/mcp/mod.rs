@@ -43,7 +43,7 @@ In engram_commit, operation update replaces and delete retires the claim whose i
 In answers of engram_query, evidence needs_reverification: the source was edited; evidence_gone: it was deleted; now: what became of each changed pointer. relaxed: no claim has all your words. omitted: so many more matched and are not shown.\n\
 A refusal is {error: {code, message, hint}}: do what the hint says, then call again. \
 CLAIM_TOO_LONG: say it shorter, or as two. POINTER_UNPINNED: add @HEAD. POINTER_INVALID: fix it as shown above. POINTER_NOT_FOUND: check path, lines and pin. \
-SECRET_DETECTED: leave the secret out. RATE_LIMITED: wait. DEREF_DENIED: the budget is spent, go on with what you have. SCHEMA_INVALID: look at the arguments again. NOT_FOUND: take ids from answers.";
+SECRET_DETECTED: leave the secret out. [masked: ..] in an excerpt stands for one (masked: how many). RATE_LIMITED: wait. DEREF_DENIED: the budget is spent, go on with what you have. SCHEMA_INVALID: look at the arguments again. NOT_FOUND: take ids from answers.";
 
 /// Serves MCP on standard input and output until the input ends.
 pub async fn mcp_stdio(engine: Arc<Engine>) -> Result<(), Refusal> {

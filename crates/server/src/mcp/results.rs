@@ -146,6 +146,8 @@ pub(super) struct Excerpt {
     tokens: u32,
     truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
+    masked: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     now: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     budget: Option<Left>,
@@ -159,6 +161,7 @@ impl From<Dereferenced> for Excerpt {
             content_digest: read.content_digest,
             tokens: read.tokens,
             truncated: read.truncated,
+            masked: read.masked,
             now: read.now.map(|it| it.words()),
             budget: read.budget.map(Left::from),
         }

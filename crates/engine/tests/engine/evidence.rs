@@ -1,0 +1,203 @@
+//! What evidence is, and what is seen and kept of it.
+
+use engram_model::{Caller, Code, Draft, PointerInput};
+
+use crate::fixture::{Ground, draft, make_repository, refused};
+
+const USER: Caller = Caller::User;
+
+fn resting(on: &str) -> Draft {
+    Draft {
+        pointers: vec![PointerInput::Text(on.to_owned())],
+        ..draft("It rests on a file.")
+    }
+}
+
+#[test]
+fn bytes_are_evidence_of_their_own_path_and_project_alone() {
+    let ground = Ground::new();
+    make_repository(&ground.path("other"));
+    engram_kit::write(&ground.path("repo").join("src/new.rs"), "fn new() {}\n");
+    let (engine, other) = (ground.open(), ground.open_at("other", 2));
+    let stored = engine
+        .put(&USER, resting("repo:src/new.rs#L1@worktree"))
+        .unwrap();
+    let pinned = engine.get(&USER, stored.id).unwrap().pointers[0].to_string();
+    let digest = pinned.rsplit_once('@').unwrap().1.to_owned();
+    engine.deref(&USER, &pinned).unwrap();
+    for pointer in [
+        format!("repo:src/never.rs#L1@{digest}"),
+        format!("repo:src/lib.rs@{digest}"),
+        format!("artifact:anything@{digest}"),
+        format!("test:src/old.rs::new@{digest}"),
+    ] {
+        refused(engine.deref(&USER, &pointer), Code::PointerNotFound);
+        refused(engine.put(&USER, resting(&pointer)), Code::PointerNotFound);
+    }
+    // Another project learns nothing of it, whoever asks.
+    let ada = other.agent("ada");
+    for who in [&USER, &ada] {
+        refused(other.deref(who, &pinned), Code::PointerNotFound);
+        refused(other.put(who, resting(&pinned)), Code::PointerNotFound);
+    }
+    // The same bytes at the same path, kept there too.
+    engram_kit::write(&ground.path("other").join("src/new.rs"), "fn new() {}\n");
+    other
+        .put(&USER, resting("repo:src/new.rs#L1@worktree"))
+        .unwrap();
+    other.deref(&USER, &pinned).unwrap();
+}
+
+/// Whose budget is spent is not told what is there instead, nor whether a digest is right.
+#[test]
+fn a_spent_budget_reveals_nothing_more() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let ada = engine.agent("ada");
+    let heading = "artifact:README.md#sec=Nothing@HEAD";
+    let told = refused(engine.put(&ada, resting(heading)), Code::PointerNotFound);
+    assert!(format!("{told} {}", told.hint).contains("Notes"), "{told}");
+    for _ in 0..2 {
+        engine
+            .deref(&ada, "artifact:README.md#sec=Notes@HEAD")
+            .unwrap();
+    }
+    let told = refused(engine.put(&ada, resting(heading)), Code::PointerNotFound);
+    assert!(!format!("{told} {}", told.hint).contains("Notes"), "{told}");
+    let guess = |digest: &str| {
+        let pointer = serde_json::json!({
+            "type": "artifact", "ref": "artifact:README.md@HEAD", "digest": format!("sha256:{digest}")
+        });
+        Draft {
+            pointers: vec![serde_json::from_value(pointer).unwrap()],
+            ..draft(&format!("It reads as {}.", &digest[..4]))
+        }
+    };
+    let found = engine.put(&ada, guess(&"0".repeat(64))).unwrap();
+    assert!(found.findings.is_empty(), "{:?}", found.findings);
+}
+
+/// An agent is shown no credential of a file, also one that its span cuts; the user sees all of it, and
+/// the digest is that of the bytes.
+#[test]
+fn an_agent_is_shown_no_credential() {
+    let ground = Ground::new();
+    let token = format!("ghp_{}", "aZ3kQ9wB7xLmN2cV5tRyU8iOpEsDfGhJ1407");
+    let key = format!(
+        "-----BEGIN RSA {0}-----\nMIIEowIBAAKCAQEAxJ3kQ9wB7xLmN2cV5tRyU8iOpEsDfGhJ1407aZ\nQ9wB7xLmN2cV5tRyU8iOpEsDfGhJ1407aZ3kxJ3kQ9wB7xLmN2cV5tRy\n-----END RSA {0}-----\n",
+        "PRIVATE KEY"
+    );
+    let text = format!("first\nlet token = \"{token}\";\nthird\n{key}last\n");
+    let repo = ground.path("repo");
+    engram_kit::write(&repo.join("src/keys.rs"), text);
+    crate::fixture::git(&repo, &["add", "-A"]);
+    crate::fixture::git(&repo, &["commit", "-qm", "keys"]);
+    let engine = ground.open();
+    for (span, kept, is_masked) in [
+        ("#L1-L3", "first", true),
+        ("#L2", "let token", true),
+        ("#L5-L6", "", true),
+        ("#L3", "third", false),
+        ("", "last", true),
+    ] {
+        let agent = engine.agent("ada");
+        let pointer = format!("repo:src/keys.rs{span}@HEAD");
+        let (agents, users) = (
+            engine.deref(&agent, &pointer).unwrap(),
+            engine.deref(&USER, &pointer).unwrap(),
+        );
+        assert_eq!(agents.masked.is_some(), is_masked, "{span}: {agents:?}");
+        assert_eq!(users.masked, None);
+        assert!(agents.excerpt.contains(kept), "{span}: {agents:?}");
+        for secret in [&token[4..], "MIIEow", "Q9wB7x"] {
+            assert!(!agents.excerpt.contains(secret), "{span}: {agents:?}");
+        }
+        assert_eq!(agents.content_digest, users.content_digest);
+        assert_eq!(users.excerpt.contains("[masked"), false);
+    }
+}
+
+/// Whatever is stored is screened, and the refusal says where.
+#[test]
+fn no_field_takes_a_credential() {
+    use engram_model::{Note, Request};
+
+    let ground = Ground::new();
+    let engine = ground.open();
+    let ada = engine.agent("ada");
+    let token = format!("ghp_{}", "aZ3kQ9wB7xLmN2cV5tRyU8iOpEsDfGhJ1407");
+    let fine = || draft("The parser is slow.");
+    let with = |change: &dyn Fn(&mut Draft)| {
+        let mut draft = fine();
+        change(&mut draft);
+        draft
+    };
+    for (field, said) in [
+        (
+            "the claim",
+            with(&|it| it.claim = format!("It is {token}.")),
+        ),
+        ("its topic", with(&|it| it.topic = Some(token.clone()))),
+        ("a tag", with(&|it| it.tags = vec![token.clone()])),
+        (
+            "the agent's name",
+            with(&|it| it.agent = Some(token.clone())),
+        ),
+        (
+            "a pointer",
+            with(&|it| {
+                it.pointers.push(PointerInput::Text(format!(
+                    "url:https://example.org/?t={token}"
+                )))
+            }),
+        ),
+    ] {
+        for who in [&USER, &ada] {
+            let refusal = refused(engine.put(who, said.clone()), Code::SecretDetected);
+            assert!(refusal.message.starts_with(field), "{refusal}");
+            assert!(!refusal.message.contains(&token));
+        }
+    }
+    let note = |kind: &str, slug: &str, text: &str| Note {
+        kind: kind.to_owned(),
+        slug: slug.to_owned(),
+        text: text.to_owned(),
+        agent: None,
+    };
+    for (field, note) in [
+        ("the note", note("decision", "domain", &token)),
+        ("its slug", note("decision", &token, "We publish.")),
+        ("its kind", note(&token, "domain", "We publish.")),
+    ] {
+        let refusal = refused(
+            engine.for_note(&USER, Request::Note(note)),
+            Code::SecretDetected,
+        );
+        assert!(refusal.message.starts_with(field), "{refusal}");
+    }
+    let commit = engram_model::Commit {
+        draft: Draft {
+            claim: "Seen in a log.".to_owned(),
+            ..Draft::default()
+        },
+        words: Some(token.clone()),
+    };
+    let refusal = refused(
+        engine.for_put(&ada, Request::Commit(Box::new(commit))),
+        Code::SecretDetected,
+    );
+    assert!(refusal.message.starts_with("provenance"), "{refusal}");
+    let pointer = crate::fixture::POINTER;
+    refused(
+        engine.deref_in(&ada, pointer, Some(&token)),
+        Code::SecretDetected,
+    );
+    let handle = Caller::Agent(engram_model::AgentId(token.clone()));
+    refused(engine.deref(&handle, pointer), Code::SecretDetected);
+    let named = engine.agent(&token);
+    engine.put(&named, fine()).unwrap();
+    assert_eq!(
+        engram_kit::holding(&ground.home(), &token),
+        [""; 0].map(std::path::PathBuf::from)
+    );
+}
