@@ -31,7 +31,8 @@ fn main() -> ExitCode {
     // With --json, standard error holds the error and nothing else, unless logs are asked for.
     let usual = match as_json {
         true => "off",
-        false => "warn,tantivy=error",
+        // What the SDK says of each bad request would fill a pipe that nobody reads, and hold us up.
+        false => "warn,rmcp=error,tantivy=error",
     };
     tracing_subscriber::fmt()
         .with_writer(std::io::stderr)

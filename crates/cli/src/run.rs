@@ -318,15 +318,15 @@ fn http_options(ask: &args::Serve, home: &Path) -> Result<HttpOptions, Refusal> 
 
 fn serve_http(engine: Arc<Engine>, options: HttpOptions, json: bool) -> Result<ExitCode, Refusal> {
     engine.follow()?;
-    runtime(Builder::new_multi_thread())?.block_on(async {
+    let Err(refusal) = runtime(Builder::new_multi_thread())?.block_on(async {
         let server = engram_server::http(engine, options).await?;
         match json {
             true => println!("{}", json!({ "url": server.url })),
             false => println!("{}", server.url),
         }
-        server.run().await
-    })?;
-    Ok(ExitCode::SUCCESS)
+        Ok(server.run().await)
+    });
+    Err(refusal)
 }
 
 /// Prints what is there and what comes, oldest first, until the reader goes.

@@ -107,6 +107,8 @@ fn run<F: Follower>(engine: &Weak<Engine>, own: &Sender<Woken>, woken: &Receiver
 /// Delivers entries until it is dropped.
 pub struct Subscription {
     _listener: Listener,
+    /// While it is there, somebody reads.
+    _reader: Arc<()>,
 }
 
 impl Engine {
@@ -178,12 +180,14 @@ impl Engine {
         let renewed = self.store.renewed();
         let (listener, rings) = self.listen()?;
         let engine = Arc::downgrade(self);
+        let reader = Arc::new(());
+        let read = Arc::downgrade(&reader);
         let mut seen = after;
         spawn("subscription", move || {
             while heard(&rings) {
                 let mut pause = BATCH;
                 loop {
-                    let Some(engine) = engine.upgrade() else {
+                    let Some(engine) = engine.upgrade().filter(|_| read.strong_count() > 0) else {
                         return;
                     };
                     if let Err(error) = engine.settle() {
@@ -222,6 +226,7 @@ impl Engine {
         })?;
         Ok(Subscription {
             _listener: listener,
+            _reader: reader,
         })
     }
 

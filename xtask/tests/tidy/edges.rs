@@ -47,6 +47,8 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("tiktoken-rs", &["engram-gateway"]),
     ("rmcp", &["engram-server"]),
     ("axum", &["engram-server"]),
+    ("hyper", &["engram-server"]),
+    ("hyper-util", &["engram-server"]),
     ("tokio-rustls", &["engram-server"]),
     ("tokio", &["engram-server", "engram-cli", "engram-desktop"]),
     ("clap", &["engram-cli", "engram-desktop", "xtask"]),

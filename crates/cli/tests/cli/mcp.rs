@@ -84,6 +84,16 @@ fn it_ends_with_its_input() {
 }
 
 #[test]
+fn bad_requests_are_answered_and_nothing_is_said_of_them_where_nobody_reads() {
+    let place = Place::new();
+    let mut client = Client::start(&place);
+    for id in 2..1_002 {
+        client.ask(id, "tools/call", json!({"name": "none", "arguments": {}}));
+    }
+    client.end();
+}
+
+#[test]
 fn twenty_at_once_leave_nothing_behind() {
     let place = Place::new();
     let mut clients: Vec<Client> = (0..20).map(|_| Client::start(&place)).collect();

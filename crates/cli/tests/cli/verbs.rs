@@ -1,6 +1,12 @@
 //! Every verb: its exit, the keys that it prints, and what it refuses.
 
-use std::os::unix::ffi::OsStrExt;
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    os::unix::ffi::OsStrExt,
+    path::PathBuf,
+    process::Child,
+};
 
 use serde_json::{Value, json};
 
@@ -533,19 +539,52 @@ fn the_window_is_started_with_the_same_place() {
     );
 }
 
-#[test]
-fn serving_says_where() {
-    use std::io::{BufRead, BufReader};
-    let place = Place::new();
-    let mut server = place.command().args(["--json", "serve"]).spawn().unwrap();
+/// A server, the host and the token of the address that it says, and what it logs.
+fn serving(place: &Place) -> (Child, String, String, PathBuf) {
+    let log = place.path("log");
+    let mut server = place.command();
+    server.args(["--json", "serve"]).env("ENGRAM_LOG", "trace");
+    let errors = std::fs::File::create(&log).unwrap();
+    let mut server = server.stderr(errors).spawn().unwrap();
     let mut line = String::new();
     let mut out = BufReader::new(server.stdout.take().unwrap());
     out.read_line(&mut line).unwrap();
-    server.kill().unwrap();
-    server.wait().unwrap();
     let said: Value = serde_json::from_str(&line).unwrap();
     let url = said["url"].as_str().unwrap();
-    assert!(url.starts_with("http://127.0.0.1:"), "{said}");
+    let (host, token) = url.split_once("/#token=").unwrap();
+    let host = host.strip_prefix("http://").unwrap().to_owned();
+    (server, host, token.to_owned(), log)
+}
+
+#[test]
+fn serving_says_where_and_the_token_to_nobody_else() {
+    let place = Place::new();
+    let (mut server, host, token, log) = serving(&place);
+    assert!(host.starts_with("127.0.0.1:"), "{host}");
+    for (head, status) in [
+        (format!("GET /api/subscribe?after=x&token={token}"), "400"),
+        (format!("GET /?token={token}"), "200"),
+        (format!("GET /api/{token}"), "401"),
+        // Of what cannot be read at all, something is logged.
+        (format!("GET\0 /{token}"), "400"),
+    ] {
+        let mut stream = TcpStream::connect(&host).unwrap();
+        let head = format!(
+            "{head} HTTP/1.1\r\nhost: {host}\r\nreferer: /{token}\r\nconnection: close\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status}")),
+            "{answer}"
+        );
+        assert!(!answer.contains(&token), "{answer}");
+    }
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let log = std::fs::read_to_string(log).unwrap();
+    assert!(!log.is_empty() && !log.contains(&token), "{log}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The index is a follower: however far it has read, however it was lost, the answers are the same.
 
-use std::{fs, path::PathBuf};
+use std::{fs, path::PathBuf, sync::mpsc::channel};
 
 use engram_model::{Caller, Query, QueryReply};
 
@@ -211,4 +211,22 @@ fn followed_step_by_step_is_the_same_as_at_once() {
     let followed = answers(&engine, &ground);
     assert!(ground.open().0.doctor(crate::fixture::REINDEX).unwrap().ok);
     assert_eq!(answers(&engine, &ground), followed);
+}
+
+/// A journal of more than one page, and a reader that goes after the first.
+#[test]
+fn who_no_longer_reads_is_told_no_more() {
+    let ground = Ground::new();
+    let engine = filled(&ground, 430);
+    assert!(engine.journal().head > 500);
+    let ((told, news), (stays, gone)) = (channel(), channel::<()>());
+    let each = move |_| {
+        told.send(()).unwrap();
+        let _ = gone.recv();
+    };
+    let subscription = engine.0.subscribe(0, each).unwrap();
+    news.recv().unwrap();
+    drop(subscription);
+    drop(stays);
+    assert_eq!(news.iter().count(), 0, "until its thread has ended");
 }

@@ -1,15 +1,23 @@
-//! The files of the built window, with a policy that lets its page run nothing else.
+//! The files of the built window.
 
 use std::{
-    borrow::Cow,
+    fs::File,
+    io::{self, Read},
     path::{Component, Path, PathBuf},
 };
 
 use axum::{
+    body::{Body, Bytes},
     extract::State,
-    http::{HeaderName, Method, StatusCode, Uri, header},
+    http::{Method, StatusCode, Uri, header},
     response::{IntoResponse, Response},
 };
+use futures_util::stream;
+use tokio::sync::Semaphore;
+
+/// Reads of a folder that are under way at once, and how much of a file each takes.
+static READS: Semaphore = Semaphore::const_new(4);
+const PIECE: usize = 256 * 1024;
 
 /// Where the files of the page come from.
 #[derive(Clone, Debug, Default)]
@@ -23,29 +31,6 @@ pub enum Pages {
     Built(&'static [(&'static str, &'static [u8])]),
 }
 
-const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
-img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
-const HEADERS: [(HeaderName, &str); 8] = [
-    (header::CONTENT_SECURITY_POLICY, POLICY),
-    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    (header::X_FRAME_OPTIONS, "DENY"),
-    (header::REFERRER_POLICY, "no-referrer"),
-    (header::CACHE_CONTROL, "no-cache"),
-    (
-        HeaderName::from_static("cross-origin-opener-policy"),
-        "same-origin",
-    ),
-    (
-        HeaderName::from_static("cross-origin-resource-policy"),
-        "same-origin",
-    ),
-    (
-        HeaderName::from_static("permissions-policy"),
-        "camera=(), geolocation=(), microphone=()",
-    ),
-];
-
 const NO_PAGES: &str = "<!doctype html><meta charset=utf-8><title>Engram</title>\
 <p>This engram was built without its window, and serves only the API. \
 Build it with <code>--features dashboard</code>, after <code>cargo xtask ui --release</code>.";
@@ -58,31 +43,131 @@ pub(super) async fn serve(State(pages): State<Pages>, method: Method, uri: Uri) 
         )
             .into_response();
     }
-    let Some(path) = inside(uri.path()) else {
+    let Some(path) = plain(uri.path()) else {
         return StatusCode::NOT_FOUND.into_response();
     };
-    let kind = kind(path);
-    let bytes = match pages {
-        Pages::None if path == Path::new("index.html") => Some(Cow::Borrowed(NO_PAGES.as_bytes())),
-        Pages::None => None,
-        Pages::Built(files) => files
-            .iter()
-            .find(|(name, _)| Path::new(name) == path)
-            .map(|(_, bytes)| Cow::Borrowed(*bytes)),
+    let kind = [(header::CONTENT_TYPE, kind(path))];
+    match pages {
+        Pages::None if path == Path::new("index.html") => (kind, NO_PAGES).into_response(),
+        Pages::None => StatusCode::NOT_FOUND.into_response(),
+        Pages::Built(files) => match files.iter().find(|it| Path::new(it.0) == path) {
+            Some((_, bytes)) => (kind, *bytes).into_response(),
+            None => StatusCode::NOT_FOUND.into_response(),
+        },
         Pages::Folder(folder) => {
-            let file = folder.join(path);
-            let read = tokio::task::spawn_blocking(move || std::fs::read(file)).await;
-            read.ok().and_then(Result::ok).map(Cow::Owned)
+            let path = path.to_owned();
+            match apart(move || opened(&folder, &path)).await {
+                Ok(file) => (kind, file.sent()).into_response(),
+                Err(error) => {
+                    tracing::debug!(%error, "no page");
+                    StatusCode::NOT_FOUND.into_response()
+                }
+            }
         }
-    };
-    match bytes {
-        Some(bytes) => (HEADERS, [(header::CONTENT_TYPE, kind)], bytes).into_response(),
-        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+/// Off the threads that serve connections, a few at a time.
+async fn apart<T: Send + 'static>(
+    read: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    let turn = READS.acquire().await.map_err(io::Error::other)?;
+    let done = tokio::task::spawn_blocking(move || {
+        let _turn = turn;
+        read()
+    });
+    done.await.map_err(io::Error::other)?
+}
+
+/// What is left of a file.
+struct Opened {
+    file: File,
+    left: u64,
+}
+
+impl Opened {
+    /// Read as it is taken: a large file is never in memory.
+    fn sent(self) -> Response {
+        let length = [(header::CONTENT_LENGTH, self.left.to_string())];
+        let pieces = stream::try_unfold(self, |mut it| async move {
+            match it.left {
+                0 => Ok(None),
+                _ => apart(move || it.piece().map(|piece| Some((piece, it)))).await,
+            }
+        });
+        (length, Body::from_stream(pieces)).into_response()
+    }
+
+    fn piece(&mut self) -> io::Result<Bytes> {
+        let mut bytes = Vec::new();
+        let most = self.left.min(PIECE as u64);
+        self.left -= most;
+        (&self.file).take(most).read_to_end(&mut bytes)?;
+        match bytes.len() as u64 == most {
+            true => Ok(bytes.into()),
+            // It was cut meanwhile.
+            false => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
+    }
+}
+
+/// A regular file inside of a folder, reached through folders alone: a link is followed nowhere, and
+/// what is a pipe or a device is not even opened.
+fn opened(folder: &Path, path: &Path) -> io::Result<Opened> {
+    let file = inside::open(folder, path)?;
+    let about = file.metadata()?;
+    match about.is_file() {
+        true => Ok(Opened {
+            file,
+            left: about.len(),
+        }),
+        false => Err(io::Error::other("not a regular file")),
+    }
+}
+
+#[cfg(unix)]
+mod inside {
+    use std::{fs::File, io, path::Path};
+
+    use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
+
+    /// Each step from the folder before it, so that nothing can be put in its way.
+    pub(super) fn open(folder: &Path, path: &Path) -> io::Result<File> {
+        let (to, no_link) = (OFlags::RDONLY | OFlags::CLOEXEC, OFlags::NOFOLLOW);
+        let mut at = openat(CWD, folder, to | OFlags::DIRECTORY, Mode::empty())?;
+        for part in path.parent().into_iter().flat_map(Path::iter) {
+            at = openat(&at, part, to | no_link | OFlags::DIRECTORY, Mode::empty())?;
+        }
+        let name = path.file_name().ok_or(io::ErrorKind::NotFound)?;
+        let about = statat(&at, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        if !FileType::from_raw_mode(about.st_mode).is_file() {
+            return Err(io::Error::other("not a regular file"));
+        }
+        // It may be another one by now: then at least nothing waits for its other end.
+        let to = to | no_link | OFlags::NONBLOCK | OFlags::NOCTTY;
+        Ok(openat(&at, name, to, Mode::empty())?.into())
+    }
+}
+
+#[cfg(not(unix))]
+mod inside {
+    use std::{fs::File, io, path::Path};
+
+    /// Each step is looked at before it is taken.
+    pub(super) fn open(folder: &Path, path: &Path) -> io::Result<File> {
+        let mut at = folder.to_owned();
+        for part in path {
+            at.push(part);
+            if std::fs::symlink_metadata(&at)?.is_symlink() {
+                return Err(io::Error::other("a link"));
+            }
+        }
+        File::open(at)
     }
 }
 
 /// A relative path of plain names; the page itself for the root.
-fn inside(path: &str) -> Option<&Path> {
+fn plain(path: &str) -> Option<&Path> {
     let path = match path.trim_start_matches('/') {
         "" => Path::new("index.html"),
         path => Path::new(path),

@@ -1,19 +1,47 @@
 //! Who may call: only pages and programs that reached us by our own name and hold the token.
 
 use std::{
-    net::{IpAddr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     sync::Arc,
 };
 
 use axum::{
     extract::{Request, State},
-    http::{HeaderMap, StatusCode, Uri, header},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
 use engram_model::{Call, Code, Refusal};
 use serde_json::json;
 use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+use super::connections::Place;
+
+/// What a page may run and load: only what came with it.
+const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
+img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// On every answer, whatever it is.
+const HEADERS: [(HeaderName, &str); 8] = [
+    (header::CONTENT_SECURITY_POLICY, POLICY),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::CACHE_CONTROL, "no-store"),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        "same-origin",
+    ),
+    (
+        HeaderName::from_static("cross-origin-resource-policy"),
+        "same-origin",
+    ),
+    (
+        HeaderName::from_static("permissions-policy"),
+        "camera=(), geolocation=(), microphone=()",
+    ),
+];
 
 /// What a caller must show.
 pub(super) struct Guard {
@@ -24,7 +52,7 @@ pub(super) struct Guard {
     /// Where we listen on every interface, any address may be ours. A name may not: a page elsewhere
     /// can have its own name lead here, but cannot have its browser send an address for it.
     any_address: bool,
-    /// Digests are compared, so that the time taken says nothing about the token.
+    /// Its digest: the time that a comparison takes says nothing about the token.
     token: [u8; 32],
 }
 
@@ -48,14 +76,18 @@ impl Guard {
     fn is_own(&self, authority: &str) -> bool {
         let usual = if self.scheme == "https" { 443 } else { 80 };
         let (host, port) = match authority.rsplit_once(':') {
-            Some((host, port)) if !port.ends_with(']') => (host, port.parse().ok()),
+            Some((host, port)) if !port.ends_with(']') => (host, number(port)),
             _ => (authority, Some(usual)),
         };
-        let address = host.trim_start_matches('[').trim_end_matches(']');
-        let is_address = || address.parse::<IpAddr>().is_ok();
         let host = host.to_ascii_lowercase();
         port == Some(self.port)
-            && (self.names.contains(&host) || (self.any_address && is_address()))
+            && (self.names.contains(&host) || (self.any_address && is_address(&host)))
+    }
+
+    /// Whether the target of a request, where it names a server, names us.
+    fn is_own_target(&self, target: &Uri) -> bool {
+        target.scheme_str().is_none_or(|it| it == self.scheme)
+            && target.authority().is_none_or(|it| self.is_own(it.as_str()))
     }
 
     fn is_own_origin(&self, origin: &str) -> bool {
@@ -66,7 +98,21 @@ impl Guard {
     }
 
     fn knows(&self, token: &str) -> bool {
-        <[u8; 32]>::from(Sha256::digest(token)) == self.token
+        self.token.ct_eq(&Sha256::digest(token)).into()
+    }
+}
+
+/// A port, without a sign.
+fn number(digits: &str) -> Option<u16> {
+    let plain = digits.bytes().all(|it| it.is_ascii_digit());
+    digits.parse().ok().filter(|_| plain)
+}
+
+/// Whether a host is an address, as it stands in a URL.
+fn is_address(host: &str) -> bool {
+    match host.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+        None => host.parse::<Ipv4Addr>().is_ok(),
     }
 }
 
@@ -78,27 +124,46 @@ pub(super) fn literal(address: IpAddr) -> String {
     }
 }
 
+/// What each answer says of itself: it is kept nowhere, is what it says it is, and belongs to nobody's page.
+pub(super) async fn private(mut answer: Response) -> Response {
+    for (name, value) in HEADERS {
+        let value = HeaderValue::from_static(value);
+        answer.headers_mut().insert(name, value);
+    }
+    answer
+}
+
 /// Refuses other names of this machine (a page elsewhere may have its name resolve to 127.0.0.1)
-/// and pages of other origins.
+/// and pages of other origins; and a body that does not say how long it is, which two servers in a
+/// row may take for two requests.
 pub(super) async fn origin(
     State(guard): State<Arc<Guard>>,
     request: Request,
     next: Next,
 ) -> Response {
     let headers = request.headers();
-    let own_host = text(headers, header::HOST).is_some_and(|host| guard.is_own(host));
+    let own_host = guard.is_own_target(request.uri())
+        && text(headers, header::HOST).is_some_and(|host| guard.is_own(host));
     let own_origin = match headers.contains_key(header::ORIGIN) {
         true => text(headers, header::ORIGIN).is_some_and(|it| guard.is_own_origin(it)),
         false => true,
     };
-    match own_host && own_origin {
-        true => next.run(request).await,
-        false => denied(
+    if !own_host || !own_origin {
+        return denied(
             StatusCode::FORBIDDEN,
             "this server answers only its own page",
             "Open the address that engram serve printed; --host NAME adds a name to answer to.",
-        ),
+        );
     }
+    if headers.contains_key(header::TRANSFER_ENCODING) {
+        let refused = denied(
+            StatusCode::LENGTH_REQUIRED,
+            "the body does not say how long it is",
+            "Send content-length, and no transfer-encoding.",
+        );
+        return ([(header::CONNECTION, "close")], refused).into_response();
+    }
+    next.run(request).await
 }
 
 /// Wants the token: as a bearer, or in the address of the event stream, since a browser's event
@@ -116,12 +181,20 @@ pub(super) async fn token(
         }
         bearer => bearer,
     };
-    match token.is_some_and(|token| guard.knows(token)) {
-        true => next.run(request).await,
-        false => denied(
+    if !token.is_some_and(|token| guard.knows(token)) {
+        return denied(
             StatusCode::UNAUTHORIZED,
             "the token is missing or not of this server",
             "Open the address that engram serve printed when it was started last.",
+        );
+    }
+    let place = request.extensions().get::<Arc<Place>>();
+    match place.is_some_and(|place| place.keep()) {
+        true => next.run(request).await,
+        false => denied(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "too many connections are open",
+            "Close some, or try again in a moment.",
         ),
     }
 }
@@ -132,12 +205,22 @@ fn in_query(uri: &Uri) -> Option<&str> {
         .find_map(|pair| pair.strip_prefix("token="))
 }
 
-fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
-    headers.get(name)?.to_str().ok()
+/// What a header says, where it is there once.
+fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    let mut all = headers.get_all(name).iter();
+    match (all.next(), all.next()) {
+        (Some(one), None) => one.to_str().ok(),
+        _ => None,
+    }
 }
 
 fn denied(status: StatusCode, message: &str, hint: &str) -> Response {
-    let refusal = Refusal::new(Code::ScopeDenied, message, hint);
+    let code = match status {
+        StatusCode::LENGTH_REQUIRED => Code::SchemaInvalid,
+        StatusCode::SERVICE_UNAVAILABLE => Code::RateLimited,
+        _ => Code::ScopeDenied,
+    };
+    let refusal = Refusal::new(code, message, hint);
     (status, axum::Json(json!({ "error": refusal }))).into_response()
 }
 
@@ -165,6 +248,10 @@ mod tests {
                     "",
                     ":4000",
                     "localhost:4000x",
+                    "localhost:+4000",
+                    "me@localhost:4000",
+                    "localhost.:4000",
+                    "localhost:4000:4000",
                 ][..],
             ),
             (
@@ -193,6 +280,10 @@ mod tests {
                     "10.0.0.1:443",
                     "10.0.0.1",
                     "10.0.0.1.evil.example:8443",
+                    "[[10.0.0.1]:8443",
+                    "[10.0.0.1]:8443",
+                    "fe80::1:8443",
+                    "me@10.0.0.1:8443",
                 ][..],
             ),
         ] {

@@ -1,6 +1,7 @@
 //! The dashboard's server: the engine's requests as JSON, the journal as server-sent events, and
 //! the files of the window, for who holds the token: the user. Off the loopback only encrypted.
 
+mod connections;
 mod files;
 mod guard;
 #[cfg(test)]
@@ -17,8 +18,8 @@ use std::{
 
 use axum::{
     Json, Router,
-    body::Bytes,
-    extract::{DefaultBodyLimit, Query, State, rejection::BytesRejection},
+    body::{Body, Bytes, HttpBody, to_bytes},
+    extract::{Query, Request as Asked, State},
     http::{HeaderMap, StatusCode, header},
     middleware,
     response::{
@@ -32,9 +33,14 @@ use engram_model::{Call, Caller, Code, ConnectHint, Entry, Refusal, Reply, Reque
 use futures_util::stream;
 use serde::Deserialize;
 use serde_json::json;
-use tokio::{net::TcpListener, sync::mpsc};
+use tokio::{
+    net::TcpListener,
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc},
+    time::timeout,
+};
 use tokio_rustls::TlsAcceptor;
 
+use connections::{Bounds, Places};
 pub use files::Pages;
 use guard::Guard;
 pub use tls::Certificate;
@@ -42,8 +48,8 @@ pub use tls::Certificate;
 /// Longest request, in bytes.
 const MAX_BODY: usize = 1024 * 1024;
 
-/// Batches of entries that wait for a slow reader.
-const QUEUE: usize = 16;
+/// Batches of entries that wait for a slow reader: one may hold 500 claims.
+const QUEUE: usize = 1;
 
 /// What to serve, and where.
 #[derive(Clone, Debug)]
@@ -81,31 +87,31 @@ pub struct HttpServer {
     pub url: String,
     listener: TcpListener,
     acceptor: Option<TlsAcceptor>,
-    router: Router,
+    guard: Arc<Guard>,
+    places: Arc<Places>,
+    api: Api,
+    pages: Pages,
+    connect: Vec<ConnectHint>,
 }
 
 impl HttpServer {
     /// Answers until the process ends.
-    pub async fn run(self) -> Result<(), Refusal> {
-        let served = match self.acceptor {
-            None => axum::serve(self.listener, self.router).await,
-            Some(acceptor) => match tls::Encrypted::new(self.listener, acceptor) {
-                Ok(listener) => axum::serve(listener, self.router).await,
-                Err(error) => Err(error),
-            },
-        };
-        served.map_err(|error| {
-            Refusal::new(
-                Code::Internal,
-                format!("the server stopped: {error}"),
-                "Start engram serve again.",
-            )
-        })
+    pub async fn run(self) -> Infallible {
+        let router = router(self.api, self.pages, self.connect, self.guard);
+        connections::serve(self.listener, self.acceptor, router, self.places).await
     }
 }
 
 /// Listens, with a token.
 pub async fn http(engine: Arc<Engine>, options: HttpOptions) -> Result<HttpServer, Refusal> {
+    within(Bounds::default(), engine, options).await
+}
+
+async fn within(
+    bounds: Bounds,
+    engine: Arc<Engine>,
+    options: HttpOptions,
+) -> Result<HttpServer, Refusal> {
     let at = options.listen;
     if !at.ip().is_loopback() && options.certificate.is_none() {
         return Err(Refusal::new(
@@ -134,7 +140,11 @@ pub async fn http(engine: Arc<Engine>, options: HttpOptions) -> Result<HttpServe
         url: url(at, acceptor.is_some(), options.hosts.first(), &token),
         listener,
         acceptor,
-        router: router(engine, options.pages, options.connect, Arc::new(guard)),
+        guard: Arc::new(guard),
+        places: Places::new(bounds),
+        api: Api::new(bounds, engine),
+        pages: options.pages,
+        connect: options.connect,
     })
 }
 
@@ -148,13 +158,28 @@ fn url(at: SocketAddr, is_tls: bool, host: Option<&String>, token: &str) -> Stri
     format!("{scheme}://{host}:{}/#token={token}", at.port())
 }
 
-fn router(
+/// What the calls of the page are answered with.
+#[derive(Clone)]
+struct Api {
     engine: Arc<Engine>,
-    pages: Pages,
-    connect: Vec<ConnectHint>,
-    guard: Arc<Guard>,
-) -> Router {
-    let mut api = Router::new();
+    bounds: Bounds,
+    requests: Arc<Semaphore>,
+    streams: Arc<Semaphore>,
+}
+
+impl Api {
+    fn new(bounds: Bounds, engine: Arc<Engine>) -> Self {
+        Self {
+            engine,
+            bounds,
+            requests: Arc::new(Semaphore::new(bounds.requests)),
+            streams: Arc::new(Semaphore::new(bounds.streams)),
+        }
+    }
+}
+
+fn router(api: Api, pages: Pages, connect: Vec<ConnectHint>, guard: Arc<Guard>) -> Router {
+    let mut calls = Router::new();
     for call in Call::ALL.iter().filter(|it| it.is_over_http()) {
         let answers = match call {
             Call::Read => post(read),
@@ -166,21 +191,21 @@ fn router(
             }
             _ => any(nothing_here),
         };
-        api = api.route(&format!("/api/{}", call.name()), answers);
+        calls = calls.route(&format!("/api/{}", call.name()), answers);
     }
-    let api = api
+    let calls = calls
         .route("/api/{*rest}", any(nothing_here))
-        .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(middleware::from_fn_with_state(
             Arc::clone(&guard),
             guard::token,
         ))
-        .with_state(engine);
+        .with_state(api);
     Router::new()
         .fallback(files::serve)
         .with_state(pages)
-        .merge(api)
+        .merge(calls)
         .layer(middleware::from_fn_with_state(guard, guard::origin))
+        .layer(middleware::map_response(guard::private))
 }
 
 /// A refusal as a response.
@@ -188,13 +213,7 @@ struct Refused(Refusal);
 
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
-        let headers = [(header::CACHE_CONTROL, "no-store")];
-        (
-            status(self.0.code),
-            headers,
-            Json(json!({ "error": self.0 })),
-        )
-            .into_response()
+        (status(self.0.code), Json(json!({ "error": self.0 }))).into_response()
     }
 }
 
@@ -227,70 +246,81 @@ async fn nothing_here() -> Refused {
     ))
 }
 
-async fn read(
-    State(engine): State<Arc<Engine>>,
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
-) -> Result<Json<Reply>, Refused> {
-    take(Call::Read, engine, &headers, body).await
+async fn read(State(api): State<Api>, asked: Asked) -> Result<Json<Reply>, Refused> {
+    api.take(Call::Read, asked).await
 }
 
-async fn change(
-    State(engine): State<Arc<Engine>>,
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
-) -> Result<Json<Reply>, Refused> {
-    take(Call::Change, engine, &headers, body).await
+async fn change(State(api): State<Api>, asked: Asked) -> Result<Json<Reply>, Refused> {
+    api.take(Call::Change, asked).await
 }
 
-async fn take(
-    call: Call,
-    engine: Arc<Engine>,
-    headers: &HeaderMap,
-    body: Result<Bytes, BytesRejection>,
-) -> Result<Json<Reply>, Refused> {
-    let request = parse(headers, body)?;
-    request.sent_by(call).map_err(Refused)?;
-    answer(engine, request).await
-}
-
-fn parse(headers: &HeaderMap, body: Result<Bytes, BytesRejection>) -> Result<Request, Refused> {
-    let json = headers
-        .get(header::CONTENT_TYPE)
-        .and_then(|it| it.to_str().ok())
-        .is_some_and(|it| it.split(';').next() == Some("application/json"));
-    if !json {
-        return Err(invalid(
-            "the body is not declared as JSON",
-            "Send content-type: application/json.",
-        ));
+impl Api {
+    async fn take(self, call: Call, asked: Asked) -> Result<Json<Reply>, Refused> {
+        let request = self.parse(asked).await?;
+        request.sent_by(call).map_err(Refused)?;
+        self.answer(request).await
     }
-    let body = body.map_err(|error| {
-        invalid(
-            format!("the body cannot be read: {error}"),
-            "Send at most 1 MiB of JSON.",
-        )
-    })?;
-    serde_json::from_slice(&body).map_err(|error| {
-        invalid(
-            format!("not a request: {error}"),
-            "Send {\"do\": .., \"with\": ..}, for example {\"do\":\"status\"}.",
-        )
-    })
-}
 
-async fn answer(engine: Arc<Engine>, request: Request) -> Result<Json<Reply>, Refused> {
-    tokio::task::spawn_blocking(move || engine.handle(&Caller::User, request))
-        .await
-        .unwrap_or_else(|error| {
-            Err(Refusal::new(
+    async fn parse(&self, asked: Asked) -> Result<Request, Refused> {
+        let json = asked
+            .headers()
+            .get(header::CONTENT_TYPE)
+            .and_then(|it| it.to_str().ok())
+            .is_some_and(|it| it.split(';').next() == Some("application/json"));
+        if !json {
+            return Err(invalid(
+                "the body is not declared as JSON",
+                "Send content-type: application/json.",
+            ));
+        }
+        let body = self.whole(asked.into_body()).await?;
+        serde_json::from_slice(&body).map_err(|error| {
+            invalid(
+                format!("not a request: {error}"),
+                "Send {\"do\": .., \"with\": ..}, for example {\"do\":\"status\"}.",
+            )
+        })
+    }
+
+    /// A body that is short enough and arrives in time.
+    async fn whole(&self, body: Body) -> Result<Bytes, Refused> {
+        if body.size_hint().lower() > MAX_BODY as u64 {
+            return Err(invalid(
+                "the body is too long",
+                "Send at most 1 MiB of JSON.",
+            ));
+        }
+        match timeout(self.bounds.body, to_bytes(body, MAX_BODY)).await {
+            Ok(Ok(body)) => Ok(body),
+            Ok(Err(error)) => Err(invalid(
+                format!("the body cannot be read: {error}"),
+                "Send as much as content-length says.",
+            )),
+            Err(_) => Err(invalid(
+                "the body took too long to arrive",
+                "Send it at once.",
+            )),
+        }
+    }
+
+    /// Waits for a turn before it begins; a client that goes meanwhile takes its request along.
+    async fn answer(self, request: Request) -> Result<Json<Reply>, Refused> {
+        let failed = |error: &dyn std::error::Error| {
+            Refused(Refusal::new(
                 Code::Internal,
                 format!("the request failed: {error}"),
                 "Try again, and report this as a defect.",
             ))
-        })
-        .map(Json)
-        .map_err(Refused)
+        };
+        let turn = self.requests.acquire_owned().await;
+        let turn = turn.map_err(|error| failed(&error))?;
+        let answered = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            self.engine.handle(&Caller::User, request)
+        });
+        let answered = answered.await.map_err(|error| failed(&error))?;
+        answered.map(Json).map_err(Refused)
+    }
 }
 
 #[derive(Deserialize)]
@@ -302,12 +332,14 @@ struct Since {
 struct Live {
     batches: mpsc::Receiver<Vec<Entry>>,
     _subscription: Subscription,
+    _place: OwnedSemaphorePermit,
 }
 
 /// Every entry after a place in the journal, in batches; the id of an event is its last place, so
-/// that a browser that connects again goes on from there.
+/// that a browser that connects again goes on from there. The journal waits for a reader that is
+/// slow, and its connection ends when it reads nothing.
 async fn events(
-    State(engine): State<Arc<Engine>>,
+    State(api): State<Api>,
     headers: HeaderMap,
     since: Result<Query<Since>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Response, Refused> {
@@ -317,8 +349,16 @@ async fn events(
         .get("last-event-id")
         .and_then(|it| it.to_str().ok()?.parse().ok());
     let after = last.or(since.after).unwrap_or_default();
+    let place = api.streams.try_acquire_owned().map_err(|_| {
+        Refused(Refusal::new(
+            Code::RateLimited,
+            format!("{} windows follow the journal already", api.bounds.streams),
+            "Close one of them, and load this one again.",
+        ))
+    })?;
     let (sender, batches) = mpsc::channel(QUEUE);
-    let subscription = engine
+    let subscription = api
+        .engine
         .subscribe(after, move |entries| {
             // Nobody reads any more; the subscription is about to be dropped.
             let _ = sender.blocking_send(entries);
@@ -327,6 +367,7 @@ async fn events(
     let live = Live {
         batches,
         _subscription: subscription,
+        _place: place,
     };
     let stream = stream::unfold(live, |mut live| async {
         let batch = live.batches.recv().await?;

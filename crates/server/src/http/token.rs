@@ -1,46 +1,87 @@
 //! The secret that a caller must hold.
 
-use std::{fs, io::Write, path::Path};
+use std::{
+    fs::{self, File},
+    io::{self, Read, Write},
+    path::Path,
+};
 
 use engram_model::{Code, Refusal};
+
+/// Longest file that is read: a token and the end of its line.
+const LONGEST: u64 = 66;
 
 /// A fresh one; with a file, the one that is kept there, so that a page outlives a restart.
 pub(super) fn token(file: Option<&Path>) -> Result<String, Refusal> {
     let Some(file) = file else {
         return Ok(fresh());
     };
-    match fs::read_to_string(file) {
-        Ok(text) => kept(file, text.trim()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+    match kept(file) {
+        Ok(token) => Ok(token),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let token = fresh();
-            let mut options = fs::OpenOptions::new();
-            options.write(true).create_new(true);
-            #[cfg(unix)]
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-            options
-                .open(file)
-                .and_then(|mut it| writeln!(it, "{token}"))
-                .map_err(|error| refused(file, &error.to_string()))?;
+            let made = open(file, File::options().write(true).create_new(true));
+            made.and_then(|mut it| writeln!(it, "{token}"))
+                .map_err(|error| refused(file, &error))?;
             Ok(token)
         }
-        Err(error) => Err(refused(file, &error.to_string())),
+        Err(error) => Err(refused(file, &error)),
     }
 }
 
-fn kept(file: &Path, token: &str) -> Result<String, Refusal> {
-    #[cfg(unix)]
-    if let Ok(about) = fs::metadata(file)
-        && std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o077 != 0
-    {
-        return Err(refused(file, "others may read it"));
-    }
+/// What a regular file of ours alone holds. It is looked at before it is opened, since to open what
+/// is no file may wait for ever, and again after, since it may be another one by then.
+fn kept(file: &Path) -> io::Result<String> {
+    is_ours(&fs::symlink_metadata(file)?)?;
+    let opened = open(file, File::options().read(true))?;
+    is_ours(&opened.metadata()?)?;
+    let mut text = String::new();
+    opened.take(LONGEST + 1).read_to_string(&mut text)?;
+    let token = text.trim();
     match token.len() == 64 && token.bytes().all(|it| it.is_ascii_hexdigit()) {
         true => Ok(token.to_owned()),
-        false => Err(refused(file, "it holds no token of ours")),
+        false => Err(io::Error::other("it holds no token of ours")),
     }
 }
 
-fn refused(file: &Path, why: &str) -> Refusal {
+fn is_ours(about: &fs::Metadata) -> io::Result<()> {
+    let why = match about.is_file() {
+        false => "it is no regular file",
+        true if about.len() > LONGEST => "it holds no token of ours",
+        true => return is_private(about),
+    };
+    Err(io::Error::other(why))
+}
+
+#[cfg(unix)]
+fn is_private(about: &fs::Metadata) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt;
+    let why = match about.uid() == rustix::process::geteuid().as_raw() {
+        false => "it belongs to somebody else",
+        true if about.mode() & 0o077 != 0 => "others may read it",
+        true => return Ok(()),
+    };
+    Err(io::Error::other(why))
+}
+
+#[cfg(not(unix))]
+fn is_private(_: &fs::Metadata) -> io::Result<()> {
+    Ok(())
+}
+
+/// Through no link, for the owner alone, and without waiting for another end.
+fn open(file: &Path, how: &mut fs::OpenOptions) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+        how.mode(0o600).custom_flags(flags.bits().cast_signed());
+    }
+    how.open(file)
+}
+
+fn refused(file: &Path, why: &io::Error) -> Refusal {
     Refusal::new(
         Code::SchemaInvalid,
         format!("{} cannot keep the token: {why}", file.display()),

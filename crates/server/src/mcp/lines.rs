@@ -1,65 +1,35 @@
-//! Newline-delimited JSON-RPC over a pair of streams. What is not a message is answered here, so
-//! that no input ends the server: the SDK's own transport is silent on lines that are not JSON, and
-//! its handshake ends on a notification that comes too early.
+//! Newline-delimited JSON-RPC. What is not a message has an answer too, so that no input ends the
+//! server: the SDK's own transport is silent on lines that are not JSON.
 
-use std::io;
-
-use rmcp::{
-    ErrorData, RoleServer,
-    model::*,
-    service::{RxJsonRpcMessage, TxJsonRpcMessage},
-    transport::Transport,
-};
+use rmcp::{ErrorData, model::*};
 use serde_json::Value;
-use tokio::{
-    io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader},
-    sync::mpsc,
-    task::JoinHandle,
-};
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
 /// Longest line that is read; the rest of a longer one is skipped.
-const MAX_LINE: usize = 4 * 1024 * 1024;
+pub(super) const MAX_LINE: usize = 4 * 1024 * 1024;
 
-/// Messages that wait for a slow reader before the server waits too.
-const QUEUE: usize = 64;
-
-/// What waits for the writer; `None` ends it.
-type Outgoing = Option<Vec<u8>>;
-
-/// The transport. [`Transport::receive`] is cancelled whenever something else happens, so
-/// everything half done is kept here.
+/// The input in lines. [`Lines::next`] may be dropped at any time: what is half read is kept here.
 pub(super) struct Lines<R> {
     input: BufReader<R>,
     line: Vec<u8>,
     /// The rest of a line that was too long is being skipped.
     skipping: bool,
-    ended: bool,
-    /// The client has chosen its era; before that, only requests mean something.
-    opened: bool,
-    /// An answer of this transport's own that is not yet queued.
-    answer: Option<Vec<u8>>,
-    out: mpsc::Sender<Outgoing>,
-    writer: Option<JoinHandle<()>>,
+    /// Nothing more will come.
+    pub(super) ended: bool,
 }
 
 impl<R: AsyncRead + Send + Unpin> Lines<R> {
-    /// Starts the writer of `output`.
-    pub(super) fn new<W: AsyncWrite + Send + Unpin + 'static>(input: R, output: W) -> Self {
-        let (out, queue) = mpsc::channel(QUEUE);
+    pub(super) fn new(input: R) -> Self {
         Self {
             input: BufReader::new(input),
             line: Vec::new(),
             skipping: false,
             ended: false,
-            opened: false,
-            answer: None,
-            out,
-            writer: Some(tokio::spawn(write(output, queue))),
         }
     }
 
     /// The next line without its end; an empty one too. `None` at the end of the input.
-    async fn next(&mut self) -> Option<Result<Vec<u8>, ErrorData>> {
+    pub(super) async fn next(&mut self) -> Option<Result<Vec<u8>, ErrorData>> {
         while !self.ended {
             let buffer = match self.input.fill_buf().await {
                 Ok(buffer) => buffer,
@@ -94,35 +64,10 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
         }
         None
     }
-
-    /// Whether the handshake can take this message.
-    fn admits(&mut self, message: &ClientJsonRpcMessage) -> bool {
-        if let ClientJsonRpcMessage::Request(request) = message {
-            self.opened |= opens(&request.request);
-            return true;
-        }
-        self.opened
-    }
-}
-
-/// Whether the SDK leaves its handshake with this request.
-fn opens(request: &ClientRequest) -> bool {
-    match request {
-        ClientRequest::InitializeRequest(_) => true,
-        ClientRequest::DiscoverRequest(_) | ClientRequest::PingRequest(_) => false,
-        request => {
-            let meta = request.get_meta();
-            meta.missing_required_keys(&ProtocolVersion::V_2026_07_28)
-                .is_empty()
-                && meta
-                    .protocol_version()
-                    .is_some_and(|version| ProtocolVersion::KNOWN_VERSIONS.contains(&version))
-        }
-    }
 }
 
 /// A message, nothing (a blank line, or a notification that nobody knows), or what is wrong.
-fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, JsonRpcError> {
+pub(super) fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, JsonRpcError> {
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
     if line.iter().all(u8::is_ascii_whitespace) {
         return Ok(None);
@@ -160,80 +105,4 @@ pub(super) fn takes_params(method: &str) -> bool {
         "resources/templates/list",
     ]
     .contains(&method)
-}
-
-async fn write<W: AsyncWrite + Unpin>(mut output: W, mut queue: mpsc::Receiver<Outgoing>) {
-    while let Some(Some(message)) = queue.recv().await {
-        let written = async {
-            output.write_all(&message).await?;
-            output.flush().await
-        };
-        if let Err(error) = written.await {
-            tracing::warn!(%error, "the client no longer reads");
-            return;
-        }
-    }
-}
-
-fn line(message: &TxJsonRpcMessage<RoleServer>) -> io::Result<Vec<u8>> {
-    let mut bytes = serde_json::to_vec(message)?;
-    bytes.push(b'\n');
-    Ok(bytes)
-}
-
-impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
-    type Error = io::Error;
-
-    fn send(
-        &mut self,
-        message: TxJsonRpcMessage<RoleServer>,
-    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let out = self.out.clone();
-        async move {
-            out.send(Some(line(&message)?))
-                .await
-                .map_err(|_| io::ErrorKind::BrokenPipe.into())
-        }
-    }
-
-    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
-        loop {
-            if self.answer.is_some() {
-                let place = self.out.reserve().await.ok()?;
-                place.send(self.answer.take());
-            }
-            let parsed = match self.next().await {
-                Some(Ok(line)) => parse(&line),
-                Some(Err(error)) => Err(JsonRpcError::new(None, error)),
-                None => {
-                    // The SDK closes what it serves, but drops a transport whose handshake ended.
-                    if !self.opened {
-                        let _ = self.close().await;
-                    }
-                    return None;
-                }
-            };
-            match parsed {
-                Ok(Some(message)) if self.admits(&message) => return Some(message),
-                Ok(_) => {}
-                Err(error) => {
-                    tracing::debug!(message = %error.error.message, "refused a line");
-                    self.answer = line(&TxJsonRpcMessage::<RoleServer>::Error(error)).ok();
-                }
-            }
-        }
-    }
-
-    /// Waits for the writer, but not for a reader that is gone.
-    async fn close(&mut self) -> io::Result<()> {
-        const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
-        if let Some(writer) = self.writer.take() {
-            let _ = tokio::time::timeout(PATIENCE, async {
-                let _ = self.out.send(None).await;
-                let _ = writer.await;
-            })
-            .await;
-        }
-        Ok(())
-    }
 }

@@ -8,6 +8,7 @@ mod resources;
 mod results;
 mod schema;
 mod tools;
+mod transport;
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -23,8 +24,11 @@ use rmcp::{
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    sync::OnceCell,
+    sync::{OnceCell, Semaphore},
 };
+
+/// Requests that are answered off the thread that serves the connection, at once.
+const APART: usize = 8;
 
 /// The same for all agents and as long as this process lives.
 const LIST_TTL_MS: u64 = 3_600_000;
@@ -61,11 +65,12 @@ where
         tools: definitions::all(engine.limits()).into(),
         engine,
         agent: Arc::default(),
+        apart: Arc::new(Semaphore::new(APART)),
     };
     if let Err(refusal) = server.engine.follow() {
         tracing::warn!(%refusal, "the index will not follow in this process");
     }
-    let running = match serve_server(server, lines::Lines::new(input, output)).await {
+    let running = match serve_server(server, transport::Pipe::new(input, output)).await {
         Ok(running) => running,
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => return Err(failed(&error)),
@@ -85,6 +90,15 @@ fn defect() -> Refusal {
     )
 }
 
+/// Nobody waits for this answer.
+fn cancelled() -> Refusal {
+    Refusal::new(
+        Code::Internal,
+        "the request was cancelled before it began",
+        "Ask again if you still want to know.",
+    )
+}
+
 /// A defect of ours, or a stream that broke.
 fn failed(error: &dyn std::error::Error) -> Refusal {
     Refusal::new(
@@ -100,11 +114,16 @@ struct Server {
     engine: Arc<Engine>,
     agent: Arc<OnceCell<AgentId>>,
     tools: Arc<[Tool]>,
+    apart: Arc<Semaphore>,
 }
 
 impl Server {
-    /// The agent of this connection. Its handle is the engine's; the client's name is for display.
+    /// The agent of this connection, for a request that begins now. Its handle is the engine's; the
+    /// client's name is for display.
     async fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, Refusal> {
+        if context.ct.is_cancelled() {
+            return Err(cancelled());
+        }
         let label = context.client_info().map_or_else(
             || "agent".to_owned(),
             |client| client.title.unwrap_or(client.name),
@@ -123,13 +142,28 @@ impl Server {
     }
 
     /// The same off the thread that serves the connection, for what may take long: a large file, an
-    /// address on the network, or a write while another process has the turn.
-    async fn ask_apart<A>(&self, caller: Caller, ask: A) -> Result<A::Answer, Refusal>
+    /// address on the network, or a write while another process has the turn. What is cancelled
+    /// before its turn comes is not begun.
+    async fn ask_apart<A>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        caller: Caller,
+        ask: A,
+    ) -> Result<A::Answer, Refusal>
     where
         A: Ask<Answer: Send> + Send + 'static,
     {
+        let turn = tokio::select! {
+            biased;
+            () = context.ct.cancelled() => return Err(cancelled()),
+            turn = Arc::clone(&self.apart).acquire_owned() => turn.map_err(|_| defect())?,
+        };
         let engine = Arc::clone(&self.engine);
-        tokio::task::spawn_blocking(move || engine.ask(&caller, ask))
+        let asked = move || {
+            let _turn = turn;
+            engine.ask(&caller, ask)
+        };
+        tokio::task::spawn_blocking(asked)
             .await
             .unwrap_or_else(|_| Err(defect()))
     }
@@ -175,7 +209,7 @@ impl ServerHandler for Server {
         };
         let arguments = request.arguments.unwrap_or_default();
         let answer = match self.caller(&context).await {
-            Ok(caller) => self.call(caller, tool, arguments).await,
+            Ok(caller) => self.call(&context, caller, tool, arguments).await,
             Err(refusal) => Err(refusal),
         };
         Ok(CallToolResponse::Complete(match answer {

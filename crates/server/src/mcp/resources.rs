@@ -80,7 +80,10 @@ impl Server {
             turn: None,
             budget_token: None,
         });
-        let read = self.ask_apart(caller, deref).await.map_err(refused)?;
+        let read = self
+            .ask_apart(context, caller, deref)
+            .await
+            .map_err(refused)?;
         let read = Excerpt::from(*read);
         let text = json!({ "engram": EngramV01::from(&*engram), "dereferenced": read });
         let contents = ResourceContents::text(text.to_string(), uri).with_mime_type(MIME);

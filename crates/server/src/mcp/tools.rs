@@ -1,7 +1,11 @@
 //! Each call of a tool as one request to the engine.
 
 use engram_model::{Caller, Code, Refusal, ask};
-use rmcp::model::{JsonObject, Tool};
+use rmcp::{
+    RoleServer,
+    model::{JsonObject, Tool},
+    service::RequestContext,
+};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -23,6 +27,7 @@ impl Server {
     /// One call of a known tool.
     pub(super) async fn call(
         &self,
+        context: &RequestContext<RoleServer>,
         caller: Caller,
         tool: &Tool,
         arguments: JsonObject,
@@ -40,14 +45,14 @@ impl Server {
             "engram_deref" => {
                 let read: Read = arguments::parse(tool, arguments)?;
                 let read = ask::Deref(read.into());
-                value(Excerpt::from(*self.ask_apart(caller, read).await?))
+                value(Excerpt::from(*self.ask_apart(context, caller, read).await?))
             }
             "engram_commit" => {
                 let commit: Commit = arguments::parse(tool, arguments)?;
                 let commit = ask::Commit(Box::new(commit.try_into()?));
                 let stored = match self.engine.is_free() {
                     true => self.ask(&caller, commit)?,
-                    false => self.ask_apart(caller, commit).await?,
+                    false => self.ask_apart(context, caller, commit).await?,
                 };
                 value(Committed::from(stored))
             }

@@ -153,16 +153,22 @@ impl Client {
         self.write.write_all(b"\n").await.unwrap();
     }
 
-    /// Sends a request without waiting; the id to wait for.
-    pub(crate) async fn send(&mut self, method: &str, mut params: Value) -> u64 {
+    /// A request that is not sent yet, and its id.
+    pub(crate) fn request_line(&mut self, method: &str, mut params: Value) -> (u64, String) {
         self.last_id += 1;
         if self.era == Era::Modern {
             params["_meta"] = meta();
         }
         let request =
             json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params });
-        self.line(request.to_string().as_bytes()).await;
-        self.last_id
+        (self.last_id, request.to_string())
+    }
+
+    /// Sends a request without waiting; the id to wait for.
+    pub(crate) async fn send(&mut self, method: &str, params: Value) -> u64 {
+        let (id, line) = self.request_line(method, params);
+        self.line(line.as_bytes()).await;
+        id
     }
 
     /// The next message, whatever it is; none when the server has closed its end.

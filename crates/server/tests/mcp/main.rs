@@ -1,8 +1,10 @@
 //! The MCP server over an in-memory pair of streams, in both protocol eras, on a real repository.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod bounds;
 mod calls;
 mod client;
+mod hostile;
 mod refusals;
 mod resources;
 mod surface;

@@ -1,0 +1,336 @@
+//! What stands between the client's lines and the SDK, whose own transport reads and begins whatever
+//! comes. Here so many requests are under way at once, some more are read ahead, and then nothing is
+//! read until the client has taken an answer.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    future::ready,
+    io,
+    sync::Arc,
+    time::Duration,
+};
+
+use rmcp::{
+    ErrorData, RoleServer,
+    model::*,
+    service::{RxJsonRpcMessage, TxJsonRpcMessage},
+    transport::Transport,
+};
+use serde::Serialize;
+use tokio::{
+    io::{AsyncRead, AsyncWrite, AsyncWriteExt},
+    select,
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc},
+    task::{JoinHandle, yield_now},
+    time::timeout,
+};
+
+use super::lines::{Lines, MAX_LINE, parse};
+
+/// Turns there are: requests that were begun and whose answer the client has not taken.
+const TURNS: u32 = 32;
+
+/// What one turn bears, in bytes: a longer request takes several, the longest all.
+const SHARE: usize = MAX_LINE / TURNS as usize;
+
+/// How far is read ahead of them, in lines and in bytes: what was cancelled there is never begun,
+/// and the end of the input is seen.
+const AHEAD: usize = 1024;
+const AHEAD_BYTES: usize = MAX_LINE;
+
+/// How long somebody who will ask nothing more may take none of the answers.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The right to be under way.
+type Turn = OwnedSemaphorePermit;
+
+/// A line for the client, with the turn that ends once it is taken; none ends the writer. There are
+/// no more of them than turns.
+type Outgoing = Option<(Vec<u8>, Option<Turn>)>;
+
+/// What was read and has no turn yet.
+enum Waiting {
+    /// Not parsed: that would take many times the memory.
+    Request(RequestId, Vec<u8>),
+    /// An answer of this transport's own.
+    Answer(Vec<u8>),
+}
+
+impl Waiting {
+    fn line(&self) -> &[u8] {
+        match self {
+            Self::Request(_, line) | Self::Answer(line) => line,
+        }
+    }
+
+    fn is_request(&self, id: &RequestId) -> bool {
+        matches!(self, Self::Request(own, _) if own == id)
+    }
+}
+
+/// The transport. [`Transport::receive`] is cancelled whenever something else happens, so
+/// everything half done is kept here.
+pub(super) struct Pipe<R> {
+    lines: Lines<R>,
+    /// The client has chosen its era; before that, only requests mean something.
+    opened: bool,
+    turns: Arc<Semaphore>,
+    begun: HashMap<RequestId, Turn>,
+    waiting: VecDeque<Waiting>,
+    waiting_bytes: usize,
+    /// Notifications that went to the SDK since it last did anything else.
+    notified: u32,
+    out: mpsc::UnboundedSender<Outgoing>,
+    writer: Option<JoinHandle<()>>,
+}
+
+impl<R: AsyncRead + Send + Unpin> Pipe<R> {
+    /// Starts the writer of `output`.
+    pub(super) fn new<W: AsyncWrite + Send + Unpin + 'static>(input: R, output: W) -> Self {
+        let (out, queue) = mpsc::unbounded_channel();
+        Self {
+            lines: Lines::new(input),
+            opened: false,
+            turns: Arc::new(Semaphore::new(TURNS as usize)),
+            begun: HashMap::new(),
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            notified: 0,
+            out,
+            writer: Some(tokio::spawn(write(output, queue))),
+        }
+    }
+
+    /// Takes in a line: what the SDK gets of it at once.
+    fn take(&mut self, line: Vec<u8>) -> Option<ClientJsonRpcMessage> {
+        match parse(&line) {
+            Ok(Some(ClientJsonRpcMessage::Request(request))) => self.ask(request, line),
+            Ok(Some(message)) if self.opened => {
+                if let Some(id) = cancelled(&message) {
+                    if self.forget(id) {
+                        return None;
+                    }
+                    // The SDK drops its answer, so that nothing else would give the turn back.
+                    self.begun.remove(id);
+                }
+                self.notified += 1;
+                Some(message)
+            }
+            Ok(_) => None,
+            Err(error) => self.refuse(error),
+        }
+    }
+
+    fn ask(
+        &mut self,
+        request: JsonRpcRequest<ClientRequest>,
+        line: Vec<u8>,
+    ) -> Option<ClientJsonRpcMessage> {
+        let id = &request.id;
+        if self.begun.contains_key(id) || self.waiting.iter().any(|it| it.is_request(id)) {
+            return self.refuse(JsonRpcError::new(
+                Some(request.id),
+                ErrorData::invalid_request(
+                    "an earlier request with this id has no answer yet; give each its own",
+                    None,
+                ),
+            ));
+        }
+        match self.turn(&line) {
+            Some(turn) => Some(self.begin(request, turn)),
+            None => self.wait(Waiting::Request(request.id, line)),
+        }
+    }
+
+    /// Answers what is no request.
+    fn refuse(&mut self, error: JsonRpcError) -> Option<ClientJsonRpcMessage> {
+        tracing::debug!(message = %error.error.message, "refused a line");
+        let answer = line(&TxJsonRpcMessage::<RoleServer>::Error(error)).ok()?;
+        match self.turn(&answer) {
+            Some(turn) => self.say(answer, turn),
+            None => self.wait(Waiting::Answer(answer)),
+        }
+    }
+
+    /// A turn for a line, where one is free and nothing came before it.
+    fn turn(&self, line: &[u8]) -> Option<Turn> {
+        let turns = Arc::clone(&self.turns);
+        let turn = self.waiting.is_empty().then_some(turns)?;
+        turn.try_acquire_many_owned(turns_of(line)).ok()
+    }
+
+    fn wait(&mut self, waiting: Waiting) -> Option<ClientJsonRpcMessage> {
+        self.waiting_bytes += waiting.line().len();
+        self.waiting.push_back(waiting);
+        None
+    }
+
+    /// Gives the first that waits its turn.
+    fn go_on(&mut self, turn: Turn) -> Option<ClientJsonRpcMessage> {
+        let first = self.waiting.pop_front()?;
+        self.waiting_bytes -= first.line().len();
+        match first {
+            Waiting::Answer(answer) => self.say(answer, turn),
+            Waiting::Request(_, line) => match parse(&line) {
+                Ok(Some(ClientJsonRpcMessage::Request(request))) => Some(self.begin(request, turn)),
+                _ => None,
+            },
+        }
+    }
+
+    fn begin(
+        &mut self,
+        request: JsonRpcRequest<ClientRequest>,
+        turn: Turn,
+    ) -> ClientJsonRpcMessage {
+        self.opened |= opens(&request.request);
+        self.begun.insert(request.id.clone(), turn);
+        ClientJsonRpcMessage::Request(request)
+    }
+
+    /// Drops a request that waits; false when there is none.
+    fn forget(&mut self, id: &RequestId) -> bool {
+        let Some(at) = self.waiting.iter().position(|it| it.is_request(id)) else {
+            return false;
+        };
+        let gone = self.waiting.remove(at);
+        self.waiting_bytes -= gone.map_or(0, |it| it.line().len());
+        true
+    }
+
+    /// An answer of this transport's own.
+    fn say(&self, answer: Vec<u8>, turn: Turn) -> Option<ClientJsonRpcMessage> {
+        // The writer outlives every message.
+        let _ = self.out.send(Some((answer, Some(turn))));
+        None
+    }
+}
+
+/// How many turns a line takes.
+fn turns_of(line: &[u8]) -> u32 {
+    u32::try_from(line.len() / SHARE + 1).map_or(TURNS, |it| it.min(TURNS))
+}
+
+/// The request that a notification cancels.
+fn cancelled(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
+    match message {
+        ClientJsonRpcMessage::Notification(JsonRpcNotification {
+            notification: ClientNotification::CancelledNotification(cancelled),
+            ..
+        }) => cancelled.params.request_id.as_ref(),
+        _ => None,
+    }
+}
+
+/// The request that a message answers.
+fn answered(message: &TxJsonRpcMessage<RoleServer>) -> Option<&RequestId> {
+    match message {
+        ServerJsonRpcMessage::Response(answer) => Some(&answer.id),
+        ServerJsonRpcMessage::Error(answer) => answer.id.as_ref(),
+        _ => None,
+    }
+}
+
+/// Whether the SDK leaves its handshake with this request.
+fn opens(request: &ClientRequest) -> bool {
+    match request {
+        ClientRequest::InitializeRequest(_) => true,
+        ClientRequest::DiscoverRequest(_) | ClientRequest::PingRequest(_) => false,
+        request => {
+            let meta = request.get_meta();
+            meta.missing_required_keys(&ProtocolVersion::V_2026_07_28)
+                .is_empty()
+                && meta
+                    .protocol_version()
+                    .is_some_and(|version| ProtocolVersion::KNOWN_VERSIONS.contains(&version))
+        }
+    }
+}
+
+fn line(message: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec(message)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// Writes until it is told to end; to a client that is gone, nothing, so that no turn is held up.
+async fn write<W: AsyncWrite + Unpin>(mut output: W, mut queue: mpsc::UnboundedReceiver<Outgoing>) {
+    let mut gone = false;
+    while let Some(Some((line, _turn))) = queue.recv().await {
+        if gone {
+            continue;
+        }
+        let written = async {
+            output.write_all(&line).await?;
+            output.flush().await
+        };
+        if let Err(error) = written.await {
+            tracing::info!(%error, "the client no longer reads");
+            gone = true;
+        }
+    }
+}
+
+impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Pipe<R> {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let turn = answered(&message).and_then(|id| self.begun.remove(id));
+        let sent = line(&message).and_then(|line| {
+            let sent = self.out.send(Some((line, turn)));
+            sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
+        });
+        ready(sent)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            // The SDK begins a task for each, and no turn bounds them: let those run.
+            if self.notified == TURNS {
+                self.notified = 0;
+                yield_now().await;
+            }
+            let ended = self.lines.ended;
+            let first = self.waiting.front().map(|it| turns_of(it.line()));
+            if ended && first.is_none() {
+                // The SDK closes what it serves, but drops a transport whose handshake ended.
+                if !self.opened {
+                    let _ = self.close().await;
+                }
+                return None;
+            }
+            let turn = Arc::clone(&self.turns).acquire_many_owned(first.unwrap_or_default());
+            let turn = async {
+                match ended {
+                    false => turn.await.ok(),
+                    true => timeout(PATIENCE, turn).await.ok()?.ok(),
+                }
+            };
+            let more = self.waiting.len() < AHEAD && self.waiting_bytes < AHEAD_BYTES;
+            let message = select! {
+                biased;
+                turn = turn, if first.is_some() => self.go_on(turn?),
+                line = self.lines.next(), if more && !ended => match line {
+                    Some(Ok(line)) => self.take(line),
+                    Some(Err(error)) => self.refuse(JsonRpcError::new(None, error)),
+                    None => None,
+                },
+            };
+            if message.is_some() {
+                return message;
+            }
+        }
+    }
+
+    /// Waits for the writer, but not for a reader that is gone.
+    async fn close(&mut self) -> io::Result<()> {
+        if let Some(writer) = self.writer.take() {
+            let _ = self.out.send(None);
+            let _ = timeout(PATIENCE, writer).await;
+        }
+        Ok(())
+    }
+}
