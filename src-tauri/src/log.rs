@@ -27,7 +27,7 @@ pub(crate) fn start(home: &Path) -> Option<WorkerGuard> {
     let folder = home.join("logs");
     // Without the folder there is no file, and the log goes to standard error.
     let is_refused = engram_engine::look_at_home(home).is_err();
-    let _ = is_refused || std::fs::create_dir_all(&folder).is_ok();
+    let _ = is_refused || engram_engine::make_private_folder(&folder).is_ok();
     let files = RollingFileAppender::builder()
         .rotation(Rotation::DAILY)
         .filename_prefix("window")

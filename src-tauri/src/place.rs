@@ -1,9 +1,11 @@
 //! Where the window stood: `window-place.json` in the home.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use tauri::{PhysicalPosition, PhysicalSize, WebviewWindow};
+
+use crate::settings::LARGEST;
 
 const FILE: &str = "window-place.json";
 /// What must be on a screen so that the window can be taken hold of.
@@ -45,7 +47,7 @@ pub(crate) fn keep(home: &Path, window: &WebviewWindow) {
     };
     let kept = place().map_err(|it| it.to_string()).and_then(|it| {
         let text = serde_json::to_string(&it).map_err(|it| it.to_string())?;
-        crate::settings::write(&home.join(FILE), &text).map_err(|it| it.to_string())
+        engram_engine::keep_file(home, FILE, &text).map_err(|it| it.to_string())
     });
     if let Err(error) = kept {
         tracing::debug!(error, "the place of the window is not remembered");
@@ -54,7 +56,7 @@ pub(crate) fn keep(home: &Path, window: &WebviewWindow) {
 
 /// Puts the window where it stood, as far as there is a screen.
 pub(crate) fn restore(home: &Path, window: &WebviewWindow) -> tauri::Result<()> {
-    let text = fs::read_to_string(home.join(FILE)).unwrap_or_default();
+    let text = engram_engine::read_file(&home.join(FILE), LARGEST).unwrap_or_default();
     let Ok(place) = serde_json::from_str::<Place>(&text) else {
         return Ok(());
     };

@@ -1,12 +1,11 @@
 //! Repositories that were open before: `recent.json` in the home, the newest first; and `opened.json`,
 //! those that are open in the window.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use engram_model::Recent;
+
+use crate::settings::LARGEST;
 
 const RECENT: &str = "recent.json";
 const OPENED: &str = "opened.json";
@@ -60,13 +59,13 @@ fn keep(home: &Path, file: &str, all: &[PathBuf]) {
     let Ok(text) = serde_json::to_string(all) else {
         return; // a path that is not text is not remembered
     };
-    if let Err(error) = crate::settings::write(&home.join(file), &text) {
+    if let Err(error) = engram_engine::keep_file(home, file, &text) {
         tracing::warn!(%error, file, "not remembered");
     }
 }
 
 fn paths(home: &Path, file: &str) -> Vec<PathBuf> {
-    let text = fs::read_to_string(home.join(file)).unwrap_or_default();
+    let text = engram_engine::read_file(&home.join(file), LARGEST).unwrap_or_default();
     // A file that was spoilt remembers nothing.
     serde_json::from_str(&text).unwrap_or_default()
 }
@@ -74,6 +73,8 @@ fn paths(home: &Path, file: &str) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use std::fs;
+
     use super::*;
 
     #[test]

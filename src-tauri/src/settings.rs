@@ -1,20 +1,18 @@
 //! What the person chose, in the home's `window.toml`; what else stands in that file stays.
 
-use std::{
-    fs,
-    io::{self, Write},
-    path::Path,
-};
+use std::{io::ErrorKind, path::Path};
 
 use engram_model::{Code, Refusal, Settings};
 
 /// The file in the home.
 const FILE: &str = "window.toml";
+/// Largest file of the window that is read, in bytes.
+pub(crate) const LARGEST: u64 = 1 << 20;
 
 /// What was chosen; a file that cannot be read chose nothing, and the log says so.
 pub(crate) fn read(home: &Path) -> Settings {
     let path = home.join(FILE);
-    let Ok(text) = fs::read_to_string(&path) else {
+    let Ok(text) = engram_engine::read_file(&path, LARGEST) else {
         return Settings::default();
     };
     toml::from_str(&text).unwrap_or_else(|error| {
@@ -36,7 +34,10 @@ pub(crate) fn keep(home: &Path, settings: &Settings) -> Result<(), Refusal> {
             ),
         )
     };
-    let text = fs::read_to_string(&path).unwrap_or_default();
+    let text = match engram_engine::read_file(&path, LARGEST) {
+        Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+        read => read.map_err(|error| refuse(&error))?,
+    };
     // A file that is not TOML is the person's to mend: it is not written over.
     let mut table: toml::Table = text
         .parse()
@@ -46,25 +47,14 @@ pub(crate) fn keep(home: &Path, settings: &Settings) -> Result<(), Refusal> {
         table.remove(key);
     }
     table.extend(chosen);
-    write(&path, &table.to_string()).map_err(|error| refuse(&error))
-}
-
-/// The whole file or nothing of it.
-pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new(""));
-    // A home that is refused is not touched.
-    engram_engine::look_at_home(folder).map_err(io::Error::other)?;
-    fs::create_dir_all(folder)?;
-    let mut draft = tempfile::NamedTempFile::new_in(folder)?;
-    draft.write_all(text.as_bytes())?;
-    draft.as_file().sync_all()?;
-    draft.persist(path)?;
-    Ok(())
+    engram_engine::keep_file(home, FILE, &table.to_string()).map_err(|error| refuse(&error))
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use std::fs;
+
     use engram_model::{Density, Theme};
 
     use super::*;

@@ -83,7 +83,7 @@ mod unix {
             Err(_) => {}
         }
         // Nobody listens there: what lies there is of a window that is gone.
-        let _ = fs::create_dir_all(home).and_then(|()| fs::remove_file(&path));
+        let _ = engram_engine::make_private_folder(home).and_then(|()| fs::remove_file(&path));
         match UnixListener::bind(&path) {
             Ok(listener) => {
                 if let Err(error) = fs::set_permissions(&path, fs::Permissions::from_mode(0o600)) {

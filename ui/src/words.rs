@@ -1,5 +1,6 @@
 //! Times, states and digests as a person reads them.
 
+pub use engram_model::visible;
 use engram_model::{
     Budget, Engram, Evidence, Kind, Lines, Media, MediaKind, Meter, Pointer, Reading, Recent,
     Spending, Standing, is_hidden,
@@ -370,22 +371,6 @@ pub fn beginning(text: &str, most: usize) -> &str {
     &text[..end.map_or(text.len(), |it| it.0)]
 }
 
-/// A text as it is, with what cannot be seen and yet changes it named: control characters, and those that
-/// turn the direction of what follows.
-pub fn visible(text: &str) -> String {
-    if !text.contains(is_hidden) {
-        return text.to_owned();
-    }
-    let mut shown = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        match is_hidden(c) {
-            true => shown.push_str(&format!("⟨U+{:04X}⟩", u32::from(c))),
-            false => shown.push(c),
-        }
-    }
-    shown
-}
-
 /// `99`, `1.2k`, `31k`, `4M`: room for a few signs.
 pub fn brief(number: u64) -> String {
     match number {
@@ -510,15 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hides_in_a_text_is_named() {
-        for (text, want) in [
-            ("plain\n\tfamily 👨‍👩‍👧 é", "plain\n\tfamily 👨‍👩‍👧 é"),
-            ("a\u{202E}b\u{202C}", "a⟨U+202E⟩b⟨U+202C⟩"),
-            ("\u{1b}[31mred\0", "⟨U+001B⟩[31mred⟨U+0000⟩"),
-            ("", ""),
-        ] {
-            assert_eq!(visible(text), want);
-        }
+    fn a_beginning_and_a_number_are_short() {
         for (text, most, want) in [
             ("größe", 5, "größe"),
             ("größe", 3, "grö"),

@@ -1,30 +1,24 @@
 //! Batches: one JSON object a line, each answered by one line, in order. A bad line is answered
 //! with its error and does not stop the batch.
 
-use std::io::Write;
-
 use engram_engine::Engine;
 use engram_model::{Caller, Draft, Refusal, ask};
 use serde_json::{Value, json};
 
-use crate::lines;
+use crate::{lines, out};
 
 const HINT: &str =
     "Each line is one object with at least claim and pointers; schemas/draft.json has them all.";
 
 /// Stores every line of a file; `-` is standard input.
 pub(crate) fn put(engine: &Engine, file: &str) -> Result<(), Refusal> {
-    let mut out = std::io::stdout().lock();
     for line in lines::read(file, HINT)? {
         let answer = match line.value.and_then(|it| put_line(engine, it)) {
             Ok(answer) => answer,
             Err(refusal) => json!({ "id": line.id, "error": refusal }),
         };
         // A reader that went away ends the batch; what it was told is stored.
-        if writeln!(out, "{answer}")
-            .and_then(|()| out.flush())
-            .is_err()
-        {
+        if !out::json(&answer) {
             break;
         }
     }

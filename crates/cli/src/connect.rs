@@ -3,26 +3,37 @@
 
 mod claude;
 mod codex;
+mod file;
 
 use std::{
-    io::Write,
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
-use engram_model::{Code, ConnectHint, Refusal};
+use engram_engine::{keep_file, read_file};
+use engram_model::{Code, ConnectHint, Refusal, quoted};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use similar::TextDiff;
 
 use crate::{
     args::{Client, Connect},
-    command, print,
+    command,
+    out::{self, one_line},
     run::person_is_there,
 };
+use file::{Configuration, unreadable};
 
 /// The name of our entry in every client.
 const NAME: &str = "engram";
+/// What Claude Code reads of a repository.
+const MCP: &str = ".mcp.json";
+/// Where a home keeps what was done.
+const RECORDS: &str = "connect";
+/// Longest name of a record without its ending, in bytes; no file system has less than 255 in all.
+const LONGEST: usize = 240;
+/// Largest file that is read here, in bytes: a record holds two configurations, as JSON.
+const LARGEST: u64 = 32 << 20;
 
 /// What a client is to run.
 struct Server {
@@ -45,55 +56,77 @@ pub(crate) fn connect(
     repo: Option<&Path>,
     as_json: bool,
 ) -> Result<ExitCode, Refusal> {
-    let path = match ask.client {
-        Client::Claude => project_root(repo)?.join(".mcp.json"),
-        Client::Codex => codex::path()?,
-    };
-    let before = read(&path)?;
-    let record = record_path(&home, &path);
-    let after = match ask.undo {
-        true => undone(ask.client, &path, before.as_deref(), &record)?,
-        false => {
-            let server = server(&home)?;
-            let text = before.as_deref().unwrap_or_default();
-            Some(
-                match ask.client {
-                    Client::Claude => claude::add(text, &server),
-                    Client::Codex => codex::add(text, &server),
-                }
-                .map_err(|why| unreadable(&path, &why))?,
-            )
+    let (named, file) = match ask.client {
+        Client::Claude => {
+            let root = project_root(repo)?;
+            let file = Configuration::of_repository(&root, MCP)?;
+            (root.join(MCP), file)
+        }
+        Client::Codex => {
+            let named = codex::path()?;
+            let file = Configuration::of_user(&named)?;
+            (named, file)
         }
     };
+    let before = file.text.as_deref();
+    let after = match ask.undo {
+        true => undone(ask.client, &named, &file, &home)?,
+        false => Some(added(ask.client, &file, &home)?),
+    };
+    let after = after.as_deref();
     let changed = before != after;
-    let diff = diff(&path, before.as_deref(), after.as_deref());
+    let diff = diff(&file.path, before, after);
     if !as_json && changed {
-        print::line(diff.trim_end());
+        if file.path != named {
+            let (named, path) = (one_line(named.display()), one_line(file.path.display()));
+            out::line(&format!("{named} leads to {path}"));
+        }
+        out::line(diff.trim_end());
     }
-    let write = changed && (ask.yes || agreed(as_json)?);
+    let write = changed && (ask.yes || agreed(as_json));
     if write {
-        apply(ask, &path, before, after.as_deref(), &record)?;
+        apply(ask, &home, &named, &file, after)?;
     }
-    say(ask, &path, changed, write, &diff, as_json);
+    say(ask, &file.path, changed, write, &diff, as_json);
     Ok(ExitCode::SUCCESS)
+}
+
+/// With our entry.
+fn added(client: Client, file: &Configuration, home: &Path) -> Result<String, Refusal> {
+    let server = server(home)?;
+    let text = file.text.as_deref().unwrap_or_default();
+    match client {
+        Client::Claude => claude::add(text, &server),
+        Client::Codex => codex::add(text, &server),
+    }
+    .map_err(|why| unreadable(&file.path, &why))
 }
 
 /// Claude Code reads `.mcp.json` at the root of the working tree.
 fn project_root(repo: Option<&Path>) -> Result<PathBuf, Refusal> {
     let from = match repo {
         Some(repo) => repo.to_owned(),
-        None => std::env::current_dir().unwrap_or_default(),
+        None => std::env::current_dir().map_err(|error| {
+            Refusal::new(
+                Code::RepoUnavailable,
+                format!("the current folder cannot be had: {error}"),
+                "Change into your clone, or name it with --repo.",
+            )
+        })?,
     };
     engram_engine::working_tree(&from)
 }
 
 /// The command lines that connect an agent to a home.
 pub(crate) fn hints(home: &Path) -> Result<Vec<ConnectHint>, Refusal> {
-    Ok(ConnectHint::all(&program()?, named(home).as_deref()))
+    Ok(match named(home) {
+        Ok(home) => ConnectHint::all(&program()?, home.as_deref()),
+        Err(_) => Vec::new(),
+    })
 }
 
 fn server(home: &Path) -> Result<Server, Refusal> {
-    let home = named(home).map(|it| ["--home".to_owned(), it]);
+    let home = named(home)?.map(|it| ["--home".to_owned(), it]);
     let args = home.into_iter().flatten().chain(["mcp".to_owned()]);
     Ok(Server {
         command: program()?,
@@ -102,10 +135,24 @@ fn server(home: &Path) -> Result<Server, Refusal> {
 }
 
 /// A home that has to be named, since it is not the one that is meant without.
-fn named(home: &Path) -> Option<String> {
-    (engram_engine::default_home().as_deref() != Some(home)).then(|| {
-        let home = std::path::absolute(home).unwrap_or(home.to_owned());
-        home.display().to_string()
+fn named(home: &Path) -> Result<Option<String>, Refusal> {
+    if engram_engine::default_home().as_deref() == Some(home) {
+        return Ok(None);
+    }
+    text(&std::path::absolute(home).unwrap_or(home.to_owned())).map(Some)
+}
+
+/// A path as configurations can name it.
+fn text(path: &Path) -> Result<String, Refusal> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        Refusal::new(
+            Code::SchemaInvalid,
+            format!(
+                "{} is not UTF-8, and no configuration can name it",
+                path.display()
+            ),
+            "Nothing was changed: choose a home, and a place of engram, whose paths are text.",
+        )
     })
 }
 
@@ -114,17 +161,15 @@ fn program() -> Result<String, Refusal> {
     let own = command::own()?;
     Ok(match command::found() {
         Some(found) if found.canonicalize().is_ok_and(|it| it == own) => "engram".to_owned(),
-        _ => own.display().to_string(),
+        _ => text(&own)?,
     })
 }
 
 /// Configurations that name the place where a home was, each with the command that mends it.
 pub(crate) fn naming(former: &Path, home: &Path, repo: Option<&Path>) -> Vec<(PathBuf, String)> {
-    let records = std::fs::read_dir(home.join("connect"))
-        .into_iter()
-        .flatten();
+    let records = std::fs::read_dir(home.join(RECORDS)).into_iter().flatten();
     let written = records.filter_map(|it| known(&it.ok()?.path())?.path);
-    let here = project_root(repo).map(|it| it.join(".mcp.json"));
+    let here = project_root(repo).map(|it| it.join(MCP));
     let mut paths: Vec<PathBuf> = written.map(PathBuf::from).collect();
     paths.extend(here.into_iter().chain(codex::path()));
     paths.sort();
@@ -132,11 +177,11 @@ pub(crate) fn naming(former: &Path, home: &Path, repo: Option<&Path>) -> Vec<(Pa
     let former = former.display().to_string();
     let mut named = Vec::new();
     for path in paths {
-        if std::fs::read_to_string(&path).is_ok_and(|it| it.contains(&former)) {
-            let command = match path.ends_with(".mcp.json") {
+        if read_file(&path, LARGEST).is_ok_and(|it| it.contains(&former)) {
+            let command = match path.ends_with(MCP) {
                 true => {
-                    let root = path.parent().unwrap_or(&path);
-                    format!("engram --repo '{}' connect claude", root.display())
+                    let root = path.parent().unwrap_or(&path).display().to_string();
+                    format!("engram --repo {} connect claude", quoted(&root))
                 }
                 false => "engram connect codex".to_owned(),
             };
@@ -149,18 +194,18 @@ pub(crate) fn naming(former: &Path, home: &Path, repo: Option<&Path>) -> Vec<(Pa
 /// The file as it was before, where nobody changed it since; else without our entry.
 fn undone(
     client: Client,
-    path: &Path,
-    now: Option<&str>,
-    record: &Path,
+    named: &Path,
+    file: &Configuration,
+    home: &Path,
 ) -> Result<Option<String>, Refusal> {
-    let Some(now) = now else {
+    let Some(now) = &file.text else {
         return Ok(None);
     };
-    match known(record) {
-        Some(known) if known.after == now => Ok(known.before),
+    match record_of(home, named) {
+        Some(known) if known.after == *now => Ok(known.before),
         _ => remove(client, now)
             .map(Some)
-            .map_err(|why| unreadable(path, &why)),
+            .map_err(|why| unreadable(&file.path, &why)),
     }
 }
 
@@ -171,121 +216,78 @@ fn remove(client: Client, text: &str) -> Result<String, String> {
     }
 }
 
+/// What was done to this file, as far as this home knows.
+fn record_of(home: &Path, named: &Path) -> Option<Record> {
+    let record = known(&home.join(record_name(named)))?;
+    // Names of two files may come to the same.
+    let is_of_it = |it: &String| Path::new(it) == named;
+    record.path.as_ref().is_none_or(is_of_it).then_some(record)
+}
+
 fn known(record: &Path) -> Option<Record> {
-    serde_json::from_str(&std::fs::read_to_string(record).ok()?).ok()
+    serde_json::from_str(&read_file(record, LARGEST).ok()?).ok()
 }
 
 fn apply(
     ask: &Connect,
-    path: &Path,
-    before: Option<String>,
+    home: &Path,
+    named: &Path,
+    file: &Configuration,
     after: Option<&str>,
-    record: &Path,
 ) -> Result<(), Refusal> {
-    let failed = |path: &Path, error: std::io::Error| {
-        Refusal::new(
-            Code::StoreReadOnly,
-            format!("{} cannot be written: {error}", path.display()),
-            "Change its permissions, or add the entry by hand.",
-        )
-    };
+    let name = record_name(named);
     if !ask.undo
         && let Some(after) = after
     {
+        // Nothing is recorded that will not happen.
+        file.refuse_changed()?;
         // Written over what we wrote before, the file to go back to is still the first.
-        let before = match known(record) {
-            Some(known) if Some(&known.after) == before.as_ref() => known.before,
+        let before = match record_of(home, named) {
+            Some(known) if Some(&known.after) == file.text.as_ref() => known.before,
             // Nor is it one that names engram already: undo takes engram out.
-            _ => before.map(|text| remove(ask.client, &text).unwrap_or(text)),
+            _ => {
+                let before = file.text.clone();
+                before.map(|text| remove(ask.client, &text).unwrap_or(text))
+            }
         };
-        let text = json!(Record {
-            path: path.to_str().map(str::to_owned),
+        let record = Record {
+            path: named.to_str().map(str::to_owned),
             before,
-            after: after.to_owned()
-        })
-        .to_string();
-        write_whole(record, &text).map_err(|error| failed(record, error))?;
+            after: after.to_owned(),
+        };
+        // With whatever secrets stand in the file: for the user alone.
+        keep_file(home, &name, &json!(record).to_string())?;
     }
-    match after {
-        Some(after) => write_whole(path, after).map_err(|error| failed(path, error))?,
-        None => std::fs::remove_file(linked(path)).map_err(|error| failed(path, error))?,
-    }
-    if ask.undo {
-        let _ = std::fs::remove_file(record);
+    file.write(after)?;
+    if ask.undo && record_of(home, named).is_some() {
+        let _ = std::fs::remove_file(home.join(name));
     }
     Ok(())
 }
 
-/// A reader sees the old file or the new one. A link stays a link.
-fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
-    let path = linked(path);
-    let folder = path.parent().unwrap_or(Path::new(""));
-    std::fs::create_dir_all(folder)?;
-    let mut draft = tempfile::Builder::new();
-    // As any file that is new; a draft would be for its owner alone.
-    #[cfg(unix)]
-    draft.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut draft = draft.tempfile_in(folder)?;
-    if let Ok(known) = std::fs::metadata(&path) {
-        draft.as_file().set_permissions(known.permissions())?;
-    }
-    draft.write_all(text.as_bytes())?;
-    draft.as_file().sync_all()?;
-    draft.persist(&path)?;
-    Ok(())
-}
-
-/// The file that a path means, also where a link points to nothing yet.
-fn linked(path: &Path) -> PathBuf {
-    let folder = path.parent().unwrap_or(path);
-    match (path.canonicalize(), std::fs::read_link(path)) {
-        (Ok(path), _) => path,
-        (Err(_), Ok(target)) => folder.join(target),
-        _ => path.to_owned(),
-    }
-}
-
-fn record_path(home: &Path, path: &Path) -> PathBuf {
-    let name: String = path
+/// The place of its record in a home: the path, or of a long one as much of its end as a name can be.
+fn record_name(named: &Path) -> String {
+    let name: String = named
         .to_string_lossy()
         .chars()
         .map(|c| if c.is_alphanumeric() { c } else { '_' })
         .collect();
-    home.join("connect").join(format!("{name}.json"))
-}
-
-fn read(path: &Path) -> Result<Option<String>, Refusal> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(unreadable(path, &error.to_string())),
-    }
-}
-
-fn unreadable(path: &Path, why: &str) -> Refusal {
-    Refusal::new(
-        Code::SchemaInvalid,
-        format!("{} cannot be read: {why}", path.display()),
-        "Correct the file first; nothing was changed.",
-    )
+    let end = name.ceil_char_boundary(name.len().saturating_sub(LONGEST));
+    format!("{RECORDS}/{}.json", &name[end..])
 }
 
 fn diff(path: &Path, before: Option<&str>, after: Option<&str>) -> String {
-    let name = path.display().to_string();
+    let name = one_line(path.display());
     TextDiff::from_lines(before.unwrap_or_default(), after.unwrap_or_default())
         .unified_diff()
         .header(&name, &name)
         .to_string()
 }
 
-fn agreed(as_json: bool) -> Result<bool, Refusal> {
-    if as_json || !person_is_there() {
-        return Ok(false);
-    }
-    eprint!("Write this? [y/N] ");
-    let mut answer = String::new();
-    let _ = std::io::stdin().read_line(&mut answer);
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+fn agreed(as_json: bool) -> bool {
+    !as_json
+        && person_is_there()
+        && matches!(out::ask("Write this? [y/N]").trim(), "y" | "Y" | "yes")
 }
 
 fn say(ask: &Connect, path: &Path, changed: bool, written: bool, diff: &str, as_json: bool) {
@@ -296,11 +298,11 @@ fn say(ask: &Connect, path: &Path, changed: bool, written: bool, diff: &str, as_
             "written": written,
             "diff": diff,
         });
-        print::line(&answer.to_string());
+        out::json(&answer);
         return;
     }
-    let path = path.display();
-    print::line(&match (changed, written, ask.undo) {
+    let path = one_line(path.display());
+    out::line(&match (changed, written, ask.undo) {
         (false, _, false) => format!("{path} has engram already; nothing to change"),
         (false, _, true) => format!("{path} has no engram; nothing to take out"),
         (true, false, _) => format!("{path} was not changed; add --yes to write it"),

@@ -10,7 +10,11 @@ use engram_engine::{Engine, Moved, Treatment};
 use engram_model::{Code, Refusal};
 use serde_json::{Value, json};
 
-use crate::{args::Cli, command, connect, print};
+use crate::{
+    args::Cli,
+    command, connect,
+    out::{self, one_line},
+};
 
 pub(crate) fn doctor(
     engine: &Engine,
@@ -22,11 +26,13 @@ pub(crate) fn doctor(
     health.ok &= command.ok;
     health.findings.push(command);
     match as_json {
-        true => print::line(&json!(health).to_string()),
+        true => {
+            out::json(&health);
+        }
         false => {
             for it in &health.findings {
                 let mark = if it.ok { "ok " } else { "BAD" };
-                print::line(&format!("{mark} {:<11} {}", it.what, it.found));
+                out::line(&format!("{mark} {:<11} {}", it.what, one_line(&it.found)));
             }
         }
     }
@@ -40,7 +46,7 @@ pub(crate) fn doctor(
 pub(crate) fn recover(home: &Path, as_json: bool) -> Result<ExitCode, Refusal> {
     let it = engram_engine::recover(home)?;
     let aside = it.aside.display().to_string();
-    print::line(&match as_json {
+    out::line(&match as_json {
         true => json!({ "aside": aside, "saved": it.saved, "lost": it.lost, "words": it.words })
             .to_string(),
         false => format!(
@@ -62,9 +68,9 @@ pub(crate) fn move_home(cli: &Cli) -> Result<ExitCode, Refusal> {
     let moved = engram_engine::move_home()?;
     let naming = connect::naming(&moved.from, &moved.to, cli.repo.as_deref());
     match cli.json {
-        true => print::line(&object(&moved, &naming).to_string()),
-        false => print::line(&words(&moved, &naming)),
-    }
+        true => out::json(&object(&moved, &naming)),
+        false => out::line(&words(&moved, &naming)),
+    };
     Ok(ExitCode::SUCCESS)
 }
 
@@ -85,10 +91,10 @@ fn object(it: &Moved, naming: &[(PathBuf, String)]) -> Value {
 
 fn words(it: &Moved, naming: &[(PathBuf, String)]) -> String {
     let list = |of: &[PathBuf]| {
-        let names = of.iter().map(|it| it.display().to_string());
+        let names = of.iter().map(|it| one_line(it.display()));
         names.collect::<Vec<_>>().join(", ")
     };
-    let (from, to) = (it.from.display(), it.to.display());
+    let (from, to) = (one_line(it.from.display()), one_line(it.to.display()));
     let mut out = format!("moved from {from} to {to}: {}", list(&it.moved));
     if !it.stayed.is_empty() {
         let _ = write!(out, "\nnot ours, left in {from}: {}", list(&it.stayed));
@@ -97,7 +103,7 @@ fn words(it: &Moved, naming: &[(PathBuf, String)]) -> String {
         let _ = write!(
             out,
             "\n{} still names {from}: run `{command}`",
-            path.display()
+            one_line(path.display())
         );
     }
     out

@@ -1,7 +1,8 @@
 //! The `engram` command: translates argv to the engine's one `Request`, and the `Reply` to text or
 //! JSON. The person at the terminal is the user: sees all, unmetered.
 //!
-//! **Never:** decides nothing; links no webview.
+//! **Never:** decides nothing; links no webview; prints nothing but through `out.rs`.
+#![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;
 mod batch;
@@ -10,62 +11,74 @@ mod connect;
 mod dashboard;
 mod doctor;
 mod lines;
+mod out;
 mod pointers;
 mod print;
 mod run;
 
-use std::{io::Write, process::ExitCode};
+use std::process::ExitCode;
 
 use clap::Parser;
-use engram_model::{Code, Refusal};
-use serde_json::json;
+use engram_model::{Code, Refusal, shorten};
 
 use args::Cli;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => return usage(error),
-    };
-    let as_json = cli.json;
-    // With --json, standard error holds the error and nothing else, unless logs are asked for.
+    match Cli::try_parse() {
+        Ok(cli) => {
+            let as_json = cli.json;
+            begin_log(as_json);
+            ended(run::run(cli), as_json)
+        }
+        Err(error) => usage(&error),
+    }
+}
+
+/// With --json, standard error holds the error and nothing else, unless logs are asked for.
+fn begin_log(as_json: bool) {
     let usual = match as_json {
         true => "off",
         // What the SDK says of each bad request would fill a pipe that nobody reads, and hold us up.
         false => "warn,rmcp=error,tantivy=error",
     };
     tracing_subscriber::fmt()
-        .with_writer(std::io::stderr)
+        .with_writer(|| out::Log)
         .with_env_filter(
             tracing_subscriber::EnvFilter::try_from_env("ENGRAM_LOG")
                 .unwrap_or_else(|_| usual.into()),
         )
         .init();
-    match run::run(cli) {
-        Ok(code) => code,
-        Err(refusal) => {
-            report(&refusal, as_json);
-            ExitCode::FAILURE
-        }
-    }
+}
+
+/// Says what went wrong; that is also what could not be printed.
+fn ended(ran: Result<ExitCode, Refusal>, as_json: bool) -> ExitCode {
+    let ran = ran.and_then(|code| out::delivered().map(|()| code));
+    ran.unwrap_or_else(|refusal| {
+        out::refusal(&refusal, as_json);
+        ExitCode::FAILURE
+    })
 }
 
 /// Help and version go their way; a wrong argument is an error like any other under `--json`.
-fn usage(error: clap::Error) -> ExitCode {
+fn usage(error: &clap::Error) -> ExitCode {
     let as_json = std::env::args_os().any(|it| it == "--json");
-    if !error.use_stderr() || !as_json {
-        let _ = error.print();
-        return ExitCode::from(error.exit_code().clamp(0, 255) as u8);
+    // Without colours: what was typed stands in it, and is nobody's to paint with.
+    let text = error.render().to_string();
+    match (error.use_stderr(), as_json) {
+        (false, _) => {
+            out::line(text.trim_end());
+            ended(Ok(ExitCode::SUCCESS), as_json)
+        }
+        (true, false) => {
+            out::complain(text.trim_end());
+            ExitCode::from(error.exit_code().clamp(0, 255) as u8)
+        }
+        (true, true) => {
+            let why = shorten(&first_paragraph(&text), 500);
+            let hint = "Run the verb with --help: it shows the arguments and examples.";
+            ended(Err(Refusal::new(Code::SchemaInvalid, why, hint)), as_json)
+        }
     }
-    report(
-        &Refusal::new(
-            Code::SchemaInvalid,
-            first_paragraph(&error.to_string()),
-            "Run the verb with --help: it shows the arguments and examples.",
-        ),
-        true,
-    );
-    ExitCode::FAILURE
 }
 
 /// What is wrong, in one line: clap names missing arguments in the lines below the first.
@@ -73,16 +86,4 @@ fn first_paragraph(text: &str) -> String {
     let lines = text.lines().map(str::trim).take_while(|it| !it.is_empty());
     let sentence = lines.collect::<Vec<_>>().join(" ");
     sentence.trim_start_matches("error: ").to_owned()
-}
-
-fn report(refusal: &Refusal, as_json: bool) {
-    let text = match as_json {
-        true => json!({ "error": refusal }).to_string(),
-        false => format!(
-            "engram: {} [{}]\n        {}",
-            refusal.message, refusal.code, refusal.hint
-        ),
-    };
-    // A reader that went away is not an error of ours.
-    let _ = writeln!(std::io::stderr(), "{text}");
 }

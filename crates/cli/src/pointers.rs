@@ -1,12 +1,12 @@
 //! `engram pointers`: where pointed lines are now. Asks git alone; opens no store.
 
-use std::{io::Write, path::Path, process::ExitCode};
+use std::{path::Path, process::ExitCode};
 
 use engram_engine::{Anchor, Side, Span, State};
 use engram_model::Refusal;
 use serde_json::{Value, json};
 
-use crate::lines;
+use crate::{lines, out};
 
 const HINT: &str = "Each line is one object with id, path, start and end; lines count from 1.";
 
@@ -29,7 +29,6 @@ pub(crate) fn track(
         .collect();
     let spans: Vec<Span> = asked.iter().filter_map(|it| it.1.clone().ok()).collect();
     let mut anchors = engram_engine::track(repo, &side(from), &side(to), &spans)?.into_iter();
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     for (id, span) in asked {
         let anchor = span.and_then(|_| {
             let missing = || lines::malformed("the span was not answered", HINT);
@@ -40,11 +39,10 @@ pub(crate) fn track(
             Err(refusal) => json!({ "id": id, "error": refusal }),
         };
         // A reader that went away ends the batch.
-        if writeln!(out, "{answer}").is_err() {
+        if !out::json(&answer) {
             break;
         }
     }
-    let _ = out.flush();
     Ok(ExitCode::SUCCESS)
 }
 

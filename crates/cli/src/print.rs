@@ -1,25 +1,19 @@
 //! Replies as a person reads them, or as one JSON object.
 
-use std::{fmt::Write as _, io::Write as _};
+use std::fmt::Write as _;
 
 use engram_model::{
-    Change, CheckReply, Engram, Entry, Evidence, Meter, Reply, StatusReply, Verdict, is_hidden,
+    Change, CheckReply, Engram, Entry, Evidence, Meter, Reply, StatusReply, Verdict,
 };
 use serde_json::{Value, json};
 
-pub(crate) fn reply(reply: &Reply, as_json: bool) {
-    let text = match as_json {
-        true => object(reply).to_string(),
-        false => words(reply),
-    };
-    line(&text);
-}
+use crate::out::{self, one_line};
 
-/// Prints a line. A reader that went away is not an error of ours.
-pub(crate) fn line(text: &str) {
-    let mut out = std::io::stdout();
-    let _ = out.write_all(format!("{text}\n").as_bytes());
-    let _ = out.flush();
+pub(crate) fn reply(reply: &Reply, as_json: bool) {
+    match as_json {
+        true => out::json(&object(reply)),
+        false => out::line(&words(reply)),
+    };
 }
 
 /// What a verb prints with `--json`: the reply without its name.
@@ -59,7 +53,9 @@ fn words(reply: &Reply) -> String {
                 let _ = write!(
                     out,
                     "\n  {}: {} ({})",
-                    finding.what, finding.note, finding.id
+                    finding.what,
+                    one_line(&finding.note),
+                    finding.id
                 );
             }
             out
@@ -132,16 +128,16 @@ fn words(reply: &Reply) -> String {
 fn record(it: &Engram) -> String {
     let mut out = format!("{}  {}", it.id, it.kind);
     if !it.topic.is_empty() {
-        let _ = write!(out, "  {}", plain(&it.topic));
+        let _ = write!(out, "  {}", one_line(&it.topic));
     }
     let _ = write!(
         out,
         "\n  {}\n  by {}, confidence {}, {}",
         match it.redacted {
             true => "(redacted)".to_owned(),
-            false => plain(&it.claim),
+            false => one_line(&it.claim),
         },
-        plain(&it.provenance.created_by),
+        one_line(&it.provenance.created_by),
         it.confidence,
         match it.verified {
             true => "verified",
@@ -160,10 +156,10 @@ fn record(it: &Engram) -> String {
     }
     for pointer in &it.pointers {
         let text = pointer.to_string();
-        let _ = write!(out, "\n  {}", plain(&text));
+        let _ = write!(out, "\n  {}", one_line(&text));
         let found = health.and_then(|it| it.pointers.iter().find(|it| it.pointer == text));
         if let Some(found) = found.filter(|it| !it.is_unchanged()) {
-            let _ = write!(out, "\n    {}", plain(&found.words()));
+            let _ = write!(out, "\n    {}", one_line(found.words()));
         }
     }
     out
@@ -177,11 +173,11 @@ pub(crate) fn entry(it: &Entry) -> String {
         Change::Stored(engram) => format!(
             "{:<10} {}  [{}]",
             engram.kind.as_str(),
-            plain(&engram.claim),
+            one_line(&engram.claim),
             engram
                 .pointers
                 .first()
-                .map(|it| plain(&it.label()))
+                .map(|it| one_line(it.label()))
                 .unwrap_or_default()
         ),
         Change::Corroborated(id) => format!("{:<10} {id}", "same"),
@@ -190,9 +186,9 @@ pub(crate) fn entry(it: &Entry) -> String {
         Change::Dereferenced {
             pointer, tokens, ..
         } => {
-            format!("{:<10} {}, {tokens} tokens", "read", plain(pointer))
+            format!("{:<10} {}, {tokens} tokens", "read", one_line(pointer))
         }
-        Change::Noted { pointer, .. } => format!("{:<10} {}", "noted", plain(pointer)),
+        Change::Noted { pointer, .. } => format!("{:<10} {}", "noted", one_line(pointer)),
         Change::Anchored { engrams, .. } => {
             let counts = Evidence::ALL.iter().filter_map(|standing| {
                 let count = engrams
@@ -208,22 +204,26 @@ pub(crate) fn entry(it: &Entry) -> String {
             )
         }
     };
-    format!("{time}  {:<14} {what}", plain(&it.by))
+    format!("{time}  {:<14} {what}", one_line(&it.by))
 }
 
 fn status(it: &StatusReply) -> String {
     let place = match &it.project {
         Some(project) => format!(
             "{} on {}",
-            project.name,
-            project.branch.as_deref().unwrap_or("no branch")
+            one_line(&project.name),
+            one_line(project.branch.as_deref().unwrap_or("no branch"))
         ),
         None => "no repository here".to_owned(),
     };
     let spending = it.spending.as_ref().map_or_else(String::new, |it| {
         let of = |(what, it): (_, Meter)| format!("{}/{} {what}", it.used, it.limit);
         let meters = it.budget.meters().map(of);
-        format!("\n{} in its turn: {}", plain(&it.agent), meters.join(", "))
+        format!(
+            "\n{} in its turn: {}",
+            one_line(&it.agent),
+            meters.join(", ")
+        )
     });
     format!(
         "{place}\n{} engrams, {} agents, entry {} (index at {}){spending}\nhome {}\n{}",
@@ -231,7 +231,7 @@ fn status(it: &StatusReply) -> String {
         it.agents,
         it.head,
         it.indexed,
-        it.home.as_deref().unwrap_or_default(),
+        one_line(it.home.as_deref().unwrap_or_default()),
         it.next
     )
 }
@@ -249,14 +249,14 @@ fn checked(it: &CheckReply) -> String {
             "{}  {}\n  {}",
             engram.id,
             engram.standing.words(),
-            plain(&engram.claim)
+            one_line(&engram.claim)
         );
         for pointer in &engram.pointers {
             let _ = writeln!(
                 out,
                 "  {}  {}",
-                plain(&pointer.pointer),
-                plain(&pointer.words())
+                one_line(&pointer.pointer),
+                one_line(pointer.words())
             );
         }
     }
@@ -275,15 +275,4 @@ fn checked(it: &CheckReply) -> String {
         it.checked
     );
     out
-}
-
-/// Text of agents on a terminal: no control characters, and none that turn the line around.
-fn plain(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '\n' | '\r' | '\t' => ' ',
-            c if is_hidden(c) => '\u{fffd}',
-            c => c,
-        })
-        .collect()
 }

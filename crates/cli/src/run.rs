@@ -1,14 +1,14 @@
 //! One function a verb.
 
 use std::{
-    io::{IsTerminal, Read, Write},
+    io::{self, IsTerminal},
     path::{Path, PathBuf},
     process::{Command, ExitCode},
     sync::{Arc, mpsc},
 };
 
 use clap::CommandFactory;
-use engram_engine::{Engine, Options, Treatment};
+use engram_engine::{Engine, Options, Treatment, read_text};
 use engram_model::{
     Adoption, AgentId, Caller, Check, Code, Draft, EngramId, Evidence, Feed, Note, PointerInput,
     Query, Refusal, Reply, Request, ask, parse_time,
@@ -19,7 +19,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::{
     args::{self, Cli, MessageVerb, PointersVerb, Verb, Whose},
-    batch, connect, dashboard, doctor, pointers, print,
+    batch, connect, dashboard, doctor, out, pointers, print,
 };
 
 /// Largest input file that is read whole, in bytes.
@@ -244,19 +244,18 @@ fn json_of(text: &str) -> Result<Value, Refusal> {
 
 /// A file, or standard input for `-`, of at most 16 MiB of UTF-8.
 fn read_input(file: &str) -> Result<String, Refusal> {
-    let mut text = String::new();
     let read = match file {
-        "-" => std::io::stdin().take(LARGEST).read_to_string(&mut text),
-        path => std::fs::File::open(path).and_then(|it| it.take(LARGEST).read_to_string(&mut text)),
+        "-" => read_text(io::stdin(), LARGEST),
+        // What somebody names may be a pipe: it is waited for.
+        path => std::fs::File::open(path).and_then(|it| read_text(it, LARGEST)),
     };
-    match read {
-        Ok(_) => Ok(text),
-        Err(error) => Err(Refusal::new(
+    read.map_err(|error| {
+        Refusal::new(
             Code::SchemaInvalid,
             format!("{file} cannot be read: {error}"),
             "Name a file of UTF-8 text, or - for standard input.",
-        )),
-    }
+        )
+    })
 }
 
 pub(crate) fn home(cli: &Cli) -> Result<PathBuf, Refusal> {
@@ -266,7 +265,7 @@ pub(crate) fn home(cli: &Cli) -> Result<PathBuf, Refusal> {
         .ok_or_else(|| {
             Refusal::new(
                 Code::StoreReadOnly,
-                "this account has no home folder",
+                "this account has no home folder, or HOME does not name one from the root",
                 "Say where data should live with --home or ENGRAM_HOME.",
             )
         })
@@ -281,11 +280,15 @@ fn open(cli: &Cli) -> Result<Engine, Refusal> {
 }
 
 fn runtime(mut of: Builder) -> Result<Runtime, Refusal> {
-    of.enable_all().build().map_err(|error| {
+    // A runtime that gets only some of the handles that it needs ends the process: they are tried
+    // first. One more than it has asked for so far, by pairs.
+    let handles = (0..4).map(|_| io::pipe()).collect::<io::Result<Vec<_>>>();
+    let built = handles.map(drop).and_then(|()| of.enable_all().build());
+    built.map_err(|error| {
         Refusal::new(
             Code::Internal,
             format!("no threads to be had: {error}"),
-            "Close something that uses many threads and try again.",
+            "Let it have more threads and open files (`ulimit -n`), or close what uses many.",
         )
     })
 }
@@ -321,9 +324,10 @@ fn serve_http(engine: Arc<Engine>, options: HttpOptions, json: bool) -> Result<E
     let Err(refusal) = runtime(Builder::new_multi_thread())?.block_on(async {
         let server = engram_server::http(engine, options).await?;
         match json {
-            true => println!("{}", json!({ "url": server.url })),
-            false => println!("{}", server.url),
-        }
+            true => out::json(&json!({ "url": server.url })),
+            false => out::line(&server.url),
+        };
+        out::delivered()?;
         Ok(server.run().await)
     });
     Err(refusal)
@@ -345,13 +349,12 @@ fn follow(engine: Arc<Engine>, json: bool) -> Result<ExitCode, Refusal> {
             let _ = lines.send(entry);
         }
     })?;
-    let mut out = std::io::stdout().lock();
     for entry in printed {
-        let line = match json {
-            true => serde_json::to_string(&entry).unwrap_or_default(),
-            false => print::entry(&entry),
+        let is_read = match json {
+            true => out::json(&entry),
+            false => out::line(&print::entry(&entry)),
         };
-        if writeln!(out, "{line}").and_then(|()| out.flush()).is_err() {
+        if !is_read {
             break;
         }
     }
@@ -383,13 +386,13 @@ fn app(cli: &Cli) -> Result<ExitCode, Refusal> {
 }
 
 fn completions(shell: clap_complete::Shell) -> Result<ExitCode, Refusal> {
-    let mut out = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "engram", &mut out);
-    let _ = std::io::stdout().write_all(&out);
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "engram", &mut script);
+    out::line(String::from_utf8_lossy(&script).trim_end());
     Ok(ExitCode::SUCCESS)
 }
 
 /// Whether a person is there to be asked.
 pub(crate) fn person_is_there() -> bool {
-    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+    io::stdin().is_terminal() && io::stderr().is_terminal()
 }

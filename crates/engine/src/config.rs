@@ -3,7 +3,11 @@
 use std::path::Path;
 
 use engram_model::{Code, Limits, Refusal};
+use engram_store::read_file;
 use serde::Deserialize;
+
+/// Largest file that is read, in bytes.
+const LARGEST: u64 = 1 << 20;
 
 /// What a person may set.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -19,7 +23,7 @@ impl Config {
     /// Reads the file; the defaults where there is none.
     pub(crate) fn read(home: &Path) -> Result<Self, Refusal> {
         let path = home.join("config.toml");
-        let text = match std::fs::read_to_string(&path) {
+        let text = match read_file(&path, LARGEST) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(Self::default());

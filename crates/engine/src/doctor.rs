@@ -41,8 +41,8 @@ pub struct Treatment {
 }
 
 impl Engine {
-    /// Looks at the database, the journal, the index and the repository, and does what is asked for
-    /// on the way.
+    /// Looks at the database, the journal, the index, who can read them, and the repository, and does what
+    /// is asked for on the way.
     pub fn doctor(&self, treatment: Treatment) -> Result<Checkup, Refusal> {
         self.settle()?;
         let mut findings = vec![self.look_at_database()?];
@@ -55,6 +55,7 @@ impl Engine {
             true => self.reindex()?,
             false => self.look_at_index()?,
         });
+        findings.push(self.look_at_privacy());
         findings.push(self.look_at_repository());
         Ok(Checkup {
             ok: findings.iter().all(|it| it.ok),
@@ -199,6 +200,25 @@ impl Engine {
                 Err(why) => format!("could not be built, queries go on without it: {why}"),
             },
         })
+    }
+
+    /// Whether others on this machine can read what the home holds: opening it closed what could be closed.
+    fn look_at_privacy(&self) -> Diagnosis {
+        let home = self.store.home();
+        let open = crate::home::open_to_others(home);
+        let names: Vec<_> = open.iter().map(|it| it.display().to_string()).collect();
+        Diagnosis {
+            what: "privacy".to_owned(),
+            ok: open.is_empty(),
+            found: match open.is_empty() {
+                true => "nobody but you reads this home".to_owned(),
+                false => format!(
+                    "others can read {} in {}, and it cannot be closed: it is another user's, or its file system keeps no rights; choose a home in a folder of yours, on a file system that does",
+                    names.join(", "),
+                    home.display()
+                ),
+            },
+        }
     }
 
     fn look_at_repository(&self) -> Diagnosis {

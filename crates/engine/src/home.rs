@@ -7,7 +7,10 @@ use std::{
 };
 
 use engram_model::{Code, Refusal};
-use engram_store::{Store, StoreError, Vacant, is_home};
+use engram_store::{
+    Store, StoreError, Vacant, close_to_others, is_home, is_open_to_others, make_private_folder,
+    write_private,
+};
 use sha2::{Digest, Sha256};
 
 /// All that Engram writes into a home: files, and folders that hold nothing else. Whatever lies beside
@@ -21,13 +24,19 @@ const OURS: &[&str] = &[
     "window.toml",
 ];
 /// The same in folders that others may use too, as beginnings and ends of their files' names.
-const OURS_IN: &[(&str, &str, &str)] = &[("connect", "", ".json"), ("logs", "window.", ".log")];
+const OURS_IN: &[(&str, &str, &str)] = &[(CONNECT, "", ".json"), ("logs", "window.", ".log")];
+/// What agents' configurations were before: with whatever secrets stood in them.
+const CONNECT: &str = "connect";
 /// Where it lies, the home is.
 const DATABASE: &str = "engram.db";
+/// What SQLite keeps beside it while it is open.
+const LOGS: [&str; 3] = ["engram.db-wal", "engram.db-shm", "engram.db-journal"];
 /// Held until the database has gone.
 const QUEUE: &str = "write.lock";
 /// The door of a window, which cannot be carried.
 const DOOR: &str = "window.sock";
+/// The folder itself, also where the home is a link to it.
+const FOLDER: &str = ".";
 
 /// What became of a move.
 #[derive(Debug, Clone)]
@@ -50,14 +59,17 @@ pub fn default_home() -> Option<PathBuf> {
     Some(former.unwrap_or(own))
 }
 
-/// The place in the platform's data folder.
+/// The place in the platform's data folder. One that is not named from the root would be another in
+/// each folder.
 fn own_home() -> Option<PathBuf> {
-    dirs::data_local_dir().map(|it| it.join("engram"))
+    let data = dirs::data_local_dir().filter(|it| it.is_absolute());
+    data.map(|it| it.join("engram"))
 }
 
 /// Where earlier builds put it, and where another program of this name keeps its own.
 fn former_home() -> Option<PathBuf> {
-    dirs::home_dir().map(|it| it.join(".engram"))
+    let user = dirs::home_dir().filter(|it| it.is_absolute());
+    user.map(|it| it.join(".engram"))
 }
 
 /// Looks at what opening a home would refuse, and touches nothing.
@@ -68,9 +80,16 @@ pub fn look_at_home(home: &Path) -> Result<(), Refusal> {
     Ok(Store::look(home)?)
 }
 
-/// Opens a home. At the former place none is made beside the one that was moved from there: agents may
-/// name it still, and a process may have chosen it just before.
+/// Opens a home, and closes it to others.
 pub(crate) fn open(home: &Path, origin: ulid::Ulid) -> Result<Store, Refusal> {
+    let store = open_store(home, origin)?;
+    close(home);
+    Ok(store)
+}
+
+/// At the former place none is made beside the one that was moved from there: agents may name it still,
+/// and a process may have chosen it just before.
+fn open_store(home: &Path, origin: ulid::Ulid) -> Result<Store, Refusal> {
     if former_home().as_deref() != Some(home) {
         return Ok(Store::open(home, origin)?);
     }
@@ -88,6 +107,62 @@ pub(crate) fn open(home: &Path, origin: ulid::Ulid) -> Result<Store, Refusal> {
             ),
         )),
     }
+}
+
+/// Keeps a small file of ours in a home, for its user alone: all of it or nothing, and on the disk when
+/// this returns.
+///
+/// # Errors
+/// What [`look_at_home`] refuses, which is not touched, and a home that cannot be written.
+pub fn keep_file(home: &Path, name: &str, text: &str) -> Result<(), Refusal> {
+    look_at_home(home)?;
+    let path = home.join(name);
+    write_private(&path, text).map_err(|source| StoreError::Io { path, source })?;
+    close(home);
+    Ok(())
+}
+
+/// Closes a home of before that others may look into.
+///
+/// Most are closed already, which three looks say. In a closed folder nobody else reaches anything, so
+/// that what lies there need not be looked at. A folder that holds other things too stays as open as its
+/// owner made it, since others may have to reach those; all of ours in it is closed. What cannot be
+/// closed is no reason to refuse: see [`open_to_others`].
+fn close(home: &Path) {
+    let is_open = |name: &str| is_open_to_others(&home.join(name));
+    let is_shared = || {
+        let entries = fs::read_dir(home).into_iter().flatten().flatten();
+        let mut names = entries.map(|it| it.file_name());
+        names.any(|it| !is_known(&it.to_string_lossy()))
+    };
+    let is_done = !is_open(DATABASE) && !is_open(CONNECT);
+    if is_done && (!is_open(FOLDER) || is_shared()) {
+        return;
+    }
+    let Ok((ours, others)) = contents(home) else {
+        return;
+    };
+    let is_alone = |within: &str| !others.iter().any(|it| it.starts_with(within));
+    let folders = OURS_IN.iter().map(|(folder, ..)| *folder);
+    let folders = folders.filter(|it| is_alone(it)).map(PathBuf::from);
+    // The database at last: it says that this was done.
+    for name in LOGS.iter().map(PathBuf::from).chain(folders).chain(ours) {
+        close_to_others(&home.join(name));
+    }
+    if others.iter().all(|it| is_known(&it.to_string_lossy())) {
+        close_to_others(&home.join(FOLDER));
+    }
+}
+
+/// What of ours in a home others may look into all the same: its file system keeps no rights, or its
+/// folder is another user's.
+pub(crate) fn open_to_others(home: &Path) -> Vec<PathBuf> {
+    if !is_open_to_others(&home.join(FOLDER)) {
+        return Vec::new();
+    }
+    let ours = contents(home).map(|it| it.0).unwrap_or_default();
+    let all = LOGS.iter().map(PathBuf::from).chain(ours);
+    all.filter(|it| is_open_to_others(&home.join(it))).collect()
 }
 
 /// What is to be said of where this home is.
@@ -122,6 +197,8 @@ pub fn move_home() -> Result<Moved, Refusal> {
     }
     let held = Vacant::take(&from)?;
     close_door(&from)?;
+    // A copy is as open as what it was copied from.
+    close(&from);
     let failed = |path: &Path, source| {
         let path = path.to_owned();
         Refusal::from(StoreError::Io { path, source })
@@ -203,13 +280,21 @@ fn is_ours(name: &str) -> bool {
         || (name.starts_with("anchor-") && name.ends_with(".lock"))
 }
 
+/// Whether a home may have a file or a folder of this name.
+fn is_known(name: &str) -> bool {
+    is_ours(name)
+        || LOGS.contains(&name)
+        || [DATABASE, QUEUE, DOOR].contains(&name)
+        || OURS_IN.iter().any(|(folder, ..)| name == *folder)
+}
+
 /// A home at the new place, or a file of one, is not written over; nor is a link carried, which may
 /// mean something else from there.
 fn refuse_taken(from: &Path, to: &Path, ours: &[PathBuf]) -> Result<(), Refusal> {
     let is_there = |it: &PathBuf| it.symlink_metadata().is_ok();
     let folder = (is_there(&to.to_owned()) && !to.is_dir()).then(|| to.to_owned());
     // A log that is left of another home would be read into ours.
-    let logs = ["-wal", "-shm", "-journal"].map(|end| PathBuf::from(format!("engram.db{end}")));
+    let logs = LOGS.map(PathBuf::from);
     let mut places = ours.iter().chain(&logs).map(|it| to.join(it));
     let taken = folder.or_else(|| places.find(is_there));
     if let Some(taken) = taken {
@@ -240,12 +325,14 @@ fn move_whole(from: &Path, to: &Path) -> bool {
     }
     // Only one that is empty is removed.
     let _ = fs::remove_dir(to);
-    to.parent().is_some_and(|it| make(it).is_ok()) && fs::rename(from, to).is_ok()
+    to.parent()
+        .is_some_and(|it| make_private_folder(it).is_ok())
+        && fs::rename(from, to).is_ok()
 }
 
 /// One by one; until the database goes, the home is where it was. Where one fails, all are put back.
 fn carry(from: &Path, to: &Path, ours: &[PathBuf]) -> io::Result<()> {
-    make(to)?;
+    make_private_folder(to)?;
     for (at, name) in ours.iter().enumerate() {
         if let Err(error) = bring(&from.join(name), &to.join(name)) {
             for name in ours.iter().take(at).rev() {
@@ -263,7 +350,7 @@ fn carry(from: &Path, to: &Path, ours: &[PathBuf]) -> io::Result<()> {
 
 /// Moves a file or a folder; to another file system as a copy that was read again.
 fn bring(from: &Path, to: &Path) -> io::Result<()> {
-    to.parent().map_or(Ok(()), make)?;
+    to.parent().map_or(Ok(()), make_private_folder)?;
     match fs::rename(from, to) {
         Err(error) if error.kind() == ErrorKind::CrossesDevices => {}
         renamed => return renamed,
@@ -282,7 +369,7 @@ fn bring(from: &Path, to: &Path) -> io::Result<()> {
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     if from.is_dir() {
-        make(to)?;
+        make_private_folder(to)?;
         for name in names(from)? {
             copy(&from.join(&name), &to.join(&name))?;
         }
@@ -316,13 +403,4 @@ fn remove(path: &Path) -> io::Result<()> {
         true => fs::remove_dir_all(path),
         false => fs::remove_file(path),
     }
-}
-
-/// Memory is private: what is made is for its owner only.
-fn make(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }

@@ -60,8 +60,9 @@ use jiff::civil::Date;
 pub use doctor::{Checkup, Diagnosis, Treatment};
 pub use engram_pointers::track::{Anchor, Edit, Side, Span, State};
 pub use engram_store::Recovered;
+pub use engram_store::{Links, make_private_folder, open_file, read_file, read_text, sync_folder};
 pub use follow::Subscription;
-pub use home::{Moved, default_home, look_at_home, move_home};
+pub use home::{Moved, default_home, keep_file, look_at_home, move_home};
 pub use world::World;
 
 use agents::Agents;

@@ -1,6 +1,6 @@
 //! What the tests of every room begin with: a folder of their own, git repositories made for the test,
-//! a clock that is turned by hand, a good request of each kind, and what a command said. Never part of
-//! what ships, and knows no room: a test links no more of Engram for using it.
+//! a clock that is turned by hand, a pipe that holds nobody up, a good request of each kind, and what a
+//! command said. Never part of what ships, and knows no room: a test links no more of Engram for using it.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -10,12 +10,14 @@
 
 mod clock;
 mod folder;
+mod pipe;
 mod ran;
 mod repository;
 pub mod requests;
 
 pub use clock::{BEGIN, Clock};
 pub use folder::{Folder, files, holding, write};
+pub use pipe::{Pipe, Use};
 pub use ran::{Ran, keys, ran};
 pub use repository::{Author, Repository, deaf, git, git_command};
 pub use requests::Site;

@@ -57,13 +57,13 @@ pub use request::{
 pub use schema::schemas;
 pub use settings::{
     ConnectHint, Density, EditorFound, Handed, Motion, OpenedReply, Recent, Settings, Surroundings,
-    Theme,
+    Theme, quoted,
 };
 pub use source::{
     Blame, BlamePart, Block, Class, FoundIn, Inline, LineReply, LineView, Media, MediaKind, Piece,
     Reading, Recorded, Side, SourceLine, SourceReply, SourceView, Standing,
 };
-pub use text::{is_hidden, shorten};
+pub use text::{is_hidden, shorten, visible};
 pub use time::parse_time;
 pub use ttl::Ttl;
 pub use wire::{EngramV01, PointerV01, ProvenanceV01};

@@ -107,7 +107,7 @@ impl ConnectHint {
 }
 
 /// A path as one word of a command line.
-fn quoted(path: &str) -> String {
+pub fn quoted(path: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
     match path.chars().all(is_plain) {
         true => path.to_owned(),

@@ -15,8 +15,47 @@ pub fn shorten(text: &str, max: usize) -> String {
 }
 
 /// Whether a character cannot be seen and yet changes what can: a control character that begins no
-/// line and is no tab, or one that turns the direction of what follows.
+/// line and is no tab, one that turns the direction of what follows, or a mark that disguises it. The
+/// joiners U+200C and U+200D are none: languages and emoji are written with them.
 pub fn is_hidden(c: char) -> bool {
-    matches!(c, '\u{200E}' | '\u{200F}' | '\u{061C}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
+    matches!(c,
+        '\u{AD}' | '\u{61C}' | '\u{180E}' | '\u{200B}' | '\u{200E}' | '\u{200F}'
+        | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}'
+        | '\u{E0000}'..='\u{E007F}')
         || (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
+}
+
+/// A text as it is, with what is [hidden](is_hidden) in it named: `⟨U+202E⟩`. So is a return that ends no
+/// line: a terminal writes what follows over what stands there.
+pub fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let overwrites = c == '\r' && rest.peek().is_some_and(|next| *next != '\n');
+        match is_hidden(c) || overwrites {
+            true => shown.push_str(&format!("⟨U+{:04X}⟩", u32::from(c))),
+            false => shown.push(c),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_hides_in_a_text_is_named() {
+        for (text, want) in [
+            ("", ""),
+            ("plain\n\tfamily 👨‍👩‍👧 é", "plain\n\tfamily 👨‍👩‍👧 é"),
+            ("\u{1b}[31mred\0\u{7f}", "⟨U+001B⟩[31mred⟨U+0000⟩⟨U+007F⟩"),
+            ("\u{9b}31m", "⟨U+009B⟩31m"),
+            ("a\u{202E}b\u{202C}", "a⟨U+202E⟩b⟨U+202C⟩"),
+            ("a\u{2066}\u{200B}\u{E0041}", "a⟨U+2066⟩⟨U+200B⟩⟨U+E0041⟩"),
+            ("one\r\ntwo\rover\r", "one\r\ntwo⟨U+000D⟩over\r"),
+        ] {
+            assert_eq!(visible(text), want);
+        }
+    }
 }

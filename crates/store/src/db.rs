@@ -1,7 +1,7 @@
 //! The database file: opening, migrating, one fair queue of writers.
 
 use std::{
-    fs::{File, OpenOptions, TryLockError},
+    fs::{File, TryLockError},
     ops::Deref,
     path::{Path, PathBuf},
     sync::{
@@ -18,6 +18,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior, config::DbConfig};
 use crate::{
     Result, StoreError,
     carry::carry,
+    files::{make_private_folder, open_private},
     inodes::Files,
     ours::{self, Found},
     readers::Readers,
@@ -41,6 +42,10 @@ const CARRIED: i64 = 6;
 
 /// The one file of a home that is the truth.
 const DATABASE: &str = "engram.db";
+/// What SQLite keeps beside it, as endings of its name.
+pub(crate) const LOGS: [&str; 3] = ["-wal", "-shm", "-journal"];
+/// What its writers queue at.
+const QUEUE: &str = "write.lock";
 
 /// `EnGr`, so that `file` and a person with a hex editor know whose it is.
 pub(crate) const APPLICATION_ID: i64 = 0x456e_4772;
@@ -324,13 +329,13 @@ impl Open {
         patience: Duration,
         make: bool,
     ) -> Result<Self> {
-        let mut flags = OpenFlags::default();
-        if ours::look(database)? == Found::Nothing && make {
-            make_private_folder(home)?;
-        } else {
-            flags.remove(OpenFlags::SQLITE_OPEN_CREATE);
-        }
-        let connection = Connection::open_with_flags(database, flags)?;
+        let connection = match ours::look(database)? == Found::Nothing && make {
+            true => make_database(home, database)?,
+            false => {
+                let flags = OpenFlags::default() - OpenFlags::SQLITE_OPEN_CREATE;
+                Connection::open_with_flags(database, flags)?
+            }
+        };
         connection.busy_timeout(patience)?;
         ours::check(&connection, database)?;
         ours::accept(&connection)?;
@@ -424,15 +429,19 @@ impl<'a> Deref for Writer<'a> {
     }
 }
 
+/// A home in which nothing is yet, with a database that is private before anything is in it: SQLite gives
+/// it, and its log after it, the rights of the lock.
+fn make_database(home: &Path, database: &Path) -> Result<Connection> {
+    make_private_folder(home).map_err(|e| StoreError::io(home, e))?;
+    open_queue(home)?;
+    let like = format!("modeof={}", ours::encoded(&home.join(QUEUE)));
+    Ok(Connection::open(ours::address(database, &like))?)
+}
+
 /// The queue of writers of all processes.
 pub(crate) fn open_queue(home: &Path) -> Result<File> {
-    let lock = home.join("write.lock");
-    OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(&lock)
-        .map_err(|e| StoreError::io(&lock, e))
+    let lock = home.join(QUEUE);
+    open_private(&lock).map_err(|e| StoreError::io(&lock, e))
 }
 
 /// A place in the queue of writers of all processes; left when dropped, or when its process dies.
@@ -495,9 +504,14 @@ fn is_ready(connection: &Connection) -> Result<bool> {
 
 /// Whether there is a write-ahead log that the database has not taken in.
 pub(crate) fn has_log(database: &Path) -> bool {
-    let mut log = database.as_os_str().to_owned();
-    log.push("-wal");
-    std::fs::metadata(log).is_ok_and(|it| it.len() > 0)
+    std::fs::metadata(beside(database, "-wal")).is_ok_and(|it| it.len() > 0)
+}
+
+/// What SQLite keeps beside a database, under an ending of its name.
+pub(crate) fn beside(database: &Path, ending: &str) -> PathBuf {
+    let mut path = database.as_os_str().to_owned();
+    path.push(ending);
+    path.into()
 }
 
 fn migrate(connection: &mut Connection, origin: ulid::Ulid) -> Result<()> {
@@ -561,16 +575,4 @@ fn is_read_only(error: &StoreError) -> bool {
         ),
         _ => false,
     }
-}
-
-/// Memory is private: a new home is for its owner only.
-fn make_private_folder(home: &Path) -> Result<()> {
-    if home.is_dir() {
-        return Ok(());
-    }
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(home).map_err(|e| StoreError::io(home, e))
 }

@@ -2,7 +2,7 @@
 //! Nothing runs at rest: the kernel wakes the watcher.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::File,
     io::{Seek, Write},
     path::{Path, PathBuf},
     sync::Arc,
@@ -10,7 +10,7 @@ use std::{
 
 use notify::{RecursiveMode, Watcher};
 
-use crate::{Result, StoreError};
+use crate::{Result, StoreError, files::open_private};
 
 /// The bell of one home.
 #[derive(Debug, Clone)]
@@ -30,12 +30,7 @@ impl Doorbell {
     /// The bell of this home; made when it is not there.
     pub fn open(home: &Path) -> Result<Self> {
         let path = home.join("doorbell");
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(|e| StoreError::io(&path, e))?;
+        let file = open_private(&path).map_err(|e| StoreError::io(&path, e))?;
         Ok(Self {
             path,
             file: Arc::new(file),

@@ -110,6 +110,8 @@ impl StoreError {
                 | std::io::ErrorKind::NotADirectory
                 | std::io::ErrorKind::AlreadyExists
                 | std::io::ErrorKind::NotFound => Code::StoreReadOnly,
+                // A pipe, a link or a folder lies where a file of ours is to be.
+                std::io::ErrorKind::InvalidInput => Code::StoreCorrupt,
                 _ => Code::Internal,
             },
             Self::Record(_) | Self::Foreign { .. } | Self::Half { .. } | Self::Shared { .. } => {

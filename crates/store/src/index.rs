@@ -25,7 +25,7 @@ use tantivy::{
 
 pub use look::{Frequencies, Look, Match, Terms, Worth};
 
-use crate::{Result, Store, StoreError, db::pause};
+use crate::{Result, Store, StoreError, db::pause, files::make_private_folder};
 
 /// Changes when the fields or the keys change, so that an older build's index is not misread.
 const VERSION: &str = "index-2";
@@ -117,8 +117,8 @@ impl Index {
     pub fn delete(home: &Path) -> Result<()> {
         let folder = Self::folder(home);
         let _writing = match MmapDirectory::open(&folder) {
-            Ok(directory) => writer_lock(&directory)?,
-            Err(_) => None,
+            Ok(directory) if refuse_strange(&folder).is_ok() => writer_lock(&directory)?,
+            _ => None,
         };
         match std::fs::remove_dir_all(&folder) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -136,10 +136,11 @@ impl Index {
     }
 
     fn open_at(folder: &Path, store: &Store) -> Result<Self> {
-        std::fs::create_dir_all(folder).map_err(|e| StoreError::io(folder, e))?;
+        make_private_folder(folder).map_err(|e| StoreError::io(folder, e))?;
         if store.is_writable() {
             Self::delete_earlier(store.home());
         }
+        refuse_strange(folder)?;
         let (schema, fields) = schema();
         let directory = MmapDirectory::open(folder).map_err(|e| StoreError::Index(e.into()))?;
         let tantivy = Tantivy::open_or_create(directory.clone(), schema)?;
@@ -415,6 +416,19 @@ fn file_number(it: &std::fs::Metadata) -> u64 {
 #[cfg(not(unix))]
 fn file_number(_: &std::fs::Metadata) -> u64 {
     0
+}
+
+/// tantivy waits for a pipe in the place of a file of its own.
+fn refuse_strange(folder: &Path) -> Result<()> {
+    let failed = |error| StoreError::io(folder, error);
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if entry.file_type().is_ok_and(|it| !it.is_file()) {
+            let why = std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is not a file");
+            return Err(StoreError::io(entry.path(), why));
+        }
+    }
+    Ok(())
 }
 
 /// The right to write the index; none when it cannot be had in time.

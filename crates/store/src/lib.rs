@@ -8,6 +8,7 @@
 //! - [`Index`] answers which engrams share terms with a query, and how far it has read.
 //! - A database that is not ours is refused before it is touched; [`Vacant`] holds a home that moves.
 //! - [`Doorbell`] tells other processes that the journal moved.
+//! - What a home holds is made for its owner alone, and opened without being held up (`files.rs`).
 //!
 //! **Never:** no policy (who may write, what ranks first, what a budget allows), no git, no models.
 
@@ -23,6 +24,7 @@ mod error;
 mod events;
 mod facets;
 mod feed;
+mod files;
 mod filter;
 mod followers;
 mod index;
@@ -41,6 +43,10 @@ pub use db::{Reader, Store, Writer};
 pub use doorbell::{Doorbell, Listener};
 pub use engrams::{CommitCount, Traits};
 pub use error::StoreError;
+pub use files::{
+    Links, close_to_others, is_open_to_others, make_private_folder, open_file, open_private,
+    read_file, read_text, sync_folder, write_private,
+};
 pub use followers::Looked;
 pub use index::{Frequencies, INDEX_FOLLOWER, Index, Look, Match, Terms, Worth};
 pub use journal::{Journalled, NewEntry};

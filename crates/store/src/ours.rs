@@ -7,12 +7,13 @@ use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
 use crate::{
     Result, StoreError,
-    db::{APPLICATION_ID, MIGRATIONS, has_log},
+    db::{APPLICATION_ID, LOGS, MIGRATIONS, beside, has_log},
 };
 
 /// SQLite takes what is shorter than its smallest page for nothing.
 const SMALLEST: u64 = 512;
 const NO_DATABASE: &str = "it is not an SQLite database";
+const NO_FILE: &str = "it is not a file";
 const ANOTHER: &str = "it is another program's";
 
 /// What stands at the place of a database that is not refused.
@@ -37,11 +38,17 @@ pub fn is_home(folder: &Path) -> bool {
 /// process hold on it.
 pub(crate) fn look(database: &Path) -> Result<Found> {
     let foreign = |why| StoreError::foreign(database, why);
+    // SQLite waits for a pipe in the place of a log.
+    for log in LOGS.map(|end| beside(database, end)) {
+        if fs::symlink_metadata(&log).is_ok_and(|it| !it.is_file()) {
+            return Err(StoreError::foreign(&log, NO_FILE));
+        }
+    }
     match fs::metadata(database) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
         Err(error) => return Err(StoreError::io(database, error)),
         Ok(it) if it.is_dir() => return Err(foreign("it is a folder")),
-        Ok(it) if !it.is_file() => return Err(foreign("it is not a file")),
+        Ok(it) if !it.is_file() => return Err(foreign(NO_FILE)),
         Ok(it) if it.len() == 0 => return Ok(Found::Nothing),
         Ok(it) if it.len() < SMALLEST => return Err(foreign(NO_DATABASE)),
         Ok(_) => {}
@@ -113,18 +120,23 @@ pub(crate) fn strange_tables(connection: &Connection) -> Result<Vec<String>> {
 
 /// The address of a database for SQLite, whatever its path is made of.
 pub(crate) fn address(database: &Path, how: &str) -> String {
-    let mut address = "file:".to_owned();
-    for byte in database.as_os_str().as_encoded_bytes() {
+    format!("file:{}?{how}", encoded(database))
+}
+
+/// A path within an address.
+pub(crate) fn encoded(path: &Path) -> String {
+    let mut encoded = String::new();
+    for byte in path.as_os_str().as_encoded_bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
-                address.push(char::from(*byte));
+                encoded.push(char::from(*byte));
             }
             _ => {
-                let _ = write!(address, "%{byte:02x}");
+                let _ = write!(encoded, "%{byte:02x}");
             }
         }
     }
-    format!("{address}?{how}")
+    encoded
 }
 
 /// What a database says of itself.

@@ -1,6 +1,9 @@
 //! Codex: `config.toml` of its home, edited in place.
 
-use std::path::PathBuf;
+use std::{
+    env,
+    path::{Path, PathBuf, absolute},
+};
 
 use engram_model::{Code, Refusal};
 use toml_edit::{Array, DocumentMut, Item, Table, value};
@@ -9,17 +12,20 @@ use super::{NAME, Server};
 
 /// `$CODEX_HOME/config.toml`, or `~/.codex/config.toml`.
 pub(super) fn path() -> Result<PathBuf, Refusal> {
-    std::env::var_os("CODEX_HOME")
-        .map(PathBuf::from)
-        .or_else(|| std::env::home_dir().map(|it| it.join(".codex")))
-        .map(|it| it.join("config.toml"))
-        .ok_or_else(|| {
-            Refusal::new(
-                Code::NotFound,
-                "this account has no home folder",
-                "Say where Codex keeps its configuration with CODEX_HOME.",
-            )
-        })
+    let named = env::var_os("CODEX_HOME").filter(|it| !it.is_empty());
+    let folder = match named {
+        Some(named) => absolute(Path::new(&named)).ok(),
+        None => env::home_dir()
+            .filter(|it| it.is_absolute())
+            .map(|it| it.join(".codex")),
+    };
+    folder.map(|it| it.join("config.toml")).ok_or_else(|| {
+        Refusal::new(
+            Code::NotFound,
+            "this account has no home folder, or HOME does not name one from the root",
+            "Say where Codex keeps its configuration with CODEX_HOME.",
+        )
+    })
 }
 
 pub(super) fn add(text: &str, server: &Server) -> Result<String, String> {

@@ -234,30 +234,6 @@ fn connecting_twice_is_undone_at_once() {
 }
 
 #[test]
-fn a_link_stays_a_link() {
-    let place = Place::new();
-    for (client, path) in clients(&place) {
-        for there in [true, false] {
-            let target = place.path(&format!("dotfiles/{client}-{there}"));
-            fs::create_dir_all(target.parent().unwrap()).unwrap();
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            if there {
-                fs::write(&target, if client == "claude" { "{}" } else { "a = 1\n" }).unwrap();
-            }
-            let before = read(&target);
-            let _ = fs::remove_file(&path);
-            std::os::unix::fs::symlink(&target, &path).unwrap();
-            place.json(&["connect", client, "--yes"]);
-            assert!(path.is_symlink(), "{client}, target there: {there}");
-            assert!(read(&target).unwrap().contains("engram"));
-            place.json(&["connect", client, "--undo", "--yes"]);
-            assert!(path.is_symlink(), "{client}, target there: {there}, undone");
-            assert_eq!(read(&target), before);
-        }
-    }
-}
-
-#[test]
 fn a_configuration_that_cannot_be_read_is_refused_unchanged() {
     let place = Place::new();
     for (client, path) in clients(&place) {

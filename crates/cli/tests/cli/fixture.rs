@@ -10,7 +10,7 @@ use std::{
 use engram_kit::{Folder, Repository, deaf};
 use serde_json::Value;
 
-pub(crate) use engram_kit::{Ran, files, git, keys, ran};
+pub(crate) use engram_kit::{Pipe, Ran, Use, files, git, keys, ran};
 
 /// Set for a test that runs again inside its own mounts.
 const INSIDE: &str = "ENGRAM_TEST_INSIDE";
@@ -88,6 +88,18 @@ impl Place {
 
     pub(crate) fn run(&self, args: &[&str]) -> Ran {
         ran(self.command().args(args).output().unwrap())
+    }
+
+    /// The command over this home, started by a shell that first does something to what it starts.
+    pub(crate) fn after(&self, first: &str, args: &[&str]) -> Command {
+        let mut command = self.plain("sh", &self.repo());
+        command
+            .args(["-c", &format!("{first}\nexec \"$@\""), "sh"])
+            .arg(env!("CARGO_BIN_EXE_engram"))
+            .arg("--home")
+            .arg(self.home())
+            .args(args);
+        command
     }
 
     pub(crate) fn run_in(&self, folder: &Path, args: &[&str]) -> Ran {

@@ -3,7 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
-    fs::{File, OpenOptions, TryLockError},
+    fs::{File, TryLockError},
     path::PathBuf,
     sync::{
         Arc, Weak,
@@ -14,7 +14,7 @@ use std::{
 
 use engram_model::{Anchored, Engram, EngramId, Health, Operation, Refusal, operation::Anchoring};
 use engram_pointers::{Anchors, Repo, Stand, Stir, Watch};
-use engram_store::{Looked, NewEntry, Reader};
+use engram_store::{Links, Looked, NewEntry, Reader, open_file, open_private};
 use sha2::{Digest, Sha256};
 
 use super::pins::{Held, health, held, look};
@@ -40,7 +40,7 @@ const PAGE: usize = 1_000;
 impl Engine {
     /// Whether some process keeps the health of this tree.
     pub(super) fn is_followed(&self, tree: &Tree) -> bool {
-        match File::open(self.lock_path(tree)) {
+        match open_file(&self.lock_path(tree), Links::Refused) {
             Ok(lock) => matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)),
             Err(_) => false,
         }
@@ -53,12 +53,7 @@ impl Engine {
     }
 
     fn elect(&self, tree: &Tree) -> Option<File> {
-        let lock = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(self.lock_path(tree))
-            .ok()?;
+        let lock = open_private(&self.lock_path(tree)).ok()?;
         lock.try_lock().ok().map(|()| lock)
     }
 }

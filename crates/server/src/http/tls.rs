@@ -2,6 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
+use engram_engine::read_file;
 use engram_model::{Code, Refusal};
 use tokio_rustls::{
     TlsAcceptor,
@@ -10,6 +11,9 @@ use tokio_rustls::{
         pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
     },
 };
+
+/// Largest file of certificates that is read, in bytes.
+const LARGEST: u64 = 1 << 20;
 
 /// Where the certificate and its key are, in PEM.
 #[derive(Clone, Debug)]
@@ -29,13 +33,15 @@ impl Certificate {
                 "Give PEM files: --tls-cert with the certificate first, --tls-key with its private key.",
             )
         };
-        let chain = CertificateDer::pem_file_iter(&self.chain)
-            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        let text =
+            |file: &PathBuf| read_file(file, LARGEST).map_err(|it| refused(file, it.to_string()));
+        let chain = CertificateDer::pem_slice_iter(text(&self.chain)?.as_bytes())
+            .collect::<Result<Vec<_>, _>>()
             .map_err(|error| refused(&self.chain, error.to_string()))?;
         if chain.is_empty() {
             return Err(refused(&self.chain, "it has no certificate".to_owned()));
         }
-        let key = PrivateKeyDer::from_pem_file(&self.key)
+        let key = PrivateKeyDer::from_pem_slice(text(&self.key)?.as_bytes())
             .map_err(|error| refused(&self.key, error.to_string()))?;
         let mut config = ServerConfig::builder()
             .with_no_client_auth()

@@ -1,8 +1,8 @@
 //! Opening a home: new, old, newer, strange.
 
-use std::{fs, os::unix::fs::PermissionsExt};
+use std::{collections::BTreeMap, ffi::OsStr, fs, os::unix::fs::PermissionsExt};
 
-use engram_store::{Store, StoreError};
+use engram_store::{Doorbell, Index, Store, StoreError};
 use rusqlite::Connection;
 use tempfile::TempDir;
 use ulid::Ulid;
@@ -21,6 +21,39 @@ fn a_new_home_is_private_and_keeps_its_identity() {
     let second = Store::open(&home, Ulid(2)).unwrap();
     assert_eq!((first.origin(), second.origin()), (Ulid(1), Ulid(1)));
     assert!(first.is_writable());
+}
+
+/// Also in a folder that was there and that others may look into.
+#[test]
+fn all_that_is_made_in_a_home_is_private() {
+    for name in ["plain", "a b&mode=ro?#%41"] {
+        let dir = TempDir::new().unwrap();
+        let home = dir.path().join(name);
+        fs::create_dir(&home).unwrap();
+        fs::set_permissions(&home, fs::Permissions::from_mode(0o755)).unwrap();
+        let store = open(&home);
+        put(&store, 1, "one").unwrap();
+        Doorbell::open(&home).unwrap().ring();
+        Index::open(&store).unwrap();
+        let modes: BTreeMap<_, _> = fs::read_dir(&home)
+            .unwrap()
+            .map(|it| it.unwrap())
+            .map(|it| {
+                (
+                    it.file_name(),
+                    it.metadata().unwrap().permissions().mode() & 0o777,
+                )
+            })
+            .collect();
+        assert!(
+            modes.len() >= 6 && modes.contains_key(OsStr::new("engram.db-wal")),
+            "{modes:?}"
+        );
+        for (name, mode) in modes {
+            let is_folder = home.join(&name).is_dir();
+            assert_eq!(mode, if is_folder { 0o700 } else { 0o600 }, "{name:?}");
+        }
+    }
 }
 
 /// Eight at once on a home that is not there yet: one makes it, all use it.

@@ -1,0 +1,216 @@
+//! The configuration of another program: read as far as it can be trusted, and written as what was
+//! shown, or not at all.
+
+use std::{
+    fs::{self, File, Metadata},
+    io::{self, ErrorKind, Write},
+    path::{Path, PathBuf},
+};
+
+use engram_engine::{Links, make_private_folder, open_file, read_text, sync_folder};
+use engram_model::{Code, Refusal};
+use tempfile::NamedTempFile;
+
+/// Largest configuration that is read, in bytes.
+const LARGEST: u64 = 4 << 20;
+
+/// A file as it was read, or its place where there is none.
+pub(super) struct Configuration {
+    /// Where it is: no link leads there any more.
+    pub(super) path: PathBuf,
+    /// What it holds.
+    pub(super) text: Option<String>,
+    /// Whose it is, and who may do what with it.
+    about: Option<Metadata>,
+}
+
+impl Configuration {
+    /// A file of a repository. Whoever wrote the repository may have put a link there: it is followed
+    /// to another file of the working tree, and no further.
+    pub(super) fn of_repository(root: &Path, name: &str) -> Result<Self, Refusal> {
+        let unreadable = |error| unreadable(root, &error);
+        let root = root.canonicalize().map_err(unreadable)?;
+        let named = root.join(name);
+        if !named.is_symlink() {
+            return Self::read(named);
+        }
+        match named.canonicalize() {
+            Ok(path) if is_within(&root, &path) => Self::read(path),
+            Ok(path) => Err(Refusal::new(
+                Code::ScopeDenied,
+                format!(
+                    "{} is a link that leaves the working tree, to {}",
+                    named.display(),
+                    path.display()
+                ),
+                LINKED,
+            )),
+            Err(error) => Err(Refusal::new(
+                Code::ScopeDenied,
+                format!("{} is a link to nothing: {error}", named.display()),
+                LINKED,
+            )),
+        }
+    }
+
+    /// A file of the user's own, who may keep it elsewhere and have put a link to it.
+    pub(super) fn of_user(named: &Path) -> Result<Self, Refusal> {
+        let path = followed(named).map_err(|error| unreadable(named, &error))?;
+        Self::read(path)
+    }
+
+    fn read(path: PathBuf) -> Result<Self, Refusal> {
+        match read(&path) {
+            Ok((text, about)) => Ok(Self {
+                path,
+                text: Some(text),
+                about: Some(about),
+            }),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self {
+                path,
+                text: None,
+                about: None,
+            }),
+            Err(error) => Err(unreadable(&path, &error)),
+        }
+    }
+
+    /// Writes what was shown, all of it or nothing, and only over what was shown.
+    ///
+    /// Rights and owner stay, as far as this user may give them; access lists and other attributes of
+    /// the file are not carried. Whoever writes between the last look and the renaming is written over:
+    /// no file system offers more.
+    pub(super) fn write(&self, text: Option<&str>) -> Result<(), Refusal> {
+        let failed = |error: io::Error| match error.kind() {
+            ErrorKind::AlreadyExists => self.changed(),
+            _ => unwritable(&self.path, &error),
+        };
+        let Some(text) = text else {
+            self.refuse_changed()?;
+            fs::remove_file(&self.path).map_err(failed)?;
+            sync_folder(self.folder());
+            return Ok(());
+        };
+        let draft = self.draft(text).map_err(failed)?;
+        self.refuse_changed()?;
+        match self.about {
+            Some(_) => draft.persist(&self.path),
+            None => draft.persist_noclobber(&self.path),
+        }
+        .map_err(|it| failed(it.error))?;
+        sync_folder(self.folder());
+        Ok(())
+    }
+
+    /// Refuses what is no longer as it was read.
+    pub(super) fn refuse_changed(&self) -> Result<(), Refusal> {
+        let now = match read(&self.path) {
+            Ok((text, _)) => Ok(Some(text)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        };
+        match now {
+            Ok(now) if now == self.text => Ok(()),
+            _ => Err(self.changed()),
+        }
+    }
+
+    fn changed(&self) -> Refusal {
+        Refusal::new(
+            Code::SchemaInvalid,
+            format!("{} was changed meanwhile", self.path.display()),
+            "Nothing was written: run the command again, and look at the change anew.",
+        )
+    }
+
+    fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("/"))
+    }
+
+    /// The new file beside the old one, under a name that nobody can have waited at.
+    fn draft(&self, text: &str) -> io::Result<NamedTempFile> {
+        make_private_folder(self.folder())?;
+        let mut draft = tempfile::Builder::new();
+        // As any file that is new. What replaces a file is nobody else's until it has its rights.
+        #[cfg(unix)]
+        if self.about.is_none() {
+            draft.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        }
+        let mut draft = draft.tempfile_in(self.folder())?;
+        if let Some(about) = &self.about {
+            give(draft.as_file(), about)?;
+        }
+        draft.write_all(text.as_bytes())?;
+        draft.as_file().sync_all()?;
+        Ok(draft)
+    }
+}
+
+const LINKED: &str = "Nothing was changed: put a file there instead of the link, or add the entry by hand where the link leads.";
+
+fn read(path: &Path) -> io::Result<(String, Metadata)> {
+    let file = open_file(path, Links::Refused)?;
+    let about = file.metadata()?;
+    Ok((read_text(file, LARGEST)?, about))
+}
+
+/// Whether a file belongs to what is checked out: git's own files do not.
+fn is_within(root: &Path, path: &Path) -> bool {
+    path.strip_prefix(root)
+        .is_ok_and(|it| it.iter().all(|name| !name.eq_ignore_ascii_case(".git")))
+}
+
+/// The file that a path means, also where a link leads to none yet.
+fn followed(path: &Path) -> io::Result<PathBuf> {
+    match path.canonicalize() {
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        known => return known,
+    }
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    match fs::read_link(path) {
+        // The folder that it leads into is there, or nothing is made.
+        Ok(target) => {
+            let target = folder.join(target);
+            let within = target.parent().unwrap_or(Path::new("/")).canonicalize()?;
+            match target.file_name() {
+                Some(name) => followed(&within.join(name)),
+                None => Err(ErrorKind::NotFound.into()),
+            }
+        }
+        Err(_) => match (folder.canonicalize(), path.file_name()) {
+            (Ok(folder), Some(name)) => Ok(folder.join(name)),
+            _ => Ok(path.to_owned()),
+        },
+    }
+}
+
+/// Gives a draft the owner, the group and the rights of what it replaces. A group that it cannot have
+/// gives its rights to nobody.
+fn give(draft: &File, about: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+        let is_group = fchown(draft, None, Some(about.gid())).is_ok();
+        let _ = fchown(draft, Some(about.uid()), None);
+        let mode = about.mode() & if is_group { 0o777 } else { 0o707 };
+        draft.set_permissions(fs::Permissions::from_mode(mode))
+    }
+    #[cfg(not(unix))]
+    draft.set_permissions(about.permissions())
+}
+
+pub(super) fn unreadable(path: &Path, why: &impl std::fmt::Display) -> Refusal {
+    Refusal::new(
+        Code::SchemaInvalid,
+        format!("{} cannot be read: {why}", path.display()),
+        "Correct the file first; nothing was changed.",
+    )
+}
+
+fn unwritable(path: &Path, why: &io::Error) -> Refusal {
+    Refusal::new(
+        Code::StoreReadOnly,
+        format!("{} cannot be written: {why}", path.display()),
+        "Change its permissions, or add the entry by hand.",
+    )
+}

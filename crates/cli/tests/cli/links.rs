@@ -1,0 +1,416 @@
+//! What `connect` writes is what it shows: a repository's links, pipes and sizes change nothing else.
+
+use std::{
+    fs,
+    io::{Read, Write},
+    os::unix::{ffi::OsStrExt, fs::symlink, net::UnixListener},
+    path::{Path, PathBuf},
+    process::Stdio,
+};
+
+use serde_json::json;
+
+use crate::fixture::{Pipe, Place, Use, files, make_repository, ran};
+
+fn read(path: &Path) -> Option<String> {
+    fs::read_to_string(path).ok()
+}
+
+/// All that is not in a home of ours.
+fn world(place: &Place) -> std::collections::BTreeMap<PathBuf, Vec<u8>> {
+    let mut all = files(&place.path(""));
+    all.retain(|it, _| !it.starts_with(place.home()));
+    all
+}
+
+#[test]
+fn a_link_of_a_repository_is_followed_within_it_and_no_further() {
+    let place = Place::new();
+    place.write("person/settings.json", "{}");
+    place.write("repo/.git/theirs.json", "{}");
+    place.write("repo/packages/a/.git/theirs.json", "{}");
+    place.write("repo-of-another/a.json", "{}");
+    symlink(place.path("person"), place.path("repo/out")).unwrap();
+    let link = place.repo().join(".mcp.json");
+    let absolute = place.path("person/settings.json");
+    for target in [
+        absolute.to_str().unwrap(),
+        "../person/settings.json",
+        "../person/none.json",
+        "../none/none.json",
+        "out/settings.json",
+        "out/none.json",
+        "none.json",
+        "../repo-of-another/a.json",
+        ".git/theirs.json",
+        ".GIT/theirs.json",
+        ".git/hooks/pre-commit",
+        "packages/a/.git/theirs.json",
+        ".mcp.json",
+        "/dev/null",
+    ] {
+        symlink(target, &link).unwrap();
+        let before = world(&place);
+        for args in [
+            &["connect", "claude", "--yes"][..],
+            &["connect", "claude", "--undo", "--yes"],
+        ] {
+            let error = place.run(&[args, &["--json"]].concat()).error();
+            assert_eq!(error["code"], "SCOPE_DENIED", "{target}: {error}");
+            let message = error["message"].as_str().unwrap();
+            assert!(message.contains(".mcp.json"), "{target}: {error}");
+            assert!(
+                error["hint"]
+                    .as_str()
+                    .unwrap()
+                    .contains("Nothing was changed")
+            );
+            assert_eq!(world(&place), before, "{target}");
+        }
+        fs::remove_file(&link).unwrap();
+    }
+    // One that stays within is followed, knowingly.
+    let inside = place.write("repo/conf/mcp.json", "{}");
+    symlink("conf/mcp.json", &link).unwrap();
+    let shown = place.json(&["connect", "claude"]);
+    assert_eq!(shown["path"], inside.to_str().unwrap());
+    assert!(shown["diff"].as_str().unwrap().contains("conf/mcp.json"));
+    let said = place.run(&["connect", "claude"]).out;
+    assert!(
+        said.contains(".mcp.json leads to") && said.contains("+++"),
+        "{said}"
+    );
+    place.json(&["connect", "claude", "--yes"]);
+    assert!(link.is_symlink() && read(&inside).unwrap().contains("engram"));
+    place.json(&["connect", "claude", "--undo", "--yes"]);
+    assert!(link.is_symlink() && read(&inside).as_deref() == Some("{}"));
+}
+
+/// The user's own link, into a repository of dotfiles: it leads where it is shown to lead.
+#[test]
+fn a_link_of_the_user_stays_a_link() {
+    for is_there in [true, false] {
+        for links in [1, 2] {
+            let place = Place::new();
+            let target = place.path("dotfiles/codex.toml");
+            fs::create_dir_all(target.parent().unwrap()).unwrap();
+            fs::create_dir_all(place.path("codex")).unwrap();
+            if is_there {
+                fs::write(&target, "a = 1\n").unwrap();
+            }
+            let named = place.path("codex/config.toml");
+            match links {
+                1 => symlink("../dotfiles/codex.toml", &named).unwrap(),
+                _ => {
+                    symlink(&target, place.path("dotfiles/other")).unwrap();
+                    symlink("../dotfiles/other", &named).unwrap();
+                }
+            }
+            let before = read(&target);
+            let shown = place.run(&["connect", "codex"]).out;
+            let header = format!("+++ {}", target.display());
+            assert!(
+                shown.contains(&header) && shown.contains("leads to"),
+                "{shown}"
+            );
+            assert_eq!(read(&target), before);
+            let written = place.json(&["connect", "codex", "--yes"]);
+            assert_eq!(written["path"], target.to_str().unwrap());
+            assert!(named.is_symlink() && read(&target).unwrap().contains("engram"));
+            place.json(&["connect", "codex", "--undo", "--yes"]);
+            assert!(named.is_symlink(), "target there: {is_there}, undone");
+            assert_eq!(read(&target), before);
+        }
+    }
+    // It leads into a folder that is not there, or to itself.
+    let place = Place::new();
+    fs::create_dir_all(place.path("codex")).unwrap();
+    for target in ["../none/x.toml", "../none/../x.toml", "config.toml"] {
+        symlink(target, place.path("codex/config.toml")).unwrap();
+        let before = world(&place);
+        let ran = place.run(&["connect", "codex", "--yes", "--json"]);
+        ran.refused("SCHEMA_INVALID");
+        assert_eq!(world(&place), before, "{target}");
+        fs::remove_file(place.path("codex/config.toml")).unwrap();
+    }
+}
+
+/// Nobody is waited for, and no memory is taken for what has no end.
+#[test]
+fn what_is_no_file_is_refused_at_once() {
+    let place = Place::new();
+    fs::create_dir(place.path("codex")).unwrap();
+    let read = [
+        (
+            ".mcp.json",
+            vec!["connect", "claude", "--yes"],
+            "SCHEMA_INVALID",
+        ),
+        (
+            "../codex/config.toml",
+            vec!["connect", "codex", "--yes"],
+            "SCHEMA_INVALID",
+        ),
+        ("../home/config.toml", vec!["status"], "SCHEMA_INVALID"),
+        (
+            "token",
+            vec!["serve", "--token-file", "token"],
+            "SCHEMA_INVALID",
+        ),
+        (
+            "c.pem",
+            vec!["serve", "--tls-cert", "c.pem", "--tls-key", "k.pem"],
+            "SCHEMA_INVALID",
+        ),
+    ];
+    place.put("Retries use full jitter.");
+    place.json(&["connect", "codex"]);
+    for (name, args, code) in &read {
+        let path = place.repo().join(name);
+        let refused = |what: &str| {
+            let error = place.run(&[&args[..], &["--json"]].concat()).error();
+            assert_eq!(error["code"], *code, "{what} {name}: {error}");
+            let message = error["message"].as_str().unwrap();
+            assert!(
+                message.contains("it is not a file"),
+                "{what} {name}: {error}"
+            );
+        };
+        let pipe = Pipe::at(&path, Use::Read);
+        refused("pipe");
+        drop(pipe);
+        let socket = UnixListener::bind(&path).unwrap();
+        refused("socket");
+        drop(socket);
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        refused("folder");
+        fs::remove_dir(&path).unwrap();
+        if *name != ".mcp.json" {
+            symlink("/dev/zero", &path).unwrap();
+            refused("device");
+            fs::remove_file(&path).unwrap();
+        }
+        let large = fs::File::create(&path).unwrap();
+        large.set_len(1 << 33).unwrap();
+        let error = place.run(&[&args[..], &["--json"]].concat()).error();
+        assert!(
+            error["message"]
+                .as_str()
+                .unwrap()
+                .contains("it is longer than"),
+            "{name}: {error}"
+        );
+        fs::remove_file(&path).unwrap();
+    }
+    for name in ["write.lock", "doorbell"] {
+        let path = place.home().join(name);
+        fs::remove_file(&path).unwrap();
+        let pipe = Pipe::at(&path, Use::Write);
+        let error = place.run(&["status", "--json"]).error();
+        assert_eq!(error["code"], "STORE_CORRUPT", "{name}: {error}");
+        drop(pipe);
+        // Nor is what a link leads to written to.
+        let other = place.write("person/notes", "of the user");
+        symlink(&other, &path).unwrap();
+        place.run(&["status", "--json"]).refused("STORE_CORRUPT");
+        assert_eq!(fs::read_to_string(other).unwrap(), "of the user");
+        fs::remove_file(&path).unwrap();
+        place.json(&["status"]);
+    }
+    let journal = place.home().join("engram.db-journal");
+    let pipe = Pipe::at(&journal, Use::Read);
+    place.run(&["status", "--json"]).refused("STORE_CORRUPT");
+    drop(pipe);
+    // The index can be done without.
+    for (name, used) in [
+        ("meta.json", Use::Read),
+        (".tantivy-meta.lock", Use::Write),
+        (".tantivy-writer.lock", Use::Write),
+    ] {
+        place.json(&["doctor", "--reindex"]);
+        let path = place.home().join("index-2").join(name);
+        let _ = fs::remove_file(&path);
+        let pipe = Pipe::at(&path, used);
+        assert_eq!(place.json(&["query", "full jitter"])["verdict"], "strong");
+        assert_eq!(place.json(&["doctor", "--reindex"])["ok"], true);
+        drop(pipe);
+    }
+    // A record that is none is as if it were not there.
+    place.json(&["connect", "codex", "--yes"]);
+    let records = fs::read_dir(place.home().join("connect")).unwrap();
+    let record = records.map(|it| it.unwrap().path()).next().unwrap();
+    fs::remove_file(&record).unwrap();
+    let pipe = Pipe::at(&record, Use::Read);
+    place.json(&["connect", "codex", "--undo", "--yes"]);
+    drop(pipe);
+}
+
+/// What somebody names on purpose is waited for: a pipe is how one program hands another its lines.
+#[test]
+fn a_pipe_that_is_named_is_read() {
+    let place = Place::new();
+    let line = json!({ "claim": "Through a pipe.", "pointers": [crate::fixture::POINTER] });
+    let message = json!({ "role": "r", "instructions": [] });
+    let span = json!({ "id": 1, "path": "src/retry.rs", "start": 1, "end": 1 });
+    for (args, input) in [
+        (vec!["put", "--jsonl"], line.to_string()),
+        (
+            vec![
+                "pointers", "track", "--from", "HEAD", "--to", "HEAD", "--spans",
+            ],
+            span.to_string(),
+        ),
+        (vec!["message", "validate"], message.to_string()),
+    ] {
+        let path = place.path("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        let (at, line) = (path.clone(), format!("{input}\n"));
+        let writer = std::thread::spawn(move || fs::write(at, line).unwrap());
+        let ran = ran(place.command().args(&args).arg(&path).output().unwrap());
+        // Where nobody read, the writer is let go.
+        let both = fs::OpenOptions::new().read(true).write(true).open(&path);
+        writer.join().unwrap();
+        drop(both);
+        assert_eq!(ran.code, Some(0), "{args:?}: {ran:?}");
+        assert!(!ran.out.contains("error"), "{ran:?}");
+        fs::remove_file(&path).unwrap();
+        let ran = place.feed(&[&args[..], &["/dev/stdin"]].concat(), input.as_bytes());
+        assert!(
+            ran.code == Some(0) && !ran.out.contains("error"),
+            "{args:?}: {ran:?}"
+        );
+    }
+}
+
+/// An agent may write its configuration while somebody looks at the change.
+#[test]
+fn what_changed_while_it_was_looked_at_is_not_written_over() {
+    let place = Place::new();
+    let path = place.repo().join(".mcp.json");
+    let outside = place.write("person/.bashrc", "of the user");
+    type Change<'a> = &'a dyn Fn();
+    let changes: [(Option<&str>, Change<'_>); 4] = [
+        (Some("{}"), &|| fs::write(&path, "{\"theirs\": 1}").unwrap()),
+        (Some("{}"), &|| fs::remove_file(&path).unwrap()),
+        (None, &|| fs::write(&path, "{\"theirs\": 1}").unwrap()),
+        (None, &|| symlink(&outside, &path).unwrap()),
+    ];
+    for (at, (before, change)) in changes.into_iter().enumerate() {
+        let _ = fs::remove_file(&path);
+        if let Some(before) = before {
+            fs::write(&path, before).unwrap();
+        }
+        // A terminal of its own, so that it asks.
+        let line = format!(
+            "'{}' --home '{}' connect claude",
+            env!("CARGO_BIN_EXE_engram"),
+            place.home().display()
+        );
+        let mut child = place
+            .plain("script", &place.repo())
+            .args(["-qec", &line, "/dev/null"])
+            .env("SHELL", "/bin/sh")
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = String::new();
+        let mut out = child.stdout.take().unwrap();
+        while !said.contains("[y/N]") {
+            let mut byte = [0; 1];
+            assert_eq!(out.read(&mut byte).unwrap(), 1, "it asks: {said}");
+            said.push(char::from(byte[0]));
+        }
+        change();
+        let after = world(&place);
+        child.stdin.take().unwrap().write_all(b"y\n").unwrap();
+        out.read_to_string(&mut said).unwrap();
+        assert!(!child.wait().unwrap().success(), "{at}: {said}");
+        assert!(said.contains("was changed meanwhile"), "{at}: {said}");
+        assert_eq!(world(&place), after, "{at}: {said}");
+        assert!(
+            !place.home().join("connect").exists(),
+            "{at}: nothing is recorded"
+        );
+    }
+}
+
+/// A path may be longer than a name, and two of them may have one name.
+#[test]
+fn a_record_is_kept_for_any_path() {
+    let place = Place::new();
+    let deep = place.path(&["long-name-of-a-folder"; 15].join("/"));
+    for repo in [
+        deep.as_path(),
+        &place.path("a/b"),
+        &place.path("a_b"),
+        &place.path("größe 🦀"),
+    ] {
+        make_repository(repo);
+    }
+    let before = ["{ \"mcpServers\": {} }\r\n", "{}", "", "{\"a\":1}"];
+    let repos = [
+        deep,
+        place.path("a/b"),
+        place.path("a_b"),
+        place.path("größe 🦀"),
+    ];
+    for (repo, before) in repos.iter().zip(before) {
+        fs::write(repo.join(".mcp.json"), before).unwrap();
+        let ran = place.run_in(repo, &["connect", "claude", "--yes", "--json"]);
+        assert_eq!(ran.json()["written"], true);
+    }
+    for (at, (repo, before)) in repos.iter().zip(before).enumerate() {
+        place
+            .run_in(repo, &["connect", "claude", "--undo", "--yes", "--json"])
+            .json();
+        let now = fs::read_to_string(repo.join(".mcp.json")).unwrap();
+        match at {
+            // The second's record was written over by the third's: ours is taken out, no more.
+            1 => assert!(!now.contains("engram"), "{now}"),
+            _ => assert_eq!(now, before, "{}", repo.display()),
+        }
+    }
+}
+
+#[test]
+fn a_home_that_no_text_can_name_is_not_connected() {
+    let place = Place::new();
+    let home = place
+        .path("")
+        .join(std::ffi::OsStr::from_bytes(b"home\xff"));
+    for client in ["claude", "codex"] {
+        let mut command = place.plain(env!("CARGO_BIN_EXE_engram"), &place.repo());
+        command
+            .arg("--home")
+            .arg(&home)
+            .args(["connect", client, "--yes", "--json"]);
+        let before = world(&place);
+        ran(command.output().unwrap()).refused("SCHEMA_INVALID");
+        assert_eq!(world(&place), before);
+    }
+}
+
+/// A reader sees the old configuration or the new one, and no draft is left beside it.
+#[test]
+fn nothing_is_left_beside_a_configuration() {
+    let place = Place::new();
+    let names = |folder: PathBuf| {
+        let mut names: Vec<_> = fs::read_dir(folder)
+            .unwrap()
+            .map(|it| it.unwrap().file_name())
+            .collect();
+        names.sort();
+        names
+    };
+    place.json(&["connect", "claude", "--yes"]);
+    place.json(&["connect", "codex", "--yes"]);
+    assert_eq!(
+        names(place.repo()),
+        [".git", ".mcp.json", "README.md", "src"]
+    );
+    assert_eq!(names(place.path("codex")), ["config.toml"]);
+    place.json(&["connect", "claude", "--undo", "--yes"]);
+    assert_eq!(names(place.repo()), [".git", "README.md", "src"]);
+}

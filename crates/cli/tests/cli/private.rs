@@ -1,0 +1,311 @@
+//! A home is the user's alone: whoever makes it, whatever the umask, and also one that was open before.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Write},
+    os::unix::fs::{MetadataExt, PermissionsExt, symlink},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use serde_json::{Value, json};
+
+use crate::fixture::{POINTER, Place, mount, ran, with_mounts};
+
+fn mode(path: &Path) -> u32 {
+    fs::symlink_metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// All that lies below a folder, without what lies in its index.
+fn below(folder: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir()
+            && !path
+                .file_name()
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .starts_with("index-")
+        {
+            all.extend(below(&path));
+        }
+        all.push(path);
+    }
+    all
+}
+
+/// What others may do something with, by its name in the folder.
+fn open_in(folder: &Path) -> Vec<String> {
+    let mut all = below(folder);
+    all.retain(|it| mode(it) & 0o077 != 0);
+    let name = |it: &PathBuf| {
+        it.strip_prefix(folder)
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .to_owned()
+    };
+    let mut names: Vec<String> = all.iter().map(name).collect();
+    names.sort();
+    names
+}
+
+fn put(claim: &str) -> [&str; 5] {
+    ["put", "--claim", claim, "--pointer", POINTER]
+}
+
+#[test]
+fn a_home_is_private_whoever_makes_it_first_and_whatever_the_umask_is() {
+    let firsts = [
+        &["status"][..],
+        &["connect", "claude", "--yes"],
+        &["connect", "codex", "--yes"],
+        &["doctor", "--reindex"],
+        &put("Retries use full jitter."),
+    ];
+    // The last takes from the owner too.
+    for (umask, is_there) in [
+        ("000", false),
+        ("000", true),
+        ("022", false),
+        ("0133", false),
+    ] {
+        for first in firsts {
+            let place = Place::new();
+            if is_there {
+                fs::create_dir(place.home()).unwrap();
+                set_mode(&place.home(), 0o777);
+            }
+            for args in [
+                first,
+                &["connect", "codex", "--yes"],
+                &put("One."),
+                &["query", "one"],
+            ] {
+                let first_does = format!("umask {umask}");
+                let ran = ran(place.after(&first_does, args).output().unwrap());
+                assert_eq!(ran.code, Some(0), "{umask} {args:?}: {ran:?}");
+                assert_eq!(mode(&place.home()), 0o700, "{umask} {is_there} {args:?}");
+                assert_eq!(
+                    open_in(&place.home()),
+                    [""; 0],
+                    "{umask} {is_there} {args:?}"
+                );
+            }
+            for file in ["engram.db", "write.lock", "doorbell"] {
+                assert_eq!(mode(&place.home().join(file)), 0o600, "{umask} {file}");
+            }
+        }
+    }
+}
+
+/// The log is as private as its database, also in a folder that stays open for what else is in it.
+#[test]
+fn what_lies_beside_an_open_database_is_private_too() {
+    let place = Place::new();
+    place.write("home/notes.txt", "of the user");
+    set_mode(&place.home(), 0o755);
+    set_mode(&place.home().join("notes.txt"), 0o644);
+    let mut child = place
+        .after("umask 000", &["put", "--jsonl", "-"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let line = json!({ "claim": "In the log.", "pointers": [POINTER] });
+    writeln!(child.stdin.as_mut().unwrap(), "{line}").unwrap();
+    let mut answer = String::new();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut answer).unwrap();
+    let (home, names) = (place.home(), below(&place.home()));
+    assert!(names.contains(&home.join("engram.db-wal")), "{names:?}");
+    assert!(names.contains(&home.join("engram.db-shm")), "{names:?}");
+    assert_eq!(open_in(&home), ["notes.txt"], "{answer}");
+    assert_eq!(
+        mode(&home),
+        0o755,
+        "others may have to reach what else is in it"
+    );
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+}
+
+/// A home as earlier builds left it.
+fn opened(place: &Place) {
+    place.put("Retries use full jitter.");
+    place.json(&["doctor", "--reindex"]);
+    for (file, text) in [
+        ("config.toml", "urls = false\n"),
+        ("window.toml", "theme = \"dark\"\n"),
+        ("recent.json", "[]"),
+        ("logs/window.2026-01-08.log", "started"),
+        ("connect/_x.json", "{\"after\":\"token\"}"),
+    ] {
+        place.write(&format!("home/{file}"), text);
+    }
+    for path in below(&place.home()) {
+        set_mode(&path, if path.is_dir() { 0o755 } else { 0o644 });
+    }
+    set_mode(&place.home(), 0o755);
+}
+
+#[test]
+fn an_open_home_of_before_is_closed_again() {
+    for args in [
+        &["status"][..],
+        &["feed"],
+        &["connect", "codex", "--yes"],
+        &["mcp"],
+    ] {
+        let place = Place::new();
+        opened(&place);
+        assert_eq!(place.run(args).code, Some(0), "{args:?}");
+        assert_eq!(mode(&place.home()), 0o700, "{args:?}");
+        assert_eq!(open_in(&place.home()), [""; 0], "{args:?}");
+    }
+    // Only its folder, or only its database, is open.
+    for (folder, database) in [(0o755, 0o600), (0o700, 0o644), (0o711, 0o600)] {
+        let place = Place::new();
+        place.put("Retries use full jitter.");
+        set_mode(&place.home().join("engram.db"), database);
+        set_mode(&place.home(), folder);
+        place.json(&["status"]);
+        assert_eq!(mode(&place.home()), 0o700, "{folder:o} {database:o}");
+        assert_eq!(open_in(&place.home()), [""; 0], "{folder:o} {database:o}");
+    }
+    // The home is a link to its folder.
+    let place = Place::new();
+    opened(&place);
+    fs::rename(place.home(), place.path("real")).unwrap();
+    symlink(place.path("real"), place.home()).unwrap();
+    place.json(&["status"]);
+    assert_eq!(mode(&place.path("real")), 0o700);
+}
+
+/// `--home ~/code`: what is the user's own, others may have to reach.
+#[test]
+fn in_a_folder_that_holds_other_things_only_ours_is_closed() {
+    for strangers in [&["notes.txt", "site/index.html"][..], &["logs/server.log"]] {
+        let place = Place::new();
+        opened(&place);
+        for name in strangers {
+            let path = place.write(&format!("home/{name}"), "of the user");
+            set_mode(&path, 0o644);
+            set_mode(path.parent().unwrap(), 0o755);
+        }
+        let mut want: Vec<String> = strangers.iter().map(|it| (*it).to_owned()).collect();
+        want.extend(
+            strangers
+                .iter()
+                .filter_map(|it| Some(it.split_once('/')?.0.to_owned())),
+        );
+        want.sort();
+        for _ in 0..2 {
+            place.json(&["status"]);
+            assert_eq!(open_in(&place.home()), want);
+            assert_eq!(mode(&place.home()), 0o755);
+        }
+        let doctor = place.json(&["doctor"]);
+        assert_eq!(doctor["ok"], true, "{doctor}");
+    }
+}
+
+#[test]
+fn a_home_that_cannot_be_closed_is_used_and_doctor_says_so() {
+    with_mounts(
+        "private::a_home_that_cannot_be_closed_is_used_and_doctor_says_so",
+        || {
+            let privacy = |place: &Place| -> Value {
+                let doctor: Value =
+                    serde_json::from_str(&place.run(&["doctor", "--json"]).out).unwrap();
+                let all = doctor["findings"].as_array().unwrap().clone();
+                all.into_iter().find(|it| it["what"] == "privacy").unwrap()
+            };
+            let place = Place::new();
+            let id = place.put("Retries use full jitter.");
+            assert_eq!(privacy(&place)["ok"], true);
+            opened(&place);
+            let home = place.home();
+            let home = home.to_str().unwrap();
+            mount(&["--bind", home, home]);
+            mount(&["-o", "remount,bind,ro", home]);
+            assert_eq!(place.json(&["get", &id])["id"], id.as_str());
+            let found = privacy(&place);
+            assert_eq!(found["ok"], false, "{found}");
+            let says = found["found"].as_str().unwrap();
+            for name in ["engram.db", "connect/_x.json", home] {
+                assert!(says.contains(name), "{name}: {says}");
+            }
+            mount(&["-o", "remount,bind,rw", home]);
+            assert_eq!(privacy(&place)["ok"], true);
+        },
+    );
+}
+
+/// What was connected may hold tokens: the copy that takes it back is no more readable than the file.
+#[test]
+fn the_copy_that_connect_keeps_is_private() {
+    let place = Place::new();
+    let file = place.write(
+        "repo/.mcp.json",
+        "{\"mcpServers\":{\"a\":{\"env\":{\"TOKEN\":\"t\"}}}}",
+    );
+    set_mode(&file, 0o600);
+    // Made open by an earlier build, with a copy in it.
+    place.write("home/connect/old.json", "{\"after\":\"token\"}");
+    set_mode(&place.home().join("connect/old.json"), 0o644);
+    set_mode(&place.home().join("connect"), 0o755);
+    set_mode(&place.home(), 0o755);
+    let output = place
+        .after("umask 000", &["connect", "claude", "--yes"])
+        .output();
+    assert_eq!(ran(output.unwrap()).code, Some(0));
+    let copies: Vec<_> = below(&place.home().join("connect"));
+    assert!(copies.len() == 2, "{copies:?}");
+    assert_eq!(
+        (mode(&place.home()), open_in(&place.home())),
+        (0o700, vec![])
+    );
+    assert_eq!(mode(&file), 0o600);
+}
+
+/// A configuration that is replaced stays whose it was, and as open as it was; one that is new is as
+/// any new file.
+#[test]
+fn a_configuration_keeps_its_rights_and_its_owner() {
+    let place = Place::new();
+    for (client, file, before) in [
+        ("claude", "repo/.mcp.json", "{}\n"),
+        ("codex", "codex/config.toml", "a = 1\n"),
+    ] {
+        for is in [0o600, 0o640, 0o644, 0o664, 0o400] {
+            let path = place.write(file, before);
+            set_mode(&path, is);
+            // Only root may give a file away; for everybody else it stays their own.
+            let _ = Command::new("chown").arg("4711:4712").arg(&path).output();
+            let owner = |path: &Path| {
+                let it = fs::metadata(path).unwrap();
+                (it.uid(), it.gid())
+            };
+            let was = owner(&path);
+            for args in [
+                &["connect", client, "--yes"][..],
+                &["connect", client, "--yes", "--undo"],
+            ] {
+                place.json(args);
+                assert_eq!((mode(&path), owner(&path)), (is, was), "{args:?}");
+            }
+            fs::remove_file(path).unwrap();
+        }
+        let output = place
+            .after("umask 027", &["connect", client, "--yes"])
+            .output();
+        assert_eq!(ran(output.unwrap()).code, Some(0));
+        assert_eq!(mode(&place.path(file)), 0o640, "{client}");
+    }
+}

@@ -1,0 +1,250 @@
+//! Odd surroundings: every verb answers or refuses, whatever the account, the folder, the configuration
+//! and the number of files that it may open.
+
+use std::fs;
+
+use crate::fixture::{POINTER, Place, Ran, make_repository, ran};
+
+/// Answered, or refused with a sentence.
+#[track_caller]
+fn answered(what: &str, ran: &Ran) {
+    assert!(matches!(ran.code, Some(0 | 1)), "{what}: {ran:?}");
+    assert!(!ran.err.contains("panicked"), "{what}: {ran:?}");
+    if ran.code == Some(1) {
+        assert!(
+            !ran.out.is_empty() || ran.err.contains('['),
+            "{what}: {ran:?}"
+        );
+    }
+}
+
+const VERBS: &[&[&str]] = &[
+    &["status"],
+    &["query", "how do retries wait"],
+    &["query", "retries", "--k", "3"],
+    &["put", "--claim", "Another claim.", "--pointer", POINTER],
+    &[
+        "put",
+        "--claim",
+        "For a day.",
+        "--pointer",
+        POINTER,
+        "--durability",
+        "ephemeral",
+    ],
+    &["deref", POINTER],
+    &["deref", POINTER, "--agent", "a", "--turn", "1"],
+    &["feed", "--limit", "18446744073709551615"],
+    &["feed", "--before", "18446744073709551615"],
+    &["note", "--kind", "decision", "text"],
+    &["pointers", "check"],
+    &["message", "validate", "message.json"],
+    &["connect", "claude"],
+    &["mcp"],
+    &["doctor"],
+];
+
+fn place() -> Place {
+    let place = Place::new();
+    place.put("Retries use full jitter.");
+    let message = r#"{"role":"r","task_status":"done","engrams":[{"claim":"A.","pointers":["repo:README.md@HEAD"],"kind":"fact","confidence":0.7,"ttl":"P7D","scope":"project"}],"output":{"summary":"One.","next":""}}"#;
+    place.write("repo/message.json", message);
+    place
+}
+
+#[test]
+fn few_open_files_are_a_refusal() {
+    let place = place();
+    for most in 4..28 {
+        for args in VERBS.iter().chain(&[&["doctor", "--reindex"][..]]) {
+            let output = place
+                .after(&format!("ulimit -n {most}"), args)
+                .output()
+                .unwrap();
+            // So few that the program itself cannot be loaded.
+            if output.status.code() != Some(127) {
+                answered(&format!("{most} {args:?}"), &ran(output));
+            }
+        }
+    }
+    assert_eq!(place.json(&["doctor", "--reindex"])["ok"], true);
+    assert_eq!(place.json(&["query", "full jitter"])["verdict"], "strong");
+}
+
+/// Each number of the configuration, as small and as large as it can be written.
+#[test]
+fn every_verb_answers_whatever_the_limits_are() {
+    const LIMITS: [(&str, [i128; 2]); 22] = [
+        ("claim_chars", [0, u64::MAX as i128]),
+        ("pointers", [0, u64::MAX as i128]),
+        ("tags", [0, u64::MAX as i128]),
+        ("tag_chars", [0, u64::MAX as i128]),
+        ("ref_chars", [0, u64::MAX as i128]),
+        ("span_chars", [0, u64::MAX as i128]),
+        ("query_limit", [0, u64::MAX as i128]),
+        ("query_max", [0, u64::MAX as i128]),
+        ("recall_candidates", [0, u64::MAX as i128]),
+        (
+            "ephemeral_ttl_seconds",
+            [i64::MIN as i128, i64::MAX as i128],
+        ),
+        ("watched_folders", [0, u64::MAX as i128]),
+        ("message.inline_tokens", [0, u64::MAX as i128]),
+        ("message.engrams", [0, u64::MAX as i128]),
+        ("message.inline_code_chars", [0, u64::MAX as i128]),
+        ("message.brief_lines", [0, u64::MAX as i128]),
+        ("deref.repo_spans", [0, u32::MAX as i128]),
+        ("deref.artifact_sections", [0, u32::MAX as i128]),
+        ("deref.sam_items", [0, u32::MAX as i128]),
+        ("deref.tokens", [0, u32::MAX as i128]),
+        (
+            "deref.turn_idle_seconds",
+            [i64::MIN as i128, i64::MAX as i128],
+        ),
+        ("rate.per_minute", [0, u32::MAX as i128]),
+        ("rate.per_hour", [0, u32::MAX as i128]),
+    ];
+    let place = place();
+    let id = place.json(&["feed"])["entries"][0]["change"]["with"]["id"].clone();
+    let id = id.as_str().unwrap();
+    let all = |at: usize| -> String {
+        LIMITS
+            .iter()
+            .map(|(name, it)| format!("limits.{name} = {}\n", it[at]))
+            .collect()
+    };
+    let alone = LIMITS
+        .iter()
+        .flat_map(|(name, it)| it.map(|it| format!("limits.{name} = {it}\n")));
+    for (config, verbs) in [(all(0), VERBS), (all(1), VERBS)]
+        .into_iter()
+        .chain(alone.map(|it| (it, &VERBS[1..5])))
+    {
+        place.write("home/config.toml", &config);
+        // It is read: another would be refused.
+        assert_eq!(place.json(&["get", id])["id"], id, "{config}");
+        for args in verbs {
+            answered(&format!("{config}{args:?}"), &place.run(args));
+        }
+    }
+    for (name, _) in LIMITS {
+        for number in [
+            "18446744073709551616",
+            "-9223372036854775809",
+            "nan",
+            "-inf",
+            "0.5",
+            "'1'",
+        ] {
+            place.write("home/config.toml", format!("limits.{name} = {number}\n"));
+            place.run(&["get", id, "--json"]).refused("SCHEMA_INVALID");
+        }
+    }
+}
+
+/// A folder that is not named from the root would be another in each folder.
+#[test]
+fn an_account_without_a_folder_is_told_what_to_say() {
+    let place = Place::new();
+    let with = |variables: &[(&str, &str)], args: &[&str]| {
+        let mut command = place.plain(env!("CARGO_BIN_EXE_engram"), &place.repo());
+        command
+            .env_remove("CODEX_HOME")
+            .envs(variables.iter().copied());
+        ran(command.args(args).arg("--json").output().unwrap())
+    };
+    let names = || {
+        let mut names: Vec<_> = fs::read_dir(place.repo())
+            .unwrap()
+            .map(|it| it.unwrap().file_name())
+            .collect();
+        names.sort();
+        names
+    };
+    let before = names();
+    for variables in [
+        &[("HOME", "person")][..],
+        &[("HOME", "."), ("XDG_DATA_HOME", "data")],
+    ] {
+        for args in [
+            &["status"][..],
+            &["put", "--claim", "One.", "--pointer", POINTER],
+            &["mcp"],
+        ] {
+            let error = with(variables, args).error();
+            assert_eq!(error["code"], "STORE_READ_ONLY", "{variables:?}: {error}");
+            assert!(
+                error["hint"].as_str().unwrap().contains("--home"),
+                "{error}"
+            );
+        }
+        with(
+            variables,
+            &["connect", "codex", "--yes", "--home", "/nonexistent"],
+        )
+        .refused("NOT_FOUND");
+        with(variables, &["doctor", "--move-home"]).refused("NOT_FOUND");
+        assert_eq!(names(), before, "{variables:?}: nothing is made here");
+    }
+    for data in ["/dev/null", "/proc/none"] {
+        with(&[("XDG_DATA_HOME", data)], &["status"]).refused("STORE_READ_ONLY");
+    }
+    // Neither is a place; and what is named from here is named from the root.
+    let home = place.path("person");
+    let home = home.to_str().unwrap();
+    let shown = with(&[("CODEX_HOME", ""), ("HOME", home)], &["connect", "codex"]).json();
+    assert_eq!(
+        shown["path"],
+        place.path("person/.codex/config.toml").to_str().unwrap()
+    );
+    let shown = with(&[("CODEX_HOME", "codex")], &["connect", "codex"]).json();
+    assert_eq!(
+        shown["path"],
+        place.path("repo/codex/config.toml").to_str().unwrap()
+    );
+}
+
+#[test]
+fn a_current_folder_that_is_gone_is_no_crash() {
+    let place = place();
+    for args in VERBS {
+        let gone = place.path("gone");
+        fs::create_dir(&gone).unwrap();
+        let first = format!("cd '{0}' && rmdir '{0}'", gone.display());
+        answered(
+            &format!("{args:?}"),
+            &ran(place.after(&first, args).output().unwrap()),
+        );
+    }
+    let first = format!(
+        "mkdir '{0}' && cd '{0}' && rmdir '{0}'",
+        place.path("gone").display()
+    );
+    let output = place
+        .after(&first, &["connect", "claude", "--json"])
+        .output()
+        .unwrap();
+    ran(output).refused("REPO_UNAVAILABLE");
+}
+
+/// The folder of a home that is deleted while it is in use, and a repository that goes.
+#[test]
+fn what_is_deleted_meanwhile_is_refused() {
+    let place = Place::new();
+    let mut args = vec!["--repo", "none"];
+    args.extend(["status", "--json"]);
+    place.run(&args).refused("REPO_UNAVAILABLE");
+    let elsewhere = place.path("elsewhere/deep");
+    make_repository(&elsewhere);
+    let home = place.home();
+    let first = format!("rm -rf '{}'", elsewhere.display());
+    let mut command = place.plain("sh", &elsewhere);
+    command.args([
+        "-c",
+        &format!("{first}\nexec \"$@\""),
+        "sh",
+        env!("CARGO_BIN_EXE_engram"),
+    ]);
+    command.arg("--home").arg(&home).args(["status"]);
+    answered("repository", &ran(command.output().unwrap()));
+}

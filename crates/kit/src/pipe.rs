@@ -1,0 +1,77 @@
+//! A pipe where a file should be.
+
+use std::{
+    fs::{File, OpenOptions},
+    io,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::JoinHandle,
+};
+
+use tempfile::TempDir;
+
+const END: &str = "end";
+
+/// What the program under test does with the file in whose place a pipe lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// It reads it.
+    Read,
+    /// It writes to it.
+    Write,
+}
+
+/// A pipe that holds nobody up for ever: who waits at it finds its other end open, and goes on to the
+/// end of an empty file, or to a reader that goes away. So a test fails by what the program says then.
+pub struct Pipe {
+    path: PathBuf,
+    /// The same pipe, where the program does not take it away.
+    kept: TempDir,
+    is_over: Arc<AtomicBool>,
+    other_end: Option<JoinHandle<()>>,
+}
+
+impl Pipe {
+    /// Makes it; nothing may be there yet.
+    pub fn at(path: &Path, used: Use) -> Self {
+        let made = Command::new("mkfifo").arg(path).status().unwrap();
+        assert!(made.success(), "mkfifo {}", path.display());
+        let kept = TempDir::new().unwrap();
+        let at = kept.path().join(END);
+        std::fs::hard_link(path, &at).unwrap();
+        let is_over = Arc::new(AtomicBool::new(false));
+        let over = Arc::clone(&is_over);
+        let other_end = std::thread::spawn(move || {
+            while !over.load(Ordering::SeqCst) {
+                let _ = end(&at, used != Use::Read, used == Use::Read);
+            }
+        });
+        Self {
+            path: path.to_owned(),
+            kept,
+            is_over,
+            other_end: Some(other_end),
+        }
+    }
+}
+
+impl Drop for Pipe {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::SeqCst);
+        // Who opens both ends waits for nobody, and lets the other go.
+        let both = end(&self.kept.path().join(END), true, true);
+        if let Some(other_end) = self.other_end.take() {
+            let _ = other_end.join();
+        }
+        drop(both);
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+fn end(path: &Path, read: bool, write: bool) -> io::Result<File> {
+    OpenOptions::new().read(read).write(write).open(path)
+}

@@ -1,0 +1,183 @@
+//! Files and folders of a home are their owner's alone, whatever the umask is; and no file holds up who
+//! opens it: a pipe, a device or a socket is refused, not waited for.
+//!
+//! Where a file system keeps no modes, a file is as private as its mount says: that is no reason to
+//! refuse, and `engram doctor` says it.
+
+use std::{
+    fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions},
+    io::{self, ErrorKind, Read, Write},
+    path::Path,
+};
+
+use tempfile::NamedTempFile;
+
+/// Whether a link is followed to what it leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Links {
+    /// For what the user has put there, and nobody else could.
+    Followed,
+    /// For what others may have put there.
+    Refused,
+}
+
+/// Makes a folder for its owner alone, and those above it that are missing. One that is there is left
+/// as it is.
+pub fn make_private_folder(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let above = folder.parent();
+    if let Some(above) = above.filter(|it| !it.as_os_str().is_empty()) {
+        make_private_folder(above)?;
+    }
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    match builder.create(folder) {
+        Ok(()) => set_mode(&fs::symlink_metadata(folder)?, 0o700, |it| {
+            fs::set_permissions(folder, it)
+        }),
+        // Another process was first.
+        Err(error) if error.kind() == ErrorKind::AlreadyExists && folder.is_dir() => {}
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}
+
+/// Opens a file of a home to write to, for its owner alone; made where it is missing.
+pub fn open_private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = regular(options, path, Links::Refused)?;
+    set_mode(&file.metadata()?, 0o600, |it| file.set_permissions(it));
+    Ok(file)
+}
+
+/// Writes a file for its owner alone, in a folder that is made where it is missing: a reader sees the old
+/// file or the new one, which is on the disk when this returns.
+pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    make_private_folder(folder)?;
+    let mut draft = NamedTempFile::new_in(folder)?;
+    set_mode(&draft.as_file().metadata()?, 0o600, |it| {
+        draft.as_file().set_permissions(it)
+    });
+    draft.write_all(text.as_bytes())?;
+    draft.as_file().sync_all()?;
+    draft.persist(path)?;
+    sync_folder(folder);
+    Ok(())
+}
+
+/// Asks for what was renamed in a folder to be on the disk. Where that cannot be had, it is there all the
+/// same for whoever looks.
+pub fn sync_folder(folder: &Path) {
+    #[cfg(unix)]
+    if let Err(error) = File::open(folder).and_then(|it| it.sync_all()) {
+        tracing::debug!(%error, folder = %folder.display(), "not synced");
+    }
+    #[cfg(not(unix))]
+    let _ = folder;
+}
+
+/// Opens a file to read.
+pub fn open_file(path: &Path, links: Links) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    regular(options, path, links)
+}
+
+/// A small text file, of at most so many bytes.
+pub fn read_file(path: &Path, most: u64) -> io::Result<String> {
+    read_text(open_file(path, Links::Followed)?, most)
+}
+
+/// What somebody has to say, where that is text of at most so many bytes.
+pub fn read_text(from: impl Read, most: u64) -> io::Result<String> {
+    let mut text = Vec::new();
+    from.take(most + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > most {
+        let why = format!("it is longer than {} KiB", most >> 10);
+        return Err(io::Error::new(ErrorKind::FileTooLarge, why));
+    }
+    String::from_utf8(text)
+        .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
+}
+
+/// Opens what is a file, and looks again once it is open: it may have been replaced meanwhile, and then
+/// it is not waited for either.
+fn regular(mut options: OpenOptions, path: &Path, links: Links) -> io::Result<File> {
+    let refused = || io::Error::new(ErrorKind::InvalidInput, "it is not a file");
+    let about = match links {
+        Links::Followed => fs::metadata(path),
+        Links::Refused => fs::symlink_metadata(path),
+    };
+    // What is missing may be made.
+    if about.is_ok_and(|it| !it.is_file()) {
+        return Err(refused());
+    }
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        let link = match links {
+            Links::Followed => OFlags::empty(),
+            Links::Refused => OFlags::NOFOLLOW,
+        };
+        let flags = (OFlags::NONBLOCK | link).bits() as i32;
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags);
+    }
+    let file = options.open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(refused()),
+    }
+}
+
+/// Whether others than its owner may do something with a file or a folder. A link is its owner's own
+/// affair: what it leads to is not looked at.
+pub fn is_open_to_others(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|it| mode(&it).is_some_and(|it| it & 0o077 != 0))
+}
+
+/// Takes what is this user's away from everybody else, where its file system can.
+pub fn close_to_others(path: &Path) {
+    if let Ok(about) = fs::symlink_metadata(path)
+        && is_own(&about)
+    {
+        let to = mode(&about).unwrap_or_default() & 0o700;
+        set_mode(&about, to, |it| fs::set_permissions(path, it));
+    }
+}
+
+/// The rights of what is there; none for a link, and where there are no such rights.
+fn mode(about: &Metadata) -> Option<u32> {
+    let has_rights = cfg!(unix) && !about.is_symlink();
+    #[cfg(unix)]
+    let mode = std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o777;
+    #[cfg(not(unix))]
+    let mode = 0;
+    has_rights.then_some(mode)
+}
+
+fn is_own(about: &Metadata) -> bool {
+    #[cfg(unix)]
+    return std::os::unix::fs::MetadataExt::uid(about) == rustix::process::geteuid().as_raw();
+    #[cfg(not(unix))]
+    return about.is_file() || about.is_dir();
+}
+
+/// Gives a file or a folder the rights that it is to have: a umask may have taken more than it should,
+/// and an earlier build less.
+fn set_mode(about: &Metadata, to: u32, set: impl FnOnce(Permissions) -> io::Result<()>) {
+    #[cfg(unix)]
+    if mode(about).is_some_and(|it| it != to)
+        && let Err(error) = set(std::os::unix::fs::PermissionsExt::from_mode(to))
+    {
+        tracing::debug!(%error, "its rights stay as they are");
+    }
+    #[cfg(not(unix))]
+    let _ = (about, to, set);
+}
