@@ -184,8 +184,15 @@ impl Repo {
 
     /// One ref, which may lead to another.
     pub(crate) fn find_ref(&self, name: &str) -> Result<Reference<'_>, git2::Error> {
-        let packed = self.common_dir().join("packed-refs");
-        if self.folders().any(|it| disk::is_special(&it.join(name))) || disk::is_special(&packed) {
+        let waits = |it: std::fs::Metadata| !it.is_file() && !it.is_dir();
+        let mut places = self
+            .folders()
+            .filter_map(|it| it.join(name).metadata().ok());
+        let is_special = match places.next() {
+            Some(it) => waits(it) || places.any(waits),
+            None => disk::is_special(&self.common_dir().join("packed-refs")),
+        };
+        if is_special {
             let why = "a ref is no regular file";
             return Err(git2::Error::new(
                 ErrorCode::GenericError,

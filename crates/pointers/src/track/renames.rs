@@ -1,7 +1,7 @@
 //! Which file that came is one that went, under another name: by its bytes, else by how many of its
 //! lines it has.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use engram_model::Refusal;
 use git2::Oid;
@@ -14,8 +14,8 @@ use super::side::{self, Change, Snapshot};
 const ALIKE: f32 = 0.5;
 /// Among more files than this only equal ones are found.
 const MOST_FILES: usize = 1000;
-/// How many bytes are read to compare files, and how many lines are compared.
-const MOST_READ: usize = 16 << 20;
+/// How many bytes of each side are read to compare files, and how many lines are compared.
+const MOST_READ: usize = 32 << 20;
 const MOST_COMPARED: usize = 50_000_000;
 
 /// The lines of a file without their indents, sorted: the hash of each, and how many bytes it has
@@ -44,16 +44,22 @@ pub(super) fn found(
     };
     let mut went = at(|it| it.new.is_none() && it.old.is_some());
     let mut came = at(|it| it.old.is_none() && it.new.is_some());
-    // Those that are asked for are compared while there is time.
+    // Those that are asked for are compared while there is time, and first with those of their name.
     went.sort_by_key(|it| !is_wanted(&changes[*it]));
-    let mut left = MOST_READ;
-    name_blobs(repo, sides.1, &mut changes, &came, &mut left);
+    let names: HashSet<String> = went
+        .iter()
+        .filter(|it| is_wanted(&changes[**it]))
+        .filter_map(|it| name_of(&changes[*it].old))
+        .collect();
+    let is_namesake = |it: &usize| name_of(&changes[*it].new).is_some_and(|it| names.contains(&it));
+    came.sort_by_key(|it| !is_namesake(it));
+    name_blobs(repo, sides.1, &mut changes, &came);
     let mut pairs = equal(&changes, &went, &came);
     if went.len().max(came.len()) <= MOST_FILES {
         let (old, new): (Vec<usize>, Vec<usize>) = pairs.iter().copied().unzip();
         went.retain(|it| !old.contains(it));
         came.retain(|it| !new.contains(it));
-        pairs.extend(alike(repo, sides, &changes, &went, &came, left)?);
+        pairs.extend(alike(repo, sides, &changes, &went, &came)?);
     }
     let mut gone = Vec::new();
     for (old, new) in pairs {
@@ -79,26 +85,18 @@ pub(crate) fn renamed(
 }
 
 /// Reads files on disk of which nobody knows yet what blob they are.
-fn name_blobs(
-    repo: &Repo,
-    side: Snapshot,
-    changes: &mut [Change],
-    came: &[usize],
-    left: &mut usize,
-) {
+fn name_blobs(repo: &Repo, side: Snapshot, changes: &mut [Change], came: &[usize]) {
+    let mut left = MOST_READ;
     for at in came.iter().take(MOST_FILES) {
-        let Some(file) = changes[*at]
-            .new
-            .as_mut()
-            .filter(|it| it.blob == Oid::ZERO_SHA1)
-        else {
+        let unknown = |it: &&mut side::File| it.blob == Oid::ZERO_SHA1;
+        let Some(file) = changes[*at].new.as_mut().filter(unknown) else {
             continue;
         };
-        if *left == 0 || repo.stop().is_due() {
+        if left == 0 || repo.stop().is_due() {
             return;
         }
         if let Ok((blob, bytes)) = side::read(repo, side, file) {
-            *left = left.saturating_sub(bytes.len());
+            left = left.saturating_sub(bytes.len());
             file.blob = blob;
         }
     }
@@ -133,27 +131,22 @@ fn alike(
     changes: &[Change],
     went: &[usize],
     came: &[usize],
-    left: usize,
 ) -> Result<Vec<(usize, usize)>, Refusal> {
     let stop = repo.stop();
-    let mut left = left;
-    let mut read = |side: Snapshot, file: Option<&side::File>| -> Result<Option<Lines>, Refusal> {
-        stop.check()?;
-        let bytes = file
-            .filter(|_| left > 0)
-            .and_then(|it| side::read(repo, side, it).ok());
-        let bytes = bytes.map(|it| it.1);
-        left = left.saturating_sub(bytes.as_ref().map_or(0, Vec::len));
-        Ok(bytes.map(|it| Lines::of(&it)))
+    let read = |side: Snapshot, at: &[usize], file: fn(&Change) -> Option<&side::File>| {
+        let (mut left, mut found) = (MOST_READ, Vec::new());
+        for at in at {
+            stop.check()?;
+            let file = file(&changes[*at]).filter(|_| left > 0);
+            if let Some((_, bytes)) = file.and_then(|it| side::read(repo, side, it).ok()) {
+                left = left.saturating_sub(bytes.len());
+                found.push((*at, Lines::of(&bytes)));
+            }
+        }
+        Ok::<_, Refusal>(found)
     };
-    let mut old = Vec::new();
-    for at in went {
-        old.extend(read(sides.0, changes[*at].old.as_ref())?.map(|it| (*at, it)));
-    }
-    let mut new = Vec::new();
-    for at in came {
-        new.extend(read(sides.1, changes[*at].new.as_ref())?.map(|it| (*at, it)));
-    }
+    let old = read(sides.0, went, |it| it.old.as_ref())?;
+    let new = read(sides.1, came, |it| it.new.as_ref())?;
     let mut compared = 0;
     let mut found = Vec::new();
     'all: for (a, before) in &old {
@@ -180,11 +173,12 @@ fn alike(
 }
 
 fn same_name(changes: &[Change], old: usize, new: usize) -> bool {
-    let name = |it: &Option<side::File>| {
-        let path = it.as_ref().map(|it| it.path.clone()).unwrap_or_default();
-        path.rsplit('/').next().map(str::to_owned)
-    };
-    name(&changes[old].old) == name(&changes[new].new)
+    name_of(&changes[old].old) == name_of(&changes[new].new)
+}
+
+fn name_of(file: &Option<side::File>) -> Option<String> {
+    let path = &file.as_ref()?.path;
+    path.rsplit('/').next().map(str::to_owned)
 }
 
 impl Lines {

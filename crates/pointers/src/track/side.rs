@@ -22,7 +22,7 @@ use super::renames;
 
 /// Files beyond this size are compared by their ids only, and so are those of more lines.
 const MAX_BYTES: u64 = 16 << 20;
-const MAX_LINES: usize = 400_000;
+const MAX_LINES: usize = 200_000;
 /// How many files of a side are looked through.
 const MOST_FILES: usize = 1_000_000;
 
@@ -233,7 +233,7 @@ fn few_lines(name: &str, bytes: &[u8]) -> Result<(), Refusal> {
     match lines > MAX_LINES {
         true => Err(refuse::invalid(
             format!("{name} has too many lines to follow some of them: {lines}"),
-            "Spans are followed in files of up to 400,000 lines.",
+            "Spans are followed in files of up to 200,000 lines.",
         )),
         false => Ok(()),
     }
