@@ -46,14 +46,18 @@ pub(crate) fn doctor(
 pub(crate) fn recover(home: &Path, as_json: bool) -> Result<ExitCode, Refusal> {
     let it = engram_engine::recover(home)?;
     let aside = it.aside.display().to_string();
-    out::line(&match as_json {
-        true => json!({ "aside": aside, "saved": it.saved, "lost": it.lost, "words": it.words })
-            .to_string(),
-        false => format!(
-            "saved {} entries of the journal, {} could not be read, nor the words of {}; the damaged database is {aside}",
-            it.saved, it.lost, it.words
+    match as_json {
+        true => out::json(
+            &json!({ "aside": aside, "saved": it.saved, "lost": it.lost, "words": it.words }),
         ),
-    });
+        false => out::line(&format!(
+            "saved {} entries of the journal, {} could not be read, nor the words of {}; the damaged database is {}",
+            it.saved,
+            it.lost,
+            it.words,
+            one_line(&aside)
+        )),
+    };
     Ok(ExitCode::SUCCESS)
 }
 

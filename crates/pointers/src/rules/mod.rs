@@ -274,7 +274,23 @@ mod tests {
                 "\\a",
             ][..],
         );
-        proptest::collection::vec(part, 0..12).prop_map(|it| it.concat())
+        proptest::collection::vec(part, 0..12).prop_map(|it| bounded(&it.concat()))
+    }
+
+    /// One star for two that stand behind something else than a slash: what git makes of those depends
+    /// on where its memory lies.
+    fn bounded(text: &str) -> String {
+        let mut out = String::new();
+        let mut is_bound = true;
+        for it in text.chars() {
+            if it == '*' && !out.ends_with('*') {
+                is_bound = out.is_empty() || out.ends_with(['/', '\n']);
+            }
+            if it != '*' || is_bound || !out.ends_with('*') {
+                out.push(it);
+            }
+        }
+        out
     }
 
     proptest! {

@@ -46,7 +46,7 @@ fn kept(file: &Path) -> io::Result<String> {
 
 fn is_ours(about: &fs::Metadata) -> io::Result<()> {
     let why = match about.is_file() {
-        false => "it is no regular file",
+        false => "it is not a file",
         true if about.len() > LONGEST => "it holds no token of ours",
         true => return is_private(about),
     };

@@ -56,11 +56,11 @@ async fn only_a_small_regular_file_of_the_owner_alone_keeps_a_token() {
         ("good", ""),
         ("group", "others may read it"),
         ("open", "others may read it"),
-        ("link", "no regular file"),
-        ("dangling", "no regular file"),
-        ("pipe", "no regular file"),
-        ("folder", "no regular file"),
-        ("/dev/zero", "no regular file"),
+        ("link", "not a file"),
+        ("dangling", "not a file"),
+        ("pipe", "not a file"),
+        ("folder", "not a file"),
+        ("/dev/zero", "not a file"),
         ("large", "no token of ours"),
     ] {
         let options = HttpOptions {
