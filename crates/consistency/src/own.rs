@@ -214,11 +214,12 @@ pub(crate) const RULES: &[Rule] = &[
         ..shape(
             "a password in a connection string",
             &["password", "pwd"],
+            // What may never be closed is bounded: else each that follows is looked for to the end.
             concat!(
                 r#"(?i)(?:;[ \t]?(?:password|pwd)[ \t]?=[ \t]?"#,
                 r#"|jdbc:[a-z0-9]+:[^\s"'<>]+?[?&;]password="#,
                 r#"|\b(?:host|hostaddr|dbname|user|port|sslmode)=[^\s'"]+[ \t]+(?:[a-z_]+=[^\s'"]+[ \t]+)*?password=)"#,
-                r#"(?:"([^"\r\n]{4,})"|'([^'\r\n]{4,})'|\{((?:[^}\r\n]|\}\}){4,})\}|([^;&\s'"{}<>]{4,}))"#,
+                r#"(?:"([^"\r\n]{4,})"|'([^'\r\n]{4,})'|\{((?:[^}\r\n]|\}\}){4,128})\}|([^;&\s'"{}<>]{4,}))"#,
             ),
         )
     },
