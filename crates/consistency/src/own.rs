@@ -17,10 +17,10 @@ macro_rules! suffix {
     };
 }
 
-/// The end of the name, and what says that a value comes: `=`, `"]: "`, `is now`, `">`, `" value="`.
+/// The end of the name, and what says that a value comes: `=`, `"]: "`, `is now`, `">`, `" value="`, `", `.
 macro_rules! sets {
     () => {
-        r#"["'`\])]{0,4}(?:\s{0,8}(?:=>|:=|===?|==|=|:)\s{0,8}|\s{1,8}(?:is|was|to)(?: now)?:?\s{1,8}|>|,\s{0,4}|\s{1,4}value\s{0,2}=\s{0,2})"#
+        r#"(?:["'],[ \t]{0,4}|["'`\])\\]{0,4}(?:\s{0,8}(?:=>|:=|===?|==|=|:)\s{0,8}|\s{1,8}(?:is|was|to)(?: now)?:?\s{1,8}|>|\s{1,4}value\s{0,2}=\s{0,2}))"#
     };
 }
 

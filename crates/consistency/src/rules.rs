@@ -48,7 +48,7 @@ const ENDS: &str =
 const LARGEST: usize = 4 << 20;
 const LARGEST_CACHE: usize = 1 << 20;
 /// Searching a longer text than this fills the caches of patterns: they are not kept.
-const LONG: usize = 1 << 20;
+const LONG: usize = 128 << 10;
 
 struct Compiled {
     pattern: Regex,
