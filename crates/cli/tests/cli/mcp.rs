@@ -83,6 +83,19 @@ fn it_ends_with_its_input() {
     client.end();
 }
 
+/// More than is read ahead and less than the pipe holds, to which nobody reads the answers.
+#[test]
+fn it_ends_with_its_input_though_nobody_reads_and_not_all_was_read() {
+    let place = Place::new();
+    let mut client = Client::start(&place);
+    let input = client.stdin.as_mut().unwrap();
+    input.write_all(&b"garbage\n".repeat(6_000)).unwrap();
+    drop(client.stdin.take());
+    assert_eq!(client.child.wait().unwrap().code(), Some(0));
+    let answered = client.lines.count();
+    assert!(answered > 0 && answered < 6_000, "{answered}");
+}
+
 #[test]
 fn bad_requests_are_answered_and_nothing_is_said_of_them_where_nobody_reads() {
     let place = Place::new();

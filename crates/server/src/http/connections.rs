@@ -81,8 +81,8 @@ pub(super) struct Places {
 #[derive(Default)]
 struct Open {
     last: u64,
-    /// Oldest first.
-    strangers: BTreeMap<u64, AbortHandle>,
+    /// Oldest first, with what ends it.
+    strangers: BTreeMap<u64, Option<AbortHandle>>,
     known: BTreeSet<u64>,
 }
 
@@ -107,19 +107,28 @@ impl Places {
     where
         F: Future<Output = ()> + Send + 'static,
     {
+        let (place, oldest) = self.place();
+        let id = place.id;
+        let task = tokio::spawn(connection(place));
+        // It may be over by now, or known.
+        if let Some(stranger) = self.open().strangers.get_mut(&id) {
+            *stranger = Some(task.abort_handle());
+        }
+        if let Some(oldest) = oldest {
+            oldest.abort();
+        }
+    }
+
+    fn place(self: &Arc<Self>) -> (Arc<Place>, Option<AbortHandle>) {
         let mut open = self.open();
         let oldest = match open.strangers.len() < self.bounds.strangers {
             true => None,
-            false => open.strangers.pop_first(),
+            false => open.strangers.pop_first().and_then(|it| it.1),
         };
         open.last += 1;
         let (id, places) = (open.last, Arc::clone(self));
-        let task = tokio::spawn(connection(Arc::new(Place { id, places })));
-        open.strangers.insert(id, task.abort_handle());
-        drop(open);
-        if let Some((_, oldest)) = oldest {
-            oldest.abort();
-        }
+        open.strangers.insert(id, None);
+        (Arc::new(Place { id, places }), oldest)
     }
 
     #[cfg(test)]

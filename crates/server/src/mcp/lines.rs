@@ -8,6 +8,9 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 /// Longest line that is read; the rest of a longer one is skipped.
 pub(super) const MAX_LINE: usize = 4 * 1024 * 1024;
 
+/// Most values in one line, of all depths: each takes many times its length in memory.
+const MAX_VALUES: usize = 64 * 1024;
+
 /// The input in lines. [`Lines::next`] may be dropped at any time: what is half read is kept here.
 pub(super) struct Lines<R> {
     input: BufReader<R>,
@@ -72,6 +75,13 @@ pub(super) fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, JsonRpc
     if line.iter().all(u8::is_ascii_whitespace) {
         return Ok(None);
     }
+    if values(line) > MAX_VALUES {
+        let message = format!("the line holds more than {MAX_VALUES} values; send fewer at once");
+        return Err(JsonRpcError::new(
+            None,
+            ErrorData::parse_error(message, None),
+        ));
+    }
     let value: Value = serde_json::from_slice(line).map_err(|error| {
         let message = format!("not JSON: {error}");
         JsonRpcError::new(None, ErrorData::parse_error(message, None))
@@ -91,6 +101,20 @@ pub(super) fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, JsonRpc
             ),
         )),
     }
+}
+
+/// How many values a line holds, if it is JSON: each begins a list or an object, or follows another.
+fn values(line: &[u8]) -> usize {
+    let (mut count, mut quoted, mut escaped) = (0, false, false);
+    for byte in line {
+        match byte {
+            b'"' if !escaped => quoted = !quoted,
+            b'[' | b'{' | b',' if !quoted => count += 1,
+            _ => {}
+        }
+        escaped = quoted && *byte == b'\\' && !escaped;
+    }
+    count
 }
 
 /// Methods of the protocol whose parameters this server reads.

@@ -52,7 +52,29 @@ SECRET_DETECTED: leave the secret out. [masked: ..] in an excerpt stands for one
 /// Serves MCP on standard input and output until the input ends.
 pub async fn mcp_stdio(engine: Arc<Engine>) -> Result<(), Refusal> {
     let (input, output) = rmcp::transport::stdio_pipes();
-    mcp_over(engine, input, output).await
+    let hung_up: Option<fn()> = match cfg!(unix) {
+        true => Some(nobody_writes),
+        false => None,
+    };
+    serve(engine, transport::Pipe::new(input, output, hung_up)).await
+}
+
+/// Comes back once nobody can write to standard input any more, though not all of it was read.
+fn nobody_writes() {
+    #[cfg(unix)]
+    {
+        use rustix::{
+            event::{PollFd, PollFlags, poll},
+            io::Errno,
+        };
+        // What hung up is told unasked, but not of a socket.
+        #[cfg(target_os = "linux")]
+        let also = PollFlags::RDHUP;
+        #[cfg(not(target_os = "linux"))]
+        let also = PollFlags::empty();
+        let input = std::io::stdin();
+        while poll(&mut [PollFd::new(&input, also)], None) == Err(Errno::INTR) {}
+    }
 }
 
 /// Serves MCP on any pair of streams until the input ends, and answers what was asked by then.
@@ -60,6 +82,13 @@ pub async fn mcp_over<R, W>(engine: Arc<Engine>, input: R, output: W) -> Result<
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
+{
+    serve(engine, transport::Pipe::new(input, output, None)).await
+}
+
+async fn serve<R>(engine: Arc<Engine>, pipe: transport::Pipe<R>) -> Result<(), Refusal>
+where
+    R: AsyncRead + Send + Unpin + 'static,
 {
     let server = Server {
         tools: definitions::all(engine.limits()).into(),
@@ -70,7 +99,7 @@ where
     if let Err(refusal) = server.engine.follow() {
         tracing::warn!(%refusal, "the index will not follow in this process");
     }
-    let running = match serve_server(server, transport::Pipe::new(input, output)).await {
+    let running = match serve_server(server, pipe).await {
         Ok(running) => running,
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => return Err(failed(&error)),

@@ -4,7 +4,7 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    future::ready,
+    future::{pending, ready},
     io,
     sync::Arc,
     time::Duration,
@@ -21,7 +21,7 @@ use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt},
     select,
     sync::{OwnedSemaphorePermit, Semaphore, mpsc},
-    task::{JoinHandle, yield_now},
+    task::{JoinHandle, spawn_blocking, yield_now},
     time::timeout,
 };
 
@@ -78,15 +78,23 @@ pub(super) struct Pipe<R> {
     begun: HashMap<RequestId, Turn>,
     waiting: VecDeque<Waiting>,
     waiting_bytes: usize,
-    /// Notifications that went to the SDK since it last did anything else.
+    /// Notifications that went to the SDK since others had a turn.
     notified: u32,
+    /// Comes back once nobody can write to the input; started where not all of it is read.
+    hung_up: Option<fn()>,
+    watch: Option<JoinHandle<()>>,
+    /// Nobody can, though not all was read.
+    left: bool,
     out: mpsc::UnboundedSender<Outgoing>,
     writer: Option<JoinHandle<()>>,
 }
 
 impl<R: AsyncRead + Send + Unpin> Pipe<R> {
     /// Starts the writer of `output`.
-    pub(super) fn new<W: AsyncWrite + Send + Unpin + 'static>(input: R, output: W) -> Self {
+    pub(super) fn new<W>(input: R, output: W, hung_up: Option<fn()>) -> Self
+    where
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
         let (out, queue) = mpsc::unbounded_channel();
         Self {
             lines: Lines::new(input),
@@ -96,6 +104,9 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             notified: 0,
+            hung_up,
+            watch: None,
+            left: false,
             out,
             writer: Some(tokio::spawn(write(output, queue))),
         }
@@ -206,6 +217,15 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
     }
 }
 
+/// Waits, off this thread, until nobody can write any more.
+async fn left(watch: &mut Option<JoinHandle<()>>, hung_up: Option<fn()>) {
+    let Some(hung_up) = hung_up else {
+        return pending().await;
+    };
+    let watch = watch.get_or_insert_with(|| spawn_blocking(hung_up));
+    let _ = watch.await;
+}
+
 /// How many turns a line takes.
 fn turns_of(line: &[u8]) -> u32 {
     u32::try_from(line.len() / SHARE + 1).map_or(TURNS, |it| it.min(TURNS))
@@ -303,8 +323,9 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Pipe<R> {
                 return None;
             }
             let turn = Arc::clone(&self.turns).acquire_many_owned(first.unwrap_or_default());
+            let last = ended || self.left;
             let turn = async {
-                match ended {
+                match last {
                     false => turn.await.ok(),
                     true => timeout(PATIENCE, turn).await.ok()?.ok(),
                 }
@@ -318,6 +339,10 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Pipe<R> {
                     Some(Err(error)) => self.refuse(JsonRpcError::new(None, error)),
                     None => None,
                 },
+                () = left(&mut self.watch, self.hung_up), if !more && !last => {
+                    self.left = true;
+                    None
+                }
             };
             if message.is_some() {
                 return message;

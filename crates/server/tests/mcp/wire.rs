@@ -13,6 +13,11 @@ fn bad_lines() -> Vec<(Vec<u8>, i64, Value)> {
         (b"\xff\xfe\x00".to_vec(), -32700, no_id.clone()),
         (b"[".repeat(100_000), -32700, no_id.clone()),
         (vec![b'x'; 4 * 1024 * 1024 + 1], -32700, no_id.clone()),
+        (
+            [b"[0".to_vec(), b",0".repeat(100_000), b"]".to_vec()].concat(),
+            -32700,
+            no_id.clone(),
+        ),
         (b"[1,2]".to_vec(), -32600, no_id.clone()),
         (b"5".to_vec(), -32600, no_id.clone()),
         (b"{}".to_vec(), -32600, no_id.clone()),
@@ -78,7 +83,8 @@ async fn no_line_ends_the_server() {
 #[tokio::test]
 async fn a_line_of_almost_the_limit_passes() {
     let mut client = Client::open(&Ground::new(), Era::Modern).await;
-    let long = "x".repeat(4 * 1024 * 1024 - 1_000);
+    // Signs of many values, in one.
+    let long = "[x],\\\\\"".repeat((4 * 1024 * 1024 - 1_000) / 10);
     let error = client
         .refused(
             "engram_deref",
