@@ -113,7 +113,7 @@ fn an_agent_is_shown_no_credential() {
             assert!(!agents.excerpt.contains(secret), "{span}: {agents:?}");
         }
         assert_eq!(agents.content_digest, users.content_digest);
-        assert_eq!(users.excerpt.contains("[masked"), false);
+        assert!(!users.excerpt.contains("[masked"));
     }
 }
 
