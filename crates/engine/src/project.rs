@@ -53,8 +53,10 @@ impl Engine {
             Some(id) => Some(id),
             None => self.kept_in_home(repo)?,
         };
-        if let Some(id) = id {
-            self.check_place(repo, id)?;
+        if let Some(id) = id
+            && self.check_place(repo, id)?
+        {
+            self.located.keep(repo, id);
         }
         Ok(id)
     }
@@ -122,20 +124,20 @@ impl Engine {
         Ok(id.filter(|_| is_same))
     }
 
-    /// Whether this place may use the project: its own, where it was moved to, or one that the user
-    /// admitted.
-    fn check_place(&self, repo: &Repo, id: ProjectId) -> Result<(), Refusal> {
+    /// Refuses a place that may not use the project: one may that is its own, that it was moved to, or that
+    /// the user admitted. Whether the home knows all of that already.
+    fn check_place(&self, repo: &Repo, id: ProjectId) -> Result<bool, Refusal> {
         let (known, is_admitted) = self
             .store
             .read::<_, Refusal>(|it| Ok((it.place_of(id)?, it.is_admitted(&seat(repo), id)?)))?;
         if is_admitted {
-            return Ok(());
+            return Ok(true);
         }
         if !repo.is_named_back() {
             // `git init --separate-git-dir` writes nothing that leads back: who comes first is bound to it.
             let is_ordinary = repo.common_dir().file_name().is_some_and(|it| it == ".git");
             if known.is_none() && !is_ordinary {
-                return Ok(());
+                return Ok(false);
             }
             return Err(undecided(format!(
                 "{} uses the git folder {}, which does not name it",
@@ -144,10 +146,11 @@ impl Engine {
             )));
         }
         match known {
-            Some(known) if known != place(repo) && stands(&known, repo, id) => {
+            Some(known) if known == place(repo) => Ok(true),
+            Some(known) if stands(&known, repo, id) => {
                 Err(undecided(format!("this repository is a copy of {known}")))
             }
-            _ => Ok(()),
+            _ => Ok(false),
         }
     }
 }

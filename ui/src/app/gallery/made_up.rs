@@ -252,7 +252,6 @@ pub(super) fn repositories() -> Vec<Recent> {
 pub(super) fn refusal() -> Refusal {
     Refusal::new(
         Code::StoreNewer,
-        Code::StoreGone,
         "this home was written by a newer Engram",
         "Update Engram, or name another home with --home.",
     )
