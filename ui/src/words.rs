@@ -62,6 +62,7 @@ pub fn kind(kind: Kind) -> &'static str {
 /// Who said it; what no agent said comes from the person at the machine.
 pub fn author(engram: &Engram) -> String {
     match engram.provenance.created_by.as_str() {
+        "" if engram.redacted => "erased".to_owned(),
         "" | "user" if engram.agent.is_none() => "you".to_owned(),
         name => visible(name),
     }

@@ -137,7 +137,10 @@ fn record(it: &Engram) -> String {
             true => "(redacted)".to_owned(),
             false => one_line(&it.claim),
         },
-        one_line(&it.provenance.created_by),
+        match it.provenance.created_by.as_str() {
+            "" if it.redacted => "(erased)".to_owned(),
+            name => one_line(name),
+        },
         it.confidence,
         match it.verified {
             true => "verified",

@@ -40,7 +40,7 @@ pub(crate) fn listed(ids: &[&String]) -> String {
 /// That this engram is read, with all that it rests on.
 pub(crate) fn read(id: &str) -> String {
     format!(
-        "document.querySelector('[data-testid=engram][data-id=\"{id}\"] :is(.proof, .refused)') && !document.querySelector('[data-testid=engram] [aria-busy=true]')"
+        "document.querySelector('[data-testid=engram][data-id=\"{id}\"] :is(.proof, .refused, .claim.erased)') && !document.querySelector('[data-testid=engram] [aria-busy=true]')"
     )
 }
 

@@ -39,6 +39,7 @@ const WRITES_TABLES: &[&str] = &[
     "db.rs",
     "followers.rs",
     "journal.rs",
+    "recover.rs",
     "replay.rs",
 ];
 
