@@ -86,7 +86,7 @@ fn Head(engram: Arc<Engram>, state: State, newer: Option<EngramId>) -> impl Into
     };
     let others = engram.figures.corroborations;
     let claim = match engram.redacted {
-        true => view! { <p class="claim erased">"This claim was erased for good."</p> }.into_any(),
+        true => view! { <p class="claim erased">"The text of this claim was erased for good."</p> }.into_any(),
         false => view! { <p class="claim" data-testid="claim" class:closed={state != State::Holds} class:long={engram.claim.len() > LONG}>{words::visible(&engram.claim)}</p> }.into_any(),
     };
     view! {
