@@ -276,7 +276,9 @@ fn is_ours(name: &str) -> bool {
     let index = name.strip_prefix("index-");
     OURS.contains(&name)
         || index.is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
-        || name.starts_with("engram.db.damaged-")
+        || ["engram.db.damaged-", "engram.db.recovered"]
+            .iter()
+            .any(|it| name.starts_with(it))
         || (name.starts_with("anchor-") && name.ends_with(".lock"))
 }
 

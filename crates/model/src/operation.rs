@@ -70,17 +70,10 @@ impl OperationKind {
 
     /// Whether the feed shows it unasked.
     pub fn is_news(self) -> bool {
-        match self {
-            Self::Stored | Self::Corroborated | Self::Forgotten | Self::Redacted => true,
-            Self::Dereferenced | Self::Noted | Self::Anchored => false,
-            Self::Located
-            | Self::Admitted
-            | Self::Joined
-            | Self::Kept
-            | Self::Counted
-            | Self::Carried
-            | Self::Recovered => false,
-        }
+        matches!(
+            self,
+            Self::Stored | Self::Corroborated | Self::Forgotten | Self::Redacted
+        )
     }
 }
 

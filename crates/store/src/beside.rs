@@ -1,5 +1,5 @@
-//! Tables `content`, `said` and `blob`: what lies beside the journal: the words of claims and
-//! events, which can be erased for good, and the bytes of kept files.
+//! Tables `content`, `said` and `blob`, beside the journal: the words of claims and events, and the
+//! bytes of kept files, which can be erased for good.
 
 use engram_model::{Operation, operation::Redaction};
 use rusqlite::{Connection, OptionalExtension, params};

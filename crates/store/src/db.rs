@@ -127,6 +127,7 @@ impl Store {
             log_is_due: AtomicBool::new(false),
         })
     }
+
     /// Looks at what opening a home would refuse, and touches nothing.
     ///
     /// # Errors
@@ -295,7 +296,9 @@ impl Open {
         goes_on
     }
 
+    /// It is no home's from now on, even if its files come back.
     fn close(&self) -> Result<()> {
+        self.is_replaced.store(true, Ordering::Relaxed);
         self.read.close();
         if let Some(write) = &self.write {
             lock(write).connection = Connection::open_in_memory()?;

@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     NewEntry, Reader, Result, StoreError, Writer,
     db::{self, APPLICATION_ID, MIGRATIONS, Turn, open_queue},
+    files::{open_private, sync_folder},
     index::Index,
     journal::{ENTRY, Journalled, journalled},
     ours,
@@ -68,6 +69,8 @@ pub fn recover(home: &Path, origin: ulid::Ulid, now: Timestamp) -> Result<Recove
     let old = open_damaged(&database)?;
     let fresh = home.join("engram.db.recovered");
     remove_all(&fresh)?;
+    // For its owner alone before anything is in it; SQLite makes its log alike.
+    open_private(&fresh).map_err(|error| StoreError::io(&fresh, error))?;
     let made = Connection::open(&fresh)
         .map_err(StoreError::from)
         .and_then(|mut new| save(&old, &mut new, origin, now));
@@ -361,10 +364,7 @@ fn exchange(home: &Path, database: &Path, fresh: &Path) -> Result<PathBuf> {
     fs::rename(database, &aside).map_err(|error| io(database, error))?;
     fs::rename(fresh, database).map_err(|error| io(fresh, error))?;
     remove_all(fresh)?;
-    #[cfg(unix)]
-    fs::File::open(home)
-        .and_then(|it| it.sync_all())
-        .map_err(|error| io(home, error))?;
+    sync_folder(home);
     Ok(aside)
 }
 

@@ -245,3 +245,22 @@ fn a_journal_that_ends_earlier_than_it_did_is_another() {
     put(&store, 7, "after").unwrap();
     assert_eq!(head(&open(dir.path())), 6);
 }
+
+/// What lay there meanwhile was refused: the home that comes back is opened all the same.
+#[test]
+fn a_home_that_comes_back_after_a_strangers_is_written_again() {
+    let dir = TempDir::new().unwrap();
+    let [home, away] = ["home", "away"].map(|it| dir.path().join(it));
+    let store = open(&home);
+    put(&store, 1, "one").unwrap();
+    fs::rename(&home, &away).unwrap();
+    fs::create_dir(&home).unwrap();
+    fs::write(home.join("engram.db"), "another program's").unwrap();
+    assert!(!store.is_here());
+    assert_eq!(code(store.renew().unwrap_err()), "STORE_CORRUPT");
+    fs::remove_dir_all(&home).unwrap();
+    fs::rename(&away, &home).unwrap();
+    store.renew().unwrap();
+    put(&store, 2, "two").unwrap();
+    assert_eq!(head(&open(&home)), 2);
+}

@@ -119,6 +119,9 @@ fn what_can_be_read_of_a_damaged_database_is_saved_and_the_rest_is_counted() {
         let replayed = store.replay().unwrap();
         assert_eq!((replayed.faults, replayed.differences), (vec![], vec![]));
         assert_eq!(store.integrity().unwrap(), [""; 0]);
+        let rights = fs::metadata(home.path().join("engram.db")).unwrap();
+        let rights = std::os::unix::fs::PermissionsExt::mode(&rights.permissions());
+        assert_eq!(rights & 0o777, 0o600, "it is the owner's alone");
         put(&store, 88_888, "after").unwrap();
         assert!(!home.path().join("engram.db.recovered").exists());
     }
