@@ -18,6 +18,7 @@ mod editor;
 mod engram;
 mod frame;
 mod graphics;
+mod home;
 mod journey;
 mod machine;
 mod many;

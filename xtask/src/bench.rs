@@ -1,8 +1,10 @@
 //! `cargo xtask bench`: where the time goes, each figure beside a plain baseline of the same run,
 //! since machines differ and are noisy. Drives the release binary as its users do: over MCP.
 
+mod before;
 mod client;
 mod filled;
+mod hostile;
 mod peer;
 mod place;
 mod pointers;
@@ -40,6 +42,12 @@ pub(crate) struct Bench {
     /// Measure instead what it takes to follow pointers
     #[arg(long, conflicts_with = "window")]
     pointers: bool,
+    /// Measure instead what requests take on clones that were made to cost much
+    #[arg(long, conflicts_with_all = ["window", "pointers"])]
+    hostile: bool,
+    /// Measure instead writes and dereferences beside another build of engram
+    #[arg(long, value_name = "BINARY", conflicts_with_all = ["window", "pointers", "hostile"])]
+    before: Option<PathBuf>,
     /// Spans that blame follows too, one process each
     #[arg(long, default_value_t = 100)]
     blamed: usize,
@@ -78,6 +86,9 @@ impl Bench {
         if self.window {
             return window::perform(root, &kept, self.many.unwrap_or(1_000_000), self.minutes);
         }
+        if self.hostile {
+            return hostile::perform(root);
+        }
         let binary = match self.binary {
             Some(binary) => binary,
             None => shell::build(root, &["--release", "--package", "engram-cli"])?
@@ -86,6 +97,9 @@ impl Bench {
         };
         if self.pointers {
             return pointers::perform(&binary, self.blamed);
+        }
+        if let Some(before) = self.before {
+            return before::perform(&binary, &before);
         }
         let peer = self.peer.then(peer::find).transpose()?;
         let example = ["--release", "--package=engram-store", "--example=bare"];

@@ -46,7 +46,7 @@ pub(crate) enum Verb {
 Pointers:
   repo:PATH[#Lx-Ly]@REV    artifact:PATH[#sec=HEADING]@REV    test:PATH::NAME@REV
   diff:BASE..HEAD#PATH     sam:KIND:SLUG@DATE                 url:HTTPS-URL
-  REV is any git revision; @HEAD is the current commit, @worktree the file as it is on disk.")]
+  REV is a commit id, a branch, a tag or HEAD~N; @HEAD is the current commit, @worktree the file as it is on disk.")]
     Put(Box<Put>),
     /// Print one engram
     Get {
@@ -58,7 +58,7 @@ Pointers:
         /// Its id
         id: String,
     },
-    /// Erase a claim's text for good, in every version that carries it
+    /// Erase the words of a claim or a note for good, wherever the same were stored
     Redact {
         /// Its id
         id: String,
@@ -92,7 +92,7 @@ Pointers:
     Status,
     /// Say whose memory a copy of a repository uses
     Project {
-        /// own: an empty one; share: that of the repository it is a copy of
+        /// own: an empty one of its own; share: that of the repository it is a copy of
         how: Whose,
     },
     /// Look at the home's health, and at which engram a shell would start
@@ -109,7 +109,7 @@ Pointers:
         /// Set a damaged database aside, and save what can still be read of it into a new one
         #[arg(long, conflicts_with_all = ["reindex", "replay", "rebuild", "move_home"])]
         recover: bool,
-        /// Move a home of ours from ~/.engram to your data folder; what is not ours stays
+        /// Move Engram's home from ~/.engram to your data folder; other files stay
         #[arg(long, conflicts_with_all = ["reindex", "replay", "rebuild"])]
         move_home: bool,
     },

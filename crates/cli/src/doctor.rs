@@ -1,4 +1,4 @@
-//! `engram doctor`: what was looked at, and a home that is moved.
+//! `engram doctor`: what was looked at, a home that is moved, a database that is recovered.
 
 use std::{
     fmt::Write as _,
@@ -51,7 +51,7 @@ pub(crate) fn recover(home: &Path, as_json: bool) -> Result<ExitCode, Refusal> {
             &json!({ "aside": aside, "saved": it.saved, "lost": it.lost, "words": it.words }),
         ),
         false => out::line(&format!(
-            "saved {} entries of the journal, {} could not be read, nor the words of {}; the damaged database is {}",
+            "saved {} journal entries; {} could not be read, and {} saved entries lost their contents; the damaged database is now {}",
             it.saved,
             it.lost,
             it.words,

@@ -20,6 +20,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use engram_model::{Code, Refusal, shorten};
+use tracing_subscriber::EnvFilter;
 
 use args::Cli;
 
@@ -41,12 +42,17 @@ fn begin_log(as_json: bool) {
         // What the SDK says of each bad request would fill a pipe that nobody reads, and hold us up.
         false => "warn,rmcp=error,tantivy=error",
     };
+    let asked = std::env::var("ENGRAM_LOG").ok();
+    let asked = asked.filter(|it| EnvFilter::try_new(it).is_ok());
+    let filter = match asked {
+        // The SDK logs what is refused, with whatever secret was why: only where it is asked for by name.
+        Some(it) if !it.contains("rmcp") => format!("{it},rmcp=error"),
+        Some(it) => it,
+        None => usual.to_owned(),
+    };
     tracing_subscriber::fmt()
         .with_writer(|| out::Log)
-        .with_env_filter(
-            tracing_subscriber::EnvFilter::try_from_env("ENGRAM_LOG")
-                .unwrap_or_else(|_| usual.into()),
-        )
+        .with_env_filter(EnvFilter::new(filter))
         .init();
 }
 

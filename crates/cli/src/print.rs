@@ -62,7 +62,13 @@ fn words(reply: &Reply) -> String {
         }
         Reply::Engram(it) => record(it),
         Reply::History(it) => it.iter().map(record).collect::<Vec<_>>().join("\n\n"),
-        Reply::Closed(it) => format!("{}  entry {}", it.id, it.seq),
+        Reply::Closed(it) => {
+            let mut out = format!("{}  entry {}", it.id, it.seq);
+            for place in &it.pending {
+                let _ = write!(out, "\n  not gone yet: {}", one_line(place));
+            }
+            out
+        }
         Reply::Query(it) => {
             let mut out = match (it.verdict, it.relaxed) {
                 (Verdict::None, _) => "nothing is known about this".to_owned(),
@@ -83,12 +89,17 @@ fn words(reply: &Reply) -> String {
         }
         Reply::Deref(it) => {
             let cut = if it.truncated { ", cut" } else { "" };
+            let masked = match it.masked {
+                None => String::new(),
+                Some(1) => ", 1 credential masked".to_owned(),
+                Some(masked) => format!(", {masked} credentials masked"),
+            };
             format!(
-                "{}\n{}\n{} tokens{cut}\n\n{}",
+                "{}\n{}\n{} tokens{cut}{masked}\n\n{}",
                 it.pointer, it.content_digest, it.tokens, it.excerpt
             )
         }
-        Reply::Note(it) => format!("{}  entry {}", it.pointer, it.seq),
+        Reply::Note(it) => format!("{}  {}  entry {}", it.pointer, it.id, it.seq),
         Reply::Feed(it) => match it.entries.is_empty() {
             true => {
                 "nothing was learned yet: run `engram connect claude` or `engram connect codex`"
@@ -134,7 +145,7 @@ fn record(it: &Engram) -> String {
         out,
         "\n  {}\n  by {}, confidence {}, {}",
         match it.redacted {
-            true => "(redacted)".to_owned(),
+            true => "(erased)".to_owned(),
             false => one_line(&it.claim),
         },
         match it.provenance.created_by.as_str() {
@@ -172,10 +183,13 @@ fn record(it: &Engram) -> String {
 pub(crate) fn entry(it: &Entry) -> String {
     let time = it.at.strftime("%Y-%m-%d %H:%M:%S");
     let what = match &it.change {
-        Change::Stored(engram) if engram.redacted => format!("{:<10} (redacted)", "stored"),
+        Change::Stored(engram) if engram.redacted => {
+            format!("{:<10} {}  (erased)", "stored", engram.id)
+        }
         Change::Stored(engram) => format!(
-            "{:<10} {}  [{}]",
+            "{:<10} {}  {}  [{}]",
             engram.kind.as_str(),
+            engram.id,
             one_line(&engram.claim),
             engram
                 .pointers

@@ -355,10 +355,16 @@ fn follow(engine: Arc<Engine>, json: bool) -> Result<ExitCode, Refusal> {
             false => out::line(&print::entry(&entry)),
         };
         if !is_read {
-            break;
+            return Ok(ExitCode::SUCCESS);
         }
     }
-    Ok(ExitCode::SUCCESS)
+    // It ends by itself only with its home.
+    engine.ask(&Caller::User, ask::Status)?;
+    Err(Refusal::new(
+        Code::StoreGone,
+        "the home was replaced by another while it was followed",
+        "Run the command again to follow the one that is there now.",
+    ))
 }
 
 /// Starts the window, which lies beside this program or on PATH.

@@ -1,4 +1,4 @@
-//! What a claim says, and whether it may be kept. Its first room is the secret screen: a claim, a
+//! What a claim says, and whether it may be kept. Its first part is the secret screen: a claim, a
 //! note or a snapshot that carries a credential is refused before anything of it is stored, and what
 //! an agent is shown of a file is masked.
 //!
@@ -12,5 +12,5 @@ mod rules;
 mod secret;
 mod views;
 
-pub use mask::{Masked, mask, mask_span};
+pub use mask::{Masked, mask, mask_diff, mask_span};
 pub use secret::{Secret, screen, screen_bytes, secrets};

@@ -1,8 +1,11 @@
 //! What a reader sees of a text that holds secrets.
 
-use std::ops::Range;
+use std::{collections::HashMap, ops::Range};
 
-use crate::secret::{MARK, secrets};
+use crate::{
+    rules::bare,
+    secret::{MARK, secrets},
+};
 
 /// A text with a mark in the place of each secret, such as `[masked: GitHub token]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,13 +39,59 @@ pub fn mask_span(file: &[u8], span: Range<usize>, decode: impl Fn(&[u8]) -> Stri
         }
         let before = file.get(start..secret.range.start).unwrap_or_default();
         shown.text.push_str(&decode(before));
-        shown.text.push_str(MARK);
-        let name = secret.rule.split_once(' ').map_or(secret.rule, |it| it.1);
-        shown.text.push_str(name);
-        shown.text.push(']');
+        shown.text.push_str(&mark(secret.rule));
         shown.masked += 1;
         start = secret.range.end.min(end);
     }
     shown.text.push_str(&decode(&file[start..end]));
     shown
+}
+
+/// A diff without the lines that are part of a longer credential in one of its files: what surrounds a key
+/// there may be what tells that it is one.
+pub fn mask_diff(diff: Masked, files: &[Vec<u8>]) -> Masked {
+    let mut hidden = HashMap::new();
+    for file in files {
+        for secret in secrets(file) {
+            for line in lines_of(file, &secret.range) {
+                hidden.insert(line, secret.rule);
+            }
+        }
+    }
+    if hidden.is_empty() {
+        return diff;
+    }
+    let mut shown = Masked {
+        text: String::with_capacity(diff.text.len()),
+        masked: diff.masked,
+    };
+    for line in diff.text.split_inclusive('\n') {
+        let words = line.trim_end_matches(['\n', '\r']);
+        let side = words.get(..1).filter(|it| matches!(*it, " " | "+" | "-"));
+        match side.and_then(|side| Some((side, hidden.get(words.get(side.len()..)?.as_bytes())?))) {
+            Some((side, rule)) => {
+                shown.text.push_str(side);
+                shown.text.push_str(&mark(rule));
+                shown.text.push_str(&line[words.len()..]);
+                shown.masked += 1;
+            }
+            None => shown.text.push_str(line),
+        }
+    }
+    shown
+}
+
+/// The lines that a credential of several lines has, each without its end.
+fn lines_of<'f>(file: &'f [u8], range: &Range<usize>) -> impl Iterator<Item = &'f [u8]> {
+    let secret = file.get(range.clone()).unwrap_or_default();
+    let is_long = memchr::memchr(b'\n', secret).is_some();
+    let lines = if is_long { secret } else { &[] };
+    let lines = lines.split(|it| *it == b'\n');
+    lines
+        .map(|it| it.strip_suffix(b"\r").unwrap_or(it))
+        .filter(|it| !it.trim_ascii().is_empty())
+}
+
+fn mark(rule: &'static str) -> String {
+    format!("{MARK}{}]", bare(rule))
 }

@@ -39,6 +39,16 @@ fn rules() -> impl Iterator<Item = &'static Rule> {
     KEPT.iter().chain(own::RULES)
 }
 
+/// What stands in a mark: the name of a rule without its article.
+pub(crate) fn bare(name: &'static str) -> &'static str {
+    name.split_once(' ').map_or(name, |it| it.1)
+}
+
+/// Whether a mark can hold this.
+pub(crate) fn is_bare_name(text: &[u8]) -> bool {
+    rules().any(|rule| bare(rule.name).as_bytes() == text)
+}
+
 /// What ends a token in the kept rules, which read code, and in ours, which read sentences as well.
 const ENDS_IN_CODE: &str = r#"(?:\\?['"\x60]|[\s;]|\\[nr]|$)"#;
 const ENDS: &str =

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use crate::views;
+use crate::{rules::is_bare_name, views};
 
 /// Where a text holds what looks like a credential.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,8 +62,8 @@ const DEEPEST: u32 = 4;
 pub(crate) const MARK: &str = "[masked: ";
 const LONGEST_MARK: usize = 100;
 
-/// The text between what is masked already. Nothing is found across a mark, so that masking twice
-/// changes nothing.
+/// The text between what is masked already: a mark holds the name of a rule and nothing else. Nothing is
+/// found across one, so that masking twice changes nothing.
 fn unmasked(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     let mut marks = memmem::find_iter(bytes, MARK);
@@ -73,7 +73,8 @@ fn unmasked(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
             let name = mark + MARK.len();
             let rest = &bytes[name..bytes.len().min(name + LONGEST_MARK)];
             let end = rest.iter().position(|b| b"[]\n".contains(b));
-            if let Some(end) = end.filter(|end| rest[*end] == b']') {
+            let is_mark = |end: &usize| rest[*end] == b']' && is_bare_name(&rest[..*end]);
+            if let Some(end) = end.filter(is_mark) {
                 let piece = start..mark;
                 start = name + end + 1;
                 return Some(piece);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use engram_model::{AgentId, ProjectId, Refusal, RunId, operation::Agent};
+use engram_model::{AgentId, ProjectId, Refusal, RunId, is_hidden, operation::Agent};
 use engram_store::Store;
 use jiff::{SignedDuration, Timestamp};
 
@@ -78,9 +78,11 @@ fn root(world: &World, handle: AgentId, label: &str, project: ProjectId) -> Agen
 /// What an agent is called in records. The user is called `user` there, and "you" in the window: no
 /// agent is, whatever it says of itself.
 pub(crate) fn named(name: &str) -> String {
+    // What nobody sees does not make another name of it.
+    let name: String = name.chars().filter(|c| !is_hidden(*c)).collect();
     match name.trim().to_lowercase().as_str() {
         "" | "user" | "you" => format!("{} (agent)", name.trim()).trim().to_owned(),
-        _ => name.to_owned(),
+        _ => name,
     }
 }
 
@@ -88,7 +90,7 @@ pub(crate) fn named(name: &str) -> String {
 fn plain(label: &str) -> String {
     let label: String = label
         .chars()
-        .filter(|c| !c.is_control())
+        .filter(|c| !is_hidden(*c))
         .take(80)
         .collect::<String>()
         .trim()

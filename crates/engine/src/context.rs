@@ -1,27 +1,32 @@
 //! One request in its context: who asks, in which repository and project, and when. Each is found
 //! once, and only where it is needed.
 
-use std::cell::OnceCell;
+use std::{cell::OnceCell, sync::Arc, time::Duration};
 
+use engram_consistency::mask;
 use engram_model::{
     AgentId, Answers, Ask, Caller, Code, ProjectId, Refusal, Reply, Request, Who,
     operation::{Admitted, Agent, Located},
 };
 use engram_pointers::Repo;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
-use crate::{Engine, HomeShelf, evidence::screen_text, eyes::Eyes, log_cause, project};
+use crate::{
+    Engine, HomeShelf, evidence::screen_text, eyes::Eyes, log_cause, project, world::Gone,
+};
 
 /// How long a request may work in a repository, and one about all claims, or a follower.
-const OF_ONE: SignedDuration = SignedDuration::from_secs(5);
-const OF_MANY: SignedDuration = SignedDuration::from_secs(60);
+const OF_ONE: Duration = Duration::from_secs(5);
+const OF_MANY: Duration = Duration::from_secs(60);
 
 /// A request that is being answered.
 pub(crate) struct Context<'e> {
     pub(crate) engine: &'e Engine,
     pub(crate) caller: &'e Caller,
     /// How long work in a repository may take.
-    patience: SignedDuration,
+    patience: Duration,
+    /// Ends it before that, where nobody waits for it any more.
+    gone: Option<Gone>,
     repo: OnceCell<Option<Repo>>,
     project: OnceCell<Option<ProjectId>>,
     agent: OnceCell<Option<Agent>>,
@@ -70,9 +75,22 @@ impl Engine {
     /// # Errors
     /// `SCOPE_DENIED` for what only the user may ask; else what the request says.
     pub fn handle(&self, caller: &Caller, request: Request) -> Result<Reply, Refusal> {
-        let mut reply = self.answer(caller, request)?;
-        reply.derive_keys();
-        Ok(reply)
+        self.answer(caller, request, None).map(with_keys)
+    }
+
+    /// [`Engine::handle`] for one who may go before the answer comes: looking at git and the disk then
+    /// ends soon.
+    ///
+    /// # Errors
+    /// As [`Engine::handle`].
+    pub fn handle_until(
+        &self,
+        caller: &Caller,
+        request: Request,
+        is_gone: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Result<Reply, Refusal> {
+        self.answer(caller, request, Some(Arc::new(is_gone)))
+            .map(with_keys)
     }
 
     /// [`Engine::handle`] with a typed answer; records lack their derived keys.
@@ -80,16 +98,28 @@ impl Engine {
     /// # Errors
     /// As [`Engine::handle`].
     pub fn ask<A: Ask>(&self, caller: &Caller, ask: A) -> Result<A::Answer, Refusal> {
-        A::answer(self.answer(caller, ask.into())?).ok_or_else(|| {
-            Refusal::new(
-                Code::Internal,
-                "the engine answered something else",
-                "This is a defect of ours: please report it.",
-            )
-        })
+        typed::<A>(self.answer(caller, ask.into(), None)?)
     }
 
-    fn answer(&self, caller: &Caller, request: Request) -> Result<Reply, Refusal> {
+    /// [`Engine::ask`] for one who may go before the answer comes, as [`Engine::handle_until`].
+    ///
+    /// # Errors
+    /// As [`Engine::handle`].
+    pub fn ask_until<A: Ask>(
+        &self,
+        caller: &Caller,
+        ask: A,
+        is_gone: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Result<A::Answer, Refusal> {
+        typed::<A>(self.answer(caller, ask.into(), Some(Arc::new(is_gone)))?)
+    }
+
+    fn answer(
+        &self,
+        caller: &Caller,
+        request: Request,
+        gone: Option<Gone>,
+    ) -> Result<Reply, Refusal> {
         let terms = request.terms();
         if terms.who == Who::User && *caller != Caller::User {
             return Err(Refusal::new(
@@ -100,12 +130,17 @@ impl Engine {
         }
         self.settle()?;
         let mut context = Context::new(self, caller);
+        context.gone = gone;
         if matches!(request, Request::CheckPointers(_)) {
             context.patience = OF_MANY;
         }
         context
             .answer(request)
             .map_err(|it| self.name_the_file(it))
+            .map_err(|it| match caller {
+                Caller::User => it,
+                Caller::Agent(_) => without_secrets(it),
+            })
             .inspect_err(log_cause)
     }
 
@@ -119,12 +154,36 @@ impl Engine {
     }
 }
 
+/// What a refusal repeats of files and paths, such as headings, is as good as reading them.
+fn without_secrets(mut refusal: Refusal) -> Refusal {
+    for words in [&mut refusal.message, &mut refusal.hint] {
+        *words = mask(words).text;
+    }
+    refusal
+}
+
+fn with_keys(mut reply: Reply) -> Reply {
+    reply.derive_keys();
+    reply
+}
+
+fn typed<A: Ask>(reply: Reply) -> Result<A::Answer, Refusal> {
+    A::answer(reply).ok_or_else(|| {
+        Refusal::new(
+            Code::Internal,
+            "the engine answered something else",
+            "This is a defect of ours: please report it.",
+        )
+    })
+}
+
 impl<'e> Context<'e> {
     pub(crate) fn new(engine: &'e Engine, caller: &'e Caller) -> Self {
         Self {
             engine,
             caller,
             patience: OF_ONE,
+            gone: None,
             repo: OnceCell::new(),
             project: OnceCell::new(),
             agent: OnceCell::new(),
@@ -145,7 +204,11 @@ impl<'e> Context<'e> {
         let repo = get_or_try(&self.repo, || {
             let repo = self.engine.repo()?;
             if let Some(repo) = &repo {
-                repo.until(self.engine.world.stop_after(self.patience));
+                let stop = self
+                    .engine
+                    .world
+                    .stop_after(self.patience, self.gone.clone());
+                repo.until(stop);
             }
             Ok(repo)
         })?;

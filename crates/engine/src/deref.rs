@@ -1,6 +1,6 @@
 //! Dereference: fetch what a pointer addresses, inside the budget, and journal that it was read.
 
-use engram_consistency::{Masked, mask_span};
+use engram_consistency::{Masked, mask, mask_diff, mask_span};
 use engram_gateway::{admit, budget, charge, fit};
 use engram_model::{
     Budget, Code, Deref, Dereferenced, Operation, Pointer, PointerType, ProjectId, Refusal,
@@ -87,7 +87,8 @@ impl Context<'_> {
         reply: &Dereferenced,
     ) -> Result<(Read, Option<Budget>), Refusal> {
         let read = Read {
-            pointer: reply.pointer.clone(),
+            // A path can be a credential, too.
+            pointer: mask(&reply.pointer).text,
             digest: reply.content_digest.clone(),
             tokens: reply.tokens,
             turn: None,
@@ -172,5 +173,6 @@ fn without_secrets(resolved: &Resolved, chars: usize) -> Masked {
     let rest = &rest[..rest.len().min(AROUND)];
     let file = [before, shown, rest, after].concat();
     let span = before.len()..before.len() + length;
-    mask_span(&file, span, |part| resolved.encoding.decode(part))
+    let shown = mask_span(&file, span, |part| resolved.encoding.decode(part));
+    mask_diff(shown, &resolved.compared)
 }

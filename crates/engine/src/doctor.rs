@@ -77,7 +77,7 @@ impl Engine {
                 self.store.home().display()
             ),
             (problems, _) => format!(
-                "damaged: {}; copy the home away before anything else, then restore a backup",
+                "damaged: {}; copy the home away before anything else, then restore a backup or, without one, run `engram doctor --recover`",
                 problems.join("; ")
             ),
         };
@@ -211,9 +211,9 @@ impl Engine {
             what: "privacy".to_owned(),
             ok: open.is_empty(),
             found: match open.is_empty() {
-                true => "nobody but you reads this home".to_owned(),
+                true => "only you can open this home".to_owned(),
                 false => format!(
-                    "others can read {} in {}, and it cannot be closed: it is another user's, or its file system keeps no rights; choose a home in a folder of yours, on a file system that does",
+                    "others can read {} in {}, which cannot be made private (another user owns it, or its file system has no permissions): move the home to a folder of yours",
                     names.join(", "),
                     home.display()
                 ),

@@ -2,10 +2,11 @@
 
 use engram_consistency::screen;
 use engram_model::{
-    Code, NewEngram, Pointer, PointerType, Refusal, Target,
+    Code, NewEngram, Pointer, PointerType, Refusal, Target, is_hidden,
     operation::{Event, Snapshot},
 };
 use engram_pointers::{Repo, resolve};
+use percent_encoding::percent_decode_str;
 
 use crate::{Engine, HomeShelf, context::Context};
 
@@ -149,42 +150,45 @@ pub(crate) fn keep_commits(repo: &Repo, pointers: &[Pointer]) {
 /// No text that is stored may carry a credential, in whatever field.
 pub(crate) fn screen_claim(new: &NewEngram) -> Result<(), Refusal> {
     screen_text("the claim", &new.claim)?;
-    screen_text("its topic", &new.topic)?;
+    screen_text("the topic", &new.topic)?;
     for tag in &new.tags {
         screen_text("a tag", tag)?;
     }
     screen_text("the agent's name", new.agent.as_deref().unwrap_or_default())?;
-    for pointer in &new.pointers {
-        screen_text("a pointer", &pointer.to_string())?;
+    for (at, pointer) in new.pointers.iter().enumerate() {
+        screen_text(&format!("pointer {}", at + 1), &pointer.to_string())?;
+        let plain = percent_decode_str(&pointer.to_string()).collect::<Vec<u8>>();
+        screen_text(
+            &format!("pointer {}", at + 1),
+            &String::from_utf8_lossy(&plain),
+        )?;
     }
     Ok(())
 }
 
 /// Refuses what looks like a credential; `field` says to a reader where it stands.
 pub(crate) fn screen_text(field: &str, text: &str) -> Result<(), Refusal> {
-    match screen(text) {
-        Some(secret) => Err(secret_refusal(&format!(
-            "{field} holds what looks like {}",
-            secret.rule
-        ))),
+    // What nobody sees parts no credential.
+    let seen: String = text.chars().filter(|c| !is_hidden(*c)).collect();
+    match screen(text).or_else(|| screen(&seen)) {
+        Some(secret) => Err(secret_refusal(
+            &format!("{field} holds what looks like {}", secret.rule),
+            "Say where the credential is kept or what it is called, not its value.",
+        )),
         None => Ok(()),
     }
 }
 
 pub(crate) fn screen_snapshot(snapshot: &Snapshot) -> Result<(), Refusal> {
     match engram_consistency::screen_bytes(&snapshot.bytes) {
-        Some(secret) => Err(secret_refusal(&format!(
-            "{} holds what looks like {}",
-            snapshot.path, secret.rule
-        ))),
+        Some(secret) => Err(secret_refusal(
+            &format!("{} holds what looks like {}", snapshot.path, secret.rule),
+            "Take the credential out of that file, or pin to a commit, for example @HEAD.",
+        )),
         None => Ok(()),
     }
 }
 
-fn secret_refusal(message: &str) -> Refusal {
-    Refusal::new(
-        Code::SecretDetected,
-        message,
-        "Say where the credential lives or what it is called, never what it is.",
-    )
+fn secret_refusal(message: &str, hint: &str) -> Refusal {
+    Refusal::new(Code::SecretDetected, message, hint)
 }

@@ -272,13 +272,26 @@ fn names(folder: &Path) -> io::Result<Vec<PathBuf>> {
     entries.map(|it| Ok(it?.file_name().into())).collect()
 }
 
+/// Files that a recovery, or one that was broken off, left with words in them.
+pub(crate) fn left_by_recovery(home: &Path) -> Vec<String> {
+    let names = names(home).unwrap_or_default();
+    let names = names.iter().map(|it| it.to_string_lossy().into_owned());
+    let mut left: Vec<String> = names.filter(|it| is_left_by_recovery(it)).collect();
+    left.sort();
+    left
+}
+
+fn is_left_by_recovery(name: &str) -> bool {
+    ["engram.db.damaged-", "engram.db.recovered"]
+        .iter()
+        .any(|it| name.starts_with(it))
+}
+
 fn is_ours(name: &str) -> bool {
     let index = name.strip_prefix("index-");
     OURS.contains(&name)
         || index.is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
-        || ["engram.db.damaged-", "engram.db.recovered"]
-            .iter()
-            .any(|it| name.starts_with(it))
+        || is_left_by_recovery(name)
         || (name.starts_with("anchor-") && name.ends_with(".lock"))
 }
 

@@ -123,7 +123,11 @@ impl Engine {
             Some(path) => Place::At(std::path::absolute(&path).unwrap_or(path)),
             // One that is broken is reported by the verbs that need it.
             None => match Repo::discover(&options.from) {
-                Ok(Some(repo)) => Place::At(repo.workdir().unwrap_or(repo.common_dir()).to_owned()),
+                // One that leads elsewhere is looked at from here each time: from there it would be the
+                // other's own.
+                Ok(Some(repo)) if repo.is_named_back() => {
+                    Place::At(repo.workdir().unwrap_or(repo.common_dir()).to_owned())
+                }
                 _ => Place::Below(options.from),
             },
         };
@@ -315,24 +319,56 @@ fn bell(store: &Store) -> Result<Option<Doorbell>, Refusal> {
 /// # Errors
 /// `REPO_UNAVAILABLE` outside of a repository, or in a bare one.
 pub fn working_tree(from: &std::path::Path) -> Result<PathBuf, Refusal> {
-    Repo::discover(from)?
-        .and_then(|repo| repo.workdir().map(PathBuf::from))
-        .ok_or_else(|| {
-            Refusal::new(
-                Code::RepoUnavailable,
-                format!("{} is not in a working tree", from.display()),
-                "Change into your clone, or name it with --repo.",
-            )
-        })
+    let found = Repo::discover(from)?.and_then(|repo| repo.workdir().map(PathBuf::from));
+    let tree = found.ok_or_else(|| {
+        Refusal::new(
+            Code::RepoUnavailable,
+            format!("{} is not in a working tree", from.display()),
+            "Change into your clone, or name it with --repo.",
+        )
+    })?;
+    match (from.canonicalize(), tree.canonicalize()) {
+        (Ok(from), Ok(within)) if !from.starts_with(&within) => Err(Refusal::new(
+            Code::ScopeDenied,
+            format!(
+                "the repository of {} has its working tree elsewhere, in {}",
+                from.display(),
+                within.display()
+            ),
+            "Change into that working tree, or correct core.worktree or the .git of this folder.",
+        )),
+        _ => Ok(tree),
+    }
 }
 
 /// Sets a damaged database aside, and saves what can still be read of it into a new one.
 ///
 /// # Errors
-/// What is not ours, or cannot be read at all: nothing is changed.
+/// What is sound, not ours, or cannot be read at all: nothing is changed.
 pub fn recover(home: &std::path::Path) -> Result<Recovered, Refusal> {
     let world = World::system();
+    if is_sound(home, world.id()) {
+        return Err(Refusal::new(
+            Code::NotFound,
+            format!(
+                "there is nothing to recover: the database in {} is sound",
+                home.display()
+            ),
+            "Nothing was done. `engram doctor --replay` compares its tables with the journal.",
+        ));
+    }
     Ok(engram_store::recover(home, world.id(), world.now())?)
+}
+
+fn is_sound(home: &std::path::Path, id: ulid::Ulid) -> bool {
+    if home::look_at_home(home).is_err() || !engram_store::is_home(home) {
+        return false;
+    }
+    let Ok(store) = Store::open(home, id) else {
+        return false;
+    };
+    let faults = store.read::<_, engram_store::StoreError>(|it| it.journal_faults(1));
+    store.integrity().is_ok_and(|it| it.is_empty()) && faults.is_ok_and(|it| it.is_empty())
 }
 
 /// Where each span of one side of a repository is at another, in their order. Needs no home and

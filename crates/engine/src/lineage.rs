@@ -44,7 +44,7 @@ pub(crate) fn check_operation(new: &NewEngram) -> Result<(), Refusal> {
         (MemoryOp::Update, None) => Err(Refusal::new(
             Code::SchemaInvalid,
             "operation update names no lineage",
-            "Query for the claim that is out of date and pass its lineage_id as corrects_lineage.",
+            "Query for the claim that is out of date and pass its id as corrects_lineage.",
         )),
         (MemoryOp::None, _) => Err(Refusal::new(
             Code::SchemaInvalid,

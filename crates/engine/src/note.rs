@@ -42,8 +42,8 @@ pub(crate) fn event_of(id: EventId, now: Timestamp, note: &Note) -> Result<Event
     let text = note.text.trim();
     check_text(text)?;
     screen_text("the note", text)?;
-    screen_text("its kind", &note.kind)?;
-    screen_text("its slug", &note.slug)?;
+    screen_text("the note's kind", &note.kind)?;
+    screen_text("the note's slug", &note.slug)?;
     screen_text(
         "the agent's name",
         note.agent.as_deref().unwrap_or_default(),

@@ -53,6 +53,12 @@ impl Engine {
             Some(id) => Some(id),
             None => self.kept_in_home(repo)?,
         };
+        if id.is_none() && !repo.is_named_back() && is_ordinary(repo) {
+            return Err(undecided(
+                &not_named(repo),
+                "The user corrects its .git; or stores a claim in that repository first, and then runs `engram project share` in this folder.",
+            ));
+        }
         if let Some(id) = id
             && self.check_place(repo, id)?
         {
@@ -135,23 +141,32 @@ impl Engine {
         }
         if !repo.is_named_back() {
             // `git init --separate-git-dir` writes nothing that leads back: who comes first is bound to it.
-            let is_ordinary = repo.common_dir().file_name().is_some_and(|it| it == ".git");
-            if known.is_none() && !is_ordinary {
+            if known.is_none() && !is_ordinary(repo) {
                 return Ok(false);
             }
-            return Err(undecided(format!(
-                "{} uses the git folder {}, which does not name it",
-                seat(repo),
-                repo.common_dir().display()
-            )));
+            return Err(undecided(
+                &not_named(repo),
+                "The user runs `engram project share` in this folder to use that repository's memory, or corrects its .git.",
+            ));
         }
         match known {
             Some(known) if known == place(repo) => Ok(true),
-            Some(known) if stands(&known, repo, id) => {
-                Err(undecided(format!("this repository is a copy of {known}")))
-            }
+            Some(known) if stands(&known, repo, id) => Err(undecided(
+                &format!("this repository is a copy of {known}"),
+                "The user runs `engram project own` in this folder for an empty memory of its own, or `engram project share` to use that one.",
+            )),
             _ => Ok(false),
         }
+    }
+}
+
+impl Engine {
+    /// Whether the memory with this id was begun here, or moved here with the repository.
+    fn is_its_own(&self, repo: &Repo, id: ProjectId) -> Result<bool, Refusal> {
+        let (known, is_admitted) = self
+            .store
+            .read::<_, Refusal>(|it| Ok((it.place_of(id)?, it.is_admitted(&seat(repo), id)?)))?;
+        Ok(!is_admitted && known.is_none_or(|it| it == place(repo) || !stands(&it, repo, id)))
     }
 }
 
@@ -178,8 +193,12 @@ impl Context<'_> {
                         "the git folder {} is another's",
                         repo.common_dir().display()
                     ),
-                    "Mend the .git of this folder, or use that repository's memory with `engram project share`.",
+                    "Correct the .git of this folder, or use that repository's memory with `engram project share`.",
                 ));
+            }
+            // It has one: another id would take away what it holds.
+            (Adoption::Own, Some(id)) if self.engine.is_its_own(repo, id)? => {
+                return self.where_things_stand().map(Box::new);
             }
             (Adoption::Own, _) => {
                 let id = ProjectId(self.engine.world.id());
@@ -246,11 +265,21 @@ fn seat(repo: &Repo) -> String {
     }
 }
 
-fn undecided(message: String) -> Refusal {
+/// Whether the git folder is that of a repository beside its working tree, not one that is kept apart.
+fn is_ordinary(repo: &Repo) -> bool {
+    repo.common_dir().file_name().is_some_and(|it| it == ".git")
+}
+
+fn not_named(repo: &Repo) -> String {
+    let (seat, folder) = (seat(repo), repo.common_dir().display());
+    format!("{seat} uses the git folder {folder}, which does not name it")
+}
+
+fn undecided(message: &str, hint: &str) -> Refusal {
     Refusal::new(
         Code::ScopeDenied,
         format!("{message}; whose memory it uses is for the user to say"),
-        "The user runs `engram project own` here for an empty memory of its own, or `engram project share` to use that one.",
+        hint,
     )
 }
 

@@ -1,17 +1,26 @@
 //! Time and chance, as parameters: the same seed gives the same run.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
 
 use engram_pointers::Stop;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use rand::{RngCore, SeedableRng};
 use ulid::Ulid;
 
 type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+type Watch = Arc<dyn Fn() -> Duration + Send + Sync>;
+
+/// Whether whoever asked has gone: says so at any time, from any thread.
+pub(crate) type Gone = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// What the engine takes from outside besides requests: the time, and new ids.
 pub struct World {
     now: Now,
+    /// Time that passes also while the clock is set.
+    watch: Watch,
     chance: Mutex<Box<dyn RngCore + Send>>,
 }
 
@@ -19,16 +28,21 @@ impl World {
     /// The clock on the wall and the randomness of the machine.
     #[expect(clippy::disallowed_methods, reason = "the one place they come from")]
     pub fn system() -> Self {
+        let begin = Instant::now();
         Self {
             now: Arc::new(Timestamp::now),
+            watch: Arc::new(move || begin.elapsed()),
             chance: Mutex::new(Box::new(rand::rngs::StdRng::from_os_rng())),
         }
     }
 
     /// A clock of the caller's and chance from a seed.
     pub fn seeded(seed: u64, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        let now: Now = Arc::new(now);
+        let clock = Arc::clone(&now);
         Self {
-            now: Arc::new(now),
+            now,
+            watch: Arc::new(move || Timestamp::UNIX_EPOCH.duration_until(clock()).unsigned_abs()),
             chance: Mutex::new(Box::new(rand::rngs::StdRng::seed_from_u64(seed))),
         }
     }
@@ -37,10 +51,11 @@ impl World {
         (self.now)()
     }
 
-    /// Ends work that takes longer than this from now on.
-    pub(crate) fn stop_after(&self, patience: SignedDuration) -> Stop {
-        let (now, begin) = (Arc::clone(&self.now), self.now());
-        Stop::when(move || now().duration_since(begin) > patience)
+    /// Ends work that takes longer than this from now on, or that nobody waits for any more.
+    pub(crate) fn stop_after(&self, patience: Duration, gone: Option<Gone>) -> Stop {
+        let watch = Arc::clone(&self.watch);
+        let end = watch().saturating_add(patience);
+        Stop::when(move || watch() > end || gone.as_ref().is_some_and(|it| it()))
     }
 
     /// A new id, sortable by time to the millisecond.

@@ -46,7 +46,7 @@ fn denied(used: u32, limit: u32, what: &str) -> Refusal {
     Refusal::new(
         Code::DerefDenied,
         format!("this turn has used {used} of {limit} {what}"),
-        "Query for what others know, wait for the next turn, or ask your parent for a grant and pass its budget_token.",
+        "Query for what others know, or wait for the next turn.",
     )
 }
 
@@ -80,9 +80,9 @@ pub fn admit_write(limits: &RateLimits, last_minute: u32, last_hour: u32) -> Res
     let refuse = |used, limit, time| {
         Err(Refusal::new(
             Code::RateLimited,
-            format!("{used} of {limit} writes were made in the last {time}"),
+            format!("{used} of {limit} writes in the last {time} are used"),
             format!(
-                "Wait up to a {time}; meanwhile keep what is worth a claim and merge what says the same."
+                "Wait up to a {time}; meanwhile collect findings and merge those that say the same."
             ),
         ))
     };
@@ -173,7 +173,7 @@ mod tests {
                 Some(refusal) => {
                     assert_eq!(refusal.code, Code::DerefDenied);
                     assert!(refusal.message.contains(says), "{}", refusal.message);
-                    assert!(refusal.hint.contains("grant") && refusal.hint.contains("Query"));
+                    assert!(refusal.hint.contains("Query"));
                 }
             }
         }

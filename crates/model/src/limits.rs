@@ -32,7 +32,7 @@ pub struct Limits {
     pub message: MessageLimits,
     /// What a turn may dereference.
     pub deref: DerefLimits,
-    /// How fast an agent may commit.
+    /// How fast an agent may write.
     pub rate: RateLimits,
 }
 
@@ -110,13 +110,13 @@ impl Default for DerefLimits {
     }
 }
 
-/// Commits of one agent; the user, imports and benchmarks are not limited.
+/// Writes of one agent (claims, notes, repeats and closings); the user, imports and benchmarks are not limited.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RateLimits {
-    /// Commits within 60 seconds.
+    /// Writes within 60 seconds.
     pub per_minute: u32,
-    /// Commits within 3,600 seconds.
+    /// Writes within 3,600 seconds.
     pub per_hour: u32,
 }
 

@@ -1,8 +1,9 @@
 //! All that can happen to a home. Each operation is appended to the journal and applied to the tables
 //! by one function of the store, in one transaction; replaying them rebuilds every table.
 //!
-//! Bodies carry digests and addresses. Words that can be erased (a claim, the text of an event, the
-//! bytes of a snapshot) ride along in the type and are kept beside the journal, never in it.
+//! Bodies carry digests and addresses. Words (a claim, the text of an event, the bytes of a snapshot)
+//! ride along in the type and are kept beside the journal, never in it. A redaction takes topic, author
+//! and addresses out of a body; nothing else rewrites one.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};

@@ -30,9 +30,9 @@ pub enum Code {
     SecretDetected,
     /// A claim that only repeats what was served to the same agent.
     Echo,
-    /// Too many commits in too short a time.
+    /// Too many writes, connections or streams in too short a time.
     RateLimited,
-    /// A scope that the caller may not use.
+    /// Something that only the user, or nobody here, may do.
     ScopeDenied,
     /// A grant or engram past its time.
     Expired,

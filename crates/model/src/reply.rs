@@ -134,7 +134,7 @@ pub struct ForgetReply {
     pub id: EngramId,
     /// The journal entry of the change.
     pub seq: u64,
-    /// Where erased words still are, as long as another process reads there; empty once they are gone.
+    /// Where erased words still are, and why; empty once they are gone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pending: Vec<String>,
 }

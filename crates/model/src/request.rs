@@ -158,7 +158,7 @@ requests! {
     history: History(id: EngramId) -> History(Vec<Engram>), Anyone Reads;
     /// Close a claim's window.
     forget: Forget(id: EngramId) -> Closed(ForgetReply), Anyone Changes;
-    /// Erase a claim's text for good, in every version that carries it.
+    /// Erase the words of a claim or a note for good, with what nothing else needs of it.
     redact: Redact(id: EngramId) -> Closed(ForgetReply), User Changes;
     /// Find claims.
     query: Query(query: crate::Query) -> Query(QueryReply), Anyone Reads = "engram_query";

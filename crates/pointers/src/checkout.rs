@@ -210,8 +210,8 @@ fn is_file(entry: &IndexEntry) -> bool {
 
 fn too_many() -> Refusal {
     refuse::unavailable(
-        "the working tree holds more files than are looked through",
-        "Have git ignore what is no source, or pin to a commit, for example @HEAD.",
+        "the working tree holds too many files to look through",
+        "Have git ignore generated files, or pin to a commit, for example @HEAD.",
     )
 }
 

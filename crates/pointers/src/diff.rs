@@ -18,6 +18,8 @@ pub(crate) struct Change {
     pub(crate) text: Vec<u8>,
     /// Where it begins in the file at `head`.
     pub(crate) first_line: u32,
+    /// The file at both ends; empty where it is not there.
+    pub(crate) files: [Vec<u8>; 2],
 }
 
 /// A file at one end.
@@ -61,11 +63,13 @@ pub(crate) fn between(
         strip_file_lines(&mut text);
     }
     text.extend(hunks);
+    drop(patch);
     Ok(Change {
         base: base.id().to_string(),
         head: head.id().to_string(),
         text,
         first_line,
+        files: [old_text, new_text],
     })
 }
 

@@ -90,6 +90,8 @@ pub struct Resolved {
     /// What the file holds before and after the span, up to [`AROUND`] bytes each: what begins or ends
     /// there is known for what it is.
     pub around: [Vec<u8>; 2],
+    /// Of a diff, the file at both ends: what a line of it is part of.
+    pub compared: Vec<Vec<u8>>,
     /// How `bytes` encode text; a span of UTF-16 does not begin with the mark that says so.
     pub encoding: Encoding,
     /// Whether the file is no text: a whole artifact can be, and has nothing to read.
@@ -136,11 +138,14 @@ pub fn resolve(
     let encoding = found.encoding;
     let lines = found.lines;
     let around = found.around();
+    let mut found = found;
+    let compared = std::mem::take(&mut found.compared);
     let (pointer, bytes, snapshot) = found.into_parts();
     Ok(Resolved {
         pointer,
         bytes,
         around,
+        compared,
         encoding,
         is_binary,
         lines,

@@ -43,6 +43,8 @@ pub(crate) struct Found<'r> {
     pub(crate) snapshot: Option<Snapshot>,
     /// The line of the file in the working tree that a person would want to see first.
     pub(crate) open_line: u32,
+    /// Of a diff, the file at both ends.
+    pub(crate) compared: Vec<Vec<u8>>,
 }
 
 impl Found<'_> {
@@ -134,12 +136,11 @@ pub(crate) fn locate<'r>(
                 path: path.clone(),
                 lines: *lines,
             };
-            Ok(whole(
-                target,
-                change.text,
-                Some(Encoding::Utf8),
-                change.first_line,
-            ))
+            let found = whole(target, change.text, Some(Encoding::Utf8), change.first_line);
+            Ok(Found {
+                compared: change.files.into(),
+                ..found
+            })
         }
         Target::Sam { kind, slug, date } => match shelf.event(kind, slug, *date)? {
             Some((text, _)) => {
@@ -196,6 +197,7 @@ fn found<'r>(
         is_binary: file.encoding.is_none(),
         snapshot: file.snapshot,
         file: file.content,
+        compared: Vec::new(),
     })
 }
 
@@ -215,6 +217,7 @@ fn whole<'r>(
         is_binary: encoding.is_none(),
         snapshot: None,
         file: Content::Bytes(bytes),
+        compared: Vec::new(),
     }
 }
 

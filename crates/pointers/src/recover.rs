@@ -80,6 +80,7 @@ fn matching<'r>(pointer: &Pointer, file: Content<'r>, digest: &str) -> Option<Fo
         None => 0..bytes.len(),
     };
     (sha256_hex(&bytes[range.clone()]) == digest).then(|| Found {
+        compared: Vec::new(),
         pointer: pointer.clone(),
         encoding: encoding.unwrap_or(Encoding::Utf8),
         is_binary: encoding.is_none(),

@@ -1,4 +1,4 @@
-//! When work is to end, whatever it is at: a request was cancelled, or has taken its time.
+//! When work is to end, whatever it is at: its request was cancelled, or has taken its time.
 
 use std::{fmt, sync::Arc};
 
@@ -25,8 +25,8 @@ impl Stop {
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         match self.is_due() {
             true => Err(refuse::unavailable(
-                "looking at the repository took longer than a request may",
-                "Point at a commit id and at fewer or smaller files; git in a terminal has no such limit.",
+                "the repository took longer to read than one request may",
+                "Ask about fewer or smaller files, and pin to a commit id.",
             )),
             false => Ok(()),
         }

@@ -147,7 +147,7 @@ pub(crate) fn differences(repo: &Repo, old: Oid, new: Oid) -> Result<Vec<Differe
 
 fn too_many() -> Refusal {
     refuse::unavailable(
-        "more files differ there than are compared",
+        "too many files differ between these commits",
         "Compare commits that are nearer to each other.",
     )
 }

@@ -53,6 +53,8 @@ pub(crate) const APPLICATION_ID: i64 = 0x456e_4772;
 /// How long a writer waits for its turn before it gives up: a turn takes milliseconds, so that a
 /// hundred writers pass in this time, and the callers of MCP tools still wait for the answer.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How often a home is opened that is exchanged while it is.
+const TRIES: usize = 5;
 
 /// How long an erasure waits for whoever reads in the log.
 const READING: Duration = Duration::from_secs(1);
@@ -311,6 +313,19 @@ impl Open {
     }
 
     fn new(home: &Path, origin: ulid::Ulid, patience: Duration, make: bool) -> Result<Self> {
+        // SQLite opens by name, one file after the other: a home that was exchanged meanwhile is not
+        // taken for the one that was opened.
+        for _ in 0..TRIES {
+            let before = Files::of(home, true);
+            let opened = Self::once(home, origin, patience, make)?;
+            if opened.files.go_on_from(&before) {
+                return Ok(opened);
+            }
+        }
+        Err(StoreError::Gone(home.to_owned()))
+    }
+
+    fn once(home: &Path, origin: ulid::Ulid, patience: Duration, make: bool) -> Result<Self> {
         let database = home.join(DATABASE);
         match Self::writable(home, &database, origin, patience, make) {
             Err(error) if is_read_only(&error) && database.exists() => {

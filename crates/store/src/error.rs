@@ -63,6 +63,14 @@ pub enum StoreError {
         /// Those that are not ours.
         tables: String,
     },
+    /// A damaged database of which nothing can be saved.
+    #[error("{path} cannot be recovered: {why}")]
+    Unrecoverable {
+        /// The database.
+        path: PathBuf,
+        /// What is in the way.
+        why: &'static str,
+    },
     /// The home that was open lies there no longer.
     #[error("the home at {0} was moved, deleted or replaced")]
     Gone(PathBuf),
@@ -114,9 +122,11 @@ impl StoreError {
                 std::io::ErrorKind::InvalidInput => Code::StoreCorrupt,
                 _ => Code::Internal,
             },
-            Self::Record(_) | Self::Foreign { .. } | Self::Half { .. } | Self::Shared { .. } => {
-                Code::StoreCorrupt
-            }
+            Self::Record(_)
+            | Self::Foreign { .. }
+            | Self::Half { .. }
+            | Self::Shared { .. }
+            | Self::Unrecoverable { .. } => Code::StoreCorrupt,
             Self::Newer { .. } => Code::StoreNewer,
             Self::Locked(_) | Self::InUse(_) => Code::StoreLocked,
             Self::ReadOnly => Code::StoreReadOnly,
@@ -158,13 +168,19 @@ impl From<StoreError> for Refusal {
                 "It was left as it is: choose another home with --home or ENGRAM_HOME."
             }
             StoreError::Half { .. } => {
-                "It was left as it is: bring back a backup, or choose another home with --home or ENGRAM_HOME."
+                "It was left as it is: restore a backup, or choose another home with --home or ENGRAM_HOME."
             }
             StoreError::InUse(_) => {
                 "Nothing was moved: close the window and the agents that use it, then try again."
             }
             StoreError::Shared { .. } => {
                 "Nothing was moved. End both programs and copy this file to the new home yourself: Engram goes on with the copy."
+            }
+            StoreError::Unrecoverable { .. } => {
+                "Nothing was changed. Restore a backup, or name another home with --home."
+            }
+            StoreError::Io { source, .. } if source.kind() == std::io::ErrorKind::InvalidInput => {
+                "Move it away, then try again."
             }
             _ => hint(code),
         };
@@ -176,15 +192,17 @@ impl From<StoreError> for Refusal {
 fn hint(code: Code) -> &'static str {
     match code {
         Code::StoreFull => "Free some space and try again; everything acknowledged so far is kept.",
-        Code::StoreLocked => "Try again; if it stays, `engram doctor` shows who holds the home.",
+        Code::StoreLocked => {
+            "Try again; if it stays locked, close other programs that use this home."
+        }
         Code::StoreReadOnly => {
             "Make the home writable, or choose another with --home or ENGRAM_HOME."
         }
         Code::StoreCorrupt => {
-            "Bring back a backup; or run `engram doctor --recover`, which sets the database aside and saves what can still be read of it."
+            "Restore a backup; or run `engram doctor --recover`, which sets the database aside and saves what can still be read of it."
         }
         Code::StoreGone => {
-            "Bring it back and try again: nothing was stored. Without it, start engram anew, which makes a home."
+            "Nothing was acknowledged. Put the home back and try again, or restart Engram to begin an empty one."
         }
         Code::StoreNewer => "Update engram, or choose another home with --home or ENGRAM_HOME.",
         _ => "Run `engram doctor`; if it finds nothing, please report this with its message.",

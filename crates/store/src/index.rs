@@ -234,6 +234,8 @@ impl Index {
     fn read_on(&self, store: &Store, writer: &mut IndexWriter) -> Result<u64> {
         // The one before may have written since.
         let mut cursor = self.cursor()?;
+        // Who writes faster than this reads would keep it for ever.
+        let end = store.read::<_, StoreError>(|it| it.head())?;
         loop {
             let (entries, engrams) = store.read::<_, StoreError>(|it| {
                 let entries = it.journal_after(cursor, BATCH)?;
@@ -263,6 +265,9 @@ impl Index {
             let mut prepared = writer.prepare_commit()?;
             prepared.set_payload(&format!("{} {cursor}", self.origin));
             prepared.commit()?;
+            if cursor >= end {
+                return Ok(cursor);
+            }
         }
     }
 

@@ -38,6 +38,12 @@ impl Files {
         }
     }
 
+    /// Whether none of what lay there `before` was exchanged.
+    pub(crate) fn go_on_from(&self, before: &Self) -> bool {
+        let mut pairs = self.known.iter().zip(&before.known);
+        pairs.all(|((_, now), (_, before))| before.is_none() || now == before)
+    }
+
     /// Whether they still lie there.
     pub(crate) fn are_there(&self, home: &Path) -> bool {
         self.known.iter().all(|(name, known)| {

@@ -64,6 +64,16 @@ pub struct Recovered {
 /// What is not a database of ours, or one of which nothing can be read: it is left as it is.
 pub fn recover(home: &Path, origin: ulid::Ulid, now: Timestamp) -> Result<Recovered> {
     let database = home.join("engram.db");
+    let not = |why| StoreError::Unrecoverable {
+        path: database.clone(),
+        why,
+    };
+    match ours::look(&database) {
+        Ok(ours::Found::Nothing) => return Err(not("there is no database, or an empty one")),
+        Err(error @ (StoreError::Foreign { .. } | StoreError::Newer { .. })) => return Err(error),
+        // Else it is damaged, which is what this is for.
+        _ => {}
+    }
     let queue = open_queue(home)?;
     let _turn = Turn::take(&queue, std::time::Duration::from_secs(10))?;
     let old = open_damaged(&database)?;
@@ -90,8 +100,17 @@ pub fn recover(home: &Path, origin: ulid::Ulid, now: Timestamp) -> Result<Recove
 fn open_damaged(database: &Path) -> Result<Connection> {
     let old = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     old.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    // So SQLite reads what is left of a file that is shorter than it says; nothing is written.
+    old.pragma_update(None, "writable_schema", true)?;
     old.pragma_update(None, "query_only", true)?;
-    let stamp = |name| old.pragma_query_value::<i64, _>(None, name, |row| row.get(0));
+    let not = |why| StoreError::Unrecoverable {
+        path: database.to_owned(),
+        why,
+    };
+    let stamp = |name| {
+        old.pragma_query_value::<i64, _>(None, name, |row| row.get(0))
+            .map_err(|_| not("its first page cannot be read"))
+    };
     if stamp("application_id")? != APPLICATION_ID {
         return Err(StoreError::foreign(
             database,
@@ -101,12 +120,19 @@ fn open_damaged(database: &Path) -> Result<Connection> {
     let version = stamp("user_version")?;
     ours::refuse_newer(database, version)?;
     match version < REPLAYED {
-        true => Err(StoreError::Record(format!(
-            "{} is of an earlier schema, whose journal does not hold all of it",
-            database.display()
-        ))),
+        true => Err(not(
+            "an earlier build made it, whose journal does not hold all of it",
+        )),
+        // What computes rows has no end that could be known.
+        false if !is_table(&old, "journal") => Err(not("its journal is no table")),
         false => Ok(old),
     }
+}
+
+fn is_table(old: &Connection, name: &str) -> bool {
+    let asked = "SELECT type FROM sqlite_master WHERE name = ?1";
+    old.query_row(asked, [name], |row| row.get::<_, String>(0))
+        .is_ok_and(|it| it == "table")
 }
 
 fn save(
@@ -143,6 +169,11 @@ fn save(
     apply_all(&transaction, "main")?;
     let saved: i64 = transaction.query_row("SELECT count(*) FROM journal", [], |row| row.get(0))?;
     let places = holes(&transaction, last)?;
+    // What comes next does not take the place of what was lost.
+    transaction.execute(
+        "UPDATE sqlite_sequence SET seq = max(seq, ?1) WHERE name = 'journal'",
+        [last],
+    )?;
     let reader = Reader(&transaction);
     let time = reader.time(now)?;
     Writer::at(reader, origin, time, now).record(&NewEntry {
@@ -174,7 +205,7 @@ fn save_journal(old: &Connection, new: &Connection) -> Result<(i64, u64)> {
     let columns = there.join(", ");
     let places = vec!["?"; there.len()].join(", ");
     let insert = format!("INSERT OR IGNORE INTO journal ({columns}) VALUES ({places})");
-    let last = last_place(old);
+    let (last, is_known) = last_place(old);
     let (mut place, mut end, mut lost) = (0, 0, 0);
     while place < last {
         let rows = |from: i64, to: i64| -> rusqlite::Result<Vec<Vec<Value>>> {
@@ -210,14 +241,16 @@ fn save_journal(old: &Connection, new: &Connection) -> Result<(i64, u64)> {
     for seq in gone {
         new.execute("DELETE FROM journal WHERE seq = ?1", [seq])?;
     }
-    for (from, to) in holes(new, end)? {
+    let last = if is_known { last.max(end) } else { end };
+    for (from, to) in holes(new, last)? {
         lost += to - from + 1;
     }
-    Ok((end, lost))
+    Ok((last, lost))
 }
 
-/// The last place that anything in the database speaks of.
-fn last_place(old: &Connection) -> i64 {
+/// The last place that anything in the database speaks of, and whether anything does: else it is the last
+/// that its pages have room for. A number that was made up leads no further than that either.
+fn last_place(old: &Connection) -> (i64, bool) {
     let asked = [
         "SELECT max(seq) FROM journal",
         "SELECT seq FROM sqlite_sequence WHERE name = 'journal'",
@@ -231,8 +264,9 @@ fn last_place(old: &Connection) -> i64 {
                 .ok()?
         })
         .max();
-    let pages = || old.pragma_query_value(None, "page_count", |row| row.get::<_, i64>(0));
-    known.unwrap_or_else(|| pages().unwrap_or(0).saturating_mul(OF_A_PAGE))
+    let pages = old.pragma_query_value(None, "page_count", |row| row.get::<_, i64>(0));
+    let room = pages.unwrap_or(0).saturating_mul(OF_A_PAGE);
+    (known.map_or(room, |it| it.min(room)), known.is_some())
 }
 
 /// The places up to the last at which there is no entry, as stretches.

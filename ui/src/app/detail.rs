@@ -163,8 +163,8 @@ fn Confirm(closing: Closing) -> impl IntoView {
             "Forget",
         ),
         Closing::Redact => (
-            "Erase the text of this claim for good?",
-            " In every version, here and wherever this journal goes. This cannot be undone.",
+            "Erase this claim for good?",
+            " Its text, with topic, author and evidence, wherever the same words were stored. This cannot be undone.",
             "Erase",
         ),
     };

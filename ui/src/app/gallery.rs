@@ -117,6 +117,7 @@ fn Feeds() -> impl IntoView {
             <Frame title="what it can be limited to" set=set::panel><List /></Frame>
             <Frame title="disconnected" set=set::lost><List /></Frame>
             <Frame title="started again, with another token" set=set::stale><List /></Frame>
+            <Frame title="its home is gone" set=set::homeless><List /></Frame>
         </Part>
     }
 }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use engram_model::{
-    Code, Engram, EngramId, Facets, Feed as FeedRequest, Filter, Refusal, Settings, SourceReply,
+    Engram, EngramId, Facets, Feed as FeedRequest, Filter, Refusal, Settings, SourceReply,
     StatusReply, ask,
 };
 use leptos::{prelude::*, task::spawn_local};
@@ -144,8 +144,8 @@ pub(crate) struct App {
     pub(crate) has_changes: RwSignal<bool>,
     /// Changes when the person comes back to the window: the working tree may read otherwise then.
     pub(crate) returned: RwSignal<u32>,
-    /// Why trying again cannot help: the server was started anew, and wants another token.
-    pub(crate) is_stale: RwSignal<bool>,
+    /// What a request was answered when the connection broke.
+    pub(crate) lost_why: RwSignal<Option<Refusal>>,
     /// When the connection broke.
     pub(crate) lost_at: RwSignal<Option<jiff::Timestamp>>,
     /// What lies over the window.
@@ -195,7 +195,7 @@ impl App {
             panel: RwSignal::new(None),
             has_changes: RwSignal::new(false),
             returned: RwSignal::new(0),
-            is_stale: RwSignal::new(false),
+            lost_why: RwSignal::new(None),
             lost_at: RwSignal::new(None),
             over: RwSignal::new(None),
             menu: RwSignal::new(None),
@@ -318,7 +318,7 @@ impl App {
             News::Connected => {
                 self.attempts.set_value(0);
                 self.link.set(Link::Live);
-                self.is_stale.set(false);
+                self.lost_why.set(None);
                 if self.lost_at.get_untracked().is_some() {
                     self.lost_at.set(None);
                     self.catch_up();
@@ -366,7 +366,7 @@ impl App {
             self.lost_at.set(Some(dom::clock().now));
         }
         self.is_waiting.set_value(true);
-        self.ask_whether_stale();
+        self.ask_why();
         let attempts = self.attempts.get_value();
         self.attempts.set_value(attempts.saturating_add(1));
         let wait = 2u64.saturating_pow(attempts.min(5) as u32).min(PATIENCE);
@@ -379,11 +379,9 @@ impl App {
     }
 
     /// A stream of events says not why it broke; a request does.
-    fn ask_whether_stale(self) {
+    fn ask_why(self) {
         spawn_local(async move {
-            let answer = self.read_status().await;
-            let is_stale = answer.is_err_and(|it| it.code == Code::ScopeDenied);
-            self.is_stale.set(is_stale);
+            self.lost_why.set(self.read_status().await.err());
         });
     }
 
@@ -692,7 +690,7 @@ impl App {
         self.closing.set(None);
         let done = match closing {
             Closing::Forget => "Forgotten: agents no longer get this claim",
-            Closing::Redact => "Redacted: the text is erased for good",
+            Closing::Redact => "Erased for good",
         };
         let next = untrack(|| self.is_drift().then(|| self.neighbour(id)).flatten());
         spawn_local(async move {
@@ -701,8 +699,11 @@ impl App {
                 Closing::Redact => self.ask(ask::Redact(id)).await,
             };
             match closed {
-                Ok(_) => {
-                    self.say(done, "", false);
+                Ok(it) => {
+                    match it.pending.first() {
+                        None => self.say(done, "", false),
+                        Some(place) => self.say("Erased, but not everywhere yet", place, true),
+                    }
                     if let Some(next) = next {
                         self.select(next);
                     }

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use engram_model::{Engram, Filter};
+use engram_model::{Code, Engram, Filter};
 use leptos::prelude::*;
 
 use super::{
     drift::drifted,
     icons::Icon,
-    state::{App, Link},
+    state::{App, Link, sentence},
 };
 
 /// The shape of what comes.
@@ -38,9 +38,10 @@ pub(crate) fn Disconnected() -> impl IntoView {
         is_lost.get().then(|| view! {
             <div class="lost" role="alert" data-testid="disconnected">
                 {Icon::Alert.draw()}
-                {move || match app.is_stale.get() {
-                    true => view! { <p>"This page's key is no longer good"<span>"Engram was started again. Open the address that "<code>"engram serve"</code>" printed; what you see is of "{since}"."</span></p> }.into_any(),
-                    false => view! { <p>"Engram does not answer"<span>"What you see is of "{since}". It is tried again by itself."</span></p> }.into_any(),
+                {move || match app.lost_why.get() {
+                    Some(it) if it.code == Code::ScopeDenied => view! { <p>"This page's token is no longer valid"<span>"Engram was started again. Open the address that "<code>"engram serve"</code>" printed. What you see is from "{since}"."</span></p> }.into_any(),
+                    Some(it) if it.code == Code::StoreGone => view! { <p>"Engram's home folder is gone"<span>{sentence(&it.message)}". Put it back and the window goes on; to begin an empty one, restart Engram. What you see is from "{since}"."</span></p> }.into_any(),
+                    _ => view! { <p>"Engram does not answer"<span>"What you see is from "{since}". The window keeps trying."</span></p> }.into_any(),
                 }}
                 <button data-testid="reconnect" on:click=move |_| app.reconnect()>"Try now"</button>
             </div>

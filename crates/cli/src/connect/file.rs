@@ -146,7 +146,8 @@ impl Configuration {
     }
 }
 
-const LINKED: &str = "Nothing was changed: put a file there instead of the link, or add the entry by hand where the link leads.";
+const LINKED: &str =
+    "Nothing was changed. Replace the link with a file, then run the command again.";
 
 fn read(path: &Path) -> io::Result<(String, Metadata)> {
     let file = open_file(path, Links::Refused)?;
@@ -203,7 +204,7 @@ pub(super) fn unreadable(path: &Path, why: &impl std::fmt::Display) -> Refusal {
     Refusal::new(
         Code::SchemaInvalid,
         format!("{} cannot be read: {why}", path.display()),
-        "Correct the file first; nothing was changed.",
+        "Nothing was changed. Correct the file (readable text of at most 4 MiB), then run the command again.",
     )
 }
 

@@ -264,7 +264,7 @@ fn a_configuration_that_cannot_be_read_is_refused_unchanged() {
                 error["hint"]
                     .as_str()
                     .unwrap()
-                    .contains("nothing was changed"),
+                    .contains("Nothing was changed"),
                 "{error}"
             );
             assert_eq!(fs::read(&path).unwrap(), *bytes, "{client}");

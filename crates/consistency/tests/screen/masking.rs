@@ -1,6 +1,6 @@
 //! What is left of a text without its secrets.
 
-use engram_consistency::{Masked, mask, mask_span, screen, screen_bytes, secrets};
+use engram_consistency::{Masked, mask, mask_diff, mask_span, screen, screen_bytes, secrets};
 use proptest::prelude::*;
 
 use crate::text_of;
@@ -16,6 +16,48 @@ fn utf16(part: &[u8]) -> String {
     char::decode_utf16(units)
         .map(|it| it.unwrap_or('?'))
         .collect()
+}
+
+/// A mark holds the name of a rule: what else is written like one is searched.
+#[test]
+fn a_mark_is_no_way_round() {
+    for template in [
+        "[masked: gh|p_{m36}]",
+        "[masked: AK|IA{u16}]",
+        "[masked: a GitHub token gh|p_{m36}]",
+        "[masked: [masked: gh|p_{m36}]]",
+    ] {
+        let text = text_of(template, 1);
+        assert!(screen(&text).is_some(), "{template}");
+        assert!(mask(&text).masked > 0, "{template}");
+    }
+}
+
+#[test]
+fn a_diff_shows_no_part_of_a_key() {
+    let lines: Vec<String> = (0..20)
+        .map(|at| format!("MIIEpAIBAAKCAQEA{at:02}wXyZ0123456789abcdefABCDEF+/7gHq"))
+        .collect();
+    let begin = format!("-----BEGIN RSA {} KEY-----", "PRIVATE");
+    let end = format!("-----END RSA {} KEY-----", "PRIVATE");
+    let key = |lines: &[String]| format!("{begin}\n{}\n{end}\n", lines.join("\n")).into_bytes();
+    let mut changed = lines.clone();
+    changed[10] = lines[10].replace("7gHq", "8iJr");
+    let diff = format!(
+        "@@ -10,3 +10,3 @@\n {}\n-{}\n+{}\n {}\n a line of its own\n",
+        lines[9], lines[10], changed[10], lines[11]
+    );
+    let shown = Masked {
+        text: diff,
+        masked: 0,
+    };
+    let shown = mask_diff(shown, &[key(&lines), key(&changed)]);
+    assert_eq!(shown.masked, 4, "{}", shown.text);
+    for line in lines.iter().chain(&changed) {
+        assert!(!shown.text.contains(line.as_str()), "{}", shown.text);
+    }
+    assert!(shown.text.starts_with("@@ -10,3 +10,3 @@\n [masked: "));
+    assert!(shown.text.ends_with("\n a line of its own\n"));
 }
 
 #[test]

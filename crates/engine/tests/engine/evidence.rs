@@ -137,14 +137,14 @@ fn no_field_takes_a_credential() {
             "the claim",
             with(&|it| it.claim = format!("It is {token}.")),
         ),
-        ("its topic", with(&|it| it.topic = Some(token.clone()))),
+        ("the topic", with(&|it| it.topic = Some(token.clone()))),
         ("a tag", with(&|it| it.tags = vec![token.clone()])),
         (
             "the agent's name",
             with(&|it| it.agent = Some(token.clone())),
         ),
         (
-            "a pointer",
+            "pointer 2",
             with(&|it| {
                 it.pointers.push(PointerInput::Text(format!(
                     "url:https://example.org/?t={token}"
@@ -166,8 +166,8 @@ fn no_field_takes_a_credential() {
     };
     for (field, note) in [
         ("the note", note("decision", "domain", &token)),
-        ("its slug", note("decision", &token, "We publish.")),
-        ("its kind", note(&token, "domain", "We publish.")),
+        ("the note's slug", note("decision", &token, "We publish.")),
+        ("the note's kind", note(&token, "domain", "We publish.")),
     ] {
         let refusal = refused(
             engine.for_note(&USER, Request::Note(note)),

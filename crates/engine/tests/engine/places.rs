@@ -3,7 +3,7 @@
 use std::fs;
 
 use engram_engine::{Engine, Options};
-use engram_model::{Caller, Code, Verdict};
+use engram_model::{Caller, Code, Deref, PointerInput, Verdict, ask};
 
 use crate::fixture::{Ground, POINTER, draft, git, make_repository, query, refused};
 
@@ -29,6 +29,29 @@ fn a_repository_that_moved_is_missed_and_found_again() {
     engine.deref(&USER, POINTER).unwrap();
     engine.claim("The parser is fast.");
     assert!(engine.0.doctor(Default::default()).unwrap().ok);
+}
+
+/// Nobody waits for the answer any more: looking at the repository ends, and the next one is answered.
+#[test]
+fn who_goes_ends_the_look() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    engine.claim("The parser is slow.");
+    let read = || Deref {
+        pointer: PointerInput::Text("repo:src/lib.rs#L2@HEAD~1".to_owned()),
+        max_tokens: None,
+        turn: None,
+        budget_token: None,
+    };
+    git(
+        &ground.path("repo"),
+        &["commit", "--allow-empty", "-q", "-m", "more"],
+    );
+    let gone = engine.0.ask_until(&USER, ask::Deref(read()), || true);
+    refused(gone, Code::RepoUnavailable);
+    let waited = engine.0.ask_until(&USER, ask::Deref(read()), || false);
+    assert!(waited.is_ok());
+    engine.deref(&USER, POINTER).unwrap();
 }
 
 #[test]

@@ -36,7 +36,7 @@ impl FromStr for Pointer {
             "sam" => parse_sam(text, rest)?,
             "diff" => parse_diff(text, rest)?,
             "test" => parse_test(text, rest)?,
-            "url" => parse_url(text, rest)?,
+            "url" => parse_url(rest)?,
             _ => {
                 return Err(invalid(
                     text,
@@ -168,7 +168,7 @@ fn parse_test(text: &str, rest: &str) -> Result<Target, Refusal> {
     }
 }
 
-fn parse_url(text: &str, rest: &str) -> Result<Target, Refusal> {
+fn parse_url(rest: &str) -> Result<Target, Refusal> {
     let (url, digest) = match rest.rsplit_once("@sha256:") {
         Some((url, hex)) => (url, Some(parse_digest(hex)?)),
         None => (rest, None),
@@ -179,8 +179,9 @@ fn parse_url(text: &str, rest: &str) -> Result<Target, Refusal> {
         .unwrap_or_default();
     let plain = |c: char| c.is_alphanumeric() || ".-_:[]".contains(c);
     if host.is_empty() || !host.chars().all(plain) || url.contains(char::is_whitespace) {
+        // Not repeated: what stands before an @ may be a password.
         return Err(invalid(
-            text,
+            "url:...",
             "is not an https address",
             "Write url:https://host/path, without a user name and without spaces.",
         ));

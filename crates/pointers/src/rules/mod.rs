@@ -45,7 +45,7 @@ impl Steps {
             Some(left) => self.0.set(left),
             None => {
                 return Err(too_much(
-                    "the rules of this repository are more than are followed",
+                    "this repository has too many ignore or attribute rules",
                 ));
             }
         }
@@ -56,7 +56,7 @@ impl Steps {
 fn too_much(why: impl Into<String>) -> Refusal {
     refuse::unavailable(
         why,
-        "Pin to a commit, for example @HEAD: rules of the working tree are followed for files on disk alone.",
+        "Pin to a commit, for example @HEAD: these rules are only needed for files on disk.",
     )
 }
 

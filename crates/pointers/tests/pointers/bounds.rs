@@ -497,7 +497,7 @@ fn what_is_stopped_ends() {
             found,
             what,
             Code::RepoUnavailable,
-            "longer than a request may",
+            "longer to read than one request may",
         );
     };
     let read = |pointer: &str| {

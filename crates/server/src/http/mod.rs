@@ -13,7 +13,10 @@ use std::{
     convert::Infallible,
     net::{Ipv4Addr, SocketAddr},
     path::PathBuf,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use axum::{
@@ -303,7 +306,8 @@ impl Api {
         }
     }
 
-    /// Waits for a turn before it begins; a client that goes meanwhile takes its request along.
+    /// Waits for a turn before it begins. A client that goes takes its request along: one that waits is
+    /// not begun, and what is looked up for one that was begun ends.
     async fn answer(self, request: Request) -> Result<Json<Reply>, Refused> {
         let failed = |error: &dyn std::error::Error| {
             Refused(Refusal::new(
@@ -314,12 +318,24 @@ impl Api {
         };
         let turn = self.requests.acquire_owned().await;
         let turn = turn.map_err(|error| failed(&error))?;
+        let gone = Arc::new(AtomicBool::new(false));
+        let _going = Going(Arc::clone(&gone));
         let answered = tokio::task::spawn_blocking(move || {
             let _turn = turn;
-            self.engine.handle(&Caller::User, request)
+            let is_gone = move || gone.load(Ordering::Relaxed);
+            self.engine.handle_until(&Caller::User, request, is_gone)
         });
         let answered = answered.await.map_err(|error| failed(&error))?;
         answered.map(Json).map_err(Refused)
+    }
+}
+
+/// Says so when nobody waits for an answer any more.
+struct Going(Arc<AtomicBool>);
+
+impl Drop for Going {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -352,8 +368,8 @@ async fn events(
     let place = api.streams.try_acquire_owned().map_err(|_| {
         Refused(Refusal::new(
             Code::RateLimited,
-            format!("{} windows follow the journal already", api.bounds.streams),
-            "Close one of them, and load this one again.",
+            format!("{} pages follow the journal already", api.bounds.streams),
+            "Close one, then reload this page.",
         ))
     })?;
     let (sender, batches) = mpsc::channel(QUEUE);

@@ -63,7 +63,7 @@ duplicate: known, go on. On error follow its hint."
             name: "engram_deref",
             title: "Read",
             description: "The text at a pointer. Spends your turn's small budget: only if the claim is not enough, few lines. \
-truncated: ask for less. DEREF_DENIED: go on without, or pass a budget_token."
+truncated: ask for less. DEREF_DENIED: go on without."
                 .to_owned(),
             reads_only: true,
             idempotent: false,

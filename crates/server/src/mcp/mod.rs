@@ -42,12 +42,12 @@ After each discovery worth keeping (a constraint, a side effect, a decision, a f
 one short claim plus pointers to its evidence, never pasted code. A claim without a pointer, or with sam: pointers alone, is stored as verified: false. \
 engram_deref reads what a pointer addresses and spends a small budget of your turn (budget: what is left): read only what you need, with narrow line spans.\n\
 A pointer is an address with a pin: repo:src/auth.rs#L10-L42@HEAD, test:PATH::NAME@HEAD, diff:BASE..HEAD#PATH, artifact:docs/a.md#sec=Heading@HEAD, sam:KIND:SLUG@DATE. \
-Any git revision is a pin; @worktree pins uncommitted lines. Answers carry full pins: pass them on as they are.\n\
+A pin is a commit, branch or tag, or @worktree for uncommitted lines. Answers carry full pins: pass them on as they are.\n\
 In engram_commit, operation update replaces and delete retires the claim whose id or lineage_id is corrects_lineage; durability ephemeral is for a day; provenance is evidence in words.\n\
 In answers of engram_query, evidence needs_reverification: the source was edited; evidence_gone: it was deleted; now: what became of each changed pointer. relaxed: no claim has all your words. omitted: so many more matched and are not shown.\n\
 A refusal is {error: {code, message, hint}}: do what the hint says, then call again. \
 CLAIM_TOO_LONG: say it shorter, or as two. POINTER_UNPINNED: add @HEAD. POINTER_INVALID: fix it as shown above. POINTER_NOT_FOUND: check path, lines and pin. \
-SECRET_DETECTED: leave the secret out. [masked: ..] in an excerpt stands for one (masked: how many). RATE_LIMITED: wait. DEREF_DENIED: the budget is spent, go on with what you have. SCHEMA_INVALID: look at the arguments again. NOT_FOUND: take ids from answers.";
+SECRET_DETECTED: leave the secret out. In excerpts, [masked: ..] replaces a credential; masked counts them. RATE_LIMITED: wait. DEREF_DENIED: the budget is spent, go on with what you have. SCHEMA_INVALID: look at the arguments again. NOT_FOUND: take ids from answers. SCOPE_DENIED: do what the hint says, or tell the user what it says of them. STORE_GONE, STORE_CORRUPT: tell the user.";
 
 /// Serves MCP on standard input and output until the input ends.
 pub async fn mcp_stdio(engine: Arc<Engine>) -> Result<(), Refusal> {
@@ -172,7 +172,7 @@ impl Server {
 
     /// The same off the thread that serves the connection, for what may take long: a large file, an
     /// address on the network, or a write while another process has the turn. What is cancelled
-    /// before its turn comes is not begun.
+    /// before its turn comes is not begun, and what is looked up then ends.
     async fn ask_apart<A>(
         &self,
         context: &RequestContext<RoleServer>,
@@ -187,10 +187,10 @@ impl Server {
             () = context.ct.cancelled() => return Err(cancelled()),
             turn = Arc::clone(&self.apart).acquire_owned() => turn.map_err(|_| defect())?,
         };
-        let engine = Arc::clone(&self.engine);
+        let (engine, cancelled) = (Arc::clone(&self.engine), context.ct.clone());
         let asked = move || {
             let _turn = turn;
-            engine.ask(&caller, ask)
+            engine.ask_until(&caller, ask, move || cancelled.is_cancelled())
         };
         tokio::task::spawn_blocking(asked)
             .await

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use ulid::Ulid;
 
-use crate::fixture::{add, code, engram, now, open, put, record};
+use crate::fixture::{add, engram, now, open, put, record};
 
 const PAGE: usize = 4_096;
 const CLAIMS: u128 = 3_000;
@@ -140,6 +140,33 @@ fn a_sound_database_is_recovered_whole() {
     assert!(done.aside.exists());
 }
 
+/// Numbers that were made up neither keep it for ever, nor hide what was lost.
+#[test]
+fn what_is_missing_at_the_end_is_counted_and_no_number_has_it_run_for_ever() {
+    for (change, lost) in [
+        (
+            "DELETE FROM journal WHERE seq > 250",
+            CLAIMS as u64 + 2 - 250,
+        ),
+        (
+            "UPDATE sqlite_sequence SET seq = 9000000000000000000 WHERE name = 'journal'",
+            u64::MAX,
+        ),
+    ] {
+        let home = TempDir::new().unwrap();
+        filled(home.path());
+        let database = rusqlite::Connection::open(home.path().join("engram.db")).unwrap();
+        database.execute_batch(change).unwrap();
+        drop(database);
+        let done = recover(home.path(), Ulid(5), now()).unwrap();
+        match lost {
+            u64::MAX => assert!(done.saved > 250, "{done:?}"),
+            lost => assert_eq!(done.lost, lost, "{done:?}"),
+        }
+        put(&open(home.path()), 99_999, "after").unwrap();
+    }
+}
+
 /// A log that was left is read too, and stays beside what is set aside.
 #[test]
 fn what_lies_in_the_log_alone_is_saved() {
@@ -160,10 +187,16 @@ fn what_lies_in_the_log_alone_is_saved() {
 fn what_is_not_ours_or_cannot_be_read_at_all_is_left() {
     let home = TempDir::new().unwrap();
     let path = home.path().join("engram.db");
-    for bytes in [vec![7; 9_000], vec![]] {
-        fs::write(&path, &bytes).unwrap();
+    for bytes in [None, Some(vec![7; 9_000]), Some(vec![])] {
+        if let Some(bytes) = &bytes {
+            fs::write(&path, bytes).unwrap();
+        }
         let error = recover(home.path(), Ulid(5), now()).unwrap_err();
-        assert_eq!(code(error), "STORE_CORRUPT");
-        assert_eq!(fs::read(&path).unwrap(), bytes);
+        let says = engram_model::Refusal::from(error);
+        assert_eq!(says.code.as_str(), "STORE_CORRUPT");
+        assert!(!says.hint.contains("--recover"), "{says}");
+        assert_eq!(fs::read(&path).ok(), bytes);
+        let there = fs::read_dir(home.path()).unwrap().count();
+        assert_eq!(there, usize::from(bytes.is_some()), "nothing is made there");
     }
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use engram_model::{
-    Change, Engram, Entry, Evidence, Facets, FeedPage, Filter, Kind, SAMPLE, StatusReply,
+    Change, Code, Engram, Entry, Evidence, Facets, FeedPage, Filter, Kind, Refusal, SAMPLE,
+    StatusReply,
 };
 use leptos::prelude::*;
 use serde_json::{Value, json};
@@ -197,7 +198,19 @@ pub(super) fn lost(app: App) {
 
 pub(super) fn stale(app: App) {
     lost(app);
-    app.is_stale.set(true);
+    let refusal = Refusal::new(
+        Code::ScopeDenied,
+        "the token is not that of this server",
+        "",
+    );
+    app.lost_why.set(Some(refusal));
+}
+
+pub(super) fn homeless(app: App) {
+    lost(app);
+    let message = "the home at /home/ada/.local/share/engram was moved, deleted or replaced";
+    app.lost_why
+        .set(Some(Refusal::new(Code::StoreGone, message, "")));
 }
 
 pub(super) fn chosen(app: App, index: usize) {

@@ -1,0 +1,53 @@
+//! One request, and what it took, for `cargo xtask bench --hostile`.
+//!
+//! `ask HOME REPO user|agent REQUEST`, the request as JSON, prints one object: how long it was until the
+//! engine was open and until it answered (`opened_ms`, `took_ms`), the most memory that the answer took
+//! beyond what the open engine had (`took_kb`), and `code`, which is `ok` where it was not refused.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods)]
+
+use std::{env, fs, path::PathBuf, time::Instant};
+
+use engram_engine::{Engine, Options};
+use engram_model::{Caller, Request};
+use serde_json::json;
+
+fn main() {
+    let args: Vec<String> = env::args().skip(1).collect();
+    let [home, repo, who, request] = &args[..] else {
+        panic!("ask HOME REPO user|agent REQUEST");
+    };
+    let request: Request = serde_json::from_str(request).unwrap();
+    let (home, repo) = (PathBuf::from(home), PathBuf::from(repo));
+    let options = Options {
+        home,
+        repo: Some(repo.clone()),
+        from: repo,
+    };
+    let start = Instant::now();
+    let engine = Engine::open(options);
+    let opened = start.elapsed();
+    let (rest, start) = (memory("VmRSS:"), Instant::now());
+    // From here on the peak is counted anew.
+    fs::write("/proc/self/clear_refs", "5").unwrap();
+    let answer = engine.and_then(|engine| {
+        let caller = match who.as_str() {
+            "agent" => Caller::Agent(engine.register_agent("hostile")?),
+            _ => Caller::User,
+        };
+        engine.handle(&caller, request)
+    });
+    let took = start.elapsed();
+    let peak = memory("VmHWM:").saturating_sub(rest);
+    let code = answer.err().map_or("ok", |it| it.code.as_str());
+    println!(
+        "{}",
+        json!({ "opened_ms": opened.as_millis(), "took_ms": took.as_millis(), "took_kb": peak, "code": code })
+    );
+}
+
+/// In KB, as the kernel counts.
+fn memory(name: &str) -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|it| it.strip_prefix(name)).unwrap();
+    line.split_whitespace().next().unwrap().parse().unwrap()
+}
