@@ -1,0 +1,226 @@
+//! Entities as the record keeps them (seed 002, phase 1): `{name, type, value, unit}`.
+
+use super::{
+    lexicon::{self, Meaning},
+    name,
+    statement::{Statement, Term},
+    token::Token,
+    unit::Dimension,
+    value::{Reading, Value},
+};
+
+/// What sort of thing an entity is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum EntityKind {
+    /// A quantity.
+    Numeric,
+    /// A setting, with what it is set to where the claim says so.
+    ConfigKey,
+    /// A version.
+    Version,
+    /// A port.
+    Port,
+    /// A day, a month, a quarter, a year, a time of the day.
+    Date,
+    /// On or off, true or false.
+    Boolean,
+    /// A technology.
+    Technology,
+    /// A service.
+    Service,
+    /// A file, a folder, an endpoint, an address.
+    Path,
+    /// Any other name.
+    Name,
+}
+
+impl EntityKind {
+    /// The word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Numeric => "numeric",
+            Self::ConfigKey => "config_key",
+            Self::Version => "version",
+            Self::Port => "port",
+            Self::Date => "date",
+            Self::Boolean => "boolean",
+            Self::Technology => "technology",
+            Self::Service => "service",
+            Self::Path => "path",
+            Self::Name => "name",
+        }
+    }
+}
+
+/// What a claim names, with the value that it gives for it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Entity {
+    /// In lower case, parts joined by underscores: `rate_limit`.
+    pub name: String,
+    /// What sort of thing it is.
+    pub kind: EntityKind,
+    /// The value in its base unit, or as it was written; absent where the claim gives none.
+    pub value: Option<String>,
+    /// The unit of the value: `s`, `bit`, `1/s`.
+    pub unit: Option<String>,
+}
+
+/// Most entities of one claim.
+const MOST: usize = 32;
+
+/// The entities of a claim, in order of its statements, each once.
+pub(crate) fn entities(tokens: &[Token], statements: &[Statement]) -> Vec<Entity> {
+    let mut found: Vec<Entity> = Vec::new();
+    let mut add = |entity: Entity| {
+        if found.len() < MOST && !entity.name.is_empty() && !found.contains(&entity) {
+            found.push(entity);
+        }
+    };
+    for said in statements {
+        let subject = subject_of(said, tokens);
+        for value in &said.values {
+            add(given(said, &subject, value));
+        }
+        if said.has("=enable") {
+            let value = Some((!said.negative).to_string());
+            add(Entity {
+                name: subject.clone(),
+                kind: EntityKind::Boolean,
+                value,
+                unit: None,
+            });
+        }
+        for term in said
+            .terms
+            .iter()
+            .filter(|it| it.kind.is_some() || it.traits.path)
+        {
+            let kind = if term.traits.path {
+                EntityKind::Path
+            } else {
+                EntityKind::Technology
+            };
+            add(Entity {
+                name: term.key.clone(),
+                kind,
+                value: None,
+                unit: None,
+            });
+        }
+        if said.values.is_empty() && !said.settings.is_empty() {
+            add(Entity {
+                name: subject.clone(),
+                kind: EntityKind::ConfigKey,
+                value: None,
+                unit: None,
+            });
+        }
+    }
+    for pair in tokens.windows(2) {
+        if let [word, next] = pair
+            && next.lower == "service"
+            && !word.mark
+            && lexicon::exact(&word.lower).is_none()
+        {
+            let name = format!("{}_service", name::parts(&word.text).join("_"));
+            add(Entity {
+                name,
+                kind: EntityKind::Service,
+                value: None,
+                unit: None,
+            });
+        }
+    }
+    found
+}
+
+/// What a value is given for: the setting, else the words that tell what is spoken of, as they were
+/// written.
+fn subject_of(said: &Statement, tokens: &[Token]) -> String {
+    const WORDS: usize = 4;
+    let nouns = || {
+        let terms = said.terms.iter();
+        terms.filter(|it| !it.traits.verb && !it.key.starts_with('='))
+    };
+    let token_of = |it: &Term| tokens.iter().find(|token| token.from == it.from);
+    let setting = nouns()
+        .filter_map(token_of)
+        .find(|it| name::is_setting(&it.text));
+    if let Some(setting) = setting.filter(|_| !said.settings.is_empty()) {
+        return name::parts(&setting.text).join("_");
+    }
+    let mut words: Vec<String> = Vec::new();
+    for term in nouns() {
+        let written = token_of(term).map_or(term.key.as_str(), |it| it.lower.as_str());
+        let concept = matches!(lexicon::exact(written), Some(Meaning::Concept(_)));
+        let word = match term.kind.is_some() || concept {
+            true => term.key.clone(),
+            false => name::parts(written.trim_end_matches("'s")).join("_"),
+        };
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    words.truncate(WORDS);
+    words.join("_")
+}
+
+fn given(said: &Statement, subject: &str, value: &Value) -> Entity {
+    let name = subject.to_owned();
+    let of = |kind, value: String, unit: Option<&str>| Entity {
+        name: name.clone(),
+        kind,
+        value: Some(value),
+        unit: unit.map(str::to_owned),
+    };
+    let kind = match said.settings.is_empty() {
+        true => EntityKind::Numeric,
+        false => EntityKind::ConfigKey,
+    };
+    match &value.reading {
+        Reading::Quantity {
+            low,
+            high,
+            dimension,
+            ..
+        } => {
+            let port =
+                said.settings.is_empty() && said.has("port") && *dimension == Dimension::Count;
+            let number = match low == high {
+                true => low.as_f64().to_string(),
+                false => format!("{}..{}", low.as_f64(), high.as_f64()),
+            };
+            of(
+                if port { EntityKind::Port } else { kind },
+                number,
+                dimension.base(),
+            )
+        }
+        Reading::Version(parts) => {
+            let text: Vec<String> = parts.iter().map(u64::to_string).collect();
+            of(EntityKind::Version, text.join("."), None)
+        }
+        Reading::Days(days) if days.first == days.last => {
+            of(EntityKind::Date, days.first.to_string(), None)
+        }
+        Reading::Days(days) => of(
+            EntityKind::Date,
+            format!("{}..{}", days.first, days.last),
+            None,
+        ),
+        Reading::Clock(minutes) => of(
+            EntityKind::Date,
+            format!("{:02}:{:02}", minutes / 60, minutes % 60),
+            None,
+        ),
+        Reading::Name(text) => of(
+            if said.settings.is_empty() {
+                EntityKind::Name
+            } else {
+                EntityKind::ConfigKey
+            },
+            text.clone(),
+            None,
+        ),
+    }
+}

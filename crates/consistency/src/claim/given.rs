@@ -1,0 +1,183 @@
+//! Takes the values of a clause as they come: numbers, periods, ports, versions.
+
+use super::{
+    lexicon::{self, Form},
+    name,
+    quantity::{self, Found},
+    read::Reader,
+    sketch::Place,
+    statement::{Aspect, Traits},
+    token::Token,
+    unit::{self, Dimension},
+    value::{Reading, Value},
+};
+
+impl Reader<'_> {
+    /// Takes a value that begins here.
+    pub(crate) fn value(&mut self) -> bool {
+        let word = self.words.lower(self.at);
+        let next = self.words.lower(self.at + 1);
+        let every = ["every", "each"].contains(&word);
+        let noun = self
+            .words
+            .get(self.at + 1)
+            .is_some_and(|it| !it.mark && lexicon::exact(&it.lower).is_none());
+        if let Some(seconds) = unit::period(word).filter(|_| !noun).or_else(|| {
+            unit::unit(next)
+                .filter(|it| every && it.dimension == Dimension::Time)
+                .map(|it| it.worth)
+        }) {
+            let taken = 1 + usize::from(every);
+            let last = self.words.get(self.at + taken - 1).map_or(0, |it| it.to);
+            let from = self.words.get(self.at).map_or(0, |it| it.from);
+            let reading = Reading::Quantity {
+                low: seconds,
+                high: seconds,
+                or: None,
+                dimension: Dimension::Time,
+            };
+            self.said.aspect = Some(Aspect::Interval);
+            self.keep(
+                Value {
+                    reading,
+                    form: Form::Exact,
+                    about: false,
+                    label: false,
+                    from,
+                    to: last,
+                },
+                false,
+            );
+            self.at += taken;
+            return true;
+        }
+        let Some(token) = self.words.get(self.at) else {
+            return false;
+        };
+        if token.quoted
+            && token.text.chars().any(char::is_alphabetic)
+            && !token.text.starts_with(|it: char| it.is_ascii_digit())
+        {
+            return false;
+        }
+        let Some(mut found) = quantity::value_at(&self.words, self.at) else {
+            return self.port(token);
+        };
+        self.make_version(token, &mut found);
+        if found.period {
+            self.said.aspect = Some(Aspect::Interval);
+        }
+        self.sketch.skipped.extend(&found.apart);
+        let thing = found.thing.take();
+        let (from, to) = (found.value.from, found.value.to);
+        let words = found.words;
+        if token.text.starts_with(':') {
+            self.add("port".to_owned(), (from, to), Traits::default(), None);
+        }
+        self.keep(found.value, found.bare);
+        if let Some(thing) = thing {
+            self.add(
+                name::key(&thing.to_lowercase()),
+                (from, to),
+                Traits::default(),
+                None,
+            );
+        }
+        self.at += words;
+        true
+    }
+
+    /// `localhost:5432`: a name and its port.
+    fn port(&mut self, token: &Token) -> bool {
+        let Some((host, port)) = token
+            .text
+            .rsplit_once(':')
+            .filter(|it| !it.0.is_empty() && !it.0.contains(['/', ':']))
+        else {
+            return false;
+        };
+        let Some(number) = port.parse::<u16>().ok().filter(|_| port.len() >= 2) else {
+            return false;
+        };
+        let number = super::number::Ratio::whole(i64::from(number));
+        let from = token.to - port.len();
+        self.add(
+            host.to_lowercase(),
+            (token.from, from),
+            Traits {
+                name: true,
+                ..Traits::default()
+            },
+            None,
+        );
+        self.add("port".to_owned(), (from, token.to), Traits::default(), None);
+        let reading = Reading::Quantity {
+            low: number,
+            high: number,
+            or: None,
+            dimension: Dimension::Count,
+        };
+        self.keep(
+            Value {
+                reading,
+                form: Form::Exact,
+                about: false,
+                label: false,
+                from,
+                to: token.to,
+            },
+            true,
+        );
+        self.at += 1;
+        true
+    }
+
+    /// A bare number right after a name is its version: Node 20, Python 3.11.
+    fn make_version(&self, token: &Token, found: &mut Found) {
+        let next = self.words.get(self.at + found.words);
+        let noun = next.is_some_and(|it| !it.mark && lexicon::exact(&it.lower).is_none());
+        let named = self.sketch.last_name_at.is_some_and(|it| {
+            (it + 1..self.at).all(|it| {
+                self.words
+                    .get(it)
+                    .is_some_and(|it| it.mark && it.text.contains(['<', '>', '≥', '≤']))
+            })
+        });
+        let plain = token.text.trim_end_matches('+');
+        let digits = plain.bytes().all(|it| it.is_ascii_digit() || it == b'.');
+        if found.bare
+            && named
+            && !noun
+            && digits
+            && let Some(numbers) = quantity::version_of(plain)
+        {
+            found.value.reading = Reading::Version(numbers);
+        }
+    }
+
+    fn keep(&mut self, mut value: Value, bare: bool) {
+        if self.sketch.changed && self.hung == "from" {
+            self.hung = "";
+            return;
+        }
+        let beside = self.at.checked_sub(1);
+        let named = self
+            .sketch
+            .places
+            .last()
+            .is_some_and(|it| it.term.is_some() && Some(it.at) == beside);
+        let number = bare || matches!(value.reading, Reading::Version(_));
+        value.label = number && named && !self.sketch.verb_seen;
+        self.sketch.places.push(Place {
+            at: self.at,
+            term: None,
+            value: Some(self.said.values.len()),
+        });
+        self.sketch.bare.push(bare);
+        self.sketch
+            .after
+            .push(["after", "within", "in"].contains(&self.hung));
+        self.said.values.push(value);
+        self.hung = "";
+    }
+}

@@ -1,0 +1,238 @@
+//! What common words mean for a comparison: English of software in general, fitted to no set of
+//! claims. A word that is not here is a word of the subject, and must be found on the other side.
+
+use std::{collections::HashMap, sync::LazyLock};
+
+use rust_stemmers::{Algorithm, Stemmer};
+
+use super::vocabulary::{EXACT, STEMMED};
+
+/// How a number bounds what it speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// It is that.
+    Exact,
+    /// "At most", "up to": the highest that is allowed.
+    AtMost,
+    /// "At least", "or newer": the lowest that is allowed.
+    AtLeast,
+    /// "More than", as somebody saw it.
+    More,
+    /// "Less than", as somebody saw it.
+    Less,
+}
+
+/// What a word does in a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// Says nothing that could differ.
+    Noise,
+    /// A preposition: what follows hangs on what came before.
+    Hang,
+    /// A verb that says nothing by itself: is, has, runs.
+    Light,
+    /// A verb that says that several are possible: supports, depends on.
+    Open,
+    /// A verb that something else cannot also fill: written in, deployed to.
+    Filled(&'static str),
+    /// A verb after which something ends: expires, is deleted.
+    End(&'static str),
+    /// A verb during which something lasts: is kept, stays.
+    Hold(&'static str),
+    /// Any other common verb.
+    Verb,
+    /// A verb that makes something else of its subject: raised, migrated.
+    Change,
+    /// A noun that adds nothing to a name: setting, value.
+    Generic,
+    Negation,
+    /// One of two opposites: the word that both are known by, and which of them.
+    Opposite(&'static str, bool),
+    /// A word for what others are words for as well.
+    Concept(&'static str),
+    Form(Form),
+    About,
+    Environment(&'static str),
+    All,
+    NoneOf,
+    Some,
+    Except,
+    Also,
+    Past,
+    Plan,
+    Example,
+    Default,
+    Condition,
+    Alive(bool),
+}
+
+impl Meaning {
+    /// Whether it is a verb, where it is not used as a noun.
+    pub(crate) fn is_verb(self) -> bool {
+        matches!(self, Light | Filled(_) | End(_) | Hold(_) | Verb | Change)
+    }
+}
+
+use Meaning::*;
+
+static EXACT_WORDS: LazyLock<HashMap<&'static str, Meaning>> = LazyLock::new(|| {
+    // The first row that names a word decides.
+    let rows = EXACT.iter().rev();
+    rows.flat_map(|(meaning, words)| words.split(", ").map(|it| (it, *meaning)))
+        .collect()
+});
+static STEMS: LazyLock<HashMap<String, Meaning>> = LazyLock::new(|| {
+    let rows = STEMMED
+        .iter()
+        .rev()
+        .flat_map(|(meaning, words)| words.split(", ").map(|it| (stem(it), *meaning)));
+    rows.collect()
+});
+
+/// Most words of an entry of [`EXACT`].
+pub(crate) const LONGEST: usize = 4;
+
+/// What these words mean as they stand, in lower case and separated by one blank.
+pub(crate) fn exact(words: &str) -> Option<Meaning> {
+    EXACT_WORDS.get(words).copied()
+}
+
+/// What a word means in any of its forms.
+pub(crate) fn stemmed(stem: &str) -> Option<Meaning> {
+    STEMS.get(stem).copied()
+}
+
+/// The verb of a form that no ending tells.
+pub(crate) fn irregular(word: &str) -> Option<&'static str> {
+    const FORMS: &str = "kept keep, held hold, sent send, written write, wrote write, built build, \
+         shown show, thrown throw, split split, read read, bound bind, paid pay, made make, taken take, \
+         given give, grown grow, chosen choose, hidden hide, frozen freeze, broken break, driven drive, \
+         found find, lost lose, left leave, forbidden forbid, rewritten rewrite, rebuilt rebuild, \
+         spoken speak, shut shut, set set, run run, ran run, cut cut, put put, drawn draw, begun begin, \
+         won win, fed feed, spent spend, met meet, overridden override, withdrawn withdraw";
+    let pairs = FORMS.split(", ").filter_map(|it| it.split_once(' '));
+    pairs.into_iter().find(|it| it.0 == word).map(|it| it.1)
+}
+
+/// What a word has in common with its other forms.
+pub(crate) fn stem(word: &str) -> String {
+    match word.is_ascii() {
+        true => Stemmer::create(Algorithm::English).stem(word).into_owned(),
+        false => word.to_owned(),
+    }
+}
+
+/// Nouns that have one value each: where two claims give two, one is wrong.
+pub(crate) fn has_one_value(key: &str) -> bool {
+    static NOUNS: LazyLock<Vec<String>> = LazyLock::new(|| {
+        [
+            "level",
+            "mode",
+            "format",
+            "branch",
+            "region",
+            "zone",
+            "timezone",
+            "tz",
+            "locale",
+            "encoding",
+            "charset",
+            "algorithm",
+            "cipher",
+            "strategy",
+            "provider",
+            "engine",
+            "backend",
+            "driver",
+            "host",
+            "hostname",
+            "url",
+            "uri",
+            "path",
+            "bucket",
+            "owner",
+            "type",
+            "protocol",
+            "scheme",
+            "language",
+            "theme",
+            "color",
+            "colour",
+            "currency",
+            "tier",
+            "shell",
+            "license",
+            "licence",
+            "dialect",
+            "collation",
+            "role",
+            "prefix",
+            "suffix",
+            "separator",
+            "delimiter",
+            "image",
+            "samesite",
+            "style",
+            "policy",
+            "scheduler",
+            "author",
+            "maintainer",
+        ]
+        .map(stem)
+        .to_vec()
+    });
+    NOUNS.iter().any(|it| it == key)
+}
+
+/// Nouns for the parts that a project is made of: "all services" speaks of every one of them,
+/// wherever the claim is filed.
+pub(crate) fn is_everywhere(key: &str) -> bool {
+    static NOUNS: LazyLock<Vec<String>> = LazyLock::new(|| {
+        [
+            "service",
+            "microservice",
+            "repository",
+            "package",
+            "crate",
+            "team",
+            "cluster",
+            "environment",
+            "application",
+            "module",
+            "component",
+            "container",
+            "deployment",
+        ]
+        .map(stem)
+        .to_vec()
+    });
+    NOUNS.iter().any(|it| it == key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_of_a_word_mean_the_same() {
+        for word in ["limits", "limited", "limit"] {
+            assert_eq!(
+                stemmed(&stem(word)),
+                Option::Some(Concept("limit")),
+                "{word}"
+            );
+        }
+        assert_eq!(exact("at most"), Option::Some(Form(self::Form::AtMost)));
+        assert_eq!(exact("wallet"), None);
+    }
+
+    #[test]
+    fn no_entry_is_longer_than_what_is_looked_up() {
+        let longest = EXACT
+            .iter()
+            .flat_map(|it| it.1.split(", "))
+            .map(|it| it.split(' ').count())
+            .max();
+        assert!(longest <= Option::Some(LONGEST));
+    }
+}

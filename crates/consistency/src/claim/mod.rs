@@ -1,0 +1,87 @@
+//! What a claim says (seed 002, phase 2, "entities"): its statements, each with what it speaks of,
+//! under which circumstances, and which values it gives. Read once, by rules alone: the same words
+//! always read the same.
+//!
+//! What is not understood is a word of the subject. So a claim in any language can be read, and two
+//! that differ in more than a value are about different things.
+
+mod assigned;
+mod circumstance;
+mod clause;
+mod date;
+mod entity;
+mod given;
+mod lexicon;
+mod name;
+mod number;
+mod quantity;
+mod range;
+mod read;
+mod sketch;
+mod statement;
+mod technology;
+mod token;
+mod unit;
+mod value;
+mod vocabulary;
+mod word;
+
+pub use date::Days;
+pub use entity::{Entity, EntityKind};
+pub use lexicon::Form;
+pub use number::Ratio;
+pub use statement::{Statement, Term};
+pub use unit::{Dimension, Unit, unit};
+pub use value::{Reading, Value};
+
+pub(crate) use lexicon::is_everywhere;
+pub(crate) use name::{key, parts};
+pub(crate) use statement::Reach;
+pub(crate) use technology::TOOL;
+pub(crate) use value::Stand;
+
+/// Most statements of one claim that are kept.
+const STATEMENTS: usize = 12;
+
+/// A claim that was read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Claim {
+    /// What it says of now.
+    pub statements: Vec<Statement>,
+    /// Its words in lower case with single blanks: what duplicates have in common (seed 002, phase 2,
+    /// step 4).
+    pub folded: String,
+    entities: Vec<Entity>,
+}
+
+impl Claim {
+    /// Reads a claim.
+    pub fn read(text: &str) -> Self {
+        let tokens = token::tokens(text);
+        let clauses = clause::clauses(&tokens);
+        let read: Vec<Statement> = clauses
+            .iter()
+            .take(STATEMENTS)
+            .map(|it| read::read(it))
+            .collect();
+        let entities = entity::entities(&tokens, &read);
+        Self {
+            statements: read.into_iter().filter(Statement::says_something).collect(),
+            folded: fold(text),
+            entities,
+        }
+    }
+
+    /// What it names, and the values that it gives (seed 002, phase 1, "entity extraction format").
+    pub fn entities(&self) -> &[Entity] {
+        &self.entities
+    }
+}
+
+/// The words of a text in lower case with single blanks: two texts with the same are the same claim.
+pub fn fold(text: &str) -> String {
+    text.to_lowercase()
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+}

@@ -1,0 +1,445 @@
+//! Finds the values of a claim among its words: numbers with their units, ranges, versions, dates.
+
+use super::{
+    date::{self, Days},
+    lexicon::{self, Form},
+    number::{self, Ratio, Written},
+    range,
+    token::Token,
+    unit::{self, Dimension, Unit},
+    value::{Reading, Value},
+};
+
+/// A value that begins at a word, and what it takes up.
+pub(crate) struct Found {
+    pub(crate) value: Value,
+    /// How many words it takes.
+    pub(crate) words: usize,
+    /// Words further on that are part of it as well: `requests [per second]`.
+    pub(crate) apart: Vec<usize>,
+    /// A counted thing that was glued to it: `req` of `req/s`.
+    pub(crate) thing: Option<String>,
+    /// Whether the number was written without anything: it may be a version or a label.
+    pub(crate) bare: bool,
+    /// Whether it says how often: "once an hour".
+    pub(crate) period: bool,
+}
+
+/// The words of a clause, asked for by place.
+pub(crate) struct Words<'a>(pub(crate) &'a [Token]);
+
+impl<'a> Words<'a> {
+    pub(crate) fn get(&self, at: usize) -> Option<&'a Token> {
+        self.0.get(at)
+    }
+
+    pub(crate) fn lower(&self, at: usize) -> &'a str {
+        self.0.get(at).map_or("", |it| it.lower.as_str())
+    }
+}
+
+/// The value that begins at this word, if one does.
+pub(crate) fn value_at(words: &Words<'_>, at: usize) -> Option<Found> {
+    days(words, at)
+        .or_else(|| clock(words, at))
+        .or_else(|| version(words, at))
+        .or_else(|| range::range(words, at))
+        .or_else(|| measured(words, at))
+}
+
+pub(crate) fn found(words: &Words<'_>, at: usize, taken: usize, reading: Reading) -> Option<Found> {
+    let last = words.get(at + taken.checked_sub(1)?)?;
+    Some(Found {
+        value: Value {
+            reading,
+            form: Form::Exact,
+            about: false,
+            label: false,
+            from: words.get(at)?.from,
+            to: last.to,
+        },
+        words: taken,
+        apart: Vec::new(),
+        thing: None,
+        bare: false,
+        period: false,
+    })
+}
+
+/// `2026-03-01`, `12 December 2025`, `December 12, 2025`, `March 2025`, `Q1 2024`, `in 2023`.
+fn days(words: &Words<'_>, at: usize) -> Option<Found> {
+    let text = words.get(at).filter(|it| !it.mark)?.text.as_str();
+    if let Some(days) = date::iso(text) {
+        return found(words, at, 1, Reading::Days(days));
+    }
+    let day = |at: usize| {
+        let word = words.lower(at);
+        let digits = ["st", "nd", "rd", "th"]
+            .iter()
+            .find_map(|it| word.strip_suffix(it))
+            .unwrap_or(word);
+        digits.parse::<i8>().ok().filter(|_| digits.len() <= 2)
+    };
+    let month = |at: usize| {
+        let word = words.get(at)?;
+        let named = word.text.starts_with(char::is_uppercase);
+        date::month(&word.text).filter(|_| named)
+    };
+    let year = |at: usize| date::year(words.lower(at));
+    let of = |days: Option<Days>, taken: usize| found(words, at, taken, Reading::Days(days?));
+    if let (Some(day), Some(month), Some(year)) = (day(at), month(at + 1), year(at + 2)) {
+        return of(date::one(year, month, day), 3);
+    }
+    if let Some(month) = month(at) {
+        let comma = usize::from(words.get(at + 2).is_some_and(|it| it.is(",")));
+        if let (Some(day), Some(year)) = (day(at + 1), year(at + 2 + comma)) {
+            return of(date::one(year, month, day), 3 + comma);
+        }
+        return of(date::of_months(year(at + 1)?, month, 1), 2);
+    }
+    if let Some(quarter) = date::quarter(text) {
+        return of(date::of_months(year(at + 1)?, quarter * 3 - 2, 3), 2);
+    }
+    let before = at.checked_sub(1).map_or("", |it| words.lower(it));
+    let dated = ["in", "since", "until", "by", "of"].contains(&before)
+        && unit::unit(words.lower(at + 1)).is_none();
+    of(date::of_months(year(at).filter(|_| dated)?, 1, 12), 1)
+}
+
+/// `02:00`.
+fn clock(words: &Words<'_>, at: usize) -> Option<Found> {
+    let (hour, minute) = words.get(at)?.text.split_once(':')?;
+    let part = |it: &str, below: u16| it.parse::<u16>().ok().filter(|n| *n < below);
+    let digits = |it: &str| it.len() <= 2 && it.bytes().all(|it| it.is_ascii_digit());
+    let (hour, minute) = (
+        part(hour, 24).filter(|_| digits(hour))?,
+        part(minute, 60).filter(|_| minute.len() == 2)?,
+    );
+    found(words, at, 1, Reading::Clock(hour * 60 + minute))
+}
+
+/// `1.2.3`, `v2`, `v1.4`, `1.x`; a number after a technology is made one by who reads the clause.
+fn version(words: &Words<'_>, at: usize) -> Option<Found> {
+    let text = words.get(at)?.text.as_str();
+    let (plain, form) = match text.strip_suffix('+') {
+        Some(plain) => (plain, Form::AtLeast),
+        None => (text, Form::Exact),
+    };
+    let marked = plain
+        .strip_prefix(['v', 'V'])
+        .filter(|it| it.starts_with(|it: char| it.is_ascii_digit()));
+    let numbers = version_of(marked.unwrap_or(plain))?;
+    let sure = marked.is_some() || numbers.len() > 2 || plain.ends_with(".x");
+    let mut found = found(words, at, 1, Reading::Version(numbers)).filter(|_| sure)?;
+    found.value.form = form;
+    Some(found)
+}
+
+/// The numbers of a version, up to what follows a hyphen.
+pub(crate) fn version_of(text: &str) -> Option<Vec<u64>> {
+    let numbers = text.split(['-', '+']).next()?.trim_end_matches(".x");
+    let parts: Option<Vec<u64>> = numbers.split('.').map(|it| it.parse().ok()).collect();
+    parts.filter(|it| it.len() <= 5)
+}
+
+/// A number by itself, in digits or in words, and how many words it takes.
+pub(crate) fn plain(words: &Words<'_>, at: usize) -> Option<(Written, usize)> {
+    let token = words.get(at).filter(|it| !it.mark)?;
+    let (written, mut taken) = match number::leading(&token.text) {
+        Some((written, length)) if length == token.text.len() => (written, 1),
+        Some(_) => return None,
+        None => (in_words(words, at)?, 1),
+    };
+    let mut number = written.number;
+    while let Some(times) = number::scale(words.lower(at + taken)) {
+        number = number.times(times)?;
+        taken += 1;
+    }
+    let or = written.or.filter(|_| taken == 1);
+    Some((Written { number, or }, taken))
+}
+
+fn in_words(words: &Words<'_>, at: usize) -> Option<Written> {
+    let of = |number| Some(Written { number, or: None });
+    match words.lower(at) {
+        "a" | "an" => {
+            number::scale(words.lower(at + 1))?;
+            of(Ratio::whole(1))
+        }
+        "once" => of(Ratio::whole(1)),
+        "twice" => of(Ratio::whole(2)),
+        word => match number::small(word) {
+            Some(number) => of(Ratio::whole(number)),
+            None => of(number::scale(word).filter(|_| word.ends_with('d') || word == "dozen")?),
+        },
+    }
+}
+
+/// `half an hour`, `a quarter`, `an hour`: how much, of what unit, how many words.
+fn part_of(words: &Words<'_>, at: usize) -> Option<(Ratio, Option<Unit>, usize)> {
+    let skipped = usize::from(["a", "an", "one"].contains(&words.lower(at)));
+    let part = match words.lower(at + skipped) {
+        "half" => Some(Ratio::new(1, 2)?),
+        "quarter" => Some(Ratio::new(1, 4)?),
+        _ => None,
+    };
+    let Some(part) = part else {
+        // "an hour", where it is no "per hour"
+        let article = ["a", "an"].contains(&words.lower(at));
+        // and no second replica
+        let noun = words.lower(at + 1) == "second"
+            && words
+                .get(at + 2)
+                .is_some_and(|it| !it.mark && lexicon::exact(&it.lower).is_none());
+        let unit = unit::unit(words.lower(at + 1))
+            .filter(|it| article && !noun && it.dimension == Dimension::Time)?;
+        return Some((Ratio::whole(1), Some(unit), 2));
+    };
+    let mut next = at + skipped + 1;
+    next += usize::from(words.lower(next) == "of");
+    next += usize::from(["a", "an"].contains(&words.lower(next)));
+    match unit::unit(words.lower(next)) {
+        Some(unit) => Some((part, Some(unit), next + 1 - at)),
+        None => Some((part, None, skipped + 1)),
+    }
+}
+
+/// A number with its unit, and with what it is per.
+fn measured(words: &Words<'_>, at: usize) -> Option<Found> {
+    if let Some((part, unit, taken)) = part_of(words, at) {
+        let (worth, dimension) = unit.map_or((Ratio::whole(1), Dimension::Count), |it| {
+            (it.worth, it.dimension)
+        });
+        let low = part.times(worth)?;
+        return found(
+            words,
+            at,
+            taken,
+            Reading::Quantity {
+                low,
+                high: low,
+                or: None,
+                dimension,
+            },
+        );
+    }
+    let glued = glued(words, at)?;
+    let Glued {
+        number,
+        mut unit,
+        mut taken,
+        mut thing,
+        mut every,
+        form,
+        mut bare,
+    } = glued;
+    let mut written = number;
+    if unit.is_none() && bare {
+        // one and a half hours
+        if words.lower(at + taken) == "and"
+            && words.lower(at + taken + 1) == "a"
+            && words.lower(at + taken + 2) == "half"
+        {
+            written = Written {
+                number: written.number.plus(Ratio::new(1, 2)?)?,
+                or: None,
+            };
+            taken += 3;
+        }
+        if let Some(next) = words.get(at + taken) {
+            (unit, every, thing) = spelled(next);
+            let used = unit.is_some() || every.is_some();
+            taken += usize::from(used);
+            bare = !used;
+        }
+    }
+    let mut apart = Vec::new();
+    let mut times = false;
+    if every.is_none() {
+        (every, apart, times) = per(words, at, taken);
+    }
+    let (mut worth, mut dimension) = unit.map_or((Ratio::whole(1), Dimension::Count), |it| {
+        (it.worth, it.dimension)
+    });
+    let mut period = false;
+    if let Some(every) = every {
+        worth = worth.by(every)?;
+        dimension = dimension.in_time()?;
+        bare = false;
+        // Three times an hour is a period of twenty minutes.
+        if times && thing.is_none() {
+            let low = every.by(written.number)?;
+            let mut found = found(
+                words,
+                at,
+                taken,
+                Reading::Quantity {
+                    low,
+                    high: low,
+                    or: None,
+                    dimension: Dimension::Time,
+                },
+            )?;
+            (found.apart, found.period) = (apart, true);
+            return Some(found);
+        }
+    }
+    if ["once", "twice"].contains(&words.lower(at)) {
+        return None;
+    }
+    let low = written.number.times(worth)?;
+    let or = written.or.and_then(|it| it.times(worth));
+    let mut found = found(
+        words,
+        at,
+        taken,
+        Reading::Quantity {
+            low,
+            high: low,
+            or,
+            dimension,
+        },
+    )?;
+    period |= ["every", "each"].contains(&at.checked_sub(1).map_or("", |it| words.lower(it)))
+        && dimension == Dimension::Time;
+    found.value.form = form;
+    (found.apart, found.thing, found.bare, found.period) = (apart, thing, bare, period);
+    Some(found)
+}
+
+/// A number and what is written in the same word.
+struct Glued {
+    number: Written,
+    unit: Option<Unit>,
+    taken: usize,
+    thing: Option<String>,
+    every: Option<Ratio>,
+    form: Form,
+    bare: bool,
+}
+
+fn glued(words: &Words<'_>, at: usize) -> Option<Glued> {
+    let token = words.get(at)?;
+    let mut whole = Glued {
+        number: Written {
+            number: Ratio::whole(0),
+            or: None,
+        },
+        unit: None,
+        taken: 1,
+        thing: None,
+        every: None,
+        form: Form::Exact,
+        bare: true,
+    };
+    if token.mark {
+        // $5
+        let sign = token.text.chars().next().filter(|it| "$€£".contains(*it))?;
+        let (number, taken) = plain(words, at + 1)?;
+        let unit = Unit {
+            dimension: Dimension::Money(sign),
+            worth: Ratio::whole(1),
+        };
+        return Some(Glued {
+            number,
+            unit: Some(unit),
+            taken: taken + 1,
+            bare: false,
+            ..whole
+        });
+    }
+    if let Some((number, taken)) = plain(words, at) {
+        return Some(Glued {
+            number,
+            taken,
+            ..whole
+        });
+    }
+    let text = token.text.strip_prefix(':').unwrap_or(&token.text);
+    let (number, length) = number::leading(text)?;
+    whole.number = number;
+    let rest = text.get(length..)?.trim_start_matches('-');
+    match rest {
+        "" => Some(whole),
+        "+" => Some(Glued {
+            form: Form::AtLeast,
+            ..whole
+        }),
+        rest => {
+            let (unit, every, thing) = spelled_as(rest);
+            if unit.is_some() || every.is_some() {
+                return Some(Glued {
+                    unit,
+                    every,
+                    thing,
+                    bare: false,
+                    ..whole
+                });
+            }
+            let number = number.number.times(number::suffix(rest)?)?;
+            Some(Glued {
+                number: Written { number, or: None },
+                ..whole
+            })
+        }
+    }
+}
+
+/// A unit, what it is per, and the thing that is counted, of one word: `ms`, `MB/s`, `req/min`.
+type Spelled = (Option<Unit>, Option<Ratio>, Option<String>);
+
+fn spelled(token: &Token) -> Spelled {
+    if token.is("%") {
+        return (unit::unit("%"), None, None);
+    }
+    match token.mark {
+        true => (None, None, None),
+        false => spelled_as(&token.text),
+    }
+}
+
+fn spelled_as(text: &str) -> Spelled {
+    if let Some(unit) = unit::unit(text) {
+        return (Some(unit), None, None);
+    }
+    let Some((counted, every)) = text.split_once('/') else {
+        return (None, None, None);
+    };
+    let every = unit::unit(every)
+        .filter(|it| it.dimension == Dimension::Time)
+        .map(|it| it.worth);
+    if every.is_none() {
+        return (None, None, None);
+    }
+    match unit::unit(counted) {
+        Some(unit) => (Some(unit), every, None),
+        None => (
+            None,
+            every,
+            Some(counted.to_owned()).filter(|it| it.chars().all(char::is_alphabetic)),
+        ),
+    }
+}
+
+/// `per second`, `a minute`, `/ hour` after at most two words for what is counted: the seconds, the
+/// places of these words, and whether what is counted is how many times.
+fn per(words: &Words<'_>, at: usize, taken: usize) -> (Option<Ratio>, Vec<usize>, bool) {
+    for gap in 0..=2 {
+        let place = at + taken + gap;
+        let between = (at + taken..place).all(|it| words.get(it).is_some_and(|it| !it.mark));
+        let joins = ["per", "a", "an", "each", "every", "/"].contains(&words.lower(place));
+        let unit = unit::unit(words.lower(place + 1)).filter(|it| it.dimension == Dimension::Time);
+        if between
+            && joins
+            && let Some(unit) = unit
+        {
+            let often = ["once", "twice"].contains(&words.lower(at));
+            let counted = often || (gap == 1 && words.lower(place - 1) == "times");
+            return (Some(unit.worth), vec![place, place + 1], counted);
+        }
+        if !between {
+            break;
+        }
+    }
+    (None, Vec::new(), false)
+}

@@ -1,0 +1,287 @@
+//! Puts together what was noticed of a clause: which bound belongs to which number, what a setting is
+//! set to, in what respect a time is meant.
+
+use std::collections::BTreeSet;
+
+use super::{
+    assigned,
+    lexicon::Form,
+    quantity,
+    statement::{Aspect, Reach, Statement},
+    token::Token,
+    unit::{self, Dimension},
+    value::Reading,
+};
+
+/// What a word of the clause became.
+pub(crate) struct Place {
+    pub(crate) at: usize,
+    pub(crate) term: Option<usize>,
+    pub(crate) value: Option<usize>,
+}
+
+/// What is noticed while a clause is read.
+#[derive(Default)]
+pub(crate) struct Sketch {
+    pub(crate) places: Vec<Place>,
+    /// Of each value: whether it was a number by itself, and whether it followed "after".
+    pub(crate) bare: Vec<bool>,
+    pub(crate) after: Vec<bool>,
+    pub(crate) skipped: BTreeSet<usize>,
+    pub(crate) forms: Vec<(usize, Form)>,
+    pub(crate) about: Vec<usize>,
+    /// The word before what is assigned, and whether nothing but an assignment is written so.
+    pub(crate) assigned: Option<(usize, bool)>,
+    pub(crate) verb_seen: bool,
+    pub(crate) was: bool,
+    pub(crate) changed: bool,
+    pub(crate) filled: bool,
+    pub(crate) ended: bool,
+    pub(crate) last_name_at: Option<usize>,
+    /// Names of settings in parts, the place of their first term, their first character.
+    pub(crate) settings: Vec<(Vec<String>, usize, usize)>,
+    pub(crate) concepts: Vec<&'static str>,
+    pub(crate) ends: Vec<(&'static str, bool)>,
+    pub(crate) holds: Vec<&'static str>,
+    alive: Option<bool>,
+    poles: Vec<(usize, usize)>,
+}
+
+impl Sketch {
+    /// Notes that something lives on or not; once gone, it is gone.
+    pub(crate) fn alive(&mut self, alive: bool, span: (usize, usize)) {
+        self.alive = Some(self.alive.unwrap_or(true) && alive);
+        self.poles.push(span);
+        self.verb_seen = true;
+    }
+
+    pub(crate) fn finish(mut self, mut said: Statement, tokens: &[Token]) -> Statement {
+        self.bounds(&mut said);
+        self.versions(&mut said, tokens);
+        self.units_of_settings(&mut said);
+        assigned::assign(&mut self, &mut said, tokens);
+        self.respects(&mut said);
+        self.lives(&mut said);
+        implied(&mut said);
+        // Without a verb a number after a name is what the name has.
+        for value in said.values.iter_mut() {
+            value.label &= self.verb_seen;
+        }
+        said.filled |= self.filled || (self.verb_seen && !said.open);
+        said.settings = self.settings.iter().map(|it| it.0.join(" ")).collect();
+        said.settings.sort();
+        said.settings.dedup();
+        // A class that turned out to be no word of the subject narrows nothing.
+        if matches!(&said.reach, Reach::All { class, .. } if class.is_empty()) {
+            said.reach = Reach::Named;
+        }
+        let nothing_left =
+            self.changed && said.values.is_empty() && said.terms.iter().all(|it| it.kind.is_none());
+        // Digits of another script are not read, so nothing that is said of numbers is known.
+        let unread = tokens
+            .iter()
+            .any(|it| it.text.chars().any(|it| it.is_numeric() && !it.is_ascii()));
+        said.aside |= nothing_left || unread;
+        said
+    }
+
+    /// "At most", "about": of the next number close by, else of the one before.
+    fn bounds(&mut self, said: &mut Statement) {
+        let values: Vec<(usize, usize)> = self
+            .places
+            .iter()
+            .filter_map(|it| Some((it.at, it.value?)))
+            .collect();
+        let next = |at: usize| {
+            values
+                .iter()
+                .find(|it| it.0 > at && it.0 - at <= 5)
+                .map(|it| it.1)
+        };
+        let before = |at: usize| values.iter().rfind(|it| it.0 < at).map(|it| it.1);
+        for &(at, form) in &self.forms {
+            let trails = matches!(form, Form::AtMost | Form::AtLeast);
+            let value = next(at).or_else(|| before(at).filter(|_| trails));
+            if let Some(value) = value.and_then(|it| said.values.get_mut(it)) {
+                value.form = form;
+                said.allowed |= trails;
+            }
+        }
+        for &at in &self.about {
+            if let Some(value) = next(at).and_then(|it| said.values.get_mut(it)) {
+                value.about = true;
+            }
+        }
+    }
+
+    /// Numbers of what is said to be a version, or to be pinned.
+    fn versions(&mut self, said: &mut Statement, tokens: &[Token]) {
+        if !said.has("version") && !said.has("pin") {
+            return;
+        }
+        for place in &self.places {
+            let Some(value) = place.value.and_then(|it| said.values.get_mut(it)) else {
+                continue;
+            };
+            let bare = place
+                .value
+                .and_then(|it| self.bare.get(it))
+                .is_some_and(|it| *it);
+            let text = tokens
+                .get(place.at)
+                .map_or("", |it| it.text.trim_end_matches('+'));
+            if bare && let Some(numbers) = quantity::version_of(text) {
+                value.reading = Reading::Version(numbers);
+            }
+        }
+    }
+
+    /// `TTL_SECONDS=900`: the unit of a bare number may be the end of the setting's name.
+    fn units_of_settings(&mut self, said: &mut Statement) {
+        const ENDS: &str =
+            "ms milli millisecond sec second minut hour day byte kb mb gb kib mib gib percent";
+        let [(parts, first, _)] = self.settings.as_mut_slice() else {
+            return;
+        };
+        let Some(unit) = parts
+            .last()
+            .filter(|it| ENDS.split(' ').any(|end| end == it.as_str()) && parts.len() > 1)
+            // requests_per_second counts no seconds
+            .filter(|_| !parts.iter().any(|it| it == "per"))
+        else {
+            return;
+        };
+        let spelled = match unit.as_str() {
+            "minut" => "min",
+            "milli" => "ms",
+            it => it,
+        };
+        let (Some(unit), [value]) = (unit::unit(spelled), said.values.as_mut_slice()) else {
+            return;
+        };
+        if let Reading::Quantity {
+            low,
+            high,
+            or,
+            dimension,
+        } = &mut value.reading
+            && *dimension == Dimension::Count
+            && let (Some(least), Some(most)) = (low.times(unit.worth), high.times(unit.worth))
+        {
+            (*low, *high, *dimension) = (least, most, unit.dimension);
+            *or = or.and_then(|it| it.times(unit.worth));
+        }
+        let place = *first + parts.len() - 1;
+        if said
+            .terms
+            .get(place)
+            .is_some_and(|it| Some(&it.key) == parts.last())
+        {
+            said.terms.remove(place);
+        }
+        parts.pop();
+    }
+
+    /// In what respect a time is meant, and which words say no more than that.
+    fn respects(&mut self, said: &mut Statement) {
+        let timed = said
+            .values
+            .iter()
+            .any(|it| it.dimension() == Some(Dimension::Time));
+        let counted = !said.values.is_empty();
+        let drop_term = |said: &mut Statement, key: &str| {
+            said.terms.retain(|it| it.key != key || it.traits.name)
+        };
+        if timed {
+            for (key, _) in std::mem::take(&mut self.ends) {
+                let follows = self.after.iter().any(|it| *it);
+                if follows || key == "expire" {
+                    said.aspect = said.aspect.or(Some(Aspect::Lasting));
+                    drop_term(said, key);
+                }
+            }
+            if said.aspect.is_none()
+                && (!self.holds.is_empty() || self.concepts.contains(&"lasting"))
+            {
+                said.aspect = Some(Aspect::Lasting);
+            }
+            if self.concepts.contains(&"interval") {
+                said.aspect = Some(Aspect::Interval);
+            }
+            drop_term(said, "lasting");
+            drop_term(said, "interval");
+        }
+        if counted {
+            for key in &self.holds {
+                drop_term(said, key);
+            }
+        }
+        let bound = |key: &str| said.terms.iter().any(|it| it.key == key);
+        let (most, least) = (bound("limit"), bound("minimum"));
+        let accepts = said.has("=accept") || said.has("=allow");
+        said.allowed |= most || least || accepts || said.has("range");
+        if counted && (most || least) {
+            let form = if most { Form::AtMost } else { Form::AtLeast };
+            for value in said
+                .values
+                .iter_mut()
+                .filter(|it| it.form == Form::Exact && it.dimension().is_some())
+            {
+                value.form = form;
+            }
+        }
+    }
+
+    /// Whether what a clause speaks of lives on: "was removed in 2.4", "is still in use".
+    fn lives(&mut self, said: &mut Statement) {
+        let timed = said
+            .values
+            .iter()
+            .any(|it| it.dimension() == Some(Dimension::Time));
+        let removed = self
+            .ends
+            .iter()
+            .any(|it| it.1 && ["remove", "delete"].contains(&it.0));
+        if removed && !timed {
+            self.alive = Some(false);
+            said.terms
+                .retain(|it| !["remove", "delete"].contains(&it.key.as_str()));
+        }
+        if let Some(alive) = self.alive {
+            said.alive = Some(alive != said.negative);
+            said.negative = false;
+            said.poles.append(&mut self.poles);
+            said.terms.retain(|it| it.key != "support");
+        }
+    }
+}
+
+/// Marks what the value says by itself: a size in bytes, a rate in requests a second.
+fn implied(said: &mut Statement) {
+    let of = |dimension: Dimension| {
+        said.values
+            .iter()
+            .any(|it| it.dimension() == Some(dimension))
+    };
+    let any = !said.values.is_empty();
+    let (time, data, rate) = (
+        of(Dimension::Time),
+        of(Dimension::Data),
+        of(Dimension::Rate) || of(Dimension::DataRate),
+    );
+    let version = said
+        .values
+        .iter()
+        .any(|it| matches!(it.reading, Reading::Version(_)));
+    for term in said.terms.iter_mut().filter(|it| !it.traits.name) {
+        term.traits.implied = match term.key.as_str() {
+            "limit" | "minimum" | "count" | "=mandatory" => any,
+            "length" | "durat" => time || data || any,
+            "size" => data || any,
+            "larg" => data,
+            "rate" | "throughput" => rate,
+            "version" | "releas" => version,
+            _ => false,
+        };
+    }
+}

@@ -1,0 +1,201 @@
+//! Technologies by what they are for. Two of one kind exclude each other where a claim names the one
+//! that is used: a service that keeps its data in PostgreSQL does not keep it in MySQL.
+
+use std::{collections::HashMap, sync::LazyLock};
+
+/// The kinds, each with the names that are common, lower case, without blanks, dots or hyphens.
+const KINDS: &[(&str, &str)] = &[
+    (
+        "database",
+        "postgresql, mysql, mariadb, sqlite, mongodb, dynamodb, cassandra, cockroachdb, oracle, \
+         sqlserver, mssql, couchdb, firestore, spanner, aurora, clickhouse, snowflake, \
+         bigquery, redshift, neo4j, duckdb, scylladb, tidb, influxdb, timescaledb",
+    ),
+    ("cache", "redis, memcached, valkey, dragonfly, hazelcast"),
+    (
+        "queue",
+        "kafka, rabbitmq, nats, sqs, pulsar, activemq, zeromq, kinesis, redpanda, pubsub",
+    ),
+    (
+        "search",
+        "elasticsearch, opensearch, solr, meilisearch, typesense, algolia",
+    ),
+    (
+        "language",
+        "rust, python, java, kotlin, scala, typescript, javascript, go, golang, ruby, php, \
+         elixir, erlang, haskell, clojure, swift, perl, elm, dart, c++, c#, ocaml, zig, lua, \
+         julia, fsharp",
+    ),
+    (
+        "frontend",
+        "react, vue, angular, svelte, solid, ember, preact, leptos, yew, htmx, alpinejs",
+    ),
+    (
+        "webframework",
+        "django, flask, fastapi, rails, sinatra, express, nestjs, spring, springboot, laravel, \
+         symfony, axum, actix, rocket, gin, echo, fiber, phoenix, nextjs, nuxt, remix, \
+         sveltekit, astro, hugo, jekyll, gatsby",
+    ),
+    (
+        "cloud",
+        "aws, azure, gcp, heroku, flyio, digitalocean, hetzner, linode, vercel, netlify, \
+         render, railway",
+    ),
+    ("cdn", "cloudflare, fastly, akamai, cloudfront, bunny"),
+    ("objectstore", "s3, gcs, minio, ceph, azureblob, r2"),
+    (
+        "orchestrator",
+        "kubernetes, nomad, swarm, ecs, mesos, openshift",
+    ),
+    (
+        "infrastructure",
+        "terraform, pulumi, cloudformation, ansible, chef, puppet, opentofu, cdk, bicep",
+    ),
+    (
+        "pipeline",
+        "githubactions, circleci, jenkins, gitlabci, travis, buildkite, drone, teamcity, \
+         azurepipelines, tekton",
+    ),
+    (
+        "format",
+        "json, xml, yaml, toml, csv, protobuf, avro, messagepack, msgpack, plaintext, logfmt, \
+         parquet, ini, html, markdown, cbor, bson, thrift",
+    ),
+    (
+        "interface",
+        "rest, graphql, grpc, soap, trpc, jsonrpc, xmlrpc, openapi",
+    ),
+    (
+        "logs",
+        "loki, splunk, datadog, cloudwatch, papertrail, graylog, logstash, fluentd, sentry, \
+         newrelic, honeycomb",
+    ),
+    ("metrics", "prometheus, graphite, statsd, victoriametrics"),
+    (
+        "passwordhash",
+        "bcrypt, argon2, argon2id, argon2i, scrypt, pbkdf2",
+    ),
+    (
+        "hash",
+        "sha256, sha1, sha512, sha384, md5, blake3, blake2, blake2b, xxhash, crc32, sha3, \
+         murmur3, siphash",
+    ),
+    (
+        "signature",
+        "rs256, hs256, es256, eddsa, ed25519, ps256, rs512, hs512, es384",
+    ),
+    (
+        "cipher",
+        "aes256, aes128, aes, chacha20, aes256gcm, 3des, des, blowfish, xchacha20, aesgcm",
+    ),
+    (
+        "compression",
+        "gzip, zstd, brotli, lz4, snappy, bzip2, xz, deflate, lzma",
+    ),
+    (
+        "login",
+        "oauth, oauth2, saml, mtls, ldap, kerberos, basicauth, apikeys, jwt, oidc",
+    ),
+    (
+        "tests",
+        "pytest, unittest, nose, jest, vitest, mocha, jasmine, junit, testng, rspec, minitest, \
+         playwright, cypress, selenium, phpunit, nextest",
+    ),
+    (
+        "bundler",
+        "webpack, vite, rollup, parcel, esbuild, turbopack, rspack, trunk",
+    ),
+    (
+        "packages",
+        "npm, yarn, pnpm, bun, pip, poetry, pipenv, conda, uv",
+    ),
+    (
+        "build",
+        "maven, gradle, bazel, cmake, make, meson, ninja, sbt, ant, scons, buck",
+    ),
+    ("proxy", "nginx, haproxy, envoy, traefik, caddy, apache"),
+    (
+        "ids",
+        "uuid, uuidv4, uuidv7, ulid, snowflakeid, nanoid, cuid, ksuid",
+    ),
+    ("runtime", "nodejs, node, deno, jvm, dotnet, wasmtime"),
+    (
+        "os",
+        "ubuntu, debian, alpine, fedora, centos, rhel, archlinux, nixos, amazonlinux",
+    ),
+    (TOOL, "tls, ssl, http, docker, podman, git"),
+];
+
+/// The kind of those that do not exclude each other.
+pub(crate) const TOOL: &str = "tool";
+
+/// Names that are common words as well: those mean a technology with a capital or within quotation
+/// marks.
+const COMMON: &str = "go, rest, make, echo, render, solid, express, oracle, spring, ant, rocket, gin, fiber, \
+     swift, drone, parcel, trunk, nose, dart, elm, remix, ember, flask, chef, puppet, \
+     swarm, nomad, railway, travis, apache, phoenix, hugo, bun, meson, ninja, buck, alpine, \
+     node, des, aurora, spanner, snowflake, salt, rails, soap, bunny, dragonfly, julia, \
+     zig, lua, crystal, astro, jest, cypress, poetry, conda";
+
+/// Whether a name is a common word as well.
+pub(crate) fn is_common(folded: &str) -> bool {
+    COMMON.split(", ").any(|it| it == folded)
+}
+
+/// The kind of technology of this name; `folded` is lower case without separators.
+pub(crate) fn kind_of(folded: &str) -> Option<&'static str> {
+    let one = || folded.strip_suffix('s').and_then(|it| NAMES.get(it));
+    NAMES.get(folded).or_else(one).copied()
+}
+
+static NAMES: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
+    let kinds = KINDS.iter();
+    kinds
+        .flat_map(|(kind, names)| names.split(", ").map(|it| (it, *kind)))
+        .collect()
+});
+
+/// One name for those with several.
+pub(crate) fn usual_name(folded: &str) -> &str {
+    match folded {
+        "postgres" | "pg" | "psql" => "postgresql",
+        "mongo" => "mongodb",
+        "k8s" => "kubernetes",
+        "golang" => "go",
+        "elastic" => "elasticsearch",
+        "node" => "nodejs",
+        "rustc" => "rust",
+        "js" => "javascript",
+        "reactjs" => "react",
+        "vuejs" => "vue",
+        "ghactions" => "githubactions",
+        "yml" => "yaml",
+        "msgpack" => "messagepack",
+        "cockroach" => "cockroachdb",
+        "oauth2" => "oauth",
+        _ => folded,
+    }
+}
+
+/// Names of two words.
+pub(crate) fn is_pair(first: &str, second: &str) -> bool {
+    matches!(
+        (first, second),
+        ("github", "actions")
+            | ("gitlab", "ci")
+            | ("azure", "pipelines")
+            | ("spring", "boot")
+            | ("sql", "server")
+            | ("google", "cloud")
+            | ("docker", "swarm")
+            | ("plain", "text")
+            | ("basic", "auth")
+            | ("api", "keys")
+            | ("json", "rpc")
+            | ("amazon", "linux")
+            | ("azure", "blob")
+            | ("pub", "sub")
+            | ("victoria", "metrics")
+            | ("ruby", "on")
+    )
+}

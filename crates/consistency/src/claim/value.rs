@@ -1,0 +1,209 @@
+//! What a claim gives for an attribute: a quantity, a version, days, a time of the day, a name; and
+//! whether two such values can both be right.
+
+use super::{date::Days, lexicon::Form, number::Ratio, unit::Dimension};
+
+/// A value, and where it stands in its claim.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Value {
+    /// What it is.
+    pub reading: Reading,
+    /// Whether it is that, or bounds it.
+    pub form: Form,
+    /// Whether it is said to be about that.
+    pub about: bool,
+    /// Whether it is part of the name of what is spoken of: "step 2", "Node 18".
+    pub(crate) label: bool,
+    /// Its first character in the claim.
+    pub from: usize,
+    /// The character after its last.
+    pub to: usize,
+}
+
+/// What sort of value it is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reading {
+    /// So much of something, in the base of its dimension.
+    Quantity {
+        /// The least.
+        low: Ratio,
+        /// The most; the same unless it is a range.
+        high: Ratio,
+        /// What it may be as well, where how it was written leaves that open.
+        or: Option<Ratio>,
+        /// What it measures.
+        dimension: Dimension,
+    },
+    /// Numbers from the most to the least telling: 18.2 is 18.2.1 as far as it goes.
+    Version(Vec<u64>),
+    /// A day, a month, a quarter or a year.
+    Days(Days),
+    /// Minutes since midnight.
+    Clock(u16),
+    /// A word, a path, an address: as it was written, in lower case.
+    Name(String),
+}
+
+/// How two values stand to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stand {
+    /// They say the same.
+    Same,
+    /// They cannot both be right.
+    Apart,
+    /// They can.
+    Open,
+}
+
+impl Value {
+    /// How this value stands to another of the same attribute. `allowed`: whether both say what is
+    /// allowed, where ranges that overlap are still two different rules.
+    pub(crate) fn stands_to(&self, other: &Self, allowed: bool) -> Stand {
+        match (&self.reading, &other.reading) {
+            (Reading::Version(left), Reading::Version(right)) => self.versions(left, other, right),
+            (Reading::Version(left), Reading::Quantity { .. }) => match other.as_version() {
+                Some(right) => self.versions(left, other, &right),
+                None => Stand::Open,
+            },
+            (Reading::Quantity { .. }, Reading::Version(right)) => match self.as_version() {
+                Some(left) => self.versions(&left, other, right),
+                None => Stand::Open,
+            },
+            (Reading::Days(left), Reading::Days(right)) => match left.may_be(*right) {
+                true => Stand::Same,
+                false => Stand::Apart,
+            },
+            (Reading::Clock(left), Reading::Clock(right)) => same_or_apart(left == right),
+            (Reading::Name(left), Reading::Name(right)) => same_or_apart(left == right),
+            (Reading::Quantity { .. }, Reading::Quantity { .. }) => self.quantities(other, allowed),
+            _ => Stand::Open,
+        }
+    }
+
+    fn versions(&self, left: &[u64], other: &Self, right: &[u64]) -> Stand {
+        let same = left.iter().zip(right).all(|(left, right)| left == right);
+        let above = |low: &[u64], it: &[u64]| it >= low || same;
+        match (self.form, other.form) {
+            (Form::AtLeast, Form::Exact) if above(left, right) => Stand::Open,
+            (Form::Exact, Form::AtLeast) if above(right, left) => Stand::Open,
+            (Form::AtMost, Form::Exact) if above(right, left) => Stand::Open,
+            (Form::Exact, Form::AtMost) if above(left, right) => Stand::Open,
+            (left, right) if left == right => same_or_apart(same),
+            (Form::Exact, _) | (_, Form::Exact) => Stand::Apart,
+            _ => Stand::Open,
+        }
+    }
+
+    fn quantities(&self, other: &Self, allowed: bool) -> Stand {
+        let (Some(left), Some(right)) = (self.span(), other.span()) else {
+            return Stand::Open;
+        };
+        if !measured_alike(left.3, right.3) {
+            return Stand::Open;
+        }
+        if self.is_same_as(other) {
+            return Stand::Same;
+        }
+        if self.is_near(other) {
+            return Stand::Open;
+        }
+        let exact = |it: &(Ratio, Ratio, Option<Ratio>, Dimension)| it.0 == it.1;
+        let below = |left: Ratio, right: Ratio| left.compare(right).is_lt();
+        use Form::{AtLeast, AtMost, Exact, Less, More};
+        match (self.form, other.form) {
+            (AtMost, AtMost) | (AtLeast, AtLeast) => Stand::Apart,
+            (Exact, Exact) if exact(&left) && exact(&right) => Stand::Apart,
+            (Exact, Exact) => {
+                let apart = below(left.1, right.0) || below(right.1, left.0);
+                let ranges = !exact(&left) && !exact(&right);
+                match apart || (allowed && ranges) {
+                    true => Stand::Apart,
+                    false => Stand::Open,
+                }
+            }
+            (Exact, AtMost | Less) if below(right.1, left.0) => Stand::Apart,
+            (AtMost | Less, Exact) if below(left.1, right.0) => Stand::Apart,
+            (Exact, AtLeast | More) if below(left.1, right.0) => Stand::Apart,
+            (AtLeast | More, Exact) if below(right.1, left.0) => Stand::Apart,
+            (Less | AtMost, More) | (Less, AtLeast) if !below(right.0, left.1) => Stand::Apart,
+            (More, Less | AtMost) | (AtLeast, Less) if !below(left.0, right.1) => Stand::Apart,
+            _ => Stand::Open,
+        }
+    }
+
+    /// Whether two quantities are the same, in any reading.
+    fn is_same_as(&self, other: &Self) -> bool {
+        let (Some(left), Some(right)) = (self.span(), other.span()) else {
+            return false;
+        };
+        let readings =
+            |it: (Ratio, Ratio, Option<Ratio>, Dimension)| [Some(it.0), it.2].into_iter().flatten();
+        let same_form = self.form == other.form || self.about || other.about;
+        let ends = left.0 == right.0 && left.1 == right.1;
+        let either = left.0 == left.1
+            && right.0 == right.1
+            && readings(left).any(|it| readings(right).any(|other| it == other));
+        same_form && (ends || either)
+    }
+
+    /// Whether two quantities are about the same, where one is said to be about that.
+    fn is_near(&self, other: &Self) -> bool {
+        let (Some(left), Some(right)) = (self.span(), other.span()) else {
+            return false;
+        };
+        (self.about || other.about) && left.0.is_about(right.0) && left.1.is_about(right.1)
+    }
+
+    fn span(&self) -> Option<(Ratio, Ratio, Option<Ratio>, Dimension)> {
+        match self.reading {
+            Reading::Quantity {
+                low,
+                high,
+                or,
+                dimension,
+            } => Some((low, high, or, dimension)),
+            _ => None,
+        }
+    }
+
+    /// A whole number that stands beside a version is one: Node 18 and Node 18.2.
+    fn as_version(&self) -> Option<Vec<u64>> {
+        let (low, high, _, dimension) = self.span()?;
+        let whole = u64::try_from(low.as_whole()?).ok()?;
+        (low == high && dimension == Dimension::Count).then(|| vec![whole])
+    }
+
+    /// What it measures, where it measures anything.
+    pub(crate) fn dimension(&self) -> Option<Dimension> {
+        Some(self.span()?.3)
+    }
+
+    /// Sorts that could be compared at all have the same letter.
+    pub(crate) fn sort(&self) -> (u8, Option<Dimension>) {
+        match &self.reading {
+            // A share and a bare number, a version and a whole number may be the same.
+            Reading::Quantity {
+                dimension: Dimension::Share | Dimension::Count,
+                ..
+            }
+            | Reading::Version(_) => (0, None),
+            Reading::Quantity { dimension, .. } => (1, Some(*dimension)),
+            Reading::Days(_) => (2, None),
+            Reading::Clock(_) => (3, None),
+            Reading::Name(_) => (4, None),
+        }
+    }
+}
+
+/// A share is a part of one, so a bare number may say the same; all else needs the same dimension.
+fn measured_alike(left: Dimension, right: Dimension) -> bool {
+    let bare = |it| matches!(it, Dimension::Count | Dimension::Share);
+    left == right || (bare(left) && bare(right))
+}
+
+fn same_or_apart(same: bool) -> Stand {
+    match same {
+        true => Stand::Same,
+        false => Stand::Apart,
+    }
+}

@@ -1,0 +1,331 @@
+//! Reads the words that the lexicon does not know as they stand: names, files, technologies, and prose,
+//! which is known by its stem.
+
+use super::{
+    circumstance,
+    lexicon::{self, Meaning},
+    name,
+    read::Reader,
+    sketch::Place,
+    statement::{Reach, Term, Traits},
+    technology,
+    token::Token,
+};
+
+impl Reader<'_> {
+    /// A word that is not in the lexicon as it stands: a name, a path, or prose.
+    pub(crate) fn word(&mut self, token: &Token) {
+        let literal = token.quoted;
+        let span = (token.from, token.to);
+        let first = self.sketch.places.is_empty();
+        if circumstance::is_region(&token.lower) {
+            self.said.environment.insert(token.lower.clone());
+            return;
+        }
+        if let Some(next) = self
+            .words
+            .get(self.at + 1)
+            .filter(|it| technology::is_pair(&token.lower, &it.lower))
+        {
+            let pair = format!("{}{}", token.lower, next.lower);
+            if let Some((key, kind)) = name::technology(&pair) {
+                self.at += 1;
+                self.named(key, (token.from, next.to), literal, Some(kind));
+                return;
+            }
+        }
+        let common = technology::is_common(&name::folded(&token.text))
+            && !literal
+            && (first || !token.text.starts_with(char::is_uppercase));
+        if let Some((key, kind)) = name::technology(&token.text).filter(|_| !common) {
+            self.named(key, span, literal, Some(kind));
+            return;
+        }
+        if name::is_path(&token.text) {
+            self.path(token, literal);
+            return;
+        }
+        if literal || name::is_identifier(&token.text) {
+            self.identifier(token, literal);
+            return;
+        }
+        self.prose(token, first);
+    }
+
+    fn named(
+        &mut self,
+        key: String,
+        span: (usize, usize),
+        literal: bool,
+        kind: Option<&'static str>,
+    ) {
+        if self.sketch.changed && self.hung == "from" {
+            self.hung = "";
+            return;
+        }
+        self.sketch.last_name_at = Some(self.at);
+        self.add(
+            key,
+            span,
+            Traits {
+                name: true,
+                literal,
+                ..Traits::default()
+            },
+            kind,
+        );
+    }
+
+    /// A file that something is set in says nothing of what it is set to.
+    fn path(&mut self, token: &Token, literal: bool) {
+        let said = self.sketch.filled || self.sketch.verb_seen && !self.said.values.is_empty();
+        let aside = ["in", "at", "from", "by"].contains(&self.hung)
+            && (!self.said.values.is_empty() || self.sketch.assigned.is_some())
+            && (!self.sketch.filled || said && !self.said.values.is_empty());
+        if aside && !self.sketch.places.is_empty() {
+            self.hung = "";
+            return;
+        }
+        let key = token.text.trim_end_matches(['/', ':']).to_lowercase();
+        self.add(
+            key,
+            (token.from, token.to),
+            Traits {
+                name: true,
+                path: true,
+                literal,
+                ..Traits::default()
+            },
+            None,
+        );
+    }
+
+    /// A name in parts, each of which prose may say as well.
+    fn identifier(&mut self, token: &Token, literal: bool) {
+        let parts = name::parts(&token.text);
+        let keys: Vec<String> = parts.iter().map(|it| name::key(it)).collect();
+        if name::is_setting(&token.text) && !keys.is_empty() {
+            self.sketch
+                .settings
+                .push((keys.clone(), self.said.terms.len(), token.from));
+        }
+        self.sketch.last_name_at = Some(self.at);
+        for key in keys {
+            let generic =
+                parts.len() > 1 && matches!(lexicon::stemmed(&key), Some(Meaning::Generic));
+            self.add(
+                key,
+                (token.from, token.to),
+                Traits {
+                    name: true,
+                    literal,
+                    generic,
+                    ..Traits::default()
+                },
+                None,
+            );
+        }
+    }
+
+    /// A word of prose: known by its stem, or a word of the subject.
+    fn prose(&mut self, token: &Token, first: bool) {
+        let span = (token.from, token.to);
+        let lower = token.lower.trim_end_matches("'s").trim_end_matches('\'');
+        if let Some(rest) = circumstance::denied(lower) {
+            self.said.negative = !self.said.negative;
+            self.said.poles.push(span);
+            self.prose_word(&rest, token, first);
+            return;
+        }
+        self.prose_word(lower, token, first);
+    }
+
+    fn prose_word(&mut self, lower: &str, token: &Token, first: bool) {
+        let span = (token.from, token.to);
+        let base = lexicon::irregular(lower).unwrap_or(lower);
+        let stem = lexicon::stem(base);
+        let capital = token.text.starts_with(char::is_uppercase);
+        let acronym = token.text.chars().filter(|it| it.is_uppercase()).count() > 1;
+        let name = (capital && !first) || acronym;
+        let acts = self.acts(lower, token);
+        let verb = |it: &mut Self, key: &str| {
+            it.sketch.verb_seen |= !it.sketch.places.is_empty();
+            it.add(
+                key.to_owned(),
+                span,
+                Traits {
+                    verb: true,
+                    ..Traits::default()
+                },
+                None,
+            );
+        };
+        let meaning = lexicon::stemmed(&stem).filter(|it| acts || !it.is_verb());
+        match meaning {
+            Some(Meaning::Generic) => self.add(
+                stem,
+                span,
+                Traits {
+                    generic: true,
+                    ..Traits::default()
+                },
+                None,
+            ),
+            Some(Meaning::Light) => self.light(lower, self.at),
+            Some(Meaning::Concept(key)) => {
+                self.sketch.verb_seen |= !self.sketch.places.is_empty() && lower.ends_with("ed");
+                self.concept(key, span);
+            }
+            Some(Meaning::Opposite(key, side)) => self.opposite(key, side, span),
+            Some(Meaning::Filled(key)) => {
+                self.sketch.filled |= !first;
+                verb(self, key);
+            }
+            Some(Meaning::End(key)) => {
+                self.sketch.ends.push((key, self.sketch.was));
+                verb(self, key);
+            }
+            Some(Meaning::Hold(key)) => {
+                self.sketch.holds.push(key);
+                verb(self, key);
+            }
+            Some(Meaning::Change) => {
+                self.sketch.changed = true;
+                self.sketch.verb_seen = true;
+            }
+            Some(Meaning::Verb) => verb(self, &stem),
+            _ if lower.ends_with("ly") && lower.len() > 4 => {}
+            _ => {
+                for part in lower.split(['-', '/']).filter(|it| !it.is_empty()) {
+                    self.add(
+                        name::key(part),
+                        span,
+                        Traits {
+                            name,
+                            ..Traits::default()
+                        },
+                        None,
+                    );
+                }
+                // Android API level 34, version 3
+                if name || stem == "version" || stem == "level" {
+                    self.sketch.last_name_at = Some(self.at);
+                }
+            }
+        }
+    }
+
+    /// Whether a word that may be a verb is one here: by its ending, and by what stands before it. What
+    /// stands before a noun, as in "cached pages", tells of which.
+    fn acts(&self, lower: &str, token: &Token) -> bool {
+        let before = self.at.checked_sub(1).and_then(|it| self.words.get(it));
+        let Some(before) = before.filter(|it| !it.mark && !token.quoted) else {
+            return false;
+        };
+        if is_noun_by_ending(lower) {
+            return false;
+        }
+        let meaning = lexicon::exact(&before.lower);
+        let denies = meaning == Some(Meaning::Negation)
+            && !["no", "lacks", "lack"].contains(&before.lower.as_str());
+        let helped = denies
+            || matches!(meaning, Some(Meaning::Plan | Meaning::Open))
+            || ["to", "does", "do", "must", "always", "only"].contains(&before.lower.as_str());
+        let speaks = [
+            "we", "they", "it", "which", "that", "who", "he", "she", "you",
+        ]
+        .contains(&before.lower.as_str());
+        let light = speaks || matches!(meaning, Some(Meaning::Light | Meaning::Negation));
+        let adverb = before.lower.ends_with("ly");
+        let next = self.words.get(self.at + 1);
+        let noun_next =
+            next.is_some_and(|it| !it.mark && lexicon::exact(&it.lower).is_none() && !it.quoted);
+        let participle = lower.ends_with("ed") || lexicon::irregular(lower).is_some();
+        let noun_before =
+            meaning.is_none() || before.quoted || matches!(meaning, Some(Meaning::Concept(_)));
+        match participle {
+            true => helped || light || adverb || !noun_next || noun_before,
+            false if helped => true,
+            false => {
+                let third =
+                    lower.ends_with('s') && !lower.ends_with("ss") && !before.lower.ends_with('s');
+                let acronym = before.text.chars().filter(|it| it.is_uppercase()).count() > 1;
+                let many = before.lower.ends_with('s') && !acronym && !lower.ends_with('s');
+                noun_before && !self.sketch.verb_seen && (third || many) && !lower.ends_with("ions")
+            }
+        }
+    }
+
+    /// Adds a term, once.
+    pub(crate) fn add(
+        &mut self,
+        key: String,
+        span: (usize, usize),
+        mut traits: Traits,
+        kind: Option<&'static str>,
+    ) {
+        if key.is_empty() {
+            return;
+        }
+        traits.object = self.sketch.verb_seen && !traits.verb;
+        self.hung = "";
+        if !self.sketch.verb_seen && !traits.verb {
+            self.class(&key);
+        }
+        let text = self.written(&key, span.0);
+        let there = self.said.terms.iter().position(|it| it.key == key);
+        let place = there.unwrap_or(self.said.terms.len());
+        self.sketch.places.push(Place {
+            at: self.at,
+            term: Some(place),
+            value: None,
+        });
+        match self.said.terms.get_mut(place) {
+            Some(term) => term.traits.name |= traits.name,
+            None => self.said.terms.push(Term {
+                key,
+                text,
+                from: span.0,
+                to: span.1,
+                traits,
+                kind,
+            }),
+        }
+    }
+
+    /// A term as people know it.
+    fn written(&self, key: &str, from: usize) -> String {
+        const BACK: usize = 6;
+        let mut near = (self.at.saturating_sub(BACK)..=self.at).filter_map(|it| self.words.get(it));
+        let token = near.rfind(|it| it.from == from);
+        let word = token.map_or("", |it| it.lower.trim_end_matches("'s"));
+        let own =
+            lexicon::stem(word) == key || word.split('-').count() == 1 && name::key(word) == key;
+        let own = own
+            || (word.ends_with(['s', 'd', 'y'])
+                && word.get(..2) == key.get(..2)
+                && !word.contains(['-', '_', '.', ':', '/']));
+        match own && !word.is_empty() {
+            true => word.to_owned(),
+            false => key.trim_start_matches('=').to_owned(),
+        }
+    }
+
+    /// The last word of what follows "all" is what they are; what stands before narrows it.
+    fn class(&mut self, key: &str) {
+        if let Reach::All { class, narrowed } = &mut self.said.reach {
+            if !class.is_empty() {
+                narrowed.push(std::mem::take(class));
+            }
+            *class = key.to_owned();
+        }
+    }
+}
+
+/// Endings that no verb has: "persistent" is none of "persist".
+fn is_noun_by_ending(word: &str) -> bool {
+    const ENDINGS: [&str; 12] = [
+        "ent", "ant", "able", "ible", "ion", "ions", "ive", "ment", "ments", "ness", "ity", "er",
+    ];
+    ENDINGS.iter().any(|it| word.ends_with(it)) && lexicon::stem(word) != word
+}

@@ -1,0 +1,145 @@
+//! What differs between two statements, for people: where in each claim it stands, and why it matters
+//! in a sentence. Nothing of a claim is repeated here but what the claims themselves show, and names
+//! are quoted: a claim is data.
+
+use crate::claim::{Reading, Statement, Term, Value};
+
+use super::Tier;
+
+type Spans = Vec<(usize, usize)>;
+
+pub(crate) struct Difference {
+    pub(crate) tier: Tier,
+    pub(crate) why: String,
+    pub(crate) left: Spans,
+    pub(crate) right: Spans,
+}
+
+impl Difference {
+    pub(crate) fn of_values(
+        tier: Tier,
+        apart: &[(&Value, &Value)],
+        shared: &[&Term],
+        left: &Statement,
+        right: &Statement,
+    ) -> Self {
+        let what = match apart.first().map(|it| &it.0.reading) {
+            Some(Reading::Version(_)) => "version",
+            Some(Reading::Days(_)) => "date",
+            Some(Reading::Clock(_)) => "time",
+            Some(Reading::Name(_)) => "value",
+            _ => "number",
+        };
+        let of = match left
+            .settings
+            .first()
+            .filter(|it| right.settings.contains(it))
+        {
+            Some(setting) => quoted(&setting.replace(' ', "_")),
+            None => subject(shared),
+        };
+        Self {
+            tier,
+            why: format!("Both give a {what} for {of}, and the two cannot both be right."),
+            left: apart.iter().map(|it| (it.0.from, it.0.to)).collect(),
+            right: apart.iter().map(|it| (it.1.from, it.1.to)).collect(),
+        }
+    }
+
+    pub(crate) fn of_terms(one: &Term, other: &Term, shared: &[&Term]) -> Self {
+        let kind = match one.kind {
+            Some(kind) => format!("another {kind}"),
+            None => "another name".to_owned(),
+        };
+        Self {
+            tier: Tier::Entity,
+            why: format!(
+                "Each names {kind} for {}: {} and {}.",
+                subject(shared),
+                quoted(&one.text),
+                quoted(&other.text)
+            ),
+            left: vec![(one.from, one.to)],
+            right: vec![(other.from, other.to)],
+        }
+    }
+
+    pub(crate) fn of_life(
+        left: &Statement,
+        right: &Statement,
+        left_lives: bool,
+        shared: &[&Term],
+    ) -> Self {
+        let (first, second) = match left_lives {
+            true => ("still there", "gone"),
+            false => ("gone", "still there"),
+        };
+        Self {
+            tier: Tier::Temporal,
+            why: format!(
+                "The first says that {} is {first}, the second that it is {second}.",
+                subject(shared)
+            ),
+            left: left.poles.clone(),
+            right: right.poles.clone(),
+        }
+    }
+
+    pub(crate) fn of_poles(left: &Statement, right: &Statement, shared: &[&Term]) -> Self {
+        Self {
+            tier: Tier::Entity,
+            why: format!(
+                "One affirms and the other denies the same of {}.",
+                subject(shared)
+            ),
+            left: poles(left, right),
+            right: poles(right, left),
+        }
+    }
+}
+
+/// The words that affirm or deny; where one claim just says it, what the other denies.
+fn poles(said: &Statement, other: &Statement) -> Spans {
+    if !said.poles.is_empty() {
+        return said.poles.clone();
+    }
+    let last = other.poles.last().map_or(0, |it| it.1);
+    let denied = other
+        .terms
+        .iter()
+        .find(|it| it.from >= last)
+        .or(other.terms.last());
+    let term = denied.and_then(|it| said.terms.iter().find(|term| term.key == it.key));
+    term.map(|it| vec![(it.from, it.to)]).unwrap_or_default()
+}
+
+/// What both speak of, in a few words.
+fn subject(shared: &[&Term]) -> String {
+    const WORDS: usize = 4;
+    let nouns = shared
+        .iter()
+        .filter(|it| !it.traits.verb && !it.key.starts_with('='));
+    let mut words: Vec<&str> = nouns.map(|it| it.text.as_str()).take(WORDS).collect();
+    if words.is_empty() {
+        words = shared
+            .iter()
+            .map(|it| it.text.as_str())
+            .take(WORDS)
+            .collect();
+    }
+    match words.is_empty() {
+        true => "the same thing".to_owned(),
+        false => quoted(&words.join(" ")),
+    }
+}
+
+/// Words of a claim, so that nothing in them reads as a sentence of ours.
+fn quoted(words: &str) -> String {
+    const CHARS: usize = 60;
+    let shown: String = words
+        .chars()
+        .filter(|it| !it.is_control() && !"`\"".contains(*it))
+        .take(CHARS)
+        .collect();
+    format!("`{shown}`")
+}

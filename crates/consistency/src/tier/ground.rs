@@ -1,0 +1,63 @@
+//! Where two claims are filed, and so what each may leave unsaid. Below one topic a claim need not
+//! repeat it; siblings are strangers.
+
+use std::collections::BTreeSet;
+
+use crate::claim::{key, parts};
+
+/// How two topics lie to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lie {
+    Same,
+    /// The first is above the second.
+    Above,
+    Below,
+    Apart,
+}
+
+pub(crate) struct Ground {
+    pub(crate) lie: Lie,
+    /// Whether the topic says nothing: both claims are filed under the whole project.
+    pub(crate) bare: bool,
+    /// The words of each topic.
+    pub(crate) left: BTreeSet<String>,
+    pub(crate) right: BTreeSet<String>,
+    /// The words of what only one of them has.
+    pub(crate) own: BTreeSet<String>,
+}
+
+impl Ground {
+    pub(crate) fn new(left: &str, right: &str) -> Self {
+        let (a, b) = (segments(left), segments(right));
+        let common = a.iter().zip(&b).take_while(|it| it.0 == it.1).count();
+        let lie = match (a.len() - common, b.len() - common) {
+            (0, 0) => Lie::Same,
+            (0, _) => Lie::Above,
+            (_, 0) => Lie::Below,
+            _ => Lie::Apart,
+        };
+        let words = |it: &[String]| {
+            it.iter()
+                .flat_map(|it| topic_words(it))
+                .collect::<BTreeSet<_>>()
+        };
+        let rest = a.iter().skip(common).chain(b.iter().skip(common));
+        Self {
+            lie,
+            bare: a.is_empty() && b.is_empty(),
+            left: words(&a),
+            right: words(&b),
+            own: rest.flat_map(|it| topic_words(it)).collect(),
+        }
+    }
+}
+
+fn segments(topic: &str) -> Vec<String> {
+    let parts = topic.split('/').map(|it| it.trim().to_lowercase());
+    parts.filter(|it| !it.is_empty()).collect()
+}
+
+/// The words of a topic, as the terms of a claim are known.
+pub(crate) fn topic_words(topic: &str) -> BTreeSet<String> {
+    parts(topic).iter().map(|it| key(it)).collect()
+}

@@ -1,0 +1,151 @@
+//! Keys under which claims are found that may speak of the same thing, so that a new claim is compared
+//! with those few alone. Two claims that [`compare`](super::compare) could relate share a key: one
+//! that the first is looked up by, and one that the second is stored under.
+
+use std::collections::BTreeSet;
+
+use crate::claim::{Claim, Reach, Statement, Term};
+
+use super::{ground::topic_words, pair::STORES};
+
+/// Under what a claim is stored, and what it is looked up by; the two differ only for what is said of
+/// all. Each list is sorted, without repeats.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Keys {
+    /// What to keep beside the claim.
+    pub stored: Vec<String>,
+    /// What to ask for when it arrives: claims that are stored under any of these.
+    pub asked: Vec<String>,
+}
+
+/// Most words of a statement that keys are made of, and most keys of a claim.
+const WORDS: usize = 14;
+const KEYS: usize = 160;
+const CHARS: usize = 200;
+
+/// The keys of a claim that is filed under a topic.
+pub fn keys(claim: &Claim, topic: &str) -> Keys {
+    let about = topic_words(topic);
+    let root = topic
+        .split('/')
+        .find(|it| !it.trim().is_empty())
+        .unwrap_or_default();
+    let root: String = topic_words(root).into_iter().collect::<Vec<_>>().join(" ");
+    let (mut stored, mut asked) = (BTreeSet::new(), BTreeSet::new());
+    for said in &claim.statements {
+        of_statement(said, &about, &root, &mut stored, &mut asked);
+    }
+    let list = |it: BTreeSet<String>| it.into_iter().take(KEYS).collect();
+    Keys {
+        stored: list(stored),
+        asked: list(asked),
+    }
+}
+
+fn of_statement(
+    said: &Statement,
+    about: &BTreeSet<String>,
+    root: &str,
+    stored: &mut BTreeSet<String>,
+    asked: &mut BTreeSet<String>,
+) {
+    // A verb may be on one side alone, and so may what the topic says; and what is a verb in one claim
+    // may be a noun in the other.
+    let terms: Vec<&Term> = said.telling().take(WORDS).collect();
+    for bag in bags(&terms) {
+        let about: BTreeSet<&str> = about.iter().map(String::as_str).collect();
+        let inner: BTreeSet<&str> = bag.difference(&about).copied().collect();
+
+        // What is filed above may say what the topic here leaves unsaid, in part or all of it.
+        let mut said = vec![bag, inner.clone()];
+        for word in about.iter().copied() {
+            let mut more = inner.clone();
+            more.insert(word);
+            said.push(more);
+        }
+        said.push(about.union(&inner).copied().collect());
+        for bag in said {
+            let key = format!("same {}", joined(&bag, root));
+            stored.insert(key.clone());
+            asked.insert(key);
+        }
+    }
+    of_class(said, stored, asked);
+}
+
+/// What is said of all is asked of each, and the other way round.
+fn of_class(said: &Statement, stored: &mut BTreeSet<String>, asked: &mut BTreeSet<String>) {
+    let rest = |at: usize| -> Vec<&Term> {
+        let rest = said
+            .terms
+            .iter()
+            .skip(at + 1)
+            .filter(|it| !it.traits.generic && !it.traits.implied);
+        rest.take(WORDS).collect()
+    };
+    let mut add = |class: &str, at: usize, own: &str, other: &str| {
+        for bag in bags(&rest(at)) {
+            let words: Vec<&str> = bag.into_iter().collect();
+            stored.insert(short(&format!("{own} {class}: {}", words.join(" "))));
+            asked.insert(short(&format!("{other} {class}: {}", words.join(" "))));
+        }
+    };
+    match &said.reach {
+        Reach::All { class, .. } => {
+            if let Some(at) = said.terms.iter().position(|it| it.key == *class) {
+                add(class, at, "all", "one");
+            }
+        }
+        _ => {
+            for (at, term) in said
+                .terms
+                .iter()
+                .enumerate()
+                .skip(1)
+                .take(WORDS)
+                .filter(|it| !it.1.traits.object && !it.1.traits.verb)
+            {
+                add(&term.key, at, "one", "all");
+            }
+        }
+    }
+}
+
+/// The words of a statement, and the same with a kind in place of what another may stand for.
+fn bags<'a>(terms: &[&'a Term]) -> Vec<BTreeSet<&'a str>> {
+    let nouns = terms
+        .iter()
+        .filter(|it| !it.may_be_verb() && !it.may_be_implied());
+    let all: BTreeSet<&str> = nouns.map(|it| it.key.as_str()).collect();
+    let mut found = vec![all.clone()];
+    for term in terms.iter().filter(|it| it.traits.object) {
+        let store = term.kind.is_some_and(|it| STORES.contains(&it));
+        let named = term.traits.literal || term.traits.name;
+        let kinds = [
+            term.kind,
+            store.then_some("a store"),
+            term.traits.path.then_some("a path"),
+            named.then_some("a name"),
+        ];
+        for kind in kinds.into_iter().flatten() {
+            let mut bag = all.clone();
+            bag.remove(term.key.as_str());
+            bag.insert(kind);
+            found.push(bag);
+        }
+    }
+    found
+}
+
+/// One key of a few words. A word alone says too little beyond its part of the project.
+fn joined(words: &BTreeSet<&str>, root: &str) -> String {
+    let text: Vec<&str> = words.iter().copied().collect();
+    match words.len() {
+        0 | 1 => short(&format!("{root}: {}", text.join(" "))),
+        _ => short(&text.join(" ")),
+    }
+}
+
+fn short(key: &str) -> String {
+    key.chars().take(CHARS).collect()
+}

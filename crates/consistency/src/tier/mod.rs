@@ -1,0 +1,209 @@
+//! The tiers that need no model (seed 002, phase 3): 0, entities by name; 2, numbers and times by
+//! rules; 2b, what holds of all against what holds of one, across topics.
+//!
+//! Precision comes first: what is not known to speak of the same thing, in the same environment and
+//! under the same conditions, is not compared. Every rule is symmetric.
+
+mod difference;
+mod fit;
+mod ground;
+mod keys;
+mod pair;
+
+use engram_model::FactType;
+use jiff::Timestamp;
+
+use crate::claim::Claim;
+use difference::Difference;
+use ground::Ground;
+use pair::{Outcome, Weighed};
+
+pub use keys::{Keys, keys};
+
+/// A claim with what its record says of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Said<'a> {
+    /// What it says.
+    pub claim: &'a Claim,
+    /// Where it is filed; empty for the whole project.
+    pub topic: &'a str,
+    /// How it came to be known.
+    pub fact_type: FactType,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// From when it holds.
+    pub valid_from: Timestamp,
+    /// Until when, where that is known.
+    pub valid_until: Option<Timestamp>,
+}
+
+/// Which tier found a conflict; the names are those of the conflict's record (seed 002, phase 1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Tier {
+    /// Another value for the same setting, version, flag, technology or statement.
+    Entity,
+    /// Another quantity for the same attribute.
+    Numeric,
+    /// Another date, or gone against still there.
+    Temporal,
+    /// Across topics.
+    CrossScope,
+}
+
+impl Tier {
+    /// Every tier, the first to look first.
+    pub const ALL: [Self; 4] = [
+        Self::Entity,
+        Self::Numeric,
+        Self::Temporal,
+        Self::CrossScope,
+    ];
+
+    /// The word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Entity => "tier0_entity",
+            Self::Numeric => "tier2_numeric",
+            Self::Temporal => "tier2_temporal",
+            Self::CrossScope => "tier2b_cross_scope",
+        }
+    }
+}
+
+/// How much a conflict matters (seed 002, "severity heuristic"). Worse is greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// A hint.
+    Low,
+    /// Worth a look.
+    Medium,
+    /// Nearly always a real problem.
+    High,
+}
+
+impl Severity {
+    /// The word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+
+    /// The seed's table: what the tiers without a model find is high. Two observations outrank two
+    /// inferences (seed 002, "memory injection defense", 4), which are one step lower.
+    fn of(left: FactType, right: FactType) -> Self {
+        match left == FactType::Inference && right == FactType::Inference {
+            true => Self::Medium,
+            false => Self::High,
+        }
+    }
+}
+
+/// Two claims that cannot both hold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// Which tier found it.
+    pub tier: Tier,
+    /// How much it matters.
+    pub severity: Severity,
+    /// How sure it is that both speak of the same thing, 0 to 1.
+    pub score: f64,
+    /// Why, in a sentence for people.
+    pub why: String,
+    /// What differs in the first claim: `[from, to)` in characters.
+    pub differs_a: Vec<(usize, usize)>,
+    /// What differs in the second.
+    pub differs_b: Vec<(usize, usize)>,
+}
+
+/// Whether two claims contradict each other. The same is found in either order; only what is said of
+/// the first and the second changes places.
+pub fn compare(a: &Said<'_>, b: &Said<'_>) -> Option<Finding> {
+    if !at_one_time(a, b) || a.claim.folded == b.claim.folded {
+        return None;
+    }
+    let ground = Ground::new(a.topic, b.topic);
+    let mut best: Option<(f64, Difference)> = None;
+    for weighed in all_pairs(a, b, &ground) {
+        let Outcome::Apart(difference) = weighed.outcome else {
+            continue;
+        };
+        // The surest; of equals the one that the first tier finds, whichever claim comes first.
+        let better = best.as_ref().is_none_or(|it| {
+            (weighed.score, std::cmp::Reverse(difference.tier))
+                > (it.0, std::cmp::Reverse(it.1.tier))
+        });
+        if better {
+            best = Some((weighed.score, difference));
+        }
+    }
+    let (score, difference) = best?;
+    Some(Finding {
+        tier: difference.tier,
+        severity: Severity::of(a.fact_type, b.fact_type),
+        score,
+        why: difference.why,
+        differs_a: difference.left,
+        differs_b: difference.right,
+    })
+}
+
+/// How sure it is that two claims say the same in other words, 0 to 1; nothing where one says more or
+/// less. This is corroboration where agents differ (seed 002, phase 2), and needs no model.
+pub fn corroborates(a: &Said<'_>, b: &Said<'_>) -> Option<f64> {
+    if !at_one_time(a, b) {
+        return None;
+    }
+    let same_topic = a.topic == b.topic;
+    if same_topic && a.claim.folded == b.claim.folded {
+        return Some(1.0);
+    }
+    let ground = Ground::new(a.topic, b.topic);
+    let (left, right) = (&a.claim.statements, &b.claim.statements);
+    if left.is_empty() || left.len() != right.len() {
+        return None;
+    }
+    let mut least: f64 = 1.0;
+    let mut free: Vec<_> = right.iter().collect();
+    for one in left {
+        let said_so = |it: &&crate::claim::Statement| {
+            let weighed = pair::weigh(one, it, &ground)?;
+            matches!(weighed.outcome, Outcome::Same).then_some(weighed.score)
+        };
+        let at = free.iter().position(|it| said_so(it).is_some())?;
+        least = least.min(said_so(&free.swap_remove(at))?);
+    }
+    Some(least)
+}
+
+/// How sure it is that two claims speak of the same attribute of the same subject, whatever they say
+/// of it: what an update without a lineage takes the place of (seed 002, phase 2, step 9).
+pub fn same_matter(a: &Said<'_>, b: &Said<'_>) -> Option<f64> {
+    let ground = Ground::new(a.topic, b.topic);
+    if a.claim.folded == b.claim.folded && a.topic == b.topic {
+        return Some(1.0);
+    }
+    let scores = all_pairs(a, b, &ground).map(|it| it.score);
+    scores.max_by(f64::total_cmp)
+}
+
+fn all_pairs<'a>(
+    a: &'a Said<'_>,
+    b: &'a Said<'_>,
+    ground: &'a Ground,
+) -> impl Iterator<Item = Weighed> + 'a {
+    a.claim.statements.iter().flat_map(move |left| {
+        b.claim
+            .statements
+            .iter()
+            .filter_map(move |right| pair::weigh(left, right, ground))
+    })
+}
+
+/// Whether there is a time at which both hold.
+fn at_one_time(a: &Said<'_>, b: &Said<'_>) -> bool {
+    let before = |end: Option<Timestamp>, from: Timestamp| end.is_some_and(|end| end <= from);
+    !before(a.valid_until, b.valid_from) && !before(b.valid_until, a.valid_from)
+}

@@ -1,0 +1,296 @@
+//! Two statements, weighed against each other: whether they speak of the same thing, and whether they
+//! say the same of it.
+
+use crate::claim::{Dimension, Reach, Reading, Stand, Statement, TOOL, Term, Value};
+
+use super::{
+    Tier,
+    difference::Difference,
+    fit::{self, Fit},
+    ground::{Ground, Lie},
+};
+
+/// What came of it.
+pub(crate) enum Outcome {
+    /// They say the same.
+    Same,
+    /// They speak of the same, and both can hold.
+    Open,
+    /// They cannot both hold.
+    Apart(Difference),
+}
+
+pub(crate) struct Weighed {
+    pub(crate) outcome: Outcome,
+    pub(crate) score: f64,
+}
+
+/// Weighs two statements; nothing where they are not known to speak of the same thing.
+pub(crate) fn weigh(left: &Statement, right: &Statement, ground: &Ground) -> Option<Weighed> {
+    if left.environment != right.environment || left.conditions != right.conditions {
+        return None;
+    }
+    let all = |it: &Statement| matches!(it.reach, Reach::All { .. });
+    let vague = left.reach == Reach::Some || right.reach == Reach::Some;
+    if vague || left.also || right.also {
+        return None;
+    }
+    match (all(left), all(right)) {
+        (true, false) if fit::reaches(left, right, true, ground) => {
+            weigh_under(left, &fit::as_all(left, right), ground)
+        }
+        (false, true) if fit::reaches(right, left, false, ground) => {
+            weigh_under(&fit::as_all(right, left), right, ground)
+        }
+        // What holds of all is not compared with one that is not known to be among them.
+        (true, false) | (false, true) if ground.lie != Lie::Same => None,
+        (true, true) if left.except != right.except => None,
+        _ => weigh_same(left, right, ground, true),
+    }
+}
+
+/// The same, where one speaks of all and the other of one of them.
+fn weigh_under(left: &Statement, right: &Statement, ground: &Ground) -> Option<Weighed> {
+    let mut weighed = weigh_same(left, right, ground, false)?;
+    if let Outcome::Apart(difference) = &mut weighed.outcome
+        && ground.lie != Lie::Same
+    {
+        difference.tier = Tier::CrossScope;
+    }
+    // One of many that agrees with all is no news, and no corroboration.
+    if matches!(weighed.outcome, Outcome::Same) {
+        weighed.outcome = Outcome::Open;
+    }
+    Some(weighed)
+}
+
+fn weigh_same(
+    left: &Statement,
+    right: &Statement,
+    ground: &Ground,
+    placed: bool,
+) -> Option<Weighed> {
+    let fit = Fit::new(left, right, ground);
+    let keyed = !left.settings.is_empty() && !right.settings.is_empty();
+    if keyed && left.settings != right.settings {
+        return None;
+    }
+    let known = !placed || fit.is_known(ground);
+    let outcome = alive(left, right, &fit)
+        .or_else(|| substituted(left, right, &fit, placed))
+        .or_else(|| values(left, right, &fit, keyed))
+        .or_else(|| poles(left, right, &fit, placed))
+        .filter(|_| known)?;
+    let outcome = match outcome {
+        Outcome::Apart(mut difference) if placed && ground.lie != Lie::Same => {
+            difference.tier = Tier::CrossScope;
+            Outcome::Apart(difference)
+        }
+        outcome => outcome,
+    };
+    Some(Weighed {
+        outcome,
+        score: fit.score(),
+    })
+}
+
+/// Tier 2, temporal: gone against still there.
+fn alive(left: &Statement, right: &Statement, fit: &Fit<'_>) -> Option<Outcome> {
+    let (one, other) = (left.alive?, right.alive?);
+    if !(fit.left.is_empty() && fit.right.is_empty()) || fit.shared.is_empty() {
+        return None;
+    }
+    let versions = |it: &Statement| {
+        it.values
+            .iter()
+            .filter(|it| matches!(it.reading, Reading::Version(_)))
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    let (a, b) = (versions(left), versions(right));
+    if a.iter().any(|one| {
+        b.iter()
+            .any(|other| one.stands_to(other, false) == Stand::Apart)
+    }) {
+        return None;
+    }
+    match one == other {
+        true => None,
+        false => Some(Outcome::Apart(Difference::of_life(
+            left,
+            right,
+            one,
+            &fit.shared,
+        ))),
+    }
+}
+
+/// Tier 0: another technology, file or name in the same place.
+fn substituted(
+    left: &Statement,
+    right: &Statement,
+    fit: &Fit<'_>,
+    placed: bool,
+) -> Option<Outcome> {
+    let ([one], [other]) = (fit.left.as_slice(), fit.right.as_slice()) else {
+        return None;
+    };
+    let open = left.open || right.open || left.negative || right.negative;
+    let verbs = fit.left_verbs + fit.right_verbs > 1;
+    let kinds = one.kind.is_some() && one.kind == other.kind && one.kind != Some(TOOL);
+    let alike = |of: fn(&Term) -> bool| of(one) && of(other);
+    let filled = has_filled_verb(left) && has_filled_verb(right);
+    let exclusive = kinds
+        || (filled
+            && alike(|it| it.traits.literal || it.traits.name || it.traits.path)
+            && one.kind == other.kind)
+        || (alike(|it| it.kind.is_some_and(|it| STORES.contains(&it)))
+            && is_kept(left)
+            && is_kept(right));
+    if open || verbs || !exclusive || !alike(|it| it.traits.object) || fit.shared.is_empty() {
+        return None;
+    }
+    // What holds of all has its subject in what they are.
+    let subject = !placed || fit.shared.iter().any(|it| !it.traits.verb);
+    subject.then(|| Outcome::Apart(Difference::of_terms(one, other, &fit.shared)))
+}
+
+/// Kinds of what data is kept in: data that is kept in one is not kept in another.
+pub(crate) const STORES: &[&str] = &["database", "cache", "objectstore", "search"];
+
+fn is_kept(said: &Statement) -> bool {
+    ["store", "keep", "hold"].iter().any(|it| said.has(it))
+}
+
+/// Whether the verb of a statement has one object: "branches off", "is written in".
+fn has_filled_verb(said: &Statement) -> bool {
+    const VERBS: &[&str] = &[
+        "branch",
+        "own",
+        "place",
+        "sign",
+        "write",
+        "build",
+        "store",
+        "deploy",
+        "manage",
+        "encrypt",
+        "hash",
+        "compress",
+        "authenticate",
+        "back",
+    ];
+    let verb = |it: &Term| it.traits.verb && VERBS.contains(&it.key.as_str());
+    said.terms.iter().any(verb)
+}
+
+/// Tiers 0 and 2: other values for the same attribute.
+fn values(left: &Statement, right: &Statement, fit: &Fit<'_>, keyed: bool) -> Option<Outcome> {
+    let aspects = left.aspect.zip(right.aspect);
+    if left.values.is_empty() || !fit.is_close() || aspects.is_some_and(|it| it.0 != it.1) {
+        return None;
+    }
+    let pairs = paired(&left.values, &right.values)?;
+    let allowed = left.allowed && right.allowed;
+    // What something depends on has one version; what it supports may have several.
+    let several = |it: &Statement| it.open && !it.has("depend");
+    let open = several(left) || several(right);
+    let stands: Vec<Stand> = pairs.iter().map(|(a, b)| a.stands_to(b, allowed)).collect();
+    let others = pairs
+        .iter()
+        .zip(&stands)
+        .any(|it| it.0.0.label && it.0.1.label && *it.1 == Stand::Apart);
+    if others {
+        return None;
+    }
+    let apart: Vec<(&Value, &Value)> = pairs
+        .iter()
+        .zip(&stands)
+        .filter(|it| *it.1 == Stand::Apart)
+        .map(|it| *it.0)
+        .collect();
+    if apart.is_empty() {
+        // The same values: what is affirmed or denied of them decides.
+        let same = stands.iter().all(|it| *it == Stand::Same);
+        return match same && left.negative != right.negative {
+            true => poles_of_exact(left, right, fit, true),
+            false if same => Some(if fit.is_exact() || keyed || fit.is_close() {
+                Outcome::Same
+            } else {
+                Outcome::Open
+            }),
+            false => Some(Outcome::Open),
+        };
+    }
+    // Among several possible, another version or name is one more.
+    let one_more = open
+        && apart
+            .iter()
+            .all(|it| matches!(it.0.reading, Reading::Version(_) | Reading::Name(_)));
+    if left.negative || right.negative || one_more {
+        return Some(Outcome::Open);
+    }
+    let tier = tier_of(&apart, keyed);
+    Some(Outcome::Apart(Difference::of_values(
+        tier,
+        &apart,
+        &fit.shared,
+        left,
+        right,
+    )))
+}
+
+fn tier_of(apart: &[(&Value, &Value)], keyed: bool) -> Tier {
+    match apart.first().map(|it| &it.0.reading) {
+        Some(Reading::Days(_) | Reading::Clock(_)) => Tier::Temporal,
+        Some(Reading::Quantity { dimension, .. }) if !keyed || *dimension == Dimension::Share => {
+            Tier::Numeric
+        }
+        _ => Tier::Entity,
+    }
+}
+
+/// Values of the same sort, in order; nothing where one claim gives more of a sort than the other,
+/// for then nobody knows which belongs to which.
+fn paired<'a>(left: &'a [Value], right: &'a [Value]) -> Option<Vec<(&'a Value, &'a Value)>> {
+    if left.len() == right.len() && left.iter().zip(right).all(|it| it.0.sort() == it.1.sort()) {
+        return Some(left.iter().zip(right).collect());
+    }
+    None
+}
+
+/// Tier 0: the same, affirmed and denied.
+fn poles(left: &Statement, right: &Statement, fit: &Fit<'_>, placed: bool) -> Option<Outcome> {
+    if !(left.values.is_empty() && right.values.is_empty()) {
+        return None;
+    }
+    poles_of_exact(left, right, fit, placed)
+}
+
+fn poles_of_exact(
+    left: &Statement,
+    right: &Statement,
+    fit: &Fit<'_>,
+    placed: bool,
+) -> Option<Outcome> {
+    if !fit.is_exact() || left.alive.is_some() != right.alive.is_some() {
+        return None;
+    }
+    let enough = (!placed && !fit.shared.is_empty())
+        || fit.shared.len() >= 2
+        || fit.shared.iter().any(|it| it.traits.name);
+    if !enough {
+        return None;
+    }
+    // "A before B" is "B after A": what stands first counts as well.
+    let swapped = left.first != right.first;
+    let apart = (left.negative != right.negative) != swapped;
+    match apart {
+        true => Some(Outcome::Apart(Difference::of_poles(
+            left,
+            right,
+            &fit.shared,
+        ))),
+        false => Some(Outcome::Same),
+    }
+}

@@ -1,0 +1,217 @@
+//! Single cases that the sets do not show: severity, validity, what differs, entities, folding.
+
+use engram_consistency::{
+    claim::{Claim, EntityKind},
+    tier::{self, Severity, Tier},
+};
+use engram_model::FactType;
+
+use crate::{compared, compared_in, said};
+
+#[test]
+fn the_example_of_the_wallet() {
+    let a = "the wallet lock is released after 3 minutes";
+    let b = "a wallet stays locked for half an hour";
+    let finding = compared(a, b).expect("a conflict");
+    assert_eq!(
+        (finding.tier, finding.severity),
+        (Tier::Numeric, Severity::High)
+    );
+    let shown = |text: &str, spans: &[(usize, usize)]| -> Vec<String> {
+        spans
+            .iter()
+            .map(|it| text.chars().skip(it.0).take(it.1 - it.0).collect())
+            .collect()
+    };
+    assert_eq!(shown(a, &finding.differs_a), ["3 minutes"]);
+    assert_eq!(shown(b, &finding.differs_b), ["half an hour"]);
+    assert!(finding.why.contains("wallet"), "{}", finding.why);
+}
+
+#[test]
+fn two_observations_outrank_two_inferences() {
+    let (a, b) = (
+        Claim::read("The pool size is 5."),
+        Claim::read("The pool size is 9."),
+    );
+    let of = |one: FactType, other: FactType| {
+        let mut left = said(&a, "db");
+        let mut right = said(&b, "db");
+        (left.fact_type, right.fact_type) = (one, other);
+        tier::compare(&left, &right).unwrap().severity
+    };
+    assert_eq!(
+        of(FactType::Observation, FactType::Observation),
+        Severity::High
+    );
+    assert_eq!(
+        of(FactType::Observation, FactType::Inference),
+        Severity::High
+    );
+    assert_eq!(
+        of(FactType::Inference, FactType::Inference),
+        Severity::Medium
+    );
+}
+
+#[test]
+fn what_never_held_together_is_no_conflict() {
+    let (a, b) = (
+        Claim::read("The pool size is 5."),
+        Claim::read("The pool size is 9."),
+    );
+    let (mut left, mut right) = (said(&a, "db"), said(&b, "db"));
+    let noon = "2026-01-01T12:00:00Z".parse().unwrap();
+    left.valid_until = Some(noon);
+    right.valid_from = noon;
+    assert_eq!(tier::compare(&left, &right), None);
+    assert_eq!(tier::compare(&right, &left), None);
+}
+
+#[test]
+fn nothing_is_known_of_two_claims_without_a_subject() {
+    assert_eq!(
+        compared_in("The timeout is 5 s.", "", "The timeout is 9 s.", ""),
+        None
+    );
+    assert!(compared_in("The timeout is 5 s.", "db", "The timeout is 9 s.", "db").is_some());
+    assert_eq!(
+        compared_in("The timeout is 5 s.", "db", "The timeout is 9 s.", "web"),
+        None
+    );
+    assert_eq!(
+        compared_in(
+            "The timeout is 5 s.",
+            "db",
+            "The timeout is 9 s.",
+            "db/pool"
+        ),
+        None
+    );
+}
+
+#[test]
+fn what_the_topic_says_need_not_be_repeated() {
+    let (a, b) = (
+        "The auth service is limited to 1000 requests per second.",
+        "The limit is 2000 requests per second.",
+    );
+    assert!(compared_in(a, "auth", b, "auth").is_some());
+    assert_eq!(compared_in(a, "api", b, "api"), None);
+}
+
+#[test]
+fn entities_have_name_type_value_and_unit() {
+    let of = |text: &str| -> Vec<(String, EntityKind, Option<String>, Option<String>)> {
+        let claim = Claim::read(text);
+        let entities = claim.entities().iter();
+        entities
+            .map(|it| (it.name.clone(), it.kind, it.value.clone(), it.unit.clone()))
+            .collect()
+    };
+    let has =
+        |text: &str, name: &str, kind: EntityKind, value: Option<&str>, unit: Option<&str>| {
+            let wanted = (
+                name.to_owned(),
+                kind,
+                value.map(str::to_owned),
+                unit.map(str::to_owned),
+            );
+            assert!(of(text).contains(&wanted), "{text}: {:?}", of(text));
+        };
+    has(
+        "The auth service allows 1000 req/s.",
+        "auth_service",
+        EntityKind::Service,
+        None,
+        None,
+    );
+    has(
+        "JWT_SECRET is read at start.",
+        "jwt_secret",
+        EntityKind::ConfigKey,
+        None,
+        None,
+    );
+    has(
+        "PORT_RANGE_START=8000",
+        "port_range_start",
+        EntityKind::ConfigKey,
+        Some("8000"),
+        None,
+    );
+    has(
+        "The lease lasts 2.5 min.",
+        "lease",
+        EntityKind::Numeric,
+        Some("150"),
+        Some("s"),
+    );
+    has(
+        "The server listens on port 8080.",
+        "server_port",
+        EntityKind::Port,
+        Some("8080"),
+        None,
+    );
+    has(
+        "The shop runs on Node 18.2.",
+        "shop_nodejs",
+        EntityKind::Version,
+        Some("18.2"),
+        None,
+    );
+    has(
+        "Sessions are kept in Redis.",
+        "redis",
+        EntityKind::Technology,
+        None,
+        None,
+    );
+}
+
+#[test]
+fn duplicates_ignore_case_and_white_space() {
+    let folded = |text: &str| Claim::read(text).folded;
+    assert_eq!(
+        folded("The  Pool\n has 5\tslots. "),
+        folded("the pool has 5 slots.")
+    );
+    assert_ne!(
+        folded("the pool has 5 slots."),
+        folded("the pool has 6 slots.")
+    );
+}
+
+#[test]
+fn an_update_finds_what_it_replaces() {
+    let matter = |a: &str, b: &str| {
+        let (a, b) = (Claim::read(a), Claim::read(b));
+        tier::same_matter(&said(&a, "db"), &said(&b, "db"))
+    };
+    assert!(
+        matter(
+            "The pool has 10 connections.",
+            "The pool has 20 connections."
+        )
+        .is_some()
+    );
+    assert!(
+        matter(
+            "The pool has 10 connections.",
+            "The pool has 10 connections."
+        ) == Some(1.0)
+    );
+    assert_eq!(
+        matter("The pool has 10 connections.", "The cache has 20 entries."),
+        None
+    );
+}
+
+#[test]
+fn one_claim_may_say_several_things() {
+    let long = "The gateway has 3 nodes and listens on port 8080. It is written in Rust, but the admin panel is not public.";
+    assert!(compared(long, "The gateway has 5 nodes.").is_some());
+    assert!(compared(long, "The admin panel is public.").is_some());
+    assert_eq!(compared(long, "The gateway has 3 nodes."), None);
+}

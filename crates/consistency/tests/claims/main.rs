@@ -1,0 +1,36 @@
+//! What the rules find among pairs of claims, measured against three baselines; and what must hold of
+//! any two claims. `cargo test -p engram-consistency --test claims -- --nocapture` prints the tables.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod examples;
+mod measure;
+mod pairs;
+mod properties;
+
+use engram_consistency::{
+    claim::Claim,
+    tier::{self, Finding, Said},
+};
+use engram_model::FactType;
+
+/// A claim as an agent would have committed it.
+fn said<'a>(claim: &'a Claim, topic: &'a str) -> Said<'a> {
+    Said {
+        claim,
+        topic,
+        fact_type: FactType::Observation,
+        confidence: 0.9,
+        valid_from: jiff::Timestamp::UNIX_EPOCH,
+        valid_until: None,
+    }
+}
+
+fn compared(a: &str, b: &str) -> Option<Finding> {
+    compared_in(a, "misc", b, "misc")
+}
+
+fn compared_in(a: &str, topic_a: &str, b: &str, topic_b: &str) -> Option<Finding> {
+    let (left, right) = (Claim::read(a), Claim::read(b));
+    tier::compare(&said(&left, topic_a), &said(&right, topic_b))
+}

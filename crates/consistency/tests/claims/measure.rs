@@ -1,0 +1,291 @@
+//! Precision, recall, F1 and false alarms, by class and by rule, beside three baselines: never a
+//! conflict; one where a number differs; one where that or a negation differs.
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use engram_consistency::{
+    claim::Claim,
+    tier::{self, Finding, Tier},
+};
+
+use crate::{
+    pairs::{Pair, developed, unseen},
+    said,
+};
+
+/// Classes of numbers, units, versions, ports and configuration, and the look-alikes of these.
+const NUMBERS: &[&str] = &[
+    "numeric",
+    "version",
+    "config_key",
+    "unit",
+    "port",
+    "equal_units",
+    "range",
+    "other_entity",
+    "other_attribute",
+    "environment",
+];
+
+/// How often a way of judging was right.
+#[derive(Clone, Copy, Default)]
+struct Score {
+    found: u32,
+    missed: u32,
+    false_alarms: u32,
+    passed: u32,
+}
+
+impl Score {
+    fn add(&mut self, conflict: bool, flagged: bool) {
+        match (conflict, flagged) {
+            (true, true) => self.found += 1,
+            (true, false) => self.missed += 1,
+            (false, true) => self.false_alarms += 1,
+            (false, false) => self.passed += 1,
+        }
+    }
+
+    fn precision(self) -> f64 {
+        share(self.found, self.found + self.false_alarms)
+    }
+
+    fn recall(self) -> f64 {
+        share(self.found, self.found + self.missed)
+    }
+
+    fn f1(self) -> f64 {
+        let (precision, recall) = (self.precision(), self.recall());
+        match precision + recall > 0.0 {
+            true => 2.0 * precision * recall / (precision + recall),
+            false => 0.0,
+        }
+    }
+
+    /// Of a hundred pairs that are none.
+    fn false_alarms(self) -> f64 {
+        100.0 * share(self.false_alarms, self.false_alarms + self.passed)
+    }
+}
+
+fn share(part: u32, of: u32) -> f64 {
+    match of {
+        0 => 0.0,
+        of => f64::from(part) / f64::from(of),
+    }
+}
+
+fn judge(pair: &Pair) -> Option<Finding> {
+    let (a, b) = (Claim::read(&pair.a), Claim::read(&pair.b));
+    tier::compare(&said(&a, &pair.topic_a), &said(&b, &pair.topic_b))
+}
+
+/// Whether both name numbers, and not the same ones.
+fn a_number_differs(pair: &Pair) -> bool {
+    let numbers = |text: &str| -> Vec<String> {
+        let parts = text.split(|it: char| !(it.is_ascii_digit() || it == '.'));
+        let numbers = parts.map(|it| it.trim_matches('.').to_owned());
+        numbers.filter(|it| !it.is_empty()).collect()
+    };
+    let (a, b) = (numbers(&pair.a), numbers(&pair.b));
+    !a.is_empty() && !b.is_empty() && a != b
+}
+
+fn one_is_negated(pair: &Pair) -> bool {
+    let negated = |text: &str| {
+        let text = text.to_lowercase();
+        let mut words = text.split(|it: char| !(it.is_alphanumeric() || it == '\''));
+        words.any(|it| ["not", "no", "never", "cannot"].contains(&it) || it.ends_with("n't"))
+    };
+    negated(&pair.a) != negated(&pair.b)
+}
+
+type Judge = fn(&Pair) -> bool;
+
+const JUDGES: [(&str, Judge); 4] = [
+    ("rules", |it| judge(it).is_some()),
+    ("never", |_| false),
+    ("number", a_number_differs),
+    ("number or not", |it| {
+        a_number_differs(it) || one_is_negated(it)
+    }),
+];
+
+fn score(set: &[Pair], of: impl Fn(&Pair) -> bool, judge: Judge) -> Score {
+    let mut score = Score::default();
+    for pair in set.iter().filter(|it| of(it)) {
+        score.add(pair.conflict, judge(pair));
+    }
+    score
+}
+
+/// The totals of each way of judging.
+fn totals(name: &str, set: &[Pair]) -> String {
+    let mut text = format!(
+        "\n{name}: {} pairs, {} of them conflicts\n",
+        set.len(),
+        set.iter().filter(|it| it.conflict).count()
+    );
+    let _ = writeln!(
+        text,
+        "{:<16}{:>10}{:>8}{:>8}{:>14}{:>12}",
+        "", "precision", "recall", "F1", "false in 100", "F1 numbers"
+    );
+    for (name, judge) in JUDGES {
+        let all = score(set, |_| true, judge);
+        let numbers = score(set, |it| NUMBERS.contains(&it.class.as_str()), judge);
+        let _ = writeln!(
+            text,
+            "{name:<16}{:>10.3}{:>8.3}{:>8.3}{:>14.1}{:>12.3}",
+            all.precision(),
+            all.recall(),
+            all.f1(),
+            all.false_alarms(),
+            numbers.f1(),
+        );
+    }
+    text
+}
+
+/// How many pairs of each class each way of judging flags.
+fn by_class(set: &[Pair]) -> String {
+    let mut classes: Vec<(&str, bool)> = Vec::new();
+    for pair in set {
+        if !classes.contains(&(pair.class.as_str(), pair.conflict)) {
+            classes.push((&pair.class, pair.conflict));
+        }
+    }
+    let mut text = format!(
+        "\n{:<18}{:>7}{:>9}{:>8}{:>8}{:>8}{:>15}\n",
+        "flagged", "pairs", "wanted", "rules", "never", "number", "number or not"
+    );
+    for (class, conflict) in classes {
+        let of: Vec<&Pair> = set
+            .iter()
+            .filter(|it| it.class == class && it.conflict == conflict)
+            .collect();
+        let flagged = |judge: Judge| of.iter().filter(|it| judge(it)).count();
+        let [rules, never, number, either] = JUDGES.map(|it| flagged(it.1));
+        let wanted = if conflict { of.len() } else { 0 };
+        let _ = writeln!(
+            text,
+            "{class:<18}{:>7}{wanted:>9}{rules:>8}{never:>8}{number:>8}{either:>15}",
+            of.len()
+        );
+    }
+    text
+}
+
+/// What each tier found, rightly and wrongly.
+fn by_rule(set: &[Pair]) -> String {
+    let mut shares: BTreeMap<Tier, (u32, u32)> = Tier::ALL.map(|it| (it, (0, 0))).into();
+    for pair in set {
+        if let Some(finding) = judge(pair) {
+            let share = shares.entry(finding.tier).or_default();
+            match pair.conflict {
+                true => share.0 += 1,
+                false => share.1 += 1,
+            }
+        }
+    }
+    let mut text = format!("\n{:<20}{:>8}{:>8}\n", "rule", "right", "wrong");
+    for (tier, (right, wrong)) in shares {
+        let _ = writeln!(text, "{:<20}{right:>8}{wrong:>8}", tier.as_str());
+    }
+    text
+}
+
+fn assert_floors(name: &str, set: &[Pair]) {
+    let rules = JUDGES[0].1;
+    let all = score(set, |_| true, rules);
+    let numbers = score(set, |it| NUMBERS.contains(&it.class.as_str()), rules);
+    assert!(
+        numbers.f1() >= 0.85,
+        "{name}: F1 of numbers {:.3}",
+        numbers.f1()
+    );
+    assert!(all.f1() >= 0.70, "{name}: F1 of all {:.3}", all.f1());
+    assert!(
+        all.false_alarms() <= 3.0,
+        "{name}: {:.1} false alarms in 100",
+        all.false_alarms()
+    );
+}
+
+#[test]
+fn the_set_that_the_rules_were_made_with() {
+    let set = developed();
+    println!(
+        "{}{}{}",
+        totals("developed", &set),
+        by_class(&set),
+        by_rule(&set)
+    );
+    if std::env::var_os("ENGRAM_SHOW_MISTAKES").is_some() {
+        for pair in &set {
+            let finding = judge(pair);
+            if finding.is_some() != pair.conflict {
+                let kind = if pair.conflict { "MISSED" } else { "FALSE" };
+                println!(
+                    "{kind} {} [{} ~ {}] {} | {}",
+                    pair.class, pair.topic_a, pair.topic_b, pair.a, pair.b
+                );
+                println!("   {finding:?}");
+            }
+        }
+    }
+    assert_floors("developed", &set);
+}
+
+/// Only its totals are printed: whoever changes a rule does not look at these pairs.
+#[test]
+fn the_set_that_no_rule_was_made_with() {
+    let set = unseen();
+    println!("{}", totals("unseen", &set));
+    assert_floors("unseen", &set);
+}
+
+/// Pairs that share no key are never compared, so every conflict must share one.
+#[test]
+fn conflicts_are_found_by_their_keys() {
+    for pair in developed().iter().chain(&unseen()) {
+        let (a, b) = (Claim::read(&pair.a), Claim::read(&pair.b));
+        if tier::compare(&said(&a, &pair.topic_a), &said(&b, &pair.topic_b)).is_none() {
+            continue;
+        }
+        let (left, right) = (tier::keys(&a, &pair.topic_a), tier::keys(&b, &pair.topic_b));
+        for (new, old) in [(&left, &right), (&right, &left)] {
+            let shares = new.asked.iter().any(|it| old.stored.contains(it));
+            assert!(shares, "{} | {}\n{new:?}\n{old:?}", pair.a, pair.b);
+        }
+    }
+}
+
+/// What says the same in other words is seen as the same, and nothing that differs is.
+#[test]
+fn corroboration_by_words() {
+    let (mut seen, mut all) = (0, 0);
+    for pair in developed() {
+        let (a, b) = (Claim::read(&pair.a), Claim::read(&pair.b));
+        let (a, b) = (said(&a, &pair.topic_a), said(&b, &pair.topic_b));
+        let same = tier::corroborates(&a, &b);
+        assert_eq!(
+            same.is_some(),
+            tier::corroborates(&b, &a).is_some(),
+            "{} | {}",
+            pair.a,
+            pair.b
+        );
+        match pair.class.as_str() {
+            "reworded" | "equal_units" => {
+                all += 1;
+                seen += u32::from(same.is_some());
+            }
+            // Two orders of one sentence, other evidence and other signs are the same claim.
+            "mixed" | "evidence" | "foreign" | "plain" if !pair.conflict => {}
+            _ => assert!(same.is_none(), "{} | {}", pair.a, pair.b),
+        }
+    }
+    println!("\nthe same in other words: {seen} of {all} seen");
+    assert!(seen * 2 >= all, "{seen} of {all}");
+}

@@ -1,0 +1,77 @@
+//! The sets of pairs, as `developed.txt` says how they are written.
+
+/// Two claims, and whether they cannot both hold.
+pub(crate) struct Pair {
+    pub(crate) class: String,
+    pub(crate) conflict: bool,
+    pub(crate) a: String,
+    pub(crate) b: String,
+    pub(crate) topic_a: String,
+    pub(crate) topic_b: String,
+}
+
+pub(crate) fn developed() -> Vec<Pair> {
+    read(include_str!("developed.txt"))
+}
+
+pub(crate) fn unseen() -> Vec<Pair> {
+    read(include_str!("unseen.txt"))
+}
+
+fn read(text: &str) -> Vec<Pair> {
+    let mut found = Vec::new();
+    let mut heading = (String::new(), false);
+    for line in text
+        .lines()
+        .filter(|it| !it.is_empty() && !it.starts_with('#'))
+    {
+        if let Some(rest) = line.strip_prefix("== ") {
+            let (class, kind) = rest.split_once(' ').unwrap();
+            assert!(["conflict", "none"].contains(&kind), "{line}");
+            heading = (class.to_owned(), kind == "conflict");
+            continue;
+        }
+        let (topics, claims) = line.split_once(": ").unwrap();
+        let (topic_a, topic_b) = topics.split_once(" ~ ").unwrap_or((topics, topics));
+        let (a, b) = claims.split_once(" | ").unwrap_or_else(|| panic!("{line}"));
+        found.push(Pair {
+            class: heading.0.clone(),
+            conflict: heading.1,
+            a: a.trim().to_owned(),
+            b: b.trim().to_owned(),
+            topic_a: topic_a.trim().to_owned(),
+            topic_b: topic_b.trim().to_owned(),
+        });
+    }
+    found
+}
+
+/// The thirteen classes of the comparison of peers have twenty pairs each, and half of all are
+/// look-alikes.
+#[test]
+fn the_sets_are_what_they_say() {
+    let developed = developed();
+    let of = |class: &str| developed.iter().filter(|it| it.class == class).count();
+    for class in [
+        "numeric",
+        "version",
+        "config_key",
+        "boolean",
+        "entity_value",
+        "negation",
+        "paraphrase",
+        "other_entity",
+        "environment",
+        "equal_units",
+        "other_attribute",
+        "reworded",
+        "unrelated",
+    ] {
+        assert_eq!(of(class), 20, "{class}");
+    }
+    for (set, least) in [(&developed, 300), (&unseen(), 120)] {
+        let conflicts = set.iter().filter(|it| it.conflict).count();
+        assert!(set.len() >= least, "{} pairs", set.len());
+        assert!((0.4..=0.6).contains(&(conflicts as f64 / set.len() as f64)));
+    }
+}
