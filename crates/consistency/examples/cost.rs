@@ -1,4 +1,4 @@
-//! What the screen costs, and what it refuses of code that nobody wrote for it.
+//! What the screen and the reading of claims cost, and what the screen refuses of code that nobody wrote for it.
 //!
 //! `cargo run --release -p engram-consistency --example cost` prints times and memory;
 //! `... --example cost -- FOLDER...` counts the lines of the sources below that are refused, and
@@ -7,7 +7,12 @@
 
 use std::{fs, hint::black_box, path::Path, time::Instant};
 
-use engram_consistency::{screen, screen_bytes, secrets};
+use engram_consistency::{
+    claim::Claim,
+    screen, screen_bytes, secrets,
+    tier::{self, Said},
+};
+use engram_model::FactType;
 
 fn main() {
     let folders: Vec<String> = std::env::args().skip(1).collect();
@@ -52,6 +57,7 @@ fn times() {
     time("500 characters with a password", 10_000, || {
         screen(&leak).is_some()
     });
+    claims();
     let code: String = {
         let mut text = String::new();
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -99,6 +105,30 @@ fn times() {
             secrets(text.as_bytes()).is_empty()
         });
     }
+}
+
+/// What the rules cost: a claim is read once, and compared with each that shares a key.
+fn claims() {
+    let first = "The auth service rate-limits to 1000 requests per second per IP, set by AUTH_RATE_LIMIT in .env.";
+    let second = "Clients of the auth service are limited to 2000 requests a second per IP.";
+    time("a claim read", 10_000, || {
+        Claim::read(first).statements.is_empty()
+    });
+    let (a, b) = (Claim::read(first), Claim::read(second));
+    let said = |claim| Said {
+        claim,
+        topic: "auth",
+        fact_type: FactType::Observation,
+        confidence: 0.9,
+        valid_from: jiff::Timestamp::UNIX_EPOCH,
+        valid_until: None,
+    };
+    time("its keys", 10_000, || {
+        tier::keys(&a, "auth").asked.is_empty()
+    });
+    time("two claims compared", 10_000, || {
+        tier::compare(&said(&a), &said(&b)).is_some()
+    });
 }
 
 fn time(what: &str, times: u32, ask: impl Fn() -> bool) {
