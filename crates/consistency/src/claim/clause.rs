@@ -27,9 +27,12 @@ pub(crate) fn clauses(tokens: &[Token]) -> Vec<Vec<Token>> {
     found
 }
 
+/// Most conjunctions of a sentence that are looked at.
+const CONJUNCTIONS: usize = 16;
+
 /// Cuts a sentence where a conjunction joins two verbs, or two numbers that one subject has.
 fn split(sentence: &[Token], found: &mut Vec<Vec<Token>>) {
-    let mut from = 0;
+    let (mut from, mut tried) = (0, 0);
     let mut subject: Vec<Token> = Vec::new();
     for at in 1..sentence.len() {
         let Some((left, right)) = sentence.get(from..at).zip(sentence.get(at..)) else {
@@ -38,6 +41,10 @@ fn split(sentence: &[Token], found: &mut Vec<Vec<Token>>) {
         let Some(skipped) = joins(right) else {
             continue;
         };
+        tried += 1;
+        if tried > CONJUNCTIONS || found.len() >= CONJUNCTIONS {
+            break;
+        }
         let right = right.get(skipped..).unwrap_or_default();
         let next = right
             .iter()

@@ -116,7 +116,9 @@ pub(crate) fn irregular(word: &str) -> Option<&'static str> {
 
 /// What a word has in common with its other forms.
 pub(crate) fn stem(word: &str) -> String {
-    match word.is_ascii() {
+    // No word is as long, and what is no word has one form.
+    const LONG: usize = 48;
+    match word.is_ascii() && word.len() <= LONG {
         true => Stemmer::create(Algorithm::English).stem(word).into_owned(),
         false => word.to_owned(),
     }

@@ -247,7 +247,14 @@ impl Reader<'_> {
                 self.said.poles.push(span);
                 self.sketch.verb_seen |= lower.ends_with("n't") || lower == "cannot";
             }
-            Meaning::Opposite(key, side) => self.opposite(key, side, span),
+            Meaning::Opposite(key, side) => match words == 1 && self.is_set_to(key, at) {
+                true => {
+                    self.at = at;
+                    self.word(token);
+                    self.at += 1;
+                }
+                false => self.opposite(key, side, span),
+            },
             Meaning::Concept(key) => self.concept(key, span),
             Meaning::Form(form) => self.sketch.forms.push((at, form)),
             Meaning::About => self.sketch.about.push(at),
@@ -311,6 +318,15 @@ impl Reader<'_> {
         }
         self.sketch.was |= ["was", "were", "been"].contains(&lower);
         self.hung = "";
+    }
+
+    /// Whether a word is what a setting is set to: `SAMESITE=Strict`, and no statement of its own.
+    fn is_set_to(&self, key: &str, at: usize) -> bool {
+        let flag = ["enable", "mandatory", "allow"].contains(&key);
+        let follows = |it: &(usize, bool)| it.1 && it.0 + 1 == at;
+        !flag
+            && !self.sketch.settings.is_empty()
+            && self.sketch.assigned.as_ref().is_some_and(follows)
     }
 
     pub(crate) fn opposite(&mut self, key: &'static str, side: bool, span: (usize, usize)) {

@@ -208,8 +208,8 @@ impl Sketch {
             if self.concepts.contains(&"interval") {
                 said.aspect = Some(Aspect::Interval);
             }
-            drop_term(said, "lasting");
-            drop_term(said, "interval");
+            said.terms
+                .retain(|it| !["lasting", "interval"].contains(&it.key.as_str()));
         }
         if counted {
             for key in &self.holds {
@@ -220,6 +220,16 @@ impl Sketch {
         let (most, least) = (bound("limit"), bound("minimum"));
         let accepts = said.has("=accept") || said.has("=allow");
         said.allowed |= most || least || accepts || said.has("range");
+        let more = said.values.iter().any(|it| it.form == Form::More);
+        if said.negative && accepts && more {
+            // What is over the number is refused, so the number is the most that is accepted.
+            said.negative = false;
+            said.terms
+                .retain(|it| !["=accept", "=allow"].contains(&it.key.as_str()));
+            for value in said.values.iter_mut().filter(|it| it.form == Form::More) {
+                value.form = Form::AtMost;
+            }
+        }
         if counted && (most || least) {
             let form = if most { Form::AtMost } else { Form::AtLeast };
             for value in said

@@ -102,8 +102,20 @@ impl Reader<'_> {
 
     /// A name in parts, each of which prose may say as well.
     fn identifier(&mut self, token: &Token, literal: bool) {
-        let parts = name::parts(&token.text);
-        let keys: Vec<String> = parts.iter().map(|it| name::key(it)).collect();
+        /// More parts than a name has.
+        const PARTS: usize = 12;
+        let mut parts = name::parts(&token.text);
+        if parts.len() > PARTS {
+            parts = vec![token.lower.clone()];
+        }
+        // "TTL" is a concept in prose as well as in a name.
+        let key_of = |it: &String| match lexicon::exact(it) {
+            Some(Meaning::Concept(key)) => key.to_owned(),
+            _ => name::key(it),
+        };
+        let keys: Vec<String> = parts.iter().map(key_of).collect();
+        let lasts = keys.iter().any(|it| it == "lasting");
+        self.sketch.concepts.extend(lasts.then_some("lasting"));
         if name::is_setting(&token.text) && !keys.is_empty() {
             self.sketch
                 .settings

@@ -75,7 +75,9 @@ fn weigh_same(
     if keyed && left.settings != right.settings {
         return None;
     }
-    let known = !placed || fit.is_known(ground);
+    // One name of a setting within one topic is one setting, whatever its words.
+    let named = keyed && ground.lie == Lie::Same;
+    let known = !placed || named || fit.is_known(ground);
     let outcome = alive(left, right, &fit)
         .or_else(|| substituted(left, right, &fit, placed))
         .or_else(|| values(left, right, &fit, keyed))
@@ -227,7 +229,9 @@ fn values(left: &Statement, right: &Statement, fit: &Fit<'_>, keyed: bool) -> Op
         && apart
             .iter()
             .all(|it| matches!(it.0.reading, Reading::Version(_) | Reading::Name(_)));
-    if left.negative || right.negative || one_more {
+    // Where several values differ at once, each may be right for its own: 99% in 100 ms, 50% in 20 ms.
+    let several = apart.len() > 1;
+    if left.negative || right.negative || one_more || several {
         return Some(Outcome::Open);
     }
     let tier = tier_of(&apart, keyed);
