@@ -211,17 +211,15 @@ fn measured(words: &Words<'_>, at: usize) -> Option<Found> {
             (it.worth, it.dimension)
         });
         let low = part.times(worth)?;
-        return found(
-            words,
-            at,
-            taken,
-            Reading::Quantity {
-                low,
-                high: low,
-                or: None,
-                dimension,
-            },
-        );
+        let reading = Reading::Quantity {
+            low,
+            high: low,
+            or: None,
+            dimension,
+        };
+        let mut found = found(words, at, taken, reading)?;
+        found.value.about = unit.is_some_and(Unit::is_calendar);
+        return Some(found);
     }
     let glued = glued(words, at)?;
     let Glued {
@@ -303,6 +301,7 @@ fn measured(words: &Words<'_>, at: usize) -> Option<Found> {
     period |= ["every", "each"].contains(&at.checked_sub(1).map_or("", |it| words.lower(it)))
         && dimension == Dimension::Time;
     found.value.form = form;
+    found.value.about = unit.is_some_and(Unit::is_calendar);
     (found.apart, found.thing, found.bare, found.period) = (apart, thing, bare, period);
     Some(found)
 }

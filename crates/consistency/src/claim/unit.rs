@@ -62,6 +62,14 @@ pub struct Unit {
     pub worth: Ratio,
 }
 
+impl Unit {
+    /// Whether it is a month or a year, which differ in length: 30 days are about a month.
+    pub(crate) fn is_calendar(self) -> bool {
+        const MONTH: i64 = 2_600_000;
+        self.dimension == Dimension::Time && self.worth.compare(Ratio::whole(MONTH)).is_gt()
+    }
+}
+
 /// Times with all their spellings: (spellings, seconds over, seconds under).
 const TIMES: &[(&[&str], i128, i128)] = &[
     (&["ns", "nanosecond", "nanoseconds"], 1, 1_000_000_000),
