@@ -90,7 +90,7 @@ pub(crate) fn named(name: &str) -> String {
 fn plain(label: &str) -> String {
     let label: String = label
         .chars()
-        .filter(|c| !is_hidden(*c))
+        .filter(|c| !is_hidden(*c) && !c.is_control())
         .take(80)
         .collect::<String>()
         .trim()

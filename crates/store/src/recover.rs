@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     NewEntry, Reader, Result, StoreError, Writer,
-    db::{self, APPLICATION_ID, MIGRATIONS, Turn, open_queue},
+    db::{self, APPLICATION_ID, MIGRATIONS, Turn, has_log, open_queue},
     files::{open_private, sync_folder},
     index::Index,
     journal::{ENTRY, Journalled, journalled},
@@ -70,8 +70,9 @@ pub fn recover(home: &Path, origin: ulid::Ulid, now: Timestamp) -> Result<Recove
     };
     match ours::look(&database) {
         Ok(ours::Found::Nothing) => return Err(not("there is no database, or an empty one")),
-        Err(error @ (StoreError::Foreign { .. } | StoreError::Newer { .. })) => return Err(error),
-        // Else it is damaged, which is what this is for.
+        Err(error @ StoreError::Newer { .. }) => return Err(error),
+        Err(error @ StoreError::Foreign { .. }) if !has_log(&database) => return Err(error),
+        // Else it is damaged, which is what this is for; or all of it is in the log still.
         _ => {}
     }
     let queue = open_queue(home)?;

@@ -156,6 +156,7 @@ fn what_is_missing_at_the_end_is_counted_and_no_number_has_it_run_for_ever() {
         let home = TempDir::new().unwrap();
         filled(home.path());
         let database = rusqlite::Connection::open(home.path().join("engram.db")).unwrap();
+        database.pragma_update(None, "foreign_keys", false).unwrap();
         database.execute_batch(change).unwrap();
         drop(database);
         let done = recover(home.path(), Ulid(5), now()).unwrap();
