@@ -7,10 +7,12 @@
 //! **Never:** no I/O, no clock, no randomness, no tokio. Builds for wasm, because the window
 //! sees nothing but this crate.
 
+mod brief;
 mod call;
 mod change;
 mod engram;
 mod filter;
+mod grant;
 mod hash_keys;
 mod health;
 mod id;
@@ -30,6 +32,7 @@ mod time;
 mod ttl;
 mod wire;
 
+pub use brief::{BriefLine, BriefPart, BriefReply};
 pub use call::Call;
 pub use change::{Change, Entry};
 pub use engram::{
@@ -37,14 +40,15 @@ pub use engram::{
     Source, holds, is_over,
 };
 pub use filter::{Facets, Filter, Voice, is_on_topic, role_of};
+pub use grant::{GrantState, Granted, IssuedGrant};
 pub use hash_keys::{HashKeys, concept_keys, hash_keys, wire_hash_keys};
 pub use health::{Anchored, CheckReply, CheckedEngram, CheckedPointer, Evidence, Health};
 pub use id::{AgentId, EngramId, EventId, LineageId, ProjectId, RunId};
-pub use limits::{DerefLimits, Limits, MessageLimits, RateLimits};
+pub use limits::{DerefLimits, GrantLimits, Limits, MessageLimits, RateLimits, Scopes};
 pub use message::{ChildMessage, ChildOutput, DerefRequest, Grant, Message, ParentMessage};
 pub use operation::{Operation, OperationKind, Spend};
 pub use pointer::{Lines, Pin, Pointer, PointerInput, PointerType, Target};
-pub use refusal::{Cause, Code, Refusal};
+pub use refusal::{Cause, Code, Cut, Figure, Refusal, Remedy};
 pub use reply::{
     Budget, Dereferenced, FeedPage, Finding, ForgetReply, Meter, NoteReply, Noticed, ProjectStatus,
     PutReply, QueryReply, Reply, SAMPLE, SampleReply, Spending, StatusReply, ValidReply, Verdict,

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Scope;
+
 /// All limits of one home.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -34,6 +36,8 @@ pub struct Limits {
     pub deref: DerefLimits,
     /// How fast an agent may write.
     pub rate: RateLimits,
+    /// What a grant may allow beyond the budget.
+    pub grant: GrantLimits,
 }
 
 impl Default for Limits {
@@ -53,6 +57,7 @@ impl Default for Limits {
             message: MessageLimits::default(),
             deref: DerefLimits::default(),
             rate: RateLimits::default(),
+            grant: GrantLimits::default(),
         }
     }
 }
@@ -125,6 +130,59 @@ impl Default for RateLimits {
         Self {
             per_minute: 20,
             per_hour: 50,
+        }
+    }
+}
+
+/// What a grant allows (`contracts/gateway.md`). The user is held to none of the highest figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct GrantLimits {
+    /// Tokens of a grant that names no cap.
+    pub cap_tokens: u32,
+    /// Highest cap in tokens that a parent may grant.
+    pub max_cap_tokens: u32,
+    /// Most characters of inline code that a parent may grant.
+    pub max_code_chars: u32,
+    /// Life of a grant that names no ttl, in seconds.
+    pub ttl_seconds: i64,
+    /// Longest life that a parent may grant, in seconds.
+    pub max_ttl_seconds: i64,
+}
+
+impl Default for GrantLimits {
+    fn default() -> Self {
+        Self {
+            cap_tokens: 500,
+            max_cap_tokens: 1200,
+            max_code_chars: 2000,
+            ttl_seconds: 600,
+            max_ttl_seconds: 86_400,
+        }
+    }
+}
+
+/// `[scopes]` of `config.toml`: how far what agents say may reach (seed 001, 4.3 and 13.3).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Scopes {
+    /// Scopes that an agent may write into itself.
+    pub agents_write: Vec<Scope>,
+    /// Whether an administrator turned the scope `org` on for agents.
+    pub org: bool,
+    /// Whether an administrator turned the scope `global` on for agents.
+    pub global: bool,
+    /// Least confidence of a claim that a parent may promote, 0 to 1.
+    pub promote_confidence: f64,
+}
+
+impl Default for Scopes {
+    fn default() -> Self {
+        Self {
+            agents_write: vec![Scope::Run, Scope::Project],
+            org: false,
+            global: false,
+            promote_confidence: 0.7,
         }
     }
 }

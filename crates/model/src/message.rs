@@ -46,6 +46,9 @@ pub struct DerefRequest {
     pub pointer: PointerInput,
     /// Why.
     pub reason: String,
+    /// What it will be used for (seed 001, 7.1).
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub intended_use: String,
 }
 
 /// The minimal response of a child.

@@ -1,8 +1,9 @@
 //! Refusals and failures: a stable code that clients branch on, a sentence, and what to do next.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 /// Stable codes. The first block refuses input (DESIGN section 8); the second reports a failure
 /// of what lies under Engram. Neither ever changes its spelling.
@@ -104,9 +105,60 @@ pub struct Refusal {
     pub message: String,
     /// One sentence: what to do next.
     pub hint: String,
+    /// What was counted and how to mend it, beside the sentences: its fields stand among these.
+    #[serde(
+        flatten,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "remedy"
+    )]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub remedy: Option<Box<Remedy>>,
     /// What failed below, for the log alone.
     #[serde(skip)]
     pub cause: Cause,
+}
+
+/// How to pass next time, for a program (`contracts/gateway.md`, Refusals); what is empty is not sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remedy {
+    /// Each budget that was exceeded, by its name: `inline_tokens`, `engrams`, `repo_spans`, ...
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub figures: BTreeMap<String, Figure>,
+    /// What to cut of a message, the most costly first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cut: Vec<Cut>,
+    /// A message of the same kind that passes the same check.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skeleton: Option<Value>,
+    /// The id of the refusal, which a resend is tied to; set by who keeps it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<String>,
+}
+
+/// What a budget allows and what was asked of it, in its own unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Figure {
+    /// What was used, or asked for.
+    pub used: u64,
+    /// What is allowed.
+    pub limit: u64,
+}
+
+/// A part of a message that costs too much.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Cut {
+    /// JSON pointer (RFC 6901) into the message: `/output/summary`.
+    pub at: String,
+    /// Tokens (o200k_base) of what stands there; a quarter of its bytes where it is too long to count.
+    pub tokens: u64,
+}
+
+/// An absent remedy is none, not an empty one, so that a refusal reads back as it was written.
+fn remedy<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Box<Remedy>>, D::Error> {
+    let remedy = Remedy::deserialize(from)?;
+    Ok((remedy != Remedy::default()).then(|| Box::new(remedy)))
 }
 
 /// What failed below, as it says so itself. It may name what a reader must not see, so it is on no
@@ -129,8 +181,36 @@ impl Refusal {
             code,
             message: message.into(),
             hint: hint.into(),
+            remedy: None,
             cause: Cause::default(),
         }
+    }
+
+    /// The same, with a figure of a budget: used, or asked for, and allowed.
+    #[must_use]
+    pub fn figure(mut self, name: impl Into<String>, used: u64, limit: u64) -> Self {
+        let figures = &mut self.remedy.get_or_insert_default().figures;
+        figures.insert(name.into(), Figure { used, limit });
+        self
+    }
+
+    /// The same, with what to cut.
+    #[must_use]
+    pub fn cut(mut self, cut: impl IntoIterator<Item = Cut>) -> Self {
+        let mut cut = cut.into_iter().peekable();
+        if cut.peek().is_some() {
+            self.remedy.get_or_insert_default().cut.extend(cut);
+        }
+        self
+    }
+
+    /// The same, with a message that passes, where there is one.
+    #[must_use]
+    pub fn skeleton(mut self, skeleton: Option<Value>) -> Self {
+        if skeleton.is_some() {
+            self.remedy.get_or_insert_default().skeleton = skeleton;
+        }
+        self
     }
 
     /// The same, with what failed below.
@@ -143,5 +223,36 @@ impl Refusal {
     /// What failed below, where it is known.
     pub fn cause(&self) -> Option<&str> {
         self.cause.0.as_deref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_remedy_stands_beside_the_sentences_and_reads_back() {
+        let plain = Refusal::new(Code::BudgetExceeded, "too long", "cut it");
+        assert_eq!(
+            serde_json::to_string(&plain).unwrap_or_default(),
+            r#"{"code":"BUDGET_EXCEEDED","message":"too long","hint":"cut it"}"#
+        );
+        let full = plain
+            .clone()
+            .figure("inline_tokens", 1200, 800)
+            .cut([Cut {
+                at: "/output/summary".to_owned(),
+                tokens: 700,
+            }])
+            .skeleton(Some(serde_json::json!({ "role": "programmer" })));
+        let text = serde_json::to_string(&full).unwrap_or_default();
+        assert_eq!(
+            text,
+            r#"{"code":"BUDGET_EXCEEDED","message":"too long","hint":"cut it","figures":{"inline_tokens":{"used":1200,"limit":800}},"cut":[{"at":"/output/summary","tokens":700}],"skeleton":{"role":"programmer"}}"#
+        );
+        for refusal in [plain, full] {
+            let text = serde_json::to_string(&refusal).unwrap_or_default();
+            assert_eq!(serde_json::from_str::<Refusal>(&text).ok(), Some(refusal));
+        }
     }
 }

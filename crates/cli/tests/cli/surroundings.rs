@@ -74,7 +74,7 @@ fn few_open_files_are_a_refusal() {
 /// Each number of the configuration, as small and as large as it can be written.
 #[test]
 fn every_verb_answers_whatever_the_limits_are() {
-    const LIMITS: [(&str, [i128; 2]); 22] = [
+    const LIMITS: [(&str, [i128; 2]); 27] = [
         ("claim_chars", [0, u64::MAX as i128]),
         ("pointers", [0, u64::MAX as i128]),
         ("tags", [0, u64::MAX as i128]),
@@ -103,6 +103,11 @@ fn every_verb_answers_whatever_the_limits_are() {
         ),
         ("rate.per_minute", [0, u32::MAX as i128]),
         ("rate.per_hour", [0, u32::MAX as i128]),
+        ("grant.cap_tokens", [0, u32::MAX as i128]),
+        ("grant.max_cap_tokens", [0, u32::MAX as i128]),
+        ("grant.max_code_chars", [0, u32::MAX as i128]),
+        ("grant.ttl_seconds", [i64::MIN as i128, i64::MAX as i128]),
+        ("grant.max_ttl_seconds", [i64::MIN as i128, i64::MAX as i128]),
     ];
     let place = place();
     let id = place.json(&["feed"])["entries"][0]["change"]["with"]["id"].clone();

@@ -1,0 +1,54 @@
+//! The shared brief as every surface shows it (seed 000, 7.2; seed 001, 5.3; `contracts/gateway.md`).
+
+use serde::{Deserialize, Serialize};
+
+use crate::{EngramId, engram::words};
+
+words!(
+    /// What a line of the brief is about, in the order in which the brief has them.
+    BriefPart {
+        /// Pinned by a parent or the user.
+        Pin = "pin",
+        /// What counts at this moment.
+        Matter = "matter",
+        /// What must stay so.
+        Constraint = "constraint",
+        /// What may go wrong.
+        Risk = "risk",
+        /// Where a role should look first.
+        Pointer = "pointer",
+        /// What may still be spent.
+        Budget = "budget",
+        /// What may be read beyond that.
+        Grant = "grant",
+    }
+);
+
+/// One line of a brief.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BriefLine {
+    /// The line as it is sent: no line end, nothing hidden, a claim between double quotes.
+    pub text: String,
+    /// What it is about.
+    pub part: BriefPart,
+    /// The claim that it repeats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engram: Option<EngramId>,
+    /// Where its evidence is: canonical addresses.
+    #[serde(default)]
+    pub pointers: Vec<String>,
+    /// Whether a parent or the user pinned it.
+    #[serde(default)]
+    pub pinned: bool,
+}
+
+/// A brief: at most 30 lines and 800 tokens unless configured otherwise.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BriefReply {
+    /// Its lines, pins first.
+    pub lines: Vec<BriefLine>,
+    /// Tokens (o200k_base) of the texts as a compact JSON list, as a message carries them.
+    pub tokens: u64,
+}

@@ -1,0 +1,75 @@
+//! A grant as it is kept: permission of a parent or the user for one thing beyond the budget
+//! (seed 000, 6.3; `contracts/gateway.md`). The token that proves it is never here, only with its holder.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{AgentId, engram::words, is_over};
+
+words!(
+    /// How a grant stands.
+    GrantState {
+        /// It can be used.
+        Open = "open",
+        /// It was used.
+        Spent = "spent",
+        /// Its time is over.
+        Expired = "expired",
+        /// Who issued it, or the user, took it back.
+        Revoked = "revoked",
+    }
+);
+
+/// What a grant allows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Granted {
+    /// One read of one pointer.
+    Read {
+        /// The canonical address, with a full pin.
+        pointer: String,
+        /// Most tokens (o200k_base) of the excerpt.
+        cap_tokens: u32,
+    },
+    /// Inline code in one message.
+    Code {
+        /// Most characters of it.
+        chars: u32,
+    },
+}
+
+/// A grant that was issued.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IssuedGrant {
+    /// Its name, which is no secret.
+    pub id: String,
+    /// Who alone may use it.
+    pub to: AgentId,
+    /// Who issued it; none is the user.
+    pub by: Option<AgentId>,
+    /// What it allows.
+    pub what: Granted,
+    /// When it was issued.
+    pub issued_at: Timestamp,
+    /// When its time is over.
+    pub expires_at: Timestamp,
+    /// Whether it was used.
+    pub spent: bool,
+    /// Whether it was taken back.
+    pub revoked: bool,
+}
+
+impl IssuedGrant {
+    /// How it stands at a time. What was used stays used; a clock that was set back extends nothing.
+    pub fn state(&self, now: Timestamp) -> GrantState {
+        if self.spent {
+            GrantState::Spent
+        } else if self.revoked {
+            GrantState::Revoked
+        } else if is_over(self.issued_at, Some(self.expires_at), now) {
+            GrantState::Expired
+        } else {
+            GrantState::Open
+        }
+    }
+}
