@@ -24,30 +24,36 @@ impl Class {
 
 /// Whether one more pointer of this kind may be read; if so, how many tokens are left for it.
 pub fn admit(limits: &DerefLimits, spent: &Spend, kind: PointerType) -> Result<u32, Refusal> {
-    let (used, limit, what) = match Class::of(kind) {
-        Class::Repo => (spent.repo_spans, limits.repo_spans, "repo spans"),
+    let (used, limit, name) = match Class::of(kind) {
+        Class::Repo => (spent.repo_spans, limits.repo_spans, "repo_spans"),
         Class::Artifact => (
             spent.artifact_sections,
             limits.artifact_sections,
-            "artifact sections",
+            "artifact_sections",
         ),
-        Class::Sam => (spent.sam_items, limits.sam_items, "sam items"),
+        Class::Sam => (spent.sam_items, limits.sam_items, "sam_items"),
     };
     if used >= limit {
-        return Err(denied(used, limit, what));
+        return Err(denied(used, limit, name));
     }
     match limits.tokens.checked_sub(spent.tokens) {
-        None | Some(0) => Err(denied(spent.tokens, limits.tokens, "dereferenced tokens")),
+        None | Some(0) => Err(denied(spent.tokens, limits.tokens, "tokens")),
         Some(left) => Ok(left),
     }
 }
 
-fn denied(used: u32, limit: u32, what: &str) -> Refusal {
+/// The name of a figure in `budget`, and in words.
+fn denied(used: u32, limit: u32, name: &str) -> Refusal {
+    let what = match name {
+        "tokens" => "dereferenced tokens".to_owned(),
+        name => name.replace('_', " "),
+    };
     Refusal::new(
         Code::DerefDenied,
         format!("this turn has used {used} of {limit} {what}"),
         "Query for what others know, or wait for the next turn.",
     )
+    .figure(name, used.into(), limit.into())
 }
 
 /// The spend after one pointer of this kind was read for `tokens`.

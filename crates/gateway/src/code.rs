@@ -1,73 +1,148 @@
-//! Inline code in a message, by a rule that can be read.
+//! Inline code in a message, by rules that can be read.
 //!
-//! Code is (1) what stands in a fence of three backticks or tildes; (2) indented blocks: lines
-//! four blanks or a tab in, after a blank line, that hold code; (3) runs of lines that read as
-//! code: two lines of which one is unmistakable, or three that may be; (4) a whole body on one
-//! line, `{ ..; }`, and a text that is nothing but one unmistakable line. Lines are judged so:
+//! Code is (1) what stands in a fence of three backticks or tildes, or in `<pre>`; (2) indented blocks:
+//! lines four blanks or a tab in, after a blank line, that hold code; (3) runs of lines that read as
+//! code: two lines of which one is unmistakable, or three that may be; (4) two unmistakable lines with
+//! prose between them; (5) lines of a comparison, taken away and put in; (6) a body, statements one after
+//! the other, or several statements in ticks, within a line of prose; (7) a text that is nothing but one
+//! unmistakable line; (8) what decodes to any of these. Lines are judged so (`lines.rs`):
 //! - *unmistakable*: ends with `{` or `;` and has the shape of a statement, declares (`def f(`,
 //!   `fn f`, `class X:`, `#include <`), branches (`if x:`, `else:`), is SQL, markup or a diff;
 //! - *possible*: assigns, calls, only closes brackets, is a pair of a data file, or stands indented
 //!   under an unmistakable one.
 //!
-//! Not code: `identifiers` in ticks, one configuration key, prose and lists of any kind. Lines
-//! with a list marker, and prose that begins with a word such as "return" or "import", only count
-//! where their whole shape is a statement's.
+//! A disguise changes nothing (`unveil.rs`, `dress.rs`, `encoded.rs`): quotation marks and numbers of
+//! lines, list markers, tables, remarks, HTML entities, escapes, characters without a width, letters that
+//! look otherwise, any line end.
+//!
+//! Not code: `identifiers` in ticks, one configuration key, a command or one statement that a sentence
+//! names, paths, pointers, prose and lists of any kind. Lines with a list marker, and prose that begins
+//! with a word such as "return" or "import", only count where their whole shape is a statement's.
 
-use std::sync::LazyLock;
+mod dress;
+mod encoded;
+mod lines;
+mod unveil;
+mod within;
 
-use regex::RegexSet;
+use lines::{Reads, is_hard, judge};
 
 /// Longest part of a line that is judged, in bytes.
 const LINE_BYTES: usize = 1000;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
-enum Reads {
-    Prose,
-    Possibly,
-    Surely,
+/// Characters of code in a text, as its reader would see it; 0 for prose.
+pub fn code_chars(text: &str) -> usize {
+    code_within(text, 0)
 }
 
-/// Characters of code in a text; 0 for prose.
-pub fn code_chars(text: &str) -> usize {
-    let mut scan = Scan::default();
-    for line in text.lines() {
-        scan.line(line);
+/// Whether a text holds a line that may be one of code among others like it. What does not is no part of
+/// code that was spread over several texts.
+pub(crate) fn may_be_spread(text: &str) -> bool {
+    if is_plain(text) {
+        return false;
     }
-    scan.alone = scan.lines == 1;
-    scan.close_run();
-    scan.chars
+    let shown = unveil::unveiled(text);
+    let reads = |it: &str| judge(head(it.trim())) != Reads::Prose;
+    let mut lines = shown.lines().map(|it| dress::unquoted(it).trim());
+    lines.any(|it| {
+        let compared = it.trim_start_matches(['+', '-']);
+        !it.is_empty() && (reads(it) || reads(compared) || fence(it).is_some())
+    })
+}
+
+/// Whether a text is a word or a line of words without any sign that a line of code would have; most
+/// texts of a message are.
+fn is_plain(text: &str) -> bool {
+    let (mut spaced, mut marked) = (false, false);
+    for it in text.bytes() {
+        match it {
+            b' ' => spaced = true,
+            b'#' | b'@' | b'/' => marked = true,
+            b'.' | b',' | b'\'' | b'?' | b'-' | b'_' | b':' => {}
+            it if it.is_ascii_alphanumeric() => {}
+            _ => return false,
+        }
+    }
+    // A single word with marks is a pointer or a path.
+    !text.ends_with(':') && (!spaced || (!marked && !lines::begins_code(text)))
+}
+
+/// The same, of a text that was decoded so often.
+fn code_within(text: &str, depth: usize) -> usize {
+    if is_plain(text) {
+        return encoded::encoded_chars(text, depth);
+    }
+    let shown = unveil::unveiled(text);
+    let mut chars = read(&shown) + encoded::encoded_chars(&shown, depth);
+    if *shown != *text {
+        // What is undone may tear a statement apart that stood there whole.
+        chars = chars.max(read(text));
+    }
+    chars.min(text.chars().count())
+}
+
+fn read(text: &str) -> usize {
+    let mut scan = Scan::default();
+    text.lines().for_each(|line| scan.line(line));
+    let plain = scan.end();
+    match is_comparison(text) {
+        false => plain,
+        true => {
+            let mut scan = Scan::default();
+            text.lines().for_each(|line| scan.compared(line));
+            plain.max(scan.end())
+        }
+    }
+}
+
+/// Whether lines begin as those of a diff do, at least one of each or one that no list begins so.
+fn is_comparison(text: &str) -> bool {
+    if !text.contains('\n') {
+        return false;
+    }
+    let begins = |sign: char| {
+        text.lines()
+            .any(|line| dress::unquoted(line).starts_with(sign))
+    };
+    begins('+') && begins('-') || text.lines().any(|it| it.starts_with("@@ -"))
 }
 
 /// A run of lines that may turn out to be code.
 #[derive(Default)]
+struct Run {
+    chars: usize,
+    lines: usize,
+    sure: usize,
+    /// Of the lines, items of a list that may be settings.
+    items: usize,
+    /// Of the unmistakable ones, lines that have signs that no prose has, and their characters.
+    hard: usize,
+    hard_chars: usize,
+    indented: bool,
+    opens: bool,
+    taken: bool,
+    put: bool,
+}
+
+#[derive(Default)]
 struct Scan {
     chars: usize,
-    fence: Option<char>,
-    run_chars: usize,
-    run_lines: usize,
-    run_sure: usize,
-    run_indented: bool,
-    run_opens: bool,
+    fence: Option<&'static str>,
+    run: Run,
     after_blank: Option<bool>,
     lines: usize,
-    alone: bool,
+    /// Unmistakable lines and statements in ticks that stand alone, and their characters.
+    alone: usize,
+    alone_chars: usize,
+    in_hunk: bool,
 }
 
 impl Scan {
     fn line(&mut self, line: &str) {
+        let line = dress::unquoted(line);
         let trimmed = line.trim();
         self.lines += usize::from(!trimmed.is_empty());
-        if let Some(mark) = fence(trimmed) {
-            self.close_run();
-            match self.fence {
-                None => self.open_fence(trimmed, mark),
-                Some(open) if open == mark => self.fence = None,
-                Some(_) => self.chars += trimmed.chars().count(),
-            }
-            return;
-        }
-        if self.fence.is_some() {
-            self.chars += trimmed.chars().count();
+        if self.fenced(trimmed) {
             return;
         }
         if trimmed.is_empty() {
@@ -76,46 +151,114 @@ impl Scan {
         }
         let begins_block = self.after_blank.replace(false).unwrap_or(true);
         let indented = line.starts_with("    ") || line.starts_with('\t');
-        let within = self.run_opens && line.starts_with([' ', '\t']);
-        match judge(head(trimmed)) {
+        let within = self.run.opens && line.starts_with([' ', '\t']);
+        let head = head(trimmed);
+        let chars = trimmed.chars().count();
+        match judge(head) {
             Reads::Prose if !within => self.close_run(),
             reads => {
-                self.run_lines += 1;
-                self.run_sure += usize::from(reads == Reads::Surely);
-                self.run_chars += trimmed.chars().count();
-                self.run_indented |= indented && begins_block;
-                self.run_opens = reads == Reads::Surely || (self.run_opens && within);
+                let sure = reads == Reads::Surely;
+                let hard = sure && is_hard(dress::undressed(head).1);
+                self.run.lines += 1;
+                self.run.sure += usize::from(sure);
+                self.run.items += usize::from(reads == Reads::Item);
+                self.run.hard += usize::from(hard);
+                self.run.hard_chars += if hard { chars } else { 0 };
+                self.run.chars += chars;
+                self.run.indented |= indented && begins_block;
+                self.run.opens = sure || (self.run.opens && within);
             }
         }
-        if is_body(head(trimmed)) || inline_fence(trimmed) {
-            self.run_sure += 2;
-            self.run_lines += 2;
-            self.run_chars = self.run_chars.max(trimmed.chars().count());
+        for chars in windows(trimmed).flat_map(within::ticked) {
+            self.alone += 1;
+            self.alone_chars += chars;
+        }
+        if windows(trimmed).any(within::holds_code) {
+            self.run.sure += 2;
+            self.run.lines += 2;
+            self.run.chars = self.run.chars.max(chars);
             self.close_run();
         }
     }
 
-    /// A fence that opens; code may follow it on the same line.
-    fn open_fence(&mut self, trimmed: &str, mark: char) {
-        let rest = trimmed.trim_start_matches(mark);
-        match rest.find("```").filter(|_| mark == '`') {
-            Some(_) => self.chars += rest.trim_end_matches(mark).trim().chars().count(),
+    /// A line of a comparison, without its sign.
+    fn compared(&mut self, line: &str) {
+        let line = dress::unquoted(line);
+        self.in_hunk |= line.starts_with("@@ -");
+        let sign = line.chars().next().filter(|it| matches!(it, '+' | '-'));
+        let Some(sign) = sign else {
+            if line.trim().is_empty() {
+                self.in_hunk = false;
+            }
+            return self.line(line);
+        };
+        let bare = line.trim_start_matches(['+', '-']);
+        if self.in_hunk && self.fence.is_none() {
+            // Whatever it says, it was pasted.
+            self.chars += bare.trim().chars().count();
+        } else {
+            self.line(bare);
+        }
+        self.run.taken |= sign == '-' && self.run.lines > 0;
+        self.run.put |= sign == '+' && self.run.lines > 0;
+    }
+
+    /// Whether the line is a fence or within one; code may follow a fence on its line.
+    fn fenced(&mut self, trimmed: &str) -> bool {
+        if let Some(open) = self.fence {
+            match trimmed.starts_with(open) || (open == "</" && trimmed.contains("</pre")) {
+                true => self.fence = None,
+                false => self.chars += trimmed.chars().count(),
+            }
+            return true;
+        }
+        let Some(mark) = fence(trimmed) else {
+            return false;
+        };
+        self.close_run();
+        if mark == "</" {
+            let inside = trimmed.split_once('>').map_or("", |it| it.1);
+            let inside = inside.split("</pre").next().unwrap_or_default();
+            self.chars += inside.trim().chars().count();
+            self.fence = (!trimmed.contains("</pre")).then_some(mark);
+            return true;
+        }
+        let rest = trimmed.trim_start_matches(['`', '~']);
+        match rest.find("```").filter(|_| mark == "```") {
+            Some(_) => self.chars += rest.trim_end_matches('`').trim().chars().count(),
             None => self.fence = Some(mark),
         }
+        true
     }
 
     fn close_run(&mut self) {
-        let code = match self.run_lines {
+        let run = std::mem::take(&mut self.run);
+        let code = match run.lines {
             0 => false,
-            1 => (self.run_indented || self.alone) && self.run_sure > 0,
-            2 => self.run_indented || self.run_sure > 0,
+            1 => run.indented && run.sure > 0,
+            // A list of settings or of names is none, however long.
+            _ if run.items == run.lines => false,
+            2 => (run.indented && run.items == 0) || run.sure > 0 || (run.taken && run.put),
             _ => true,
         };
-        if code {
-            self.chars += self.run_chars;
+        match code {
+            true => self.chars += run.chars,
+            false => {
+                self.alone += run.hard;
+                self.alone_chars += run.hard_chars;
+            }
         }
-        (self.run_chars, self.run_lines, self.run_sure) = (0, 0, 0);
-        (self.run_indented, self.run_opens) = (false, false);
+    }
+
+    /// The characters of code, now that all lines were seen.
+    fn end(mut self) -> usize {
+        let only = self.lines == 1 && self.run.lines == 1 && self.run.sure > 0;
+        let only_chars = if only { self.run.chars } else { 0 };
+        self.close_run();
+        match self.alone {
+            0 | 1 => self.chars.max(only_chars),
+            _ => (self.chars + self.alone_chars).max(only_chars),
+        }
     }
 }
 
@@ -123,143 +266,27 @@ fn head(line: &str) -> &str {
     &line[..line.floor_char_boundary(LINE_BYTES)]
 }
 
-/// Three backticks or tildes at the beginning of a line.
-fn fence(trimmed: &str) -> Option<char> {
-    ["```", "~~~"]
-        .iter()
-        .find(|mark| trimmed.starts_with(**mark))
-        .and_then(|mark| mark.chars().next())
-}
-
-/// Code between triple backticks inside a line of prose.
-fn inline_fence(trimmed: &str) -> bool {
-    trimmed
-        .split_once("```")
-        .and_then(|(_, after)| after.split_once("```"))
-        .is_some_and(|(inside, _)| !inside.trim().is_empty())
-}
-
-/// `fn main() { let x = 1; run(x); }`
-fn is_body(line: &str) -> bool {
-    let line = without_ticks(line);
-    let Some((before, rest)) = line.split_once('{') else {
-        return false;
-    };
-    rest.rsplit_once('}').is_some_and(|(body, _)| {
-        body.contains(';') && (body.contains(['(', '=']) || before.trim_end().ends_with([')', '>']))
+/// A line in parts that are judged one by one, each with the end of the one before it.
+fn windows(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(line);
+    std::iter::from_fn(move || {
+        let line = rest?;
+        let window = head(line);
+        let next = line.floor_char_boundary(LINE_BYTES - LINE_BYTES / 4);
+        rest = (window.len() < line.len()).then(|| &line[next..]);
+        Some(window)
     })
 }
 
-fn judge(trimmed: &str) -> Reads {
-    let item = LIST.iter().find_map(|marker| trimmed.strip_prefix(marker));
-    let numbered = trimmed
-        .split_once(['.', ')'])
-        .filter(|(number, rest)| number.parse::<u16>().is_ok() && rest.starts_with(' '));
-    let listed = item.or(numbered.map(|(_, rest)| rest));
-    let line = without_ticks(listed.unwrap_or(trimmed).trim());
-    let line = line.as_str();
-    if SURE.is_match(line) {
-        return Reads::Surely;
-    }
-    match listed.is_none() && POSSIBLE.is_match(line) {
-        true => Reads::Possibly,
-        false => Reads::Prose,
-    }
-}
-
-const LIST: [&str; 4] = ["- ", "* ", "+ ", "• "];
-
-/// Ticked names become a word. A line that is nothing but ticked is what stands between the ticks.
-fn without_ticks(line: &str) -> String {
-    let whole = line.strip_prefix('`').and_then(|it| it.strip_suffix('`'));
-    if let Some(inside) = whole.filter(|it| !it.contains('`')) {
-        return inside.to_owned();
-    }
-    let parts: Vec<&str> = line.split('`').collect();
-    match parts.len() % 2 {
-        0 => line.to_owned(),
-        _ => {
-            let mut out = String::with_capacity(line.len());
-            for (at, part) in parts.iter().enumerate() {
-                out.push_str(if at % 2 == 0 { part } else { "it" });
-            }
-            out
-        }
-    }
-}
-
-/// One line is code beyond doubt.
-static SURE: LazyLock<RegexSet> = LazyLock::new(|| {
-    set(&[
-        // opens a block
-        r"(?:\)|=>|=|\w|->.*|\]|>)\s*\{$",
-        r"^[\})\]]+\s*(?:else|catch|finally|while)\b.*$",
-        // a statement with its semicolon
-        r"^[\w.$:>*&\[\]!<-]+(?:\([^;]*\)|\+\+|--)[?!]*;$",
-        r"^(?:[\w.$*&<>:\[\]]+\s+){0,4}[\w.$*&>\[\]()-]+\s*(?:[-+*/|&^%]|<<|>>)?=\s*[^=].*;$",
-        r"^(?:return|throw|break|continue|goto|yield)(?:\s+[^\s;]+(?:\s*[-+*/.<>=&|?:(,]+\s*[^;]*)?)?;$",
-        r"^(?:import|export|use|using|package|namespace|typedef|extern|mod)\s+[\w.:*{}<>,'@/ ]+;$",
-        r#"^import\s.*\bfrom\s+["'][^"']+["'];?$"#,
-        // declares
-        r"^(?:async\s+)?def\s+\w+[?!]?\s*(?:\(.*|:|)$",
-        r"^(?:pub(?:\([\w:]+\))?\s+|export\s+|default\s+|async\s+|static\s+|const\s+|unsafe\s+|public\s+|private\s+|protected\s+|final\s+|override\s+)*(?:fn|fun|func|function\*?)\s*(?:\([^)]*\)\s*)?\w*\s*(?:<[^>]*>)?\(.*$",
-        r"^(?:pub\s+|export\s+|public\s+|private\s+|abstract\s+|final\s+|data\s+)*(?:class|struct|enum|trait|interface|impl|module|object|record)\b[^.;!?]*[{:]$",
-        r"^class\s+[A-Z]\w*(?:\(.*\):?|\s*<\s*[A-Z]\w*(?:::\w+)*)?$",
-        r"^(?:public|private|protected|internal|static)\s+(?:\w+[\w<>\[\],?]*\s+)+\w+\s*(?:\(|=|;).*$",
-        r"^(?:let|const|var|val)\s+(?:mut\s+)?[\w{}\[\],: ]+?(?::\s*[\w<>&\[\]| ]+)?\s*=\s*\S.*$",
-        r"^[\w, .]+\s:=\s\S.*$",
-        r#"^#\s*(?:include\s*[<"]|define\s+\w+|ifdef\s|ifndef\s|endif\b|pragma\s)"#,
-        r"^#!/",
-        r"^from\s+[\w.]+\s+import\s+[\w*(]",
-        // branches
-        r"^(?:if|elif|while)\s+(?:[^.!?]|\.\w)*(?:[=!<>]=|\bnot\b|\bin\b|\bis\b|\(|[<>])(?:[^.!?]|\.\w)*:$",
-        r"^[)\]]+\s*->\s*\S.*[:{]$",
-        r"^(?:if|elif|while)\s+(?:not\s+)?[\w.\[\]]+:$",
-        r"^for\s+[\w, ()]+\s+in\s+[\w.\[\](){}, *+'-]+:$",
-        r"^(?:else|try|finally|except(?:\s+[\w.(), ]+)?)\s*:$",
-        r"^with\s+[\w.]+\(.*\)(?:\s+as\s+\w+)?:$",
-        r"^(?:if|for|while|switch|catch|else if)\s*\(.*\)\s*(?:\{.*|[^.!?{}]*;)?$",
-        r"^(?:if|while)\s.*;\s*then$|^for\s.*;\s*do$",
-        r"^case\s+\S+:$|^switch\s*\(",
-        // SQL, markup, diffs, shells, decorators with arguments
-        r"^(?:SELECT\s.+|FROM\s+\w+.*|WHERE\s+\w.*[=<>].*|INSERT\s+INTO\s.*|UPDATE\s+\w+\s+SET\b.*|DELETE\s+FROM\s.*|CREATE\s+(?:TABLE|INDEX|UNIQUE|VIEW)\b.*|ALTER\s+TABLE\b.*|(?:LEFT |INNER |RIGHT )?JOIN\s+\w+\s.*|(?:GROUP|ORDER)\s+BY\s.*)$",
-        r"^</?[A-Za-z][\w.-]*(?:\s+[\w:@.-]+=.*|\s*/)>.*$|^</[A-Za-z][\w.-]*>$|^<([a-z][\w-]*)>.*</[a-z][\w-]*>$",
-        r"^@@ -\d+(?:,\d+)? \+\d+|^diff --git |^(?:---|\+\+\+) [ab]/",
-        r"^@[\w.]+\(.*\)$",
-        r"^\.\w+\([^ ]*\)?.*[);]$",
-    ])
-});
-
-/// One line may be code; three in a row are, or two with one that is.
-static POSSIBLE: LazyLock<RegexSet> = LazyLock::new(|| {
-    set(&[
-        r"^[\[\](){},;]+$",
-        r"^(?:end|fi|done|esac|pass|else|break|continue|begin|then|do)$",
-        r"^[A-Za-z_$][\w.$\[\]'->]*\s*(?:[-+*/|&%]?=|<-)\s*\S.*$",
-        r"^[\w.$:!]+\(.*\)[?,;]*$",
-        r"^[\w.$:!]+\($",
-        r"^\S+(?:\s\S+){0,3};$",
-        r#"^["'][\w .-]+["']\s*[:=]\s*\S.*,?$"#,
-        r"^(?:return|raise|throw|yield|await|puts|print|echo)\s+[\w.$\[\]]+(?:\(.*\)|\s+[-+*/%<>=!|&]+\s+\S.*)?$",
-        r"^return\s.*[\])}]$",
-        r"^(?:import|use|require|package)\s+[\w.:]+(?:\s+as\s+\w+)?$",
-        r"^(?://|/\*|\*/|\* @)",
-        r"^@[A-Z]\w+$",
-        r"^[-+]\s*.*[;{}]$",
-        r"^<[a-z][\w-]*>$",
-        r"^\$ \w",
-        r#"^(?:export\s+\w+=.*|set\s+-\w.*|echo\s+["'$].*)$"#,
-    ])
-});
-
-#[expect(
-    clippy::expect_used,
-    reason = "constants; every test of this room builds them"
-)]
-fn set(patterns: &[&str]) -> RegexSet {
-    RegexSet::new(patterns).expect("the patterns are constants")
+/// What closes the fence that a line opens: three backticks or tildes at its beginning, or `<pre>`.
+fn fence(trimmed: &str) -> Option<&'static str> {
+    ["```", "~~~"]
+        .into_iter()
+        .find(|mark| trimmed.starts_with(mark))
+        .or_else(|| trimmed.starts_with("<pre").then_some("</"))
 }
 
 #[cfg(test)]
-#[path = "code_tests.rs"]
+mod disguise_tests;
+#[cfg(test)]
 mod tests;

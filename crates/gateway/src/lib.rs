@@ -2,15 +2,23 @@
 //! the same decision, and each refusal says how to pass next time.
 //!
 //! **Never:** no I/O, no clock, no state. What an agent has spent comes in as a
-//! [`engram_model::Spend`]; the
+//! [`engram_model::Spend`], what it was served as fingerprints, who is whose child as a function; the
 //! engine keeps it.
 
 mod budget;
 mod code;
 mod message;
+mod prose;
+mod roles;
+mod text_form;
 mod tokens;
 
 pub use budget::{admit, admit_write, budget, charge, may_close, may_write};
 pub use code::code_chars;
-pub use message::validate_message;
+pub use message::{
+    BUDGETS, Checked, Form, Sent, check_message, narrowed, read_message, validate_message,
+};
+pub use prose::{line_count, sentence_count};
+pub use roles::{Template, same_role, template};
+pub use text_form::to_text;
 pub use tokens::{Excerpt, count_tokens, fit};

@@ -1,13 +1,23 @@
-//! The message contract of the bus (seed 000, sections 3.1 and 7): shape, envelope, content, in
-//! that order, so that each refusal names the first thing to mend. Bytes come before all.
+//! The message contract of the bus (seed 000, sections 3.1 and 7; seed 001, 6 and 7): shape, budgets,
+//! content, in that order, so that each refusal names the first thing to mend. Bytes come before all.
+//! A refusal also says what was exceeded and by how much, what to cut, and shows a message that passes.
+
+mod budgets;
+mod code;
+mod overrun;
+mod read;
+mod skeleton;
 
 use engram_model::{
-    ChildMessage, Code, Draft, Limits, Message, ParentMessage, PointerInput, Refusal, shorten,
+    ChildMessage, Code, Cut, Draft, Limits, Message, ParentMessage, PointerInput, Refusal, shorten,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{code_chars, count_tokens, tokens::TOKEN_BYTES};
+use crate::{count_tokens, tokens::TOKEN_BYTES};
+
+pub use budgets::{BUDGETS, narrowed};
+pub use read::{Form, Sent, read_message};
 
 /// Deeper than any message of the contract; a bound for what recurses over a value.
 const MAX_DEPTH: usize = 32;
@@ -29,17 +39,44 @@ const PARENT: [&str; 5] = [
 /// What an engram on the bus must say itself (seed 001, 5.2); Engram assumes nothing here.
 const ON_THE_BUS: [&str; 4] = ["kind", "confidence", "ttl", "scope"];
 
+/// A message that keeps its contract.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checked {
+    /// The message.
+    pub message: Message,
+    /// Tokens (`o200k_base`): of the compact JSON, or of the text as it was sent where those are more.
+    pub tokens: usize,
+}
+
 /// The tokens (`o200k_base`, compact JSON) of a message that keeps its contract.
 ///
 /// Whether it comes from a child or a parent follows from its keys.
 pub fn validate_message(message: &Value, limits: &Limits) -> Result<usize, Refusal> {
-    let text = compact(message, limits)?;
-    let parsed = parse(message)?;
-    envelope(&text, &parsed, limits).and_then(|tokens| {
-        no_code(&parsed, limits)?;
-        content(message, parsed, limits)?;
-        Ok(tokens)
-    })
+    check_message(message, limits).map(|it| it.tokens)
+}
+
+/// A message as JSON, held to its contract: within the limits, which a parent may have narrowed and a
+/// grant of code widened. A refusal carries figures, what to cut and a skeleton.
+pub fn check_message(message: &Value, limits: &Limits) -> Result<Checked, Refusal> {
+    check(message, 0, limits)
+}
+
+/// The same of a message that costs so many tokens as it was written.
+fn check(message: &Value, written: usize, limits: &Limits) -> Result<Checked, Refusal> {
+    inspect(message, written, limits)
+        .map_err(|refusal| refusal.skeleton(skeleton::skeleton(message, limits)))
+}
+
+fn inspect(sent: &Value, written: usize, limits: &Limits) -> Result<Checked, Refusal> {
+    let text = compact(sent, limits)?;
+    let message = parse(sent)?;
+    if let Message::Parent(parent) = &message {
+        budgets::known(&parent.budgets)?;
+    }
+    let tokens = count_tokens(&text).max(written);
+    overrun::refuse(overrun::overruns(sent, &message, tokens, limits))?;
+    content(sent, &message, limits)?;
+    Ok(Checked { message, tokens })
 }
 
 /// The message as compact JSON, unless it has more bytes than its tokens could ever hold.
@@ -53,26 +90,27 @@ fn compact(message: &Value, limits: &Limits) -> Result<String, Refusal> {
     let max = limits.message.inline_tokens.saturating_mul(TOKEN_BYTES);
     let mut text = Capped {
         bytes: Vec::new(),
+        seen: 0,
         max,
     };
     match serde_json::to_writer(&mut text, message) {
         Ok(()) => Ok(String::from_utf8_lossy(&text.bytes).into_owned()),
-        Err(_) => Err(too_big(
-            format!("the message has more than {max} bytes"),
-            limits,
-        )),
+        Err(_) => Err(too_big(text.seen, limits)),
     }
 }
 
 /// Takes so many bytes and no more.
 struct Capped {
     bytes: Vec<u8>,
+    /// Bytes that came, with those that were not taken.
+    seen: usize,
     max: usize,
 }
 
 impl std::io::Write for Capped {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        if self.bytes.len() + bytes.len() > self.max {
+        self.seen = self.bytes.len() + bytes.len();
+        if self.seen > self.max {
             return Err(std::io::ErrorKind::FileTooLarge.into());
         }
         self.bytes.extend_from_slice(bytes);
@@ -128,6 +166,10 @@ fn parse(message: &Value) -> Result<Message, Refusal> {
 
 /// The value as a `T`, or a refusal that names the key.
 fn shape<T: DeserializeOwned>(value: &Value) -> Result<T, Refusal> {
+    // To follow the path costs more than all the rest, and is only needed for what does not fit.
+    if let Ok(fits) = T::deserialize(value) {
+        return Ok(fits);
+    }
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
         let why = shorten(&error.into_inner().to_string(), 200);
@@ -142,103 +184,30 @@ fn shape<T: DeserializeOwned>(value: &Value) -> Result<T, Refusal> {
     })
 }
 
-/// The hard envelope: tokens, engrams, lines of the brief.
-fn envelope(text: &str, message: &Message, limits: &Limits) -> Result<usize, Refusal> {
-    let (tokens, allowed) = (count_tokens(text), limits.message.inline_tokens);
-    if tokens > allowed {
-        return Err(too_big(
-            format!("the message has {tokens} tokens, {allowed} are allowed"),
-            limits,
-        ));
-    }
-    match message {
-        Message::Child(child) if child.engrams.len() > limits.message.engrams => Err(over(
-            format!(
-                "the message has {} engrams, {} are allowed",
-                child.engrams.len(),
-                limits.message.engrams
-            ),
-            "Send the most telling engrams; commit the others and let your parent query them.",
-        )),
-        Message::Parent(parent) => {
-            let lines: usize = parent.shared_brief_micro.iter().map(|it| lines(it)).sum();
-            match lines <= limits.message.brief_lines {
-                true => Ok(tokens),
-                false => Err(over(
-                    format!(
-                        "the shared brief has {lines} lines, {} are allowed",
-                        limits.message.brief_lines
-                    ),
-                    "Keep what matters now; commit the rest as engrams and point at them.",
-                )),
-            }
-        }
-        Message::Child(_) => Ok(tokens),
-    }
-}
-
-/// Lines of one entry of the brief; an empty entry is one too.
-fn lines(entry: &str) -> usize {
-    entry.lines().count().max(1)
-}
-
-fn no_code(message: &Message, limits: &Limits) -> Result<(), Refusal> {
-    let chars = match message {
-        Message::Child(child) => {
-            let claims = child.engrams.iter().map(|it| it.claim.as_str());
-            let reasons = child.deref_requests.iter().map(|it| it.reason.as_str());
-            let output = [child.output.summary.as_str(), child.output.next.as_str()];
-            let own = [child.role.as_str(), child.task_status.as_str()];
-            let texts = own.into_iter().chain(claims).chain(reasons).chain(output);
-            texts.map(code_chars).sum()
-        }
-        Message::Parent(parent) => {
-            code_chars(&parent.role)
-                + code_of_list(&parent.shared_brief_micro)
-                + code_of_list(&parent.instructions)
-        }
-    };
-    let allowed = limits.message.inline_code_chars;
-    match chars <= allowed {
-        true => Ok(()),
-        false => Err(over(
-            format!("the message has {chars} characters of inline code, {allowed} are allowed"),
-            "Point at the code, as in repo:src/main.rs#L10-L20@HEAD, and request a dereference, or ask your parent for a grant.",
-        )),
-    }
-}
-
-/// Code in one entry, or code spread over the entries line by line.
-fn code_of_list(entries: &[String]) -> usize {
-    let each = entries.iter().map(|entry| code_chars(entry)).sum();
-    code_chars(&entries.join("\n")).max(each)
-}
-
 /// Every engram and every pointer, as strictly as if it were to be stored.
-fn content(sent: &Value, message: Message, limits: &Limits) -> Result<(), Refusal> {
+fn content(sent: &Value, message: &Message, limits: &Limits) -> Result<(), Refusal> {
     match message {
         Message::Child(child) => {
-            for (at, draft) in child.engrams.into_iter().enumerate() {
+            for (at, draft) in child.engrams.iter().enumerate() {
                 let place = format!("engrams[{at}]");
-                engram(&sent["engrams"][at], draft, limits).map_err(|it| at_place(it, &place))?;
+                engram(&sent["engrams"][at], draft, limits)
+                    .map_err(|it| long_claim(it, at, draft))
+                    .map_err(|it| at_place(it, &place))?;
             }
-            pointers("pointer_pack", child.pointer_pack, limits)?;
-            let wanted = child.deref_requests.into_iter().map(|it| it.pointer);
+            pointers("pointer_pack", &child.pointer_pack, limits)?;
+            let wanted = child.deref_requests.iter().map(|it| &it.pointer);
             pointers("deref_requests", wanted, limits)
         }
         Message::Parent(parent) => {
-            pointers(
-                "grants",
-                parent.grants.into_iter().map(|it| it.pointer),
-                limits,
-            )?;
-            pointers("target_pointer_pack", parent.target_pointer_pack, limits)
+            let granted = parent.grants.iter().map(|it| &it.pointer);
+            pointers("grants", granted, limits)?;
+            pointers("target_pointer_pack", &parent.target_pointer_pack, limits)
         }
     }
 }
 
-fn engram(sent: &Value, draft: Draft, limits: &Limits) -> Result<(), Refusal> {
-    draft.validate(limits)?;
+fn engram(sent: &Value, draft: &Draft, limits: &Limits) -> Result<(), Refusal> {
+    draft.clone().validate(limits)?;
     match ON_THE_BUS.iter().find(|key| sent[**key].is_null()) {
         None => Ok(()),
         Some(key) => Err(schema(
@@ -248,13 +217,25 @@ fn engram(sent: &Value, draft: Draft, limits: &Limits) -> Result<(), Refusal> {
     }
 }
 
-fn pointers(
+/// A claim over its length is what to cut.
+fn long_claim(refusal: Refusal, at: usize, draft: &Draft) -> Refusal {
+    match refusal.code {
+        Code::ClaimTooLong => refusal.cut([Cut {
+            at: format!("/engrams/{at}/claim"),
+            tokens: overrun::cost(&draft.claim),
+        }]),
+        _ => refusal,
+    }
+}
+
+fn pointers<'a>(
     key: &str,
-    inputs: impl IntoIterator<Item = PointerInput>,
+    inputs: impl IntoIterator<Item = &'a PointerInput>,
     limits: &Limits,
 ) -> Result<(), Refusal> {
     for (at, input) in inputs.into_iter().enumerate() {
         input
+            .clone()
             .check(limits)
             .map_err(|refusal| at_place(refusal, &format!("{key}[{at}]")))?;
     }
@@ -274,16 +255,33 @@ fn over(message: impl Into<String>, hint: impl Into<String>) -> Refusal {
     Refusal::new(Code::BudgetExceeded, message, hint)
 }
 
-fn too_big(message: String, limits: &Limits) -> Refusal {
+/// Refused by its bytes alone; nobody counts its tokens, which a quarter of the bytes stands for.
+fn too_big(bytes: usize, limits: &Limits) -> Refusal {
+    let allowed = limits.message.inline_tokens;
     over(
-        message,
         format!(
-            "Resend it within {} tokens as engrams with pointers: say what holds in a sentence each, and point at the text instead of pasting it.",
-            limits.message.inline_tokens
+            "the message has more than {} bytes",
+            allowed.saturating_mul(TOKEN_BYTES)
         ),
+        resend(allowed),
+    )
+    .figure(overrun::TOKENS, wide(bytes / 4), wide(allowed))
+}
+
+/// What every message that is too long is told.
+fn resend(allowed: usize) -> String {
+    format!(
+        "Resend it within {allowed} tokens as engrams with pointers: say what holds in a sentence each, and point at the text instead of pasting it."
     )
 }
 
+fn wide(figure: usize) -> u64 {
+    u64::try_from(figure).unwrap_or(u64::MAX)
+}
+
 #[cfg(test)]
-#[path = "message_tests.rs"]
+mod refusal_tests;
+#[cfg(test)]
+mod seed_tests;
+#[cfg(test)]
 mod tests;

@@ -18,7 +18,7 @@ fn engram() -> Value {
     })
 }
 
-fn child() -> Value {
+pub(super) fn child() -> Value {
     json!({
         "role": "programmer", "task_status": "blocked", "engrams": [engram()],
         "pointer_pack": [{ "type": "repo", "ref": "repo:a/b.py#L900-L1060@HEAD" }],
@@ -33,7 +33,7 @@ fn child() -> Value {
     })
 }
 
-fn parent() -> Value {
+pub(super) fn parent() -> Value {
     json!({
         "role": "architect",
         "shared_brief_micro": [
@@ -52,7 +52,7 @@ fn parent() -> Value {
 }
 
 /// `message` with the value at a JSON pointer replaced, added, or (null) taken away.
-fn with(mut message: Value, path: &str, value: Value) -> Value {
+pub(super) fn with(mut message: Value, path: &str, value: Value) -> Value {
     let (within, key) = path.rsplit_once('/').unwrap();
     match message.pointer_mut(within).unwrap() {
         Value::Object(fields) if value.is_null() => drop(fields.remove(key)),
@@ -354,7 +354,7 @@ fn a_limit_that_is_configured_holds() {
     assert!(validate_message(&child(), &limits).is_ok());
 }
 
-fn any_json() -> impl Strategy<Value = Value> {
+pub(super) fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),

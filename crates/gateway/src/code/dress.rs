@@ -1,0 +1,164 @@
+//! What stands around a line without being of it: marks of quotes and lists, numbers of lines, remarks,
+//! cells of a table, quotes. Under any of them a line of code is still one.
+
+/// How a line was dressed, from nothing to what prose is dressed in most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+pub(super) enum Dress {
+    None,
+    /// An item of a list: its text may be shaped like a call or a setting and be prose.
+    Item,
+    /// A remark, a cell or a quotation.
+    Remark,
+}
+
+/// The line itself, and what it was dressed in.
+pub(super) fn undressed(line: &str) -> (Dress, &str) {
+    let mut dress = Dress::None;
+    let mut bare = ended(line.trim());
+    // No line is dressed more often than this, unless it plays.
+    for _ in 0..6 {
+        let (more, within) = if let Some(within) = item(bare) {
+            (Dress::Item, within)
+        } else if let Some(within) = remark(bare)
+            .or_else(|| wrapped(bare))
+            .or_else(|| cell(bare))
+            .or_else(|| labelled(bare))
+        {
+            (Dress::Remark, within)
+        } else {
+            break;
+        };
+        bare = ended(within.trim());
+        if more > dress {
+            dress = more;
+        }
+    }
+    (dress, bare)
+}
+
+/// The line behind `> ` of a quotation and behind its number in a listing (`12: `, `12 | `,
+/// `src/a.rs:12: `): it may then be indented still.
+pub(super) fn unquoted(line: &str) -> &str {
+    let mut line = line;
+    loop {
+        let trimmed = line.trim_start_matches(' ');
+        let within = match trimmed.strip_prefix('>') {
+            Some(within) if line.len() - trimmed.len() < 4 => {
+                within.strip_prefix(' ').unwrap_or(within)
+            }
+            _ => match numbered(trimmed) {
+                Some(within) => within,
+                None => return line,
+            },
+        };
+        if within.trim().is_empty() {
+            return within;
+        }
+        line = within;
+    }
+}
+
+/// What follows the number of a line in a listing.
+fn numbered(line: &str) -> Option<&str> {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let mut rest = line;
+    if let Some((path, after)) = line.split_once(':')
+        && digits(path) == 0
+        && path.contains(['.', '/'])
+        && !path.contains(' ')
+        && digits(after) > 0
+    {
+        rest = after;
+    }
+    let count = digits(rest);
+    let after = rest.get(count..).filter(|_| (1..=6).contains(&count))?;
+    let spaced = after.trim_start_matches(' ');
+    let rest = spaced
+        .strip_prefix([':', '|', '│', '→'])
+        .or_else(|| after.strip_prefix('\t'))?;
+    Some(rest.strip_prefix(' ').unwrap_or(rest))
+}
+
+const ITEMS: [&str; 6] = ["- ", "* ", "+ ", "• ", "– ", "◦ "];
+
+fn item(line: &str) -> Option<&str> {
+    if let Some(within) = ITEMS.iter().find_map(|mark| line.strip_prefix(mark)) {
+        return Some(within);
+    }
+    // An arrow, a sign of a check list, an emoji
+    let mut chars = line.chars();
+    if chars
+        .next()
+        .is_some_and(|it| !it.is_ascii() && !it.is_alphanumeric() && !"“‘«„".contains(it))
+        && let Some(within) = chars
+            .as_str()
+            .trim_start_matches('\u{fe0f}')
+            .strip_prefix(' ')
+    {
+        return Some(within);
+    }
+    let (number, rest) = line.split_once(['.', ')'])?;
+    let number = number.strip_prefix('(').unwrap_or(number);
+    let is_number = number.parse::<u16>().is_ok()
+        || (number.len() == 1 && number.bytes().all(|it| it.is_ascii_lowercase()));
+    (is_number && rest.starts_with(' ')).then_some(rest)
+}
+
+const REMARKS: [&str; 7] = ["//", "/*", "<!--", "--", ";;", "# ", "% "];
+
+/// What a remark says. `//` alone is left as it is: three lines of it are code themselves.
+fn remark(line: &str) -> Option<&str> {
+    let within = REMARKS.iter().find_map(|mark| line.strip_prefix(mark))?;
+    let within = within.trim_end_matches("*/").trim_end_matches("-->").trim();
+    (super::lines::is_hard(within) && !within.starts_with(['-', '+'])).then_some(within)
+}
+
+const PAIRS: [(&str, &str); 11] = [
+    ("(", ")"),
+    ("\"", "\""),
+    ("'", "'"),
+    ("“", "”"),
+    ("‘", "’"),
+    ("«", "»"),
+    ("„", "“"),
+    ("**", "**"),
+    ("__", "__"),
+    ("~~", "~~"),
+    ("*", "*"),
+];
+
+fn wrapped(line: &str) -> Option<&str> {
+    PAIRS.iter().find_map(|(open, close)| {
+        let within = line.strip_prefix(open)?.strip_suffix(close)?;
+        (!within.is_empty() && !within.contains(open)).then_some(within)
+    })
+}
+
+/// What stands behind a few words and a colon: `Line 2: let a = 1;`
+fn labelled(line: &str) -> Option<&str> {
+    let (label, within) = line.split_once(": ")?;
+    let is_label = label.split(' ').count() <= 3
+        && label.chars().all(|it| it.is_alphanumeric() || it == ' ')
+        && label.starts_with(|it: char| it.is_ascii_uppercase());
+    (is_label && super::lines::is_hard(within)).then_some(within)
+}
+
+/// The cell of a row of a table that has most signs of code.
+fn cell(line: &str) -> Option<&str> {
+    let row = line.strip_prefix('|')?.strip_suffix('|')?;
+    let hard = |it: &&str| super::lines::is_hard(it) && it.len() > 3;
+    row.split('|').map(str::trim).find(hard)
+}
+
+/// Without what a renderer takes for a line end, and what ends a sentence after the end of a statement.
+fn ended(line: &str) -> &str {
+    if let Some(line) = line.strip_suffix(['.', ','])
+        && line.ends_with([';', '}', '"'])
+    {
+        return line;
+    }
+    ["<br>", "<br/>", "<br />", "\\"]
+        .iter()
+        .find_map(|mark| line.strip_suffix(mark))
+        .map_or(line, str::trim_end)
+}

@@ -1,0 +1,145 @@
+//! Text that was encoded so that nobody sees what it is: base64 and hexadecimal. What decodes to code is
+//! code, and so is a long blob that decodes to nothing readable: there is no reason to send either inline.
+//! Digests and ids are short, and stay what they are.
+
+/// Shortest run that is decoded, in characters.
+const SHORTEST: usize = 24;
+/// From here on a blob is refused whatever is in it.
+const BLOB: usize = 160;
+/// Encoded in each other, no deeper than this.
+const DEEPEST: usize = 2;
+
+/// Characters of encoded code in a text.
+pub(super) fn encoded_chars(text: &str, depth: usize) -> usize {
+    if depth >= DEEPEST || !has_long_piece(text) {
+        return 0;
+    }
+    runs(text).map(|run| hidden(&run, depth)).sum()
+}
+
+/// Characters of a run that hide code; 0 where it hides none.
+fn hidden(run: &str, depth: usize) -> usize {
+    let chars = run.len();
+    let decodings = [hex(run), base64(run)];
+    let found = decodings
+        .iter()
+        .flatten()
+        .any(|bytes| readable(bytes).is_some_and(|text| super::code_within(&text, depth + 1) > 0));
+    match found || is_blob(run) {
+        true => chars,
+        false => 0,
+    }
+}
+
+/// Pieces of a run that was broken into lines are as long; words of prose are shorter, in bytes.
+const PIECE: usize = 20;
+
+/// Whether there is a piece that could be encoded; in most texts there is none.
+fn has_long_piece(text: &str) -> bool {
+    let mut length = 0;
+    text.bytes().any(|it| {
+        length = if of_alphabet(it) { length + 1 } else { 0 };
+        length >= PIECE
+    })
+}
+
+/// Runs of the alphabet, also where blanks or line ends were put between pieces of one.
+fn runs(text: &str) -> impl Iterator<Item = String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut open = String::new();
+    for piece in text.split(char::is_whitespace).filter(|it| !it.is_empty()) {
+        let piece = piece.trim_matches(|it: char| {
+            matches!(it, '"' | '\'' | '`' | ',' | '.' | '(' | ')' | '>' | '|')
+        });
+        let of_run = !piece.is_empty() && piece.bytes().all(of_alphabet);
+        let goes_on =
+            of_run && (piece.len() >= PIECE || (!open.is_empty() && piece.ends_with('=')));
+        if goes_on {
+            open.push_str(piece);
+            continue;
+        }
+        if !open.is_empty() {
+            // The last line of what was broken is shorter than the others.
+            if of_run
+                && piece
+                    .bytes()
+                    .any(|it| it.is_ascii_digit() || it.is_ascii_uppercase())
+            {
+                open.push_str(piece);
+            }
+            found.push(std::mem::take(&mut open));
+        }
+        // A run may stand in a piece with signs around it: `data:text/plain;base64,AAAA`
+        if !of_run && piece.len() >= SHORTEST {
+            let parts = piece.split(|it: char| !it.is_ascii() || !of_alphabet(it as u8));
+            found.extend(parts.filter(|it| it.len() >= SHORTEST).map(str::to_owned));
+        }
+    }
+    found.push(open);
+    found.into_iter().filter(|it| it.len() >= SHORTEST)
+}
+
+fn of_alphabet(it: u8) -> bool {
+    it.is_ascii_alphanumeric() || matches!(it, b'+' | b'/' | b'-' | b'_' | b'=')
+}
+
+/// No digest (at most 128 digits), no path and no name is like that.
+fn is_blob(run: &str) -> bool {
+    let count = |of: fn(&u8) -> bool| run.bytes().filter(of).count();
+    let [lower, upper, digits] = [
+        count(|it| it.is_ascii_lowercase()),
+        count(|it| it.is_ascii_uppercase()),
+        count(|it| it.is_ascii_digit()),
+    ];
+    let marks = run.len() - lower - upper - digits;
+    let is_mixed = lower * 8 > run.len() && upper * 8 > run.len() && digits > 2;
+    // Several digests in a row are not yet a blob.
+    let is_hex = run.bytes().all(|it| it.is_ascii_hexdigit())
+        && digits * 8 > run.len()
+        && run.len() >= 2 * BLOB;
+    run.len() >= BLOB && (is_mixed || is_hex) && marks * 12 < run.len()
+}
+
+fn readable(bytes: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let odd = text
+        .chars()
+        .filter(|it| it.is_control() && !it.is_whitespace())
+        .count();
+    (odd == 0).then(|| text.to_owned())
+}
+
+fn hex(run: &str) -> Option<Vec<u8>> {
+    let digit = |it: u8| char::from(it).to_digit(16);
+    let mut bytes = Vec::with_capacity(run.len() / 2);
+    let run = run.strip_prefix("0x").unwrap_or(run).as_bytes();
+    for pair in run.chunks(2) {
+        let [high, low] = pair else { return None };
+        bytes.push(u8::try_from(digit(*high)? * 16 + digit(*low)?).ok()?);
+    }
+    Some(bytes)
+}
+
+/// Either alphabet, padded or not.
+fn base64(run: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(run.len());
+    let (mut bits, mut held) = (0u32, 0u32);
+    for it in run.trim_end_matches('=').bytes() {
+        let value = match it {
+            b'A'..=b'Z' => it - b'A',
+            b'a'..=b'z' => it - b'a' + 26,
+            b'0'..=b'9' => it - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return None,
+        };
+        bits = (bits << 6) | u32::from(value);
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held) as u8);
+            bits &= (1 << held) - 1;
+        }
+    }
+    Some(bytes)
+}

@@ -1,0 +1,273 @@
+//! What one line reads as: prose, possibly code, or code beyond doubt.
+
+use std::sync::LazyLock;
+
+use regex::RegexSet;
+
+use super::dress::{self, Dress};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+pub(super) enum Reads {
+    Prose,
+    /// An item of a list that may be a setting or a call: with others that do more it is code.
+    Item,
+    Possibly,
+    Surely,
+}
+
+/// What a line reads as; whether it has a shape that prose never has is told by [`is_hard`].
+pub(super) fn judge(trimmed: &str) -> Reads {
+    let (dress, bare) = dress::undressed(trimmed);
+    let line = without_ticks(bare);
+    let line = line.as_str();
+    if !may_be_code(line) {
+        return Reads::Prose;
+    }
+    if SURE.is_match(line) {
+        // Comments and table cells hold headings that end with a colon.
+        return match dress < Dress::Remark || is_hard(line) {
+            true => Reads::Surely,
+            false => Reads::Prose,
+        };
+    }
+    match dress {
+        Dress::None if POSSIBLE.is_match(line) => Reads::Possibly,
+        Dress::Item if COMPUTES.is_match(line) => Reads::Possibly,
+        Dress::Item if SETS.is_match(line) => Reads::Item,
+        _ => Reads::Prose,
+    }
+}
+
+/// Whether a line that is code beyond doubt also has signs that no prose has.
+pub(super) fn is_hard(line: &str) -> bool {
+    let line = line.trim_end();
+    line.ends_with([';', '{', '}'])
+        || [" = ", ":=", "=>", "->", " += ", " -= "]
+            .iter()
+            .any(|it| line.contains(it))
+        || [
+            "def ",
+            "fn ",
+            "pub ",
+            "func ",
+            "function ",
+            "#include",
+            "@@ -",
+        ]
+        .iter()
+        .any(|it| line.starts_with(it))
+}
+
+/// Most lines are words and marks of a sentence; no pattern need look at those, unless their first or
+/// only word is one that programs begin lines with.
+fn may_be_code(line: &str) -> bool {
+    let signs = |it: u8| {
+        matches!(
+            it,
+            b'(' | b')'
+                | b'{'
+                | b'}'
+                | b'['
+                | b']'
+                | b'<'
+                | b'>'
+                | b'='
+                | b';'
+                | b'@'
+                | b'#'
+                | b'/'
+                | b'"'
+                | b'$'
+                | b'\\'
+                | b'+'
+                | b'!'
+                | b'_'
+        )
+    };
+    if line.bytes().any(signs) || line.ends_with(':') || line.starts_with('\'') {
+        return true;
+    }
+    begins_code(line)
+}
+
+/// Whether the first word of a line is one that programs begin lines with.
+pub(super) fn begins_code(line: &str) -> bool {
+    let first = line
+        .split(|it: char| !it.is_alphanumeric())
+        .next()
+        .unwrap_or_default();
+    FIRST.contains(&first)
+}
+
+/// First words of lines that are code without any sign in them.
+const FIRST: &[&str] = &[
+    "def",
+    "class",
+    "from",
+    "import",
+    "use",
+    "require",
+    "package",
+    "if",
+    "elif",
+    "while",
+    "for",
+    "case",
+    "switch",
+    "end",
+    "fi",
+    "done",
+    "esac",
+    "pass",
+    "else",
+    "break",
+    "continue",
+    "begin",
+    "then",
+    "do",
+    "return",
+    "raise",
+    "throw",
+    "yield",
+    "await",
+    "puts",
+    "print",
+    "echo",
+    "export",
+    "set",
+    "SELECT",
+    "FROM",
+    "WHERE",
+    "INSERT",
+    "UPDATE",
+    "DELETE",
+    "CREATE",
+    "ALTER",
+    "JOIN",
+    "GROUP",
+    "ORDER",
+    "LEFT",
+    "INNER",
+    "RIGHT",
+    "RUN",
+    "COPY",
+    "ENTRYPOINT",
+    "CMD",
+    "WORKDIR",
+    "EXPOSE",
+    "ENV",
+    "ADD",
+];
+
+/// Ticked names become a word. A line that is nothing but ticked is what stands between the ticks.
+pub(super) fn without_ticks(line: &str) -> String {
+    let whole = line.strip_prefix('`').and_then(|it| it.strip_suffix('`'));
+    if let Some(inside) = whole.filter(|it| !it.contains('`')) {
+        return inside.to_owned();
+    }
+    let parts: Vec<&str> = line.split('`').collect();
+    match parts.len() % 2 {
+        0 => line.to_owned(),
+        _ => {
+            let mut out = String::with_capacity(line.len());
+            for (at, part) in parts.iter().enumerate() {
+                out.push_str(if at % 2 == 0 { part } else { "it" });
+            }
+            out
+        }
+    }
+}
+
+/// One line is code beyond doubt.
+pub(super) static SURE: LazyLock<RegexSet> = LazyLock::new(|| {
+    set(&[
+        // opens a block
+        r"(?:\)|=>|=|\w|->.*|\]|>)\s*\{$",
+        r"^[\})\]]+\s*(?:else|catch|finally|while)\b.*$",
+        // a statement with its semicolon
+        r"^[\w.$:>*&\[\]!<-]+(?:\([^;]*\)|\+\+|--)[?!]*;$",
+        r"^(?:[\w.$*&<>:\[\]]+\s+){0,4}[\w.$*&>\[\]()-]+\s*(?:[-+*/|&^%]|<<|>>)?=\s*[^=].*;$",
+        r"^(?:return|throw|break|continue|goto|yield)(?:\s+[^\s;]+(?:\s*[-+*/.<>=&|?:(,]+\s*[^;]*)?)?;$",
+        r"^(?:import|export|use|using|package|namespace|typedef|extern|mod)\s+[\w.:*{}<>,'@/ ]+;$",
+        r#"^import\s.*\bfrom\s+["'][^"']+["'];?$"#,
+        // declares
+        r"^(?:async\s+)?def\s+\w+[?!]?\s*(?:\(.*|:|)$",
+        r"^(?:pub(?:\([\w:]+\))?\s+|export\s+|default\s+|async\s+|static\s+|const\s+|unsafe\s+|public\s+|private\s+|protected\s+|final\s+|override\s+)*(?:fn|fun|func|function\*?)\s*(?:\([^)]*\)\s*)?\w*\s*(?:<[^>]*>)?\(.*$",
+        r"^(?:pub\s+|export\s+|public\s+|private\s+|abstract\s+|final\s+|data\s+)*(?:class|struct|enum|trait|interface|impl|module|object|record)\b[^.;!?]*[{:]$",
+        r"^class\s+[A-Z]\w*(?:\(.*\):?|\s*<\s*[A-Z]\w*(?:::\w+)*)?$",
+        r"^(?:public|private|protected|internal|static)\s+(?:\w+[\w<>\[\],?]*\s+)+\w+\s*(?:\(|=|;).*$",
+        r"^(?:let|const|var|val)\s+(?:mut\s+)?[\w{}\[\],: ]+?(?::\s*[\w<>&\[\]| ]+)?\s*=\s*\S.*$",
+        r"^[\w, .]+\s:=\s\S.*$",
+        r#"^#\s*(?:include\s*[<"]|define\s+\w+|ifdef\s|ifndef\s|endif\b|pragma\s)"#,
+        r"^#!/",
+        r"^from\s+[\w.]+\s+import\s+[\w*(]",
+        // branches
+        r"^(?:if|elif|while)\s+(?:[^.!?]|\.\w)*(?:[=!<>]=|\bnot\b|\bin\b|\bis\b|\(|[<>])(?:[^.!?]|\.\w)*:$",
+        r"^[)\]]+\s*->\s*\S.*[:{]$",
+        r"^(?:if|elif|while)\s+(?:not\s+)?[\w.\[\]]+:$",
+        r"^for\s+[\w, ()]+\s+in\s+[\w.\[\](){}, *+'-]+:$",
+        r"^(?:else|try|finally|except(?:\s+[\w.(), ]+)?)\s*:$",
+        r"^with\s+[\w.]+\(.*\)(?:\s+as\s+\w+)?:$",
+        r"^(?:if|for|while|switch|catch|else if)\s*\(.*\)\s*(?:\{.*|[^.!?{}]*;)?$",
+        r"^(?:if|while)\s.*;\s*then$|^for\s.*;\s*do$",
+        r"^case\s+\S+:$|^switch\s*\(",
+        r"^(?:if|elif|while|for)\s.*(?:[=!<>]=|[<>(\[]).*:\s*(?:return|raise|break|continue|pass|yield)\b.*$",
+        r"^\((?:define|defun|defn|defmacro|lambda|setq|setf)\s+[(\w*-].*$",
+        // SQL, markup, diffs, shells, decorators with arguments
+        r"^(?:SELECT\s.+|FROM\s+\w+.*|WHERE\s+\w.*[=<>].*|INSERT\s+INTO\s.*|UPDATE\s+\w+\s+SET\b.*|DELETE\s+FROM\s.*|CREATE\s+(?:TABLE|INDEX|UNIQUE|VIEW)\b.*|ALTER\s+TABLE\b.*|(?:LEFT |INNER |RIGHT )?JOIN\s+\w+\s.*|(?:GROUP|ORDER)\s+BY\s.*)$",
+        r"^</?[A-Za-z][\w.-]*(?:\s+[\w:@.-]+=.*|\s*/)>.*$|^</[A-Za-z][\w.-]*>$|^<([a-z][\w-]*)>.*</[a-z][\w-]*>$",
+        r"^@@ -\d+(?:,\d+)? \+\d+|^diff --git |^(?:---|\+\+\+) [ab]/",
+        r"^@[\w.]+\(.*\)$",
+        r"^\.\w+\([^ ]*\)?.*[);]$",
+    ])
+});
+
+/// One line may be code; three in a row are, or two with one that is.
+pub(super) static POSSIBLE: LazyLock<RegexSet> = LazyLock::new(|| {
+    set(&[
+        r"^[\[\](){},;]+$",
+        r"^(?:end|fi|done|esac|pass|else|break|continue|begin|then|do)$",
+        r"^[A-Za-z_$][\w.$\[\]'->]*\s*(?:[-+*/|&%]?=|<-)\s*\S.*$",
+        r"^[\w.$:!]+\(.*\)[?,;]*$",
+        r"^[\w.$:!]+\($",
+        r"^\S+(?:\s\S+){0,3};$",
+        r#"^["'][\w .-]+["']\s*[:=]\s*\S.*,?$"#,
+        r"^(?:return|raise|throw|yield|await|puts|print|echo)\s+[\w.$\[\]]+(?:\(.*\)|\s+[-+*/%<>=!|&]+\s+\S.*)?$",
+        r"^return\s.*[\])}]$",
+        r"^(?:import|use|require|package)\s+[\w.:]+(?:\s+as\s+\w+)?$",
+        r"^(?://|/\*|\*/|\* @)",
+        r"^(?:RUN|COPY|ENTRYPOINT|CMD|WORKDIR|EXPOSE|ENV|ADD)\s+\S.*$",
+        r"^@[A-Z]\w+$",
+        r"^[-+]\s*.*[;{}]$",
+        r"^<[a-z][\w-]*>$",
+        r"^\$ \w",
+        r#"^(?:export\s+\w+=.*|set\s+-\w.*|echo\s+["'$].*)$"#,
+    ])
+});
+
+/// An item of a list that computes something, as no setting does.
+static COMPUTES: LazyLock<RegexSet> = LazyLock::new(|| {
+    set(&[
+        r"^[A-Za-z_$][\w.$\[\]'>-]*\s*(?:[-+*/|&%]=|:=)\s*\S.*$",
+        r"^[A-Za-z_$][\w.$\[\]'>-]*\s*=\s*[\w.$\[\]]+(?:\(.*\)|\s+[-+*/%|&]\s+\S.*|\[.*\])$",
+        r"^(?:return|raise|yield|await)\s+[\w.$\[\]]*(?:[_.(\[]|\s[-+*/%]\s).*$",
+        r"^print\w*\(.*\)$",
+    ])
+});
+
+/// An item of a list that is a setting or a call and nothing else.
+static SETS: LazyLock<RegexSet> = LazyLock::new(|| {
+    set(&[
+        r"^[A-Za-z_$][\w.$\[\]'>-]*\s*=\s*[^=\s].*$",
+        r"^[\w.$:]+\([^()]*\);?$",
+        r"^return\s+[\w.]+$",
+    ])
+});
+
+#[expect(
+    clippy::expect_used,
+    reason = "constants; every test of this room builds them"
+)]
+pub(super) fn set(patterns: &[&str]) -> RegexSet {
+    RegexSet::new(patterns).expect("the patterns are constants")
+}

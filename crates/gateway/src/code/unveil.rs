@@ -1,0 +1,169 @@
+//! A text as its reader's model reads it: what hides code from a pattern and not from a model is taken
+//! away. Line ends of any kind, characters without a width, letters that only look otherwise, HTML
+//! entities, and escapes that somebody else will undo.
+
+use std::borrow::Cow;
+
+use engram_model::is_hidden;
+
+/// The text without its disguises; the same where it has none.
+pub(super) fn unveiled(text: &str) -> Cow<'_, str> {
+    let plain = |it: u8| it.is_ascii() && !matches!(it, b'\r' | 0x0b | 0x0c | b'&' | b'\\' | b'%');
+    if text.bytes().all(plain) {
+        return Cow::Borrowed(text);
+    }
+    let shown: String = text
+        .replace("\r\n", "\n")
+        .chars()
+        .filter_map(shown)
+        .collect();
+    let shown = unescaped(&entities(&shown)).into_owned();
+    match shown == text {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(shown),
+    }
+}
+
+/// What a character looks like; none where it does not show.
+fn shown(c: char) -> Option<char> {
+    let code = u32::from(c);
+    let from = |base: u32, first: u8| char::from_u32(u32::from(first) + code - base);
+    match code {
+        0x0d | 0x0b | 0x0c | 0x85 | 0x2028 | 0x2029 => Some('\n'),
+        // Letters in the plane of tags stand for those of ASCII
+        0xe0020..=0xe007e => from(0xe0020, b' '),
+        // Joiners, selectors of variants, a grapheme joiner, fillers: nothing to see
+        0x200c | 0x200d | 0xfe00..=0xfe0f | 0x034f | 0x115f | 0x1160 | 0x3164 | 0xffa0 => None,
+        // Full width
+        0xff01..=0xff5e => from(0xff01, b'!'),
+        0x37e => Some(';'),
+        0xa0 | 0x1680 | 0x2000..=0x200a | 0x202f | 0x205f | 0x3000 => Some(' '),
+        // Letters and digits of mathematics, in blocks of 52 and of 10
+        0x1d400..=0x1d6a3 => {
+            let letter = (code - 0x1d400) % 52;
+            char::from_u32(match letter < 26 {
+                true => u32::from('A') + letter,
+                false => u32::from('a') + letter - 26,
+            })
+        }
+        0x1d7ce..=0x1d7ff => char::from_u32(u32::from('0') + (code - 0x1d7ce) % 10),
+        0x09 | 0x0a | 0x20..=0x7e => Some(c),
+        _ if is_hidden(c) => None,
+        _ => Some(c),
+    }
+}
+
+/// Longest name or number of an entity, in bytes.
+const ENTITY: usize = 10;
+
+fn entities(text: &str) -> Cow<'_, str> {
+    if !text.contains('&') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let end = rest.bytes().take(ENTITY + 1).position(|it| it == b';');
+        match end.and_then(|end| Some((end, entity(&rest[1..end])?))) {
+            Some((end, c)) => {
+                out.extend(shown(c));
+                rest = &rest[end + 1..];
+            }
+            None => {
+                out.push('&');
+                rest = &rest[1..];
+            }
+        }
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+fn entity(name: &str) -> Option<char> {
+    let number = name.strip_prefix('#');
+    if let Some(number) = number {
+        let code = match number.strip_prefix(['x', 'X']) {
+            Some(hex) => u32::from_str_radix(hex, 16).ok(),
+            None => number.parse().ok(),
+        };
+        return code.and_then(char::from_u32);
+    }
+    NAMED.iter().find(|it| it.0 == name).map(|it| it.1)
+}
+
+const NAMED: &[(&str, char)] = &[
+    ("lt", '<'),
+    ("gt", '>'),
+    ("amp", '&'),
+    ("quot", '"'),
+    ("apos", '\''),
+    ("nbsp", ' '),
+    ("lbrace", '{'),
+    ("lcub", '{'),
+    ("rbrace", '}'),
+    ("rcub", '}'),
+    ("lpar", '('),
+    ("rpar", ')'),
+    ("lbrack", '['),
+    ("lsqb", '['),
+    ("rbrack", ']'),
+    ("rsqb", ']'),
+    ("semi", ';'),
+    ("equals", '='),
+    ("colon", ':'),
+    ("NewLine", '\n'),
+    ("Tab", '\t'),
+    ("plus", '+'),
+    ("ast", '*'),
+    ("num", '#'),
+    ("grave", '`'),
+];
+
+/// `\n`, `\t`, `\x7b`, `\u007b` and, where there are several, `%7B`, undone.
+fn unescaped(text: &str) -> Cow<'_, str> {
+    let percents = text.matches('%').count() >= 3;
+    if !percents && !text.contains('\\') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(['\\', '%']) {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        match escape(rest, percents) {
+            Some((c, bytes)) => {
+                out.extend(shown(c));
+                rest = &rest[bytes..];
+            }
+            None => {
+                out.push_str(&rest[..1]);
+                rest = &rest[1..];
+            }
+        }
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// The character that an escape at the beginning stands for, and the bytes of the escape.
+fn escape(text: &str, percents: bool) -> Option<(char, usize)> {
+    let hex = |from: usize, to: usize| {
+        let digits = text.get(from..to)?;
+        let code = u32::from_str_radix(digits, 16).ok()?;
+        Some((char::from_u32(code)?, to))
+    };
+    if text.starts_with('%') {
+        let (c, bytes) = hex(1, 3).filter(|_| percents)?;
+        return c.is_ascii().then_some((c, bytes));
+    }
+    match text.as_bytes().get(1)? {
+        b'n' => Some(('\n', 2)),
+        b'r' | b't' => Some(('\t', 2)),
+        b'"' => Some(('"', 2)),
+        b'x' => hex(2, 4),
+        b'u' => hex(2, 6),
+        _ => None,
+    }
+}

@@ -1,0 +1,91 @@
+//! Code within a line of prose: bodies, statements one after the other, and statements between ticks.
+
+use std::sync::LazyLock;
+
+use regex::RegexSet;
+
+use super::lines::{Reads, SURE, is_hard, judge, set, without_ticks};
+
+/// Whether a line holds code that is more than the name of something, wherever in it.
+pub(super) fn holds_code(line: &str) -> bool {
+    const SQL: [&str; 5] = ["SELECT", "INSERT", "UPDATE", "DELETE", "CREATE"];
+    if !line.contains(['(', '{', ';', '[', '`']) && !SQL.iter().any(|it| line.contains(it)) {
+        return false;
+    }
+    is_body(line) || is_fenced(line) || BODY.is_match(line) || statements(line)
+}
+
+/// `fn main() { let x = 1; run(x); }`
+fn is_body(line: &str) -> bool {
+    let line = without_ticks(line);
+    let Some((before, rest)) = line.split_once('{') else {
+        return false;
+    };
+    rest.rsplit_once('}').is_some_and(|(body, _)| {
+        body.contains(';') && (body.contains(['(', '=']) || before.trim_end().ends_with([')', '>']))
+    })
+}
+
+/// Code between triple backticks inside a line of prose.
+fn is_fenced(line: &str) -> bool {
+    line.split_once("```")
+        .and_then(|(_, after)| after.split_once("```"))
+        .is_some_and(|(inside, _)| !inside.trim().is_empty())
+}
+
+/// Three statements with their semicolons, one after the other, whatever is said before them.
+fn statements(line: &str) -> bool {
+    if line.bytes().filter(|it| *it == b';').count() < 3 {
+        return false;
+    }
+    let line = without_ticks(line);
+    let Some((done, _)) = line.rsplit_once(';') else {
+        return false;
+    };
+    let is_statement = |part: &&str| {
+        let said = part.rsplit_once(": ").map_or(*part, |it| it.1).trim();
+        said.contains(['=', '(']) && SURE.is_match(&format!("{said};"))
+    };
+    done.split(';').filter(is_statement).count() >= 3
+}
+
+/// Whole statements between ticks, which are no names: of each its characters.
+pub(super) fn ticked(line: &str) -> impl Iterator<Item = usize> {
+    let parts: Vec<&str> = match line.contains('`') {
+        true => line.split('`').collect(),
+        false => Vec::new(),
+    };
+    // What stands alone between ticks is judged as a line.
+    let is_mention = parts.len() > 2
+        && parts
+            .iter()
+            .step_by(2)
+            .any(|it| it.chars().any(char::is_alphanumeric));
+    let inside: Vec<usize> = parts
+        .iter()
+        .skip(1)
+        .step_by(2)
+        .filter(|it| is_mention && it.contains(' ') && is_hard(it) && judge(it) == Reads::Surely)
+        .map(|it| it.chars().count())
+        .collect();
+    inside.into_iter()
+}
+
+static BODY: LazyLock<RegexSet> = LazyLock::new(|| {
+    set(&[
+        // a function, with the beginning of its body
+        r"\b(?:fn|func|function|def|sub)\s+\w+\s*(?:<[^>]*>)?\([^()]*\)\s*(?:->\s*[^{:]+)?[{:]\s*\S",
+        r"\([\w\s,:&]*\)\s*=>\s*\{\s*\S",
+        r"[=(,]\s*lambda(?:\s+[\w, ]+)?:\s*\S",
+        r"\bclass\s+\w+\s*(?:\([^)]*\)|extends\s+\w+)?\s*\{\s*\S",
+        r"\{\s*(?:return|let|const|var)\s+\S|\{\s*(?:self|this)\.\w+",
+        r"\b(?:if|for|while)\s*\([^()]*(?:[=<>!]=|[<>]|;)[^()]*\)\s*(?:\{|\w+[\w.]*\s*(?:\(|[-+]?=\s))",
+        r"[\w\])]\s*\{\s*[\w-]+\s*:\s*[^;{}]+;",
+        // SQL
+        r"\bSELECT\s[^.;]+\sFROM\s+\w[^.;]*\s(?:WHERE|JOIN|GROUP BY|ORDER BY|LIMIT)\s",
+        r"\bINSERT\s+INTO\s+\w[^;]*\bVALUES\b|\bUPDATE\s+\w+\s+SET\s+\w+\s*=|\bDELETE\s+FROM\s+\w+\s+WHERE\b",
+        r"\bCREATE\s+(?:TABLE|(?:UNIQUE )?INDEX|VIEW)\s+[\w ]+\(",
+        // data
+        r#"[{\[]\s*"[^"]+"\s*:[^"]*"?[^"]*"?\s*,\s*"[^"]+"\s*:[^"]*"?[^"]*"?\s*,\s*"[^"]+"\s*:"#,
+    ])
+});

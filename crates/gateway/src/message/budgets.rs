@@ -1,0 +1,99 @@
+//! The budgets that a parent gives to a child: they have the home's names and only narrow
+//! (seed 000, 3 and 7.2; `contracts/gateway.md`).
+
+use std::collections::BTreeMap;
+
+use engram_model::{Limits, Refusal, shorten};
+
+use super::schema;
+
+/// Every budget that a parent can give, and the name of its figure in a refusal.
+pub const BUDGETS: [(&str, &str); 10] = [
+    ("max_inline_tokens", "inline_tokens"),
+    ("max_engrams", "engrams"),
+    ("max_engram_chars", "engram_chars"),
+    ("max_inline_code_chars", "inline_code_chars"),
+    ("max_brief_lines", "brief_lines"),
+    ("max_repo_spans", "repo_spans"),
+    ("max_artifact_sections", "artifact_sections"),
+    ("max_sam_items", "sam_items"),
+    ("max_tokens", "tokens"),
+    // The seed's name of the same
+    ("max_total_deref_tokens", "tokens"),
+];
+
+/// Refuses a budget that does not exist: who believes to have set one has set none.
+pub(super) fn known(budgets: &BTreeMap<String, u64>) -> Result<(), Refusal> {
+    let unknown = |name: &&String| BUDGETS.iter().all(|it| it.0 != name.as_str());
+    match budgets.keys().find(unknown) {
+        None => Ok(()),
+        Some(name) => Err(schema(
+            format!("`budgets` has no {:?}", shorten(name, 40)),
+            format!("Use one of: {}.", BUDGETS.map(|it| it.0).join(", ")),
+        )),
+    }
+}
+
+/// Budgets that allow more than the limits do: name of the figure, what was asked, what is allowed.
+pub(super) fn wider(
+    budgets: &BTreeMap<String, u64>,
+    limits: &Limits,
+) -> Vec<(&'static str, u64, u64)> {
+    let mut limits = limits.clone();
+    let found = budgets.iter().filter_map(|(name, asked)| {
+        let figure = BUDGETS.iter().find(|it| it.0 == name)?.1;
+        let allowed = allowance(&mut limits, figure)?.get();
+        (*asked > allowed).then_some((figure, *asked, allowed))
+    });
+    found.collect()
+}
+
+/// The limits of a child whose parent gave it these budgets: never wider than they were. Names that do
+/// not exist change nothing; a message that holds one is refused before.
+pub fn narrowed(limits: &Limits, budgets: &BTreeMap<String, u64>) -> Limits {
+    let mut narrow = limits.clone();
+    for (name, figure) in BUDGETS {
+        if let (Some(most), Some(it)) = (budgets.get(name), allowance(&mut narrow, figure)) {
+            it.lower_to(*most);
+        }
+    }
+    narrow
+}
+
+/// A limit by the name of its figure.
+enum Allowance<'a> {
+    Size(&'a mut usize),
+    Count(&'a mut u32),
+}
+
+impl Allowance<'_> {
+    fn get(&self) -> u64 {
+        match self {
+            Self::Size(it) => super::wide(**it),
+            Self::Count(it) => u64::from(**it),
+        }
+    }
+
+    fn lower_to(self, most: u64) {
+        match self {
+            Self::Size(it) => *it = (*it).min(usize::try_from(most).unwrap_or(usize::MAX)),
+            Self::Count(it) => *it = (*it).min(u32::try_from(most).unwrap_or(u32::MAX)),
+        }
+    }
+}
+
+fn allowance<'a>(limits: &'a mut Limits, figure: &str) -> Option<Allowance<'a>> {
+    let (message, deref) = (&mut limits.message, &mut limits.deref);
+    Some(match figure {
+        "inline_tokens" => Allowance::Size(&mut message.inline_tokens),
+        "engrams" => Allowance::Size(&mut message.engrams),
+        "engram_chars" => Allowance::Size(&mut limits.claim_chars),
+        "inline_code_chars" => Allowance::Size(&mut message.inline_code_chars),
+        "brief_lines" => Allowance::Size(&mut message.brief_lines),
+        "repo_spans" => Allowance::Count(&mut deref.repo_spans),
+        "artifact_sections" => Allowance::Count(&mut deref.artifact_sections),
+        "sam_items" => Allowance::Count(&mut deref.sam_items),
+        "tokens" => Allowance::Count(&mut deref.tokens),
+        _ => return None,
+    })
+}

@@ -1,0 +1,104 @@
+//! Inline code anywhere in a message: in each of its texts, and spread over several of them.
+
+use engram_model::{Message, MessageLimits};
+use serde_json::Value;
+
+use crate::{code::may_be_spread, code_chars};
+
+/// Characters of code in a message. Every text counts, whatever its key; what was spread over texts that
+/// are read one after the other (a statement in each claim, or in each line of the brief) counts too.
+pub(super) fn chars(sent: &Value, message: &Message) -> usize {
+    let mut each = 0;
+    walk(sent, &mut String::new(), &mut |_, text| {
+        each += code_chars(text)
+    });
+    let spread: usize = groups(message)
+        .into_iter()
+        .filter(|it| it.iter().filter(|text| may_be_spread(text)).count() > 1)
+        .map(|texts| code_chars(&texts.join("\n")))
+        .sum();
+    each.max(spread)
+}
+
+/// Where the texts are that hold code, as JSON pointers. Of code that is only spread, all of its texts.
+pub(super) fn places<'a>(sent: &'a Value, limits: &MessageLimits) -> Vec<(String, &'a str)> {
+    let mut texts = Vec::new();
+    walk(sent, &mut String::new(), &mut |at, text| {
+        texts.push((at.to_owned(), text))
+    });
+    let own = |it: &&(String, &str)| code_chars(it.1) > 0;
+    let own: Vec<_> = texts.iter().filter(own).cloned().collect();
+    if own.iter().map(|it| code_chars(it.1)).sum::<usize>() > limits.inline_code_chars {
+        return own;
+    }
+    texts.retain(|(at, _)| {
+        ["/shared_brief_micro", "/instructions", "/output"]
+            .iter()
+            .any(|it| at.starts_with(it))
+            || ["/claim", "/reason", "/intended_use"]
+                .iter()
+                .any(|it| at.ends_with(it))
+            || at.contains("/tags/")
+            || at.contains("/hash_keys/")
+    });
+    texts
+}
+
+/// Texts that are read one after the other.
+fn groups(message: &Message) -> Vec<Vec<&str>> {
+    match message {
+        Message::Child(child) => {
+            let mut groups: Vec<Vec<&str>> = vec![
+                child.engrams.iter().map(|it| it.claim.as_str()).collect(),
+                child
+                    .deref_requests
+                    .iter()
+                    .map(|it| it.reason.as_str())
+                    .collect(),
+                child
+                    .deref_requests
+                    .iter()
+                    .map(|it| it.intended_use.as_str())
+                    .collect(),
+                vec![
+                    &child.task_status,
+                    &child.output.summary,
+                    &child.output.next,
+                ],
+            ];
+            let lists = child
+                .engrams
+                .iter()
+                .flat_map(|it| [&it.tags, &it.hash_keys]);
+            groups.extend(lists.map(|it| it.iter().map(String::as_str).collect()));
+            groups
+        }
+        Message::Parent(parent) => [&parent.shared_brief_micro, &parent.instructions]
+            .map(|it| it.iter().map(String::as_str).collect())
+            .into(),
+    }
+}
+
+/// Each text of a value with its JSON pointer; the caller bounded its depth.
+pub(super) fn walk<'a>(value: &'a Value, at: &mut String, each: &mut impl FnMut(&str, &'a str)) {
+    let length = at.len();
+    match value {
+        Value::String(text) => each(at, text),
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                at.push_str(&format!("/{index}"));
+                walk(item, at, each);
+                at.truncate(length);
+            }
+        }
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                at.push('/');
+                at.push_str(&key.replace('~', "~0").replace('/', "~1"));
+                walk(value, at, each);
+                at.truncate(length);
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,136 @@
+//! A message as bytes: JSON, or the text form of seed 000. Its size is looked at before anything else.
+
+use engram_model::{Code, Limits, Refusal};
+use serde_json::Value;
+
+use super::{Checked, check, schema, skeleton, too_big};
+use crate::{count_tokens, text_form, tokens::TOKEN_BYTES};
+
+/// How a message was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// One JSON object.
+    Json,
+    /// Headings at column 0, YAML below them.
+    Text,
+}
+
+/// A message that could be read; whether it keeps the contract, [`Sent::check`] says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sent {
+    /// Its fields, with seed 000's headings in lower case as keys.
+    pub value: Value,
+    /// How it was written.
+    pub form: Form,
+    /// Tokens (`o200k_base`) of the text form as it was written; 0 for JSON, whose blanks cost nothing.
+    pub written: usize,
+}
+
+impl Sent {
+    /// The message, held to its contract; the larger count of its two forms counts.
+    pub fn check(&self, limits: &Limits) -> Result<Checked, Refusal> {
+        check(&self.value, self.written, limits)
+    }
+}
+
+/// Reads a message in either form. More bytes than its tokens could ever have are not looked at.
+pub fn read_message(bytes: &[u8], limits: &Limits) -> Result<Sent, Refusal> {
+    read(bytes, limits)
+        .map_err(|refusal| refusal.skeleton(skeleton::skeleton(&Value::Null, limits)))
+}
+
+fn read(bytes: &[u8], limits: &Limits) -> Result<Sent, Refusal> {
+    if bytes.len() > limits.message.inline_tokens.saturating_mul(TOKEN_BYTES) {
+        return Err(too_big(bytes.len(), limits));
+    }
+    let text = std::str::from_utf8(bytes).map_err(|_| {
+        schema(
+            "the message is not UTF-8",
+            "Send JSON or the text form in UTF-8.",
+        )
+    })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.trim_start().starts_with(['{', '[', '"']) {
+        let value = serde_json::from_str::<Once>(text).map_err(|error| {
+            Refusal::new(
+                Code::SchemaInvalid,
+                format!("the message is no JSON: {error}"),
+                "Send one JSON object, or the text form with headings such as ROLE: at column 0.",
+            )
+        })?;
+        return Ok(Sent {
+            value: value.0,
+            form: Form::Json,
+            written: 0,
+        });
+    }
+    Ok(Sent {
+        value: text_form::from_text(text)?,
+        form: Form::Text,
+        written: count_tokens(text),
+    })
+}
+
+/// A JSON value in which no key stands twice: of two, one reader takes the first and one the last.
+struct Once(Value);
+
+impl<'de> serde::Deserialize<'de> for Once {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(OnceVisitor).map(Once)
+    }
+}
+
+struct OnceVisitor;
+
+impl<'de> serde::de::Visitor<'de> for OnceVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, it: bool) -> Result<Value, E> {
+        Ok(Value::from(it))
+    }
+
+    fn visit_i64<E>(self, it: i64) -> Result<Value, E> {
+        Ok(Value::from(it))
+    }
+
+    fn visit_u64<E>(self, it: u64) -> Result<Value, E> {
+        Ok(Value::from(it))
+    }
+
+    fn visit_f64<E>(self, it: f64) -> Result<Value, E> {
+        Ok(Value::from(it))
+    }
+
+    fn visit_str<E>(self, it: &str) -> Result<Value, E> {
+        Ok(Value::from(it))
+    }
+
+    fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(Once(item)) = seq.next_element()? {
+            items.push(item);
+        }
+        Ok(Value::Array(items))
+    }
+
+    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let mut fields = serde_json::Map::new();
+        while let Some(key) = map.next_key::<String>()? {
+            if fields.contains_key(&key) {
+                let key = engram_model::shorten(&key, 40);
+                return Err(serde::de::Error::custom(format!("`{key}` stands twice")));
+            }
+            let Once(value) = map.next_value()?;
+            fields.insert(key, value);
+        }
+        Ok(Value::Object(fields))
+    }
+}

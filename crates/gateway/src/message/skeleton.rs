@@ -1,0 +1,181 @@
+//! A message that passes, made of what can stay of one that does not: the loop of rejection and resend
+//! (seed 000, 3.3) takes one round then. It invents nothing but the words of an empty form.
+
+use std::collections::BTreeMap;
+
+use engram_model::{Limits, PointerInput};
+use serde_json::{Map, Value, json};
+
+use super::{CHILD, PARENT, budgets::BUDGETS, budgets::narrowed, engram, inspect};
+use crate::{code_chars, prose};
+
+/// Most that is kept of one list.
+const KEPT: usize = 12;
+/// Longest text that is kept, in characters, and what is looked at of it, in bytes.
+const TEXT: usize = 240;
+const LOOKED: usize = 4096;
+
+/// What can stay of a message, in a form that passes; none where not even an empty one would.
+pub(super) fn skeleton(sent: &Value, limits: &Limits) -> Option<Value> {
+    let is_parent = PARENT.iter().any(|key| sent.get(key).is_some())
+        && CHILD.iter().all(|key| sent.get(key).is_none());
+    let mut made = match is_parent {
+        true => parent(sent, limits),
+        false => child(sent, limits),
+    };
+    // Every round takes something away, so that it ends.
+    loop {
+        if inspect(&made, 0, limits).is_ok() {
+            return Some(made);
+        }
+        if !shrink(&mut made) {
+            return None;
+        }
+    }
+}
+
+/// What is taken away, one after the other: first what can be found again, last what was said.
+const TAKEN: [&str; 7] = [
+    "target_pointer_pack",
+    "pointer_pack",
+    "deref_requests",
+    "grants",
+    "shared_brief_micro",
+    "instructions",
+    "engrams",
+];
+
+fn shrink(made: &mut Value) -> bool {
+    for key in TAKEN {
+        if made[key].as_array().is_some_and(|it| !it.is_empty()) {
+            made[key].as_array_mut().and_then(Vec::pop);
+            return true;
+        }
+    }
+    for (key, empty) in [
+        ("/output/next", ""),
+        ("/output/summary", ""),
+        ("/task_status", "open"),
+        ("/role", "child"),
+    ] {
+        let place = made.pointer_mut(key).filter(|it| **it != json!(empty));
+        if let Some(place) = place {
+            *place = json!(empty);
+            return true;
+        }
+    }
+    let budgets = made.get_mut("budgets").and_then(Value::as_object_mut);
+    budgets.is_some_and(|it| {
+        let is_shorter = !it.is_empty();
+        it.clear();
+        is_shorter
+    })
+}
+
+fn child(sent: &Value, limits: &Limits) -> Value {
+    let output = &sent["output"];
+    json!({
+        "role": word(&sent["role"], "child"),
+        "task_status": word(&sent["task_status"], "open"),
+        "engrams": items(&sent["engrams"], limits.message.engrams.min(KEPT), |it| sound(it, limits)),
+        "pointer_pack": items(&sent["pointer_pack"], KEPT, |it| pointer(it, limits)),
+        "deref_requests": items(&sent["deref_requests"], KEPT, |it| {
+            let pointer = pointer(&it["pointer"], limits)?;
+            Some(json!({ "pointer": pointer, "reason": said(&it["reason"], 2) }))
+        }),
+        "output": { "summary": said(&output["summary"], 5), "next": said(&output["next"], 2) },
+    })
+}
+
+fn parent(sent: &Value, limits: &Limits) -> Value {
+    let line = |it: &Value| {
+        Some(said(it, 2))
+            .filter(|it| !it.is_empty())
+            .map(Value::from)
+    };
+    let lines = limits.message.brief_lines.min(30);
+    json!({
+        "role": word(&sent["role"], "child"),
+        "shared_brief_micro": items(&sent["shared_brief_micro"], lines, line),
+        "budgets": budgets(&sent["budgets"], limits),
+        "grants": items(&sent["grants"], KEPT, |it| {
+            pointer(&it["pointer"], limits)?;
+            let is_whole = it["budget_token"].is_string() && it["cap_tokens"].is_u64();
+            is_whole.then(|| it.clone())
+        }),
+        "target_pointer_pack": items(&sent["target_pointer_pack"], KEPT, |it| pointer(it, limits)),
+        "instructions": items(&sent["instructions"], KEPT, line),
+    })
+}
+
+/// What passes of the first items of a list; beyond them nobody looks.
+fn items(list: &Value, most: usize, keep: impl Fn(&Value) -> Option<Value>) -> Value {
+    let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
+    list.iter()
+        .take(4 * KEPT)
+        .filter_map(keep)
+        .take(most)
+        .collect()
+}
+
+/// An engram that could be stored as it is.
+fn sound(sent: &Value, limits: &Limits) -> Option<Value> {
+    let text = sent["claim"].as_str()?;
+    let draft = serde_json::from_value(sent.clone()).ok()?;
+    let is_sound = engram(sent, &draft, limits).is_ok() && code_chars(text) == 0;
+    is_sound.then(|| sent.clone())
+}
+
+fn pointer(sent: &Value, limits: &Limits) -> Option<Value> {
+    let input: PointerInput = serde_json::from_value(sent.clone()).ok()?;
+    input.check(limits).ok()?;
+    Some(sent.clone())
+}
+
+/// Known budgets, no wider than the limits.
+fn budgets(sent: &Value, limits: &Limits) -> Value {
+    let given: BTreeMap<String, u64> = BUDGETS
+        .iter()
+        .filter_map(|it| Some((it.0.to_owned(), sent.get(it.0)?.as_u64()?)))
+        .collect();
+    let is_narrow = |name: &String, most: &u64| {
+        let one = BTreeMap::from([(name.clone(), *most)]);
+        // What changes nothing is as wide as the limit, or wider.
+        (narrowed(limits, &one) != *limits).then(|| (name.clone(), json!(most)))
+    };
+    let kept: Map<String, Value> = given
+        .iter()
+        .filter_map(|(name, most)| is_narrow(name, most))
+        .collect();
+    Value::Object(kept)
+}
+
+/// A short word on one line, without code.
+fn word(sent: &Value, otherwise: &str) -> String {
+    let text = sent.as_str().map(str::trim).unwrap_or_default();
+    let is_word = (1..=40).contains(&text.chars().count())
+        && !text.chars().any(char::is_control)
+        && code_chars(text) == 0;
+    if is_word { text } else { otherwise }.to_owned()
+}
+
+/// The first sentences of a text that hold no code, on one line.
+fn said(sent: &Value, most: usize) -> String {
+    let text = sent.as_str().unwrap_or_default();
+    let text = &text[..text.floor_char_boundary(LOOKED)];
+    if code_chars(text) > 0 {
+        // Half of what was a statement is still of it.
+        return String::new();
+    }
+    let mut kept = String::new();
+    for sentence in prose::sentences(text).take(most) {
+        if kept.chars().count() + sentence.chars().count() >= TEXT {
+            break;
+        }
+        if !kept.is_empty() {
+            kept.push(' ');
+        }
+        kept.push_str(sentence);
+    }
+    kept
+}

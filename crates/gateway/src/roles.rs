@@ -1,0 +1,81 @@
+//! The roles of the seeds and what a message of each must keep to (seed 000, 12: "PAS templates
+//! enforced"; seed 001, 7.1: "no long summaries"). Roles are words that are compared without case; a
+//! word that is not listed has no template and is held to the budgets alone.
+
+use engram_model::{ChildMessage, Kind};
+
+use crate::prose::sentence_count;
+
+/// What a role's messages keep to, and what it wants to read first.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Template {
+    /// The role, in lower case.
+    pub role: &'static str,
+    /// Most sentences of a summary.
+    pub summary_sentences: usize,
+    /// Kinds of claims whose evidence its pack of pointers is taken from, the most telling first.
+    pub reads: &'static [Kind],
+}
+
+/// From the whole to the line: who decides, who plans, who splits, who writes.
+const TEMPLATES: [Template; 4] = [
+    Template {
+        role: "architect",
+        summary_sentences: 5,
+        reads: &[Kind::Decision, Kind::Constraint, Kind::Policy, Kind::Risk],
+    },
+    Template {
+        role: "director",
+        summary_sentences: 5,
+        reads: &[Kind::Risk, Kind::Decision, Kind::Perf, Kind::Constraint],
+    },
+    Template {
+        role: "manager",
+        summary_sentences: 5,
+        reads: &[Kind::Todo, Kind::Risk, Kind::Diff, Kind::Test],
+    },
+    Template {
+        role: "programmer",
+        summary_sentences: 5,
+        reads: &[
+            Kind::Diff,
+            Kind::Test,
+            Kind::Fact,
+            Kind::Todo,
+            Kind::Constraint,
+        ],
+    },
+];
+
+/// The template of a role; none where the word is not one of the four.
+pub fn template(role: &str) -> Option<&'static Template> {
+    TEMPLATES.iter().find(|it| same_role(it.role, role))
+}
+
+/// Whether two words name the same role: case and blanks around do not count.
+pub fn same_role(one: &str, other: &str) -> bool {
+    one.trim().to_lowercase() == other.trim().to_lowercase()
+}
+
+/// Sentences of the summary and how many its role's template allows; none where it is kept.
+pub(crate) fn too_many_sentences(message: &ChildMessage) -> Option<(usize, usize)> {
+    let allowed = template(&message.role)?.summary_sentences;
+    let sentences = sentence_count(&message.output.summary);
+    (sentences > allowed).then_some((sentences, allowed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_four_roles_have_templates_whatever_their_case() {
+        for role in ["Architect", "DIRECTOR", " manager ", "programmer"] {
+            let found = template(role).map(|it| it.summary_sentences);
+            assert_eq!(found, Some(5), "{role}");
+        }
+        for role in ["", "reviewer", "programmer-1", "architects"] {
+            assert_eq!(template(role), None, "{role}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The text form of a message: the headings of seed 000 (7.1 and 7.2) at column 0, YAML below them.
+//!
+//! Read by hand and not by a YAML crate: what the seed prints is a small subset, and the rest of YAML
+//! (aliases that expand, tags, comments that hide text, merged keys, several documents) is what a
+//! message must not have. Read are block mappings and lists, flow mappings and lists, scalars that are
+//! plain, quoted with `"` or `'`, or blocks after `|` or `>`. Everything else is refused by name, so
+//! that no text has two meanings. A value grows only by what the text holds: there is no bomb to light.
+
+mod block;
+mod flow;
+mod print;
+#[cfg(test)]
+mod tests;
+
+use engram_model::{Code, Refusal};
+use serde_json::{Map, Value};
+
+pub use print::to_text;
+
+/// Levels of lists and mappings in each other; a message of the contract has five.
+const MAX_DEPTH: usize = 16;
+
+/// Headings that hold a list or a mapping: with nothing below, an empty one.
+const LISTS: [&str; 7] = [
+    "engrams",
+    "pointer_pack",
+    "deref_requests",
+    "shared_brief_micro",
+    "grants",
+    "target_pointer_pack",
+    "instructions",
+];
+
+/// The message as a JSON value, with its headings in lower case; whether it keeps the contract is
+/// another question. The caller bounds the text's length.
+pub(crate) fn from_text(text: &str) -> Result<Value, Refusal> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let fields = block::document(text).map_err(Flaw::refusal)?;
+    let mut message = Map::new();
+    for (heading, value) in fields {
+        let key = heading.to_ascii_lowercase();
+        let value = match value {
+            Value::Null if LISTS.contains(&key.as_str()) => Value::Array(Vec::new()),
+            Value::Null if key == "budgets" => Value::Object(Map::new()),
+            other => other,
+        };
+        if message.insert(key, value).is_some() {
+            return Err(Flaw::new(0, format!("{heading} stands twice")).refusal());
+        }
+    }
+    Ok(Value::Object(message))
+}
+
+/// What keeps a text from being read, and where.
+#[derive(Debug)]
+struct Flaw {
+    /// Counted from 1; 0 for the text as a whole.
+    line: usize,
+    what: String,
+    /// Whether more text could mend it: a quote or bracket that is still open.
+    is_open: bool,
+}
+
+impl Flaw {
+    fn new(line: usize, what: impl Into<String>) -> Self {
+        Self {
+            line,
+            what: what.into(),
+            is_open: false,
+        }
+    }
+
+    fn open(line: usize, what: impl Into<String>) -> Self {
+        Self {
+            is_open: true,
+            ..Self::new(line, what)
+        }
+    }
+
+    fn refusal(self) -> Refusal {
+        let message = match self.line {
+            0 => format!("the message cannot be read: {}", self.what),
+            line => format!("line {line} of the message cannot be read: {}", self.what),
+        };
+        Refusal::new(
+            Code::SchemaInvalid,
+            message,
+            "Write headings such as ROLE: at column 0, values in double quotes, lists with \"- \" below them; no comments, anchors or tags. JSON is read too.",
+        )
+    }
+}

@@ -1,0 +1,298 @@
+//! What goes by lines: mappings and lists by indentation, and block scalars.
+
+use serde_json::{Map, Value};
+
+use super::{Flaw, MAX_DEPTH, flow};
+
+/// Most lines of one value in quotes or brackets; it is read again for each.
+const FLOW_LINES: usize = 100;
+
+/// One line, without its indentation.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    number: usize,
+    indent: usize,
+    /// Without the spaces and tabs at its end.
+    text: &'a str,
+    /// As it stands, for block scalars.
+    whole: &'a str,
+}
+
+/// The headings of a text and what stands below each, in their order.
+pub(super) fn document(text: &str) -> Result<Vec<(String, Value)>, Flaw> {
+    let mut reader = Reader {
+        lines: lines(text)?,
+        at: 0,
+    };
+    let Some(first) = reader.peek() else {
+        return Err(Flaw::new(0, "it is empty"));
+    };
+    if first.indent > 0 || key_of(first.text).is_none() {
+        return Err(Flaw::new(
+            first.number,
+            "it begins with no heading at column 0",
+        ));
+    }
+    reader.entries(0, 1)
+}
+
+/// Lines end at `\n`, `\r\n` or `\r`, as in YAML.
+fn lines(text: &str) -> Result<Vec<Line<'_>>, Flaw> {
+    let mut lines = Vec::new();
+    for (at, ended) in text.split('\n').enumerate() {
+        let ended = ended.strip_suffix('\r').unwrap_or(ended);
+        for whole in ended.split('\r') {
+            let number = at + 1;
+            if let Some(c) = whole.chars().find(|it| it.is_control() && *it != '\t') {
+                let what = format!("it holds the control character U+{:04X}", u32::from(c));
+                return Err(Flaw::new(number, what));
+            }
+            let text = whole.trim_start_matches(' ');
+            lines.push(Line {
+                number,
+                indent: whole.len() - text.len(),
+                text: text.trim_end_matches([' ', '\t']),
+                whole,
+            });
+        }
+    }
+    Ok(lines)
+}
+
+struct Reader<'a> {
+    lines: Vec<Line<'a>>,
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// The next line that is not blank.
+    fn peek(&mut self) -> Option<Line<'a>> {
+        while self.lines.get(self.at)?.text.is_empty() {
+            self.at += 1;
+        }
+        self.lines.get(self.at).copied()
+    }
+
+    /// A list, a mapping or a scalar that begins at the next line.
+    fn node(&mut self, line: Line<'a>, depth: usize) -> Result<Value, Flaw> {
+        if depth > MAX_DEPTH {
+            let what = format!("it nests deeper than {MAX_DEPTH} levels");
+            return Err(Flaw::new(line.number, what));
+        }
+        if line.text.starts_with('\t') {
+            return Err(Flaw::new(line.number, "it is indented by a tab"));
+        }
+        if is_item(line.text) {
+            return self.items(line.indent, depth).map(Value::Array);
+        }
+        if key_of(line.text).is_some() {
+            let fields: Map<_, _> = self.entries(line.indent, depth)?.into_iter().collect();
+            return Ok(Value::Object(fields));
+        }
+        self.at += 1;
+        // What belongs to it is indented at least as deep as it is.
+        self.scalar(line.text, line, line.indent.saturating_sub(1))
+    }
+
+    fn items(&mut self, indent: usize, depth: usize) -> Result<Vec<Value>, Flaw> {
+        let mut items = Vec::new();
+        while let Some(line) = self.peek() {
+            if line.indent < indent || (line.indent == indent && !is_item(line.text)) {
+                break;
+            }
+            self.same_column(line, indent)?;
+            let rest = line.text[1..].trim_start_matches(' ');
+            if rest.is_empty() {
+                self.at += 1;
+                items.push(self.below(indent, false, depth)?);
+                continue;
+            }
+            // What follows the dash begins a line of its own, as deep as it stands.
+            let within = Line {
+                indent: line.indent + line.text.len() - rest.len(),
+                text: rest,
+                ..line
+            };
+            if let Some(place) = self.lines.get_mut(self.at) {
+                *place = within;
+            }
+            items.push(match is_item(rest) || key_of(rest).is_some() {
+                true => self.node(within, depth + 1)?,
+                false => {
+                    self.at += 1;
+                    self.scalar(rest, line, indent)?
+                }
+            });
+        }
+        Ok(items)
+    }
+
+    fn entries(&mut self, indent: usize, depth: usize) -> Result<Vec<(String, Value)>, Flaw> {
+        let mut entries: Vec<(String, Value)> = Vec::new();
+        while let Some(line) = self.peek() {
+            if line.indent < indent || (line.indent == indent && is_item(line.text) && indent > 0) {
+                break;
+            }
+            self.same_column(line, indent)?;
+            let Some((key, rest)) = key_of(line.text) else {
+                return Err(Flaw::new(
+                    line.number,
+                    "it is no `key: value`; text that goes on belongs in quotes or after `|`",
+                ));
+            };
+            if entries.iter().any(|(it, _)| *it == key) {
+                return Err(Flaw::new(line.number, format!("`{key}` stands twice")));
+            }
+            self.at += 1;
+            let value = match rest.is_empty() {
+                true => self.below(indent, true, depth)?,
+                false => self.scalar(rest, line, indent)?,
+            };
+            entries.push((key, value));
+        }
+        Ok(entries)
+    }
+
+    /// What stands below a key or a dash: deeper, or for a key a list at its own column.
+    fn below(&mut self, indent: usize, is_key: bool, depth: usize) -> Result<Value, Flaw> {
+        match self.peek() {
+            Some(next)
+                if next.indent > indent
+                    || (is_key && next.indent == indent && is_item(next.text)) =>
+            {
+                self.node(next, depth + 1)
+            }
+            _ => Ok(Value::Null),
+        }
+    }
+
+    fn same_column(&self, line: Line<'_>, indent: usize) -> Result<(), Flaw> {
+        match line.indent == indent && !line.text.starts_with('\t') {
+            true => Ok(()),
+            false => Err(Flaw::new(
+                line.number,
+                "it is indented deeper than what it belongs to; text that goes on belongs in quotes or after `|`",
+            )),
+        }
+    }
+
+    /// A value that begins in a line that was taken already; `indent` is that of its key or dash.
+    fn scalar(&mut self, text: &'a str, line: Line<'a>, indent: usize) -> Result<Value, Flaw> {
+        match text.as_bytes().first() {
+            Some(b'|' | b'>') => self.block(text, line, indent).map(Value::String),
+            Some(b'"' | b'\'' | b'{' | b'[') => self.flow(text, line, indent),
+            _ => flow::plain(text, line.number),
+        }
+    }
+
+    /// A value in quotes or brackets, over as many lines as it takes.
+    fn flow(&mut self, text: &'a str, line: Line<'a>, indent: usize) -> Result<Value, Flaw> {
+        let mut read = text.to_owned();
+        for _ in 0..FLOW_LINES {
+            let open = match flow::value(&read, line.number) {
+                Err(flaw) if flaw.is_open => flaw,
+                other => return other,
+            };
+            match self.lines.get(self.at) {
+                Some(next) if next.text.is_empty() || next.indent > indent => {
+                    read.push('\n');
+                    read.push_str(next.text);
+                    self.at += 1;
+                }
+                _ => return Err(open),
+            }
+        }
+        let what = format!("a value in quotes or brackets has more than {FLOW_LINES} lines");
+        Err(Flaw::new(line.number, what))
+    }
+
+    /// `|` keeps line ends, `>` folds them; `-` and `+` say what becomes of the last.
+    fn block(&mut self, header: &str, line: Line<'_>, indent: usize) -> Result<String, Flaw> {
+        let (mut chomp, mut given) = (None, None);
+        for mark in header[1..].chars() {
+            match mark {
+                '-' | '+' if chomp.is_none() => chomp = Some(mark),
+                '1'..='9' if given.is_none() => given = mark.to_digit(10),
+                _ => return Err(Flaw::new(line.number, "text stands beside `|` or `>`")),
+            }
+        }
+        let mut column = given.map(|it| indent + it as usize);
+        let mut kept: Vec<&str> = Vec::new();
+        while let Some(next) = self.lines.get(self.at) {
+            if !next.text.is_empty() {
+                let begins = *column.get_or_insert(next.indent);
+                if next.indent <= indent {
+                    break;
+                }
+                if next.indent < begins {
+                    return Err(Flaw::new(next.number, "it is less indented than its block"));
+                }
+            }
+            let cut = column.unwrap_or(0).min(next.indent);
+            kept.push(next.whole.get(cut..).unwrap_or_default());
+            self.at += 1;
+        }
+        let mut blank = 0;
+        while kept.last().is_some_and(|it| it.trim().is_empty()) {
+            kept.pop();
+            blank += 1;
+        }
+        let mut text = match header.starts_with('>') {
+            true => folded(&kept),
+            false => kept.join("\n"),
+        };
+        match chomp {
+            Some('-') => {}
+            Some(_) => text.push_str(&"\n".repeat(blank + usize::from(!kept.is_empty()))),
+            None if kept.is_empty() => {}
+            None => text.push('\n'),
+        }
+        Ok(text)
+    }
+}
+
+/// Lines of a `>` block: neighbours become one line, a blank line a line end, deeper lines stay.
+fn folded(lines: &[&str]) -> String {
+    let mut text = String::new();
+    let mut last_joins = false;
+    for (at, line) in lines.iter().enumerate() {
+        let joins = !line.is_empty() && !line.starts_with([' ', '\t']);
+        let after_blank = at > 0 && lines[at - 1].is_empty();
+        match (at, last_joins && joins) {
+            (0, _) => {}
+            (_, true) if !after_blank => text.push(' '),
+            _ if line.is_empty() && last_joins && !after_blank => {}
+            _ => text.push('\n'),
+        }
+        text.push_str(line);
+        last_joins = joins || (line.is_empty() && last_joins);
+    }
+    text
+}
+
+fn is_item(text: &str) -> bool {
+    text == "-" || text.starts_with("- ")
+}
+
+/// The key that a line begins with, plain or quoted, and what follows its colon.
+fn key_of(text: &str) -> Option<(String, &str)> {
+    if let Some(quote @ ('"' | '\'')) = text.chars().next() {
+        let end = text[1..].find(quote)? + 1;
+        let rest = text[end + 1..].trim_start_matches(' ').strip_prefix(':')?;
+        let is_key = rest.is_empty() || rest.starts_with(' ');
+        return (is_key && is_name(&text[1..end]))
+            .then(|| (text[1..end].to_owned(), rest.trim_start_matches(' ')));
+    }
+    let (key, rest) = text.split_once(':')?;
+    let is_key = rest.is_empty() || rest.starts_with(' ');
+    (is_key && is_name(key)).then(|| (key.to_owned(), rest.trim_start_matches(' ')))
+}
+
+/// Keys of the contract are words.
+pub(super) fn is_name(key: &str) -> bool {
+    !key.is_empty()
+        && key.len() <= 60
+        && key
+            .bytes()
+            .all(|it| it.is_ascii_alphanumeric() || it == b'_' || it == b'-')
+}
