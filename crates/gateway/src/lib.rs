@@ -7,6 +7,7 @@
 
 mod budget;
 mod code;
+mod echo;
 mod message;
 mod prose;
 mod roles;
@@ -15,6 +16,7 @@ mod tokens;
 
 pub use budget::{admit, admit_write, budget, charge, may_close, may_write};
 pub use code::code_chars;
+pub use echo::{admit_claim, echoes, fingerprints, probes};
 pub use message::{
     BUDGETS, Checked, Form, Sent, check_message, narrowed, read_message, validate_message,
 };

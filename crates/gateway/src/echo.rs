@@ -1,0 +1,307 @@
+//! `ECHO`: a claim that only repeats what its own agent was served (DESIGN section 8;
+//! `contracts/gateway.md`). An echo that is stored comes back as if somebody had found the same again.
+//!
+//! What was served is kept as fingerprints: hashes of [`WORDS`] words in a row, and of whole sentences
+//! that are shorter. A claim is an echo when its words are among them but for a short wrapping at its
+//! ends ("As the brief says, ..."). A wrapping that denies, doubts or counts is none: it says something.
+//! Case, punctuation, blanks and characters without a width do not count.
+
+use engram_model::{Code, Refusal, is_hidden};
+
+use crate::prose;
+
+/// Words of one fingerprint: fewer would find common phrases, more would miss short claims.
+const WORDS: usize = 4;
+/// Most words of a wrapping, before and after together.
+const WRAPPING: usize = 8;
+
+/// The fingerprints of a text that was served; to be kept for the agent that it was served to. They say
+/// nothing of the text to who does not have it. About 8 bytes for each word.
+pub fn fingerprints(served: &str) -> Vec<u64> {
+    let words = words(served);
+    let mut prints: Vec<u64> = words.windows(WORDS).map(print).collect();
+    let sentences = prose::sentences(served).map(self::words);
+    // Short ones have no four words of their own, and may stand beside others.
+    prints.extend(
+        sentences
+            .filter(|it| (1..WORDS).contains(&it.len()))
+            .map(|it| print(&it)),
+    );
+    prints.sort_unstable();
+    prints.dedup();
+    prints
+}
+
+/// The fingerprints that [`echoes`] asks for, so that who keeps them can look them all up at once.
+pub fn probes(claim: &str) -> Vec<u64> {
+    let words = words(claim);
+    let windows = (1..=WORDS).flat_map(|count| words.windows(count).map(print).collect::<Vec<_>>());
+    let mut probes: Vec<u64> = windows.collect();
+    probes.sort_unstable();
+    probes.dedup();
+    probes
+}
+
+/// Whether a claim only repeats what was served; `is_served` knows the fingerprints of one agent.
+pub fn echoes(claim: &str, is_served: impl Fn(u64) -> bool) -> bool {
+    let words = words(claim);
+    let known = known(&words, is_served);
+    let Some(first) = known.iter().position(|it| *it) else {
+        return false;
+    };
+    let last = known.iter().rposition(|it| *it).unwrap_or(first);
+    let (within, before, after) = (&words[first..=last], &words[..first], &words[last + 1..]);
+    let own = within.iter().zip(&known[first..=last]).filter(|it| !it.1);
+    // A word that was put in or exchanged says something else, unless it only joins what was served.
+    if own.map(|it| it.0).any(|it| !JOINS.contains(&it.as_str())) {
+        return false;
+    }
+    let wrapping: Vec<&String> = before.iter().chain(after).collect();
+    wrapping.len() <= WRAPPING
+        && wrapping.len() <= within.len()
+        && !wrapping.iter().any(|it| says_something(it))
+}
+
+/// Refuses an echo. A pointer of the claim's own, which was not served with the words, is a reason to
+/// say it again: then it is evidence, and no echo.
+pub fn admit_claim(
+    claim: &str,
+    has_own_pointer: bool,
+    is_served: impl Fn(u64) -> bool,
+) -> Result<(), Refusal> {
+    if has_own_pointer || !echoes(claim, is_served) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        Code::Echo,
+        "the claim only repeats what was served to this agent",
+        "Commit what you found yourself, with a pointer to where you found it; to agree with a claim, point at your own evidence for it.",
+    ))
+}
+
+/// Which words stand in a run that was served.
+fn known(words: &[String], is_served: impl Fn(u64) -> bool) -> Vec<bool> {
+    let mut known = vec![false; words.len()];
+    for (at, window) in words.windows(WORDS).enumerate() {
+        if is_served(print(window)) {
+            known[at..at + WORDS].fill(true);
+        }
+    }
+    // Sentences of fewer words, only where nothing longer was found: "the" alone is no repetition.
+    if !known.contains(&true) {
+        for count in (1..WORDS.min(words.len() + 1)).rev() {
+            let found = words.windows(count).position(|it| is_served(print(it)));
+            if let Some(at) = found {
+                known[at..at + count].fill(true);
+                return known;
+            }
+        }
+    }
+    known
+}
+
+/// Words that only join: between two served texts they add nothing.
+const JOINS: &[&str] = &[
+    "and",
+    "also",
+    "then",
+    "that",
+    "plus",
+    "furthermore",
+    "moreover",
+    "additionally",
+    "und",
+    "y",
+];
+
+/// Words of a wrapping that make another claim of what they wrap.
+const SAYS: &[&str] = &[
+    "not",
+    "no",
+    "never",
+    "none",
+    "nor",
+    "neither",
+    "without",
+    "isnt",
+    "arent",
+    "wasnt",
+    "werent",
+    "doesnt",
+    "dont",
+    "didnt",
+    "cannot",
+    "cant",
+    "wont",
+    "shouldnt",
+    "nobody",
+    "nothing",
+    "false",
+    "untrue",
+    "wrong",
+    "incorrect",
+    "mistaken",
+    "outdated",
+    "obsolete",
+    "stale",
+    "superseded",
+    "fixed",
+    "contradicts",
+    "contradicted",
+    "contrary",
+    "refuted",
+    "disproved",
+    "doubt",
+    "doubtful",
+    "unless",
+    "except",
+    "but",
+    "however",
+    "although",
+    "only",
+    "if",
+    "until",
+    "since",
+    "because",
+    "after",
+    "before",
+    "when",
+    "longer",
+    "rather",
+    "instead",
+    "nicht",
+    "kein",
+    "falsch",
+];
+
+fn says_something(word: &str) -> bool {
+    SAYS.contains(&word) || word.chars().any(char::is_numeric)
+}
+
+/// The words of a text: lower case, without punctuation; each sign of a script without blanks is one.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut open = String::new();
+    for c in text.chars() {
+        if is_hidden(c) || matches!(c, '\'' | '’' | '\u{200c}' | '\u{200d}') {
+            continue;
+        }
+        let is_sign = matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}');
+        if is_sign || !c.is_alphanumeric() {
+            if !open.is_empty() {
+                words.push(std::mem::take(&mut open));
+            }
+            if is_sign {
+                words.push(c.to_string());
+            }
+            continue;
+        }
+        open.extend(c.to_lowercase());
+    }
+    if !open.is_empty() {
+        words.push(open);
+    }
+    words
+}
+
+/// FNV-1a of words and where they end, mixed: the same in every build, since fingerprints are kept.
+fn print(words: &[String]) -> u64 {
+    const PRIME: u64 = 0x0000_0100_0000_01b3;
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(PRIME);
+    let bytes = words.iter().flat_map(|it| it.bytes().chain([0xff]));
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325, step);
+    let mixed = (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^ (mixed >> 29)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SERVED: [&str; 4] = [
+        "Retries of the ledger are bounded by 3, with full jitter.",
+        "The gateway takes the row lock before it reads the balance; nobody else does.",
+        "Use SQLite.",
+        "予約は原子的です。",
+    ];
+
+    fn served(texts: &[&str]) -> BTreeSet<u64> {
+        texts.iter().flat_map(|it| fingerprints(it)).collect()
+    }
+
+    #[test]
+    fn what_was_served_is_an_echo_whatever_it_wears() {
+        let kept = served(&SERVED);
+        for claim in [
+            SERVED[0],
+            SERVED[1],
+            SERVED[2],
+            SERVED[3],
+            "RETRIES OF THE LEDGER ARE BOUNDED BY 3 WITH FULL JITTER",
+            "retries, of the ledger: are \"bounded\" by (3) - with full jitter!",
+            "Re\u{200b}tries of the ledger are bounded by 3.",
+            "As the brief says: retries of the ledger are bounded by 3, with full jitter.",
+            "I confirm that the gateway takes the row lock before it reads the balance.",
+            "The gateway takes the row lock before it reads the balance (see the brief above).",
+            "Noted. Retries of the ledger are bounded by 3, with full jitter. Thanks!",
+            "Retries of the ledger are bounded by 3, and the gateway takes the row lock before it reads the balance.",
+            "So: use SQLite.",
+            "「予約は原子的です」",
+        ] {
+            assert!(echoes(claim, |it| kept.contains(&it)), "{claim}");
+            assert!(admit_claim(claim, true, |it| kept.contains(&it)).is_ok());
+            let refusal = admit_claim(claim, false, |it| kept.contains(&it)).err();
+            assert_eq!(refusal.map(|it| it.code), Some(Code::Echo), "{claim}");
+        }
+    }
+
+    #[test]
+    fn what_says_something_of_its_own_is_none() {
+        let kept = served(&SERVED);
+        for claim in [
+            "",
+            "...",
+            "Retries of the ledger are bounded by 5, with full jitter.",
+            "Retries of the ledger are not bounded by 3, with full jitter.",
+            "It is not true that retries of the ledger are bounded by 3, with full jitter.",
+            "Since 2026 retries of the ledger are bounded by 3, with full jitter.",
+            "The gateway takes the row lock after it reads the balance.",
+            "The gateway takes the row lock before it reads the balance, which deadlocks with the report job that holds the table lock.",
+            "Retries are unbounded.",
+            "Use Postgres.",
+            "The ledger of the gateway is read by two callers.",
+            "Retries of the ledger are bounded by 3, but the gateway takes the row lock before it reads the balance.",
+        ] {
+            assert!(!echoes(claim, |it| kept.contains(&it)), "{claim}");
+        }
+        assert!(!echoes(SERVED[0], |_| false), "nothing was served");
+    }
+
+    #[test]
+    fn fingerprints_stay_what_they_are() {
+        // They are kept: another hash would forget what was served.
+        assert_eq!(print(&words("Use SQLite.")), print(&words("use  sqlite")));
+        assert_eq!(fingerprints("Use SQLite.").len(), 1);
+        assert_ne!(print(&words("a bc")), print(&words("ab c")));
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_echoes_itself_and_its_probes_are_enough(text in "(?s)[a-zA-Z ,.\n]{1,300}", wild in "(?s).{0,200}") {
+            for text in [text, wild] {
+                let kept: BTreeSet<u64> = fingerprints(&text).into_iter().collect();
+                let probes: BTreeSet<u64> = probes(&text).into_iter().collect();
+                let is_served = |it: u64| {
+                    assert!(probes.contains(&it));
+                    kept.contains(&it)
+                };
+                let is_echo = echoes(&text, is_served);
+                prop_assert!(is_echo || words(&text).len() < WORDS, "{}", text);
+            }
+        }
+    }
+}
