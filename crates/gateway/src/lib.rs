@@ -8,19 +8,27 @@
 mod budget;
 mod code;
 mod echo;
+mod grant;
+mod kin;
 mod message;
 mod prose;
 mod roles;
+mod scopes;
 mod text_form;
 mod tokens;
 
 pub use budget::{admit, admit_write, budget, charge, may_close, may_write};
 pub use code::code_chars;
 pub use echo::{admit_claim, echoes, fingerprints, probes};
+pub use grant::{
+    Allowance, Paid, Reading, Terms, Wish, admit_read, code_allowance, may_grant, may_revoke,
+};
+pub use kin::{Kin, may_decide_for, may_open, may_report, recipients};
 pub use message::{
     BUDGETS, Checked, Form, Sent, check_message, narrowed, read_message, validate_message,
 };
 pub use prose::{line_count, sentence_count};
 pub use roles::{Template, same_role, template};
+pub use scopes::{Promoted, may_promote, may_read_topic, may_write_scope, may_write_topic};
 pub use text_form::to_text;
 pub use tokens::{Excerpt, count_tokens, fit};

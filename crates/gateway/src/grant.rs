@@ -1,0 +1,274 @@
+//! Grants: permission for one thing beyond the budget (seed 000, 3.3 and 6.3; seed 001, 4.3;
+//! `contracts/gateway.md`). Whether one may be issued, and whether it holds for a read. The token that
+//! proves a grant is looked up by the engine: what is not found comes here as none.
+
+use engram_model::{
+    AgentId, Caller, Code, DerefLimits, GrantLimits, GrantState, Granted, IssuedGrant, Pointer,
+    PointerType, Refusal, Spend, Target,
+};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::{admit, kin::Kin, kin::may_decide_for};
+
+/// What somebody wants to grant.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wish {
+    /// A read of one pointer, which the engine has resolved: its pin is a commit, a digest or a date.
+    Read {
+        /// What may be read.
+        pointer: Pointer,
+        /// Most tokens of it; the home's default when absent.
+        cap_tokens: Option<u32>,
+    },
+    /// So many characters of inline code, in one message.
+    Code {
+        /// Most characters.
+        chars: u32,
+    },
+}
+
+/// What a grant will allow, and until when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// What it allows.
+    pub what: Granted,
+    /// When its time is over.
+    pub expires_at: Timestamp,
+}
+
+/// Whether the caller may grant that to an agent, and what comes of it. A parent is held to the home's
+/// limits, the user is not. `ttl` is in seconds.
+pub fn may_grant(
+    caller: &Caller,
+    to: &Kin,
+    wish: &Wish,
+    ttl: Option<i64>,
+    limits: &GrantLimits,
+    now: Timestamp,
+) -> Result<Terms, Refusal> {
+    may_decide_for(caller, to)?;
+    let is_user = *caller == Caller::User;
+    let what = match wish {
+        Wish::Read {
+            pointer,
+            cap_tokens,
+        } => {
+            is_pinned(pointer)?;
+            let most = if is_user {
+                u32::MAX
+            } else {
+                limits.max_cap_tokens
+            };
+            let cap_tokens = cap_tokens.unwrap_or(limits.cap_tokens.min(most));
+            within("cap_tokens", cap_tokens.into(), most.into())?;
+            Granted::Read {
+                pointer: pointer.to_string(),
+                cap_tokens,
+            }
+        }
+        Wish::Code { chars } => {
+            let most = if is_user {
+                u32::MAX
+            } else {
+                limits.max_code_chars
+            };
+            within("inline_code_chars", (*chars).into(), most.into())?;
+            Granted::Code { chars: *chars }
+        }
+    };
+    let most = if is_user {
+        i64::MAX
+    } else {
+        limits.max_ttl_seconds
+    };
+    let ttl = ttl.unwrap_or(limits.ttl_seconds.min(most));
+    within(
+        "ttl_seconds",
+        u64::try_from(ttl).unwrap_or(0),
+        u64::try_from(most).unwrap_or(0),
+    )?;
+    let expires_at = now
+        .checked_add(SignedDuration::from_secs(ttl))
+        .unwrap_or(Timestamp::MAX);
+    Ok(Terms { what, expires_at })
+}
+
+/// A figure of a grant: at least 1, at most what may be given.
+fn within(name: &str, asked: u64, most: u64) -> Result<(), Refusal> {
+    if asked == 0 {
+        return Err(Refusal::new(
+            Code::SchemaInvalid,
+            format!("a grant of {name} 0 allows nothing"),
+            "Give a figure of 1 or more.",
+        ));
+    }
+    match asked <= most {
+        true => Ok(()),
+        false => Err(Refusal::new(
+            Code::BudgetExceeded,
+            format!("a grant of {asked} {name} is more than the {most} that a parent may give"),
+            "Grant less, or let the user grant it.",
+        )
+        .figure(name, asked, most)),
+    }
+}
+
+/// What is granted must stay what it was when somebody decided.
+fn is_pinned(pointer: &Pointer) -> Result<(), Refusal> {
+    let is_commit =
+        |rev: &str| matches!(rev.len(), 40 | 64) && rev.bytes().all(|it| it.is_ascii_hexdigit());
+    let pinned = match &pointer.target {
+        Target::Url { digest, .. } => digest.is_some(),
+        _ => pointer.kept().is_some() || pointer.commits().iter().all(|it| is_commit(it)),
+    };
+    let is_worktree = pointer.to_string().ends_with("@worktree");
+    match pinned && !is_worktree {
+        true => Ok(()),
+        false => Err(Refusal::new(
+            Code::PointerUnpinned,
+            format!(
+                "{} is not pinned to what it was",
+                engram_model::shorten(&pointer.to_string(), 120)
+            ),
+            "Grant a pointer whose pin is a commit, a digest or a date.",
+        )),
+    }
+}
+
+/// What pays for a read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Paid {
+    /// The budget of the turn.
+    Budget,
+    /// The grant of this id, which is spent by the read; the budget stays as it is.
+    Grant(String),
+}
+
+/// A read that may be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allowance {
+    /// Most tokens of the excerpt.
+    pub tokens: u32,
+    /// What pays for it.
+    pub paid: Paid,
+}
+
+/// A read that an agent asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading<'a> {
+    /// Who reads.
+    pub agent: &'a AgentId,
+    /// The canonical address, with a full pin.
+    pub pointer: &'a str,
+    /// Its kind, which says what budget it spends.
+    pub kind: PointerType,
+    /// Now.
+    pub now: Timestamp,
+}
+
+/// Whether a read may be made. A grant that is named must hold; where none is named the budget pays, and
+/// where that refuses, a grant of the agent for this pointer (`open`) that ends first.
+///
+/// `named` is none where no token was given; within, none where no grant has that token.
+pub fn admit_read(
+    reading: Reading<'_>,
+    limits: &DerefLimits,
+    spent: &Spend,
+    named: Option<Option<&IssuedGrant>>,
+    open: &[IssuedGrant],
+) -> Result<Allowance, Refusal> {
+    if let Some(named) = named {
+        let grant = named.ok_or_else(no_grant)?;
+        return holds(grant, reading);
+    }
+    admit(limits, spent, reading.kind)
+        .map(|tokens| Allowance {
+            tokens,
+            paid: Paid::Budget,
+        })
+        .or_else(|refusal| {
+            let serving = open
+                .iter()
+                .filter_map(|it| holds(it, reading).ok().map(|allowance| (it, allowance)));
+            serving
+                .min_by_key(|(it, _)| (it.expires_at, it.id.clone()))
+                .map(|it| it.1)
+                .ok_or(refusal)
+        })
+}
+
+/// Whether a grant holds for a read. Another's grant is told apart from none by nothing.
+fn holds(grant: &IssuedGrant, reading: Reading<'_>) -> Result<Allowance, Refusal> {
+    if grant.to != *reading.agent {
+        return Err(no_grant());
+    }
+    let Granted::Read {
+        pointer,
+        cap_tokens,
+    } = &grant.what
+    else {
+        return Err(denied("the grant is for inline code, not for a read"));
+    };
+    match grant.state(reading.now) {
+        GrantState::Open => {}
+        GrantState::Spent => return Err(denied("the grant was spent")),
+        GrantState::Revoked => return Err(denied("the grant was revoked")),
+        GrantState::Expired => return Err(late(grant)),
+    }
+    match pointer == reading.pointer {
+        true => Ok(Allowance {
+            tokens: *cap_tokens,
+            paid: Paid::Grant(grant.id.clone()),
+        }),
+        false => Err(denied("the grant is for another pointer")),
+    }
+}
+
+/// Characters of inline code that a grant allows an agent in one message; 0 without one.
+pub fn code_allowance(
+    agent: &AgentId,
+    grant: Option<&IssuedGrant>,
+    now: Timestamp,
+) -> Result<u32, Refusal> {
+    let Some(grant) = grant else { return Ok(0) };
+    if grant.to != *agent {
+        return Err(no_grant());
+    }
+    match (&grant.what, grant.state(now)) {
+        (Granted::Code { chars }, GrantState::Open) => Ok(*chars),
+        (Granted::Code { .. }, GrantState::Expired) => Err(late(grant)),
+        (Granted::Code { .. }, _) => Err(denied("the grant was spent or revoked")),
+        (Granted::Read { .. }, _) => Err(denied("the grant is for a read, not for inline code")),
+    }
+}
+
+/// Whether the caller may take a grant back: who issued it, the parent of who has it, and the user.
+pub fn may_revoke(caller: &Caller, grant: &IssuedGrant, to: &Kin) -> Result<(), Refusal> {
+    match caller {
+        Caller::Agent(agent) if grant.by.as_ref() == Some(agent) => Ok(()),
+        _ => may_decide_for(caller, to),
+    }
+}
+
+fn no_grant() -> Refusal {
+    denied("no such grant was issued to this agent")
+}
+
+fn denied(message: &str) -> Refusal {
+    Refusal::new(
+        Code::DerefDenied,
+        message,
+        "Leave budget_token out to read within the budget of this turn, or ask your parent for a grant.",
+    )
+}
+
+fn late(grant: &IssuedGrant) -> Refusal {
+    Refusal::new(
+        Code::Expired,
+        format!("the grant ended at {}", grant.expires_at),
+        "Ask for it again; the request may say for how long it is needed.",
+    )
+}
+
+#[cfg(test)]
+mod tests;

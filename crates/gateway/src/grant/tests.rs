@@ -1,0 +1,294 @@
+//! Grants as tables: who may issue one, and what it is good for.
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::kin::tests::{family, find, id};
+
+const SHA: &str = "3f786850e387550fdab836ed7e6dc881de23001b";
+
+fn now() -> Timestamp {
+    "2026-11-22T12:00:00Z".parse().unwrap()
+}
+
+fn at(seconds: i64) -> Timestamp {
+    now() + SignedDuration::from_secs(seconds)
+}
+
+fn address() -> String {
+    format!("repo:src/ledger.rs#L1-L20@{SHA}")
+}
+
+fn grant() -> IssuedGrant {
+    IssuedGrant {
+        id: "g1".to_owned(),
+        to: id("child"),
+        by: Some(id("root")),
+        what: Granted::Read {
+            pointer: address(),
+            cap_tokens: 300,
+        },
+        issued_at: now(),
+        expires_at: at(600),
+        spent: false,
+        revoked: false,
+    }
+}
+
+fn read(cap_tokens: Option<u32>, pointer: &str) -> Wish {
+    Wish::Read {
+        pointer: pointer.parse().unwrap(),
+        cap_tokens,
+    }
+}
+
+#[test]
+fn a_parent_and_the_user_grant_within_their_limits() {
+    let all = family("root child<root other");
+    let child = find(&all, &id("child")).unwrap();
+    let limits = GrantLimits::default();
+    let root = Caller::Agent(id("root"));
+    let pinned = address();
+    for (caller, wish, ttl, code) in [
+        (&root, read(None, &pinned), None, None),
+        (&root, read(Some(1200), &pinned), Some(86_400), None),
+        (
+            &Caller::User,
+            read(Some(50_000), &pinned),
+            Some(i64::MAX),
+            None,
+        ),
+        (&root, Wish::Code { chars: 2000 }, None, None),
+        (
+            &root,
+            read(None, &format!("diff:{SHA}..{SHA}#a.rs")),
+            None,
+            None,
+        ),
+        (
+            &root,
+            read(None, "sam:decision:publish@2026-01-08"),
+            None,
+            None,
+        ),
+        (
+            &root,
+            read(Some(1201), &pinned),
+            None,
+            Some(Code::BudgetExceeded),
+        ),
+        (
+            &root,
+            read(None, &pinned),
+            Some(86_401),
+            Some(Code::BudgetExceeded),
+        ),
+        (
+            &root,
+            Wish::Code { chars: 2001 },
+            None,
+            Some(Code::BudgetExceeded),
+        ),
+        (
+            &root,
+            read(Some(0), &pinned),
+            None,
+            Some(Code::SchemaInvalid),
+        ),
+        (
+            &root,
+            read(None, &pinned),
+            Some(0),
+            Some(Code::SchemaInvalid),
+        ),
+        (
+            &root,
+            read(None, &pinned),
+            Some(-5),
+            Some(Code::SchemaInvalid),
+        ),
+        (
+            &root,
+            read(None, "repo:a.rs@HEAD"),
+            None,
+            Some(Code::PointerUnpinned),
+        ),
+        (
+            &root,
+            read(None, "repo:a.rs@worktree"),
+            None,
+            Some(Code::PointerUnpinned),
+        ),
+        (
+            &root,
+            read(None, "url:https://example.com/a"),
+            None,
+            Some(Code::PointerUnpinned),
+        ),
+        (
+            &Caller::User,
+            read(None, "repo:a.rs@main"),
+            None,
+            Some(Code::PointerUnpinned),
+        ),
+        (
+            &Caller::Agent(id("child")),
+            read(None, &pinned),
+            None,
+            Some(Code::ScopeDenied),
+        ),
+        (
+            &Caller::Agent(id("other")),
+            read(None, &pinned),
+            None,
+            Some(Code::ScopeDenied),
+        ),
+    ] {
+        let refusal = may_grant(caller, &child, &wish, ttl, &limits, now()).err();
+        assert!(refusal.as_ref().is_none_or(|it| !it.hint.is_empty()));
+        assert_eq!(
+            refusal.map(|it| it.code),
+            code,
+            "{caller:?} {wish:?} {ttl:?}"
+        );
+    }
+    let terms = may_grant(&root, &child, &read(None, &pinned), None, &limits, now()).unwrap();
+    assert_eq!(terms.expires_at, at(600));
+    let cap_tokens = 500;
+    assert_eq!(
+        terms.what,
+        Granted::Read {
+            pointer: pinned,
+            cap_tokens
+        }
+    );
+}
+
+#[test]
+fn a_grant_is_for_one_agent_and_one_pointer_and_once() {
+    let spent = IssuedGrant {
+        spent: true,
+        ..grant()
+    };
+    let revoked = IssuedGrant {
+        revoked: true,
+        ..grant()
+    };
+    let code = IssuedGrant {
+        what: Granted::Code { chars: 80 },
+        ..grant()
+    };
+    for (grant, agent, pointer, when, want) in [
+        (Some(grant()), "child", address(), 0, Ok(300)),
+        (Some(grant()), "child", address(), 599, Ok(300)),
+        (Some(grant()), "child", address(), 600, Err(Code::Expired)),
+        // A clock that jumped back by more than the term gives no more time.
+        (Some(grant()), "child", address(), -601, Err(Code::Expired)),
+        (Some(grant()), "other", address(), 0, Err(Code::DerefDenied)),
+        (
+            Some(grant()),
+            "child",
+            address().replace("L20", "L21"),
+            0,
+            Err(Code::DerefDenied),
+        ),
+        (Some(spent), "child", address(), 0, Err(Code::DerefDenied)),
+        (Some(revoked), "child", address(), 0, Err(Code::DerefDenied)),
+        (Some(code), "child", address(), 0, Err(Code::DerefDenied)),
+        (None, "child", address(), 0, Err(Code::DerefDenied)),
+    ] {
+        let agent = id(agent);
+        let reading = Reading {
+            agent: &agent,
+            pointer: &pointer,
+            kind: PointerType::Repo,
+            now: at(when),
+        };
+        let named = Some(grant.as_ref());
+        let allowed = admit_read(
+            reading,
+            &DerefLimits::default(),
+            &Spend::default(),
+            named,
+            &[],
+        );
+        if let Ok(allowance) = &allowed {
+            assert_eq!(allowance.paid, Paid::Grant("g1".to_owned()));
+        }
+        assert_eq!(
+            allowed.map(|it| it.tokens).map_err(|it| it.code),
+            want,
+            "{agent} {pointer} {when}"
+        );
+    }
+}
+
+/// Seed 000, 11.1: a fourth repo span without a grant is denied.
+#[test]
+fn a_grant_that_is_not_named_serves_where_the_budget_refuses() {
+    let limits = DerefLimits::default();
+    let full = Spend {
+        repo_spans: 3,
+        ..Spend::default()
+    };
+    let pointer = address();
+    let agent = id("child");
+    let reading = Reading {
+        agent: &agent,
+        pointer: &pointer,
+        kind: PointerType::Repo,
+        now: at(0),
+    };
+    let sooner = IssuedGrant {
+        id: "g2".to_owned(),
+        expires_at: at(60),
+        ..grant()
+    };
+    let foreign = IssuedGrant {
+        to: id("other"),
+        ..grant()
+    };
+    let paid = |spent: &Spend, open: &[IssuedGrant]| {
+        admit_read(reading, &limits, spent, None, open)
+            .map(|it| it.paid)
+            .map_err(|it| it.code)
+    };
+    assert_eq!(paid(&Spend::default(), &[grant()]), Ok(Paid::Budget));
+    assert_eq!(paid(&full, &[]), Err(Code::DerefDenied));
+    assert_eq!(paid(&full, &[foreign]), Err(Code::DerefDenied));
+    assert_eq!(
+        paid(&full, &[grant(), sooner]),
+        Ok(Paid::Grant("g2".to_owned()))
+    );
+    let refusal = admit_read(reading, &limits, &full, None, &[]).unwrap_err();
+    let figures = refusal.remedy.unwrap().figures;
+    assert_eq!(
+        (figures["repo_spans"].used, figures["repo_spans"].limit),
+        (3, 3)
+    );
+}
+
+#[test]
+fn code_is_granted_by_characters_and_taken_back() {
+    let code = IssuedGrant {
+        what: Granted::Code { chars: 80 },
+        ..grant()
+    };
+    let child = find(&family("child<root"), &id("child")).unwrap();
+    assert_eq!(code_allowance(&id("child"), None, at(0)), Ok(0));
+    assert_eq!(code_allowance(&id("child"), Some(&code), at(0)), Ok(80));
+    for (agent, grant, when, want) in [
+        ("other", &code, 0, Code::DerefDenied),
+        ("child", &grant(), 0, Code::DerefDenied),
+        ("child", &code, 601, Code::Expired),
+    ] {
+        let refusal = code_allowance(&id(agent), Some(grant), at(when)).unwrap_err();
+        assert_eq!(refusal.code, want, "{agent} {when}");
+    }
+    for (caller, ok) in [
+        (Caller::User, true),
+        (Caller::Agent(id("root")), true),
+        (Caller::Agent(id("child")), false),
+    ] {
+        assert_eq!(may_revoke(&caller, &code, &child).is_ok(), ok, "{caller:?}");
+    }
+}

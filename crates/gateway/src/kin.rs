@@ -1,0 +1,299 @@
+//! Who is whose child (seed 001, 7: "parent is the allocator of attention"): who may open whom, who
+//! answers a request, and who may send what to whom. The engine knows the agents of a project; here a
+//! function tells of each.
+
+use engram_model::{AgentId, Caller, Code, Refusal, RunId};
+
+use crate::same_role;
+
+/// What the tree knows of an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kin {
+    /// Its handle.
+    pub agent: AgentId,
+    /// Its parent; none for a root, whose parent is the user.
+    pub parent: Option<AgentId>,
+    /// The run that it belongs to.
+    pub run: RunId,
+    /// Its role, a word; empty where none was given.
+    pub role: String,
+    /// Topics that it may read; none means all.
+    pub reads: Vec<String>,
+    /// Topics that it may write; none means all.
+    pub writes: Vec<String>,
+}
+
+/// Generations that are looked at; more are a cycle, or a way to be slow.
+const GENERATIONS: usize = 32;
+
+/// Whether an agent may be opened below a parent; `known` tells of agents of this project alone. An
+/// agent has one parent for good, and none of its descendants.
+pub fn may_open(
+    child: &AgentId,
+    parent: Option<&AgentId>,
+    known: impl Fn(&AgentId) -> Option<Kin>,
+) -> Result<(), Refusal> {
+    let before = known(child);
+    let Some(parent) = parent else {
+        return match before.and_then(|it| it.parent) {
+            None => Ok(()),
+            Some(_) => Err(tree(format!("{child} has a parent already"))),
+        };
+    };
+    let mut next = Some(known(parent).ok_or_else(|| unknown(parent))?);
+    if parent == child {
+        return Err(tree(format!("{child} cannot be its own parent")));
+    }
+    if before.is_some_and(|it| it.parent.as_ref() != Some(parent)) {
+        return Err(tree(format!("{child} has another parent, or is a root")));
+    }
+    for _ in 0..GENERATIONS {
+        let Some(kin) = next else { return Ok(()) };
+        if kin.parent.as_ref() == Some(child) {
+            return Err(tree(format!("{parent} descends from {child}")));
+        }
+        next = kin.parent.as_ref().and_then(&known);
+    }
+    Err(tree(format!(
+        "{parent} has more than {GENERATIONS} ancestors"
+    )))
+}
+
+/// Whether the caller may decide for a child: grant, deny, revoke, advance its turn, set its budgets.
+/// Its parent may, and the user; nobody for itself.
+pub fn may_decide_for(caller: &Caller, child: &Kin) -> Result<(), Refusal> {
+    match caller {
+        Caller::User => Ok(()),
+        Caller::Agent(agent) if *agent == child.agent => Err(Refusal::new(
+            Code::ScopeDenied,
+            "nobody grants to itself",
+            "Ask with a request for the dereference; your parent or the user answers it.",
+        )),
+        Caller::Agent(agent) if child.parent.as_ref() == Some(agent) => Ok(()),
+        Caller::Agent(_) => Err(Refusal::new(
+            Code::ScopeDenied,
+            format!("{} is not a child of yours", child.agent),
+            "Only its parent or the user decides for an agent.",
+        )),
+    }
+}
+
+/// Whether a child may send a message in this role: the one of its handle.
+pub fn may_report(sender: &Kin, role: &str) -> Result<(), Refusal> {
+    match sender.role.is_empty() || same_role(&sender.role, role) {
+        true => Ok(()),
+        false => Err(Refusal::new(
+            Code::ScopeDenied,
+            format!("the message speaks as {}", engram_model::shorten(role, 40)),
+            format!("Your role is {}: send it as that.", sender.role),
+        )),
+    }
+}
+
+/// Whom a parent's message goes to: the child that is named, which must have the role that is addressed,
+/// or each of its children of that role, in the order of their handles.
+pub fn recipients(
+    sender: &Caller,
+    role: &str,
+    to: Option<&AgentId>,
+    known: &[Kin],
+) -> Result<Vec<AgentId>, Refusal> {
+    if let Some(to) = to {
+        let child = known
+            .iter()
+            .find(|it| it.agent == *to)
+            .ok_or_else(|| unknown(to))?;
+        may_decide_for(sender, child)?;
+        return match child.role.is_empty() || same_role(&child.role, role) {
+            true => Ok(vec![to.clone()]),
+            false => Err(Refusal::new(
+                Code::ScopeDenied,
+                format!("{to} is no {}", engram_model::shorten(role, 40)),
+                format!("Address it as {}.", child.role),
+            )),
+        };
+    }
+    let mut found: Vec<AgentId> = known
+        .iter()
+        .filter(|it| same_role(&it.role, role) && may_decide_for(sender, it).is_ok())
+        .map(|it| it.agent.clone())
+        .collect();
+    found.sort();
+    found.dedup();
+    match found.is_empty() {
+        false => Ok(found),
+        true => Err(Refusal::new(
+            Code::NotFound,
+            format!(
+                "you have no child that is a {}",
+                engram_model::shorten(role, 40)
+            ),
+            "Open one with that role, or name the child that is meant.",
+        )),
+    }
+}
+
+fn unknown(agent: &AgentId) -> Refusal {
+    Refusal::new(
+        Code::NotFound,
+        format!(
+            "{:?} is no agent of this project",
+            engram_model::shorten(&agent.0, 40)
+        ),
+        "Use a handle as `agents` lists them.",
+    )
+}
+
+fn tree(message: String) -> Refusal {
+    Refusal::new(
+        Code::ScopeDenied,
+        message,
+        "Open a new agent instead: each has one parent, for good.",
+    )
+}
+
+/// Whether `elder` is the parent of an agent, or a parent above.
+pub(crate) fn descends(
+    agent: &AgentId,
+    elder: &AgentId,
+    known: impl Fn(&AgentId) -> Option<Kin>,
+) -> bool {
+    let mut next = known(agent).and_then(|it| it.parent);
+    for _ in 0..GENERATIONS {
+        match next {
+            None => return false,
+            Some(it) if it == *elder => return true,
+            Some(it) => next = known(&it).and_then(|it| it.parent),
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// `child<parent:role`, one a word.
+    pub(crate) fn family(text: &str) -> Vec<Kin> {
+        let kin = |word: &str| {
+            let (names, role) = word.split_once(':').unwrap_or((word, ""));
+            let (agent, parent) = names.split_once('<').unwrap_or((names, ""));
+            Kin {
+                agent: id(agent),
+                parent: Some(parent).filter(|it| !it.is_empty()).map(id),
+                run: run(),
+                role: role.to_owned(),
+                reads: Vec::new(),
+                writes: Vec::new(),
+            }
+        };
+        text.split_whitespace().map(kin).collect()
+    }
+
+    fn run() -> RunId {
+        let parsed = "01J9Z3N8M6W0X4V5Y7K2QHPRTA".parse();
+        parsed.unwrap_or_else(|_| unreachable!())
+    }
+
+    pub(crate) fn id(name: &str) -> AgentId {
+        AgentId(name.to_owned())
+    }
+
+    pub(crate) fn find(all: &[Kin], agent: &AgentId) -> Option<Kin> {
+        all.iter().find(|it| it.agent == *agent).cloned()
+    }
+
+    #[test]
+    fn an_agent_has_one_parent_and_no_cycle() {
+        // A cycle cannot be made; where one lies in the data, nothing hangs.
+        let all = family("root a<root b<a c<b x<y y<x");
+        for (child, parent, code) in [
+            ("new", None, None),
+            ("new", Some("root"), None),
+            ("new", Some("c"), None),
+            ("c", Some("b"), None),
+            ("root", None, None),
+            ("new", Some("ghost"), Some(Code::NotFound)),
+            ("new", Some("new"), Some(Code::NotFound)),
+            ("root", Some("root"), Some(Code::ScopeDenied)),
+            ("root", Some("c"), Some(Code::ScopeDenied)),
+            ("a", Some("c"), Some(Code::ScopeDenied)),
+            ("a", Some("b"), Some(Code::ScopeDenied)),
+            ("c", Some("root"), Some(Code::ScopeDenied)),
+            ("c", None, Some(Code::ScopeDenied)),
+            ("new", Some("x"), Some(Code::ScopeDenied)),
+        ] {
+            let parent = parent.map(id);
+            let refusal = may_open(&id(child), parent.as_ref(), |it| find(&all, it)).err();
+            assert_eq!(refusal.map(|it| it.code), code, "{child} below {parent:?}");
+        }
+        assert!(descends(&id("c"), &id("root"), |it| find(&all, it)));
+        assert!(!descends(&id("root"), &id("c"), |it| find(&all, it)));
+        assert!(!descends(&id("x"), &id("root"), |it| find(&all, it)));
+    }
+
+    #[test]
+    fn the_parent_or_the_user_decides_and_nobody_for_itself() {
+        let all = family("root a<root b<a");
+        for (caller, child, ok) in [
+            (Caller::User, "root", true),
+            (Caller::User, "b", true),
+            (Caller::Agent(id("root")), "a", true),
+            (Caller::Agent(id("a")), "b", true),
+            (Caller::Agent(id("root")), "b", false),
+            (Caller::Agent(id("b")), "a", false),
+            (Caller::Agent(id("a")), "a", false),
+            (Caller::Agent(id("root")), "root", false),
+        ] {
+            let child = find(&all, &id(child)).unwrap_or_else(|| unreachable!());
+            let decided = may_decide_for(&caller, &child);
+            assert_eq!(decided.is_ok(), ok, "{caller:?} for {}", child.agent);
+            assert!(
+                decided
+                    .err()
+                    .is_none_or(|it| it.code == Code::ScopeDenied && !it.hint.is_empty())
+            );
+        }
+    }
+
+    #[test]
+    fn messages_keep_to_roles_and_parentage() {
+        let all = family(
+            "root:architect p1<root:programmer p2<root:Programmer m<root:manager q<m:programmer",
+        );
+        let root = Caller::Agent(id("root"));
+        for (sender, role, to, want) in [
+            (&root, "PROGRAMMER", None, Ok(vec!["p1", "p2"])),
+            (&root, "programmer", Some("p1"), Ok(vec!["p1"])),
+            (&Caller::User, "programmer", None, Ok(vec!["p1", "p2", "q"])),
+            (&root, "manager", Some("p1"), Err(Code::ScopeDenied)),
+            (&root, "programmer", Some("q"), Err(Code::ScopeDenied)),
+            (&root, "programmer", Some("ghost"), Err(Code::NotFound)),
+            (&root, "director", None, Err(Code::NotFound)),
+            (
+                &Caller::Agent(id("p1")),
+                "programmer",
+                Some("p1"),
+                Err(Code::ScopeDenied),
+            ),
+            (
+                &Caller::Agent(id("p1")),
+                "programmer",
+                None,
+                Err(Code::NotFound),
+            ),
+        ] {
+            let to = to.map(id);
+            let found = recipients(sender, role, to.as_ref(), &all).map_err(|it| it.code);
+            assert_eq!(
+                found,
+                want.map(|it| it.into_iter().map(id).collect()),
+                "{role} {to:?}"
+            );
+        }
+        let programmer = &all[1];
+        assert!(may_report(programmer, " Programmer").is_ok());
+        let refused = may_report(programmer, "architect").err().map(|it| it.code);
+        assert_eq!(refused, Some(Code::ScopeDenied));
+    }
+}

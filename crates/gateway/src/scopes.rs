@@ -1,0 +1,139 @@
+//! How far what somebody says may reach: which scopes and topics a caller writes and reads, and who
+//! promotes a claim (seed 001, 4.3, 13.2 and 13.3; `[scopes]` of `contracts/gateway.md`).
+
+use engram_model::{AgentId, Caller, Code, Refusal, Scope, Scopes, is_on_topic, shorten};
+
+use crate::kin::{Kin, descends};
+
+/// Whether the caller may write into a scope by the home's configuration. The user writes into all; what
+/// an administrator did not turn on is closed to agents, whatever else the configuration says.
+pub fn may_write_scope(caller: &Caller, scope: Scope, scopes: &Scopes) -> Result<(), Refusal> {
+    let is_open = match scope {
+        Scope::Run | Scope::Project => true,
+        Scope::Org => scopes.org,
+        Scope::Global => scopes.global,
+    };
+    if *caller == Caller::User || (is_open && scopes.agents_write.contains(&scope)) {
+        return Ok(());
+    }
+    let written = |it: &&Scope| match it {
+        Scope::Org => scopes.org,
+        Scope::Global => scopes.global,
+        _ => true,
+    };
+    let allowed: Vec<&str> = scopes
+        .agents_write
+        .iter()
+        .filter(written)
+        .map(|it| it.as_str())
+        .collect();
+    Err(Refusal::new(
+        Code::ScopeDenied,
+        format!("an agent may not write into scope {scope}"),
+        match allowed.is_empty() {
+            true => "Report it in a message: in this home only the user writes.".to_owned(),
+            false => format!(
+                "Commit with scope {}; your parent or the user can promote it from there.",
+                allowed.join(" or ")
+            ),
+        },
+    ))
+}
+
+/// Whether an agent may write on a topic: its handle's topics and those below; all where it names none.
+pub fn may_write_topic(kin: &Kin, topic: &str) -> Result<(), Refusal> {
+    match covers(&kin.writes, topic) {
+        true => Ok(()),
+        false => Err(Refusal::new(
+            Code::ScopeDenied,
+            format!("this agent may not write on {:?}", shorten(topic, 80)),
+            format!(
+                "Write below {}, or ask your parent.",
+                shorten(&kin.writes.join(", "), 200)
+            ),
+        )),
+    }
+}
+
+/// Whether an agent sees what is said on a topic. A claim without a topic is for everybody.
+pub fn may_read_topic(kin: &Kin, topic: &str) -> bool {
+    topic.is_empty() || covers(&kin.reads, topic)
+}
+
+fn covers(topics: &[String], topic: &str) -> bool {
+    topics.is_empty() || topics.iter().any(|it| is_on_topic(topic, it))
+}
+
+/// What a promotion needs to know of a claim.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Promoted<'a> {
+    /// Where it is.
+    pub scope: Scope,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// Who said it; none is the user.
+    pub author: Option<&'a AgentId>,
+}
+
+/// Whether the caller may promote a claim to a wider scope. Only a parent does, for who descends from it
+/// and from a confidence on; the user promotes anything. Agents never reach `org` and `global` before an
+/// administrator turned them on.
+pub fn may_promote(
+    caller: &Caller,
+    claim: &Promoted<'_>,
+    to: Scope,
+    scopes: &Scopes,
+    known: impl Fn(&AgentId) -> Option<Kin>,
+) -> Result<(), Refusal> {
+    if to <= claim.scope {
+        return Err(Refusal::new(
+            Code::SchemaInvalid,
+            format!(
+                "the claim is in scope {}, and {to} is no wider",
+                claim.scope
+            ),
+            "A promotion goes from run to project, org and global; forget a claim that reaches too far.",
+        ));
+    }
+    let Caller::Agent(agent) = caller else {
+        return Ok(());
+    };
+    let is_elder = claim
+        .author
+        .is_some_and(|author| author != agent && descends(author, agent, known));
+    if !is_elder {
+        return Err(Refusal::new(
+            Code::ScopeDenied,
+            "only a parent promotes what its children said",
+            "Ask your parent or the user to promote it.",
+        ));
+    }
+    let is_open = match to {
+        Scope::Run | Scope::Project => true,
+        Scope::Org => scopes.org,
+        Scope::Global => scopes.global,
+    };
+    if !is_open {
+        return Err(Refusal::new(
+            Code::ScopeDenied,
+            format!("scope {to} is off for agents in this home"),
+            format!(
+                "Promote it to project; an administrator turns {to} on in config.toml, [scopes]."
+            ),
+        ));
+    }
+    match claim.confidence >= scopes.promote_confidence {
+        true => Ok(()),
+        false => Err(Refusal::new(
+            Code::ScopeDenied,
+            format!(
+                "the claim has confidence {}, {} is needed to promote it",
+                claim.confidence, scopes.promote_confidence
+            ),
+            "Let its author verify it and commit a version with the confidence that it has then.",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests;
