@@ -5,6 +5,7 @@
 //! [`engram_model::Spend`], what it was served as fingerprints, who is whose child as a function; the
 //! engine keeps it.
 
+mod brief;
 mod budget;
 mod code;
 mod echo;
@@ -17,6 +18,7 @@ mod scopes;
 mod text_form;
 mod tokens;
 
+pub use brief::{Candidate, ForRole, Material, OpenGrant, Pinned, PinnedWhat, compose, may_pin};
 pub use budget::{admit, admit_write, budget, charge, may_close, may_write};
 pub use code::code_chars;
 pub use echo::{admit_claim, echoes, fingerprints, probes};

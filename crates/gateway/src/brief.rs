@@ -1,0 +1,431 @@
+//! The shared brief (seed 000, 2.2 and 10.1; seed 001, 5.3 and 7.2): what a parent tells its children,
+//! composed and not written. What counts at this moment, constraints, the worst risks, a pack of pointers
+//! for each role, budgets and grants, within 30 lines and 800 tokens.
+//!
+//! The same material gives the same brief, whatever order it comes in. The engine hands over what its
+//! reader may see and what recall found most telling; which of it is said is decided here.
+
+mod pack;
+mod quote;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Reverse;
+
+use engram_model::{
+    AgentId, BriefLine, BriefPart, BriefReply, Code, EngramId, Evidence, Figure, Kind, Limits,
+    Refusal, RunId, Scope,
+};
+use jiff::Timestamp;
+
+use crate::{code_chars, count_tokens};
+
+/// A claim that may be said.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// Its version that holds.
+    pub id: EngramId,
+    /// What sort of claim it is.
+    pub kind: Kind,
+    /// What it is about; empty where it names no topic.
+    pub topic: String,
+    /// What it says.
+    pub claim: String,
+    /// Who said it, as a person would name them.
+    pub author: String,
+    /// The handle behind it; none is the user.
+    pub agent: Option<AgentId>,
+    /// Who may see it.
+    pub scope: Scope,
+    /// The run that it was said in.
+    pub run: Option<RunId>,
+    /// Whether its evidence resolved.
+    pub verified: bool,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// When this home learned of it.
+    pub recorded_at: Timestamp,
+    /// How often earlier runs of this project read it.
+    pub reads: u64,
+    /// How its evidence stands; none where nobody looked.
+    pub evidence: Option<Evidence>,
+    /// Canonical addresses of its evidence.
+    pub pointers: Vec<String>,
+}
+
+/// What a parent or the user pinned.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pinned {
+    /// Its place among the pins; the lowest comes first.
+    pub order: u64,
+    /// What it is.
+    pub what: PinnedWhat,
+}
+
+/// A pin is a claim, or a line of one's own.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PinnedWhat {
+    /// The claim of this id, which must be among the candidates.
+    Claim(EngramId),
+    /// A line that [`may_pin`] let through.
+    Text(String),
+}
+
+/// A role that the brief is for: a child, or the reader itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForRole {
+    /// The word of the role.
+    pub role: String,
+    /// Topics that it may read; none means all.
+    pub reads: Vec<String>,
+}
+
+/// A grant that is open, without its token, which only its holder is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenGrant {
+    /// Who may use it, as a person would name them.
+    pub to: String,
+    /// What may be read: the canonical address; or none for inline code.
+    pub pointer: Option<String>,
+    /// Most tokens of it, or characters of code.
+    pub cap: u32,
+    /// When its time is over.
+    pub expires_at: Timestamp,
+}
+
+/// What a brief is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Material {
+    /// Claims that its reader may see.
+    pub candidates: Vec<Candidate>,
+    /// What was pinned.
+    pub pins: Vec<Pinned>,
+    /// Whom it is for.
+    pub roles: Vec<ForRole>,
+    /// What may still be spent, by whose budget it is: name and figure, as in `budget`.
+    pub budgets: Vec<(String, Vec<(String, Figure)>)>,
+    /// What may be read beyond that.
+    pub grants: Vec<OpenGrant>,
+    /// The run of the reader: what another run said to itself is not for it.
+    pub run: Option<RunId>,
+    /// The handle of the reader: its own claims need no proof to be said to it; none is the user.
+    pub reader: Option<AgentId>,
+    /// Whether somebody asked for this brief; unverified claims of others stay out of the others.
+    pub asked: bool,
+    /// Now; what is new counts more.
+    pub now: Timestamp,
+}
+
+/// Lines of each part that are wanted before any other part gets more; pins are not counted.
+const MATTERS: usize = 8;
+const CONSTRAINTS: usize = 5;
+const RISKS: usize = 5;
+const GRANTS: usize = 4;
+
+/// The brief. It has at most `limits.message.brief_lines` lines, and as a list of texts at most `tokens`
+/// tokens, which a caller lowers to what is left of a message.
+pub fn compose(material: &Material, limits: &Limits, tokens: usize) -> BriefReply {
+    let claims = ranked(material);
+    let mut lines = pinned(material, &claims);
+    let is_said =
+        |lines: &[BriefLine], it: &Candidate| lines.iter().any(|line| line.engram == Some(it.id));
+    let rest: Vec<&Candidate> = claims
+        .iter()
+        .copied()
+        .filter(|it| it.evidence != Some(Evidence::EvidenceGone) && !is_said(&lines, it))
+        .collect();
+    // What a reader cannot do without comes first to the budget, and last in the brief.
+    let tail: Vec<BriefLine> = pack::packs(&claims, &material.roles)
+        .into_iter()
+        .chain(budgets(material))
+        .chain(grants(material))
+        .collect();
+    let body = parts(&rest);
+    let limit = Limit {
+        lines: limits.message.brief_lines,
+        tokens: tokens.min(limits.message.inline_tokens),
+    };
+    // Pins, then what the reader may do, then claims: each while it fits.
+    let mut kept: Vec<BriefLine> = Vec::new();
+    for line in lines.drain(..).chain(tail).chain(body) {
+        limit.take(&mut kept, line);
+    }
+    kept.sort_by_key(|it| it.part);
+    let tokens = cost(&kept);
+    BriefReply {
+        lines: kept,
+        tokens: u64::try_from(tokens).unwrap_or(u64::MAX),
+    }
+}
+
+/// A line that a parent or the user pins: on one line, without code, no longer than a claim.
+pub fn may_pin(text: &str, limits: &Limits) -> Result<String, Refusal> {
+    let text = text.trim();
+    let chars = text.chars().count();
+    if chars == 0 || crate::line_count(text) > 1 {
+        return Err(Refusal::new(
+            Code::SchemaInvalid,
+            "a pin is one line of text",
+            "Pin each line by itself, or an engram by its id.",
+        ));
+    }
+    if chars > limits.claim_chars {
+        return Err(Refusal::new(
+            Code::BudgetExceeded,
+            format!(
+                "the pin has {chars} characters, {} are allowed",
+                limits.claim_chars
+            ),
+            "Say it shorter, or commit an engram and pin that.",
+        ));
+    }
+    match code_chars(text) {
+        0 => Ok(quote::line(text, limits.claim_chars)),
+        chars => Err(Refusal::new(
+            Code::BudgetExceeded,
+            format!("the pin has {chars} characters of inline code, 0 are allowed"),
+            "Pin a sentence and point at the code.",
+        )
+        .figure(
+            "inline_code_chars",
+            u64::try_from(chars).unwrap_or(u64::MAX),
+            0,
+        )),
+    }
+}
+
+/// What a brief may hold.
+struct Limit {
+    lines: usize,
+    tokens: usize,
+}
+
+impl Limit {
+    /// Takes a line that still fits.
+    fn take(&self, kept: &mut Vec<BriefLine>, line: BriefLine) {
+        if kept.len() >= self.lines || kept.iter().any(|it| it.text == line.text) {
+            return;
+        }
+        kept.push(line);
+        if cost(kept) > self.tokens {
+            kept.pop();
+        }
+    }
+}
+
+/// Tokens of the texts as a message carries them.
+fn cost(lines: &[BriefLine]) -> usize {
+    let texts: Vec<&str> = lines.iter().map(|it| it.text.as_str()).collect();
+    serde_json::to_string(&texts).map_or(usize::MAX, |it| count_tokens(&it))
+}
+
+/// What may be said at all, the best first; each claim once, whoever repeats it.
+fn ranked(material: &Material) -> Vec<&Candidate> {
+    let pinned = |it: &Candidate| {
+        material
+            .pins
+            .iter()
+            .any(|pin| pin.what == PinnedWhat::Claim(it.id))
+    };
+    let is_ours =
+        |it: &Candidate| it.scope != Scope::Run || (it.run.is_some() && it.run == material.run);
+    let is_proven = |it: &Candidate| {
+        material.asked || it.verified || it.agent.is_none() || it.agent == material.reader
+    };
+    let mut claims: Vec<&Candidate> = material
+        .candidates
+        .iter()
+        .filter(|it| is_ours(it) && (is_proven(it) || pinned(it)))
+        .filter(|it| !it.claim.trim().is_empty() && code_chars(&it.claim) == 0)
+        .collect();
+    claims.sort_by_key(|it| order(it, material.now));
+    let mut said = std::collections::BTreeSet::new();
+    claims.retain(|it| said.insert(it.id));
+    let mut words = std::collections::BTreeSet::new();
+    claims.retain(|it| words.insert(it.claim.to_lowercase()) || pinned(it));
+    claims
+}
+
+/// By weight, then by time, then by id: no two claims are the same.
+fn order(it: &Candidate, now: Timestamp) -> (Reverse<i64>, Reverse<Timestamp>, Reverse<EngramId>) {
+    (
+        Reverse(weight(it, now)),
+        Reverse(it.recorded_at),
+        Reverse(it.id),
+    )
+}
+
+/// How telling a claim is, in thousandths: how sure it is, whether it was proven, what earlier runs made
+/// of it, how new it is, and whether its evidence still reads the same.
+fn weight(it: &Candidate, now: Timestamp) -> i64 {
+    // NaN is no confidence.
+    let sure = (it.confidence.clamp(0.0, 1.0) * 1000.0) as i64;
+    let proven = if it.verified { 400 } else { 0 };
+    // Twice as often read is 100 more, up to 128 times.
+    let read = i64::from(it.reads.saturating_add(1).ilog2().min(7)) * 100;
+    let hours = now.duration_since(it.recorded_at).as_hours();
+    let new = match hours {
+        ..1 => 300,
+        1..24 => 200,
+        24..168 => 100,
+        _ => 0,
+    };
+    let drifted = match it.evidence {
+        Some(Evidence::NeedsReverification) => 500,
+        Some(Evidence::EvidenceGone) => 900,
+        _ => 0,
+    };
+    sure + proven + read + new - drifted
+}
+
+fn pinned(material: &Material, claims: &[&Candidate]) -> Vec<BriefLine> {
+    let mut pins: Vec<&Pinned> = material.pins.iter().collect();
+    pins.sort_by_cached_key(|it| match &it.what {
+        PinnedWhat::Claim(id) => (it.order, id.to_string()),
+        PinnedWhat::Text(text) => (it.order, text.clone()),
+    });
+    let lines = pins.into_iter().filter_map(|pin| match &pin.what {
+        PinnedWhat::Claim(id) => {
+            let claim = claims.iter().find(|it| it.id == *id)?;
+            let line = said(claim, BriefPart::Pin);
+            Some(BriefLine {
+                pinned: true,
+                ..line
+            })
+        }
+        PinnedWhat::Text(text) => Some(BriefLine {
+            pinned: true,
+            ..plain(quote::line(text, usize::MAX), BriefPart::Pin)
+        }),
+    });
+    lines.filter(|it| !it.text.is_empty()).collect()
+}
+
+/// What of a claim's kind goes where: what must stay so, what may go wrong, what counts now.
+fn part_of(kind: Kind) -> BriefPart {
+    match kind {
+        Kind::Constraint | Kind::Policy => BriefPart::Constraint,
+        Kind::Risk => BriefPart::Risk,
+        _ => BriefPart::Matter,
+    }
+}
+
+/// The best of each part first, then the best of what is left.
+fn parts(rest: &[&Candidate]) -> Vec<BriefLine> {
+    let best = |part: BriefPart, wanted: usize| {
+        rest.iter()
+            .copied()
+            .filter(move |it| part_of(it.kind) == part)
+            .take(wanted)
+    };
+    let first: Vec<&Candidate> = best(BriefPart::Constraint, CONSTRAINTS)
+        .chain(best(BriefPart::Risk, RISKS))
+        .chain(best(BriefPart::Matter, MATTERS))
+        .collect();
+    // One of each in turn, so that a small budget leaves no part out.
+    let place = |it: &&Candidate| {
+        let same = first
+            .iter()
+            .filter(|other| part_of(other.kind) == part_of(it.kind));
+        same.take_while(|other| other.id != it.id).count()
+    };
+    let mut turns: Vec<(usize, &Candidate)> = first.iter().map(|it| (place(it), *it)).collect();
+    turns.sort_by_key(|it| it.0);
+    let more = rest
+        .iter()
+        .copied()
+        .filter(|it| first.iter().all(|other| other.id != it.id));
+    let all = turns.into_iter().map(|it| it.1).chain(more);
+    // More lines than a brief can have are not even written.
+    all.take(64).map(|it| said(it, part_of(it.kind))).collect()
+}
+
+/// A claim with its kind, its author and what is to be known of it; its words are data.
+fn said(it: &Candidate, part: BriefPart) -> BriefLine {
+    let mut marks: Vec<&str> = Vec::new();
+    if !it.verified {
+        marks.push("unverified");
+    }
+    marks.extend(match it.evidence {
+        Some(drifted) if Evidence::DRIFTED.contains(&drifted) => Some(drifted.words()),
+        _ => None,
+    });
+    let marks = match marks.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", marks.join(", ")),
+    };
+    let text = format!(
+        "{} by {}{marks}: {}",
+        it.kind,
+        quote::name(&it.author),
+        quote::quoted(&it.claim)
+    );
+    BriefLine {
+        engram: Some(it.id),
+        pointers: it.pointers.clone(),
+        ..plain(text, part)
+    }
+}
+
+fn plain(text: String, part: BriefPart) -> BriefLine {
+    BriefLine {
+        text,
+        part,
+        engram: None,
+        pointers: Vec::new(),
+        pinned: false,
+    }
+}
+
+fn budgets(material: &Material) -> Vec<BriefLine> {
+    let mut lines: Vec<BriefLine> = material
+        .budgets
+        .iter()
+        .map(|(of, figures)| {
+            let mut left: Vec<String> = figures
+                .iter()
+                .map(|(name, it)| format!("{} {}/{}", quote::name(name), it.used, it.limit))
+                .collect();
+            left.sort();
+            let text = format!(
+                "budget of {}, used/limit: {}",
+                quote::name(of),
+                left.join(", ")
+            );
+            plain(text, BriefPart::Budget)
+        })
+        .collect();
+    lines.sort_by(|one, other| one.text.cmp(&other.text));
+    lines
+}
+
+fn grants(material: &Material) -> Vec<BriefLine> {
+    let mut open: Vec<&OpenGrant> = material.grants.iter().collect();
+    open.sort_by(|one, other| {
+        (one.expires_at, &one.to, &one.pointer, one.cap).cmp(&(
+            other.expires_at,
+            &other.to,
+            &other.pointer,
+            other.cap,
+        ))
+    });
+    let line = |it: &OpenGrant| {
+        let (to, until) = (quote::name(&it.to), it.expires_at.strftime("%H:%M:%SZ"));
+        let text = match &it.pointer {
+            Some(pointer) => format!(
+                "grant to {to}: {} up to {} tokens, until {until}",
+                pack::short(pointer),
+                it.cap
+            ),
+            None => format!(
+                "grant to {to}: inline code up to {} characters, until {until}",
+                it.cap
+            ),
+        };
+        BriefLine {
+            pointers: it.pointer.iter().cloned().collect(),
+            ..plain(text, BriefPart::Grant)
+        }
+    };
+    open.into_iter().take(GRANTS).map(line).collect()
+}

@@ -1,0 +1,82 @@
+//! A pack of pointers for each role: where it should look first, by what its template reads.
+
+use engram_model::{BriefLine, BriefPart, Evidence, Pointer, Scope, is_on_topic};
+
+use super::{Candidate, ForRole, plain, quote};
+use crate::{same_role, template};
+
+/// Pointers of one pack, and packs of one brief.
+const POINTERS: usize = 3;
+const PACKS: usize = 8;
+/// Longest address in a line, in characters.
+const ADDRESS: usize = 300;
+/// Digits of a commit that are shown; git reads so many as well as all.
+const COMMIT: usize = 12;
+
+/// One line for each role, in the order of their words; the claims come the best first.
+pub(super) fn packs(claims: &[&Candidate], roles: &[ForRole]) -> Vec<BriefLine> {
+    let mut roles: Vec<&ForRole> = roles.iter().collect();
+    roles.sort_by_cached_key(|it| {
+        (
+            it.role.trim().to_lowercase(),
+            it.reads.clone(),
+            it.role.clone(),
+        )
+    });
+    roles.dedup_by(|one, other| same_role(&one.role, &other.role) && one.reads == other.reads);
+    let lines = roles.into_iter().filter_map(|role| pack(claims, role));
+    lines.take(PACKS).collect()
+}
+
+fn pack(claims: &[&Candidate], role: &ForRole) -> Option<BriefLine> {
+    let kinds = template(&role.role).map(|it| it.reads).unwrap_or_default();
+    let place = |it: &&Candidate| {
+        kinds
+            .iter()
+            .position(|kind| *kind == it.kind)
+            .unwrap_or(kinds.len())
+    };
+    let mut readable: Vec<&Candidate> = claims
+        .iter()
+        .copied()
+        .filter(|it| it.verified && it.scope <= Scope::Project)
+        .filter(|it| it.evidence != Some(Evidence::EvidenceGone))
+        .filter(|it| {
+            it.topic.is_empty()
+                || role.reads.is_empty()
+                || role.reads.iter().any(|topic| is_on_topic(&it.topic, topic))
+        })
+        .collect();
+    // Stable: within a kind the best stay first.
+    readable.sort_by_key(place);
+    let mut pointers: Vec<String> = Vec::new();
+    for pointer in readable.iter().filter_map(|it| it.pointers.first()) {
+        if pointers.len() < POINTERS && !pointers.contains(pointer) {
+            pointers.push(pointer.clone());
+        }
+    }
+    let shown: Vec<String> = pointers.iter().map(|it| short(it)).collect();
+    let text = format!(
+        "look first, {}: {}",
+        quote::name(&role.role),
+        shown.join(" ")
+    );
+    (!pointers.is_empty()).then(|| BriefLine {
+        pointers,
+        ..plain(text, BriefPart::Pointer)
+    })
+}
+
+/// An address with its commit in few digits, so that it still can be read; the digits are one word.
+pub(super) fn short(pointer: &str) -> String {
+    let mut text = quote::line(pointer, ADDRESS).replace(' ', "%20");
+    if let Ok(parsed) = pointer.parse::<Pointer>() {
+        for commit in parsed.commits() {
+            let is_full = commit.len() >= 40 && commit.bytes().all(|it| it.is_ascii_hexdigit());
+            if let Some(digits) = commit.get(..COMMIT).filter(|_| is_full) {
+                text = text.replace(commit, digits);
+            }
+        }
+    }
+    text
+}

@@ -1,0 +1,72 @@
+//! Words of others as data: one line, nothing hidden, no sign that ends the quotation or opens another
+//! thing. What a claim tells its reader to do stays between the quotes.
+
+use engram_model::is_hidden;
+
+use crate::prose::ends_line;
+
+/// Longest claim in a line of the brief, in characters.
+pub(super) const CLAIM: usize = 200;
+/// Longest name of somebody, in characters.
+const NAME: usize = 40;
+
+/// A text on one line, of at most so many characters, with `…` for the rest.
+pub(super) fn line(text: &str, most: usize) -> String {
+    let mut out = String::new();
+    let mut count = 0;
+    let mut blank = false;
+    for c in text.chars() {
+        if ends_line(c) || c.is_whitespace() || c.is_control() {
+            blank = true;
+            continue;
+        }
+        if is_hidden(c) || matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}') {
+            continue;
+        }
+        if count + usize::from(blank) >= most {
+            out.push('…');
+            break;
+        }
+        if blank && !out.is_empty() {
+            out.push(' ');
+            count += 1;
+        }
+        blank = false;
+        out.push(c);
+        count += 1;
+    }
+    out
+}
+
+/// A text between double quotes that nothing in it can close.
+pub(super) fn quoted(text: &str) -> String {
+    let harmless = |c: char| match c {
+        '"' | '`' | '“' | '”' | '„' | '‟' | '″' | '＂' | '«' | '»' | '´' | '‘' | '’' | '‚'
+        | '＇' | '｀' | '「' | '」' | '『' | '』' => '\'',
+        // Marks of a markup, and of the special tokens of a model
+        '<' | '＜' => '‹',
+        '>' | '＞' => '›',
+        '\\' => '/',
+        other => other,
+    };
+    let text: String = line(text, CLAIM).chars().map(harmless).collect();
+    format!("\"{text}\"")
+}
+
+/// A name that is nothing but one.
+pub(super) fn name(text: &str) -> String {
+    let kept = |c: &char| {
+        c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '@' | ' ' | '(' | ')')
+    };
+    let marked = |c: char| match c {
+        // Round ones hold what the brief itself says of a claim.
+        '(' => '[',
+        ')' => ']',
+        other => other,
+    };
+    let text: String = line(text, NAME).chars().filter(kept).map(marked).collect();
+    match text.trim() {
+        "" => "somebody".to_owned(),
+        name => name.to_owned(),
+    }
+}
