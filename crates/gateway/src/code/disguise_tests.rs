@@ -81,6 +81,42 @@ fn code_is_found_however_it_hides() {
     }
     hidden.extend([
         (
+            "fields",
+            "pub hidden: u32,\npub media: Option<Media>,".to_owned(),
+        ),
+        (
+            "bare fields",
+            "exact: u32,\nname: String,\nleft: Vec<u8>,".to_owned(),
+        ),
+        (
+            "ticked at once",
+            "It does `a = f(x); b = g(a); c = h(b);` there.".to_owned(),
+        ),
+        (
+            "breaks in a line",
+            dressed(|_, line| line.to_owned(), "<br>"),
+        ),
+        (
+            "signs of line ends",
+            dressed(|_, line| line.replace(' ', "·"), "↵"),
+        ),
+        (
+            "a prompt",
+            ">>> x = f(1)\n>>> y = g(x)\n>>> print(y)".to_owned(),
+        ),
+        (
+            "a resource",
+            "resource \"bucket\" \"logs\" {\n  name = \"x\"\n}".to_owned(),
+        ),
+        (
+            "a quiet query",
+            "It runs select id, claim from engrams where seq > 10 each time.".to_owned(),
+        ),
+        (
+            "numbered python",
+            "1) def reserve(self, n):\n2) if n > self.left:\n3) raise Overdrawn(n)".to_owned(),
+        ),
+        (
             "items that compute",
             "Then:\n- total = 0\n- total += row.amount\n- return total".to_owned(),
         ),
@@ -326,6 +362,10 @@ fn what_only_looks_like_a_disguise_is_prose() {
         "if (in doubt) ask; while (waiting) rest.".to_owned(),
         "The class of bugs (races) is known; the impl of it is not.".to_owned(),
         "p95 = 20 ms; p99 = 40 ms.".to_owned(),
+        "States: `unchanged` = same path, lines and bytes; `moved` = same bytes; `renamed` = other path; `deleted` = gone.".to_owned(),
+        "- `unchanged` = same path and bytes;\n- `moved` = other lines;\n- `deleted` = gone;".to_owned(),
+        "`retries`: at most 3;\n`timeout`: 200 ms;\n`jitter`: full;".to_owned(),
+        "We select everything from stock where possible; select the newest row from it.".to_owned(),
         "- max_retries = 3\n- timeout = 30\n- backoff = 2\n- jitter = full".to_owned(),
         "- reserve(n)\n- release(n)\n- settle(id)\n- close()".to_owned(),
         "- return early\n- import nothing\n- raise the limit".to_owned(),

@@ -18,6 +18,9 @@ pub(super) enum Reads {
 /// What a line reads as; whether it has a shape that prose never has is told by [`is_hard`].
 pub(super) fn judge(trimmed: &str) -> Reads {
     let (dress, bare) = dress::undressed(trimmed);
+    if defines(bare) {
+        return Reads::Prose;
+    }
     let line = without_ticks(bare);
     let line = line.as_str();
     if !may_be_code(line) {
@@ -58,6 +61,14 @@ pub(super) fn is_hard(line: &str) -> bool {
         .any(|it| line.starts_with(it))
 }
 
+/// Whether a line says what a name in ticks means: `` `moved` = the same bytes; ``.
+fn defines(line: &str) -> bool {
+    let named = line.strip_prefix('`').and_then(|it| it.split_once('`'));
+    named.is_some_and(|(name, rest)| {
+        !name.contains(' ') && rest.trim_start().starts_with(['=', ':']) && !rest.contains('(')
+    })
+}
+
 /// Most lines are words and marks of a sentence; no pattern need look at those, unless their first or
 /// only word is one that programs begin lines with.
 fn may_be_code(line: &str) -> bool {
@@ -84,7 +95,7 @@ fn may_be_code(line: &str) -> bool {
                 | b'_'
         )
     };
-    if line.bytes().any(signs) || line.ends_with(':') || line.starts_with('\'') {
+    if line.bytes().any(signs) || line.ends_with([':', ',']) || line.starts_with('\'') {
         return true;
     }
     begins_code(line)
@@ -149,6 +160,7 @@ const FIRST: &[&str] = &[
     "LEFT",
     "INNER",
     "RIGHT",
+    "pub",
     "RUN",
     "COPY",
     "ENTRYPOINT",
@@ -182,7 +194,7 @@ pub(super) fn without_ticks(line: &str) -> String {
 pub(super) static SURE: LazyLock<RegexSet> = LazyLock::new(|| {
     set(&[
         // opens a block
-        r"(?:\)|=>|=|\w|->.*|\]|>)\s*\{$",
+        r#"(?:\)|=>|=|\w|"|->.*|\]|>)\s*\{$"#,
         r"^[\})\]]+\s*(?:else|catch|finally|while)\b.*$",
         // a statement with its semicolon
         r"^[\w.$:>*&\[\]!<-]+(?:\([^;]*\)|\+\+|--)[?!]*;$",
@@ -194,6 +206,7 @@ pub(super) static SURE: LazyLock<RegexSet> = LazyLock::new(|| {
         r"^(?:async\s+)?def\s+\w+[?!]?\s*(?:\(.*|:|)$",
         r"^(?:pub(?:\([\w:]+\))?\s+|export\s+|default\s+|async\s+|static\s+|const\s+|unsafe\s+|public\s+|private\s+|protected\s+|final\s+|override\s+)*(?:fn|fun|func|function\*?)\s*(?:\([^)]*\)\s*)?\w*\s*(?:<[^>]*>)?\(.*$",
         r"^(?:pub\s+|export\s+|public\s+|private\s+|abstract\s+|final\s+|data\s+)*(?:class|struct|enum|trait|interface|impl|module|object|record)\b[^.;!?]*[{:]$",
+        r"^pub(?:\([\w:]+\))?\s+\w+:\s*[\w:<>&\[\](), ']+,$",
         r"^class\s+[A-Z]\w*(?:\(.*\):?|\s*<\s*[A-Z]\w*(?:::\w+)*)?$",
         r"^(?:public|private|protected|internal|static)\s+(?:\w+[\w<>\[\],?]*\s+)+\w+\s*(?:\(|=|;).*$",
         r"^(?:let|const|var|val)\s+(?:mut\s+)?[\w{}\[\],: ]+?(?::\s*[\w<>&\[\]| ]+)?\s*=\s*\S.*$",
@@ -237,6 +250,9 @@ pub(super) static POSSIBLE: LazyLock<RegexSet> = LazyLock::new(|| {
         r"^(?:import|use|require|package)\s+[\w.:]+(?:\s+as\s+\w+)?$",
         r"^(?://|/\*|\*/|\* @)",
         r"^(?:RUN|COPY|ENTRYPOINT|CMD|WORKDIR|EXPOSE|ENV|ADD)\s+\S.*$",
+        r"^\w+:\s*(?:&|Option<|Vec<|Box<|String\b|bool\b|usize\b|[uif](?:8|16|32|64)\b)[\w:<>&\[\](), ']*,$",
+        r#"^["'][^"'\s]*["'],$"#,
+        r"^\(.*\),$",
         r"^@[A-Z]\w+$",
         r"^[-+]\s*.*[;{}]$",
         r"^<[a-z][\w-]*>$",

@@ -9,14 +9,17 @@ use engram_model::is_hidden;
 /// The text without its disguises; the same where it has none.
 pub(super) fn unveiled(text: &str) -> Cow<'_, str> {
     let plain = |it: u8| it.is_ascii() && !matches!(it, b'\r' | 0x0b | 0x0c | b'&' | b'\\' | b'%');
-    if text.bytes().all(plain) {
+    let breaks = text.contains("<br");
+    if !breaks && text.bytes().all(plain) {
         return Cow::Borrowed(text);
     }
-    let shown: String = text
-        .replace("\r\n", "\n")
-        .chars()
-        .filter_map(shown)
-        .collect();
+    let mut whole = text.replace("\r\n", "\n");
+    if breaks {
+        for mark in ["<br>", "<br/>", "<br />"] {
+            whole = whole.replace(mark, "\n");
+        }
+    }
+    let shown: String = whole.chars().filter_map(shown).collect();
     let shown = unescaped(&entities(&shown)).into_owned();
     match shown == text {
         true => Cow::Borrowed(text),
@@ -30,6 +33,9 @@ fn shown(c: char) -> Option<char> {
     let from = |base: u32, first: u8| char::from_u32(u32::from(first) + code - base);
     match code {
         0x0d | 0x0b | 0x0c | 0x85 | 0x2028 | 0x2029 => Some('\n'),
+        // Signs that stand for a line end or a blank: ↵ ⏎ ␊ ␤ ¶, · ␣
+        0x21b5 | 0x23ce | 0x240a | 0x2424 | 0xb6 => Some('\n'),
+        0xb7 | 0x2423 => Some(' '),
         // Letters in the plane of tags stand for those of ASCII
         0xe0020..=0xe007e => from(0xe0020, b' '),
         // Joiners, selectors of variants, a grapheme joiner, fillers: nothing to see

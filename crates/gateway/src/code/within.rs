@@ -8,7 +8,7 @@ use super::lines::{Reads, SURE, is_hard, judge, set, without_ticks};
 
 /// Whether a line holds code that is more than the name of something, wherever in it.
 pub(super) fn holds_code(line: &str) -> bool {
-    const SQL: [&str; 5] = ["SELECT", "INSERT", "UPDATE", "DELETE", "CREATE"];
+    const SQL: [&str; 6] = ["SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "select "];
     if !line.contains(['(', '{', ';', '[', '`']) && !SQL.iter().any(|it| line.contains(it)) {
         return false;
     }
@@ -38,12 +38,19 @@ fn statements(line: &str) -> bool {
     if line.bytes().filter(|it| *it == b';').count() < 3 {
         return false;
     }
-    let line = without_ticks(line);
     let Some((done, _)) = line.rsplit_once(';') else {
         return false;
     };
     let is_statement = |part: &&str| {
         let said = part.rsplit_once(": ").map_or(*part, |it| it.1).trim();
+        // A tick that opens or closes in another part; what is ticked within one is a name.
+        let said = match said.matches('`').count() {
+            1 => match said.strip_suffix('`') {
+                Some(said) => said,
+                None => said.rsplit('`').next().unwrap_or(said),
+            },
+            _ => said,
+        };
         said.contains(['=', '(']) && SURE.is_match(&format!("{said};"))
     };
     done.split(';').filter(is_statement).count() >= 3
@@ -83,6 +90,7 @@ static BODY: LazyLock<RegexSet> = LazyLock::new(|| {
         r"[\w\])]\s*\{\s*[\w-]+\s*:\s*[^;{}]+;",
         // SQL
         r"\bSELECT\s[^.;]+\sFROM\s+\w[^.;]*\s(?:WHERE|JOIN|GROUP BY|ORDER BY|LIMIT)\s",
+        r"\bselect\s+[\w.*]+(?:\s*,\s*[\w.*]+)*\s+from\s+\w+(?:\s+\w+)?\s+(?:where|join|order by|group by)\s+[\w.]+\s*(?:[=<>]|(?:in|like|on)\b)",
         r"\bINSERT\s+INTO\s+\w[^;]*\bVALUES\b|\bUPDATE\s+\w+\s+SET\s+\w+\s*=|\bDELETE\s+FROM\s+\w+\s+WHERE\b",
         r"\bCREATE\s+(?:TABLE|(?:UNIQUE )?INDEX|VIEW)\s+[\w ]+\(",
         // data
