@@ -314,11 +314,57 @@ fn code_is_said_by_nobody_and_pinned_by_nobody() {
         ("x ".repeat(400).as_str(), Some(Code::BudgetExceeded)),
     ] {
         assert_eq!(
-            may_pin(text, &limits).err().map(|it| it.code),
+            may_pin(text, &[], &limits).err().map(|it| it.code),
             want,
             "{text:.40}"
         );
     }
+}
+
+#[test]
+fn pins_leave_room_and_are_all_said() {
+    let limits = Limits::default();
+    let mut pins: Vec<String> = Vec::new();
+    let refusal = loop {
+        match may_pin(
+            &format!("Pin number {} is about this.", pins.len()),
+            &pins,
+            &limits,
+        ) {
+            Ok(line) => pins.push(line),
+            Err(refusal) => break refusal,
+        }
+    };
+    assert_eq!(pins.len(), 15);
+    let figure = refusal.remedy.unwrap().figures["brief_lines"];
+    assert_eq!((figure.used, figure.limit), (16, 15));
+    let long = vec!["words of a pin ".repeat(30); 4];
+    let refusal = may_pin(&long[0], &long, &limits).unwrap_err();
+    assert!(
+        refusal
+            .remedy
+            .unwrap()
+            .figures
+            .contains_key("inline_tokens")
+    );
+    let made = Material {
+        pins: pins
+            .iter()
+            .enumerate()
+            .map(|(at, text)| Pinned {
+                order: at as u64,
+                what: PinnedWhat::Text(text.clone()),
+            })
+            .collect(),
+        ..material(
+            (0..60)
+                .map(|it| claim(it, Kind::Fact, &format!("Claim {it} holds.")))
+                .collect(),
+        )
+    };
+    let lines = texts(&made);
+    assert_eq!(lines[..15], pins);
+    assert!(lines.len() > 20, "there is room for claims: {lines:?}");
 }
 
 fn any_candidate() -> impl Strategy<Value = Candidate> {
