@@ -6,6 +6,7 @@
 //! reader may see and what recall found most telling; which of it is said is decided here.
 
 mod pack;
+mod pin;
 mod quote;
 #[cfg(test)]
 mod tests;
@@ -13,12 +14,14 @@ mod tests;
 use std::cmp::Reverse;
 
 use engram_model::{
-    AgentId, BriefLine, BriefPart, BriefReply, Code, EngramId, Evidence, Figure, Kind, Limits,
-    Refusal, RunId, Scope,
+    AgentId, BriefLine, BriefPart, BriefReply, EngramId, Evidence, Figure, Kind, Limits, RunId,
+    Scope,
 };
 use jiff::Timestamp;
 
 use crate::{code_chars, count_tokens};
+
+pub use pin::may_pin;
 
 /// A claim that may be said.
 #[derive(Clone, Debug, PartialEq)]
@@ -156,70 +159,6 @@ pub fn compose(material: &Material, limits: &Limits, tokens: usize) -> BriefRepl
         lines: kept,
         tokens: u64::try_from(tokens).unwrap_or(u64::MAX),
     }
-}
-
-/// A line that a parent or the user pins: on one line, without code, no longer than a claim. The pins that
-/// are there (`pinned`, the texts of their lines) and this one take at most half of a brief, so that none
-/// is left out of it unsaid.
-pub fn may_pin(text: &str, pinned: &[String], limits: &Limits) -> Result<String, Refusal> {
-    let text = text.trim();
-    let chars = text.chars().count();
-    if chars == 0 || crate::line_count(text) > 1 {
-        return Err(Refusal::new(
-            Code::SchemaInvalid,
-            "a pin is one line of text",
-            "Pin each line by itself, or an engram by its id.",
-        ));
-    }
-    if chars > limits.claim_chars {
-        return Err(Refusal::new(
-            Code::BudgetExceeded,
-            format!(
-                "the pin has {chars} characters, {} are allowed",
-                limits.claim_chars
-            ),
-            "Say it shorter, or commit an engram and pin that.",
-        ));
-    }
-    match code_chars(text) {
-        0 => {}
-        chars => {
-            return Err(Refusal::new(
-                Code::BudgetExceeded,
-                format!("the pin has {chars} characters of inline code, 0 are allowed"),
-                "Pin a sentence and point at the code.",
-            )
-            .figure("inline_code_chars", wide(chars), 0));
-        }
-    }
-    let line = quote::line(text, limits.claim_chars);
-    let mut texts: Vec<&str> = pinned.iter().map(String::as_str).collect();
-    texts.push(&line);
-    leave_room(&texts, limits)?;
-    Ok(line)
-}
-
-/// Whether pins leave half of the lines and of the tokens to the rest of a brief.
-fn leave_room(pins: &[&str], limits: &Limits) -> Result<(), Refusal> {
-    let tokens = serde_json::to_string(pins).map_or(usize::MAX, |it| count_tokens(&it));
-    for (name, used, most) in [
-        ("brief_lines", pins.len(), limits.message.brief_lines / 2),
-        ("inline_tokens", tokens, limits.message.inline_tokens / 2),
-    ] {
-        if used > most {
-            return Err(Refusal::new(
-                Code::BudgetExceeded,
-                format!("with this pin the pins take {used} {name}, {most} are for them"),
-                "Unpin a line that no longer counts first.",
-            )
-            .figure(name, wide(used), wide(most)));
-        }
-    }
-    Ok(())
-}
-
-fn wide(figure: usize) -> u64 {
-    u64::try_from(figure).unwrap_or(u64::MAX)
 }
 
 /// What a brief may hold.

@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
+use engram_model::Code;
 use jiff::SignedDuration;
 use proptest::{prelude::*, sample::select};
 

@@ -81,6 +81,41 @@ fn code_is_found_however_it_hides() {
     }
     hidden.extend([
         (
+            "cells of a notebook",
+            "In [1]: x = f(1)\nIn [2]: y = g(x)\nIn [3]: print(y)".to_owned(),
+        ),
+        (
+            "commas between",
+            "let a = f(x);, let b = g(a);, let c = h(b);".to_owned(),
+        ),
+        (
+            "code in ticks of three in a list",
+            "- ```let a = f(x)```".to_owned(),
+        ),
+        (
+            "a heading each",
+            dressed(|_, line| format!("## {line}"), "\n"),
+        ),
+        (
+            "a shell",
+            "$ cd /tmp\n$ export A=1\n$ ./run --fast".to_owned(),
+        ),
+        (
+            "a script",
+            "for f in *.rs; do\n  wc -l \"$f\"\ndone".to_owned(),
+        ),
+        ("go", "if err != nil {\n\treturn nil, err\n}".to_owned()),
+        ("a match arm", "Some(x) => x + 1,\nNone => 0,".to_owned()),
+        (
+            "chained calls",
+            "items.iter()\n    .filter(|it| it.ok)\n    .map(|it| it.name)\n    .collect()"
+                .to_owned(),
+        ),
+        (
+            "toml",
+            "[package]\nname = \"x\"\nversion = \"1\"\nedition = \"2024\"".to_owned(),
+        ),
+        (
             "fields",
             "pub hidden: u32,\npub media: Option<Media>,".to_owned(),
         ),
@@ -362,6 +397,17 @@ fn what_only_looks_like_a_disguise_is_prose() {
         "if (in doubt) ask; while (waiting) rest.".to_owned(),
         "The class of bugs (races) is known; the impl of it is not.".to_owned(),
         "p95 = 20 ms; p99 = 40 ms.".to_owned(),
+        "Decisions:\n- SQLite (WAL), not Postgres;\n- one writer at a time;\n- no daemon (see decision 4).".to_owned(),
+        "1. Run `cargo test`.\n2. Open src/lib.rs, line 40.\n3. Compare `fit(text, max)` with the spec: it cuts at the line end.".to_owned(),
+        "The gateway returns 403 {\"code\": \"DEREF_DENIED\"} when a turn has used 3/3 spans.".to_owned(),
+        "Latency: p50 = 3 ms, p95 = 20 ms (n = 1000). Memory: 40 MB -> 28 MB.".to_owned(),
+        "Goal: migrate auth to JWT; constraint: no downtime; risk: clock skew > 30 s.".to_owned(),
+        "Ask: deref repo:src/a.rs#L1-L20@HEAD (why: confirm that lock() precedes read()).".to_owned(),
+        "while the index rebuilds (30 s), queries scan; for large homes: up to 2 min.".to_owned(),
+        "In [3] the authors claim 20 %; see [4] and [5].".to_owned(),
+        "Set ENGRAM_HOME=/tmp/x and RUST_LOG=debug, then start `engram serve --port 8080`.".to_owned(),
+        "Files touched: src/a.rs, src/b.rs (new), tests/c.rs (renamed); +120/-30 lines.".to_owned(),
+        "- fix(gateway): bound the brief\n- feat(cli): add `grant issue`\n- test: cover expiry".to_owned(),
         "States: `unchanged` = same path, lines and bytes; `moved` = same bytes; `renamed` = other path; `deleted` = gone.".to_owned(),
         "- `unchanged` = same path and bytes;\n- `moved` = other lines;\n- `deleted` = gone;".to_owned(),
         "`retries`: at most 3;\n`timeout`: 200 ms;\n`jitter`: full;".to_owned(),

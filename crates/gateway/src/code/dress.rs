@@ -60,6 +60,13 @@ pub(super) fn unquoted(line: &str) -> &str {
 
 /// What follows the number of a line in a listing.
 fn numbered(line: &str) -> Option<&str> {
+    // Of a notebook: `In [3]: `
+    if let Some((number, within)) = line
+        .strip_prefix("In [")
+        .and_then(|it| it.split_once("]: "))
+    {
+        return number.parse::<u16>().ok().map(|_| within);
+    }
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let mut rest = line;
     if let Some((path, after)) = line.split_once(':')
@@ -104,11 +111,15 @@ fn item(line: &str) -> Option<&str> {
     (is_number && rest.starts_with(' ')).then_some(rest)
 }
 
-const REMARKS: [&str; 7] = ["//", "/*", "<!--", "--", ";;", "# ", "% "];
+const REMARKS: [&str; 6] = ["//", "/*", "<!--", "--", ";;", "% "];
 
 /// What a remark says. `//` alone is left as it is: three lines of it are code themselves.
 fn remark(line: &str) -> Option<&str> {
-    let within = REMARKS.iter().find_map(|mark| line.strip_prefix(mark))?;
+    // A heading of any depth
+    let within = match line.trim_start_matches('#') {
+        rest if rest.starts_with(' ') && rest.len() < line.len() => rest.trim_start(),
+        _ => REMARKS.iter().find_map(|mark| line.strip_prefix(mark))?,
+    };
     let within = within.trim_end_matches("*/").trim_end_matches("-->").trim();
     (super::lines::is_hard(within) && !within.starts_with(['-', '+'])).then_some(within)
 }

@@ -216,6 +216,7 @@ pub(super) static SURE: LazyLock<RegexSet> = LazyLock::new(|| {
         r"^from\s+[\w.]+\s+import\s+[\w*(]",
         // branches
         r"^(?:if|elif|while)\s+(?:[^.!?]|\.\w)*(?:[=!<>]=|\bnot\b|\bin\b|\bis\b|\(|[<>])(?:[^.!?]|\.\w)*:$",
+        r"^[\w:]+(?:\([\w, .&]*\))?(?:\s*\|\s*[\w:]+)*\s=>\s\S.*,$",
         r"^[)\]]+\s*->\s*\S.*[:{]$",
         r"^(?:if|elif|while)\s+(?:not\s+)?[\w.\[\]]+:$",
         r"^for\s+[\w, ()]+\s+in\s+[\w.\[\](){}, *+'-]+:$",
@@ -256,7 +257,7 @@ pub(super) static POSSIBLE: LazyLock<RegexSet> = LazyLock::new(|| {
         r"^@[A-Z]\w+$",
         r"^[-+]\s*.*[;{}]$",
         r"^<[a-z][\w-]*>$",
-        r"^\$ \w",
+        r"^\$ \S",
         r#"^(?:export\s+\w+=.*|set\s+-\w.*|echo\s+["'$].*)$"#,
     ])
 });
