@@ -65,6 +65,7 @@ fn a_home_that_goes_is_noticed_and_one_that_comes_back_is_shown() {
     fs::rename(&away, &shop.home).unwrap();
     window.wait(LIVE);
     window.wait("!document.querySelector('[data-testid=disconnected]')");
+    window.wait("document.querySelector('[data-testid=engram] .proof')");
     say(&mut shop, 401, "Said after it came back.");
     window.wait(&rows(10));
 

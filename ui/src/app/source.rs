@@ -67,6 +67,14 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
             None => words::visible(&place),
         })
     });
+    // What failed while nothing answered is read again once something does.
+    Effect::new(move |before: Option<()>| {
+        app.returned.track();
+        let has_failed = untrack(|| matches!(loaded.get().flatten(), Some(Err(_))));
+        if before.is_some() && has_failed {
+            loaded.refetch();
+        }
+    });
     let is_active = move || app.pointer.get() == index;
     let body = move || {
         open.get().then(|| match loaded.get().flatten() {

@@ -321,6 +321,8 @@ impl App {
                 self.lost_why.set(None);
                 if self.lost_at.get_untracked().is_some() {
                     self.lost_at.set(None);
+                    // Sources that could not be read meanwhile are read again.
+                    self.returned.update(|it| *it = it.wrapping_add(1));
                     self.catch_up();
                     // In the window a feed ends only with its home: what came back may be another.
                     if let Backend::Tauri = self.backend() {
@@ -498,7 +500,12 @@ impl App {
                 // Another filter was chosen meanwhile.
                 Ok(_) if self.filter_number.get_value() != number => return,
                 Ok(page) => {
+                    let followed = self.feed.with_untracked(Feed::head);
                     self.load_first(page, filter);
+                    // A journal that ends earlier is another: it is followed from its own end.
+                    if self.feed.with_untracked(Feed::head) < followed {
+                        self.reconnect();
+                    }
                     self.at_top.set(true);
                     self.scroll_to_top.update(|it| *it = it.wrapping_add(1));
                     let is_none = self.selected.get_untracked().is_none();
