@@ -107,7 +107,10 @@ fn every_verb_answers_whatever_the_limits_are() {
         ("grant.max_cap_tokens", [0, u32::MAX as i128]),
         ("grant.max_code_chars", [0, u32::MAX as i128]),
         ("grant.ttl_seconds", [i64::MIN as i128, i64::MAX as i128]),
-        ("grant.max_ttl_seconds", [i64::MIN as i128, i64::MAX as i128]),
+        (
+            "grant.max_ttl_seconds",
+            [i64::MIN as i128, i64::MAX as i128],
+        ),
     ];
     let place = place();
     let id = place.json(&["feed"])["entries"][0]["change"]["with"]["id"].clone();
