@@ -41,3 +41,49 @@ fn refused(path: &Path, why: &str) -> Refusal {
         "Correct the file, or move it away to go on with the defaults.",
     )
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What a file of these bytes is read as: a configuration or a refusal that names the file.
+    fn read(bytes: &[u8]) {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::write(home.path().join("config.toml"), bytes).unwrap();
+        if let Err(refusal) = Config::read(home.path()) {
+            assert!(refusal.message.contains("config.toml"), "{refusal}");
+            assert!(!refusal.hint.is_empty());
+        }
+    }
+
+    /// Pieces of which a file is made that is nearly right.
+    fn pieces() -> impl Strategy<Value = Vec<u8>> {
+        let piece = prop_oneof![
+            Just("[limits.rate]\n".to_owned()),
+            Just("[limits.deref]\n".to_owned()),
+            Just("urls = true\n".to_owned()),
+            Just("per_minute = ".to_owned()),
+            Just("repo_spans = ".to_owned()),
+            any::<i128>().prop_map(|it| format!("{it}\n")),
+            any::<f64>().prop_map(|it| format!("{it}\n")),
+            "[\"'\\[\\]{}=.,\\n]{1,8}",
+            "\\PC{0,12}",
+        ];
+        prop::collection::vec(piece, 0..24).prop_map(|it| it.concat().into_bytes())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+
+        #[test]
+        fn no_configuration_ends_anything(bytes in prop_oneof![
+            prop::collection::vec(any::<u8>(), 0..200),
+            pieces(),
+        ]) {
+            read(&bytes);
+        }
+    }
+}

@@ -389,3 +389,94 @@ fn what_is_only_read_is_one_project() {
     assert_eq!(read(), first);
     assert!(!place.repo().join(".git/engram-project").exists());
 }
+
+/// Stores and finds from within a folder, as a person who works there does.
+#[track_caller]
+fn works(place: &Place, repo: &Path, how: &str) {
+    let claim = format!("Retries in {how} use jitter.");
+    let stored = place.run_in(
+        repo,
+        &["--json", "put", "--claim", &claim, "--pointer", POINTER],
+    );
+    assert_eq!(stored.code, Some(0), "{how}: {stored:?}");
+    let found = place.run_in(repo, &["--json", "query", "retries jitter"]);
+    assert!(
+        found.json().to_string().contains(&claim),
+        "{how}: {found:?}"
+    );
+}
+
+/// What git itself lays out asks nobody.
+#[test]
+fn what_git_lays_out_works_unasked() {
+    let place = Place::new();
+    place.put("Retries use full jitter.");
+    let from = place.repo().display().to_string();
+    let separate = place.path("separate.git").display().to_string();
+    for (how, args) in [
+        ("shared", &["clone", "-q", "--shared"][..]),
+        ("reference", &["clone", "-q", "--reference", &from]),
+        (
+            "separate",
+            &["clone", "-q", "--separate-git-dir", &separate],
+        ),
+    ] {
+        let to = place.path(how);
+        let ends = [from.as_str(), to.to_str().unwrap()];
+        git(&place.path("elsewhere"), &[args, &ends].concat());
+        works(&place, &to, how);
+    }
+    let outer = place.path("shared");
+    let add = ["submodule", "add", "-q", &from, "sub"];
+    let file = ["-c", "protocol.file.allow=always"];
+    git(&outer, &[&file[..], &add].concat());
+    works(&place, &outer.join("sub"), "a submodule");
+    let tree = place.path("tree");
+    git(&outer, &["worktree", "add", "-q", tree.to_str().unwrap()]);
+    works(&place, &tree, "a worktree");
+    // A repository that moved goes on.
+    fs::rename(place.path("reference"), place.path("moved")).unwrap();
+    works(&place, &place.path("moved"), "one that moved");
+    assert_eq!(place.finds(&place.path("moved")), 2);
+}
+
+/// One folder may have two paths.
+#[test]
+fn a_repository_that_is_mounted_elsewhere_is_the_same() {
+    with_mounts(
+        "projects::a_repository_that_is_mounted_elsewhere_is_the_same",
+        || {
+            let place = Place::new();
+            place.put("Retries use full jitter.");
+            let there = place.path("mounted");
+            fs::create_dir(&there).unwrap();
+            let repo = place.repo();
+            mount(&["--bind", repo.to_str().unwrap(), there.to_str().unwrap()]);
+            assert_eq!(place.finds(&there), 1);
+            works(&place, &there, "a mount");
+            assert_eq!(place.finds(&repo), 2);
+        },
+    );
+}
+
+/// Only root can give a repository away: shown where the tests run as root.
+#[cfg(unix)]
+#[test]
+fn a_repository_of_another_user_works_where_git_was_told_so() {
+    let place = Place::new();
+    let repo = place.repo();
+    for path in [repo.clone(), repo.join(".git")] {
+        if let Err(error) = std::os::unix::fs::chown(&path, Some(65_534), None) {
+            println!("not shown: {error}");
+            return;
+        }
+    }
+    let put = ["--json", "put", "--claim", "More.", "--pointer", POINTER];
+    assert_eq!(
+        place.run_in(&repo, &put).error()["code"],
+        "REPO_UNAVAILABLE"
+    );
+    let settings = format!("[safe]\n\tdirectory = {}\n", repo.display());
+    fs::write(place.path("person").join(".gitconfig"), settings).unwrap();
+    works(&place, &repo, "another user's");
+}

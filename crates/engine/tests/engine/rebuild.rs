@@ -156,6 +156,38 @@ fn a_scribbled_index_refuses_nobody() {
     }
 }
 
+/// The bytes at some places of its files are others: every question is answered.
+fn scribbled(ground: &Ground, sound: &[(PathBuf, Vec<u8>)], places: &[(usize, usize, u8)]) {
+    for (file, at, byte) in places {
+        let (path, bytes) = &sound[file % sound.len()];
+        let mut damaged = fs::read(path).unwrap_or_else(|_| bytes.clone());
+        if let Some(it) = damaged.len().checked_sub(1).map(|last| at % (last + 1)) {
+            damaged[it] = *byte;
+        }
+        fs::write(path, damaged).unwrap();
+    }
+    answers(&ground.open(), ground);
+    put_back(ground, sound);
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(8))]
+
+    #[test]
+    fn no_bytes_of_an_index_end_anything(
+        places in proptest::collection::vec(proptest::prelude::any::<(usize, usize, u8)>(), 1..40),
+    ) {
+        let ground = Ground::new();
+        drop(filled(&ground, 30));
+        assert!(ground.open().0.doctor(crate::fixture::REINDEX).unwrap().ok);
+        let sound: Vec<(PathBuf, Vec<u8>)> = index_files(&ground)
+            .into_iter()
+            .map(|path| (path.clone(), fs::read(path).unwrap()))
+            .collect();
+        scribbled(&ground, &sound, &places);
+    }
+}
+
 /// An index of another home, or of a newer state of this one, is not believed.
 #[test]
 fn an_index_that_belongs_elsewhere_is_built_anew() {
