@@ -1,6 +1,11 @@
 //! The frame of the window: palette, keys, panes, settings, other repositories, links, a second start.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
 
 use engram_model::Call;
 use serde_json::{Value, json};
@@ -140,6 +145,15 @@ fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
     // The log, in the person's editor.
     let home = Path::new(&engram.place[1]);
     window.click("[data-testid=editor][data-program=\"\"]");
+    // It holds at once, and is kept a moment later: what opens the log reads what is kept.
+    let begun = Instant::now();
+    while fs::read_to_string(home.join("window.toml")).is_ok_and(|it| it.contains("subl")) {
+        assert!(
+            begun.elapsed() < Duration::from_secs(30),
+            "it is never kept"
+        );
+        thread::yield_now();
+    }
     window.click("[data-testid=open-log]");
     let opened = editor.opened();
     assert!(
