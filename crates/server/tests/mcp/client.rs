@@ -231,9 +231,10 @@ impl Client {
         match result["isError"].as_bool().unwrap() {
             true => {
                 let error = seen["error"].as_object().unwrap();
-                let names: Vec<&String> = error.keys().collect();
-                assert_eq!(names, ["code", "hint", "message"], "{tool}: {seen}");
-                assert!(error.values().all(Value::is_string), "{tool}: {seen}");
+                // What was exceeded and what to cut may stand beside them.
+                for name in ["code", "hint", "message"] {
+                    assert!(error[name].is_string(), "{tool}: {seen}");
+                }
             }
             false => {
                 let untold = untold(&schema, seen);
