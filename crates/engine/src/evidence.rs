@@ -156,12 +156,11 @@ pub(crate) fn screen_claim(new: &NewEngram) -> Result<(), Refusal> {
     }
     screen_text("the agent's name", new.agent.as_deref().unwrap_or_default())?;
     for (at, pointer) in new.pointers.iter().enumerate() {
-        screen_text(&format!("pointer {}", at + 1), &pointer.to_string())?;
-        let plain = percent_decode_str(&pointer.to_string()).collect::<Vec<u8>>();
-        screen_text(
-            &format!("pointer {}", at + 1),
-            &String::from_utf8_lossy(&plain),
-        )?;
+        let (field, text) = (format!("pointer {}", at + 1), pointer.to_string());
+        screen_text(&field, &text)?;
+        if text.contains('%') {
+            screen_text(&field, &percent_decode_str(&text).decode_utf8_lossy())?;
+        }
     }
     Ok(())
 }
@@ -169,8 +168,9 @@ pub(crate) fn screen_claim(new: &NewEngram) -> Result<(), Refusal> {
 /// Refuses what looks like a credential; `field` says to a reader where it stands.
 pub(crate) fn screen_text(field: &str, text: &str) -> Result<(), Refusal> {
     // What nobody sees parts no credential.
-    let seen: String = text.chars().filter(|c| !is_hidden(*c)).collect();
-    match screen(text).or_else(|| screen(&seen)) {
+    let unhidden = || text.chars().filter(|c| !is_hidden(*c)).collect::<String>();
+    let parted = || text.contains(is_hidden).then(|| screen(&unhidden()))?;
+    match screen(text).or_else(parted) {
         Some(secret) => Err(secret_refusal(
             &format!("{field} holds what looks like {}", secret.rule),
             "Say where the credential is kept or what it is called, not its value.",

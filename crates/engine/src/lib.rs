@@ -361,7 +361,7 @@ pub fn recover(home: &std::path::Path) -> Result<Recovered, Refusal> {
 }
 
 fn is_sound(home: &std::path::Path, id: ulid::Ulid) -> bool {
-    if home::look_at_home(home).is_err() || !engram_store::is_home(home) {
+    if !engram_store::is_home(home) {
         return false;
     }
     let Ok(store) = Store::open(home, id) else {

@@ -65,3 +65,35 @@ impl World {
         Ulid::from_parts(self.now().as_millisecond().max(0) as u64, random)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    use super::*;
+
+    /// A bound is kept by the time that passes: the clock may be set back meanwhile.
+    #[test]
+    fn a_clock_that_is_set_back_lifts_no_bound() {
+        let (clock, passed) = (
+            Arc::new(AtomicI64::new(1_800_000_000)),
+            Arc::new(AtomicI64::new(0)),
+        );
+        let (at, watched) = (Arc::clone(&clock), Arc::clone(&passed));
+        let world = World {
+            now: Arc::new(move || {
+                Timestamp::from_second(at.load(Ordering::Relaxed)).unwrap_or_default()
+            }),
+            watch: Arc::new(move || {
+                Duration::from_secs(watched.load(Ordering::Relaxed).unsigned_abs())
+            }),
+            ..World::system()
+        };
+        let stop = world.stop_after(Duration::from_secs(5), None);
+        clock.fetch_sub(86_400, Ordering::Relaxed);
+        assert!(!stop.is_due());
+        passed.store(6, Ordering::Relaxed);
+        assert!(stop.is_due());
+        assert!(world.now() < Timestamp::from_second(1_800_000_000).unwrap());
+    }
+}

@@ -18,6 +18,6 @@ pub mod requests;
 pub use clock::{BEGIN, Clock};
 pub use folder::{Folder, files, holding, write};
 pub use pipe::{Pipe, Use};
-pub use ran::{Ran, keys, ran};
+pub use ran::{Ran, check_error, keys, ran};
 pub use repository::{Author, Repository, deaf, git, git_command};
 pub use requests::Site;

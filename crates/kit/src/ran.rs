@@ -52,18 +52,9 @@ impl Ran {
         assert_eq!(self.out, "", "{self:?}");
         assert_eq!(self.err.lines().count(), 1, "{self:?}");
         let value: Value = serde_json::from_str(&self.err).unwrap();
-        let error = &value["error"];
         assert_eq!(keys(&value), ["error"]);
-        let remedy = ["cut", "figures", "refusal", "skeleton"];
-        let mut always = keys(error);
-        always.retain(|it| !remedy.contains(it));
-        assert_eq!(always, ["code", "hint", "message"]);
-        for key in ["message", "hint"] {
-            let text = error[key].as_str().unwrap();
-            assert!(!text.is_empty() && text.len() < 600, "{error}");
-            assert!(!text.contains(char::is_control), "{error}");
-        }
-        error.clone()
+        check_error(&value["error"]);
+        value["error"].clone()
     }
 
     /// It was refused with this code.
@@ -71,6 +62,20 @@ impl Ran {
     pub fn refused(&self, code: &str) {
         let error = self.error();
         assert_eq!(error["code"], code, "{error}");
+    }
+}
+
+/// An error has a code, a message and a hint; how to pass may stand beside them, and nothing else.
+#[track_caller]
+pub fn check_error(error: &Value) {
+    let remedy = ["cut", "figures", "refusal", "skeleton"];
+    let mut always = keys(error);
+    always.retain(|it| !remedy.contains(it));
+    assert_eq!(always, ["code", "hint", "message"], "{error}");
+    for key in always {
+        let text = error[key].as_str().unwrap();
+        assert!(!text.is_empty() && text.len() < 600, "{error}");
+        assert!(!text.contains(char::is_control), "{error}");
     }
 }
 

@@ -10,43 +10,29 @@ use super::{
     table::{self, Bar, Beside, row},
 };
 
-const WRITTEN: usize = 2_000;
-const READ: usize = 2_000;
+/// Of each tool, by each build.
+const CALLS: usize = 2_000;
 /// The most that a check more on the way may cost.
 const MOST: f64 = 1.25;
 
 pub(super) fn perform(binary: &Path, before: &Path) -> Result<()> {
     let place = Place::new()?;
-    let rooms = ["now", "before"].map(|it| place.room(it));
-    let [now_home, before_home] = rooms;
-    let (now_home, before_home) = (now_home?, before_home?);
+    let (now_home, before_home) = (place.room("now")?, place.room("before")?);
     for home in [&now_home, &before_home] {
         std::fs::copy(place.home().join("config.toml"), home.join("config.toml"))?;
     }
     let mut now = Client::greet(&mut server(binary, &now_home, &place.repo()))?;
     let mut then = Client::greet(&mut server(before, &before_home, &place.repo()))?;
     table::head();
-    for (what, tool, count, at, arguments) in [
-        (
-            "write (engram_commit)",
-            "engram_commit",
-            WRITTEN,
-            0.5,
-            commit as fn(usize) -> _,
-        ),
-        (
-            "dereference (engram_deref)",
-            "engram_deref",
-            READ,
-            0.95,
-            deref,
-        ),
+    for (tool, at, arguments) in [
+        ("engram_commit", 0.5, commit as fn(usize) -> _),
+        ("engram_deref", 0.95, deref),
     ] {
         let mut parties = [
             Party::new(&mut now, tool, arguments),
             Party::new(&mut then, tool, arguments),
         ];
-        in_turn(0..count, &mut parties)?;
+        in_turn(0..CALLS, &mut parties)?;
         let [ours, others] = &parties;
         let beside = Beside {
             what: "the other build",
@@ -56,7 +42,7 @@ pub(super) fn perform(binary: &Path, before: &Path) -> Result<()> {
             most: MOST,
             goal: None,
         };
-        row(what, &ours.times, &beside, at, Some(bar));
+        row(tool, &ours.times, &beside, at, Some(bar));
     }
     now.finish()?;
     then.finish()

@@ -201,3 +201,36 @@ fn a_home_that_cannot_be_opened_is_said_at_the_start() {
     let ended = ran(command.args(["--json", "mcp"]).output().unwrap());
     ended.refused("STORE_CORRUPT");
 }
+
+/// The SDK would log the whole of a request that it cannot read: with the credential in it.
+#[test]
+fn a_log_that_is_asked_for_holds_nothing_of_a_bad_request() {
+    let place = Place::new();
+    let token = format!("ghp_{}", "aZ3kQ9wB7xLmN2cV5tRyU8iOpEsDfGhJ1407");
+    let lines: String = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"key": token}}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": 7, "arguments": token}}),
+        json!({"jsonrpc": "2.0", "method": "notifications/unheard_of", "params": token}),
+        json!({"jsonrpc": "2.0", "id": {}, "method": token}),
+    ]
+    .map(|it| format!("{it}\n"))
+    .concat();
+    for log in ["info", "debug", "engram=trace,info"] {
+        let mut server = place
+            .command()
+            .env("ENGRAM_LOG", log)
+            .arg("mcp")
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        server
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(lines.as_bytes())
+            .unwrap();
+        let ended = server.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert!(!said.contains(&token[4..]), "{log}: {said}");
+    }
+}

@@ -136,3 +136,31 @@ fn the_feed_is_followed_as_others_write() {
     following.kill().unwrap();
     following.wait().unwrap();
 }
+
+/// Who follows the feed of a home that goes away is told, and not with success.
+#[test]
+fn the_feed_ends_with_its_home() {
+    use std::io::{BufRead, BufReader, Read};
+    for is_replaced in [false, true] {
+        let place = Place::new();
+        place.put("Before.");
+        let mut following = place
+            .command()
+            .args(["--json", "feed", "--follow"])
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(following.stdout.take().unwrap()).lines();
+        lines.next().unwrap().unwrap();
+        std::fs::rename(place.home(), place.path("away")).unwrap();
+        if is_replaced {
+            place.put("Of another home.");
+        }
+        assert!(lines.next().is_none());
+        let mut said = String::new();
+        let mut errors = following.stderr.take().unwrap();
+        errors.read_to_string(&mut said).unwrap();
+        assert_eq!(following.wait().unwrap().code(), Some(1));
+        let error: Value = serde_json::from_str(&said).unwrap();
+        assert_eq!(error["error"]["code"], "STORE_GONE", "{said}");
+    }
+}

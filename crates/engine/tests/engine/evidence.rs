@@ -117,6 +117,39 @@ fn an_agent_is_shown_no_credential() {
     }
 }
 
+/// Why a pointer does not resolve names headings and entries: a credential among them is masked for an
+/// agent, and so is one in the address that the journal keeps of a read.
+#[test]
+fn refusals_and_the_journal_show_an_agent_no_credential() {
+    let ground = Ground::new();
+    let token = format!("ghp_{}", "aZ3kQ9wB7xLmN2cV5tRyU8iOpEsDfGhJ1407");
+    let repo = ground.path("repo");
+    engram_kit::write(
+        &repo.join("docs/guide.md"),
+        format!("# Guide\n\n## Token {token}\n\nText.\n"),
+    );
+    engram_kit::write(&repo.join(format!("keys/{token}.txt")), "one\n");
+    crate::fixture::git(&repo, &["add", "-A"]);
+    crate::fixture::git(&repo, &["commit", "-qm", "keys"]);
+    let engine = ground.open();
+    for pointer in ["artifact:docs/guide.md#sec=Tokens@HEAD", "repo:keys@HEAD"] {
+        let told = |who: &Caller| {
+            let refusal = engine.deref(who, pointer).unwrap_err();
+            format!("{} {}", refusal.message, refusal.hint)
+        };
+        assert!(told(&USER).contains(&token), "{}", told(&USER));
+        let agents = told(&engine.agent("ada"));
+        assert!(!agents.contains(&token[4..]), "{agents}");
+        assert!(agents.contains("[masked"), "{agents}");
+    }
+    let read = engine.deref(&engine.agent("ada"), &format!("repo:keys/{token}.txt@HEAD"));
+    assert_eq!(read.unwrap().excerpt, "one\n");
+    assert_eq!(
+        engram_kit::holding(&ground.home(), &token),
+        [""; 0].map(std::path::PathBuf::from)
+    );
+}
+
 /// Whatever is stored is screened, and the refusal says where.
 #[test]
 fn no_field_takes_a_credential() {
@@ -158,6 +191,22 @@ fn no_field_takes_a_credential() {
             assert!(!refusal.message.contains(&token));
         }
     }
+    // What nobody sees, or reads, parts no credential.
+    let (first, second) = token.split_at(12);
+    for parted in [
+        format!("{first}\u{200b}{second}"),
+        format!("{first}\u{2060}{second}"),
+        format!("{first}\u{ad}{second}"),
+    ] {
+        let said = with(&|it| it.claim = format!("It is {parted}."));
+        refused(engine.put(&ada, said), Code::SecretDetected);
+    }
+    let encoded: String = token.bytes().map(|it| format!("%{it:02X}")).collect();
+    let said = with(&|it| {
+        let url = format!("url:https://example.org/?t={encoded}");
+        it.pointers.push(PointerInput::Text(url));
+    });
+    refused(engine.put(&ada, said), Code::SecretDetected);
     let note = |kind: &str, slug: &str, text: &str| Note {
         kind: kind.to_owned(),
         slug: slug.to_owned(),

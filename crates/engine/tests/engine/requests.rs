@@ -106,7 +106,7 @@ fn a_claim_and_the_event_that_it_points_at_are_one_commit() {
 /// Who wrote a record follows the handle, whatever an agent says of itself.
 #[test]
 fn an_agent_that_calls_itself_the_user_is_not() {
-    for label in ["user", " User", "you", ""] {
+    for label in ["user", " User", "you", "", "User\u{200b}", "us\u{2060}er"] {
         let ground = Ground::new();
         let engine = ground.open();
         let agent = engine.agent(label);

@@ -229,13 +229,7 @@ impl Client {
             panic!("{tool}: {seen} breaks its schema: {error}");
         }
         match result["isError"].as_bool().unwrap() {
-            true => {
-                let error = seen["error"].as_object().unwrap();
-                // What was exceeded and what to cut may stand beside them.
-                for name in ["code", "hint", "message"] {
-                    assert!(error[name].is_string(), "{tool}: {seen}");
-                }
-            }
+            true => engram_kit::check_error(&seen["error"]),
             false => {
                 let untold = untold(&schema, seen);
                 assert!(untold.is_empty(), "{tool} does not tell of {untold:?}");

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, ffi::OsStr, fs, os::unix::fs::PermissionsExt};
 
+use engram_model::EngramId;
 use engram_store::{Doorbell, Index, Store, StoreError};
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -263,4 +264,36 @@ fn a_home_that_comes_back_after_a_strangers_is_written_again() {
     store.renew().unwrap();
     put(&store, 2, "two").unwrap();
     assert_eq!(head(&open(&home)), 2);
+}
+
+/// SQLite opens by name, one file after the other: what is written after the exchange lies in the home
+/// that stands there, whichever moment of the opening it fell into.
+#[test]
+fn a_home_that_is_exchanged_while_it_is_opened_loses_nothing() {
+    let folder = TempDir::new().unwrap();
+    let [home, other, away] = ["home", "other", "away"].map(|it| folder.path().join(it));
+    put(&open(&home), 1, "one").unwrap();
+    put(&open(&other), 1, "other").unwrap();
+    for round in 0..300 {
+        let opened = std::thread::scope(|scope| {
+            let opening = scope.spawn(|| Store::open(&home, Ulid(1)));
+            for _ in 0..round * 200 {
+                std::hint::spin_loop();
+            }
+            fs::rename(&home, &away).unwrap();
+            fs::rename(&other, &home).unwrap();
+            let opened = opening.join().unwrap();
+            fs::rename(&away, &other).unwrap();
+            opened
+        });
+        // Between the two there was none.
+        let Ok(store) = opened else { continue };
+        let number = 1_000 + round;
+        if put(&store, number, &format!("Claim {number}.")).is_ok() {
+            let found = open(&home)
+                .read::<_, StoreError>(|it| it.engram(EngramId(Ulid(number))))
+                .unwrap();
+            assert!(found.is_some(), "round {round}");
+        }
+    }
 }

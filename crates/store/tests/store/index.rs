@@ -287,3 +287,30 @@ fn what_no_index_has_read_is_read_from_the_newest() {
         );
     }
 }
+
+/// Who writes faster than it reads does not keep it: it reads what was there when it began.
+#[test]
+fn reading_on_ends_while_others_write() {
+    const MOST: u128 = 20_000;
+    let home = TempDir::new().unwrap();
+    let (store, writing) = (open(home.path()), open(home.path()));
+    put(&store, 1, "walnut").unwrap();
+    let index = Index::open(&store).unwrap();
+    let is_done = std::sync::atomic::AtomicBool::new(false);
+    let order = std::sync::atomic::Ordering::Relaxed;
+    let written = std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let goes_on = |number: &u128| *number < MOST && !is_done.load(order);
+            (2..)
+                .take_while(goes_on)
+                .map(|number| put(&writing, number, "walnut").unwrap())
+                .count()
+        });
+        for _ in 0..20 {
+            index.catch_up(&store).unwrap();
+        }
+        is_done.store(true, order);
+        writer.join().unwrap()
+    });
+    assert!(written < MOST as usize - 2, "it ended after the last write");
+}

@@ -201,3 +201,29 @@ fn what_is_not_ours_or_cannot_be_read_at_all_is_left() {
         assert_eq!(there, usize::from(bytes.is_some()), "nothing is made there");
     }
 }
+
+/// As a full disk or a copy that broke off leaves it.
+#[test]
+fn a_database_that_was_cut_short_is_read_as_far_as_it_goes() {
+    let whole = TempDir::new().unwrap();
+    filled(whole.path());
+    let bytes = fs::read(whole.path().join("engram.db")).unwrap();
+    // At half of it, the pages that lead to the entries are gone, and so are the entries: all are counted.
+    for (kept, is_some) in [
+        (bytes.len() - 1, true),
+        (bytes.len() * 9 / 10, true),
+        (bytes.len() / 2, false),
+    ] {
+        let home = TempDir::new().unwrap();
+        fs::write(home.path().join("engram.db"), &bytes[..kept]).unwrap();
+        let done = recover(home.path(), Ulid(5), now()).unwrap();
+        let there = readable(&open(home.path()));
+        assert_eq!(there > 0, is_some, "{kept} bytes: {done:?}");
+        assert_eq!(
+            done.saved + done.lost,
+            CLAIMS as u64 + 2,
+            "{kept} bytes: {done:?}"
+        );
+        put(&open(home.path()), 88_888, "after").unwrap();
+    }
+}
