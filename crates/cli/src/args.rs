@@ -53,9 +53,19 @@ Pointers:
         /// Its id
         id: String,
     },
+    /// Print what was done to a claim, newest first
+    Log {
+        /// Its id, or that of any of its versions
+        id: String,
+    },
     /// Close a claim's window: it no longer holds, and stays in history
     Forget {
         /// Its id
+        id: String,
+    },
+    /// Make a version that no longer holds hold again, as a new version
+    Restore {
+        /// The id of that version
         id: String,
     },
     /// Erase the words of a claim or a note for good, wherever the same were stored
@@ -327,7 +337,7 @@ pub(crate) struct Note {
 #[derive(Args, Debug)]
 pub(crate) struct Feed {
     /// Keep watching
-    #[arg(long)]
+    #[arg(long, conflicts_with = "before")]
     pub(crate) follow: bool,
     /// Most entries to show
     #[arg(long, default_value_t = 20)]

@@ -33,6 +33,7 @@ fn object(reply: &Reply) -> Value {
         Reply::Checked(it) => json!(it),
         Reply::Standing(it) => json!(it),
         Reply::Facets(it) => json!(it),
+        Reply::Log(it) => json!({ "entries": it }),
         Reply::Voices(it) => json!(it),
         Reply::Blame(it) => json!(it),
         Reply::Status(it) => json!(it),
@@ -107,6 +108,7 @@ fn words(reply: &Reply) -> String {
             }
             false => it.entries.iter().map(entry).collect::<Vec<_>>().join("\n"),
         },
+        Reply::Log(it) => it.iter().map(entry).collect::<Vec<_>>().join("\n"),
         Reply::Source(it) => it.label.clone(),
         Reply::Line(it) => it.text.clone(),
         Reply::Sample(it) => format!("{} claims of the sample", it.ids.len()),

@@ -48,7 +48,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
             http_options(ask, &home(&cli)?)?,
             json,
         ),
-        Verb::Feed(ref ask) if ask.follow => follow(Arc::new(open(&cli)?), json),
+        Verb::Feed(ref ask) if ask.follow => follow(Arc::new(open(&cli)?), ask, json),
         Verb::Doctor {
             move_home: true, ..
         } => doctor::move_home(&cli),
@@ -114,6 +114,8 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
     let request = match verb {
         Verb::Put(put) => Request::Put(Box::new(draft(put)?)),
         Verb::Get { id } => Request::Get(id.parse()?),
+        Verb::Log { id } => Request::Log(id.parse()?),
+        Verb::Restore { id } => Request::Restore(id.parse()?),
         Verb::Forget { id } => Request::Forget(id.parse::<EngramId>()?),
         Verb::Redact { id } => Request::Redact(id.parse()?),
         Verb::Sample { remove: false } => Request::LoadSample,
@@ -334,9 +336,10 @@ fn serve_http(engine: Arc<Engine>, options: HttpOptions, json: bool) -> Result<E
 }
 
 /// Prints what is there and what comes, oldest first, until the reader goes.
-fn follow(engine: Arc<Engine>, json: bool) -> Result<ExitCode, Refusal> {
+fn follow(engine: Arc<Engine>, asked: &args::Feed, json: bool) -> Result<ExitCode, Refusal> {
     let newest = Feed {
-        limit: Some(20),
+        limit: Some(asked.limit),
+        all: asked.all,
         ..Feed::default()
     };
     let page = engine.ask(&Caller::User, ask::Feed(newest))?;

@@ -2,18 +2,18 @@
 
 use engram_model::{
     Adoption, Answers, Blame, Check, CheckReply, Commit, Deref, Dereferenced, Draft, Engram,
-    EngramId, Facets, Feed, FeedPage, Filter, ForgetReply, LineReply, LineView, Note, NoteReply,
-    PointerInput, PutReply, Query, QueryReply, Refusal, SampleReply, SourceReply, SourceView,
-    Standing, StatusReply, ValidReply, Voice,
+    EngramId, Entry, Facets, Feed, FeedPage, Filter, ForgetReply, LineReply, LineView, Note,
+    NoteReply, PointerInput, PutReply, Query, QueryReply, Refusal, SampleReply, SourceReply,
+    SourceView, Standing, StatusReply, ValidReply, Voice,
 };
 
-use crate::context::Context;
+use crate::{context::Context, put::Occasion};
 
 type Answer<T> = Result<T, Refusal>;
 
 impl Answers for Context<'_> {
     fn put(&self, draft: Box<Draft>) -> Answer<PutReply> {
-        self.put_claim(*draft, None)
+        self.put_claim(*draft, None, Occasion::Said)
     }
 
     fn commit(&self, commit: Box<Commit>) -> Answer<PutReply> {
@@ -26,6 +26,14 @@ impl Answers for Context<'_> {
 
     fn history(&self, id: EngramId) -> Answer<Vec<Engram>> {
         self.versions(id)
+    }
+
+    fn log(&self, id: EngramId) -> Answer<Vec<Entry>> {
+        self.log_of(id)
+    }
+
+    fn restore(&self, id: EngramId) -> Answer<PutReply> {
+        self.restore_version(id)
     }
 
     fn forget(&self, id: EngramId) -> Answer<ForgetReply> {

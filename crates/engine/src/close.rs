@@ -1,5 +1,7 @@
 //! Forget closes a window; redact erases text for good. Both are entries like any other.
 
+use std::collections::BTreeSet;
+
 use engram_model::{
     Code, Engram, EngramId, EventId, ForgetReply, OWN_EVENT, Operation, Pointer, ProjectId,
     Refusal, Scope, Target, operation::Redaction,
@@ -10,6 +12,7 @@ use crate::{
     Engine,
     context::{Context, Ground},
     decide::{Plan, Planned},
+    put::answered,
 };
 
 impl Context<'_> {
@@ -26,7 +29,10 @@ impl Context<'_> {
         self.record_of(id, engram.project, shareable, |it| {
             self.admit(it)?;
             match it.engram(id)? {
-                Some(now) if now.valid_until.is_none() => Ok(Operation::Forgotten(id)),
+                Some(now) if now.valid_until.is_none() => Ok((
+                    Operation::Forgotten(id),
+                    answered(it, engram.lineage_id, &self.speaker(None)?)?,
+                )),
                 _ => Err(Refusal::new(
                     Code::NotFound,
                     format!("engram {id} no longer holds"),
@@ -57,19 +63,15 @@ impl Context<'_> {
                 };
                 let addresses = [address];
                 self.record_of(id, project, false, |it| {
-                    Ok(Operation::Redacted(reach(
-                        it,
-                        project,
-                        said.clone(),
-                        &addresses,
-                    )?))
+                    let erased = reach(it, project, said.clone(), &addresses)?;
+                    Ok((Operation::Redacted(erased), Vec::new()))
                 })?
             }
             None => {
                 let engram = self.find(id)?;
                 let shareable = engram.scope != Scope::Run;
                 self.record_of(id, engram.project, shareable, |it| {
-                    Ok(Operation::Redacted(redaction(it, &engram)?))
+                    Ok((Operation::Redacted(redaction(it, &engram)?), Vec::new()))
                 })?
             }
         };
@@ -79,23 +81,28 @@ impl Context<'_> {
         })
     }
 
-    /// Records one operation about a version or an event, in its own project.
+    /// Records one operation about a version or an event, in its own project, and what follows from it.
     fn record_of(
         &self,
         id: EngramId,
         project: ProjectId,
         shareable: bool,
-        plan: impl Fn(&Reader<'_>) -> Result<Operation, Refusal>,
+        plan: impl Fn(&Reader<'_>) -> Result<(Operation, Vec<Planned>), Refusal>,
     ) -> Result<ForgetReply, Refusal> {
         let ground = Ground::of(project);
         let by = self.speaker(None)?;
         let (_, seq) = self.decide(&ground, |it, _| {
+            let (operation, mut entries) = plan(it)?;
+            let by = by.clone();
+            let own = Planned {
+                operation,
+                by,
+                shareable,
+            };
+            // The answer tells of the last.
+            entries.push(own);
             Ok(Plan {
-                entries: vec![Planned {
-                    operation: plan(it)?,
-                    by: by.clone(),
-                    shareable,
-                }],
+                entries,
                 answer: (),
             })
         })?;
@@ -129,10 +136,17 @@ impl Engine {
     }
 }
 
-/// Every version that carries these words, and every event that repeats them: one with the same
-/// text, or the event of saying so of a claim that came without evidence.
+/// Every version that carries these words, the to-dos that quote them, and every event that repeats them:
+/// one with the same text, or the event of saying so of a claim that came without evidence.
 fn redaction(it: &Reader<'_>, engram: &Engram) -> Result<Redaction, Refusal> {
-    let versions = it.versions_saying(engram.project, &engram.content_hash)?;
+    let mut versions = it.versions_saying(engram.project, &engram.content_hash)?;
+    for lineage in versions
+        .iter()
+        .map(|it| it.lineage_id)
+        .collect::<BTreeSet<_>>()
+    {
+        versions.extend(it.asking(lineage)?.into_iter().filter(|it| !it.redacted));
+    }
     let hash = &engram.content_hash;
     let digest = hash.strip_prefix("sha256:").unwrap_or(hash);
     let mut events = it.events_saying(engram.project, digest)?;

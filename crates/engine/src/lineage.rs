@@ -1,12 +1,17 @@
 //! The head of a lineage, and its end.
 
 use engram_model::{
-    Code, Draft, Engram, EngramId, Finding, LineageId, MemoryOp, NewEngram, Noticed, ProjectId,
-    PutReply, Refusal,
+    Code, Draft, Engram, EngramId, Figures, Finding, LineageId, MemoryOp, NewEngram, Noticed,
+    Operation, ProjectId, PutReply, Refusal, Scope,
 };
 use engram_store::Reader;
+use jiff::Timestamp;
 
-use crate::{context::Context, eyes::Eyes};
+use crate::{
+    context::{Context, Ground},
+    decide::{Plan, Planned},
+    eyes::Eyes,
+};
 
 impl Context<'_> {
     /// `operation: delete`: the end of a lineage, without a successor.
@@ -36,6 +41,84 @@ impl Context<'_> {
                 note: "Its window is closed; it can still be asked for as of before.".to_owned(),
             }],
         })
+    }
+}
+
+impl Context<'_> {
+    /// A version that no longer holds, again: as a new one of its lineage, with its words, its evidence
+    /// and its author. Windows never reopen (DESIGN, rule 3).
+    pub(crate) fn restore_version(&self, id: EngramId) -> Result<PutReply, Refusal> {
+        let ground = Ground::of(self.find(id)?.project);
+        let by = self.speaker(None)?;
+        let (mut reply, seq) = self.decide(&ground, |it, now| {
+            let clock = self.engine.world.now();
+            let old = restorable(it, id, clock)?;
+            let versions = it.lineage(old.lineage_id)?;
+            let head = versions.into_iter().find(|it| it.valid_until.is_none());
+            let engram = Engram {
+                id: EngramId(self.engine.world.id()),
+                seq: 0,
+                valid_from: now,
+                valid_until: None,
+                recorded_at: clock,
+                memory_op: MemoryOp::Update,
+                supersedes: head.as_ref().map(|it| it.id),
+                restores: Some(id),
+                figures: Figures::default(),
+                ..old
+            };
+            let answer = PutReply {
+                id: engram.id,
+                seq: 0,
+                lineage_id: engram.lineage_id,
+                verified: engram.verified,
+                findings: head.as_ref().map(superseded).into_iter().collect(),
+            };
+            let stored = Planned {
+                shareable: engram.scope != Scope::Run,
+                operation: Operation::Stored(Box::new(engram)),
+                by: by.clone(),
+            };
+            Ok(Plan {
+                entries: vec![stored],
+                answer,
+            })
+        })?;
+        reply.seq = seq.unwrap_or_default();
+        Ok(reply)
+    }
+}
+
+/// A version that can be made to hold again.
+fn restorable(it: &Reader<'_>, id: EngramId, clock: Timestamp) -> Result<Engram, Refusal> {
+    let not = |why: &str, hint: &str| {
+        Err(Refusal::new(
+            Code::NotFound,
+            format!("engram {id} {why}"),
+            hint,
+        ))
+    };
+    match it.engram(id)? {
+        None => not("does not exist", "Name a version that `engram log` lists."),
+        Some(it) if it.redacted => not(
+            "was erased for good",
+            "Nothing of its words is left: say it again.",
+        ),
+        Some(it) if it.valid_until.is_none() => not("still holds", "There is nothing to restore."),
+        Some(it) if engram_model::is_over(it.recorded_at, it.expires_at, clock) => not(
+            "has outlived its ttl",
+            "Say it again, with the ttl that it needs.",
+        ),
+        Some(it) => Ok(it),
+    }
+}
+
+/// What a new version tells of the one that it took the place of.
+pub(crate) fn superseded(head: &Engram) -> Finding {
+    Finding {
+        what: Noticed::Superseded,
+        id: head.id,
+        note: "This version took its place.".to_owned(),
     }
 }
 

@@ -13,17 +13,30 @@ use crate::{
     context::{Context, Ground},
     decide::{Plan, Planned},
     evidence::{Gathered, keep_commits, screen_claim, screen_text},
-    lineage::{check_operation, head_of},
+    lineage::{check_operation, head_of, superseded},
     note::event_of,
 };
 
+/// Why a claim is put.
+#[derive(Clone, Copy)]
+pub(crate) enum Occasion<'a> {
+    /// Somebody says it.
+    Said,
+    /// Somebody confirms it: it stays with its author, and points where its evidence is now.
+    Confirmed(&'a Engram),
+    /// A to-do asks whether this one still holds.
+    Asks(&'a Engram),
+}
+
 /// A claim that was parsed and looked up: what it comes to is decided on what the home holds.
 struct Claim<'a> {
+    occasion: Occasion<'a>,
     new: &'a NewEngram,
     found: &'a Gathered,
     /// The event of saying so, where that is its evidence.
     own: Option<&'a Event>,
     agent: Option<&'a Agent>,
+    /// Who puts it; its author, unless it was only confirmed.
     by: String,
     content_hash: String,
 }
@@ -34,16 +47,21 @@ impl Context<'_> {
         let Commit { mut draft, words } = commit;
         let retires = draft.operation == Some(MemoryOp::Delete);
         if retires || (words.is_none() && !draft.pointers.is_empty()) {
-            return self.put_claim(draft, None);
+            return self.put_claim(draft, None, Occasion::Said);
         }
         let event = self.own_event(&draft, words.as_deref())?;
         draft
             .pointers
             .push(PointerInput::Text(event.pointer.clone()));
-        self.put_claim(draft, Some(event))
+        self.put_claim(draft, Some(event), Occasion::Said)
     }
 
-    pub(crate) fn put_claim(&self, draft: Draft, own: Option<Event>) -> Result<PutReply, Refusal> {
+    pub(crate) fn put_claim(
+        &self,
+        draft: Draft,
+        own: Option<Event>,
+        occasion: Occasion<'_>,
+    ) -> Result<PutReply, Refusal> {
         if draft.operation == Some(MemoryOp::Delete) {
             return self.retire(&draft);
         }
@@ -54,6 +72,7 @@ impl Context<'_> {
         let found = self.gather(&new.pointers, own.as_ref())?;
         let ground = self.ground(true)?;
         let claim = Claim {
+            occasion,
             by: self.speaker(new.agent.as_deref())?,
             content_hash: format!("sha256:{}", hex::encode(Sha256::digest(&new.claim))),
             new: &new,
@@ -134,11 +153,7 @@ impl Context<'_> {
             id: engram.id,
             note: format!("{label} does not read as its digest says: dereference it again."),
         }));
-        findings.extend(head.map(|head| Finding {
-            what: Noticed::Superseded,
-            id: head.id,
-            note: "This version took its place.".to_owned(),
-        }));
+        findings.extend(head.as_ref().map(superseded));
         let answer = PutReply {
             id: engram.id,
             seq: 0,
@@ -146,7 +161,10 @@ impl Context<'_> {
             verified: engram.verified,
             findings,
         };
-        let entries = self.entries(it, claim, engram)?;
+        let mut entries = self.entries(it, claim, engram)?;
+        if let Some(head) = &head {
+            entries.extend(answered(it, head.lineage_id, &claim.by)?);
+        }
         Ok(Plan { entries, answer })
     }
 
@@ -195,6 +213,24 @@ impl Context<'_> {
         let ephemeral = new.durability == engram_model::Durability::Ephemeral;
         // The user who speaks for an author leaves the claim with them.
         let same = head.filter(|it| agent.is_none() && it.provenance.created_by == claim.by);
+        let said = Provenance {
+            created_at: clock,
+            created_by: claim.by.clone(),
+            source: new.source.unwrap_or(match agent {
+                Some(_) => Source::Agent,
+                None => Source::Tool,
+            }),
+        };
+        let said_by = match agent {
+            Some(agent) => Some(agent.handle.clone()),
+            None => same.and_then(|it| it.agent.clone()),
+        };
+        let said_in = agent.map_or_else(|| same.and_then(|it| it.run), |agent| Some(agent.run));
+        let (provenance, whose, run, asks) = match claim.occasion {
+            Occasion::Confirmed(of) => (of.provenance.clone(), of.agent.clone(), of.run, of.asks),
+            Occasion::Asks(of) => (said, said_by, of.run, Some(of.lineage_id)),
+            Occasion::Said => (said, said_by, said_in, None),
+        };
         let ttl = match (&new.ttl, ephemeral) {
             (None, true) => Ttl::seconds(engine.config.limits.ephemeral_ttl_seconds).ok(),
             (ttl, _) => ttl.clone(),
@@ -204,7 +240,7 @@ impl Context<'_> {
             seq: 0,
             lineage_id: head.map_or(LineageId(id.0), |it| it.lineage_id),
             project: ground.project,
-            run: agent.map_or_else(|| same.and_then(|it| it.run), |agent| Some(agent.run)),
+            run,
             claim: new.claim.clone(),
             kind: new.kind,
             fact_type: new.fact_type,
@@ -219,17 +255,8 @@ impl Context<'_> {
             tags: new.tags.clone(),
             hash_keys: Vec::new(),
             entities: Vec::new(),
-            provenance: Provenance {
-                created_at: clock,
-                created_by: claim.by.clone(),
-                source: new.source.unwrap_or(match agent {
-                    Some(_) => Source::Agent,
-                    None => Source::Tool,
-                }),
-            },
-            agent: agent
-                .map(|agent| agent.handle.clone())
-                .or_else(|| same.and_then(|it| it.agent.clone())),
+            provenance,
+            agent: whose,
             engineer: None,
             content_hash: claim.content_hash.clone(),
             valid_from: now,
@@ -240,12 +267,31 @@ impl Context<'_> {
                 None => MemoryOp::Add,
             },
             supersedes: head.map(|it| it.id),
+            restores: None,
+            asks,
             verified: found.verified,
             redacted: false,
             figures: Figures::default(),
             health: None,
+            asked: None,
         }
     }
+}
+
+/// The to-dos that ask about a claim end with what answers them: another version, or its end.
+pub(crate) fn answered(
+    it: &Reader<'_>,
+    lineage: LineageId,
+    by: &str,
+) -> Result<Vec<Planned>, Refusal> {
+    let mut open = it.asking(lineage)?;
+    open.retain(|it| it.valid_until.is_none());
+    let ended = |it: Engram| Planned {
+        operation: Operation::Forgotten(it.id),
+        by: by.to_owned(),
+        shareable: it.scope != Scope::Run,
+    };
+    Ok(open.into_iter().map(ended).collect())
 }
 
 /// The same claim on the same evidence is not stored twice; another voice is counted.

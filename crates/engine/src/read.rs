@@ -2,8 +2,8 @@
 
 use engram_gateway::budget;
 use engram_model::{
-    Engram, EngramId, Evidence, Facets, Feed, FeedPage, Filter, LineReply, LineView, Pointer,
-    PointerInput, ProjectId, ProjectStatus, Refusal, SourceReply, SourceView, Spending,
+    Engram, EngramId, Entry, Evidence, Facets, Feed, FeedPage, Filter, LineReply, LineView,
+    Pointer, PointerInput, ProjectId, ProjectStatus, Refusal, SourceReply, SourceView, Spending,
     StatusReply, Voice,
 };
 use engram_pointers::{Repo, Shelf, View};
@@ -33,6 +33,10 @@ impl Context<'_> {
     pub(crate) fn record(&self, id: EngramId) -> Result<Engram, Refusal> {
         let mut engram = self.find(id)?;
         self.tell_health_now(std::slice::from_mut(&mut engram));
+        if engram.valid_until.is_none() {
+            let store = &self.engine.store;
+            engram.asked = store.read::<_, Refusal>(|it| Ok(it.asked(engram.lineage_id)?))?;
+        }
         Ok(engram)
     }
 
@@ -43,6 +47,26 @@ impl Context<'_> {
         versions.retain(|version| eyes.may_see(version));
         self.tell_health(versions.iter_mut());
         Ok(versions)
+    }
+
+    /// What was done to a claim, of what the caller may see.
+    pub(crate) fn log_of(&self, id: EngramId) -> Result<Vec<Entry>, Refusal> {
+        let (lineage, eyes) = (self.find(id)?.lineage_id, self.eyes()?);
+        let mut entries = self
+            .engine
+            .store
+            .read::<_, Refusal>(|it| Ok(it.log(lineage)?))?;
+        let stored = entries.iter().filter_map(|it| it.change.stored());
+        let unseen: Vec<EngramId> = stored
+            .filter(|it| !eyes.may_see(it))
+            .map(|it| it.id)
+            .collect();
+        entries.retain(|it| {
+            let about = it.change.engram();
+            about.is_none_or(|id| !unseen.contains(&id))
+        });
+        self.tell_health(entries.iter_mut().filter_map(|it| it.change.stored_mut()));
+        Ok(entries)
     }
 
     pub(crate) fn page(&self, feed: &Feed) -> Result<FeedPage, Refusal> {
@@ -57,12 +81,11 @@ impl Context<'_> {
                 _ => true,
             });
             let mut replaced = Vec::new();
-            for entry in &entries {
-                if let engram_model::Change::Stored(old) = &entry.change
-                    && old.valid_until.is_some()
-                    && let Some(newer) = it.successor(old.lineage_id, old.seq)?
-                {
-                    replaced.push((old.id, newer));
+            for told in entries.iter_mut().filter_map(|it| it.change.stored_mut()) {
+                if told.valid_until.is_none() {
+                    told.asked = it.asked(told.lineage_id)?;
+                } else if let Some(newer) = it.successor(told.lineage_id, told.seq)? {
+                    replaced.push((told.id, newer));
                 }
             }
             Ok(FeedPage {
@@ -73,14 +96,8 @@ impl Context<'_> {
                 replaced,
             })
         })?;
-        self.tell_health(
-            page.entries
-                .iter_mut()
-                .filter_map(|it| match &mut it.change {
-                    engram_model::Change::Stored(engram) => Some(&mut **engram),
-                    _ => None,
-                }),
-        );
+        let stored = page.entries.iter_mut();
+        self.tell_health(stored.filter_map(|it| it.change.stored_mut()));
         Ok(page)
     }
 

@@ -1,9 +1,9 @@
 //! A sample to look around in: claims that the repository's own history proves, and that are taken
 //! out of use again with one request.
 
-use engram_model::{Code, Draft, Kind, PointerInput, Refusal, SAMPLE, SampleReply};
+use engram_model::{Code, Draft, Kind, PointerInput, Refusal, SAMPLE, SampleReply, Scope};
 
-use crate::context::Context;
+use crate::{context::Context, put::Occasion};
 
 /// Changes and files that are told.
 const CHANGES: usize = 5;
@@ -51,7 +51,7 @@ impl Context<'_> {
         let mut refused = None;
         for draft in drafts {
             // A path that no pointer can say, or a summary that looks like a secret: the rest is told.
-            match self.put_claim(draft, None) {
+            match self.put_claim(draft, None, Occasion::Said) {
                 Ok(stored) => ids.push(stored.id),
                 Err(refusal) => refused = Some(refusal),
             }
@@ -88,6 +88,8 @@ fn draft(kind: Kind, topic: &str, claim: String, pointer: String) -> Draft {
         claim,
         pointers: vec![PointerInput::Text(pointer)],
         kind: Some(kind),
+        // Of the user's own run: no agent is told of what was made to look at.
+        scope: Some(Scope::Run),
         confidence: Some(1.0),
         topic: Some(format!("{SAMPLE}/{topic}")),
         tags: vec![SAMPLE.to_owned()],

@@ -46,6 +46,11 @@ impl Site {
     }
 }
 
+/// What is asked first, so that a request of this name can be answered.
+pub fn first(name: &str, id: &str) -> Option<Value> {
+    (name == "restore").then(|| json!({ "do": "forget", "with": id }))
+}
+
 /// A request of this name that is answered, about the claim with this id.
 pub fn good(name: &str, id: &str) -> Value {
     let claim = |words: &str| json!({ "claim": words, "pointers": [POINTER] });
@@ -55,7 +60,8 @@ pub fn good(name: &str, id: &str) -> Value {
         "commit" => {
             json!({ "draft": { "claim": "A claim without evidence." }, "words": "seen in a log" })
         }
-        "get" | "history" | "forget" | "redact" | "voices" | "repin" | "reverify" => json!(id),
+        "get" | "history" | "log" | "forget" | "restore" | "redact" | "voices" | "repin"
+        | "reverify" => json!(id),
         "adopt" => json!("shared"),
         "query" => json!({ "text": "claim" }),
         "deref" => json!({ "pointer": POINTER }),

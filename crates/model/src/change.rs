@@ -60,3 +60,30 @@ pub enum Change {
         engrams: Vec<Anchored>,
     },
 }
+
+impl Change {
+    /// The version that it is about; none where it is about something else, or many.
+    pub fn engram(&self) -> Option<EngramId> {
+        match self {
+            Self::Stored(engram) => Some(engram.id),
+            Self::Corroborated(id) | Self::Forgotten(id) | Self::Redacted(id) => Some(*id),
+            Self::Dereferenced { .. } | Self::Noted { .. } | Self::Anchored { .. } => None,
+        }
+    }
+
+    /// The version that was stored.
+    pub fn stored(&self) -> Option<&Engram> {
+        match self {
+            Self::Stored(engram) => Some(engram),
+            _ => None,
+        }
+    }
+
+    /// The same, to be told more of.
+    pub fn stored_mut(&mut self) -> Option<&mut Engram> {
+        match self {
+            Self::Stored(engram) => Some(engram),
+            _ => None,
+        }
+    }
+}

@@ -237,6 +237,12 @@ pub struct Engram {
     /// The version that it replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<EngramId>,
+    /// The earlier version that it makes hold again (DESIGN, rule 3).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restores: Option<EngramId>,
+    /// Of a to-do: the claim that it asks about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks: Option<LineageId>,
     /// Whether a repo, artifact, test or diff pointer resolved.
     pub verified: bool,
     /// Whether its text was erased for good.
@@ -248,6 +254,9 @@ pub struct Engram {
     /// How its evidence stands in the working tree of who reads this; absent where nobody looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
+    /// The to-do that asks whether it still holds; told where a page or one record is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<EngramId>,
 }
 
 /// Most entities of a record.

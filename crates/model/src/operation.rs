@@ -433,6 +433,7 @@ fn bare(engram: &Engram) -> Engram {
         valid_until: None,
         figures: Figures::default(),
         health: None,
+        asked: None,
         ..engram.clone()
     }
 }

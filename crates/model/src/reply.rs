@@ -30,6 +30,8 @@ pub enum Reply {
     Feed(FeedPage),
     /// To [`Request::Facets`].
     Facets(Box<Facets>),
+    /// To [`Request::Log`].
+    Log(Vec<Entry>),
     /// To [`Request::Voices`].
     Voices(Vec<Voice>),
     /// To [`Request::Source`].

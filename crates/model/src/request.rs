@@ -6,9 +6,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, Call, CheckReply, Code, Dereferenced, Draft, Engram, EngramId, FactType, FeedPage,
-    Filter, ForgetReply, Kind, LineReply, LineView, NoteReply, PointerInput, PutReply, QueryReply,
-    Refusal, Reply, SampleReply, Scope, SourceReply, SourceView, StatusReply, ValidReply, Voice,
+    AgentId, Call, CheckReply, Code, Dereferenced, Draft, Engram, EngramId, Entry, FactType,
+    FeedPage, Filter, ForgetReply, Kind, LineReply, LineView, NoteReply, PointerInput, PutReply,
+    QueryReply, Refusal, Reply, SampleReply, Scope, SourceReply, SourceView, StatusReply,
+    ValidReply, Voice,
 };
 
 /// Who is asking. Surfaces set it from what they know, never from what a client says of itself.
@@ -156,6 +157,10 @@ requests! {
     get: Get(id: EngramId) -> Engram(Box<Engram>), Anyone Reads;
     /// All versions of the lineage that this id belongs to, newest first.
     history: History(id: EngramId) -> History(Vec<Engram>), Anyone Reads;
+    /// What was done to a claim, its versions, and the to-dos that ask about it, newest first.
+    log: Log(id: EngramId) -> Log(Vec<Entry>), Anyone Reads;
+    /// Make a version that no longer holds hold again, as a new one of its lineage.
+    restore: Restore(id: EngramId) -> Put(PutReply), User Changes;
     /// Close a claim's window.
     forget: Forget(id: EngramId) -> Closed(ForgetReply), Anyone Changes;
     /// Erase the words of a claim or a note for good, with what nothing else needs of it.

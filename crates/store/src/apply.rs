@@ -59,8 +59,9 @@ impl Applied<'_> {
     fn store(&self, engram: &Engram) -> Result<()> {
         self.run(
             "INSERT INTO engram (seq, id, lineage, project, run, scope, kind, fact_type, topic,
-               durability, content_hash, valid_from, valid_until, expires_at, recorded_at, by, verified)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, NULL, ?13, ?14, ?15, ?16)",
+               durability, content_hash, valid_from, valid_until, expires_at, recorded_at, by, verified,
+               asks)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, NULL, ?13, ?14, ?15, ?16, ?17)",
             params![
                 self.seq,
                 engram.id.to_string(),
@@ -78,6 +79,7 @@ impl Applied<'_> {
                 engram.recorded_at.as_microsecond(),
                 engram.provenance.created_by,
                 engram.verified,
+                engram.asks.map(|it| it.to_string()),
             ],
         )?;
         for digest in engram.pointers.iter().filter_map(Pointer::kept) {

@@ -233,6 +233,27 @@ impl Reader<'_> {
         )
     }
 
+    /// The to-dos that ask about a claim, newest first; those that ended among them.
+    pub fn asking(&self, lineage: LineageId) -> Result<Vec<Engram>> {
+        self.engrams_where(
+            "WHERE engram.asks = ?1 ORDER BY engram.seq DESC",
+            [lineage.to_string()],
+        )
+    }
+
+    /// The to-do that asks about a claim now.
+    pub fn asked(&self, lineage: LineageId) -> Result<Option<EngramId>> {
+        let id = self
+            .0
+            .prepare_cached(
+                "SELECT id FROM engram WHERE asks = ?1 AND valid_until IS NULL
+                 ORDER BY seq DESC LIMIT 1",
+            )?
+            .query_row([lineage.to_string()], |row| row.get::<_, String>(0))
+            .optional()?;
+        id.map(|id| parse_id(&id)).transpose()
+    }
+
     /// The version that replaced the one at this place of a lineage.
     pub fn successor(&self, lineage: LineageId, seq: u64) -> Result<Option<EngramId>> {
         let sql = format!(

@@ -1,6 +1,8 @@
 //! The feed: journal entries as a reader sees them. The one place where an entry becomes a change.
 
-use engram_model::{Change, EngramId, Entry, Feed, Operation, OperationKind, ProjectId, Voice};
+use engram_model::{
+    Change, EngramId, Entry, Feed, LineageId, Operation, OperationKind, ProjectId, Voice,
+};
 use rusqlite::{params, params_from_iter};
 
 use crate::{
@@ -90,6 +92,23 @@ impl Reader<'_> {
             .query_map(params_from_iter(wanted.values), |row| Ok(journalled(row)))?
             .collect::<rusqlite::Result<_>>()?;
         Ok((rows, reach.next))
+    }
+
+    /// What was done to the versions of a claim, and to the to-dos that ask about it, newest first.
+    pub fn log(&self, lineage: LineageId) -> Result<Vec<Entry>> {
+        let rows: Vec<Journalled> = self
+            .0
+            .prepare_cached(&format!(
+                "SELECT {ENTRY} FROM journal WHERE kind IN ({}) AND subject IN
+                   (SELECT id FROM engram WHERE id = ?1 OR lineage = ?1 OR asks = ?1)
+                 ORDER BY seq DESC LIMIT 1000",
+                kinds(false)
+            ))?
+            .query_map([lineage.to_string()], |row| Ok(journalled(row)))?
+            .collect::<rusqlite::Result<_>>()?;
+        rows.into_iter()
+            .filter_map(|row| self.entry(row).transpose())
+            .collect()
     }
 
     /// Who said the same as a version, oldest first.

@@ -116,10 +116,11 @@ fn what_was_put_is_seen_by_the_next_process() {
 fn the_feed_is_followed_as_others_write() {
     use std::io::{BufRead, BufReader};
     let place = Place::new();
+    place.put("Long before.");
     place.put("Before.");
     let mut following = place
         .command()
-        .args(["--json", "feed", "--follow"])
+        .args(["--json", "feed", "--follow", "--limit", "1"])
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(following.stdout.take().unwrap()).lines();

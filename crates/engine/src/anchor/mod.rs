@@ -15,6 +15,7 @@ use engram_pointers::{Anchors, Repo, Resolved, Stand, track::State};
 use crate::{
     HomeShelf,
     context::{Context, Tree},
+    put::Occasion,
 };
 
 use pins::{Held, checked, health, held, look, look_since};
@@ -87,21 +88,20 @@ impl Context<'_> {
             .into_iter()
             .collect::<Result<Vec<_>, _>>()?;
         let draft = Draft {
-            claim: engram.claim,
+            claim: engram.claim.clone(),
             pointers: inputs(&pointers),
             kind: Some(engram.kind),
             fact_type: Some(engram.fact_type),
             confidence: Some(engram.confidence),
-            ttl: engram.ttl.map(|ttl| ttl.to_string()),
+            ttl: engram.ttl.as_ref().map(|ttl| ttl.to_string()),
             scope: Some(engram.scope),
-            topic: Some(engram.topic),
-            tags: engram.tags,
-            agent: Some(engram.provenance.created_by),
+            topic: Some(engram.topic.clone()),
+            tags: engram.tags.clone(),
             durability: Some(engram.durability),
             corrects_lineage: Some(engram.id.to_string()),
             ..Draft::default()
         };
-        self.put_claim(draft, None)
+        self.put_claim(draft, None, Occasion::Confirmed(&engram))
     }
 
     /// Asks whoever works next to find out; the todo points at what is left of the evidence.
@@ -126,18 +126,18 @@ impl Context<'_> {
                 .take(room.saturating_sub(1))
                 .chain(['…'])
                 .collect(),
-            false => engram.claim,
+            false => engram.claim.clone(),
         };
         let draft = Draft {
             claim: format!("{ASK}{claim}"),
             pointers: inputs(&pointers),
             kind: Some(Kind::Todo),
             scope: Some(engram.scope),
-            topic: Some(engram.topic),
+            topic: Some(engram.topic.clone()),
             tags: vec![REVERIFY.to_owned()],
             ..Draft::default()
         };
-        self.put_claim(draft, None)
+        self.put_claim(draft, None, Occasion::Asks(&engram))
     }
 
     /// Each pointer where its lines are now; those that are in no tree as they are.

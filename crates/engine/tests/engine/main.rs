@@ -9,10 +9,10 @@ mod evidence;
 mod fixture;
 mod homes;
 mod lifecycle;
-
 mod places;
 mod rebuild;
 mod recall;
 mod requests;
 mod sample;
 mod simulation;
+mod verdicts;

@@ -16,6 +16,10 @@ fn each_request_does_to_the_home_what_the_table_says_for_each_caller() {
                 false => engine.agent("programmer-1"),
             };
             let id = engine.put(&caller, draft("The first claim.")).unwrap().id;
+            if let Some(first) = requests::first(terms.name, &id.to_string()) {
+                let first = serde_json::from_value(first).unwrap();
+                engine.0.handle(&caller, first).unwrap();
+            }
             let request = requests::good(terms.name, &id.to_string());
             let request: Request = serde_json::from_value(request).unwrap();
             assert_eq!(request.terms(), *terms);

@@ -46,6 +46,9 @@ fn a_sample_is_proved_by_the_history_and_goes_again() {
     assert_eq!(holding(&at), loaded.ids.len() as u64 + 1);
 
     let agent = at.agent("programmer");
+    // Made to look at: no agent is told of it.
+    assert!(at.query(&agent, "longest source files").engrams.is_empty());
+    assert!(!at.found("longest source files").is_empty());
     for request in [Request::LoadSample, Request::RemoveSample] {
         let refusal = sample(&at, &agent, request).unwrap_err();
         assert_eq!(refusal.code.as_str(), "SCOPE_DENIED");

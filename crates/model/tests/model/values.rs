@@ -206,9 +206,12 @@ fn record(
         recorded_at: time,
         memory_op: new.operation,
         supersedes: until.map(|_| EngramId(other)),
+        restores: None,
+        asks: None,
         verified: false,
         redacted: false,
         figures: Figures::default(),
         health: None,
+        asked: None,
     }
 }

@@ -99,10 +99,13 @@ pub(crate) fn engram(number: u128, claim: &str) -> Engram {
         recorded_at: now(),
         memory_op: MemoryOp::Add,
         supersedes: None,
+        restores: None,
+        asks: None,
         verified: true,
         redacted: false,
         figures: Figures::default(),
         health: None,
+        asked: None,
     }
 }
 

@@ -79,6 +79,9 @@ async fn each_request_is_taken_by_its_own_call_from_the_user_alone() {
             json!(engine.handle(&Caller::User, put).unwrap())
         });
         let served = Served::over(engine, Pages::Built(BUILT), Bounds::default(), place).await;
+        if let Some(first) = engram_kit::requests::first(terms.name, &id) {
+            assert_eq!(served.post("/api/change", first).await.0, 200);
+        }
         let request = engram_kit::requests::good(terms.name, &id);
         let (right, wrong) = match terms.effect {
             Effect::Reads => ("/api/read", "/api/change"),

@@ -1,0 +1,227 @@
+//! What a person says of a claim: on record as theirs, undone at will, and never by reopening a window.
+
+use engram_model::{Caller, Change, Code, Draft, Engram, EngramId, Entry, PutReply, Query, ask};
+
+use crate::fixture::{Asked, Ground, correcting, draft, git, query, refused};
+
+const USER: Caller = Caller::User;
+
+fn log(at: &Asked, id: EngramId) -> Vec<Entry> {
+    at.0.ask(&USER, ask::Log(id)).unwrap()
+}
+
+/// Each entry of a log, newest first, as a person would tell it.
+fn told(at: &Asked, id: EngramId) -> Vec<String> {
+    let tell = |it: Entry| {
+        let what = match it.change {
+            Change::Stored(engram) if engram.restores.is_some() => "restored".to_owned(),
+            Change::Stored(engram) => {
+                format!("{} by {}", engram.kind, engram.provenance.created_by)
+            }
+            Change::Corroborated(_) => "same".to_owned(),
+            Change::Forgotten(_) => "ended".to_owned(),
+            Change::Redacted(_) => "erased".to_owned(),
+            other => format!("{other:?}"),
+        };
+        format!("{}: {what}", it.by)
+    };
+    log(at, id).into_iter().map(tell).collect()
+}
+
+fn restore(at: &Asked, id: EngramId) -> Result<PutReply, engram_model::Refusal> {
+    at.0.ask(&USER, ask::Restore(id))
+}
+
+fn ask_again(at: &Asked, id: EngramId) -> Engram {
+    let asked = at.0.ask(&USER, ask::Reverify(id)).unwrap();
+    *at.get(&USER, asked.id).unwrap()
+}
+
+/// Moves the lines that claims of the fixture rest on.
+fn push_lines_down(ground: &Ground) {
+    let path = ground.path("repo/src/lib.rs");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("// one\n{text}")).unwrap();
+    git(&ground.path("repo"), &["commit", "-qam", "more"]);
+}
+
+#[test]
+fn a_verdict_is_the_persons_and_the_claim_its_authors() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let ada = at.agent("ada");
+    let first = at.put(&ada, draft("The parser is slow.")).unwrap();
+    push_lines_down(&ground);
+    let confirmed = at.0.ask(&USER, ask::Repin(first.id)).unwrap();
+    let now = at.get(&USER, confirmed.id).unwrap();
+    let then = at.get(&USER, first.id).unwrap();
+    assert_eq!(now.provenance, then.provenance);
+    assert_eq!(now.agent, then.agent);
+    at.forget(&USER, confirmed.id).unwrap();
+    assert_eq!(
+        told(&at, first.id),
+        ["user: ended", "user: fact by ada", "ada: fact by ada"]
+    );
+    let by_hand: Vec<bool> = log(&at, first.id)
+        .iter()
+        .map(|it| it.agent.is_none())
+        .collect();
+    assert_eq!(by_hand, [true, true, false]);
+}
+
+#[test]
+fn what_was_done_is_undone_by_a_new_version() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let ada = at.agent("ada");
+    let first = at.put(&ada, draft("The parser is slow.")).unwrap();
+    let then = *at.get(&USER, first.id).unwrap();
+    let lineage = first.lineage_id;
+
+    // Forgotten, and back: also for the agent that said it.
+    at.forget(&USER, first.id).unwrap();
+    assert!(at.query(&ada, "parser").engrams.is_empty());
+    ground.clock.turn(60);
+    let back = restore(&at, first.id).unwrap();
+    assert_eq!(back.lineage_id, lineage);
+    let now = *at.get(&USER, back.id).unwrap();
+    assert_eq!(now.restores, Some(first.id));
+    assert_eq!((&now.claim, &now.pointers), (&then.claim, &then.pointers));
+    assert_eq!(
+        (&now.provenance, &now.agent),
+        (&then.provenance, &then.agent)
+    );
+    assert_eq!(at.query(&ada, "parser").engrams.len(), 1);
+    // While it was forgotten it did not hold: no window reopened.
+    let meanwhile = Query {
+        as_of: Some(now.valid_from - jiff::SignedDuration::from_secs(30)),
+        ..query("parser")
+    };
+    assert!(at.ask(&USER, meanwhile).unwrap().engrams.is_empty());
+
+    // Corrected, and back: the correction ends.
+    let other = at
+        .put(&USER, correcting(lineage, "The parser is fast."))
+        .unwrap();
+    let back = restore(&at, back.id).unwrap();
+    assert!(at.get(&USER, other.id).unwrap().valid_until.is_some());
+    assert_eq!(at.found("parser"), ["The parser is slow."]);
+
+    // Confirmed, and back: it points where it did.
+    push_lines_down(&ground);
+    at.0.ask(&USER, ask::Repin(back.id)).unwrap();
+    let back = restore(&at, back.id).unwrap();
+    assert_eq!(at.get(&USER, back.id).unwrap().pointers, then.pointers);
+    assert_eq!(
+        told(&at, first.id),
+        [
+            "user: restored",
+            "user: fact by ada",
+            "user: restored",
+            "user: fact by user",
+            "user: restored",
+            "user: ended",
+            "ada: fact by ada",
+        ]
+    );
+}
+
+#[test]
+fn what_cannot_be_restored_is_refused() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let holds = at.claim("The parser is slow.").id;
+    let erased = at.claim("The lexer is slow.").id;
+    at.redact(&USER, erased).unwrap();
+    let brief = Draft {
+        ttl: Some("PT1H".to_owned()),
+        ..draft("The build is red.")
+    };
+    let over = at.put(&USER, brief).unwrap().id;
+    at.forget(&USER, over).unwrap();
+    ground.clock.turn(3_600);
+    let unknown = EngramId(ulid::Ulid(7));
+    for (id, why) in [
+        (holds, "still holds"),
+        (erased, "erased"),
+        (over, "ttl"),
+        (unknown, ""),
+    ] {
+        let refusal = refused(restore(&at, id), Code::NotFound);
+        assert!(refusal.message.contains(why), "{refusal}");
+    }
+    let ada = at.agent("ada");
+    refused(at.0.ask(&ada, ask::Restore(holds)), Code::ScopeDenied);
+}
+
+#[test]
+fn what_was_asked_shows_and_ends_with_its_claim() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let ada = at.agent("ada");
+    let ends: [(&str, &dyn Fn(EngramId)); 5] = [
+        ("forgotten", &|id| drop(at.forget(&USER, id).unwrap())),
+        ("confirmed", &|id| {
+            drop(at.0.ask(&USER, ask::Repin(id)).unwrap())
+        }),
+        ("corrected by an agent", &|id| {
+            drop(at.put(&ada, correcting(id, "It is fast.")).unwrap());
+        }),
+        ("retired by an agent", &|id| {
+            let delete = Draft {
+                operation: Some(engram_model::MemoryOp::Delete),
+                corrects_lineage: Some(id.to_string()),
+                ..Draft::default()
+            };
+            drop(at.put(&ada, delete).unwrap());
+        }),
+        ("erased", &|id| drop(at.redact(&USER, id).unwrap())),
+    ];
+    for (name, end) in ends {
+        let said = at.put(&ada, draft(&format!("The parser of {name} is slow.")));
+        let id = said.unwrap().id;
+        assert_eq!(at.get(&USER, id).unwrap().asked, None, "{name}");
+        let todo = ask_again(&at, id);
+        assert_eq!(todo.asks.map(|it| it.0), Some(id.0), "{name}");
+        assert_eq!(at.get(&USER, id).unwrap().asked, Some(todo.id), "{name}");
+        let of_feed = at
+            .journal()
+            .entries
+            .into_iter()
+            .find_map(|it| match it.change {
+                Change::Stored(it) if it.id == id => it.asked,
+                _ => None,
+            });
+        assert_eq!(of_feed, Some(todo.id), "{name}");
+        assert!(
+            log(&at, id)
+                .iter()
+                .any(|it| it.change.engram() == Some(todo.id)),
+            "{name}"
+        );
+        push_lines_down(&ground);
+        end(id);
+        let todo = at.get(&USER, todo.id).unwrap();
+        assert!(todo.valid_until.is_some(), "{name}");
+        assert_eq!(todo.redacted, name == "erased");
+    }
+    assert_eq!(
+        engram_kit::holding(&ground.home(), "The parser of erased"),
+        [""; 0].map(std::path::PathBuf::from)
+    );
+}
+
+/// Whoever is asked about a claim of a run sees the question.
+#[test]
+fn a_question_reaches_who_sees_the_claim() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let (ada, bob) = (at.agent("ada"), at.agent("bob"));
+    let said = crate::fixture::scoped("The parser is slow.", engram_model::Scope::Run);
+    let id = at.put(&ada, said).unwrap().id;
+    ask_again(&at, id);
+    assert_eq!(at.query(&ada, "parser still true").engrams.len(), 2);
+    assert!(at.query(&bob, "parser still true").engrams.is_empty());
+    refused(at.0.ask(&bob, ask::Log(id)), Code::NotFound);
+    assert_eq!(at.0.ask(&ada, ask::Log(id)).unwrap().len(), 2);
+}
