@@ -58,8 +58,8 @@ pub(crate) async fn open_log(shell: State<'_, Shell>) -> Result<String, Refusal>
     if !file.is_file() {
         return Err(Refusal::new(
             Code::Internal,
-            "nothing was logged yet",
-            "The log is written to the folder logs of the home, where that can be written.",
+            "nothing has been logged yet",
+            "The log is written to the logs folder of the home, if that is writable.",
         ));
     }
     let place = editor::Place::inside(&home.join("logs"), &file, 1)?;
@@ -143,8 +143,8 @@ pub(crate) async fn open_repository(
         if !path.is_absolute() || !path.exists() {
             return Err(Refusal::new(
                 Code::RepoUnavailable,
-                format!("there is no folder {}", path.display()),
-                "Write the whole path of a repository, from the root.",
+                format!("the folder {} does not exist", path.display()),
+                "Enter the absolute path of a repository.",
             ));
         }
         let root = shell.bring(path)?;

@@ -37,8 +37,8 @@ fn json(value: &impl Serialize) -> Result<Vec<u8>, Refusal> {
     serde_json::to_vec(value).map_err(|error| {
         Refusal::new(
             Code::Internal,
-            format!("an answer cannot be written: {error}"),
-            "This is a defect of ours: please report it.",
+            format!("cannot write an answer: {error}"),
+            "This is a bug in Engram: please report it.",
         )
     })
 }
@@ -137,8 +137,8 @@ fn program() -> String {
 fn no_tree() -> Refusal {
     Refusal::new(
         Code::RepoUnavailable,
-        "there is no working tree to open files of",
-        "Start the window in a clone, or name one with --repo.",
+        "no working tree to open files from",
+        "Start the window in a clone, or pass one with --repo.",
     )
 }
 

@@ -25,20 +25,20 @@ impl Place {
         let root = root.canonicalize().map_err(|error| {
             Refusal::new(
                 Code::RepoUnavailable,
-                format!("the working tree cannot be read: {error}"),
-                "Start the window in a clone, or name one with --repo.",
+                format!("cannot read the working tree: {error}"),
+                "Start the window in a clone, or pass one with --repo.",
             )
         })?;
         let file = root.join(path).canonicalize().map_err(|_| {
             refuse(
                 format!("{} is not in the working tree", path.display()),
-                "It may have been moved since; the pinned source is shown here.",
+                "It may have moved since; the pinned source is shown instead.",
             )
         })?;
         if !file.starts_with(&root) || !file.is_file() {
             return Err(refuse(
                 format!("{} is not a file of this working tree", path.display()),
-                "Only files inside the repository are opened.",
+                "Engram opens only files inside the repository.",
             ));
         }
         Ok(Self {
@@ -227,8 +227,8 @@ impl Choice {
             (true, Some(terminal)) => Ok((terminal.into_iter().chain(words).collect(), name)),
             (true, None) => Err(Refusal::new(
                 Code::Internal,
-                format!("{name} needs a terminal, and none that is known was found"),
-                format!("Set TERMINAL to the name of yours. {CHOOSE}"),
+                format!("{name} needs a terminal, and no supported one was found"),
+                format!("Set TERMINAL to your terminal's command. {CHOOSE}"),
             )),
         }
     }
@@ -300,8 +300,8 @@ pub(crate) fn open(place: &Place, choice: &Choice) -> Result<String, Refusal> {
     let mut child = started.map_err(|error| {
         Refusal::new(
             Code::Internal,
-            format!("{name} could not be started: {error}"),
-            "Check the editor: ENGRAM_EDITOR has the first say, then the settings, VISUAL and EDITOR.",
+            format!("cannot start {name}: {error}"),
+            "Check the editor: ENGRAM_EDITOR comes first, then the settings, VISUAL and EDITOR.",
         )
     })?;
     tracing::info!(editor = name, file = %place.file.display(), line = place.line, "opened");
@@ -324,8 +324,8 @@ fn split(line: &str) -> Result<Vec<String>, Refusal> {
     shlex::split(&line).ok_or_else(|| {
         Refusal::new(
             Code::SchemaInvalid,
-            format!("the editor's command line has an open quote: {line}"),
-            "Close the quote in ENGRAM_EDITOR, in the settings, VISUAL or EDITOR: the first that is set is used.",
+            format!("the editor's command line has an unclosed quote: {line}"),
+            "Close the quote in ENGRAM_EDITOR, the settings, VISUAL or EDITOR; the first one set is used.",
         )
     })
 }
@@ -417,7 +417,7 @@ mod tests {
             ),
             ("", "", "", "zed", Ok("zed|/r/a b.rs:7")),
             ("", "", "", "", Err("no editor")),
-            ("x \"{file}", "", "", "zed", Err("open quote")),
+            ("x \"{file}", "", "", "zed", Err("unclosed quote")),
             (
                 "x $(touch /tmp/y) ; {file}",
                 "",

@@ -25,7 +25,7 @@ pub(crate) fn bring_here(home: Option<&Path>) -> Result<(), Refusal> {
     done.map_err(|why| {
         Refusal::new(
             Code::Internal,
-            format!("the system does not open links with Engram: {why}"),
+            format!("the system cannot open links with Engram: {why}"),
             "Start the window with a link as its argument: engram-desktop engram://….",
         )
     })

@@ -52,7 +52,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let Some(home) = cli.home.or_else(engram_engine::default_home) else {
         eprintln!(
-            "error: this account has no home folder; say where data should live with --home or ENGRAM_HOME"
+            "error: this account has no home folder; choose where to keep data with --home or ENGRAM_HOME"
         );
         return ExitCode::FAILURE;
     };

@@ -72,7 +72,7 @@ impl Repository {
             None => Err(Refusal::new(
                 Code::RepoUnavailable,
                 format!("{} is not in a git repository", repo.display()),
-                "Name a working tree, a bare repository or a .git folder.",
+                "Choose a working tree, a bare repository or a .git folder.",
             )),
         }
     }

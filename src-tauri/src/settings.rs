@@ -27,9 +27,9 @@ pub(crate) fn keep(home: &Path, settings: &Settings) -> Result<(), Refusal> {
     let refuse = |error: &dyn std::fmt::Display| {
         Refusal::new(
             Code::Internal,
-            format!("the settings cannot be kept: {error}"),
+            format!("cannot save the settings: {error}"),
             format!(
-                "Look at {}; the choice holds until the window is closed.",
+                "Check {}; the choice lasts until you close the window.",
                 path.display()
             ),
         )

@@ -85,7 +85,7 @@ impl Shell {
             Err(Refusal::new(
                 Code::Internal,
                 "the engine stopped while it answered",
-                "This is a defect of ours; the log in the folder logs of Engram's home says more.",
+                "This is a bug in Engram: please report it, with the log in the logs folder of its home.",
             ))
         })
     }
@@ -226,7 +226,7 @@ impl Shell {
                 return Err(Refusal::new(
                     Code::Internal,
                     "the journal is not followed any more",
-                    "Subscribe again; the log in the folder logs of Engram's home says why it ended.",
+                    "Subscribe again; the log in the logs folder of Engram's home says why it ended.",
                 ));
             }
         }

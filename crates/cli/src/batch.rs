@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{lines, out};
 
-const HINT: &str = "Each line is one object with at least claim and pointers, such as {\"claim\":\"..\",\"pointers\":[\"repo:src/main.rs#L10@HEAD\"]}.";
+const HINT: &str = "Write one object per line with at least claim and pointers, such as {\"claim\":\"..\",\"pointers\":[\"repo:src/main.rs#L10@HEAD\"]}.";
 
 /// Stores every line of a file; `-` is standard input.
 pub(crate) fn put(engine: &Engine, file: &str) -> Result<(), Refusal> {

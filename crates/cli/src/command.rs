@@ -12,7 +12,7 @@ pub(crate) fn own() -> Result<PathBuf, Refusal> {
         .map_err(|error| {
             Refusal::new(
                 Code::Internal,
-                format!("this program cannot find itself: {error}"),
+                format!("cannot find this program's own path: {error}"),
                 "Call engram by its full path.",
             )
         })

@@ -109,8 +109,8 @@ fn project_root(repo: Option<&Path>) -> Result<PathBuf, Refusal> {
         None => std::env::current_dir().map_err(|error| {
             Refusal::new(
                 Code::RepoUnavailable,
-                format!("the current folder cannot be had: {error}"),
-                "Change into your clone, or name it with --repo.",
+                format!("cannot determine the current folder: {error}"),
+                "Change to your clone, or pass it with --repo.",
             )
         })?,
     };
@@ -148,10 +148,10 @@ fn text(path: &Path) -> Result<String, Refusal> {
         Refusal::new(
             Code::SchemaInvalid,
             format!(
-                "{} is not UTF-8, and no configuration can name it",
+                "{} is not UTF-8, so no configuration can name it",
                 path.display()
             ),
-            "Nothing was changed: choose a home, and a place of engram, whose paths are text.",
+            "Nothing was changed. Use a home and an install folder for engram whose paths are UTF-8.",
         )
     })
 }

@@ -65,8 +65,8 @@ pub(crate) fn move_home(cli: &Cli) -> Result<ExitCode, Refusal> {
     if let Some(home) = &cli.home {
         return Err(Refusal::new(
             Code::SchemaInvalid,
-            format!("--home or ENGRAM_HOME says {}", home.display()),
-            "Only a home that is meant without a word is moved: leave both out, also where your shell sets them.",
+            format!("--home or ENGRAM_HOME is set to {}", home.display()),
+            "Only the default home can be moved: drop --home and unset ENGRAM_HOME.",
         ));
     }
     let moved = engram_engine::move_home()?;

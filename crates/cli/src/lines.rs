@@ -35,8 +35,8 @@ pub(crate) fn read(file: &str, hint: &'static str) -> Result<Input, Refusal> {
         path => Box::new(File::open(path).map_err(|error| {
             Refusal::new(
                 Code::SchemaInvalid,
-                format!("{path} cannot be read: {error}"),
-                "Name a file with one JSON object a line, or - for standard input.",
+                format!("cannot read {path}: {error}"),
+                "Pass a file with one JSON object per line, or - for standard input.",
             )
         })?),
     };
@@ -75,7 +75,7 @@ impl Iterator for Input {
             Ok(line) => {
                 parsed(&line).map_err(|error| format!("line {} is not JSON: {error}", self.number))
             }
-            Err(error) => Err(format!("the input cannot be read: {error}")),
+            Err(error) => Err(format!("cannot read the input: {error}")),
         };
         let id = match value.as_ref().ok().and_then(|it| it.get("id")) {
             Some(id @ (Value::String(_) | Value::Number(_))) => id.clone(),

@@ -81,7 +81,7 @@ fn usage(error: &clap::Error) -> ExitCode {
         }
         (true, true) => {
             let why = shorten(&first_paragraph(&text), 500);
-            let hint = "Run the verb with --help: it shows the arguments and examples.";
+            let hint = "Run the command with --help to see its arguments and examples.";
             ended(Err(Refusal::new(Code::SchemaInvalid, why, hint)), as_json)
         }
     }

@@ -54,8 +54,8 @@ pub(crate) fn delivered() -> Result<(), Refusal> {
         None => Ok(()),
         Some(error) => Err(Refusal::new(
             Code::Internal,
-            format!("standard output cannot be written: {error}"),
-            "What was to be stored is stored: ask again, with an output that can be written.",
+            format!("cannot write to standard output: {error}"),
+            "Anything to be stored is stored; run the command again with a writable output.",
         )),
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{lines, out};
 
-const HINT: &str = "Each line is one object with id, path, start and end; lines count from 1.";
+const HINT: &str = "Write one object per line with id, path, start and end, counting lines from 1.";
 
 fn side(text: &str) -> Side {
     match text {
@@ -31,7 +31,7 @@ pub(crate) fn track(
     let mut anchors = engram_engine::track(repo, &side(from), &side(to), &spans)?.into_iter();
     for (id, span) in asked {
         let anchor = span.and_then(|_| {
-            let missing = || lines::malformed("the span was not answered", HINT);
+            let missing = || lines::malformed("the span got no answer", HINT);
             anchors.next().unwrap_or_else(|| Err(missing()))
         });
         let answer = match anchor {

@@ -176,8 +176,8 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
         } => {
             return Err(Refusal::new(
                 Code::Internal,
-                "this verb is not one request",
-                "This is a defect of ours: please report it.",
+                "this command is not a single request",
+                "This is a bug in Engram: please report it.",
             ));
         }
     };
@@ -213,8 +213,8 @@ fn pointer(text: &str) -> Result<PointerInput, Refusal> {
         true => serde_json::from_str(text).map_err(|error| {
             Refusal::new(
                 Code::PointerInvalid,
-                format!("the pointer object cannot be read: {error}"),
-                "Write {\"type\":\"repo\",\"ref\":\"src/main.rs@HEAD\",\"span\":\"L1-L9\"}, or the address as a string.",
+                format!("cannot parse the pointer object: {error}"),
+                "Use {\"type\":\"repo\",\"ref\":\"src/main.rs@HEAD\",\"span\":\"L1-L9\"}, or the address as a string.",
             )
         }),
         false => Ok(PointerInput::Text(text.to_owned())),
@@ -239,7 +239,7 @@ fn json_of(text: &str) -> Result<Value, Refusal> {
         Refusal::new(
             Code::SchemaInvalid,
             format!("the message is not JSON: {error}"),
-            "Send one JSON object, with seed headings in lower case: role, task_status, engrams, output.",
+            "Send one JSON object with lower-case keys: role, task_status, engrams, output.",
         )
     })
 }
@@ -254,8 +254,8 @@ fn read_input(file: &str) -> Result<String, Refusal> {
     read.map_err(|error| {
         Refusal::new(
             Code::SchemaInvalid,
-            format!("{file} cannot be read: {error}"),
-            "Name a file of UTF-8 text, or - for standard input.",
+            format!("cannot read {file}: {error}"),
+            "Pass a UTF-8 text file, or - for standard input.",
         )
     })
 }
@@ -267,8 +267,8 @@ pub(crate) fn home(cli: &Cli) -> Result<PathBuf, Refusal> {
         .ok_or_else(|| {
             Refusal::new(
                 Code::StoreReadOnly,
-                "this account has no home folder, or HOME does not name one from the root",
-                "Say where data should live with --home or ENGRAM_HOME.",
+                "this account has no home folder, or HOME is not an absolute path",
+                "Choose where to keep data with --home or ENGRAM_HOME.",
             )
         })
 }
@@ -289,8 +289,8 @@ fn runtime(mut of: Builder) -> Result<Runtime, Refusal> {
     built.map_err(|error| {
         Refusal::new(
             Code::Internal,
-            format!("no threads to be had: {error}"),
-            "Let it have more threads and open files (`ulimit -n`), or close what uses many.",
+            format!("cannot start threads: {error}"),
+            "Raise the limits on threads and open files (`ulimit -u`, `ulimit -n`), or close programs that use many.",
         )
     })
 }
@@ -365,8 +365,8 @@ fn follow(engine: Arc<Engine>, asked: &args::Feed, json: bool) -> Result<ExitCod
     engine.ask(&Caller::User, ask::Status)?;
     Err(Refusal::new(
         Code::StoreGone,
-        "the home was replaced by another while it was followed",
-        "Run the command again to follow the one that is there now.",
+        "the home was replaced while it was being followed",
+        "Run the command again to follow the new one.",
     ))
 }
 
@@ -388,8 +388,8 @@ fn app(cli: &Cli) -> Result<ExitCode, Refusal> {
         Ok(_) => Ok(ExitCode::SUCCESS),
         Err(error) => Err(Refusal::new(
             Code::NotFound,
-            format!("the window cannot be started: {error}"),
-            "Install engram-desktop beside engram; from a clone, `cargo xtask run` builds and opens it.",
+            format!("cannot start the window: {error}"),
+            "Install engram-desktop beside engram; in a clone, `cargo xtask run` builds and opens it.",
         )),
     }
 }

@@ -35,8 +35,8 @@ impl Context<'_> {
                 )),
                 _ => Err(Refusal::new(
                     Code::NotFound,
-                    format!("engram {id} no longer holds"),
-                    "Its window is closed already; nothing was changed.",
+                    format!("engram {id} is already closed"),
+                    "Nothing was changed; it no longer holds.",
                 )),
             }
         })

@@ -37,8 +37,8 @@ impl Config {
 fn refused(path: &Path, why: &str) -> Refusal {
     Refusal::new(
         Code::SchemaInvalid,
-        format!("{} cannot be read: {why}", path.display()),
-        "Correct the file, or move it away to go on with the defaults.",
+        format!("cannot read {}: {why}", path.display()),
+        "Correct the file, or move it away to use the defaults.",
     )
 }
 

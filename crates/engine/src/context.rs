@@ -124,8 +124,8 @@ impl Engine {
         if terms.who == Who::User && *caller != Caller::User {
             return Err(Refusal::new(
                 Code::ScopeDenied,
-                format!("only the user may ask for {}", terms.name),
-                "Ask with engram_query, read evidence with engram_deref, and retire a claim with engram_commit and operation delete.",
+                format!("only the user may call {}", terms.name),
+                "Use engram_query to ask, engram_deref to read evidence, and engram_commit with operation delete to retire a claim.",
             ));
         }
         self.settle()?;
@@ -171,8 +171,8 @@ fn typed<A: Ask>(reply: Reply) -> Result<A::Answer, Refusal> {
     A::answer(reply).ok_or_else(|| {
         Refusal::new(
             Code::Internal,
-            "the engine answered something else",
-            "This is a defect of ours: please report it.",
+            "the engine gave an unexpected answer",
+            "This is a bug in Engram: please report it.",
         )
     })
 }
@@ -224,7 +224,7 @@ impl<'e> Context<'e> {
             Refusal::new(
                 Code::RepoUnavailable,
                 "there is no git repository here",
-                "Change into your clone, or name it with --repo.",
+                "Change to your clone, or pass it with --repo.",
             )
         })
     }
@@ -355,8 +355,8 @@ fn get_or_try<T>(
     cell.get().ok_or_else(|| {
         Refusal::new(
             Code::Internal,
-            "what was found is gone",
-            "This is a defect of ours: please report it.",
+            "an internal lookup lost its result",
+            "This is a bug in Engram: please report it.",
         )
     })
 }

@@ -25,8 +25,8 @@ impl Context<'_> {
         if ask.budget_token.is_some() {
             return Err(Refusal::new(
                 Code::DerefDenied,
-                "no such grant was issued in this home",
-                "Leave budget_token out to read within the budget of this turn.",
+                "this home issued no such grant",
+                "Omit budget_token to read within this turn's budget.",
             ));
         }
         let pointer = Pointer::try_from(ask.pointer)?;
@@ -102,8 +102,8 @@ impl Context<'_> {
         if admit(limits, &spent, kind)? < reply.tokens {
             return Err(Refusal::new(
                 Code::DerefDenied,
-                "another call spent this turn's tokens meanwhile",
-                "Ask again with a smaller max_tokens, or in the next turn.",
+                "another call has just spent this turn's tokens",
+                "Try again with a smaller max_tokens, or in the next turn.",
             ));
         }
         let after = charge(spent, kind, reply.tokens);

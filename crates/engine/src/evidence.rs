@@ -103,7 +103,7 @@ impl Context<'_> {
             true => Refusal::new(
                 refusal.code,
                 format!("{} does not resolve", pointer.label()),
-                "Check its path, span and pin; what is there instead is told while your turn has budget left.",
+                "Check its path, span and pin. Suggestions come only while your turn has budget left.",
             ),
         })
     }
@@ -128,10 +128,10 @@ impl Engine {
             false => Err(Refusal::new(
                 Code::PointerInvalid,
                 format!(
-                    "a pointer has {length} characters once pinned, {} are allowed",
+                    "a pointer has {length} characters once pinned; the limit is {}",
                     self.config.limits.ref_chars
                 ),
-                "Point at a file with a shorter path, or note the finding with `engram note` and point at that.",
+                "Point at a file with a shorter path, or record the finding with `engram note` and point at the note.",
             )),
         }
     }
@@ -172,8 +172,8 @@ pub(crate) fn screen_text(field: &str, text: &str) -> Result<(), Refusal> {
     let parted = || text.contains(is_hidden).then(|| screen(&unhidden()))?;
     match screen(text).or_else(parted) {
         Some(secret) => Err(secret_refusal(
-            &format!("{field} holds what looks like {}", secret.rule),
-            "Say where the credential is kept or what it is called, not its value.",
+            &format!("{field} contains what looks like {}", secret.rule),
+            "Give the credential's name or where it is kept, never its value.",
         )),
         None => Ok(()),
     }
@@ -182,8 +182,8 @@ pub(crate) fn screen_text(field: &str, text: &str) -> Result<(), Refusal> {
 pub(crate) fn screen_snapshot(snapshot: &Snapshot) -> Result<(), Refusal> {
     match engram_consistency::screen_bytes(&snapshot.bytes) {
         Some(secret) => Err(secret_refusal(
-            &format!("{} holds what looks like {}", snapshot.path, secret.rule),
-            "Take the credential out of that file, or pin to a commit, for example @HEAD.",
+            &format!("{} contains what looks like {}", snapshot.path, secret.rule),
+            "Remove the credential from that file, or pin to a commit, for example @HEAD.",
         )),
         None => Ok(()),
     }

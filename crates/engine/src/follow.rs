@@ -249,8 +249,8 @@ impl Engine {
         let bell = bell.as_ref().ok_or_else(|| {
             Refusal::new(
                 Code::StoreReadOnly,
-                "a home that cannot be written has no doorbell to listen to",
-                "Make the home writable, or read it without --follow.",
+                "cannot follow changes in a home that is not writable",
+                "Make the home writable, or drop --follow.",
             )
         })?;
         Ok(bell.listen(heard)?)
@@ -281,8 +281,8 @@ pub(crate) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<
         .map_err(|error| {
             Refusal::new(
                 Code::Internal,
-                format!("no thread to be had: {error}"),
-                "Close something that uses many threads and try again.",
+                format!("cannot start a thread: {error}"),
+                "Close programs that use many threads, then try again.",
             )
         })
 }

@@ -100,9 +100,9 @@ fn open_store(home: &Path, origin: ulid::Ulid) -> Result<Store, Refusal> {
         None => Ok(Store::open(home, origin)?),
         Some(own) => Err(Refusal::new(
             Code::NotFound,
-            format!("there is no home in {} any more", home.display()),
+            format!("there is no longer a home in {}", home.display()),
             format!(
-                "Leave out --home and ENGRAM_HOME: data lives in {}.",
+                "Drop --home and unset ENGRAM_HOME: the data is in {}.",
                 own.display()
             ),
         )),
@@ -173,7 +173,7 @@ pub(crate) fn remark(home: &Path) -> Option<String> {
         return Some(format!("`engram doctor --move-home` moves it to {own}"));
     }
     let former = former.display();
-    (home == own).then(|| format!("another home lies in {former} and is not used"))
+    (home == own).then(|| format!("an unused home is in {former}"))
 }
 
 /// Moves a home of ours from `~/.engram` to the data folder; what is not ours stays.
@@ -185,14 +185,14 @@ pub fn move_home() -> Result<Moved, Refusal> {
         return Err(Refusal::new(
             Code::NotFound,
             "this account has no home folder",
-            "There is nothing to move.",
+            "Nothing to move.",
         ));
     };
     if !is_home(&from) {
         return Err(Refusal::new(
             Code::NotFound,
-            format!("there is no home of Engram in {}", from.display()),
-            format!("Nothing was moved; data lives in {}.", to.display()),
+            format!("there is no Engram home in {}", from.display()),
+            format!("Nothing was moved; the data is in {}.", to.display()),
         ));
     }
     let held = Vacant::take(&from)?;
@@ -315,9 +315,9 @@ fn refuse_taken(from: &Path, to: &Path, ours: &[PathBuf]) -> Result<(), Refusal>
     if let Some(taken) = taken {
         return Err(Refusal::new(
             Code::StoreReadOnly,
-            format!("{} is there already", taken.display()),
+            format!("{} already exists", taken.display()),
             format!(
-                "Nothing was moved: look at both with --home, then take away what you do not need of {}.",
+                "Nothing was moved: inspect both homes with --home, then delete what you do not need from {}.",
                 to.display()
             ),
         ));
@@ -328,7 +328,7 @@ fn refuse_taken(from: &Path, to: &Path, ours: &[PathBuf]) -> Result<(), Refusal>
         Some(link) => Err(Refusal::new(
             Code::StoreReadOnly,
             format!("{} is a link", link.display()),
-            "Nothing was moved: put there what it points to, then try again.",
+            "Nothing was moved: replace the link with what it points to, then try again.",
         )),
     }
 }

@@ -324,18 +324,18 @@ pub fn working_tree(from: &std::path::Path) -> Result<PathBuf, Refusal> {
         Refusal::new(
             Code::RepoUnavailable,
             format!("{} is not in a working tree", from.display()),
-            "Change into your clone, or name it with --repo.",
+            "Change to your clone, or pass it with --repo.",
         )
     })?;
     match (from.canonicalize(), tree.canonicalize()) {
         (Ok(from), Ok(within)) if !from.starts_with(&within) => Err(Refusal::new(
             Code::ScopeDenied,
             format!(
-                "the repository of {} has its working tree elsewhere, in {}",
+                "the working tree of {}'s repository is elsewhere, in {}",
                 from.display(),
                 within.display()
             ),
-            "Change into that working tree, or correct core.worktree or the .git of this folder.",
+            "Change to that working tree, or correct core.worktree or this folder's .git.",
         )),
         _ => Ok(tree),
     }
@@ -354,7 +354,7 @@ pub fn recover(home: &std::path::Path) -> Result<Recovered, Refusal> {
                 "there is nothing to recover: the database in {} is sound",
                 home.display()
             ),
-            "Nothing was done. `engram doctor --replay` compares its tables with the journal.",
+            "Nothing was changed. `engram doctor --replay` compares its tables with the journal.",
         ));
     }
     Ok(engram_store::recover(home, world.id(), world.now())?)
@@ -390,7 +390,7 @@ pub fn track(
         Refusal::new(
             Code::RepoUnavailable,
             "there is no git repository here",
-            "Run inside a git repository, or name one with --repo PATH.",
+            "Run inside a git repository, or pass one with --repo PATH.",
         )
     })?;
     Ok(engram_pointers::track::track(&repo, from, to, spans))
@@ -451,6 +451,6 @@ fn not_found(id: EngramId) -> Refusal {
     Refusal::new(
         Code::NotFound,
         format!("there is no engram {id}"),
-        "Ids are printed by put, query and feed; each home has its own.",
+        "Take ids from put, query or feed; each home has its own.",
     )
 }

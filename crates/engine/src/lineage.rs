@@ -21,8 +21,8 @@ impl Context<'_> {
             _ => {
                 return Err(Refusal::new(
                     Code::SchemaInvalid,
-                    "operation delete names no lineage",
-                    "Pass the lineage_id to retire as corrects_lineage.",
+                    "operation delete needs corrects_lineage",
+                    "Set corrects_lineage to the lineage_id of the claim to retire.",
                 ));
             }
         };
@@ -38,7 +38,7 @@ impl Context<'_> {
             findings: vec![Finding {
                 what: Noticed::Retired,
                 id: head.id,
-                note: "Its window is closed; it can still be asked for as of before.".to_owned(),
+                note: "It is closed; a query as of an earlier time still finds it.".to_owned(),
             }],
         })
     }
@@ -118,7 +118,7 @@ pub(crate) fn superseded(head: &Engram) -> Finding {
     Finding {
         what: Noticed::Superseded,
         id: head.id,
-        note: "This version took its place.".to_owned(),
+        note: "This version replaces it.".to_owned(),
     }
 }
 
@@ -126,13 +126,13 @@ pub(crate) fn check_operation(new: &NewEngram) -> Result<(), Refusal> {
     match (new.operation, new.corrects) {
         (MemoryOp::Update, None) => Err(Refusal::new(
             Code::SchemaInvalid,
-            "operation update names no lineage",
-            "Query for the claim that is out of date and pass its id as corrects_lineage.",
+            "operation update needs corrects_lineage",
+            "Query for the outdated claim and set corrects_lineage to its id.",
         )),
         (MemoryOp::None, _) => Err(Refusal::new(
             Code::SchemaInvalid,
             "operation none stores nothing",
-            "Leave the call out, or use add, update or delete.",
+            "Skip the call, or use add, update or delete.",
         )),
         _ => Ok(()),
     }
@@ -157,7 +157,7 @@ pub(crate) fn head_of(
         .ok_or_else(|| {
             Refusal::new(
                 Code::NotFound,
-                format!("no lineage {id} holds here"),
+                format!("no current claim has the lineage {id}"),
                 "Query for the claim and pass its lineage_id.",
             )
         })

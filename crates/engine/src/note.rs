@@ -66,8 +66,8 @@ fn check_text(text: &str) -> Result<(), Refusal> {
     if text.is_empty() || text.contains('\0') || text.len() > LONGEST {
         return Err(Refusal::new(
             Code::SchemaInvalid,
-            format!("a note has 1 to {LONGEST} bytes of plain text"),
-            "Say what happened; keep long text in a file and point at it.",
+            format!("a note must be 1 to {LONGEST} bytes of plain text"),
+            "Describe what happened; keep long text in a file and point at it.",
         ));
     }
     Ok(())

@@ -56,7 +56,7 @@ impl Engine {
         if id.is_none() && !repo.is_named_back() && is_ordinary(repo) {
             return Err(undecided(
                 &not_named(repo),
-                "The user corrects its .git; or stores a claim in that repository first, and then runs `engram project share` in this folder.",
+                "Ask the user to correct this folder's .git; or to store a claim in that repository, then run `engram project share` here.",
             ));
         }
         if let Some(id) = id
@@ -146,14 +146,14 @@ impl Engine {
             }
             return Err(undecided(
                 &not_named(repo),
-                "The user runs `engram project share` in this folder to use that repository's memory, or corrects its .git.",
+                "Ask the user to run `engram project share` in this folder to use that repository's memory, or to correct its .git.",
             ));
         }
         match known {
             Some(known) if known == place(repo) => Ok(true),
             Some(known) if stands(&known, repo, id) => Err(undecided(
                 &format!("this repository is a copy of {known}"),
-                "The user runs `engram project own` in this folder for an empty memory of its own, or `engram project share` to use that one.",
+                "Ask the user to run `engram project own` in this folder for an empty memory of its own, or `engram project share` to use the original's.",
             )),
             _ => Ok(false),
         }
@@ -182,18 +182,18 @@ impl Context<'_> {
             (Adoption::Shared, None) => {
                 return Err(Refusal::new(
                     Code::NotFound,
-                    "this repository is no copy of one that has a memory",
-                    "Store a claim: it gets a memory of its own then.",
+                    "this repository is not a copy of one that has a memory",
+                    "Store a claim, and it gets a memory of its own.",
                 ));
             }
             (Adoption::Own, _) if !repo.is_named_back() => {
                 return Err(Refusal::new(
                     Code::ScopeDenied,
                     format!(
-                        "the git folder {} is another's",
+                        "the git folder {} belongs to another repository",
                         repo.common_dir().display()
                     ),
-                    "Correct the .git of this folder, or use that repository's memory with `engram project share`.",
+                    "Correct this folder's .git, or use that repository's memory with `engram project share`.",
                 ));
             }
             // It has one: another id would take away what it holds.
@@ -278,7 +278,7 @@ fn not_named(repo: &Repo) -> String {
 fn undecided(message: &str, hint: &str) -> Refusal {
     Refusal::new(
         Code::ScopeDenied,
-        format!("{message}; whose memory it uses is for the user to say"),
+        format!("{message}; only the user can decide whose memory it uses"),
         hint,
     )
 }
@@ -346,7 +346,7 @@ fn replace(repo: &Repo, id: ProjectId) -> Result<(), Refusal> {
     written.map_err(|error| {
         Refusal::new(
             Code::RepoUnavailable,
-            format!("{} cannot be written: {error}", target.display()),
+            format!("cannot write {}: {error}", target.display()),
             "Make the git folder writable, then try again.",
         )
     })

@@ -142,7 +142,7 @@ impl Context<'_> {
                     findings.push(Finding {
                         what: Noticed::SameClaim,
                         id: same.id,
-                        note: "The same claim is held with other evidence.".to_owned(),
+                        note: "The same claim exists with other evidence.".to_owned(),
                     });
                 }
             }
@@ -151,7 +151,7 @@ impl Context<'_> {
         findings.extend(claim.found.phantoms.iter().map(|label| Finding {
             what: Noticed::PhantomRead,
             id: engram.id,
-            note: format!("{label} does not read as its digest says: dereference it again."),
+            note: format!("{label} does not match its digest: dereference it again."),
         }));
         findings.extend(head.as_ref().map(superseded));
         let answer = PutReply {
@@ -313,7 +313,7 @@ fn repeat(it: &Reader<'_>, claim: &Claim<'_>, same: &Engram) -> Result<Plan<PutR
         findings: vec![Finding {
             what: Noticed::Duplicate,
             id: same.id,
-            note: "This claim is already held on this evidence.".to_owned(),
+            note: "This claim already exists with this evidence.".to_owned(),
         }],
     };
     Ok(Plan { entries, answer })

@@ -92,14 +92,14 @@ impl Context<'_> {
                     "a query returns 1 to {} engrams, not {limit}",
                     limits.query_max
                 ),
-                "Ask for fewer, or narrow the question by topic or kind.",
+                "Ask for fewer, or narrow the query by topic or kind.",
             ));
         }
         if query.text.chars().count() > LONGEST {
             return Err(Refusal::new(
                 Code::SchemaInvalid,
-                format!("the question is longer than {LONGEST} characters"),
-                "Ask in one sentence, with the names that matter.",
+                format!("the query is longer than {LONGEST} characters"),
+                "Ask in one sentence, using the names that matter.",
             ));
         }
         Ok(limit)

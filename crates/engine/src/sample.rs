@@ -60,8 +60,8 @@ impl Context<'_> {
             (true, Some(refusal)) => Err(refusal),
             (true, None) => Err(Refusal::new(
                 Code::PointerNotFound,
-                "this repository has no commit to make a sample of",
-                "Commit something first.",
+                "this repository has no commit to sample",
+                "Commit something, then try again.",
             )),
             (false, _) => Ok(SampleReply { ids }),
         }

@@ -51,7 +51,7 @@ fn denied(used: u32, limit: u32, name: &str) -> Refusal {
     Refusal::new(
         Code::DerefDenied,
         format!("this turn has used {used} of {limit} {what}"),
-        "Query for what others know, or wait for the next turn.",
+        "Query what others already know, or wait for the next turn.",
     )
     .figure(name, used.into(), limit.into())
 }
@@ -86,9 +86,9 @@ pub fn admit_write(limits: &RateLimits, last_minute: u32, last_hour: u32) -> Res
     let refuse = |used, limit, time| {
         Err(Refusal::new(
             Code::RateLimited,
-            format!("{used} of {limit} writes in the last {time} are used"),
+            format!("{used} of {limit} writes were used in the last {time}"),
             format!(
-                "Wait up to a {time}; meanwhile collect findings and merge those that say the same."
+                "Wait up to a {time}; meanwhile, collect findings and merge those that say the same thing."
             ),
         ))
     };
@@ -107,7 +107,7 @@ pub fn may_write(caller: &Caller, scope: Scope) -> Result<(), Refusal> {
         (Caller::User, _) | (Caller::Agent(_), Scope::Run | Scope::Project) => Ok(()),
         (Caller::Agent(_), Scope::Org | Scope::Global) => Err(Refusal::new(
             Code::ScopeDenied,
-            format!("an agent may not write into scope {scope}"),
+            format!("an agent may not write to scope {scope}"),
             "Commit with scope run or project; the user can promote it from there.",
         )),
     }
@@ -119,8 +119,8 @@ pub fn may_close(caller: &Caller, scope: Scope, author: Option<&AgentId>) -> Res
     match (caller, author) {
         (Caller::Agent(_), None) => Err(Refusal::new(
             Code::ScopeDenied,
-            "an agent may not close a claim of the user",
-            "Commit a claim of your own that says what you found, with its evidence: the user sees both.",
+            "an agent may not close a claim made by the user",
+            "Commit your finding as a separate claim with its evidence; the user sees both.",
         )),
         _ => may_write(caller, scope),
     }

@@ -74,8 +74,8 @@ pub fn admit_claim(
     }
     Err(Refusal::new(
         Code::Echo,
-        "the claim only repeats what was served to this agent",
-        "Commit what you found yourself, with a pointer to where you found it; to agree with a claim, point at your own evidence for it.",
+        "the claim only repeats what this agent was shown",
+        "Commit your own finding with a pointer to where you found it; to support a claim, point at your own evidence for it.",
     ))
 }
 

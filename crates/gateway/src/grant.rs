@@ -99,15 +99,15 @@ fn within(name: &str, asked: u64, most: u64) -> Result<(), Refusal> {
         return Err(Refusal::new(
             Code::SchemaInvalid,
             format!("a grant of {name} 0 allows nothing"),
-            "Give a figure of 1 or more.",
+            "Grant 1 or more.",
         ));
     }
     match asked <= most {
         true => Ok(()),
         false => Err(Refusal::new(
             Code::BudgetExceeded,
-            format!("a grant of {asked} {name} is more than the {most} that a parent may give"),
-            "Grant less, or let the user grant it.",
+            format!("a grant of {asked} {name} exceeds the {most} that a parent may give"),
+            "Grant less, or ask the user to grant it.",
         )
         .figure(name, asked, most)),
     }
@@ -127,10 +127,10 @@ fn is_pinned(pointer: &Pointer) -> Result<(), Refusal> {
         false => Err(Refusal::new(
             Code::PointerUnpinned,
             format!(
-                "{} is not pinned to what it was",
+                "{} has no fixed pin",
                 engram_model::shorten(&pointer.to_string(), 120)
             ),
-            "Grant a pointer whose pin is a commit, a digest or a date.",
+            "Grant a pointer pinned to a commit, a digest or a date.",
         )),
     }
 }
@@ -207,12 +207,12 @@ fn holds(grant: &IssuedGrant, reading: Reading<'_>) -> Result<Allowance, Refusal
         cap_tokens,
     } = &grant.what
     else {
-        return Err(denied("the grant is for inline code, not for a read"));
+        return Err(denied("the grant is for inline code, not for reading"));
     };
     match grant.state(reading.now) {
         GrantState::Open => {}
-        GrantState::Spent => return Err(denied("the grant was spent")),
-        GrantState::Revoked => return Err(denied("the grant was revoked")),
+        GrantState::Spent => return Err(denied("the grant has been spent")),
+        GrantState::Revoked => return Err(denied("the grant has been revoked")),
         GrantState::Expired => return Err(late(grant)),
     }
     match pointer == reading.pointer {
@@ -237,8 +237,8 @@ pub fn code_allowance(
     match (&grant.what, grant.state(now)) {
         (Granted::Code { chars }, GrantState::Open) => Ok(*chars),
         (Granted::Code { .. }, GrantState::Expired) => Err(late(grant)),
-        (Granted::Code { .. }, _) => Err(denied("the grant was spent or revoked")),
-        (Granted::Read { .. }, _) => Err(denied("the grant is for a read, not for inline code")),
+        (Granted::Code { .. }, _) => Err(denied("the grant has been spent or revoked")),
+        (Granted::Read { .. }, _) => Err(denied("the grant is for reading, not for inline code")),
     }
 }
 
@@ -251,22 +251,22 @@ pub fn may_revoke(caller: &Caller, grant: &IssuedGrant, to: &Kin) -> Result<(), 
 }
 
 fn no_grant() -> Refusal {
-    denied("no such grant was issued to this agent")
+    denied("this agent has no such grant")
 }
 
 fn denied(message: &str) -> Refusal {
     Refusal::new(
         Code::DerefDenied,
         message,
-        "Leave budget_token out to read within the budget of this turn, or ask your parent for a grant.",
+        "Omit budget_token to read within this turn's budget, or ask your parent for a grant.",
     )
 }
 
 fn late(grant: &IssuedGrant) -> Refusal {
     Refusal::new(
         Code::Expired,
-        format!("the grant ended at {}", grant.expires_at),
-        "Ask for it again; the request may say for how long it is needed.",
+        format!("the grant expired at {}", grant.expires_at),
+        "Request it again; the request may say how long you need it.",
     )
 }
 

@@ -37,7 +37,7 @@ pub fn may_open(
     let Some(parent) = parent else {
         return match before.and_then(|it| it.parent) {
             None => Ok(()),
-            Some(_) => Err(tree(format!("{child} has a parent already"))),
+            Some(_) => Err(tree(format!("{child} already has a parent"))),
         };
     };
     let mut next = Some(known(parent).ok_or_else(|| unknown(parent))?);
@@ -66,14 +66,14 @@ pub fn may_decide_for(caller: &Caller, child: &Kin) -> Result<(), Refusal> {
         Caller::User => Ok(()),
         Caller::Agent(agent) if *agent == child.agent => Err(Refusal::new(
             Code::ScopeDenied,
-            "nobody grants to itself",
-            "Ask with a request for the dereference; your parent or the user answers it.",
+            "an agent may not decide for itself",
+            "Send a dereference request; your parent or the user answers it.",
         )),
         Caller::Agent(agent) if child.parent.as_ref() == Some(agent) => Ok(()),
         Caller::Agent(_) => Err(Refusal::new(
             Code::ScopeDenied,
-            format!("{} is not a child of yours", child.agent),
-            "Only its parent or the user decides for an agent.",
+            format!("{} is not your child", child.agent),
+            "Only an agent's parent or the user may decide for it.",
         )),
     }
 }
@@ -84,8 +84,8 @@ pub fn may_report(sender: &Kin, role: &str) -> Result<(), Refusal> {
         true => Ok(()),
         false => Err(Refusal::new(
             Code::ScopeDenied,
-            format!("the message speaks as {}", engram_model::shorten(role, 40)),
-            format!("Your role is {}: send it as that.", sender.role),
+            format!("the message is sent as {}", engram_model::shorten(role, 40)),
+            format!("Your role is {}: send it in that role.", sender.role),
         )),
     }
 }
@@ -108,7 +108,10 @@ pub fn recipients(
             true => Ok(vec![to.clone()]),
             false => Err(Refusal::new(
                 Code::ScopeDenied,
-                format!("{to} is no {}", engram_model::shorten(role, 40)),
+                format!(
+                    "{to} does not have the role {}",
+                    engram_model::shorten(role, 40)
+                ),
                 format!("Address it as {}.", child.role),
             )),
         };
@@ -125,10 +128,10 @@ pub fn recipients(
         true => Err(Refusal::new(
             Code::NotFound,
             format!(
-                "you have no child that is a {}",
+                "you have no child with the role {}",
                 engram_model::shorten(role, 40)
             ),
-            "Open one with that role, or name the child that is meant.",
+            "Open one with that role, or name the child you mean.",
         )),
     }
 }
@@ -137,10 +140,10 @@ fn unknown(agent: &AgentId) -> Refusal {
     Refusal::new(
         Code::NotFound,
         format!(
-            "{:?} is no agent of this project",
+            "{:?} is not an agent of this project",
             engram_model::shorten(&agent.0, 40)
         ),
-        "Use a handle as `agents` lists them.",
+        "Use a handle that `agents` lists.",
     )
 }
 
@@ -148,7 +151,7 @@ fn tree(message: String) -> Refusal {
     Refusal::new(
         Code::ScopeDenied,
         message,
-        "Open a new agent instead: each has one parent, for good.",
+        "Open a new agent instead: an agent's parent never changes.",
     )
 }
 

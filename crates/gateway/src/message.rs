@@ -84,7 +84,7 @@ fn compact(message: &Value, limits: &Limits) -> Result<String, Refusal> {
     if depth_exceeds(message, MAX_DEPTH) {
         return Err(schema(
             format!("the message nests deeper than {MAX_DEPTH} levels"),
-            "Send one flat message as the contract describes it.",
+            "Send one flat message, as the contract describes.",
         ));
     }
     let max = limits.message.inline_tokens.saturating_mul(TOKEN_BYTES);
@@ -142,7 +142,7 @@ fn parse(message: &Value) -> Result<Message, Refusal> {
     let Some(fields) = message.as_object() else {
         return Err(schema(
             "the message is not a JSON object",
-            "Send one object with the keys of a child's or a parent's message.",
+            "Send one object with the keys of a child's or parent's message.",
         ));
     };
     let find = |keys: &[&'static str]| keys.iter().copied().find(|key| fields.contains_key(*key));
@@ -150,11 +150,11 @@ fn parse(message: &Value) -> Result<Message, Refusal> {
         (Some(_), None) => shape::<ChildMessage>(message).map(Message::Child),
         (None, Some(_)) => shape::<ParentMessage>(message).map(Message::Parent),
         (Some(child), Some(parent)) => Err(schema(
-            format!("the message has `{child}` of a child and `{parent}` of a parent"),
-            "Send two messages: a child reports engrams, a parent sends brief, budgets and grants.",
+            format!("the message mixes a child's key `{child}` with a parent's key `{parent}`"),
+            "Send two messages: a child reports engrams; a parent sends a brief, budgets and grants.",
         )),
         (None, None) => Err(schema(
-            "the message has no key that tells whether a child or a parent sends it",
+            "no key of the message shows whether a child or a parent sends it",
             format!(
                 "A child sends role, {}; a parent sends role, {}.",
                 CHILD.join(", "),
@@ -174,12 +174,12 @@ fn shape<T: DeserializeOwned>(value: &Value) -> Result<T, Refusal> {
         let path = error.path().to_string();
         let why = shorten(&error.into_inner().to_string(), 200);
         let message = match path.as_str() {
-            "." => format!("the message does not fit: {why}"),
-            _ => format!("`{}` does not fit: {why}", shorten(&path, 100)),
+            "." => format!("the message does not match the contract: {why}"),
+            _ => format!("`{}` does not match the contract: {why}", shorten(&path, 100)),
         };
         schema(
             message,
-            "Send exactly the keys of the contract; schemas/message.child.json and schemas/message.parent.json define them.",
+            "Send only the contract's keys; schemas/message.child.json and schemas/message.parent.json define them.",
         )
     })
 }
@@ -212,7 +212,7 @@ fn engram(sent: &Value, draft: &Draft, limits: &Limits) -> Result<(), Refusal> {
         None => Ok(()),
         Some(key) => Err(schema(
             format!("`{key}` is missing"),
-            "On the bus an engram names kind, claim, pointers, confidence, ttl and scope; Engram mints id, provenance and hash_keys.",
+            "An engram in a message needs kind, claim, pointers, confidence, ttl and scope; Engram adds id, provenance and hash_keys.",
         )),
     }
 }
@@ -271,7 +271,7 @@ fn too_big(bytes: usize, limits: &Limits) -> Refusal {
 /// What every message that is too long is told.
 fn resend(allowed: usize) -> String {
     format!(
-        "Resend it within {allowed} tokens as engrams with pointers: say what holds in a sentence each, and point at the text instead of pasting it."
+        "Resend it within {allowed} tokens, as engrams with pointers: state each finding in one sentence, and point at text instead of pasting it."
     )
 }
 

@@ -29,9 +29,9 @@ pub fn may_write_scope(caller: &Caller, scope: Scope, scopes: &Scopes) -> Result
         .collect();
     Err(Refusal::new(
         Code::ScopeDenied,
-        format!("an agent may not write into scope {scope}"),
+        format!("an agent may not write to scope {scope}"),
         match allowed.is_empty() {
-            true => "Report it in a message: in this home only the user writes.".to_owned(),
+            true => "Report it in a message: only the user writes in this home.".to_owned(),
             false => format!(
                 "Commit with scope {}; your parent or the user can promote it from there.",
                 allowed.join(" or ")
@@ -46,9 +46,9 @@ pub fn may_write_topic(kin: &Kin, topic: &str) -> Result<(), Refusal> {
         true => Ok(()),
         false => Err(Refusal::new(
             Code::ScopeDenied,
-            format!("this agent may not write on {:?}", shorten(topic, 80)),
+            format!("this agent may not write to topic {:?}", shorten(topic, 80)),
             format!(
-                "Write below {}, or ask your parent.",
+                "Write to {} or a topic below, or ask your parent.",
                 shorten(&kin.writes.join(", "), 200)
             ),
         )),
@@ -88,11 +88,8 @@ pub fn may_promote(
     if to <= claim.scope {
         return Err(Refusal::new(
             Code::SchemaInvalid,
-            format!(
-                "the claim is in scope {}, and {to} is no wider",
-                claim.scope
-            ),
-            "A promotion goes from run to project, org and global; forget a claim that reaches too far.",
+            format!("the claim is in scope {}; {to} is not wider", claim.scope),
+            "Promote from run to project, org or global; forget a claim whose scope is too wide.",
         ));
     }
     let Caller::Agent(agent) = caller else {
@@ -104,7 +101,7 @@ pub fn may_promote(
     if !is_elder {
         return Err(Refusal::new(
             Code::ScopeDenied,
-            "only a parent promotes what its children said",
+            "only a parent may promote its children's claims",
             "Ask your parent or the user to promote it.",
         ));
     }
@@ -118,7 +115,7 @@ pub fn may_promote(
             Code::ScopeDenied,
             format!("scope {to} is off for agents in this home"),
             format!(
-                "Promote it to project; an administrator turns {to} on in config.toml, [scopes]."
+                "Promote it to project; an administrator can turn {to} on in config.toml under [scopes]."
             ),
         ));
     }
@@ -127,10 +124,10 @@ pub fn may_promote(
         false => Err(Refusal::new(
             Code::ScopeDenied,
             format!(
-                "the claim has confidence {}, {} is needed to promote it",
+                "the claim has confidence {}; promotion needs {}",
                 claim.confidence, scopes.promote_confidence
             ),
-            "Let its author verify it and commit a version with the confidence that it has then.",
+            "Have its author verify it and commit a new version with the resulting confidence.",
         )),
     }
 }

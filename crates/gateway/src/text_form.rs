@@ -45,7 +45,7 @@ pub(crate) fn from_text(text: &str) -> Result<Value, Refusal> {
             other => other,
         };
         if message.insert(key, value).is_some() {
-            return Err(Flaw::new(0, format!("{heading} stands twice")).refusal());
+            return Err(Flaw::new(0, format!("{heading} appears twice")).refusal());
         }
     }
     Ok(Value::Object(message))
@@ -79,13 +79,13 @@ impl Flaw {
 
     fn refusal(self) -> Refusal {
         let message = match self.line {
-            0 => format!("the message cannot be read: {}", self.what),
-            line => format!("line {line} of the message cannot be read: {}", self.what),
+            0 => format!("cannot parse the message: {}", self.what),
+            line => format!("cannot parse line {line} of the message: {}", self.what),
         };
         Refusal::new(
             Code::SchemaInvalid,
             message,
-            "Write headings such as ROLE: at column 0, values in double quotes, lists with \"- \" below them; no comments, anchors or tags. JSON is read too.",
+            "Write headings such as ROLE: at column 0, values in double quotes, lists with \"- \" below them; no comments, anchors or tags. JSON works too.",
         )
     }
 }

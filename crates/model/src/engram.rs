@@ -38,7 +38,7 @@ macro_rules! words {
                 Self::ALL.iter().copied().find(|it| it.as_str() == text).ok_or_else(|| {
                     $crate::Refusal::new(
                         $crate::Code::SchemaInvalid,
-                        format!("{:?} is no {}", $crate::text::shorten(text, 40), stringify!($name).to_lowercase()),
+                        format!("{:?} is not a valid {}", $crate::text::shorten(text, 40), stringify!($name).to_lowercase()),
                         concat!("Use one of:", $(" ", $word),+, "."),
                     )
                 })
@@ -418,8 +418,8 @@ impl Draft {
         };
         if operation == MemoryOp::Delete && corrects.is_none() {
             return Err(schema(
-                "operation delete names no lineage",
-                "Pass the lineage_id to retire as corrects_lineage.",
+                "operation delete needs corrects_lineage",
+                "Set corrects_lineage to the lineage_id of the claim to retire.",
             ));
         }
         let provenance = self.provenance;
@@ -454,13 +454,13 @@ fn claim(text: &str, limits: &Limits) -> Result<String, Refusal> {
     if text.is_empty() {
         return Err(schema(
             "the claim is empty",
-            "Say in one to three sentences what holds.",
+            "State the finding in one to three sentences.",
         ));
     }
     // Other control characters are text like any other: every surface shows them as such.
     if text.contains('\0') {
         return Err(schema(
-            "the claim holds a NUL character",
+            "the claim contains a NUL character",
             "Send plain text.",
         ));
     }
@@ -473,7 +473,7 @@ fn claim(text: &str, limits: &Limits) -> Result<String, Refusal> {
                 chars - limits.claim_chars
             ),
             format!(
-                "Say it in {} characters and point at the evidence; split several findings into several engrams.",
+                "Shorten it to {} characters and point at the evidence; commit separate findings as separate engrams.",
                 limits.claim_chars
             ),
         ));
@@ -491,7 +491,11 @@ fn pointers(inputs: Vec<PointerInput>, limits: &Limits) -> Result<Vec<Pointer>, 
     }
     if inputs.len() > limits.pointers {
         return Err(schema(
-            format!("{} pointers, {} are allowed", inputs.len(), limits.pointers),
+            format!(
+                "the engram has {} pointers; the limit is {}",
+                inputs.len(),
+                limits.pointers
+            ),
             "Keep the pointers that prove the claim; point at the widest span instead of its parts.",
         ));
     }
@@ -510,7 +514,7 @@ fn confidence(given: Option<f64>) -> Result<f64, Refusal> {
         value if (0.0..=1.0).contains(&value) => Ok(value),
         value => Err(schema(
             format!("confidence {value:?} is not between 0 and 1"),
-            "Use 1.0 for verified in code, 0.7 for observed, 0.3 for inferred.",
+            "Use 1.0 if verified in code, 0.7 if observed, 0.3 if inferred.",
         )),
     }
 }
@@ -547,8 +551,8 @@ fn tags(tags: Vec<String>, limits: &Limits) -> Result<Vec<String>, Refusal> {
         }
         if out.len() == limits.tags {
             return Err(schema(
-                format!("{sent} tags, {} are allowed", limits.tags),
-                "Keep the tags that somebody would search for.",
+                format!("the engram has {sent} tags; the limit is {}", limits.tags),
+                "Keep the tags that someone would search for.",
             ));
         }
         out.push(tag);
@@ -559,7 +563,7 @@ fn tags(tags: Vec<String>, limits: &Limits) -> Result<Vec<String>, Refusal> {
 fn name(agent: Option<String>) -> Result<Option<String>, Refusal> {
     match agent.map(|it| it.trim().to_owned()) {
         Some(it) if it.chars().count() > 80 || it.chars().any(char::is_control) => Err(schema(
-            "the agent's name is not a name",
+            "the agent's name is not valid",
             "Use a short name such as programmer-2.",
         )),
         Some(it) if it.is_empty() => Ok(None),

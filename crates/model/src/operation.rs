@@ -445,7 +445,7 @@ fn parse<T: DeserializeOwned>(body: &str) -> Result<T, Refusal> {
 fn unreadable(error: serde_json::Error) -> Refusal {
     Refusal::new(
         Code::StoreCorrupt,
-        format!("its body cannot be read: {error}"),
-        "Run `engram doctor`; keep a copy of the home before you change anything.",
+        format!("cannot read its body: {error}"),
+        "Copy the home before you change anything, then run `engram doctor`.",
     )
 }

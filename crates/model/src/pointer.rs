@@ -79,8 +79,8 @@ impl FromStr for Lines {
             Some((start, end)) if start >= 1 && end >= start => Ok(Self { start, end }),
             _ => Err(Refusal::new(
                 Code::PointerInvalid,
-                format!("{:?} is not a span of lines", shorten(text, 80)),
-                "Write lines as L10 or L10-L20, counted from 1; a # that belongs to a path is written %23.",
+                format!("{:?} is not a line span", shorten(text, 80)),
+                "Write lines as L10 or L10-L20, counting from 1; write a # in a path as %23.",
             )),
         }
     }

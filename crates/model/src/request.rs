@@ -220,7 +220,7 @@ impl Request {
             false => Err(Refusal::new(
                 Code::SchemaInvalid,
                 format!("this request {does}"),
-                format!("Send it with the call {}.", right.name()),
+                format!("Send it with {} instead.", right.name()),
             )),
         }
     }

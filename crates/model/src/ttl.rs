@@ -46,7 +46,7 @@ impl FromStr for Ttl {
             Refusal::new(
                 Code::SchemaInvalid,
                 format!("ttl {:?} {why}", crate::text::shorten(text, 40)),
-                "Give an ISO 8601 duration such as PT6H, P7D or P1Y; leave ttl out for no expiry.",
+                "Use an ISO 8601 duration such as PT6H, P7D or P1Y; omit ttl for no expiry.",
             )
         };
         if !text.starts_with('P') || text.len() > 40 {
@@ -56,7 +56,7 @@ impl FromStr for Ttl {
             .parse()
             .map_err(|_| refuse("is not an ISO 8601 duration"))?;
         if !span.is_positive() {
-            return Err(refuse("is not longer than nothing"));
+            return Err(refuse("is not positive"));
         }
         Ok(Self(span.to_string()))
     }

@@ -107,7 +107,7 @@ impl TryFrom<PointerV01> for Pointer {
                 return Err(Refusal::new(
                     Code::PointerInvalid,
                     format!("type {kind:?} contradicts a ref that begins with \"{prefix}:\""),
-                    "Name the kind once: in `type`, or the same in both.",
+                    "Give the type once, in `type` or in `ref`, or make both the same.",
                 ));
             }
             _ => format!("{kind}:{}", wire.reference),
@@ -151,7 +151,7 @@ fn apply_span(target: &mut Target, span: &str) -> Result<(), Refusal> {
                 _ => Ok(()),
             }
         }
-        _ => clash("has no meaning for this kind of pointer"),
+        _ => clash("does not apply to this type of pointer"),
     }
 }
 

@@ -85,7 +85,7 @@ pub(crate) fn stores(common_dir: &Path) -> Result<Vec<PathBuf>, Refusal> {
         if stores.len() > MOST_STORES {
             return Err(refused(
                 &common_dir.join("objects/info/alternates"),
-                "names too many places for objects",
+                "lists too many object folders",
             ));
         }
     }
@@ -146,7 +146,7 @@ fn settings(file: &Path, left: &mut usize) -> Result<(), Refusal> {
         Ok(bytes) => bytes,
         Err(Miss::Special) => return Err(refused(file, NOT_REGULAR)),
         Err(Miss::Failed(e)) if e.kind() == ErrorKind::FileTooLarge => {
-            return Err(refused(file, "is larger than settings are"));
+            return Err(refused(file, "is too large for a settings file"));
         }
         Err(_) => return Ok(()),
     };
@@ -155,8 +155,7 @@ fn settings(file: &Path, left: &mut usize) -> Result<(), Refusal> {
         if *left == 0 {
             return Err(refused(file, "includes too many files"));
         }
-        let path =
-            path.map_err(|()| refused(file, "includes a file by a path that has escapes"))?;
+        let path = path.map_err(|()| refused(file, "includes a file by a path with escapes"))?;
         let included = match (path.strip_prefix("~/"), file.parent()) {
             (Some(below), _) => std::env::home_dir().unwrap_or_default().join(below),
             (None, Some(folder)) => folder.join(&path),
@@ -211,11 +210,8 @@ fn regular(path: &Path) -> Result<(), Refusal> {
 
 fn refused(path: &Path, why: &str) -> Refusal {
     refuse::unavailable(
-        format!(
-            "the git repository cannot be opened: {} {why}",
-            path.display()
-        ),
-        "git never makes it so: move it away, or clone the repository anew.",
+        format!("cannot open the git repository: {} {why}", path.display()),
+        "Git never creates this: move it away, or clone the repository again.",
     )
 }
 

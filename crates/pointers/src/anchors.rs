@@ -269,8 +269,8 @@ fn unchanged(span: &Span) -> Anchor {
 
 fn gone_before() -> Refusal {
     refuse::not_found(
-        "the evidence was gone before",
-        "Look at the claim: retire it, or point it at evidence that is there.",
+        "the evidence was already gone",
+        "Review the claim: retire it, or point it at evidence that still exists.",
     )
 }
 
@@ -466,10 +466,10 @@ impl<'a> Kept<'a> {
             .ok_or_else(|| {
                 refuse::not_found(
                     format!(
-                        "the snapshot of {} is not kept here",
+                        "this home has no snapshot of {}",
                         refuse::quoted(&pinned.span.path)
                     ),
-                    "It is kept in the home in which the claim was stored.",
+                    "Only the home in which the claim was stored has it.",
                 )
             })?;
         let base = base.as_deref().filter(|it| self.repo.commit(it).is_ok());

@@ -50,7 +50,7 @@ pub fn blame(repo: Option<&Repo>, shelf: &dyn Shelf, pointer: &Pointer) -> Resul
     if found.file.bytes().len() > MAX_BYTES || height > MAX_HEIGHT {
         return Err(refuse::invalid(
             format!(
-                "{} is too large to follow its history",
+                "the history of {} is too large to follow",
                 refuse::quoted(path)
             ),
             "Run git blame in a terminal.",
@@ -324,7 +324,7 @@ fn part(repo: &Repo, (lines, written): (Lines, Written)) -> Result<BlamePart, gi
 
 fn no_history() -> Refusal {
     refuse::invalid(
-        "only a file of a commit has a history",
+        "only a committed file has a history",
         "Point at it with @HEAD once it is committed.",
     )
 }

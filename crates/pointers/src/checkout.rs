@@ -210,14 +210,14 @@ fn is_file(entry: &IndexEntry) -> bool {
 
 fn too_many() -> Refusal {
     refuse::unavailable(
-        "the working tree holds too many files to look through",
-        "Have git ignore generated files, or pin to a commit, for example @HEAD.",
+        "the working tree has too many files to scan",
+        "Add generated files to .gitignore, or pin to a commit, for example @HEAD.",
     )
 }
 
 fn unreadable(path: &str, error: &std::io::Error) -> Refusal {
     refuse::unavailable(
-        format!("{} cannot be read: {error}", refuse::quoted(path)),
+        format!("cannot read {}: {error}", refuse::quoted(path)),
         "Check its permissions; it may have been deleted just now.",
     )
 }

@@ -31,10 +31,10 @@ pub(crate) fn cleaned(repo: &Repo, path: &str, bytes: Vec<u8>) -> Result<Vec<u8>
         Value::Is(filter) => {
             return Err(refuse::unavailable(
                 format!(
-                    "{} is stored through the filter {filter}, which is not run here",
+                    "{} is stored through the filter {filter}, which Engram does not run",
                     refuse::quoted(path)
                 ),
-                "Commit it; it is compared as it is stored.",
+                "Commit it; committed files are compared as stored.",
             ));
         }
         _ => {}

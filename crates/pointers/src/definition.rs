@@ -25,8 +25,12 @@ pub(crate) fn find(text: &str, path: &str, name: &str) -> Result<Lines, Refusal>
         .or_else(|| named(&lines, name));
     let (first, last) = found.ok_or_else(|| {
         refuse::not_found(
-            format!("{} does not name {}", refuse::quoted(path), refuse::quoted(name)),
-            "Write the name as it stands in the source, as in test:PATH::NAME@HEAD; nested names are joined by ::.",
+            format!(
+                "{} does not define {}",
+                refuse::quoted(path),
+                refuse::quoted(name)
+            ),
+            "Write the name as in the source: test:PATH::NAME@HEAD; join nested names with ::.",
         )
     })?;
     let number = |at: usize| u32::try_from(at + 1).unwrap_or(u32::MAX);

@@ -55,8 +55,8 @@ pub(crate) fn between(
     let (hunks, first_line) = hunks(&patch, lines).map_err(|e| refuse::broken("the diff", &e))?;
     if hunks.is_empty() && lines.is_some() {
         return Err(refuse::not_found(
-            format!("nothing changed at those lines of {}", refuse::quoted(path)),
-            "Leave the lines out to see the whole change; they count in the file after it.",
+            format!("nothing changed in those lines of {}", refuse::quoted(path)),
+            "Omit the lines to see the whole change; line numbers refer to the file after it.",
         ));
     }
     if hunks.is_empty() {
@@ -83,8 +83,8 @@ fn unchanged(path: &str) -> Refusal {
 fn check_lines(new: Option<&Side>, path: &str, lines: Lines) -> Result<(), Refusal> {
     let Some(new) = new else {
         return Err(refuse::not_found(
-            format!("{} was deleted, so it has no lines", refuse::quoted(path)),
-            "Leave the lines out to see what was deleted.",
+            format!("{} was deleted and has no lines", refuse::quoted(path)),
+            "Omit the lines to see what was deleted.",
         ));
     };
     let total = Encoding::Utf8.count_lines(&new.bytes);

@@ -150,7 +150,7 @@ pub(crate) fn locate<'r>(
             None => Err(refuse::not_found(
                 format!("there is no event sam:{kind}:{slug} on {date}"),
                 format!(
-                    "engram note --kind {kind} --slug {slug} TEXT writes one, and prints its pointer with today's date."
+                    "Write one with engram note --kind {kind} --slug {slug} TEXT, which prints its pointer with today's date."
                 ),
             )),
         },
@@ -262,15 +262,15 @@ fn stored(shelf: &dyn Shelf, name: &str, hex: &str) -> Result<Vec<u8>, Refusal> 
     let short: String = hex.chars().take(7).collect();
     let bytes = shelf.blob(name, hex)?.ok_or_else(|| {
         refuse::not_found(
-            format!("no stored artifact {short} for {}", refuse::quoted(name)),
-            "It was redacted or never stored here; point at a commit, or at @worktree to store it now.",
+            format!("no artifact {short} is stored for {}", refuse::quoted(name)),
+            "It was redacted or never stored here: pin to a commit, or to @worktree to store it now.",
         )
     })?;
     if sha256_hex(&bytes) != hex {
         return Err(Refusal::new(
             Code::StoreCorrupt,
-            format!("the stored artifact {short} is damaged: its bytes have another digest"),
-            "Run engram doctor; restore the home from a backup.",
+            format!("the stored artifact {short} is damaged: its digest does not match"),
+            "Run engram doctor, then restore the home from a backup.",
         ));
     }
     Ok(bytes)
@@ -281,7 +281,7 @@ fn text(file: &File<'_>, name: &str, most: usize) -> Result<String, Refusal> {
     if bytes.len() > most {
         return Err(refuse::invalid(
             format!(
-                "{} is too large to look for a name in it: {} MB",
+                "{} is too large to search for a name: {} MB",
                 refuse::quoted(name),
                 bytes.len() >> 20
             ),

@@ -50,7 +50,7 @@ impl Repo {
         Err(git2::Error::new(
             ErrorCode::GenericError,
             ErrorClass::Invalid,
-            format!("more than {MOST_TAGS} tags name one another"),
+            format!("more than {MOST_TAGS} tags point at one another"),
         ))
     }
 
@@ -63,7 +63,7 @@ impl Repo {
             return Err(git2::Error::new(
                 ErrorCode::GenericError,
                 ErrorClass::Odb,
-                "what stands in its place is no regular file",
+                "it is not a regular file",
             ));
         }
         libgit2::object(read)
@@ -104,10 +104,10 @@ fn too_large(name: &str, size: Option<usize>) -> Refusal {
     refuse::invalid(
         match size {
             Some(size) if size > MAX_OBJECT => format!("{name} is too large: {} MB", size >> 20),
-            _ => format!("{name} is packed so that reading it takes too much memory"),
+            _ => format!("{name} is packed in a way that takes too much memory to read"),
         },
         format!(
-            "Files of up to {} MB are read; point at the source that it is made from.",
+            "Engram reads files of up to {} MB; point at the source it is made from.",
             MAX_OBJECT >> 20
         ),
     )

@@ -18,14 +18,14 @@ pub(crate) fn unavailable(message: impl Into<String>, hint: impl Into<String>) -
 pub(crate) fn no_repository() -> Refusal {
     unavailable(
         "there is no git repository here",
-        "Run inside a git repository, or name one with --repo PATH.",
+        "Run inside a git repository, or pass one with --repo PATH.",
     )
 }
 
 /// An object that the repository should have and cannot give.
 pub(crate) fn broken(what: &str, error: &git2::Error) -> Refusal {
     unavailable(
-        format!("{what} cannot be read from the repository: {}", said(error)),
+        format!("cannot read {what} from the repository: {}", said(error)),
         "Run git fsck; in a partial clone, fetch the missing objects with git fetch --refetch.",
     )
     .because(error)
@@ -34,7 +34,7 @@ pub(crate) fn broken(what: &str, error: &git2::Error) -> Refusal {
 pub(crate) fn binary(name: &str) -> Refusal {
     invalid(
         format!("{} is binary", quoted(name)),
-        "Point at the text that explains it, or at the source that it is made from.",
+        "Point at the text that explains it, or at the source it is made from.",
     )
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn past_end(name: &str, last: u32, total: u64) -> Refusal {
     let lines = if total == 1 { "line" } else { "lines" };
     not_found(
         format!("{} has no line {last}", quoted(name)),
-        format!("The file has {total} {lines} as pinned; choose lines within it."),
+        format!("The pinned file has {total} {lines}; choose lines within it."),
     )
 }
 

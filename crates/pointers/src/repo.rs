@@ -81,8 +81,8 @@ impl Repo {
         };
         if !path.exists() {
             return Err(refuse::unavailable(
-                format!("there is nothing at {}", path.display()),
-                "Check --repo; if the repository was moved, name its new path.",
+                format!("{} does not exist", path.display()),
+                "Check --repo; if the repository was moved, pass its new path.",
             ));
         }
         if error.code() != ErrorCode::NotFound || claims_a_repository(path) {
@@ -90,10 +90,10 @@ impl Repo {
         }
         let hint = match Self::discover(path) {
             Ok(Some(around)) => format!(
-                "It lies inside the repository {}: name that one.",
+                "It is inside the repository {}: pass that one.",
                 around.workdir().unwrap_or(around.common_dir()).display()
             ),
-            _ => "Name a working tree, a bare repository or a .git folder; git init makes one."
+            _ => "Pass a working tree, a bare repository or a .git folder; git init creates one."
                 .to_owned(),
         };
         Err(refuse::unavailable(
@@ -186,7 +186,7 @@ impl Repo {
                 "the repository at {} was moved or deleted",
                 self.common_dir.display()
             ),
-            "Bring it back, or name its new path with --repo PATH.",
+            "Restore it, or pass its new path with --repo PATH.",
         )
     }
 
@@ -199,7 +199,7 @@ impl Repo {
     /// What is staged, as it is now.
     pub(crate) fn index(&self) -> Result<git2::Index, git2::Error> {
         if disk::is_special(&self.git.path().join("index")) {
-            let why = "it is no regular file";
+            let why = "it is not a regular file";
             return Err(git2::Error::new(
                 ErrorCode::GenericError,
                 ErrorClass::Index,
@@ -314,18 +314,18 @@ fn broken_link(from: &Path) -> Option<PathBuf> {
 fn refused(path: &Path, e: &git2::Error) -> Refusal {
     let hint = match (e.code(), e.class()) {
         (ErrorCode::Owner, _) => format!(
-            "It belongs to another user: git config --global --add safe.directory {} if you trust it.",
+            "It belongs to another user; if you trust it, run git config --global --add safe.directory {}.",
             path.display()
         ),
         (ErrorCode::NotFound, _) => {
             "Its .git names a folder that is gone: restore it, or run git worktree repair."
                 .to_owned()
         }
-        (_, ErrorClass::Os) => "Check that you may read it.".to_owned(),
+        (_, ErrorClass::Os) => "Check that you have permission to read it.".to_owned(),
         _ => "Run git fsck in it to see what is wrong.".to_owned(),
     };
     let message = format!(
-        "the git repository at {} cannot be opened: {}",
+        "cannot open the git repository at {}: {}",
         path.display(),
         refuse::said(e)
     );

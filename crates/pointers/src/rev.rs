@@ -83,9 +83,9 @@ impl Repo {
         })?;
         object.into_commit().map_err(|object| {
             let kind = match (is_tag, object.kind()) {
-                (true, _) => "tag of something else",
+                (true, _) => "tag of another object",
                 (false, Some(kind)) => kind.str(),
-                (false, None) => "thing of another kind",
+                (false, None) => "object of another type",
             };
             refuse::invalid(
                 format!("{} is not a commit but a {kind}", refuse::quoted(rev)),
@@ -193,7 +193,7 @@ impl Repo {
             None => disk::is_special(&self.common_dir().join("packed-refs")),
         };
         if is_special {
-            let why = "a ref is no regular file";
+            let why = "a ref is not a regular file";
             return Err(git2::Error::new(
                 ErrorCode::GenericError,
                 ErrorClass::Os,
@@ -259,8 +259,8 @@ impl Repo {
         }
         match e.code() {
             ErrorCode::Ambiguous => refuse::invalid(
-                format!("{name} fits more than one object"),
-                "Give more digits of the commit id.",
+                format!("{name} matches more than one object"),
+                "Use more digits of the commit id.",
             ),
             ErrorCode::UnbornBranch => unborn(),
             ErrorCode::NotFound if rev.starts_with("HEAD") && self.head().1.is_none() => {
@@ -273,7 +273,7 @@ impl Repo {
                 refuse::broken(&format!("the commit at {name}"), e)
             }
             ErrorCode::NotFound | ErrorCode::InvalidSpec | ErrorCode::Peel => refuse::not_found(
-                format!("{name} names no commit of this repository"),
+                format!("{name} does not name a commit in this repository"),
                 self.rev_hint(),
             ),
             _ if matches!(
@@ -302,9 +302,9 @@ impl Repo {
 
     fn rev_hint(&self) -> &'static str {
         if self.git.is_shallow() {
-            "This clone is shallow and ends before its history does: git fetch --unshallow brings the rest."
+            "This clone is shallow and lacks older history: run git fetch --unshallow to get it."
         } else {
-            "git log shows commits that exist; a commit of another clone must be fetched first with git fetch."
+            "See git log for existing commits; run git fetch to get a commit from another clone."
         }
     }
 }
@@ -325,7 +325,7 @@ fn nowhere() -> git2::Error {
     git2::Error::new(
         ErrorCode::NotFound,
         ErrorClass::Reference,
-        "it names nothing",
+        "it resolves to nothing",
     )
 }
 
@@ -385,11 +385,11 @@ fn steps(rev: &str) -> Result<(&str, Vec<Step>), Refusal> {
 fn searched(rev: &str) -> Refusal {
     refuse::invalid(
         format!(
-            "{} is looked for and not named: by words, a date or what was checked out before",
+            "{} searches for a commit, by words, date or checkout history, instead of naming it",
             refuse::quoted(rev)
         ),
         format!(
-            "Name the commit id; git rev-parse --verify {:?} prints it.",
+            "Use the commit id; git rev-parse --verify {:?} prints it.",
             shorten(rev, 80)
         ),
     )
@@ -398,16 +398,16 @@ fn searched(rev: &str) -> Refusal {
 fn too_far(rev: &str) -> Refusal {
     refuse::invalid(
         format!(
-            "{} counts more than {MOST_STEPS} commits back",
+            "{} goes more than {MOST_STEPS} commits back",
             refuse::quoted(rev)
         ),
-        "Name the commit id; git rev-parse prints it.",
+        "Use the commit id; git rev-parse prints it.",
     )
 }
 
 fn unborn() -> Refusal {
     refuse::not_found(
-        "this repository has no commit yet",
+        "this repository has no commits yet",
         "Commit something, or pin to @worktree.",
     )
 }

@@ -166,7 +166,9 @@ fn missing(headings: &[Heading], asked: &str, name: &str) -> Refusal {
         .map(|h| shorten(h.text.trim(), 60))
         .collect();
     let hint = match known.is_empty() {
-        true => "It has no headings; point at its lines, as in repo:PATH#L10-L20@HEAD.".to_owned(),
+        true => {
+            "It has no headings; point at lines instead, as in repo:PATH#L10-L20@HEAD.".to_owned()
+        }
         false => {
             let more = if headings.len() > known.len() {
                 ", …"

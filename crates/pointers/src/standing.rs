@@ -37,8 +37,8 @@ pub fn standing(
         Target::Artifact { name, .. } => name,
         Target::Diff { .. } | Target::Sam { .. } | Target::Url { .. } => {
             return Err(refuse::invalid(
-                "what this pointer addresses is in no working tree",
-                "Read it as it was pinned.",
+                "this pointer's target is not in a working tree",
+                "Read its pinned version.",
             ));
         }
     };
@@ -214,7 +214,7 @@ fn edited(found: &Found<'_>, path: &str, now: &[u8], lines: Option<Lines>) -> St
     let compared = match whole(then, now) {
         Ok(compared) => compared,
         Err(error) => {
-            tracing::debug!(%error, "two texts could not be compared");
+            tracing::debug!(%error, "two texts cannot be compared");
             return plain(Reading::Edited, None);
         }
     };

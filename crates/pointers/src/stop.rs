@@ -25,8 +25,8 @@ impl Stop {
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         match self.is_due() {
             true => Err(refuse::unavailable(
-                "the repository took longer to read than one request may",
-                "Ask about fewer or smaller files, and pin to a commit id.",
+                "reading the repository took longer than one request may",
+                "Ask for fewer or smaller files, and pin to a commit id.",
             )),
             false => Ok(()),
         }

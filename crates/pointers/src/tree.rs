@@ -62,8 +62,8 @@ fn find(repo: &Repo, commit: &Commit<'_>, asked: &str) -> Result<Oid, Refusal> {
                 links += 1;
                 if links > MAX_LINKS {
                     return Err(refuse::invalid(
-                        format!("{} is a symbolic link in a loop", refuse::quoted(asked)),
-                        "Point at a file that is not a link.",
+                        format!("{} is a looping symbolic link", refuse::quoted(asked)),
+                        "Point at a regular file.",
                     ));
                 }
                 let target = link_target(repo, id, asked)?;
@@ -95,18 +95,18 @@ fn link_target(repo: &Repo, id: Oid, asked: &str) -> Result<String, Refusal> {
         _ if absolute => Err(leaves(asked)),
         Ok(target) if target.len() <= MAX_LINK_BYTES && !target.is_empty() => Ok(target.to_owned()),
         _ => Err(refuse::invalid(
-            format!("{} is a link to no readable path", refuse::quoted(asked)),
-            "Point at a file that is not a link.",
+            format!(
+                "{} is a link without a readable target",
+                refuse::quoted(asked)
+            ),
+            "Point at a regular file.",
         )),
     }
 }
 
 fn leaves(asked: &str) -> Refusal {
     refuse::invalid(
-        format!(
-            "{} is a link that leaves the repository",
-            refuse::quoted(asked)
-        ),
+        format!("{} is a link out of the repository", refuse::quoted(asked)),
         "Point at a file that is committed in this repository.",
     )
 }
@@ -114,7 +114,7 @@ fn leaves(asked: &str) -> Refusal {
 pub(crate) fn submodule(asked: &str) -> Refusal {
     refuse::invalid(
         format!("{} lies in a submodule", refuse::quoted(asked)),
-        "Use the submodule as its own repository: --repo PATH-OF-THE-SUBMODULE, with the path from its root.",
+        "Treat the submodule as its own repository: pass --repo PATH-OF-THE-SUBMODULE and a path from its root.",
     )
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn folder(asked: &str, tree: Option<&Tree<'_>>) -> Refusal {
         format!("{} is a folder", refuse::quoted(asked)),
         match within.is_empty() {
             true => "Point at a file.".to_owned(),
-            false => format!("Point at a file; it holds {}.", within.join(", ")),
+            false => format!("Point at a file in it: {}.", within.join(", ")),
         },
     )
 }
@@ -143,9 +143,12 @@ pub(crate) fn missing(
     let short: String = commit.id().to_string().chars().take(7).collect();
     let message = format!("{} does not exist at commit {short}", refuse::quoted(asked));
     let hint = match nearest(repo, commit, asked) {
-        _ if through_link => "It is a symbolic link to something that is not committed; point at a file.".to_owned(),
+        _ if through_link => {
+            "It is a symbolic link to something uncommitted; point at a file.".to_owned()
+        }
         Some(path) => format!("Did you mean {}?", shorten(&path, 300)),
-        None => "Write the path from the root of the repository; uncommitted files are pinned with @worktree.".to_owned(),
+        None => "Write the path from the repository root; pin uncommitted files with @worktree."
+            .to_owned(),
     };
     refuse::not_found(message, hint)
 }

@@ -148,7 +148,7 @@ pub(crate) fn differences(repo: &Repo, old: Oid, new: Oid) -> Result<Vec<Differe
 fn too_many() -> Refusal {
     refuse::unavailable(
         "too many files differ between these commits",
-        "Compare commits that are nearer to each other.",
+        "Compare commits that are closer together.",
     )
 }
 

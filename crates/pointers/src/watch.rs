@@ -51,11 +51,9 @@ impl Coverage {
     pub fn words(&self) -> Option<String> {
         match self {
             Self::Whole => None,
-            Self::Evidence(why) => Some(format!(
-                "only folders that hold evidence are watched: {why}"
-            )),
+            Self::Evidence(why) => Some(format!("watching only folders with evidence: {why}")),
             Self::Polled(why) => Some(format!(
-                "folders that hold evidence are looked at every {} seconds: {why}",
+                "checking folders with evidence every {} seconds: {why}",
                 EVERY.as_secs()
             )),
         }
@@ -228,8 +226,8 @@ impl Watch {
             Coverage::Evidence(_) => Coverage::Polled(reason),
             Coverage::Polled(_) => {
                 return Err(refuse::unavailable(
-                    format!("the working tree cannot be watched: {reason}"),
-                    "Check that its folders can be read.",
+                    format!("cannot watch the working tree: {reason}"),
+                    "Check that its folders are readable.",
                 ));
             }
         };
@@ -315,8 +313,8 @@ fn polling(
     match PollWatcher::new(hear(tree, tell, told), config) {
         Ok(watcher) => Ok(Box::new(watcher)),
         Err(error) => Err(refuse::unavailable(
-            format!("the working tree cannot be watched: {}", why(&error)),
-            "Check that its folders can be read.",
+            format!("cannot watch the working tree: {}", why(&error)),
+            "Check that its folders are readable.",
         )),
     }
 }
@@ -393,7 +391,7 @@ fn is_of_checkout(within: &Path) -> bool {
 fn why(error: &notify::Error) -> String {
     match error.kind {
         notify::ErrorKind::MaxFilesWatch => {
-            "it has more folders than may be watched; raise fs.inotify.max_user_watches or limits.watched_folders".to_owned()
+            "it has more folders than can be watched; raise fs.inotify.max_user_watches or limits.watched_folders".to_owned()
         }
         _ => error.to_string(),
     }

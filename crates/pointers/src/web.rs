@@ -21,7 +21,7 @@ pub(crate) fn read(
         return Err(Refusal::new(
             Code::DerefDenied,
             "pointers to the web are turned off",
-            "The user can turn them on in the configuration of Engram; a page that matters can be committed or stored as an artifact.",
+            "The user can turn them on in config.toml; commit a page that matters, or point at a saved copy.",
         ));
     }
     expect(&agent(Agent::config_builder(), TIMEOUT), url, expected)
@@ -32,8 +32,8 @@ fn expect(agent: &Agent, url: &str, expected: &[Option<&str>]) -> Result<Vec<u8>
     let digest = sha256_hex(&bytes);
     if expected.iter().flatten().any(|wanted| **wanted != digest) {
         return Err(refuse::not_found(
-            format!("{} has changed since it was read", refuse::quoted(url)),
-            "Leave its digest out to see what is there now.",
+            format!("{} has changed since it was pinned", refuse::quoted(url)),
+            "Omit the digest to see the current page.",
         ));
     }
     Ok(bytes)
@@ -68,30 +68,27 @@ fn failed(url: &str, error: ureq::Error) -> Refusal {
     let url = refuse::quoted(url);
     match error {
         Error::StatusCode(status) => refuse::not_found(
-            format!("{url} answered with status {status}"),
+            format!("{url} returned status {status}"),
             "Check the address in a browser.",
         ),
         Error::RequireHttpsOnly(_) => refuse::invalid(
-            format!("{url} leads to an address that is not https"),
-            "Point at the https address of the page itself.",
+            format!("{url} redirects to an address that is not https"),
+            "Point at the page's own https address.",
         ),
         Error::TooManyRedirects => refuse::not_found(
             format!("{url} redirects more than {MAX_REDIRECTS} times"),
-            "Point at the address that it ends at.",
+            "Point at the final address.",
         ),
         Error::BodyExceedsLimit(_) => refuse::invalid(
             format!("{url} is larger than 2 MB"),
-            "Point at a smaller page, or store what matters as an artifact.",
+            "Point at a smaller page, or commit the part that matters.",
         ),
         Error::BadUri(_) | Error::Http(_) => refuse::invalid(
             format!("{url} is not an https address"),
             "Write url:https://host/path.",
         ),
         other => refuse::not_found(
-            format!(
-                "{url} could not be read: {}",
-                shorten(&other.to_string(), 160)
-            ),
+            format!("cannot read {url}: {}", shorten(&other.to_string(), 160)),
             "Check the network and the address, then try again.",
         )
         .because(&other),

@@ -88,19 +88,19 @@ fn refused(path: &str, miss: Miss) -> Refusal {
     match miss {
         Miss::NotThere => refuse::not_found(
             format!("{name} does not exist in the working tree"),
-            "Write the path from the root of the repository; a file of a commit is pinned with @HEAD.",
+            "Write the path from the repository root; pin committed files with @HEAD.",
         ),
         Miss::NoPath => refuse::invalid(
-            format!("{name} is not a path within the repository"),
+            format!("{name} is not a path inside the repository"),
             "Write the path relative to the repository's root, for example src/main.rs.",
         ),
         Miss::Leaves => refuse::invalid(
-            format!("{name} is a link that leaves the working tree"),
+            format!("{name} is a link out of the working tree"),
             "Point at a file inside the repository.",
         ),
         Miss::Loop => refuse::invalid(
-            format!("{name} is a symbolic link in a loop"),
-            "Point at a file that is not a link.",
+            format!("{name} is a looping symbolic link"),
+            "Point at a regular file.",
         ),
         // A repository within this one keeps its own evidence.
         Miss::Nested => tree::submodule(path),
@@ -123,7 +123,7 @@ fn refuse_ignored(
     }
     Err(refuse::invalid(
         format!("{} is ignored by git", refuse::quoted(asked)),
-        "Ignored files often hold secrets or output: point at the source, or take the file out of .gitignore.",
+        "Ignored files often contain secrets or build output: point at the source, or remove the file from .gitignore.",
     ))
 }
 
@@ -138,18 +138,18 @@ fn read(file: Reached, asked: &str) -> Result<Vec<u8>, Refusal> {
     read.ok_or_else(|| {
         refuse::invalid(
             format!(
-                "{} is larger than a snapshot may be: {} MB",
+                "{} is too large for a snapshot: {} MB",
                 refuse::quoted(asked),
                 len >> 20
             ),
-            "Commit it and pin to @HEAD; files of up to 16 MB are snapshotted.",
+            "Commit it and pin to @HEAD; Engram snapshots files of up to 16 MB.",
         )
     })
 }
 
 fn unreadable(asked: &str, error: &std::io::Error) -> Refusal {
     refuse::unavailable(
-        format!("{} cannot be read: {error}", refuse::quoted(asked)),
+        format!("cannot read {}: {error}", refuse::quoted(asked)),
         "Check its permissions, or pin to a commit with @HEAD.",
     )
 }

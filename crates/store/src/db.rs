@@ -75,7 +75,7 @@ pub struct Store {
 struct Open {
     origin: ulid::Ulid,
     read: Readers,
-    /// Absent where the home cannot be written.
+    /// Absent where the home is not writable.
     write: Option<Mutex<Writing>>,
     files: Files,
     /// The end of the journal, as it was last seen here: an older copy that took the database's place

@@ -25,7 +25,7 @@ pub enum StoreError {
     #[error("a stored record cannot be read: {0}")]
     Record(String),
     /// The home was written by a newer build.
-    #[error("{path} is at version {found}, this engram knows {known}")]
+    #[error("{path} has version {found}; this build supports up to {known}")]
     Newer {
         /// Its database.
         path: PathBuf,
@@ -35,7 +35,7 @@ pub enum StoreError {
         known: i64,
     },
     /// What lies at the place of the database is not one of ours.
-    #[error("{path} is not a database of Engram: {why}")]
+    #[error("{path} is not an Engram database: {why}")]
     Foreign {
         /// What lies there.
         path: PathBuf,
@@ -43,7 +43,7 @@ pub enum StoreError {
         why: &'static str,
     },
     /// A home between two versions.
-    #[error("{path} is half migrated: it is at version {version} and has {what}")]
+    #[error("{path} is only partly migrated: it says version {version} and has {what}")]
     Half {
         /// Its database.
         path: PathBuf,
@@ -56,7 +56,7 @@ pub enum StoreError {
     #[error("{0} is in use by another process")]
     InUse(PathBuf),
     /// A database of ours into which another program has put its tables too.
-    #[error("{path} is used by another program as well: it has the tables {tables}")]
+    #[error("{path} is also used by another program: it has the tables {tables}")]
     Shared {
         /// The database.
         path: PathBuf,
@@ -75,10 +75,10 @@ pub enum StoreError {
     #[error("the home at {0} was moved, deleted or replaced")]
     Gone(PathBuf),
     /// Another process held the write lock for too long.
-    #[error("another process has been writing for {0:?}")]
+    #[error("another process has held the write lock for {0:?}")]
     Locked(std::time::Duration),
     /// The home was opened for reading only.
-    #[error("the home cannot be written")]
+    #[error("the home is not writable")]
     ReadOnly,
 }
 
@@ -165,19 +165,19 @@ impl From<StoreError> for Refusal {
         let code = error.code();
         let hint = match &error {
             StoreError::Foreign { .. } => {
-                "It was left as it is: choose another home with --home or ENGRAM_HOME."
+                "Nothing was changed. Choose another home with --home or ENGRAM_HOME."
             }
             StoreError::Half { .. } => {
-                "It was left as it is: restore a backup, or choose another home with --home or ENGRAM_HOME."
+                "Nothing was changed. Restore a backup, or choose another home with --home or ENGRAM_HOME."
             }
             StoreError::InUse(_) => {
-                "Nothing was moved: close the window and the agents that use it, then try again."
+                "Nothing was moved. Close the window and the agents that use it, then try again."
             }
             StoreError::Shared { .. } => {
-                "Nothing was moved. End both programs and copy this file to the new home yourself: Engram goes on with the copy."
+                "Nothing was moved. Quit both programs and copy this file to the new home yourself; Engram will use the copy."
             }
             StoreError::Unrecoverable { .. } => {
-                "Nothing was changed. Restore a backup, or name another home with --home."
+                "Nothing was changed. Restore a backup, or choose another home with --home."
             }
             StoreError::Io { source, .. } if source.kind() == std::io::ErrorKind::InvalidInput => {
                 "Move it away, then try again."
@@ -191,7 +191,7 @@ impl From<StoreError> for Refusal {
 /// What to do next, where the code alone says it.
 fn hint(code: Code) -> &'static str {
     match code {
-        Code::StoreFull => "Free some space and try again; everything acknowledged so far is kept.",
+        Code::StoreFull => "Free some space and try again; everything acknowledged is safe.",
         Code::StoreLocked => {
             "Try again; if it stays locked, close other programs that use this home."
         }
@@ -199,12 +199,12 @@ fn hint(code: Code) -> &'static str {
             "Make the home writable, or choose another with --home or ENGRAM_HOME."
         }
         Code::StoreCorrupt => {
-            "Restore a backup; or run `engram doctor --recover`, which sets the database aside and saves what can still be read of it."
+            "Restore a backup, or run `engram doctor --recover`, which sets the database aside and saves what is still readable."
         }
         Code::StoreGone => {
-            "Nothing was acknowledged. Put the home back and try again, or restart Engram to begin an empty one."
+            "Nothing was stored. Put the home back and try again, or restart Engram to start an empty one."
         }
-        Code::StoreNewer => "Update engram, or choose another home with --home or ENGRAM_HOME.",
-        _ => "Run `engram doctor`; if it finds nothing, please report this with its message.",
+        Code::StoreNewer => "Update Engram, or choose another home with --home or ENGRAM_HOME.",
+        _ => "Run `engram doctor`; if it finds nothing, please report this message.",
     }
 }

@@ -14,7 +14,7 @@ use crate::{
 const SMALLEST: u64 = 512;
 const NO_DATABASE: &str = "it is not an SQLite database";
 const NO_FILE: &str = "it is not a file";
-const ANOTHER: &str = "it is another program's";
+const ANOTHER: &str = "it belongs to another program";
 
 /// What stands at the place of a database that is not refused.
 #[derive(Debug, PartialEq, Eq)]

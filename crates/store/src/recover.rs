@@ -69,7 +69,7 @@ pub fn recover(home: &Path, origin: ulid::Ulid, now: Timestamp) -> Result<Recove
         why,
     };
     match ours::look(&database) {
-        Ok(ours::Found::Nothing) => return Err(not("there is no database, or an empty one")),
+        Ok(ours::Found::Nothing) => return Err(not("there is no database, or it is empty")),
         Err(error @ StoreError::Newer { .. }) => return Err(error),
         Err(error @ StoreError::Foreign { .. }) if !has_log(&database) => return Err(error),
         // Else it is damaged, which is what this is for; or all of it is in the log still.
@@ -115,17 +115,17 @@ fn open_damaged(database: &Path) -> Result<Connection> {
     if stamp("application_id")? != APPLICATION_ID {
         return Err(StoreError::foreign(
             database,
-            "another program put its mark on it",
+            "another program has marked it as its own",
         ));
     }
     let version = stamp("user_version")?;
     ours::refuse_newer(database, version)?;
     match version < REPLAYED {
         true => Err(not(
-            "an earlier build made it, whose journal does not hold all of it",
+            "an earlier build made it, and its journal is incomplete",
         )),
         // What computes rows has no end that could be known.
-        false if !is_table(&old, "journal") => Err(not("its journal is no table")),
+        false if !is_table(&old, "journal") => Err(not("its journal is not a table")),
         false => Ok(old),
     }
 }

@@ -65,7 +65,7 @@ impl Store {
             let newer = it.count_newer()?;
             if newer > 0 {
                 return Err(StoreError::Record(format!(
-                    "{newer} entries are of a newer engram, and the tables may hold what they say: rebuild with that one"
+                    "{newer} entries are from a newer Engram, and the tables may reflect them: rebuild with that version"
                 )));
             }
             for table in TABLES {
@@ -142,7 +142,7 @@ fn difference(connection: &Connection, table: &str) -> Result<Option<String>> {
     Ok(match (missing, extra) {
         (0, 0) => None,
         _ => Some(format!(
-            "table {table}: {missing} rows of the journal's are missing, {extra} are not the journal's"
+            "table {table}: {missing} rows are missing, {extra} are not in the journal"
         )),
     })
 }

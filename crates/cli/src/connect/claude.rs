@@ -13,7 +13,7 @@ pub(super) fn add(text: &str, server: &Server) -> Result<String, String> {
     let root = parse(text)?;
     let servers = root
         .object_value_or_create()
-        .ok_or("it does not hold an object")?
+        .ok_or("it does not contain an object")?
         .object_value_or_create("mcpServers")
         .ok_or("mcpServers is not an object")?;
     let entry = CstInputValue::Object(vec![

@@ -22,8 +22,8 @@ pub(super) fn path() -> Result<PathBuf, Refusal> {
     folder.map(|it| it.join("config.toml")).ok_or_else(|| {
         Refusal::new(
             Code::NotFound,
-            "this account has no home folder, or HOME does not name one from the root",
-            "Say where Codex keeps its configuration with CODEX_HOME.",
+            "this account has no home folder, or HOME is not an absolute path",
+            "Set CODEX_HOME to Codex's configuration folder.",
         )
     })
 }

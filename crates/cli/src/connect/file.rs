@@ -39,7 +39,7 @@ impl Configuration {
             Ok(path) => Err(Refusal::new(
                 Code::ScopeDenied,
                 format!(
-                    "{} is a link that leaves the working tree, to {}",
+                    "{} is a link out of the working tree, to {}",
                     named.display(),
                     path.display()
                 ),
@@ -47,7 +47,7 @@ impl Configuration {
             )),
             Err(error) => Err(Refusal::new(
                 Code::ScopeDenied,
-                format!("{} is a link to nothing: {error}", named.display()),
+                format!("{} is a broken link: {error}", named.display()),
                 LINKED,
             )),
         }
@@ -118,8 +118,11 @@ impl Configuration {
     fn changed(&self) -> Refusal {
         Refusal::new(
             Code::SchemaInvalid,
-            format!("{} was changed meanwhile", self.path.display()),
-            "Nothing was written: run the command again, and look at the change anew.",
+            format!(
+                "{} has just been changed by something else",
+                self.path.display()
+            ),
+            "Nothing was written. Run the command again and review the change.",
         )
     }
 
@@ -203,15 +206,15 @@ fn give(draft: &File, about: &Metadata) -> io::Result<()> {
 pub(super) fn unreadable(path: &Path, why: &impl std::fmt::Display) -> Refusal {
     Refusal::new(
         Code::SchemaInvalid,
-        format!("{} cannot be read: {why}", path.display()),
-        "Nothing was changed. Correct the file (readable text of at most 4 MiB), then run the command again.",
+        format!("cannot read {}: {why}", path.display()),
+        "Nothing was changed. Correct the file (readable text, at most 4 MiB), then run the command again.",
     )
 }
 
 fn unwritable(path: &Path, why: &io::Error) -> Refusal {
     Refusal::new(
         Code::StoreReadOnly,
-        format!("{} cannot be written: {why}", path.display()),
+        format!("cannot write {}: {why}", path.display()),
         "Change its permissions, or add the entry by hand.",
     )
 }

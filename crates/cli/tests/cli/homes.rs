@@ -102,7 +102,7 @@ fn a_home_of_ours_at_the_former_place_goes_on_being_used() {
     );
     let doctor = ask(&place, None, &["doctor"]).json();
     let found = doctor["findings"][0]["found"].as_str().unwrap();
-    assert!(found.contains("not used"), "{found}");
+    assert!(found.contains("unused home"), "{found}");
 }
 
 /// The place is another program's: it stays so, and nobody stumbles over it.

@@ -196,7 +196,7 @@ fn what_is_no_file_is_refused_at_once() {
         let error = place.run(&[&args[..], &["--json"]].concat()).error();
         assert!(
             error["message"].as_str().unwrap().contains(match *name {
-                "token" => "it holds no token",
+                "token" => "an Engram token",
                 _ => "it is longer than",
             }),
             "{name}: {error}"
@@ -327,7 +327,7 @@ fn what_changed_while_it_was_looked_at_is_not_written_over() {
         child.stdin.take().unwrap().write_all(b"y\n").unwrap();
         out.read_to_string(&mut said).unwrap();
         assert!(!child.wait().unwrap().success(), "{at}: {said}");
-        assert!(said.contains("was changed meanwhile"), "{at}: {said}");
+        assert!(said.contains("has just been changed"), "{at}: {said}");
         assert_eq!(world(&place), after, "{at}: {said}");
         assert!(
             !place.home().join("connect").exists(),

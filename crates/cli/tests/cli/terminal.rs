@@ -264,7 +264,7 @@ fn what_cannot_be_printed_is_said() {
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{args:?}: {said}");
         assert!(
-            said.contains("standard output cannot be written"),
+            said.contains("cannot write to standard output"),
             "{args:?}: {said}"
         );
     }

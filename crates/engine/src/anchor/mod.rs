@@ -147,7 +147,7 @@ impl Context<'_> {
             Refusal::new(
                 Code::PointerNotFound,
                 "the repository has no commit to pin to",
-                "Commit first, then repin.",
+                "Commit something, then repin.",
             )
         })?;
         let shelf = self.shelf(Some(engram.project));
@@ -190,7 +190,7 @@ impl Context<'_> {
             None => Ok(()),
         });
         if let Err(error) = told {
-            tracing::info!(%error, "the health of pointers cannot be told");
+            tracing::info!(%error, "pointer health cannot be determined");
         }
     }
 
@@ -227,7 +227,7 @@ impl Context<'_> {
         })();
         if let Err(error) = told {
             let error: Refusal = error;
-            tracing::info!(%error, "the health of pointers cannot be told");
+            tracing::info!(%error, "pointer health cannot be determined");
         }
     }
 
@@ -290,7 +290,7 @@ fn repinned(pointer: &Pointer, stand: Stand, head: &str) -> Result<Pointer, Refu
             return Err(Refusal::new(
                 Code::PointerNotFound,
                 format!("{} is gone", pointer.label()),
-                "Retire the claim with `engram forget`, or correct it with evidence that is there.",
+                "Retire the claim with `engram forget`, or correct it with evidence that still exists.",
             ));
         }
         (Some(_), Some(committed)) if !is_edited => (committed, Pin::Rev(head.to_owned())),

@@ -179,7 +179,7 @@ fn answers<'h>(held: impl Iterator<Item = &'h Held>, stands: Vec<Stand>) -> Vec<
 fn not_answered() -> Refusal {
     Refusal::new(
         engram_model::Code::Internal,
-        "a pointer was not answered",
+        "a pointer got no answer",
         "Please report this.",
     )
 }

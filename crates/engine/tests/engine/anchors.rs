@@ -385,7 +385,7 @@ fn where_watches_run_out_folders_of_evidence_are_watched() {
         .unwrap()
         .watching
         .unwrap_or_default();
-    assert!(said.contains("only folders that hold evidence"), "{said:?}");
+    assert!(said.contains("only folders with evidence"), "{said:?}");
 }
 
 #[test]

@@ -14,18 +14,18 @@ pub fn may_pin(text: &str, pinned: &[String], limits: &Limits) -> Result<String,
     if chars == 0 || crate::line_count(text) > 1 {
         return Err(Refusal::new(
             Code::SchemaInvalid,
-            "a pin is one line of text",
-            "Pin each line by itself, or an engram by its id.",
+            "a pin must be one line of text",
+            "Pin each line separately, or pin an engram by its id.",
         ));
     }
     if chars > limits.claim_chars {
         return Err(Refusal::new(
             Code::BudgetExceeded,
             format!(
-                "the pin has {chars} characters, {} are allowed",
+                "the pin has {chars} characters; the limit is {}",
                 limits.claim_chars
             ),
-            "Say it shorter, or commit an engram and pin that.",
+            "Shorten it, or commit an engram and pin that.",
         ));
     }
     match code_chars(text) {
@@ -33,7 +33,7 @@ pub fn may_pin(text: &str, pinned: &[String], limits: &Limits) -> Result<String,
         chars => {
             return Err(Refusal::new(
                 Code::BudgetExceeded,
-                format!("the pin has {chars} characters of inline code, 0 are allowed"),
+                format!("the pin has {chars} characters of inline code; none are allowed"),
                 "Pin a sentence and point at the code.",
             )
             .figure("inline_code_chars", wide(chars), 0));
@@ -56,8 +56,8 @@ fn leave_room(pins: &[&str], limits: &Limits) -> Result<(), Refusal> {
         if used > most {
             return Err(Refusal::new(
                 Code::BudgetExceeded,
-                format!("with this pin the pins take {used} {name}, {most} are for them"),
-                "Unpin a line that no longer counts first.",
+                format!("with this pin, pins take {used} {name}; the limit is {most}"),
+                "First unpin a line that no longer matters.",
             )
             .figure(name, wide(used), wide(most)));
         }

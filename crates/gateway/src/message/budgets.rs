@@ -28,7 +28,7 @@ pub(super) fn known(budgets: &BTreeMap<String, u64>) -> Result<(), Refusal> {
     match budgets.keys().find(unknown) {
         None => Ok(()),
         Some(name) => Err(schema(
-            format!("`budgets` has no {:?}", shorten(name, 40)),
+            format!("`budgets` has an unknown key {:?}", shorten(name, 40)),
             format!("Use one of: {}.", BUDGETS.map(|it| it.0).join(", ")),
         )),
     }

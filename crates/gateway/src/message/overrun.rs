@@ -86,7 +86,7 @@ fn too_long(sent: &Value, tokens: usize, limits: &Limits) -> Option<Overrun> {
         name: TOKENS,
         used: wide(tokens),
         limit: wide(allowed),
-        message: format!("the message has {tokens} tokens, {allowed} are allowed"),
+        message: format!("the message has {tokens} tokens; the limit is {allowed}"),
         hint: resend(allowed),
         cut: costliest(sent, wide(tokens - allowed)),
     })
@@ -133,8 +133,8 @@ fn too_many(engrams: &[Draft], limits: &Limits) -> Option<Overrun> {
         name: "engrams",
         used: wide(count),
         limit: wide(allowed),
-        message: format!("the message has {count} engrams, {allowed} are allowed"),
-        hint: "Send the most telling engrams; commit the others and let your parent query them."
+        message: format!("the message has {count} engrams; the limit is {allowed}"),
+        hint: "Send the most useful engrams; commit the others for your parent to query."
             .to_owned(),
         cut: cut.take(CUTS).collect(),
     })
@@ -157,7 +157,7 @@ fn too_many_lines(brief: &[String], limits: &Limits) -> Option<Overrun> {
         name: "brief_lines",
         used: wide(lines),
         limit: wide(allowed),
-        message: format!("the shared brief has {lines} lines, {allowed} are allowed"),
+        message: format!("the shared brief has {lines} lines; the limit is {allowed}"),
         hint: "Keep what matters now; commit the rest as engrams and point at them.".to_owned(),
         cut,
     })
@@ -173,8 +173,8 @@ fn too_wide(
             name,
             used: asked,
             limit: allowed,
-            message: format!("`budgets` gives {asked} {name}, {allowed} are yours to give"),
-            hint: "A parent's budgets only narrow: give what you have or less.".to_owned(),
+            message: format!("`budgets` gives {asked} {name}; you may give at most {allowed}"),
+            hint: "A parent cannot widen a budget: give what you have, or less.".to_owned(),
             cut: Vec::new(),
         })
 }
@@ -197,7 +197,7 @@ fn inline_code(sent: &Value, message: &Message, limits: &Limits) -> Option<Overr
         name: "inline_code_chars",
         used: wide(chars),
         limit: wide(allowed),
-        message: format!("the message has {chars} characters of inline code, {allowed} are allowed"),
+        message: format!("the message has {chars} characters of inline code; the limit is {allowed}"),
         hint: "Point at the code, as in repo:src/main.rs#L10-L20@HEAD, and request a dereference, or ask your parent for a grant.".to_owned(),
         cut,
     })
@@ -209,8 +209,11 @@ fn long_summary(child: &engram_model::ChildMessage) -> Option<Overrun> {
         name: "summary_sentences",
         used: wide(sentences),
         limit: wide(allowed),
-        message: format!("the summary has {sentences} sentences, a {} has {allowed}", child.role.trim().to_lowercase()),
-        hint: "Say in the summary what your parent must decide on; what you found belongs into engrams.".to_owned(),
+        message: format!(
+            "the summary has {sentences} sentences; the limit for a {} is {allowed}",
+            child.role.trim().to_lowercase()
+        ),
+        hint: "Summarize only what your parent must decide; put findings in engrams.".to_owned(),
         cut: vec![Cut {
             at: "/output/summary".to_owned(),
             tokens: cost(&child.output.summary),

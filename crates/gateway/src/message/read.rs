@@ -54,7 +54,7 @@ fn read(bytes: &[u8], limits: &Limits) -> Result<Sent, Refusal> {
         let value = serde_json::from_str::<Once>(text).map_err(|error| {
             Refusal::new(
                 Code::SchemaInvalid,
-                format!("the message is no JSON: {error}"),
+                format!("the message is not JSON: {error}"),
                 "Send one JSON object, or the text form with headings such as ROLE: at column 0.",
             )
         })?;
@@ -126,7 +126,7 @@ impl<'de> serde::de::Visitor<'de> for OnceVisitor {
         while let Some(key) = map.next_key::<String>()? {
             if fields.contains_key(&key) {
                 let key = engram_model::shorten(&key, 40);
-                return Err(serde::de::Error::custom(format!("`{key}` stands twice")));
+                return Err(serde::de::Error::custom(format!("`{key}` appears twice")));
             }
             let Once(value) = map.next_value()?;
             fields.insert(key, value);

@@ -320,7 +320,7 @@ fn inline_code_needs_a_grant_wherever_it_stands() {
         refused(
             &message,
             Code::BudgetExceeded,
-            "characters of inline code, 0 are allowed",
+            "characters of inline code; the limit is 0",
         );
         let mut granted = Limits::default();
         granted.message.inline_code_chars = 100;

@@ -28,10 +28,7 @@ pub(super) fn document(text: &str) -> Result<Vec<(String, Value)>, Flaw> {
         return Err(Flaw::new(0, "it is empty"));
     };
     if first.indent > 0 || key_of(first.text).is_none() {
-        return Err(Flaw::new(
-            first.number,
-            "it begins with no heading at column 0",
-        ));
+        return Err(Flaw::new(first.number, "there is no heading at column 0"));
     }
     reader.entries(0, 1)
 }
@@ -44,7 +41,7 @@ fn lines(text: &str) -> Result<Vec<Line<'_>>, Flaw> {
         for whole in ended.split('\r') {
             let number = at + 1;
             if let Some(c) = whole.chars().find(|it| it.is_control() && *it != '\t') {
-                let what = format!("it holds the control character U+{:04X}", u32::from(c));
+                let what = format!("it contains the control character U+{:04X}", u32::from(c));
                 return Err(Flaw::new(number, what));
             }
             let text = whole.trim_start_matches(' ');
@@ -80,7 +77,7 @@ impl<'a> Reader<'a> {
             return Err(Flaw::new(line.number, what));
         }
         if line.text.starts_with('\t') {
-            return Err(Flaw::new(line.number, "it is indented by a tab"));
+            return Err(Flaw::new(line.number, "it is indented with a tab"));
         }
         if is_item(line.text) {
             return self.items(line.indent, depth).map(Value::Array);
@@ -137,11 +134,11 @@ impl<'a> Reader<'a> {
             let Some((key, rest)) = key_of(line.text) else {
                 return Err(Flaw::new(
                     line.number,
-                    "it is no `key: value`; text that goes on belongs in quotes or after `|`",
+                    "it is not `key: value`; put multi-line text in quotes or after `|`",
                 ));
             };
             if entries.iter().any(|(it, _)| *it == key) {
-                return Err(Flaw::new(line.number, format!("`{key}` stands twice")));
+                return Err(Flaw::new(line.number, format!("`{key}` appears twice")));
             }
             self.at += 1;
             let value = match rest.is_empty() {
@@ -171,7 +168,7 @@ impl<'a> Reader<'a> {
             true => Ok(()),
             false => Err(Flaw::new(
                 line.number,
-                "it is indented deeper than what it belongs to; text that goes on belongs in quotes or after `|`",
+                "it is indented deeper than its parent; put multi-line text in quotes or after `|`",
             )),
         }
     }
@@ -213,7 +210,12 @@ impl<'a> Reader<'a> {
             match mark {
                 '-' | '+' if chomp.is_none() => chomp = Some(mark),
                 '1'..='9' if given.is_none() => given = mark.to_digit(10),
-                _ => return Err(Flaw::new(line.number, "text stands beside `|` or `>`")),
+                _ => {
+                    return Err(Flaw::new(
+                        line.number,
+                        "text follows `|` or `>` on the same line",
+                    ));
+                }
             }
         }
         let mut column = given.map(|it| indent + it as usize);
@@ -225,7 +227,7 @@ impl<'a> Reader<'a> {
                     break;
                 }
                 if next.indent < begins {
-                    return Err(Flaw::new(next.number, "it is less indented than its block"));
+                    return Err(Flaw::new(next.number, "it is indented less than its block"));
                 }
             }
             let cut = column.unwrap_or(0).min(next.indent);

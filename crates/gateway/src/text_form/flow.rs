@@ -11,7 +11,7 @@ pub(super) fn value(text: &str, line: usize) -> Result<Value, Flaw> {
     cursor.blanks();
     match cursor.rest.is_empty() {
         true => Ok(value),
-        false => Err(Flaw::new(line, "text follows a value that has ended")),
+        false => Err(Flaw::new(line, "text follows the end of a value")),
     }
 }
 
@@ -28,23 +28,25 @@ fn not_plain(text: &str) -> Option<&'static str> {
     let first = text.chars().next()?;
     let second = text.chars().nth(1);
     match first {
-        '#' => Some("comments are not read; put text that begins with # in quotes"),
-        '&' | '*' => Some("anchors and aliases are not read; put text that begins so in quotes"),
-        '!' => Some("tags are not read; put text that begins with ! in quotes"),
+        '#' => Some("comments are not supported; quote text that starts with #"),
+        '&' | '*' => {
+            Some("anchors and aliases are not supported; quote text that starts with & or *")
+        }
+        '!' => Some("tags are not supported; quote text that starts with !"),
         '%' | '@' | '`' | ',' | ']' | '}' | '|' | '>' | '"' | '\'' => {
-            Some("text that begins with a sign belongs in quotes")
+            Some("quote text that starts with this character")
         }
         '?' | '-' | ':' if second.is_none_or(|it| it == ' ') => {
-            Some("text that begins with a sign belongs in quotes")
+            Some("quote text that starts with this character")
         }
         _ if text.starts_with("---") || text.starts_with("...") => {
-            Some("a message is one document, without marks around it")
+            Some("a message is one document; drop the document markers")
         }
         _ if text.contains(" #") || text.contains("\t#") => {
-            Some("comments are not read; put text with # in quotes")
+            Some("comments are not supported; quote text that contains #")
         }
         _ if text.contains(": ") || text.contains(":\t") || text.ends_with(':') => {
-            Some("text with a colon in it belongs in quotes")
+            Some("quote text that contains a colon")
         }
         _ => None,
     }
@@ -130,7 +132,7 @@ impl Cursor<'_> {
             let key = self.key()?;
             let value = self.value(depth + 1)?;
             if fields.insert(key.clone(), value).is_some() {
-                return Err(self.flaw(&format!("`{key}` stands twice")));
+                return Err(self.flaw(&format!("`{key}` appears twice")));
             }
             self.blanks();
             if !self.takes(',') && !self.rest.starts_with('}') {
@@ -160,7 +162,9 @@ impl Cursor<'_> {
         let spaced = |rest: &str| is_quoted || rest.starts_with([' ', '\t', '\n']);
         match self.takes(':') && is_name(&key) && spaced(self.rest) {
             true => Ok(key),
-            false => Err(self.flaw("a mapping in braces holds something else than `key: value`")),
+            false => {
+                Err(self.flaw("a mapping in braces contains something other than `key: value`"))
+            }
         }
     }
 
@@ -183,7 +187,7 @@ impl Cursor<'_> {
     fn between(&self, open: &str) -> Flaw {
         match self.rest.is_empty() {
             true => Flaw::open(self.line, open),
-            false => self.flaw("a comma is missing between two values"),
+            false => self.flaw("a comma is missing between values"),
         }
     }
 
@@ -198,7 +202,7 @@ impl Cursor<'_> {
         if text.is_empty() {
             return Err(match rest.is_empty() {
                 true => Flaw::open(self.line, "a value in brackets is not closed"),
-                false => self.flaw("a value is missing in brackets"),
+                false => self.flaw("a value is missing between the brackets"),
             });
         }
         if let Some(what) = not_plain(text) {
@@ -270,7 +274,7 @@ impl Cursor<'_> {
             'x' => self.code_point(2)?,
             'u' => self.code_point(4)?,
             'U' => self.code_point(8)?,
-            _ => return Err(self.flaw("a \\ is followed by a letter that means nothing there")),
+            _ => return Err(self.flaw("unknown escape")),
         };
         text.push(c);
         Ok(())
@@ -283,7 +287,7 @@ impl Cursor<'_> {
                 self.rest = &self.rest[digits..];
                 Ok(code)
             }
-            _ => Err(self.flaw("a \\ is followed by no character")),
+            _ => Err(self.flaw("an escape lacks its hex digits")),
         }
     }
 
@@ -301,6 +305,6 @@ impl Cursor<'_> {
             }
             _ => high,
         };
-        char::from_u32(code).ok_or_else(|| self.flaw("a \\ is followed by no character"))
+        char::from_u32(code).ok_or_else(|| self.flaw("an escape is not a character"))
     }
 }

@@ -25,7 +25,7 @@ impl FromStr for Pointer {
         if text.chars().any(char::is_control) {
             return Err(invalid(
                 text,
-                "holds control characters",
+                "contains control characters",
                 "Write the address in printable characters on one line.",
             ));
         }
@@ -40,8 +40,8 @@ impl FromStr for Pointer {
             _ => {
                 return Err(invalid(
                     text,
-                    "has no known kind",
-                    "Begin with one of repo: artifact: sam: diff: test: url:, for example repo:src/main.rs#L10-L20@HEAD.",
+                    "has no known type",
+                    "Start with one of repo: artifact: sam: diff: test: url:, for example repo:src/main.rs#L10-L20@HEAD.",
                 ));
             }
         };
@@ -74,7 +74,7 @@ fn parse_artifact(text: &str, rest: &str) -> Result<Target, Refusal> {
                 return Err(invalid(
                     text,
                     "has a span that is not a section",
-                    "Name the section by its heading, as in artifact:docs/SPEC.md#sec=Rules@HEAD; for lines use repo:.",
+                    "Give the section's heading, as in artifact:docs/SPEC.md#sec=Rules@HEAD; for lines, use repo:.",
                 ));
             }
         },
@@ -234,8 +234,8 @@ pub(super) fn parse_digest(hex: &str) -> Result<String, Refusal> {
     }
     Err(Refusal::new(
         Code::PointerInvalid,
-        format!("{:?} is not a sha256", shorten(hex, 80)),
-        "A digest is sha256: and 64 hexadecimal digits.",
+        format!("{:?} is not a sha256 digest", shorten(hex, 80)),
+        "Write a digest as sha256: and 64 hexadecimal digits.",
     ))
 }
 
@@ -243,19 +243,19 @@ pub(super) fn parse_digest(hex: &str) -> Result<String, Refusal> {
 fn parse_path(text: &str, encoded: &str) -> Result<String, Refusal> {
     let path = decode(encoded);
     let why = if path.is_empty() {
-        Some("names no path")
+        Some("has no path")
     } else if path.starts_with('/')
         || path.starts_with('\\')
         || path.as_bytes().get(1) == Some(&b':')
     {
         Some("has an absolute path")
     } else if path.starts_with('-') {
-        Some("has a path that reads as an option")
+        Some("has a path that looks like an option")
     } else {
         path.split(['/', '\\']).find_map(|part| match part {
             "" | "." => Some("has an empty path component"),
-            ".." => Some("climbs out of the repository"),
-            _ if part.eq_ignore_ascii_case(".git") => Some("points into git's own folder"),
+            ".." => Some("leaves the repository"),
+            _ if part.eq_ignore_ascii_case(".git") => Some("points into the .git folder"),
             _ => None,
         })
     };
@@ -264,7 +264,7 @@ fn parse_path(text: &str, encoded: &str) -> Result<String, Refusal> {
         Some(why) => Err(invalid(
             text,
             why,
-            "Write the path relative to the repository's root, with / between its parts, for example src/main.rs.",
+            "Write the path relative to the repository root, with / as the separator, for example src/main.rs.",
         )),
     }
 }

@@ -61,10 +61,10 @@ impl PointerInput {
             return Err(Refusal::new(
                 Code::PointerInvalid,
                 format!(
-                    "the span of a pointer has {span} characters, {} are allowed",
+                    "a pointer's span has {span} characters; the limit is {}",
                     limits.span_chars
                 ),
-                "Cut a section's heading to its first words.",
+                "Shorten the section heading to its first words.",
             ));
         }
         let written = match &self {
@@ -77,10 +77,10 @@ impl PointerInput {
             return Err(invalid(
                 &pointer.to_string(),
                 &format!(
-                    "takes {chars} characters with a full pin, {} are allowed",
+                    "has {chars} characters with its full pin; the limit is {}",
                     limits.ref_chars
                 ),
-                "Shorten the address: a section's heading may be cut to its first words, a file may stand for its span.",
+                "Shorten the address: cut a section heading to its first words, or point at the whole file instead of a span.",
             ));
         }
         Ok(pointer)

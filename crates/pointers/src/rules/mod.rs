@@ -56,7 +56,7 @@ impl Steps {
 fn too_much(why: impl Into<String>) -> Refusal {
     refuse::unavailable(
         why,
-        "Pin to a commit, for example @HEAD: these rules are only needed for files on disk.",
+        "Pin to a commit, for example @HEAD; only files on disk need these rules.",
     )
 }
 
@@ -120,7 +120,7 @@ fn read(path: &Path, read: Result<Vec<u8>, Miss>) -> Result<Option<Vec<u8>>, Ref
         Ok(bytes) => return Ok(Some(bytes)),
         Err(Miss::Special) => "is not a regular file".to_owned(),
         Err(Miss::Failed(e)) if e.kind() == ErrorKind::FileTooLarge => {
-            "is larger than rules are".to_owned()
+            "is too large for a rules file".to_owned()
         }
         Err(Miss::Failed(e)) => format!("cannot be read: {e}"),
         Err(_) => return Ok(None),

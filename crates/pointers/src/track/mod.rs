@@ -118,8 +118,8 @@ fn origin(
     };
     if span.start == 0 || span.end < span.start {
         return Err(refuse::invalid(
-            format!("lines {} to {} are not a span", span.start, span.end),
-            "Lines begin at 1, and the last is not before the first.",
+            format!("lines {} to {} are not a valid span", span.start, span.end),
+            "Count lines from 1; the last must not be before the first.",
         ));
     }
     let read = cache.read(side, &file)?;
@@ -149,14 +149,14 @@ fn not_a_file(repo: &Repo, from: &Side, path: &str) -> Refusal {
                 Err(refusal) => refusal,
                 // It was found by following a link, or by another spelling of its path.
                 Ok(_) => refuse::invalid(
-                    format!("{} is not a file of its own", refuse::quoted(path)),
-                    "Name the file that the link leads to, by its path from the root.",
+                    format!("{} is not the file's own path", refuse::quoted(path)),
+                    "Use the file's own path from the repository root, with links resolved.",
                 ),
             }
         }
         Side::Index | Side::Worktree => refuse::not_found(
-            format!("{} is not a file there", refuse::quoted(path)),
-            "Write the path of a file from the root of the repository.",
+            format!("{} is not a file at that revision", refuse::quoted(path)),
+            "Write the path of a file from the repository root.",
         ),
     }
 }
@@ -190,7 +190,7 @@ fn by_itself(cache: &mut Cache<'_>, old: Snapshot, new: Snapshot, spot: &Spot) -
         Ok(None) => {
             return Fate::Unknown(refuse::unavailable(
                 format!(
-                    "where {} went cannot be seen: objects of the repository are missing or damaged",
+                    "cannot tell where {} went: objects of the repository are missing or damaged",
                     refuse::quoted(&spot.file.path)
                 ),
                 "Run git fsck; in a partial clone, fetch the missing objects with git fetch --refetch.",

@@ -204,14 +204,14 @@ fn read_disk(repo: &Repo, file: &File) -> Result<(Oid, Vec<u8>), Refusal> {
     let name = refuse::quoted(&file.path);
     let unreadable = |e: &dyn std::fmt::Display| {
         refuse::unavailable(
-            format!("{name} cannot be read: {e}"),
+            format!("cannot read {name}: {e}"),
             "Check its permissions; it may have been deleted just now.",
         )
     };
     let there = match worktree::below(repo, &file.path, Links::Refused)? {
         Ok(there) => there,
         Err(Miss::Failed(e)) => return Err(unreadable(&e)),
-        Err(_) => return Err(unreadable(&"it is no file of its own any more")),
+        Err(_) => return Err(unreadable(&"it is no longer a regular file")),
     };
     let size = there.len;
     let bytes = there
@@ -232,8 +232,8 @@ fn few_lines(name: &str, bytes: &[u8]) -> Result<(), Refusal> {
     };
     match lines > MAX_LINES {
         true => Err(refuse::invalid(
-            format!("{name} has too many lines to follow some of them: {lines}"),
-            "Spans are followed in files of up to 200,000 lines.",
+            format!("{name} has too many lines to follow: {lines}"),
+            "Engram follows spans in files of up to 200,000 lines.",
         )),
         false => Ok(()),
     }
@@ -248,7 +248,7 @@ fn gone_or_broken(repo: &Repo, name: &str, e: &git2::Error) -> Refusal {
 
 fn too_large(name: &str, size: u64) -> Refusal {
     refuse::invalid(
-        format!("{name} is too large to follow lines in: {} MB", size >> 20),
-        "Spans are followed in files of up to 16 MB.",
+        format!("{name} is too large to follow: {} MB", size >> 20),
+        "Engram follows spans in files of up to 16 MB.",
     )
 }

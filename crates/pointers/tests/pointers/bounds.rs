@@ -497,7 +497,7 @@ fn what_is_stopped_ends() {
             found,
             what,
             Code::RepoUnavailable,
-            "longer to read than one request may",
+            "longer than one request may",
         );
     };
     let read = |pointer: &str| {

@@ -283,7 +283,7 @@ fn odd_revisions_are_answered_without_panic() {
 fn an_unborn_head_has_no_commit() {
     let fixture = Fixture::new();
     assert_eq!(fixture.repo().head(), (Some("main".to_owned()), None));
-    fixture.refused("repo:a.txt@HEAD", Code::PointerNotFound, "no commit yet");
+    fixture.refused("repo:a.txt@HEAD", Code::PointerNotFound, "no commits yet");
     fixture.write("a.txt", b"draft\n");
     let resolved = fixture.resolve("repo:a.txt@worktree").unwrap();
     assert_eq!(resolved.snapshot.unwrap().base, None);

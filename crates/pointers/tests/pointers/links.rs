@@ -96,10 +96,10 @@ fn a_link_text_that_git_would_not_write_is_refused() {
     let fixture = Fixture::with(&[("a", b"text\n")]);
     for (text, says) in [
         (&b"a\0b"[..], ""),
-        (&b"\xFF\xFE"[..], "no readable path"),
+        (&b"\xFF\xFE"[..], "without a readable target"),
         (b"", ""),
         (b"C:\\x", "leaves"),
-        (&b"../".repeat(2000)[..], "no readable path"),
+        (&b"../".repeat(2000)[..], "without a readable target"),
         (&b"a/".repeat(2000)[..], ""),
     ] {
         std::fs::write(fixture.beside("link"), text).unwrap();

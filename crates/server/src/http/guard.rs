@@ -151,15 +151,15 @@ pub(super) async fn origin(
     if !own_host || !own_origin {
         return denied(
             StatusCode::FORBIDDEN,
-            "this server answers only its own page",
-            "Open the address that engram serve printed; --host NAME adds a name to answer to.",
+            "this server answers only its own pages",
+            "Open the address that engram serve printed; --host NAME adds a name it answers to.",
         );
     }
     if headers.contains_key(header::TRANSFER_ENCODING) {
         let refused = denied(
             StatusCode::LENGTH_REQUIRED,
-            "the body does not say how long it is",
-            "Send content-length, and no transfer-encoding.",
+            "the request body has no length",
+            "Send content-length instead of transfer-encoding.",
         );
         return ([(header::CONNECTION, "close")], refused).into_response();
     }
@@ -184,8 +184,8 @@ pub(super) async fn token(
     if !token.is_some_and(|token| guard.knows(token)) {
         return denied(
             StatusCode::UNAUTHORIZED,
-            "the token is missing or not of this server",
-            "Open the address that engram serve printed when it was started last.",
+            "the token is missing or not valid for this server",
+            "Open the address that engram serve printed when it last started.",
         );
     }
     let place = request.extensions().get::<Arc<Place>>();

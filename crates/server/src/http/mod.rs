@@ -120,17 +120,17 @@ async fn within(
         return Err(Refusal::new(
             Code::ScopeDenied,
             format!(
-                "{} can be reached from other machines, and nothing would be encrypted",
+                "other machines can reach {}, and nothing would be encrypted",
                 at.ip()
             ),
-            "Give --tls-cert FILE and --tls-key FILE; or listen on 127.0.0.1 and reach it through ssh -L.",
+            "Pass --tls-cert FILE and --tls-key FILE, or listen on 127.0.0.1 and connect through ssh -L.",
         ));
     }
     let unavailable = |error: std::io::Error| {
         Refusal::new(
             Code::Internal,
-            format!("{at} cannot be listened on: {error}"),
-            "Choose another address or port; port 0 is any free one.",
+            format!("cannot listen on {at}: {error}"),
+            "Choose another address or port; port 0 picks a free one.",
         )
     };
     let acceptor = options.certificate.as_ref();
@@ -272,14 +272,14 @@ impl Api {
             .is_some_and(|it| it.split(';').next() == Some("application/json"));
         if !json {
             return Err(invalid(
-                "the body is not declared as JSON",
+                "the content type is not JSON",
                 "Send content-type: application/json.",
             ));
         }
         let body = self.whole(asked.into_body()).await?;
         serde_json::from_slice(&body).map_err(|error| {
             invalid(
-                format!("not a request: {error}"),
+                format!("the request is not valid: {error}"),
                 "Send {\"do\": .., \"with\": ..}, for example {\"do\":\"status\"}.",
             )
         })
@@ -296,12 +296,12 @@ impl Api {
         match timeout(self.bounds.body, to_bytes(body, MAX_BODY)).await {
             Ok(Ok(body)) => Ok(body),
             Ok(Err(error)) => Err(invalid(
-                format!("the body cannot be read: {error}"),
-                "Send as much as content-length says.",
+                format!("cannot read the body: {error}"),
+                "Send exactly as many bytes as content-length says.",
             )),
             Err(_) => Err(invalid(
-                "the body took too long to arrive",
-                "Send it at once.",
+                "the body arrived too slowly",
+                "Send it without pauses.",
             )),
         }
     }
@@ -313,7 +313,7 @@ impl Api {
             Refused(Refusal::new(
                 Code::Internal,
                 format!("the request failed: {error}"),
-                "Try again, and report this as a defect.",
+                "Try again; if it fails again, please report it.",
             ))
         };
         let turn = self.requests.acquire_owned().await;
@@ -360,7 +360,7 @@ async fn events(
     since: Result<Query<Since>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Response, Refused> {
     let Query(since) =
-        since.map_err(|_| invalid("after is not a place in the journal", "Send ?after=0."))?;
+        since.map_err(|_| invalid("after is not a position in the journal", "Send ?after=0."))?;
     let last = headers
         .get("last-event-id")
         .and_then(|it| it.to_str().ok()?.parse().ok());
@@ -368,7 +368,7 @@ async fn events(
     let place = api.streams.try_acquire_owned().map_err(|_| {
         Refused(Refusal::new(
             Code::RateLimited,
-            format!("{} pages follow the journal already", api.bounds.streams),
+            format!("{} pages already follow the journal", api.bounds.streams),
             "Close one, then reload this page.",
         ))
     })?;

@@ -30,7 +30,7 @@ impl Certificate {
             Refusal::new(
                 Code::SchemaInvalid,
                 format!("{} cannot be used: {why}", file.display()),
-                "Give PEM files: --tls-cert with the certificate first, --tls-key with its private key.",
+                "Pass PEM files: --tls-cert with the server's certificate first, --tls-key with its private key.",
             )
         };
         let text =
@@ -39,7 +39,10 @@ impl Certificate {
             .collect::<Result<Vec<_>, _>>()
             .map_err(|error| refused(&self.chain, error.to_string()))?;
         if chain.is_empty() {
-            return Err(refused(&self.chain, "it has no certificate".to_owned()));
+            return Err(refused(
+                &self.chain,
+                "it contains no certificate".to_owned(),
+            ));
         }
         let key = PrivateKeyDer::from_pem_slice(text(&self.key)?.as_bytes())
             .map_err(|error| refused(&self.key, error.to_string()))?;

@@ -40,14 +40,14 @@ fn kept(file: &Path) -> io::Result<String> {
     let token = text.trim();
     match token.len() == 64 && token.bytes().all(|it| it.is_ascii_hexdigit()) {
         true => Ok(token.to_owned()),
-        false => Err(io::Error::other("it holds no token of ours")),
+        false => Err(io::Error::other("it does not contain an Engram token")),
     }
 }
 
 fn is_ours(about: &fs::Metadata) -> io::Result<()> {
     let why = match about.is_file() {
         false => "it is not a file",
-        true if about.len() > LONGEST => "it holds no token of ours",
+        true if about.len() > LONGEST => "it does not contain an Engram token",
         true => return is_private(about),
     };
     Err(io::Error::other(why))
@@ -57,8 +57,8 @@ fn is_ours(about: &fs::Metadata) -> io::Result<()> {
 fn is_private(about: &fs::Metadata) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;
     let why = match about.uid() == rustix::process::geteuid().as_raw() {
-        false => "it belongs to somebody else",
-        true if about.mode() & 0o077 != 0 => "others may read it",
+        false => "it belongs to another user",
+        true if about.mode() & 0o077 != 0 => "other users can read it",
         true => return Ok(()),
     };
     Err(io::Error::other(why))
@@ -84,8 +84,8 @@ fn open(file: &Path, how: &mut fs::OpenOptions) -> io::Result<File> {
 fn refused(file: &Path, why: &io::Error) -> Refusal {
     Refusal::new(
         Code::SchemaInvalid,
-        format!("{} cannot keep the token: {why}", file.display()),
-        "Name a file that is not there yet, in a folder of yours; it is made for you alone (mode 600).",
+        format!("{} cannot hold the token: {why}", file.display()),
+        "Name a file that does not exist yet, in a folder you own; Engram creates it with mode 600.",
     )
 }
 

@@ -58,7 +58,7 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
                 self.line = Vec::new();
                 self.skipping = !complete;
                 return Some(Err(ErrorData::parse_error(
-                    format!("the line is longer than {MAX_LINE} bytes; send less at once"),
+                    format!("the line is longer than {MAX_LINE} bytes; send less per line"),
                     None,
                 )));
             } else if complete {
@@ -76,7 +76,7 @@ pub(super) fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, JsonRpc
         return Ok(None);
     }
     if values(line) > MAX_VALUES {
-        let message = format!("the line holds more than {MAX_VALUES} values; send fewer at once");
+        let message = format!("the line has more than {MAX_VALUES} values; send fewer per line");
         return Err(JsonRpcError::new(
             None,
             ErrorData::parse_error(message, None),

@@ -114,8 +114,8 @@ where
 fn defect() -> Refusal {
     Refusal::new(
         Code::Internal,
-        "the request failed: this is a defect of ours",
-        "Call again; if it fails again, please report it.",
+        "the request failed because of a bug in Engram",
+        "Try again; if it fails again, please report it.",
     )
 }
 
@@ -124,7 +124,7 @@ fn cancelled() -> Refusal {
     Refusal::new(
         Code::Internal,
         "the request was cancelled before it began",
-        "Ask again if you still want to know.",
+        "Send it again if you still need it.",
     )
 }
 
@@ -133,7 +133,7 @@ fn failed(error: &dyn std::error::Error) -> Refusal {
     Refusal::new(
         Code::Internal,
         format!("the MCP server stopped: {error}"),
-        "Restart the client; run engram doctor if it happens again.",
+        "Restart the client; if it happens again, run engram doctor.",
     )
 }
 

@@ -102,8 +102,8 @@ fn missing(uri: &str) -> ErrorData {
         format!("no resource {}", shorten(uri, 120)),
         Some(json!({
             "code": Code::NotFound,
-            "message": "there is no such engram",
-            "hint": "List the resources, or find the engram with engram_query.",
+            "message": "no such engram exists",
+            "hint": "List the resources, or use engram_query to find the engram.",
         })),
     )
 }

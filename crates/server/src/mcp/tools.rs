@@ -16,7 +16,7 @@ use super::{
 };
 
 fn defect(what: impl Into<String>) -> Refusal {
-    Refusal::new(Code::Internal, what, "Please report this as a defect.")
+    Refusal::new(Code::Internal, what, "Please report this bug.")
 }
 
 fn value(result: impl Serialize) -> Result<Value, Refusal> {
@@ -56,7 +56,7 @@ impl Server {
                 };
                 value(Committed::from(stored))
             }
-            other => Err(defect(format!("{other} is listed and not built"))),
+            other => Err(defect(format!("{other} is listed but not implemented"))),
         }
     }
 }

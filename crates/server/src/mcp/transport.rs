@@ -142,7 +142,7 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
             return self.refuse(JsonRpcError::new(
                 Some(request.id),
                 ErrorData::invalid_request(
-                    "an earlier request with this id has no answer yet; give each its own",
+                    "an earlier request with this id is still pending; use a new id for each",
                     None,
                 ),
             ));

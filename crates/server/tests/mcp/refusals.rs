@@ -75,7 +75,7 @@ async fn each_mistake_has_a_code_and_a_hint() {
         (
             commit(json!({ "pointers": ["repo:../x@HEAD"] })),
             "POINTER_INVALID",
-            "climbs",
+            "leaves",
         ),
         (
             commit(json!({ "pointers": ["repo:src/none.rs@HEAD"] })),

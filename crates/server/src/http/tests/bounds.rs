@@ -100,7 +100,7 @@ async fn a_body_that_does_not_arrive_is_waited_for_no_longer() {
     );
     let (status, _, body) = answer(&mut served.say(&half).await).await;
     assert_eq!(status, 400, "{body}");
-    assert!(body.contains("too long to arrive"), "{body}");
+    assert!(body.contains("arrived too slowly"), "{body}");
     served.until_open(0).await;
 }
 

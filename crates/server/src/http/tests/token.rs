@@ -54,14 +54,14 @@ async fn only_a_small_regular_file_of_the_owner_alone_keeps_a_token() {
     std::fs::create_dir(at("folder")).unwrap();
     for (name, why) in [
         ("good", ""),
-        ("group", "others may read it"),
-        ("open", "others may read it"),
+        ("group", "other users can read it"),
+        ("open", "other users can read it"),
         ("link", "not a file"),
         ("dangling", "not a file"),
         ("pipe", "not a file"),
         ("folder", "not a file"),
         ("/dev/zero", "not a file"),
-        ("large", "no token of ours"),
+        ("large", "not contain an Engram token"),
     ] {
         let options = HttpOptions {
             token_file: Some(at(name)),
