@@ -228,9 +228,9 @@ fn project_status(repo: &Repo, id: Option<ProjectId>, user: bool) -> ProjectStat
 fn next_step(user: bool, ever: u64) -> String {
     match (user, ever) {
         (true, 0) => "Connect an agent: run `engram connect claude` or `engram connect codex`.",
-        (true, _) => "Ask with `engram query TEXT`, or watch with `engram feed --follow`.",
+        (true, _) => "Ask with `engram query TEXT`, or watch the feed with `engram feed --follow`.",
         (false, 0) => {
-            "Nothing is known here yet: commit what you learn with engram_commit, with a pointer to its evidence."
+            "No claims here yet: commit what you learn with engram_commit, with a pointer to its evidence."
         }
         (false, _) => "Call engram_query before you work on an area; commit what you learn with engram_commit.",
     }

@@ -27,7 +27,7 @@ pub(super) fn all(limits: &Limits) -> Vec<Tool> {
         tool::<Status, Overview>(Told {
             name: "engram_status",
             title: "Status",
-            description: "Call once at the start; do what next_prompt says, or tell the user."
+            description: "Call once at the start; follow next_prompt, or tell the user."
                 .to_owned(),
             reads_only: true,
             idempotent: true,
@@ -37,10 +37,10 @@ pub(super) fn all(limits: &Limits) -> Vec<Tool> {
             name: "engram_query",
             title: "Ask",
             description: format!(
-                "What agents here know. Call BEFORE you start on an area: one specific question, at most 3 per task. \
+                "Find what agents here know. Call BEFORE you start on an area: one specific question, at most 3 per task. \
 BAD: \"auth\". GOOD: \"how does auth refresh JWTs?\"\n\
 limit: {query_limit}, at most {query_max}. \
-verdict none: find out, commit it. Check first: verified false, has_open_conflict, evidence not holds. omitted: narrow scope."
+verdict none: find out and commit. Check first: verified false, has_open_conflict, evidence not holds. omitted: narrow scope."
             ),
             reads_only: true,
             idempotent: true,
@@ -51,9 +51,9 @@ verdict none: find out, commit it. Check first: verified false, has_open_conflic
             title: "Share",
             description: format!(
                 "Share one verified finding: constraint, side effect, decision, failed approach, number. \
-At most {claim_chars} characters, 5 per task. Point at evidence, never paste it. \
+At most {claim_chars} characters; 5 per task. Point at evidence, never paste it. \
 BAD: \"auth is broken\". GOOD: \"auth allows 1000 req/s per IP (AUTH_RATE_LIMIT)\"\n\
-duplicate: known, go on. On error follow its hint."
+duplicate: known, go on. On error, follow the hint."
             ),
             reads_only: false,
             idempotent: false,
@@ -62,7 +62,7 @@ duplicate: known, go on. On error follow its hint."
         tool::<Read, Excerpt>(Told {
             name: "engram_deref",
             title: "Read",
-            description: "The text at a pointer. Spends your turn's small budget: only if the claim is not enough, few lines. \
+            description: "Read the text at a pointer. Spends your turn's budget: only if the claim is not enough, few lines. \
 truncated: ask for less. DEREF_DENIED: go on without."
                 .to_owned(),
             reads_only: true,
