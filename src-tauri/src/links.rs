@@ -20,13 +20,13 @@ pub(crate) fn bring_here(home: Option<&Path>) -> Result<(), Refusal> {
     #[cfg(not(target_os = "linux"))]
     let done = {
         let _ = home;
-        Err("an installer does that here".to_owned())
+        Err("the installer sets that up on this system".to_owned())
     };
     done.map_err(|why| {
         Refusal::new(
             Code::Internal,
-            format!("the system cannot open links with Engram: {why}"),
-            "Start the window with a link as its argument: engram-desktop engram://….",
+            format!("cannot make Engram open engram:// links: {why}"),
+            "Pass a link to the window instead: engram-desktop engram://….",
         )
     })
 }

@@ -30,20 +30,20 @@ use engram_model::Handed;
 use shell::Shell;
 use single::{Asked, Start};
 
-/// Opens the window on a repository's shared memory.
+/// Opens the window for a repository's shared memory.
 #[derive(Parser)]
 #[command(name = "engram-desktop", version)]
 struct Cli {
-    /// Where data lives; engram in your data folder when absent
+    /// Where to keep data [default: engram in your data folder]
     #[arg(long, env = "ENGRAM_HOME", value_name = "DIR")]
     home: Option<PathBuf>,
-    /// A working tree, a bare repository or a .git folder; found from the current folder when absent
+    /// A working tree, a bare repository or a .git folder [default: found from the current folder]
     #[arg(long, value_name = "DIR")]
     repo: Option<PathBuf>,
-    /// Draws without the graphics card: slower, for drivers that show an empty window
+    /// Draw without the graphics card: slower, for drivers that show a blank window
     #[arg(long)]
     safe_graphics: bool,
-    /// Where to go in the window: engram://engram/ID, engram://feed?kind=risk, engram://drift
+    /// What to open: engram://engram/ID, engram://feed?kind=risk, engram://drift
     #[arg(value_name = "LINK")]
     link: Option<String>,
 }
@@ -88,7 +88,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             tracing::error!(%error, "the window could not start");
-            eprintln!("error: the window could not start: {error}");
+            eprintln!("error: cannot start the window: {error}");
             ExitCode::FAILURE
         }
     }

@@ -8,7 +8,7 @@ use tauri::{AppHandle, Manager, WebviewWindow};
 
 use crate::graphics;
 
-const TITLE: &str = "Engram shows nothing";
+const TITLE: &str = "Engram: blank window";
 
 thread_local! {
     /// The one that is on the screen; only the main thread has one.
@@ -30,7 +30,7 @@ pub(crate) fn show(window: &WebviewWindow, what: &str, why: &str, can_wait: bool
         dialog.set_secondary_text(Some(&why));
         dialog.set_title(TITLE);
         if !graphics::is_safe() {
-            dialog.add_button("_Start safely", ResponseType::Accept);
+            dialog.add_button("Re_start with safe graphics", ResponseType::Accept);
             dialog.set_default_response(ResponseType::Accept);
         }
         if can_wait {

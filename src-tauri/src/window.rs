@@ -122,14 +122,14 @@ fn watch(
 pub(crate) fn tell_silent(window: &WebviewWindow, shell: &Shell, can_wait: bool) {
     let log = crate::log::newest(shell.home());
     let next = match graphics::is_safe() {
-        true => "It draws without the graphics card already: please report it",
-        false => "Start it with --safe-graphics",
+        true => "It already runs without the graphics card: please report this",
+        false => "Restart it with --safe-graphics",
     };
     let why = format!(
-        "The graphics driver may not be able to draw it. {next}.\nThe log: {}",
+        "The graphics driver may be unable to draw it. {next}.\nLog: {}",
         log.display()
     );
-    let what = "The window shows nothing";
+    let what = "The window is blank";
     eprintln!("{what}. {why}");
     #[cfg(target_os = "linux")]
     crate::message::show(window, what, &why, can_wait);

@@ -21,7 +21,7 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What the message is named by.
-const MESSAGE: &str = "^Engram shows nothing$";
+const MESSAGE: &str = "^Engram: blank window$";
 
 /// What windows say is kept here: what they start holds on to a pipe longer than they live.
 const SAID: &str = "said";

@@ -8,7 +8,7 @@ use engram_model::{Durability, FactType, Kind, MemoryOp, Scope};
 /// Below the arguments of a verb: those that all verbs share.
 const EVERYWHERE: &str = "Everywhere";
 
-/// Shared memory of coding agents: tiny claims with pointers to their evidence.
+/// Shared memory for coding agents: short claims with pointers to their evidence.
 #[derive(Parser, Debug)]
 #[command(
     name = "engram",
@@ -22,7 +22,7 @@ const EVERYWHERE: &str = "Everywhere";
   engram app                                open the window"
 )]
 pub(crate) struct Cli {
-    /// Where data lives [default: engram in your data folder]
+    /// Where to keep data [default: engram in your data folder]
     #[arg(long, global = true, env = "ENGRAM_HOME", value_name = "DIR", help_heading = EVERYWHERE)]
     pub(crate) home: Option<PathBuf>,
     /// A working tree, a bare repository or a .git folder [default: found from the current folder]
@@ -41,51 +41,51 @@ pub(crate) enum Verb {
     #[command(after_help = "Examples:
   engram put --claim 'Auth allows 2k requests a second per IP.' --pointer 'repo:auth/limits.toml#L9@HEAD' --kind fact --topic auth/limits
   engram put --claim 'We publish under example.org.' --kind decision --pointer 'sam:decision:publish-domain@2026-01-08'
-  engram put --jsonl claims.jsonl           one engram a line, answered in order; - reads standard input
+  engram put --jsonl claims.jsonl           one engram per line; - reads standard input
 
 Pointers:
   repo:PATH[#Lx-Ly]@REV    artifact:PATH[#sec=HEADING]@REV    test:PATH::NAME@REV
   diff:BASE..HEAD#PATH     sam:KIND:SLUG@DATE                 url:HTTPS-URL
-  REV is a commit id, a branch, a tag or HEAD~N; @HEAD is the current commit, @worktree the file as it is on disk.")]
+  REV is a commit id, a branch, a tag or HEAD~N; @HEAD is the current commit, @worktree the file on disk.")]
     Put(Box<Put>),
     /// Print one engram
     Get {
         /// Its id
         id: String,
     },
-    /// Print what was done to a claim, newest first
+    /// Show everything that was done to a claim, newest first
     Log {
-        /// Its id, or that of any of its versions
+        /// Its id, or the id of any of its versions
         id: String,
     },
-    /// Close a claim's window: it no longer holds, and stays in history
+    /// Mark a claim as no longer true; it stays in history
     Forget {
         /// Its id
         id: String,
     },
-    /// Make a version that no longer holds hold again, as a new version
+    /// Undo: make an ended version of a claim hold again, as a new version
     Restore {
-        /// The id of that version
+        /// The id of the ended version (see `engram log`)
         id: String,
     },
-    /// Erase the words of a claim or a note for good, wherever the same were stored
+    /// Erase the text of a claim or a note for good, including every copy of it
     Redact {
         /// Its id
         id: String,
     },
-    /// Store a few claims made of the repository's own history, to look around in
+    /// Store a few sample claims made from this repository's history
     Sample {
-        /// Forget them again
+        /// Forget the sample claims
         #[arg(long)]
         remove: bool,
     },
-    /// Find what is known
+    /// Search the claims
     #[command(after_help = "Examples:
   engram query 'how does the gateway retry vendor calls'
   engram query MAX_RETRIES --topic gateway --k 3
   engram query 'publish domain' --kind decision --as-of 2026-01-08T12:00:00Z")]
     Query(Query),
-    /// Fetch what a pointer addresses, with the digest of the full span
+    /// Print what a pointer addresses, with the digest of the full span
     #[command(after_help = "Examples:
   engram deref 'repo:src/main.rs#L10-L20@HEAD'
   engram deref 'artifact:docs/SPEC.md#sec=Rules@v1.2' --max-tokens 200
@@ -96,38 +96,38 @@ Pointers:
     #[command(after_help = "Example:
   engram note --kind decision --slug publish-domain 'We publish under example.org.'")]
     Note(Note),
-    /// Show what was learned, newest first
+    /// Show what agents learned, newest first
     Feed(Feed),
-    /// Show where things stand
+    /// Show a summary of this repository's memory
     Status,
-    /// Say whose memory a copy of a repository uses
+    /// Choose which memory a copy of a repository uses
     Project {
-        /// own: an empty one of its own; share: that of the repository it is a copy of
+        /// own: an empty memory of its own; share: the original's memory
         how: Whose,
     },
-    /// Look at the home's health, and at which engram a shell would start
+    /// Check the home, and which engram your shell runs
     Doctor {
-        /// Build the index anew from the journal
+        /// Rebuild the index from the journal
         #[arg(long)]
         reindex: bool,
-        /// Replay the journal and compare each table with what it makes
+        /// Replay the journal and compare the result with each table
         #[arg(long, conflicts_with = "rebuild")]
         replay: bool,
-        /// Fill the tables anew from the journal
+        /// Rebuild the tables from the journal
         #[arg(long)]
         rebuild: bool,
-        /// Set a damaged database aside, and save what can still be read of it into a new one
+        /// Set a damaged database aside and save what is still readable into a new one
         #[arg(long, conflicts_with_all = ["reindex", "replay", "rebuild", "move_home"])]
         recover: bool,
         /// Move Engram's home from ~/.engram to your data folder; other files stay
         #[arg(long, conflicts_with_all = ["reindex", "replay", "rebuild"])]
         move_home: bool,
     },
-    /// Let a coding agent use this memory: shows the change, asks, writes it
+    /// Connect a coding agent: shows the change, asks, then writes it
     #[command(after_help = "Examples:
-  engram connect claude          adds engram to .mcp.json of this repository
+  engram connect claude          adds engram to this repository's .mcp.json
   engram connect codex           adds engram to Codex's config.toml
-  engram connect claude --undo   takes it out again")]
+  engram connect claude --undo   removes it again")]
     Connect(Connect),
     /// Serve the Model Context Protocol on standard input and output
     Mcp {
@@ -135,11 +135,11 @@ Pointers:
         #[arg(long, value_delimiter = ',', default_value = "core")]
         toolsets: Vec<Toolset>,
     },
-    /// Serve the window to a browser, and the HTTP API
+    /// Serve the window to a browser, with the HTTP API
     #[command(after_help = "Examples:
   engram serve                                 for a browser on this machine
   engram serve --listen 127.0.0.1:4000 --token-file ~/.engram-token
-                                               with the same address after each start
+                                               at the same address after each start
   engram serve --listen 0.0.0.0:8443 --host dev.example --tls-cert c.pem --tls-key k.pem
                                                for other machines")]
     Serve(Serve),
@@ -150,12 +150,12 @@ Pointers:
         #[command(subcommand)]
         verb: MessageVerb,
     },
-    /// Follow pointed lines as the code moves
+    /// Follow evidence as the code changes
     Pointers {
         #[command(subcommand)]
         verb: PointersVerb,
     },
-    /// Print completions for a shell
+    /// Print shell completions
     #[command(after_help = "Example:
   engram completions bash > ~/.local/share/bash-completion/completions/engram")]
     Completions {
@@ -166,7 +166,7 @@ Pointers:
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum MessageVerb {
-    /// Check one message against its contract and budget; stores nothing
+    /// Check one message against its contract and budget; store nothing
     Validate {
         /// A JSON file, or - for standard input
         file: String,
@@ -175,41 +175,41 @@ pub(crate) enum MessageVerb {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum PointersVerb {
-    /// Where lines of one commit are in another, or on disk; asks git alone, stores nothing
+    /// Find where lines of one commit are in another, or on disk; store nothing
     #[command(after_help = "Example:
   echo '{\"id\":1,\"path\":\"src/main.rs\",\"start\":10,\"end\":20}' | engram pointers track --from HEAD~9 --to HEAD --spans -
 
-Each line is answered, in order, by one object:
+Each line gets one object in answer, in order:
   {\"id\",\"state\",\"path\",\"start\",\"end\",\"change\",\"confidence\"}
   state is unchanged, moved, renamed, edited or deleted; change is whitespace or text")]
     Track {
-        /// The commit where the lines were seen; @index for what is staged, @worktree for the disk
+        /// The commit the lines are from, or @index (staged) or @worktree (on disk)
         #[arg(long, value_name = "REV")]
         from: String,
-        /// The commit to find them in, before or after, related or not; @index or @worktree
+        /// Where to find them: any commit, older or newer, or @index or @worktree
         #[arg(long, value_name = "REV")]
         to: String,
-        /// Lines {"id","path","start","end"}, counted from 1; - for standard input
+        /// Lines {"id","path","start","end"}, counting from 1; - for standard input
         #[arg(long, value_name = "FILE")]
         spans: String,
     },
-    /// Whether the evidence of the claims that hold still reads as it did
+    /// Check whether the evidence of current claims has changed
     #[command(after_help = "Examples:
   engram pointers check                     against the files on disk
-  engram pointers check --changed           before a commit: what does this work touch?
+  engram pointers check --changed           before a commit: which claims does this change affect?
   engram pointers check --since origin/main --exit-code")]
     Check {
-        /// Only what differs from the last commit
+        /// Only evidence that differs from the last commit
         #[arg(long, conflicts_with = "since")]
         changed: bool,
-        /// Only what differs from this commit
+        /// Only evidence that differs from this commit
         #[arg(long, value_name = "REV")]
         since: Option<String>,
-        /// Exit with 1 where the evidence of a claim was edited or is gone
+        /// Exit with 1 if any claim's evidence was edited or is gone
         #[arg(long)]
         exit_code: bool,
     },
-    /// Point a claim at where its evidence is at the current commit: a new version in its lineage
+    /// Repoint a claim at its evidence in the current commit, as a new version
     Repin {
         /// Its id
         id: String,
@@ -224,9 +224,9 @@ pub(crate) enum Toolset {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Whose {
-    /// An empty one of its own
+    /// An empty memory of its own
     Own,
-    /// That of the repository it is a copy of
+    /// The original's memory
     Share,
 }
 
@@ -235,7 +235,7 @@ pub(crate) struct Put {
     /// One to three sentences, at most 500 characters
     #[arg(long, required_unless_present = "jsonl", conflicts_with = "jsonl")]
     pub(crate) claim: Option<String>,
-    /// Where its evidence is; again for more
+    /// Where its evidence is; may be repeated
     #[arg(long = "pointer", value_name = "POINTER")]
     pub(crate) pointers: Vec<String>,
     /// fact, decision, risk, todo, constraint, diff, test, perf or policy [default: fact]
@@ -247,7 +247,7 @@ pub(crate) struct Put {
     /// 0 to 1 [default: 0.7]
     #[arg(long)]
     pub(crate) confidence: Option<f64>,
-    /// How long it holds, as PT6H or P7D [default: no expiry]
+    /// How long it holds, such as PT6H or P7D [default: no expiry]
     #[arg(long)]
     pub(crate) ttl: Option<String>,
     /// run, project, org or global [default: project]
@@ -256,7 +256,7 @@ pub(crate) struct Put {
     /// A path such as payments/webhooks
     #[arg(long)]
     pub(crate) topic: Option<String>,
-    /// A label; again for more
+    /// A label; may be repeated
     #[arg(long = "tag", value_name = "TAG")]
     pub(crate) tags: Vec<String>,
     /// Who is speaking
@@ -271,7 +271,7 @@ pub(crate) struct Put {
     /// The lineage (or a version of it) that this corrects
     #[arg(long, value_name = "ID")]
     pub(crate) corrects: Option<String>,
-    /// Engrams as JSON, one a line; - for standard input
+    /// Engrams as JSON, one per line; - for standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) jsonl: Option<String>,
 }
@@ -281,7 +281,7 @@ pub(crate) struct Query {
     /// What you want to know
     #[arg(required = true)]
     pub(crate) text: Vec<String>,
-    /// Most engrams to return
+    /// Maximum number of engrams to return
     #[arg(long)]
     pub(crate) k: Option<usize>,
     /// Only this scope: run, project, org or global
@@ -299,7 +299,7 @@ pub(crate) struct Query {
     /// What was known at this time: 2026-01-08 or 2026-01-08T12:00:00Z
     #[arg(long, value_name = "TIME")]
     pub(crate) as_of: Option<String>,
-    /// Ephemeral engrams too
+    /// Include ephemeral engrams
     #[arg(long)]
     pub(crate) include_ephemeral: bool,
 }
@@ -308,10 +308,10 @@ pub(crate) struct Query {
 pub(crate) struct Deref {
     /// What to fetch
     pub(crate) pointer: String,
-    /// Most tokens of excerpt
+    /// Maximum number of tokens in the excerpt
     #[arg(long)]
     pub(crate) max_tokens: Option<u32>,
-    /// Spend as this agent; without it, as yourself, unmetered
+    /// Spend this agent's budget; without it, reads are yours and unmetered
     #[arg(long)]
     pub(crate) agent: Option<String>,
     /// The agent's turn
@@ -339,22 +339,22 @@ pub(crate) struct Feed {
     /// Keep watching
     #[arg(long, conflicts_with = "before")]
     pub(crate) follow: bool,
-    /// Most entries to show
+    /// Maximum number of entries to show
     #[arg(long, default_value_t = 20)]
     pub(crate) limit: usize,
-    /// Only entries before this place (older)
+    /// Only entries older than this one
     #[arg(long, value_name = "SEQ")]
     pub(crate) before: Option<u64>,
-    /// Dereferences and notes too
+    /// Include dereferences and notes
     #[arg(long)]
     pub(crate) all: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Connect {
-    /// Which agent
+    /// Which agent to connect
     pub(crate) client: Client,
-    /// Take engram out again
+    /// Remove engram again
     #[arg(long)]
     pub(crate) undo: bool,
     /// Write without asking
@@ -364,30 +364,30 @@ pub(crate) struct Connect {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Client {
-    /// Claude Code: .mcp.json of this repository
+    /// Claude Code: this repository's .mcp.json
     Claude,
-    /// Codex: config.toml of its home
+    /// Codex: config.toml in its home
     Codex,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Serve {
-    /// Address and port; port 0 is any free one. Anywhere but on the loopback, a certificate is demanded
+    /// Address and port; port 0 picks a free one. All but loopback addresses need a certificate
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,
-    /// A name by which others reach it; may be given more than once
+    /// A host name to answer to; may be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Vec<String>,
-    /// The certificate, in PEM, with those that vouch for it
+    /// The certificate in PEM, with its chain
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub(crate) tls_cert: Option<PathBuf>,
-    /// The private key of the certificate, in PEM
+    /// The certificate's private key in PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
-    /// Keep the token there, so that open pages outlive a restart; made when it is missing
+    /// Keep the token in this file, so that open pages survive a restart; created if missing
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
-    /// Serve the window from this folder instead of the one in this program
+    /// Serve the window from this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
     pub(crate) ui: Option<PathBuf>,
 }

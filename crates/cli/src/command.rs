@@ -36,11 +36,11 @@ pub(crate) fn look() -> Result<Diagnosis, Refusal> {
         what: "command".to_owned(),
         ok: is_own != Some(false),
         found: match is_own {
-            Some(true) => format!("a shell starts this engram, {path}"),
+            Some(true) => format!("your shell runs this engram, {path}"),
             Some(false) => format!(
-                "a shell starts another engram, {path}, not this one, {own}: put the folder of this one first in PATH, or call it by its full path"
+                "your shell runs another engram, {path}, not this one, {own}: put this one's folder first in PATH, or call it by its full path"
             ),
-            None => format!("no engram is on PATH: call this one by its full path, {own}"),
+            None => format!("engram is not on PATH: call it by its full path, {own}"),
         },
     })
 }

@@ -79,7 +79,7 @@ pub(crate) fn connect(
     if !as_json && changed {
         if file.path != named {
             let (named, path) = (one_line(named.display()), one_line(file.path.display()));
-            out::line(&format!("{named} leads to {path}"));
+            out::line(&format!("{named} links to {path}"));
         }
         out::line(diff.trim_end());
     }
@@ -303,12 +303,12 @@ fn say(ask: &Connect, path: &Path, changed: bool, written: bool, diff: &str, as_
     }
     let path = one_line(path.display());
     out::line(&match (changed, written, ask.undo) {
-        (false, _, false) => format!("{path} has engram already; nothing to change"),
-        (false, _, true) => format!("{path} has no engram; nothing to take out"),
+        (false, _, false) => format!("{path} already has engram; nothing to change"),
+        (false, _, true) => format!("{path} does not have engram; nothing to remove"),
         (true, false, _) => format!("{path} was not changed; add --yes to write it"),
-        (true, true, true) => format!("took engram out of {path}"),
+        (true, true, true) => format!("removed engram from {path}"),
         (true, true, false) => format!(
-            "wrote {path}; start {} there and it will find its tools",
+            "wrote {path}; start {} there and it picks up Engram's tools",
             match ask.client {
                 Client::Claude => "Claude Code",
                 Client::Codex => "Codex",

@@ -51,7 +51,7 @@ pub(crate) fn recover(home: &Path, as_json: bool) -> Result<ExitCode, Refusal> {
             &json!({ "aside": aside, "saved": it.saved, "lost": it.lost, "words": it.words }),
         ),
         false => out::line(&format!(
-            "saved {} journal entries; {} could not be read, and {} saved entries lost their contents; the damaged database is now {}",
+            "saved {} journal entries; {} were unreadable, and {} saved entries lost their text; the damaged database is now {}",
             it.saved,
             it.lost,
             it.words,
@@ -101,12 +101,12 @@ fn words(it: &Moved, naming: &[(PathBuf, String)]) -> String {
     let (from, to) = (one_line(it.from.display()), one_line(it.to.display()));
     let mut out = format!("moved from {from} to {to}: {}", list(&it.moved));
     if !it.stayed.is_empty() {
-        let _ = write!(out, "\nnot ours, left in {from}: {}", list(&it.stayed));
+        let _ = write!(out, "\nnot Engram's, left in {from}: {}", list(&it.stayed));
     }
     for (path, command) in naming {
         let _ = write!(
             out,
-            "\n{} still names {from}: run `{command}`",
+            "\n{} still uses {from}: run `{command}`",
             one_line(path.display())
         );
     }

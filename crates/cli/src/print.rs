@@ -66,21 +66,21 @@ fn words(reply: &Reply) -> String {
         Reply::Closed(it) => {
             let mut out = format!("{}  entry {}", it.id, it.seq);
             for place in &it.pending {
-                let _ = write!(out, "\n  not gone yet: {}", one_line(place));
+                let _ = write!(out, "\n  not erased yet: {}", one_line(place));
             }
             out
         }
         Reply::Query(it) => {
             let mut out = match (it.verdict, it.relaxed) {
-                (Verdict::None, _) => "nothing is known about this".to_owned(),
+                (Verdict::None, _) => "no claims match".to_owned(),
                 (Verdict::Strong, false) => "strong".to_owned(),
-                (Verdict::Strong, true) => "strong, though no engram has every term".to_owned(),
-                (Verdict::Weak, _) => "weak: something related".to_owned(),
+                (Verdict::Strong, true) => "strong, though no claim contains all these words".to_owned(),
+                (Verdict::Weak, _) => "weak: only related claims".to_owned(),
             };
             if let Some(unread) = it.unread {
                 let _ = write!(
                     out,
-                    "\nthere is no index, and {unread} older claims were not looked at: run `engram doctor --reindex`"
+                    "\nthere is no index, so {unread} older claims were not searched: run `engram doctor --reindex`"
                 );
             }
             for engram in &it.engrams {
@@ -103,7 +103,7 @@ fn words(reply: &Reply) -> String {
         Reply::Note(it) => format!("{}  {}  entry {}", it.pointer, it.id, it.seq),
         Reply::Feed(it) => match it.entries.is_empty() {
             true => {
-                "nothing was learned yet: run `engram connect claude` or `engram connect codex`"
+                "no claims yet: connect an agent with `engram connect claude` or `engram connect codex`"
                     .to_owned()
             }
             false => it.entries.iter().map(entry).collect::<Vec<_>>().join("\n"),
@@ -111,7 +111,7 @@ fn words(reply: &Reply) -> String {
         Reply::Log(it) => it.iter().map(entry).collect::<Vec<_>>().join("\n"),
         Reply::Source(it) => it.label.clone(),
         Reply::Line(it) => it.text.clone(),
-        Reply::Sample(it) => format!("{} claims of the sample", it.ids.len()),
+        Reply::Sample(it) => format!("{} sample claims", it.ids.len()),
         Reply::Checked(it) => checked(it),
         // Only the window asks these.
         Reply::Facets(it) => it.total.to_string(),
@@ -290,7 +290,7 @@ fn checked(it: &CheckReply) -> String {
     };
     let _ = write!(
         out,
-        "{} {claims} checked, the evidence of {touched} changed",
+        "{} {claims} checked; the evidence of {touched} changed",
         it.checked
     );
     out

@@ -119,11 +119,11 @@ impl Engine {
     fn finish_erasing(&self, seq: u64) -> Result<Vec<String>, Refusal> {
         let mut pending = Vec::new();
         if !self.store.empty_log()? {
-            pending.push("the write-ahead log, which another process is reading: run the same command again when it is done".to_owned());
+            pending.push("the write-ahead log, which another process is reading; run this command again when it has finished".to_owned());
         }
         for name in crate::home::left_by_recovery(self.store.home()) {
             pending.push(format!(
-                "{name}, which a recovery left: delete it when you no longer need it"
+                "{name}, left by a recovery; delete it when you no longer need it"
             ));
         }
         if self.catch_up_to(seq).is_err() {

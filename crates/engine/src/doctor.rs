@@ -73,11 +73,11 @@ impl Engine {
                 format!("sound, at {}{}", home.display(), remark.unwrap_or_default())
             }
             ([], false) => format!(
-                "sound, but {} cannot be written: change its permissions or choose another home",
+                "sound, but {} is not writable: change its permissions or choose another home",
                 self.store.home().display()
             ),
             (problems, _) => format!(
-                "damaged: {}; copy the home away before anything else, then restore a backup or, without one, run `engram doctor --recover`",
+                "damaged: {}; back up the home first, then restore an earlier backup or, without one, run `engram doctor --recover`",
                 problems.join("; ")
             ),
         };
@@ -108,7 +108,7 @@ impl Engine {
                 what: "journal".to_owned(),
                 ok: false,
                 found: format!(
-                    "{}: the tables are not what the journal makes of them ({}); `engram doctor --rebuild` fills them anew",
+                    "{}: the tables do not match the journal ({}); `engram doctor --rebuild` rebuilds them",
                     self.store.database().display(),
                     replayed.differences.join("; ")
                 ),
@@ -117,12 +117,12 @@ impl Engine {
         Ok(self.journal(replayed.faults, || {
             let applied = replayed.applied;
             match (replayed.passed_over, replayed.differences.is_empty()) {
-                (0, _) => format!("{applied} entries replayed, the tables are what they make"),
+                (0, _) => format!("{applied} entries replayed, the tables match"),
                 (newer, true) => format!(
-                    "{applied} entries replayed, the tables are what they make; {newer} of a newer engram passed over"
+                    "{applied} entries replayed, the tables match; skipped {newer} from a newer Engram"
                 ),
                 (newer, false) => format!(
-                    "{applied} entries replayed; {newer} of a newer engram passed over, so that only that one can compare all tables"
+                    "{applied} entries replayed; skipped {newer} from a newer Engram, so only that version can compare all tables"
                 ),
             }
         }))
@@ -134,10 +134,7 @@ impl Engine {
         let rebuilt = rebuilt.map_err(|it| self.name_the_file(it.into()))?;
         self.ring();
         Ok(self.journal(rebuilt.faults, || {
-            format!(
-                "the tables were filled anew from {} entries",
-                rebuilt.applied
-            )
+            format!("rebuilt the tables from {} entries", rebuilt.applied)
         }))
     }
 
@@ -148,7 +145,7 @@ impl Engine {
             found: match faults.is_empty() {
                 true => sound(),
                 false => format!(
-                    "{}: {}; everything else is read as before: copy the home away, and restore a backup if you have one",
+                    "{}: {}; everything else is still readable: copy the home, then restore a backup if you have one",
                     self.store.database().display(),
                     faults.join("; ")
                 ),
@@ -177,7 +174,7 @@ impl Engine {
             return Ok(Diagnosis {
                 what: "index".to_owned(),
                 ok: false,
-                found: format!("{damage}; it is built anew once the home can be written"),
+                found: format!("{damage}; it will be rebuilt once the home is writable"),
             });
         }
         let built = self.reindex()?;
@@ -196,8 +193,8 @@ impl Engine {
             what: "index".to_owned(),
             ok: built.is_ok(),
             found: match built {
-                Ok(()) => format!("built anew from {head} entries"),
-                Err(why) => format!("could not be built, queries go on without it: {why}"),
+                Ok(()) => format!("rebuilt from {head} entries"),
+                Err(why) => format!("could not be rebuilt, so queries run without it: {why}"),
             },
         })
     }
@@ -213,7 +210,7 @@ impl Engine {
             found: match open.is_empty() {
                 true => "only you can open this home".to_owned(),
                 false => format!(
-                    "others can read {} in {}, which cannot be made private (another user owns it, or its file system has no permissions): move the home to a folder of yours",
+                    "other users can read {} in {}, which cannot be made private (another user owns it, or its file system has no permissions): move the home to a folder you own",
                     names.join(", "),
                     home.display()
                 ),

@@ -32,7 +32,7 @@ impl Context<'_> {
         }
         for it in repo.newest_changes(CHANGES)?.into_iter().rev() {
             let files = match it.files {
-                1 => format!("{} alone", it.path),
+                1 => format!("only {}", it.path),
                 many => format!("{many} files"),
             };
             drafts.push(draft(

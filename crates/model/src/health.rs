@@ -26,9 +26,9 @@ impl Evidence {
     pub fn words(self) -> &'static str {
         match self {
             Self::Holds => "evidence unchanged",
-            Self::NeedsReverification => "needs re-verification",
+            Self::NeedsReverification => "edited: check",
             Self::EvidenceGone => "evidence gone",
-            Self::Unknown => "could not look",
+            Self::Unknown => "could not check",
         }
     }
 }
@@ -75,11 +75,11 @@ impl CheckedPointer {
     pub fn words(&self) -> String {
         let mut words = match (self.state.as_deref(), &self.error) {
             (Some("edited"), _) if self.change.as_deref() == Some("whitespace") => {
-                "edited in whitespace".to_owned()
+                "whitespace edited".to_owned()
             }
             (Some(state), _) => state.to_owned(),
-            (None, Some(error)) => format!("could not look: {}", error.message),
-            (None, None) => "could not look".to_owned(),
+            (None, Some(error)) => format!("could not check: {}", error.message),
+            (None, None) => "could not check".to_owned(),
         };
         if let (Some(path), Some(start), Some(end), false) = (
             &self.path,
@@ -90,7 +90,7 @@ impl CheckedPointer {
             words.push_str(&format!(", now {path}#L{start}-L{end}"));
         }
         if self.phantom {
-            words.push_str("; something else was read");
+            words.push_str("; not what the author read");
         }
         words
     }

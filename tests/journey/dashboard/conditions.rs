@@ -30,9 +30,9 @@ const CASES: &[Case] = &[
         left: &[3],
     },
     Case {
-        value: "needs re-verification",
+        value: "edited: check",
         address: "health=needs_reverification",
-        chip: "needs re-verification",
+        chip: "edited: check",
         left: &[2],
     },
     Case {

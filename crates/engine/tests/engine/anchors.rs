@@ -120,7 +120,7 @@ const STEPS: &[Step] = &[
     (
         "an edit on disk",
         |it| it.replace("src/lib.rs", "value_42", "other_42"),
-        "needs re-verification | edited, now src/lib.rs#L40-L44",
+        "edited: check | edited, now src/lib.rs#L40-L44",
     ),
     (
         "the edit undone",
@@ -151,7 +151,7 @@ const STEPS: &[Step] = &[
     (
         "whitespace only",
         |it| it.replace("src/core.rs", "let value_43", "    let value_43"),
-        "evidence unchanged | edited in whitespace, now src/core.rs#L42-L46",
+        "evidence unchanged | whitespace edited, now src/core.rs#L42-L46",
     ),
     (
         "deleted from disk",
@@ -174,7 +174,7 @@ fn evidence_is_looked_up_when_nobody_follows() {
     for (name, change, want) in STEPS {
         change(&tree);
         assert_eq!(line(&health(&at, id)), *want, "{name}");
-        let stale = *want == "needs re-verification | edited, now src/lib.rs#L40-L44";
+        let stale = *want == "edited: check | edited, now src/lib.rs#L40-L44";
         assert_eq!(
             check(&at, true).engrams.len(),
             usize::from(stale || want.contains("gone")),
@@ -353,7 +353,7 @@ fn folders_that_come_later_are_watched() {
     tree.replace("new/deep/a.rs", "two();", "three();");
     followed.until(
         second,
-        "needs re-verification | edited, now new/deep/a.rs#L1-L4",
+        "edited: check | edited, now new/deep/a.rs#L1-L4",
         "a file in a new folder",
     );
 }
@@ -465,7 +465,7 @@ fn what_was_not_committed_is_followed_from_its_snapshot() {
     tree.replace("src/core.rs", "fresh_42", "stale_42");
     assert_eq!(
         line(&health(&at, id)),
-        "needs re-verification | edited, now src/core.rs#L40-L44"
+        "edited: check | edited, now src/core.rs#L40-L44"
     );
 }
 
@@ -500,7 +500,7 @@ fn a_picture_is_evidence_as_a_whole() {
     fs::write(tree.0.join("shot.png"), picture(2)).unwrap();
     tree.git(&["commit", "-qam", "another"]);
     let now = line(&health(&at, id));
-    assert!(now.starts_with("needs re-verification | edited"), "{now}");
+    assert!(now.starts_with("edited: check | edited"), "{now}");
     let again = repin(&at, id).unwrap();
     assert_eq!(line(&health(&at, again.id)), "evidence unchanged");
     fs::remove_file(tree.0.join("shot.png")).unwrap();
@@ -548,7 +548,7 @@ fn a_phantom_read_shows() {
             .any(|it| it.what == Noticed::PhantomRead);
         assert_eq!(found, phantom, "{digest}");
         let want = match phantom {
-            true => "needs re-verification | unchanged; something else was read",
+            true => "edited: check | unchanged; not what the author read",
             false => "evidence unchanged",
         };
         assert_eq!(line(&health(&at, stored.id)), want);

@@ -215,7 +215,7 @@ fn what_is_surer_newer_and_read_more_comes_first() {
     let gone = other(|it| it.evidence = Some(Evidence::EvidenceGone));
     assert_eq!(texts(&material(vec![plain(), gone])).len(), 1);
     let drifted = other(|it| it.evidence = Some(Evidence::NeedsReverification));
-    assert!(texts(&material(vec![drifted]))[0].contains("(needs re-verification)"));
+    assert!(texts(&material(vec![drifted]))[0].contains("(edited: check)"));
 }
 
 #[test]

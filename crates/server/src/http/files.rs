@@ -32,7 +32,7 @@ pub enum Pages {
 }
 
 const NO_PAGES: &str = "<!doctype html><meta charset=utf-8><title>Engram</title>\
-<p>This engram was built without its window, and serves only the API. \
+<p>This build of Engram has no window and serves only the API. \
 Build it with <code>--features dashboard</code>, after <code>cargo xtask ui --release</code>.";
 
 pub(super) async fn serve(State(pages): State<Pages>, method: Method, uri: Uri) -> Response {

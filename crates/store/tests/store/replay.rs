@@ -216,7 +216,7 @@ fn an_entry_of_a_newer_build_is_kept_and_passed_over() {
         assert_eq!(sound(&store).passed_over, 1);
         // The tables may hold what only that build can make again.
         let refused = store.rebuild(now()).unwrap_err().to_string();
-        assert!(refused.contains("of a newer engram"), "{refused}");
+        assert!(refused.contains("from a newer Engram"), "{refused}");
         assert_eq!(head(&store), 13);
     }
 }
