@@ -21,7 +21,7 @@ pub(crate) fn read(
         return Err(Refusal::new(
             Code::DerefDenied,
             "pointers to the web are turned off",
-            "The user can turn them on in config.toml; commit a page that matters, or point at a saved copy.",
+            "The user can turn them on with urls = true in config.toml; otherwise, commit the page and point at the copy.",
         ));
     }
     expect(&agent(Agent::config_builder(), TIMEOUT), url, expected)
