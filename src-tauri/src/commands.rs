@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use engram_model::{Call, Caller, Code, ConnectHint, Entry, Refusal, Request};
+use engram_model::{Call, Caller, Code, ConnectHint, Entry, PointerInput, Refusal, Request, ask};
 use serde::Serialize;
 use tauri::{
     State, WebviewWindow,
@@ -77,21 +77,23 @@ pub(crate) async fn entries(shell: State<'_, Shell>) -> Result<Response, Refusal
     shell.entries().await.map(Response::new)
 }
 
-/// Opens a file of the working tree at a line; returns the editor's name.
+/// Opens the file that a pointer addresses, where its lines are now; returns the editor's name.
 #[tauri::command]
 pub(crate) async fn open_editor(
     shell: State<'_, Shell>,
-    path: String,
-    line: u32,
+    pointer: String,
 ) -> Result<String, Refusal> {
     let asked = Shell::clone(&shell);
     shell
-        .run(move |_| {
+        .run(move |engine| {
             let root = asked
                 .status()?
                 .project
                 .and_then(|it| it.root)
                 .ok_or_else(no_tree)?;
+            let found = engine.ask(&Caller::User, ask::Track(PointerInput::Text(pointer)))?;
+            let path = found.path.ok_or_else(only_in_the_past)?;
+            let line = found.start.unwrap_or(1);
             let place = editor::Place::inside(Path::new(&root), Path::new(&path), line)?;
             editor::open(&place, &editor::Choice::here(asked.home()))
         })
@@ -132,6 +134,15 @@ fn program() -> String {
         Some(path) => path.display().to_string(),
         None => "engram".to_owned(),
     }
+}
+
+/// Nothing is opened that is not what the claim rests on.
+fn only_in_the_past() -> Refusal {
+    Refusal::new(
+        Code::PointerNotFound,
+        "these lines are no longer in the working tree",
+        "The card shows them as they were when the claim was made.",
+    )
 }
 
 fn no_tree() -> Refusal {

@@ -4,6 +4,8 @@ use std::{
     env,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    sync::mpsc,
+    time::Duration,
 };
 
 use engram_model::{Code, EditorFound, Refusal};
@@ -282,7 +284,10 @@ pub(crate) fn installed() -> Vec<EditorFound> {
     all
 }
 
-/// Starts the editor and does not wait for it; returns its name.
+/// An editor that fails within this time did not open.
+const AT_ONCE: Duration = Duration::from_millis(400);
+
+/// Starts the editor, and waits only to see that it does not fail at once; returns its name.
 pub(crate) fn open(place: &Place, choice: &Choice) -> Result<String, Refusal> {
     let named = env::var("TERMINAL").ok();
     let terminal = terminal_of(named.as_deref(), |it| which(it).is_ok());
@@ -304,14 +309,28 @@ pub(crate) fn open(place: &Place, choice: &Choice) -> Result<String, Refusal> {
             "Check the editor: ENGRAM_EDITOR comes first, then the settings, VISUAL and EDITOR.",
         )
     })?;
-    tracing::info!(editor = name, file = %place.file.display(), line = place.line, "opened");
+    let (tell, told) = mpsc::channel();
     let who = name.clone();
     std::thread::spawn(move || match child.wait() {
-        Ok(status) if status.success() => {}
-        Ok(status) => tracing::warn!(editor = who, %status, "the editor ended with an error"),
+        Ok(status) => {
+            if !status.success() {
+                tracing::warn!(editor = who, %status, "the editor ended with an error");
+            }
+            let _ = tell.send(status);
+        }
         Err(error) => tracing::warn!(editor = who, %error, "the editor cannot be waited for"),
     });
-    Ok(name)
+    match told.recv_timeout(AT_ONCE) {
+        Ok(status) if !status.success() => Err(Refusal::new(
+            Code::Internal,
+            format!("{name} did not open: it ended at once ({status})"),
+            format!("Run it once in a terminal to see why. {CHOOSE}"),
+        )),
+        _ => {
+            tracing::info!(editor = name, file = %place.file.display(), line = place.line, "opened");
+            Ok(name)
+        }
+    }
 }
 
 /// A command line as words: parted and quoted as in a shell, and nothing is expanded.

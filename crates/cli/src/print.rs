@@ -35,6 +35,7 @@ fn object(reply: &Reply) -> Value {
         Reply::Facets(it) => json!(it),
         Reply::Log(it) => json!({ "entries": it }),
         Reply::Voices(it) => json!(it),
+        Reply::Tracked(it) => json!(it),
         Reply::Blame(it) => json!(it),
         Reply::Status(it) => json!(it),
         Reply::Valid(it) => json!(it),
@@ -121,6 +122,7 @@ fn words(reply: &Reply) -> String {
             .collect::<Vec<_>>()
             .join("\n"),
         Reply::Standing(it) => format!("{:?}", it.reading).to_lowercase(),
+        Reply::Tracked(it) => it.words(),
         Reply::Blame(it) => {
             let lines = it.parts.iter().map(|part| {
                 format!(

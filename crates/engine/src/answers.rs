@@ -1,10 +1,10 @@
 //! The table of requests, answered: one function a row, each a line to where it is done.
 
 use engram_model::{
-    Adoption, Answers, Blame, Check, CheckReply, Commit, Deref, Dereferenced, Draft, Engram,
-    EngramId, Entry, Facets, Feed, FeedPage, Filter, ForgetReply, LineReply, LineView, Note,
-    NoteReply, PointerInput, PutReply, Query, QueryReply, Refusal, SampleReply, SourceReply,
-    SourceView, Standing, StatusReply, ValidReply, Voice,
+    Adoption, Answers, Blame, Check, CheckReply, CheckedPointer, Commit, Deref, Dereferenced,
+    Draft, Engram, EngramId, Entry, Facets, Feed, FeedPage, Filter, ForgetReply, LineReply,
+    LineView, Note, NoteReply, PointerInput, PutReply, Query, QueryReply, Refusal, SampleReply,
+    SourceReply, SourceView, Standing, StatusReply, ValidReply, Voice,
 };
 
 use crate::{context::Context, put::Occasion};
@@ -98,6 +98,10 @@ impl Answers for Context<'_> {
 
     fn standing(&self, pointer: PointerInput) -> Answer<Box<Standing>> {
         self.view(pointer, engram_pointers::standing).map(Box::new)
+    }
+
+    fn track(&self, pointer: PointerInput) -> Answer<Box<CheckedPointer>> {
+        self.track_pointer(pointer).map(Box::new)
     }
 
     fn blame(&self, pointer: PointerInput) -> Answer<Blame> {

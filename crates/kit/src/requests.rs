@@ -69,7 +69,7 @@ pub fn good(name: &str, id: &str) -> Value {
         "feed" | "facets" | "check_pointers" => json!({}),
         "source" => json!({ "pointer": POINTER, "context": 3 }),
         "line" => json!({ "pointer": POINTER, "number": 2, "from": 0 }),
-        "standing" | "blame" => json!(POINTER),
+        "standing" | "track" | "blame" => json!(POINTER),
         "validate_message" => json!({ "role": "programmer", "instructions": [] }),
         other => panic!("the walk knows no request {other:?}: add a good one"),
     };

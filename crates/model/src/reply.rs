@@ -32,6 +32,8 @@ pub enum Reply {
     Facets(Box<Facets>),
     /// To [`Request::Log`].
     Log(Vec<Entry>),
+    /// To [`Request::Track`].
+    Tracked(Box<crate::CheckedPointer>),
     /// To [`Request::Voices`].
     Voices(Vec<Voice>),
     /// To [`Request::Source`].

@@ -193,6 +193,8 @@ requests! {
     remove_sample: RemoveSample -> Sample(SampleReply), User Changes;
     /// How the working tree reads now where a pointer was pinned.
     standing: Standing(pointer: PointerInput) -> Standing(Box<crate::Standing>), User Reads;
+    /// Where the lines of a pointer are in the working tree now; without a path where they are gone.
+    track: Track(pointer: PointerInput) -> Tracked(Box<crate::CheckedPointer>), User Reads;
     /// Who wrote the lines that a pointer addresses.
     blame: Blame(pointer: PointerInput) -> Blame(crate::Blame), User Reads;
     /// Whose memory a repository uses that is a copy of another, or whose git folder is another's.

@@ -32,7 +32,7 @@ fn typed<'a>(name: &str, id: &'a str, message: &'a str) -> Option<Vec<&'a str>> 
         "adopt" => vec!["project", "share"],
         "validate_message" => vec!["message", "validate", message],
         "commit" | "history" | "facets" | "voices" | "source" | "line" | "reverify"
-        | "standing" | "blame" => return None,
+        | "standing" | "track" | "blame" => return None,
         other => panic!("the walk does not know {other:?}: say how it is typed"),
     })
 }

@@ -10,7 +10,7 @@ use engram_model::{
     CheckReply, CheckedEngram, CheckedPointer, Code, Draft, Engram, EngramId, Evidence, Health,
     Kind, Lines, Pin, Pointer, PointerInput, PutReply, Refusal, Target,
 };
-use engram_pointers::{Anchors, Repo, Resolved, Stand, track::State};
+use engram_pointers::{Anchors, Repo, Resolved, Stand, View, resolve, track::State};
 
 use crate::{
     HomeShelf,
@@ -244,6 +244,36 @@ impl Context<'_> {
         let found = looked.and_then(|(_, mut found)| found.swap_remove(0));
         let checked = checked(&held, found.and_then(|it| it.here));
         (!checked.is_unchanged()).then_some(checked)
+    }
+
+    /// Where a pointer's lines are on disk now, for the person's editor.
+    pub(crate) fn track_pointer(&self, pointer: PointerInput) -> Result<CheckedPointer, Refusal> {
+        let pointer = Pointer::try_from(pointer)?;
+        let repo = self.repository()?;
+        let shelf = self.shelf(self.known_project()?);
+        let resolved = resolve(Some(repo), &shelf, &pointer)?;
+        if let Some(held) = pins::of_resolved(repo, &shelf, &pointer, &resolved) {
+            let (_, mut found) = look(
+                &mut Anchors::default(),
+                repo,
+                &shelf,
+                std::iter::once(&held),
+            )?;
+            return Ok(checked(&held, found.swap_remove(0).and_then(|it| it.here)));
+        }
+        // In no tree, such as a comparison: its file, where that is there.
+        let view = engram_pointers::source(Some(repo), &shelf, &pointer, View::default())?;
+        Ok(CheckedPointer {
+            pointer: pointer.to_string(),
+            state: None,
+            start: view.open_path.as_ref().map(|_| view.open_line),
+            path: view.open_path,
+            end: None,
+            change: None,
+            confidence: None,
+            phantom: false,
+            error: None,
+        })
     }
 
     fn look_now(&self, tree: &Tree, engrams: &mut [Engram]) -> Result<(), Refusal> {
