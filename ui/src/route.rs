@@ -5,13 +5,28 @@ use engram_model::{EngramId, Evidence, FactType, Filter, Kind, Scope};
 use jiff::{SignedDuration, Timestamp, civil::Date, tz::Offset};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
+/// The views by their names in an address. The first is the one that needs no name.
+pub const VIEWS: &[&str] = &["feed", "drift"];
+
 /// A place in the window.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Route {
+    /// What is shown: one of [`VIEWS`].
+    pub view: &'static str,
     /// Which engrams are listed.
     pub filter: Filter,
     /// Which one is read.
     pub engram: Option<EngramId>,
+}
+
+impl Default for Route {
+    fn default() -> Self {
+        Self {
+            view: VIEWS[0],
+            filter: Filter::default(),
+            engram: None,
+        }
+    }
 }
 
 impl Route {
@@ -23,6 +38,7 @@ impl Route {
             let value = decode(value);
             let filter = &mut it.filter;
             match key {
+                "view" => it.view = view(&value).unwrap_or(it.view),
                 "q" => filter.text = value,
                 "kind" => filter.kinds.extend(value.parse::<Kind>().ok()),
                 "scope" => filter.scopes.extend(value.parse::<Scope>().ok()),
@@ -60,13 +76,8 @@ impl Route {
         let mut parts = path.trim_end_matches('/').split('/');
         let own = match (parts.next()?, parts.next(), parts.next()) {
             ("engram", Some(id), None) => format!("id={}", id.parse::<EngramId>().ok()?),
-            ("" | "feed", None, None) => String::new(),
-            ("drift", None, None) => {
-                let all = Evidence::DRIFTED.iter();
-                all.map(|it| format!("health={it}"))
-                    .collect::<Vec<_>>()
-                    .join("&")
-            }
+            ("", None, None) => String::new(),
+            (view, None, None) if VIEWS.contains(&view) => format!("view={view}"),
             _ => return None,
         };
         // Through the parser and back: only what is understood comes near the address.
@@ -78,6 +89,9 @@ impl Route {
     pub fn query(&self, offset: Offset) -> String {
         let it = &self.filter;
         let mut pairs: Vec<(&str, String)> = Vec::new();
+        if self.view != VIEWS[0] {
+            pairs.push(("view", self.view.to_owned()));
+        }
         pairs.extend(it.kinds.iter().map(|it| ("kind", it.to_string())));
         pairs.extend(it.scopes.iter().map(|it| ("scope", it.to_string())));
         pairs.extend(it.fact_types.iter().map(|it| ("type", it.to_string())));
@@ -105,6 +119,11 @@ impl Route {
         }
         query
     }
+}
+
+/// A view by its name.
+fn view(name: &str) -> Option<&'static str> {
+    VIEWS.iter().find(|it| **it == name).copied()
 }
 
 /// One condition of a filter, as a chip that can be taken away.
@@ -247,6 +266,8 @@ mod tests {
             "?kind=risk&kind=fact&scope=project&type=decision&role=programmer&agent=Claude%20Code&topic=ledger/locks&verified=no\
              &since=2026-11-20&until=2026-11-22&q=50%25%20%26%20more&id=01ARZ3NDEKTSV4RRFFQ69G5FAV",
             "?verified=yes",
+            "?view=drift&kind=risk",
+            "?health=needs_reverification&health=evidence_gone",
             "?q=%C3%A9%F0%9F%A6%80",
         ] {
             let route = Route::parse(query, HERE);
@@ -268,10 +289,7 @@ mod tests {
                 "engram://feed/?kind=risk&q=a%20b&evil=1",
                 Some("?kind=risk&q=a%20b"),
             ),
-            (
-                "engram://drift",
-                Some("?health=needs_reverification&health=evidence_gone"),
-            ),
+            ("engram://drift", Some("?view=drift")),
             ("engram://engram/<script>", None),
             ("engram://engram", None),
             ("engram://feed/x/y", None),

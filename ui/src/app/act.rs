@@ -4,9 +4,10 @@ use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 
 use super::{
     dom,
-    drift::Verdict,
-    filter,
-    state::{App, Closing, Over, Panel, Phase},
+    frame::Over,
+    reading::{Closing, Panel},
+    state::{App, Phase},
+    views::{drift::Verdict, feed},
 };
 use crate::{
     commands::{self, Act, Command, Holds, Press},
@@ -21,7 +22,7 @@ impl App {
         match (command.act, command.holds) {
             (Act::Open, _) => engram().is_some() && self.backend().opens_editors(),
             (Act::Log, _) => self.backend().opens_editors(),
-            (Act::Changes, _) => engram().is_some() && self.has_changes.get_untracked(),
+            (Act::Changes, _) => engram().is_some() && self.reading.has_changes.get_untracked(),
             (Act::True, _) => engram().is_some_and(|it| words::can_repin(&it)),
             (Act::Forget, _) => can_close(Closing::Forget),
             (Act::Redact, _) => can_close(Closing::Redact),
@@ -38,10 +39,10 @@ impl App {
             self.close_menu();
         }
         match act {
-            Act::Palette => self.over.set(Some(Over::Palette)),
-            Act::Sheet => self.over.set(Some(Over::Sheet)),
-            Act::Settings => self.over.set(Some(Over::Settings)),
-            Act::Repositories => self.over.set(Some(Over::Repositories)),
+            Act::Palette => self.frame.over.set(Some(Over::Palette)),
+            Act::Sheet => self.frame.over.set(Some(Over::Sheet)),
+            Act::Settings => self.frame.over.set(Some(Over::Settings)),
+            Act::Repositories => self.frame.over.set(Some(Over::Repositories)),
             Act::Log => self.open_log(),
             Act::Step(by) => self.step(by),
             Act::New => self.show_new(),
@@ -49,7 +50,7 @@ impl App {
             Act::Facets => {
                 self.toggle_facets();
                 // By keys one goes on in it.
-                request_animation_frame(|| dom::focus(filter::PANEL));
+                request_animation_frame(|| dom::focus(feed::PANEL));
             }
             Act::Menu => self.open_menu(),
             Act::Expand => self.toggle_row(),
@@ -60,11 +61,11 @@ impl App {
             Act::Copy => self.copy_pointer(),
             Act::Link => self.copy_link(),
             Act::Blame => self.toggle_panel(Panel::Blame),
-            Act::Changes => match self.has_changes.get_untracked() {
+            Act::Changes => match self.reading.has_changes.get_untracked() {
                 true => self.toggle_panel(Panel::Changes),
                 false => self.say("No change of these lines is known", "", false),
             },
-            Act::History => self.history.update(|it| *it = !*it),
+            Act::History => self.reading.history.update(|it| *it = !*it),
             Act::True => self.judge(Verdict::True),
             Act::False => self.judge(Verdict::False),
             Act::Unsure => self.judge(Verdict::Unsure),
@@ -75,13 +76,13 @@ impl App {
 
     /// Closes the topmost thing that is open; with none, back to the list.
     fn back(self) {
-        if self.menu.get_untracked().is_some() {
+        if self.frame.menu.get_untracked().is_some() {
             self.close_menu();
-        } else if self.closing.get_untracked().is_some() {
-            self.closing.set(None);
-        } else if self.toast.get_untracked().is_some() {
-            self.toast.set(None);
-        } else if self.facets_open.get_untracked() {
+        } else if self.reading.closing.get_untracked().is_some() {
+            self.reading.closing.set(None);
+        } else if self.frame.toast.get_untracked().is_some() {
+            self.frame.toast.set(None);
+        } else if self.list.facets_open.get_untracked() {
             self.toggle_facets();
         } else if self.is_searching() {
             self.stop_search();
@@ -113,7 +114,7 @@ fn press(app: App, event: &web_sys::KeyboardEvent) -> bool {
         return false;
     };
     // What lies over the window is a modal dialog and has its own keys.
-    if app.over.get_untracked().is_some() {
+    if app.frame.over.get_untracked().is_some() {
         return is_mod;
     }
     let is_list = app.phase.get_untracked() == Phase::Ready;

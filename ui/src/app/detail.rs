@@ -6,13 +6,8 @@ use engram_model::{Engram, EngramId};
 use leptos::prelude::*;
 
 use super::{
-    dom,
-    drift::Triage,
-    history::History,
-    icons::Icon,
-    palette::keycaps,
-    source::SourceCard,
-    state::{App, Closing},
+    dom, history::History, icons::Icon, palette::keycaps, reading::Closing, source::SourceCard,
+    state::App, views::drift::Triage,
 };
 use crate::words::{self, State};
 
@@ -23,18 +18,19 @@ pub(crate) fn Detail() -> impl IntoView {
     // A claim that leaves the list stays where it is read.
     Effect::new(move |_| {
         let listed = app
+            .reading
             .selected
             .get()
-            .and_then(|id| app.feed.with(|it| it.get(id)));
+            .and_then(|id| app.list.feed.with(|it| it.get(id)));
         if listed.is_some() {
-            app.visited.set(listed);
+            app.reading.visited.set(listed);
         }
     });
     let id = Memo::new(move |_| current.get().map(|it| it.id));
     view! {
         <section class="pane detail" aria-label="Engram" data-testid="detail">
             {move || match id.get() {
-                None if app.feed.with(|it| it.iter().next().is_none()) => ().into_any(),
+                None if app.list.feed.with(|it| it.iter().next().is_none()) => ().into_any(),
                 None => view! { <p class="none quiet">"Choose an engram to see what it rests on."</p> }.into_any(),
                 Some(id) => view! { <Whole id current /> }.into_any(),
             }}
@@ -56,7 +52,8 @@ fn Whole(id: EngramId, current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
         let engram = current.get()?;
         let now = app.clock.get().now;
         Some(
-            app.feed
+            app.list
+                .feed
                 .with(|feed| (feed.state(&engram, now), feed.newer(engram.id))),
         )
     });
@@ -64,7 +61,7 @@ fn Whole(id: EngramId, current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
         <div class="scroll" id="engram" data-testid="engram" data-id=id.to_string()>
             {move || current.get().zip(fate.get()).map(|(engram, (state, newer))| view! { <Head engram state newer /> })}
             <Triage engram=current />
-            {move || app.history.get().then(|| view! { <History id /> })}
+            {move || app.reading.history.get().then(|| view! { <History id /> })}
             <h2 class="offscreen">"Evidence"</h2>
             {cards.map(|(index, pointer)| view! { <SourceCard engram=id index pointer /> }).collect_view()}
         </div>
@@ -129,8 +126,8 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
                 "Open in editor" <kbd>"O"</kbd>
             </button>
             <button data-testid="copy-pointer" on:click=move |_| app.copy_pointer()>"Copy pointer" <kbd>"C"</kbd></button>
-            <button data-testid="history-button" aria-pressed=move || app.history.get().to_string()
-                on:click=move |_| app.history.update(|it| *it = !*it)>"History" <kbd>"H"</kbd></button>
+            <button data-testid="history-button" aria-pressed=move || app.reading.history.get().to_string()
+                on:click=move |_| app.reading.history.update(|it| *it = !*it)>"History" <kbd>"H"</kbd></button>
             <span class="space"></span>
             <button data-testid="forget" disabled=move || !can(Closing::Forget) title="Agents no longer get it; its history stays"
                 on:click=move |_| app.ask_to_close(Closing::Forget)>
@@ -144,7 +141,7 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     };
     view! {
         <div class="bar" hidden=move || current.with(Option::is_none)>
-            {move || match app.closing.get() {
+            {move || match app.reading.closing.get() {
                 Some((_, closing)) => view! { <Confirm closing /> }.into_any(),
                 None => actions().into_any(),
             }}
@@ -175,7 +172,7 @@ fn Confirm(closing: Closing) -> impl IntoView {
     };
     request_animation_frame(move || dom::focus(first));
     let keep = move || {
-        app.closing.set(None);
+        app.reading.closing.set(None);
         dom::focus("feed");
     };
     let close = move || {

@@ -3,10 +3,7 @@
 use engram_model::{ConnectHint, Engram, SAMPLE, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{
-    icons::Icon,
-    state::{App, Link, Over},
-};
+use super::{connection::Link, frame::Over, icons::Icon, state::App};
 use crate::{feed::Feed, words};
 
 #[component]
@@ -43,7 +40,7 @@ pub(crate) fn FirstRun() -> impl IntoView {
         app.status
             .with(|it| it.as_ref().is_some_and(|it| it.project.is_none()))
     });
-    let waiting = move || match app.link.get() {
+    let waiting = move || match app.connection.link.get() {
         Link::Live => "Waiting for the first engram",
         Link::Connecting | Link::Lost => "Connecting to the journal",
     };
@@ -58,7 +55,7 @@ pub(crate) fn FirstRun() -> impl IntoView {
                     "Engram is the memory that your coding agents share. Each claim they store points at the evidence, and you read both here."
                 </p>
                 <p class="sample" hidden=move || !is_nowhere.get() data-testid="nowhere">
-                    <button hidden=!app.backend().switches_repositories() on:click=move |_| app.over.set(Some(Over::Repositories))>"Open a repository"</button>
+                    <button hidden=!app.backend().switches_repositories() on:click=move |_| app.frame.over.set(Some(Over::Repositories))>"Open a repository"</button>
                     <span>"Engram was started outside of one; what agents store without a repository appears here."</span>
                 </p>
                 <p class="sample" hidden=is_nowhere>
@@ -90,7 +87,11 @@ pub(crate) fn FirstRun() -> impl IntoView {
 #[component]
 pub(crate) fn SampleNote() -> impl IntoView {
     let app = App::here();
-    let is_here = Memo::new(move |_| app.feed.with(|feed| feed.iter().any(|it| is_sample(it))));
+    let is_here = Memo::new(move |_| {
+        app.list
+            .feed
+            .with(|feed| feed.iter().any(|it| is_sample(it)))
+    });
     let remove = move |_| {
         spawn_local(async move {
             match app.ask(ask::RemoveSample).await {

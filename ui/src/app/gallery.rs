@@ -16,21 +16,24 @@ use self::made_up::{engrams, media, refusal};
 use super::{
     backend::Backend,
     code::{Code, Shape},
+    connection::Link,
     detail::Detail,
     document::Document,
     first_run::FirstRun,
+    frame::Over,
     icons::Icon,
-    list::List,
     long_line::LongLine,
     media::{AlsoIs, FoundElsewhere, NoLines, Refused},
     menu, overlay,
     palette::{Palette, keycaps},
+    rail::Rail,
+    reading::{Closing, Panel},
     repositories::Repositories,
     settings::SettingsSheet,
     sides::Sides,
-    state::{App, Closing, Link, Over, Panel, Phase},
+    state::{App, Phase},
     states,
-    views::Rail,
+    views::feed::List,
 };
 use crate::words::{self, State};
 
@@ -160,7 +163,7 @@ fn Notices() -> impl IntoView {
             <Frame title="done" set=|app| set::say(app, false)><overlay::Notice /></Frame>
             <Frame title="refused" set=|app| set::say(app, true)><overlay::Notice /></Frame>
             <Frame title="connecting" set=|_| ()><super::StatusLine /></Frame>
-            <Frame title="live" set=|app| app.link.set(Link::Live)><super::StatusLine /></Frame>
+            <Frame title="live" set=|app| app.connection.link.set(Link::Live)><super::StatusLine /></Frame>
             <Frame title="paused" set=set::paused><super::StatusLine /></Frame>
             <Frame title="an agent reads" set=|app| set::spending(app, 2)><super::StatusLine /></Frame>
             <Frame title="an agent has spent its turn" set=|app| set::spending(app, 3)><super::StatusLine /></Frame>
@@ -216,7 +219,7 @@ fn Sheet(over: Over, children: Children) -> impl IntoView {
                 let _ = HtmlElement::style(&dialog).set_property(name, value);
             }
         }
-        app.over.set(Some(over));
+        app.frame.over.set(Some(over));
     });
     view! { <div node_ref=node>{children()}</div> }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use engram_model::{Engram, EngramId, Refusal, Voice, ask};
 use leptos::prelude::*;
 
-use super::state::{App, sentence};
+use super::{frame::sentence, state::App};
 use crate::{route::author_name, words};
 
 async fn read(app: App, id: EngramId) -> Result<(Vec<Engram>, Vec<Voice>), Refusal> {
@@ -19,7 +19,7 @@ pub(crate) fn History(id: EngramId) -> impl IntoView {
     // A voice or a version that comes while one reads is told too.
     let news = Memo::new(move |_| {
         let told = |it: &Arc<Engram>| (it.figures.corroborations, it.valid_until);
-        let newer = app.feed.with(|feed| feed.newer(id));
+        let newer = app.list.feed.with(|feed| feed.newer(id));
         (app.current().as_ref().map(told), newer)
     });
     let loaded = LocalResource::new(move || {

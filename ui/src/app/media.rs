@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engram_model::{Engram, FoundIn, Media, MediaKind, Pointer, Refusal};
 use leptos::prelude::*;
 
-use super::{icons::Icon, state::sentence};
+use super::{frame::sentence, icons::Icon};
 use crate::words;
 
 /// In the place of lines: what the file is.

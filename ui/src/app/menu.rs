@@ -4,7 +4,7 @@ use leptos::{ev, html, leptos_dom::helpers::window_event_listener, prelude::*};
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement};
 
-use super::{backend::Backend, dom, palette::keycaps, row, state::App};
+use super::{backend::Backend, dom, palette::keycaps, state::App, views::feed};
 use crate::commands;
 
 const ID: &str = "menu";
@@ -21,13 +21,13 @@ pub(crate) struct Place {
 impl App {
     /// Opens the menu of the selected engram at its row; where that is not drawn, at the claim itself.
     pub(crate) fn open_menu(self) {
-        let selected = self.selected.get_untracked();
-        let row = selected.and_then(|id| document().get_element_by_id(&row::element_id(id)));
+        let selected = self.reading.selected.get_untracked();
+        let row = selected.and_then(|id| document().get_element_by_id(&feed::element_id(id)));
         let Some(element) = row.or_else(|| document().get_element_by_id("engram")) else {
             return;
         };
         let element = element.get_bounding_client_rect();
-        self.menu.set(Some(Place {
+        self.frame.menu.set(Some(Place {
             x: element.left() + 40.0,
             y: element.top() + element.height().min(80.0) - 2.0,
         }));
@@ -35,10 +35,10 @@ impl App {
 
     /// Closes it; the focus goes back to where it was.
     pub(crate) fn close_menu(self) {
-        if self.menu.get_untracked().is_some() {
+        if self.frame.menu.get_untracked().is_some() {
             // One that is closed already stays so.
             let _ = menu().map(|it| it.hide_popover());
-            self.menu.set(None);
+            self.frame.menu.set(None);
         }
     }
 }
@@ -56,7 +56,7 @@ pub(crate) fn follow_pointer(app: App) {
         if let Some(id) = id {
             event.prevent_default();
             app.select(id);
-            app.menu.set(Some(Place {
+            app.frame.menu.set(Some(Place {
                 x: event.client_x().into(),
                 y: event.client_y().into(),
             }));
@@ -72,14 +72,14 @@ pub(crate) fn Menu() -> impl IntoView {
     let app = App::here();
     let node = NodeRef::<html::Div>::new();
     Effect::new(move |_| {
-        if let (Some(element), Some(place)) = (node.get(), app.menu.get()) {
+        if let (Some(element), Some(place)) = (node.get(), app.frame.menu.get()) {
             show(&element, place);
         }
     });
     // The browser closes it by itself: at Esc, at a press beside it.
     let toggled = move |_| {
         if !menu().is_some_and(|it| it.matches(":popover-open").unwrap_or(false)) {
-            app.menu.set(None);
+            app.frame.menu.set(None);
         }
     };
     let keys = move |event: ev::KeyboardEvent| {
@@ -99,7 +99,7 @@ pub(crate) fn Menu() -> impl IntoView {
             app.close_menu();
         }
     };
-    let is_open = Memo::new(move |_| app.menu.get().is_some());
+    let is_open = Memo::new(move |_| app.frame.menu.get().is_some());
     move || {
         is_open.get().then(|| {
             view! {

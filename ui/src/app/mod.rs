@@ -4,26 +4,25 @@ mod act;
 mod ask;
 mod backend;
 mod code;
+mod connection;
 mod detail;
 mod document;
 mod dom;
-mod drift;
-mod filter;
 mod first_run;
+mod frame;
 #[cfg(feature = "gallery")]
 mod gallery;
 mod history;
 mod icons;
-mod list;
 mod long_line;
 mod media;
 mod menu;
 mod outside;
 mod overlay;
-mod pages;
 mod palette;
+mod rail;
+mod reading;
 mod repositories;
-mod row;
 mod settings;
 mod sides;
 mod source;
@@ -38,14 +37,17 @@ mod tauri;
 use std::time::Duration;
 
 use engram_model::Meter;
-use leptos::{ev, html, leptos_dom::helpers::window_event_listener, prelude::*, task::spawn_local};
+use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*, task::spawn_local};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use self::{
     backend::Backend,
+    connection::Link,
+    frame::Over,
     icons::Icon,
     palette::keycaps,
-    state::{App, Link, Over, Phase},
+    state::{App, Phase},
+    views::View,
 };
 use crate::words;
 
@@ -90,7 +92,7 @@ fn Window() -> impl IntoView {
         app.backend().follow_handed(follow).await;
     });
     view! {
-        <views::Rail />
+        <rail::Rail />
         {move || match app.phase.get() {
             Phase::Loading => view! { <states::Loading /> }.into_any(),
             Phase::Failed(refusal) => view! { <overlay::Failure refusal /> }.into_any(),
@@ -102,9 +104,9 @@ fn Window() -> impl IntoView {
         <settings::SettingsSheet />
         <repositories::Repositories />
         // Where something lies over the window, the notice lies over that.
-        {move || app.over.get().is_none().then(|| view! { <overlay::Notice /> })}
+        {move || app.frame.over.get().is_none().then(|| view! { <overlay::Notice /> })}
         <div class="offscreen" role="status" aria-live="polite" data-testid="announcement">
-            {move || app.announcement.get()}
+            {move || app.frame.announcement.get()}
         </div>
     }
 }
@@ -113,23 +115,20 @@ fn Window() -> impl IntoView {
 fn Panes() -> impl IntoView {
     let app = App::here();
     let is_empty = Memo::new(move |_| {
-        let is_plain = app.filter.with(engram_model::Filter::is_empty);
-        app.feed
+        let is_plain = app.asked().is_empty();
+        app.list
+            .feed
             .with(|feed| feed.is_empty() || (is_plain && first_run::is_only_past_sample(feed)))
     });
-    let panes = NodeRef::<html::Main>::new();
-    let width = move || app.list_width.get().map(|it| format!("{it}px"));
+    // Views with the same panes keep what is in them.
+    let is_other = |a: Option<&&'static View>, b: Option<&&'static View>| {
+        let both = a.zip(b);
+        !both.is_some_and(|(a, b)| std::ptr::fn_addr_eq(a.panes, b.panes))
+    };
+    let view = Memo::new_with_compare(move |_| app.view.get(), is_other);
     move || match is_empty.get() {
         true => view! { <first_run::FirstRun /> }.into_any(),
-        false => view! {
-            <main class="panes" node_ref=panes style=("--list", width)>
-                <list::List />
-                <split::Split panes />
-                <detail::Detail />
-                <menu::Menu />
-            </main>
-        }
-        .into_any(),
+        false => (view.get().panes)(),
     }
 }
 
@@ -137,8 +136,8 @@ fn Panes() -> impl IntoView {
 pub(crate) fn StatusLine() -> impl IntoView {
     let app = App::here();
     let failed = move || matches!(app.phase.get(), Phase::Failed(_));
-    let is_paused = move || !app.at_top.get();
-    let link = move || match app.link.get() {
+    let is_paused = move || !app.list.at_top.get();
+    let link = move || match app.connection.link.get() {
         Link::Connecting if failed() => ("lost", "not connected"),
         Link::Connecting => ("connecting", "connecting"),
         Link::Live if is_paused() => ("paused", "paused while you read"),
@@ -174,7 +173,7 @@ pub(crate) fn StatusLine() -> impl IntoView {
     view! {
         <footer class="status">
             <span class="link" data-testid="link" data-state=move || link().0>{move || link().1}</span>
-            <button class="plain where" data-testid="repo" title="Open another repository" on:click=move |_| app.over.set(Some(Over::Repositories))>
+            <button class="plain where" data-testid="repo" title="Open another repository" on:click=move |_| app.frame.over.set(Some(Over::Repositories))>
                 {Icon::Repository.draw()}
                 {move || match project() {
                     Some(it) => view! {
@@ -195,10 +194,10 @@ pub(crate) fn StatusLine() -> impl IntoView {
             <span class="space"></span>
             <button class="plain log" data-testid="log-button" title="Open the log of this window in your editor" hidden=!app.backend().opens_editors()
                 on:click=move |_| app.open_log()>"log"</button>
-            <button class="plain" data-testid="shortcuts-button" on:click=move |_| app.over.set(Some(Over::Sheet))>
+            <button class="plain" data-testid="shortcuts-button" on:click=move |_| app.frame.over.set(Some(Over::Sheet))>
                 <kbd>"?"</kbd>" shortcuts"
             </button>
-            <button class="plain" data-testid="palette-button" title="Find a command or an engram" on:click=move |_| app.over.set(Some(Over::Palette))>
+            <button class="plain" data-testid="palette-button" title="Find a command or an engram" on:click=move |_| app.frame.over.set(Some(Over::Palette))>
                 {keycaps("Mod+k")}" find"
             </button>
         </footer>
@@ -210,7 +209,7 @@ fn follow_time(app: App) {
     let minute = set_interval_with_handle(move || app.tick(), Duration::from_secs(60));
     let focus = window_event_listener(ev::focus, move |_| {
         app.tick();
-        app.returned.update(|it| *it = it.wrapping_add(1));
+        app.reading.returned.update(|it| *it = it.wrapping_add(1));
         app.catch_up();
     });
     on_cleanup(move || {
@@ -223,7 +222,7 @@ fn follow_time(app: App) {
 
 /// A page that the browser keeps for going back must not keep its connection: there are six for all.
 fn follow_page(app: App) {
-    let gone = window_event_listener(ev::pagehide, move |_| app.live.set_value(None));
+    let gone = window_event_listener(ev::pagehide, move |_| app.connection.end());
     let back = window_event_listener(ev::pageshow, move |event| {
         if event.persisted() {
             app.reconnect();

@@ -42,14 +42,14 @@ impl App {
 
     /// Copies a link that leads to what is read.
     pub(crate) fn copy_link(self) {
-        if let Some(id) = self.selected.get_untracked() {
+        if let Some(id) = self.reading.selected.get_untracked() {
             self.copy(Route::link_to(id), "Link copied");
         }
     }
 
     /// Copies the exact pointer.
     pub(crate) fn copy_pointer(self) {
-        let index = self.pointer.get_untracked();
+        let index = self.reading.pointer.get_untracked();
         let pointer = untrack(|| self.current())
             .and_then(|it| it.pointers.get(index).map(ToString::to_string));
         if let Some(pointer) = pointer {

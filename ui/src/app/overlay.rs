@@ -6,9 +6,10 @@ use wasm_bindgen::JsValue;
 
 use super::{
     dom,
+    frame::{Over, sentence},
     icons::Icon,
     palette::keycaps,
-    state::{App, Over, Phase, sentence},
+    state::{App, Phase},
 };
 use crate::commands::{self, GROUPS, Holds};
 
@@ -22,7 +23,7 @@ pub(crate) fn Modal(
 ) -> impl IntoView {
     let app = App::here();
     let dialog = NodeRef::<html::Dialog>::new();
-    let is_open = Memo::new(move |_| app.over.get() == Some(over));
+    let is_open = Memo::new(move |_| app.frame.over.get() == Some(over));
     Effect::new(move |_| {
         let (Some(dialog), is_open) = (dialog.get(), is_open.get()) else {
             return;
@@ -36,14 +37,14 @@ pub(crate) fn Modal(
         }
     });
     let closed = move |_| {
-        if app.over.get_untracked() == Some(over) {
-            app.over.set(None);
+        if app.frame.over.get_untracked() == Some(over) {
+            app.frame.over.set(None);
         }
     };
     // A click beside it closes it.
     let beside = move |event: ev::MouseEvent| {
         if event.target().map(JsValue::from) == dialog.get_untracked().map(JsValue::from) {
-            app.over.set(None);
+            app.frame.over.set(None);
         }
     };
     view! {
@@ -64,7 +65,7 @@ pub(crate) fn Heading(title: &'static str) -> impl IntoView {
         <header>
             <h2>{title}</h2>
             <span class="space"></span>
-            <button class="plain" aria-label="Close" on:click=move |_| app.over.set(None)>{Icon::Close.draw()}</button>
+            <button class="plain" aria-label="Close" on:click=move |_| app.frame.over.set(None)>{Icon::Close.draw()}</button>
         </header>
     }
 }
@@ -91,13 +92,13 @@ pub(crate) fn Shortcuts() -> impl IntoView {
 pub(crate) fn Notice() -> impl IntoView {
     let app = App::here();
     move || {
-        app.toast.get().map(|it| {
+        app.frame.toast.get().map(|it| {
             let role = if it.is_error { "alert" } else { "status" };
             view! {
                 <div class="notice" class:error=it.is_error role=role data-testid="notice">
                     {if it.is_error { Icon::Alert } else { Icon::Check }.draw()}
                     <p><b>{it.text}</b>" "{it.hint}</p>
-                    <button class="plain" aria-label="Dismiss" on:click=move |_| app.toast.set(None)>{Icon::Close.draw()}</button>
+                    <button class="plain" aria-label="Dismiss" on:click=move |_| app.frame.toast.set(None)>{Icon::Close.draw()}</button>
                 </div>
             }
         })

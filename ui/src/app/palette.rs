@@ -7,9 +7,10 @@ use leptos::{ev, html, prelude::*};
 
 use super::{
     dom,
+    frame::Over,
     icons::Icon,
     overlay::Modal,
-    state::{App, Over},
+    state::App,
     views::{VIEWS, View},
 };
 use crate::{
@@ -68,7 +69,7 @@ impl Target {
 
     fn perform(&self, app: App) {
         match self {
-            Self::View(it) => (it.show)(app),
+            Self::View(it) => app.show_view(it),
             Self::Command(it) => app.act(it.act),
             Self::Repository(it) => app.open_repository(it.path.clone()),
             Self::Engram(it) => {
@@ -93,7 +94,7 @@ fn find(app: App, query: &str) -> Vec<Found> {
     let views = VIEWS
         .iter()
         .filter(|it| untrack(|| it.is_here(app)))
-        .map(Target::View);
+        .map(|&it| Target::View(it));
     let views = best(views.filter_map(fit).collect(), ALL);
     let acts = COMMANDS
         .iter()
@@ -144,7 +145,7 @@ fn Search(app: App) -> impl IntoView {
     });
     let perform = move |index: usize| {
         if let Some(it) = found.with_untracked(|all| all.get(index).cloned()) {
-            app.over.set(None);
+            app.frame.over.set(None);
             // The dialog gives the focus back first; what is done may take it.
             request_animation_frame(move || it.target.perform(app));
         }

@@ -8,9 +8,10 @@ use leptos::{ev, html, prelude::*, task::spawn_local};
 
 use super::{
     dom,
+    frame::Over,
     icons::Icon,
     overlay::{Heading, Modal},
-    state::{App, Over, Phase},
+    state::{App, Phase},
 };
 use crate::{route::Route, words};
 
@@ -86,7 +87,7 @@ impl App {
     /// what was asked.
     fn begin_anew(self) {
         self.repositories.turns.update_value(|it| *it += 1);
-        self.forget();
+        self.reset();
         self.start();
     }
 
@@ -115,7 +116,7 @@ impl App {
     /// Brings a repository in front.
     pub(crate) fn open_repository(self, path: String) {
         match self.root().as_ref() == Some(&path) && !self.repositories.is_switching() {
-            true => self.over.set(None),
+            true => self.frame.over.set(None),
             false => self.bring(path, false),
         }
     }
@@ -156,8 +157,8 @@ impl App {
         }
         let name = root.trim_end_matches('/').rsplit('/').next();
         let name = words::visible(name.unwrap_or_default());
-        self.announcement.set(format!("{name} is in front"));
-        self.over.set(None);
+        self.frame.announcement.set(format!("{name} is in front"));
+        self.frame.over.set(None);
         self.repositories.front.set(Some(root));
         self.begin_anew();
     }
@@ -200,7 +201,7 @@ impl App {
                 true,
             );
         };
-        self.over.set(None);
+        self.frame.over.set(None);
         match self.repositories.is_switching() {
             true => self.repositories.link.set_value(Some(query)),
             false => self.go_to_address(&query),

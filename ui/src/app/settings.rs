@@ -5,9 +5,10 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::{
     dom,
+    frame::Over,
     icons::Icon,
     overlay::{Heading, Modal},
-    state::{App, Over},
+    state::App,
 };
 
 impl App {
@@ -16,8 +17,8 @@ impl App {
         match self.backend().settings().await {
             Ok(settings) => {
                 dom::apply(&settings);
-                self.list_width.set(settings.list_width);
-                self.settings.set(settings);
+                self.frame.list_width.set(settings.list_width);
+                self.frame.settings.set(settings);
             }
             Err(refusal) => dom::log(&refusal.to_string()),
         }
@@ -25,9 +26,9 @@ impl App {
 
     /// Changes what was chosen, on the screen and in the home.
     pub(crate) fn change_settings(self, change: impl FnOnce(&mut Settings)) {
-        let before = self.settings.get_untracked();
-        self.settings.update(change);
-        let settings = self.settings.get_untracked();
+        let before = self.frame.settings.get_untracked();
+        self.frame.settings.update(change);
+        let settings = self.frame.settings.get_untracked();
         if settings == before {
             return;
         }
@@ -59,7 +60,7 @@ fn choices<T: Copy + PartialEq + Send + Sync + 'static>(
     set: fn(&mut Settings, T),
 ) -> impl IntoView {
     let choice = move |(value, word): &'static (T, &'static str)| {
-        let is_on = move || app.settings.with(|it| get(it) == *value);
+        let is_on = move || app.frame.settings.with(|it| get(it) == *value);
         view! {
             <button aria-pressed=move || is_on().to_string() data-testid=format!("{}-{}", name.to_lowercase(), word.to_lowercase().replace(' ', "-"))
                 on:click=move |_| app.change_settings(|it| set(it, *value))>{*word}</button>
@@ -111,7 +112,8 @@ fn Chosen() -> impl IntoView {
 fn Editor(around: Surroundings) -> impl IntoView {
     let app = App::here();
     let chosen = move || {
-        app.settings
+        app.frame
+            .settings
             .with(|it| it.editor.clone().unwrap_or_default())
     };
     let choose = move |line: String| {

@@ -13,8 +13,9 @@ use super::{
     document::Document,
     icons::Icon,
     media::{AlsoIs, FoundElsewhere, NoLines, Refused},
+    reading::Panel,
     sides::Sides,
-    state::{App, Panel},
+    state::App,
 };
 use crate::words;
 
@@ -28,7 +29,7 @@ type Loaded = Result<Arc<SourceReply>, Refusal>;
 #[component]
 pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> impl IntoView {
     let app = App::here();
-    let is_first = index == app.pointer.get_untracked();
+    let is_first = index == app.reading.pointer.get_untracked();
     let open = RwSignal::new(is_first);
     let wanted = RwSignal::new(is_first);
     let (asked, known_pointer) = (pointer.clone(), pointer.clone());
@@ -46,9 +47,9 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
         }
     });
     let toggle = move || {
-        let active = app.pointer.get_untracked() == index;
+        let active = app.reading.pointer.get_untracked() == index;
         let is_open = open.get_untracked();
-        app.pointer.set(index);
+        app.reading.pointer.set(index);
         wanted.set(true);
         // The first press on a card that is open but not the active one only makes it active.
         open.set(!(is_open && active));
@@ -69,13 +70,13 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
     });
     // What failed while nothing answered is read again once something does.
     Effect::new(move |before: Option<()>| {
-        app.returned.track();
+        app.reading.returned.track();
         let has_failed = untrack(|| matches!(loaded.get().flatten(), Some(Err(_))));
         if before.is_some() && has_failed {
             loaded.refetch();
         }
     });
-    let is_active = move || app.pointer.get() == index;
+    let is_active = move || app.reading.pointer.get() == index;
     let body = move || {
         open.get().then(|| match loaded.get().flatten() {
             None => view! { <p class="wait" aria-busy="true">"Reading the pinned source…"</p> }
@@ -93,7 +94,7 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
             data-open=move || open.get().to_string()>
             <button class="title" id=format!("pointer-{index}") data-testid="pointer-title"
                 aria-expanded=move || open.get().to_string()
-                on:focus=move |_| app.pointer.set(index)
+                on:focus=move |_| app.reading.pointer.set(index)
                 on:click=move |_| toggle()>
                 <span class="turn" class:open=move || open.get()>{Icon::Chevron.draw()}</span>
                 <Title pointer=pointer.clone() />
@@ -202,7 +203,7 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
         None => ("no digest was recorded", "word quiet"),
     };
     let standing = LocalResource::new(move || {
-        app.returned.track();
+        app.reading.returned.track();
         let pointer = kept.with_value(|it| it.pointer.clone());
         async move {
             match is_in_tree(&pointer) {
@@ -214,27 +215,27 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
     let standing = Memo::new(move |_| standing.get().flatten());
     let has_changes =
         move || standing.with(|it| it.as_ref().is_some_and(|it| !it.changes.is_empty()));
-    let is_active = move || app.pointer.get() == index;
+    let is_active = move || app.reading.pointer.get() == index;
     // What changed is what somebody who opens a drifted claim wants to see.
     Effect::new(move |seen: Option<bool>| {
         let has_changes = has_changes();
         if is_active() {
-            app.has_changes.set(has_changes);
+            app.reading.has_changes.set(has_changes);
         }
         if has_changes
             && seen != Some(true)
             && untrack(is_active)
-            && app.panel.get_untracked().is_none()
+            && app.reading.panel.get_untracked().is_none()
         {
-            app.panel.set(Some(Panel::Changes));
+            app.reading.panel.set(Some(Panel::Changes));
         }
         has_changes || seen == Some(true)
     });
     let toggle = move |panel: Panel| {
-        app.pointer.set(index);
+        app.reading.pointer.set(index);
         app.toggle_panel(panel);
     };
-    let opens = move |panel: Panel| is_active() && app.panel.get() == Some(panel);
+    let opens = move |panel: Panel| is_active() && app.reading.panel.get() == Some(panel);
     let has_lines = source.media.as_ref().is_none_or(|it| it.kind.has_lines());
     let has_history = is_of_commit(&source.pointer) && has_lines && source.found_in.is_none();
     let (hidden, whole) = (

@@ -34,12 +34,12 @@ pub(crate) fn Split(panes: NodeRef<html::Main>) -> impl IntoView {
     // What a screen reader is told is what stands there, whoever set it.
     let told = move || now.set((width(), room().saturating_sub(DETAIL).max(LIST)));
     let set = move |to: u32| {
-        app.list_width.set(Some(fit(to, room())));
+        app.frame.list_width.set(Some(fit(to, room())));
         request_animation_frame(told);
     };
     handle.on_load(move |_| request_animation_frame(told));
     let keep = move || {
-        let width = app.list_width.get_untracked();
+        let width = app.frame.list_width.get_untracked();
         app.change_settings(|it| it.list_width = width);
     };
     let hold = move |event: ev::PointerEvent| {
@@ -74,7 +74,7 @@ pub(crate) fn Split(panes: NodeRef<html::Main>) -> impl IntoView {
         keep();
     };
     let reset = move |_| {
-        app.list_width.set(None);
+        app.frame.list_width.set(None);
         request_animation_frame(told);
         keep();
     };

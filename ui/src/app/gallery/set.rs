@@ -11,9 +11,12 @@ use serde_json::{Value, json};
 
 use super::{
     super::{
+        connection::Link,
         dom,
-        drift::drifted,
-        state::{App, Closing, Link, Panel, Search, Toast},
+        frame::Toast,
+        reading::{Closing, Panel},
+        state::App,
+        views::{drift, feed::Search},
     },
     KINDS,
     made_up::{engrams, repositories},
@@ -47,8 +50,10 @@ fn load_page(app: App, all: &[Arc<Engram>], filter: Filter, next: Option<u64>) {
         next,
         ..FeedPage::default()
     };
-    app.filter.set(filter.clone());
-    app.feed.update(|feed| feed.load(page, filter));
+    app.list.filter.set(filter);
+    app.list
+        .feed
+        .update(|feed| feed.load(page, untrack(|| app.asked())));
 }
 
 pub(super) fn full(app: App) {
@@ -59,11 +64,11 @@ pub(super) fn paused(app: App) {
     let all = engrams();
     load(app, &all[..3], Filter::default());
     let news = all[3..].iter().map(|it| entry(it.seq, it, stored(it)));
-    app.feed.update(|feed| {
+    app.list.feed.update(|feed| {
         feed.live(news.collect(), true);
     });
-    app.at_top.set(false);
-    app.link.set(Link::Live);
+    app.list.at_top.set(false);
+    app.connection.link.set(Link::Live);
 }
 
 /// A claim for each way to be past, and the one that took the place of the last.
@@ -80,7 +85,7 @@ pub(super) fn past(app: App) {
         entry(7, erased, Change::Redacted(erased.id)),
     ];
     load(app, &all[..4], Filter::default());
-    app.feed.update(|feed| {
+    app.list.feed.update(|feed| {
         feed.live(news, false);
     });
 }
@@ -89,11 +94,11 @@ pub(super) fn past(app: App) {
 pub(super) fn read(app: App, state: State) {
     past(app);
     let now = app.clock.get_untracked().now;
-    let id = app.feed.with_untracked(|feed| {
+    let id = app.list.feed.with_untracked(|feed| {
         let found = feed.iter().find(|it| feed.state(it, now) == state);
         found.map(|it| it.id)
     });
-    app.selected.set(id);
+    app.reading.selected.set(id);
 }
 
 pub(super) fn sample(app: App) {
@@ -120,8 +125,8 @@ pub(super) fn no_match(app: App) {
 /// A search that found nothing so far.
 pub(super) fn search(app: App, is_stopped: bool) {
     load_page(app, &[], no_such_words(), Some(630_000));
-    app.page_is_coming.set_value(true); // for ever
-    app.search.set(Some(Search {
+    app.list.page_is_coming.set_value(true); // for ever
+    app.list.search.set(Some(Search {
         done: 37,
         is_stopped,
     }));
@@ -136,7 +141,7 @@ pub(super) fn panel(app: App) {
         ..Filter::default()
     };
     load(app, &all[..2], filter);
-    app.facets.set(Some(Facets {
+    app.list.facets.set(Some(Facets {
         total: 2,
         kinds: KINDS.iter().map(|it| (*it, 1)).collect(),
         roles: vec![("programmer".to_owned(), 2)],
@@ -146,11 +151,12 @@ pub(super) fn panel(app: App) {
         topics: vec![("payments/retries".to_owned(), 1_204)],
         ..Facets::default()
     }));
-    app.facets_open.set(true);
+    app.list.facets_open.set(true);
 }
 
 pub(super) fn no_drift(app: App) {
-    load(app, &[], drifted());
+    app.view.set(&drift::VIEW);
+    load(app, &[], Filter::default());
     status(app, 0);
 }
 
@@ -178,7 +184,7 @@ pub(super) fn several(app: App) {
 /// A home without anything in it.
 pub(super) fn empty(app: App) {
     app.status.set(reply(0, 0, &Value::Null));
-    app.link.set(Link::Live);
+    app.connection.link.set(Link::Live);
 }
 
 /// An agent that has read so many spans.
@@ -187,13 +193,13 @@ pub(super) fn spending(app: App, spans: u32) {
         "turn": "1", "repo_spans": {"used": spans, "limit": 3}, "artifact_sections": {"used": 0, "limit": 2},
         "sam_items": {"used": 1, "limit": 2}, "tokens": {"used": 206 * spans, "limit": 1_200}}});
     app.status.set(reply(8, 0, &spending));
-    app.link.set(Link::Live);
+    app.connection.link.set(Link::Live);
 }
 
 pub(super) fn lost(app: App) {
     load(app, &engrams()[..2], Filter::default());
-    app.link.set(Link::Lost);
-    app.lost_at.set(Some(dom::clock().now));
+    app.connection.link.set(Link::Lost);
+    app.connection.lost_at.set(Some(dom::clock().now));
 }
 
 pub(super) fn stale(app: App) {
@@ -203,48 +209,50 @@ pub(super) fn stale(app: App) {
         "the token is not that of this server",
         "",
     );
-    app.lost_why.set(Some(refusal));
+    app.connection.lost_why.set(Some(refusal));
 }
 
 pub(super) fn homeless(app: App) {
     lost(app);
     let message = "the home at /home/ada/.local/share/engram was moved, deleted or replaced";
-    app.lost_why
+    app.connection
+        .lost_why
         .set(Some(Refusal::new(Code::StoreGone, message, "")));
 }
 
 pub(super) fn chosen(app: App, index: usize) {
     let all = engrams();
     load(app, &all, Filter::default());
-    app.selected.set(all.get(index).map(|it| it.id));
+    app.reading.selected.set(all.get(index).map(|it| it.id));
 }
 
 /// The first row, shown whole.
 pub(super) fn open(app: App) {
     let all = engrams();
     load(app, &all[..3], Filter::default());
-    app.selected.set(all.first().map(|it| it.id));
+    app.reading.selected.set(all.first().map(|it| it.id));
     app.toggle_row();
 }
 
 pub(super) fn reading(app: App, panel: Panel) {
     chosen(app, 0);
-    app.panel.set(Some(panel));
+    app.reading.panel.set(Some(panel));
 }
 
 pub(super) fn history(app: App) {
     chosen(app, 0);
-    app.history.set(true);
+    app.reading.history.set(true);
 }
 
 pub(super) fn closing(app: App, closing: Closing) {
     chosen(app, 3);
-    app.closing
-        .set(app.selected.get_untracked().map(|it| (it, closing)));
+    app.reading
+        .closing
+        .set(app.reading.selected.get_untracked().map(|it| (it, closing)));
 }
 
 pub(super) fn say(app: App, is_error: bool) {
-    app.toast.set(Some(Toast {
+    app.frame.toast.set(Some(Toast {
         text: "What happened".to_owned(),
         hint: "And what to do next.".to_owned(),
         is_error,

@@ -1,68 +1,20 @@
 //! The rail: the views that have something to show, and the repositories that are open where there are
-//! several. A view is one line of the table.
+//! several.
 
-use engram_model::{Filter, Recent};
+use engram_model::Recent;
 use leptos::prelude::*;
 
 use super::{
     dom,
+    frame::Over,
     icons::Icon,
-    state::{App, Over},
+    state::App,
+    views::{VIEWS, View},
 };
 use crate::{
     commands::{self, Act},
     words,
 };
-
-/// One view.
-pub(crate) struct View {
-    pub(crate) id: &'static str,
-    pub(crate) title: &'static str,
-    pub(crate) icon: Icon,
-    /// What is counted, in the singular and the plural.
-    of: (&'static str, &'static str),
-    count: fn(App) -> u64,
-    /// A view that asks for something is marked with its count.
-    asks: bool,
-    is_on: fn(App) -> bool,
-    pub(crate) show: fn(App),
-}
-
-/// All views; one without content is absent, but for the feed and the one on the screen.
-pub(crate) const VIEWS: &[View] = &[
-    View {
-        id: "feed",
-        title: "Feed",
-        icon: Icon::Feed,
-        of: ("engram", "engrams"),
-        count: |app| app.status.with(|it| it.as_ref().map_or(0, |it| it.engrams)),
-        asks: false,
-        is_on: |app| !app.is_drift(),
-        show: |app| {
-            if untrack(|| app.is_drift()) {
-                app.set_filter(Filter::default(), true);
-            }
-            dom::focus("feed");
-        },
-    },
-    View {
-        id: "drift",
-        title: "Drift",
-        icon: Icon::Drift,
-        of: ("claim in doubt", "claims in doubt"),
-        count: |app| app.status.with(|it| it.as_ref().map_or(0, |it| it.drifted)),
-        asks: true,
-        is_on: App::is_drift,
-        show: |app| app.show_drift(true),
-    },
-];
-
-impl View {
-    /// Whether it is in the rail.
-    pub(crate) fn is_here(&self, app: App) -> bool {
-        self.id == "feed" || (self.count)(app) > 0 || (self.is_on)(app)
-    }
-}
 
 #[component]
 pub(crate) fn Rail() -> impl IntoView {
@@ -70,11 +22,11 @@ pub(crate) fn Rail() -> impl IntoView {
     let settings = move || commands::by(Act::Settings).map(|it| commands::tip(it, dom::is_mac()));
     view! {
         <nav class="rail" aria-label="Views">
-            {VIEWS.iter().map(|view| entry(app, view)).collect_view()}
+            {VIEWS.iter().map(|&view| entry(app, view)).collect_view()}
             <Opened />
             <span class="space"></span>
             <button class="view" data-testid="settings-button" aria-label="Settings" title=settings
-                on:click=move |_| app.over.set(Some(Over::Settings))>{Icon::Settings.draw()}</button>
+                on:click=move |_| app.frame.over.set(Some(Over::Settings))>{Icon::Settings.draw()}</button>
         </nav>
     }
 }
@@ -165,7 +117,7 @@ fn entry(app: App, it: &'static View) -> impl IntoView {
         is_here.get().then(|| {
             view! {
                 <button class="view" class:asks=it.asks data-testid=format!("{}-view", it.id) aria-label=title title=title
-                    aria-current=move || (it.is_on)(app).then_some("page") on:click=move |_| (it.show)(app)>
+                    aria-current=move || it.is_on(app).then_some("page") on:click=move |_| app.show_view(it)>
                     {it.icon.draw()}
                     {move || (count.get() > 0).then(|| view! { <i class="count" aria-hidden="true">{words::brief(count.get())}</i> })}
                 </button>

@@ -8,8 +8,11 @@ use std::{
 use engram_model::{Engram, EngramId};
 use leptos::{html, prelude::*};
 
-use super::{dom, icons::Icon, list::forget_many, state::App};
-use crate::words::{self, State};
+use super::list::forget_many;
+use crate::{
+    app::{dom, icons::Icon, state::App},
+    words::{self, State},
+};
 
 /// What a row shows.
 #[derive(Clone, PartialEq)]
@@ -82,7 +85,7 @@ impl Places {
 }
 
 /// The id of its element.
-pub(super) fn element_id(id: EngramId) -> String {
+pub(crate) fn element_id(id: EngramId) -> String {
     format!("row-{id}")
 }
 

@@ -7,14 +7,11 @@ use leptos::{html, prelude::*, task::spawn_local};
 use wasm_bindgen::{JsCast, prelude::Closure};
 
 use super::{
-    dom,
-    drift::drifted,
-    filter, first_run,
+    empty, filter,
     row::{self, Places, Row, Shown, ShownAt},
-    state::App,
-    states,
 };
 use crate::{
+    app::{dom, first_run, state::App, states},
     feed::{Feed, MOST},
     layout::Layout,
     words,
@@ -36,7 +33,7 @@ const NEAR_END: usize = 40;
 
 /// Where the list is scrolled to and how large it is.
 #[derive(Clone, Copy, PartialEq, Default)]
-struct View {
+struct Scrolled {
     scroll: u32,
     height: u32,
     width: u32,
@@ -45,7 +42,7 @@ struct View {
 #[component]
 pub(crate) fn List() -> impl IntoView {
     let app = App::here();
-    let waiting = move || app.feed.with(Feed::waiting);
+    let waiting = move || app.list.feed.with(Feed::waiting);
     let pill = move || {
         (waiting() > 0).then(|| {
             view! {
@@ -55,31 +52,33 @@ pub(crate) fn List() -> impl IntoView {
             }
         })
     };
-    let holding = move || app.status.get().map(|it| words::thousands(it.engrams));
-    let is_plain = move || app.filter.with(|it| it.is_empty() || *it == drifted());
+    let holding = move || {
+        let is_known = app.status.with(Option::is_some);
+        is_known.then(|| words::thousands((app.view.get().count)(app)))
+    };
     let left = move || {
-        let facets = app.facets.get()?;
+        let facets = app.list.facets.get()?;
         let more = match facets.partial {
             true if facets.total == 0 => return None, // it is still looked for
             true => " or more",
             false => "",
         };
-        let found = if is_plain() { "" } else { " found" };
-        Some(format!("{}{more}{found}", words::thousands(facets.total)))
+        Some(format!("{}{more} found", words::thousands(facets.total)))
     };
-    let count = move || match app.filter.with(Filter::is_empty) {
+    let is_whole = move || app.list.filter.with(Filter::is_empty);
+    let count = move || match is_whole() {
         true => holding(),
         false => left(),
     };
-    let counted = move || match is_plain() {
-        true if app.is_drift() => "Claims in doubt",
-        true => "Engrams that hold now",
+    let counted = move || match is_whole() {
+        true => app.view.get().counted,
         false => "Versions of claims that the filter leaves, past ones too",
     };
+    let title = move || app.view.get().title;
     view! {
-        <section class="pane list" aria-label=move || if app.is_drift() { "Drift" } else { "Feed" }>
+        <section class="pane list" aria-label=title>
             <header>
-                <h1>{move || if app.is_drift() { "Drift" } else { "Feed" }}</h1>
+                <h1>{title}</h1>
                 <span class="chip" data-testid="list-count" hidden=move || count().is_none() title=counted>{count}</span>
                 <span class="space"></span>
                 {pill}
@@ -96,17 +95,17 @@ pub(crate) fn List() -> impl IntoView {
 fn Rows() -> impl IntoView {
     let app = App::here();
     let box_ref = NodeRef::<html::Div>::new();
-    let at = RwSignal::new(View::default());
+    let at = RwSignal::new(Scrolled::default());
     let widths = Widths::new();
     // Height of the row that is shown whole, once it is measured.
     let grown = RwSignal::new(None::<u32>);
     Effect::new(move |_| {
-        app.expanded.track();
+        app.list.expanded.track();
         grown.set(None);
     });
     Effect::new(move |_| {
         let width = at.with(|it| it.width);
-        if let (Some(id), true) = (app.expanded.get(), width > 0) {
+        if let (Some(id), true) = (app.list.expanded.get(), width > 0) {
             request_animation_frame(move || grown.set(dom::height_within(&row::element_id(id))));
         }
     });
@@ -114,8 +113,8 @@ fn Rows() -> impl IntoView {
     let layout = Memo::new(move |_| {
         let room = f64::from(at.with(|it| it.width)) - BESIDE;
         widths.changed();
-        let is_compact = app.settings.with(|it| it.density == Density::Compact);
-        let whole = app.expanded.get().zip(grown.get());
+        let is_compact = app.frame.settings.with(|it| it.density == Density::Compact);
+        let whole = app.list.expanded.get().zip(grown.get());
         let height = |it: &Arc<Engram>| match whole {
             Some((id, height)) if id == it.id => height,
             _ if is_compact => COMPACT,
@@ -124,14 +123,14 @@ fn Rows() -> impl IntoView {
         rows.with(|rows| Layout::new(rows.iter().map(height)))
     });
     let window = Memo::new(move |_| {
-        let View { scroll, height, .. } = at.get();
+        let Scrolled { scroll, height, .. } = at.get();
         layout.with(|layout| layout.window(scroll, height, SPARE))
     });
     let shown = move || -> Vec<Shown> {
-        let (selected, whole) = (app.selected.get(), app.expanded.get());
+        let (selected, whole) = (app.reading.selected.get(), app.list.expanded.get());
         let range = window.get();
         let (clock, rows, layout) = (app.clock.get(), rows.read(), layout.read());
-        let feed = app.feed.read();
+        let feed = app.list.feed.read();
         let of = feed.next_page().is_none().then(|| layout.len());
         let shown = |(index, engram): (usize, &Arc<Engram>)| {
             let (top, bottom) = (layout.top(index), layout.top(index + 1));
@@ -177,15 +176,15 @@ fn Rows() -> impl IntoView {
         let scroll = element.scroll_top().max(0) as u32;
         at.update(|it| it.scroll = scroll);
         anchor.set_value(anchored(scroll));
-        let is_newest = app.feed.with_untracked(|it| it.newer_page().is_none());
+        let is_newest = app.list.feed.with_untracked(|it| it.newer_page().is_none());
         let at_top = scroll < 4 && is_newest;
-        if at_top && app.feed.with_untracked(Feed::waiting) > 0 {
-            app.feed.update(|it| {
+        if at_top && app.list.feed.with_untracked(Feed::waiting) > 0 {
+            app.list.feed.update(|it| {
                 it.release();
             });
         }
-        if app.at_top.get_untracked() != at_top {
-            app.at_top.set(at_top);
+        if app.list.at_top.get_untracked() != at_top {
+            app.list.at_top.set(at_top);
         }
     };
     let scroll_to = move |top: u32| {
@@ -216,7 +215,7 @@ fn Rows() -> impl IntoView {
         first
     });
     Effect::new(move |before: Option<u32>| {
-        let asked = app.scroll_to_top.get();
+        let asked = app.list.scroll_to_top.get();
         if before.is_some_and(|it| it != asked) {
             scroll_to(0);
         }
@@ -224,7 +223,9 @@ fn Rows() -> impl IntoView {
     });
     // A selection that was made by a key is brought into view; live updates never scroll.
     Effect::new(move |_| {
-        let Some(id) = app.selected.get() else { return };
+        let Some(id) = app.reading.selected.get() else {
+            return;
+        };
         let view = at.get_untracked();
         if view.height == 0 {
             return; // not laid out yet: it stands at the top
@@ -240,14 +241,14 @@ fn Rows() -> impl IntoView {
     // A page may bring no row, and one that is on its way keeps another from being asked for: each
     // change of the feed asks again.
     Effect::new(move |_| {
-        app.feed.track();
+        app.list.feed.track();
         let near = window.get().end + NEAR_END >= layout.with(Layout::len);
         if near {
             app.load_older();
         }
     });
     Effect::new(move |_| {
-        app.feed.track();
+        app.list.feed.track();
         layout.track();
         if window.get().start <= NEAR_END {
             app.load_newer();
@@ -255,7 +256,7 @@ fn Rows() -> impl IntoView {
     });
 
     let active = move || {
-        let selected = app.selected.get()?;
+        let selected = app.reading.selected.get()?;
         let drawn = rows.read();
         let drawn = drawn.get(window.get()).unwrap_or_default();
         let is_drawn = drawn.iter().any(|it| it.id == selected);
@@ -264,7 +265,7 @@ fn Rows() -> impl IntoView {
     let shown_at = ShownAt::new();
     let is_none = Memo::new(move |_| rows.with(Vec::is_empty));
     view! {
-        <states::End rows />
+        <empty::End rows />
         <div class="rows" class:bare=is_none id="feed" node_ref=box_ref tabindex="0" role="listbox" aria-label="Engrams, newest first"
             aria-activedescendant=active data-testid="feed" on:scroll=move |_| measure()>
             <div class="sheet" role="presentation" style:height=move || format!("{}px", layout.with(Layout::total))>
@@ -277,7 +278,7 @@ fn Rows() -> impl IntoView {
 }
 
 /// Keeps the size of the list known.
-fn follow_size(node: NodeRef<html::Div>, at: RwSignal<View>) {
+fn follow_size(node: NodeRef<html::Div>, at: RwSignal<Scrolled>) {
     node.on_load(move |element| {
         let measured = element.clone();
         let measure = Closure::<dyn FnMut()>::new(move || {

@@ -3,8 +3,8 @@
 use engram_model::{Facets, Filter};
 use leptos::{ev, prelude::*};
 
-use super::{dom, drift::drifted, icons::Icon, state::App};
 use crate::{
+    app::{dom, icons::Icon, state::App},
     route::{Chip, author_name, chips, date_of, days_ago, end_of, last_day, midnight},
     words,
 };
@@ -12,27 +12,9 @@ use crate::{
 impl App {
     /// Limits the list to something else in one way.
     fn refilter(self, change: impl FnOnce(&mut Filter), is_step: bool) {
-        let mut filter = self.filter.get_untracked();
+        let mut filter = self.list.filter.get_untracked();
         change(&mut filter);
         self.set_filter(filter, is_step);
-    }
-
-    /// The conditions that a person can take away: what makes the view is none.
-    pub(crate) fn conditions(self) -> Vec<Chip> {
-        let filter = self.filter.get();
-        let mut all = chips(&filter, self.clock.get_untracked().offset);
-        if self.is_drift() {
-            all.retain(|it| it.without.health == filter.health);
-        }
-        all
-    }
-
-    /// The whole of the view that is shown.
-    pub(crate) fn unfiltered(self) -> Filter {
-        match untrack(|| self.is_drift()) {
-            true => drifted(),
-            false => Filter::default(),
-        }
     }
 }
 
@@ -57,7 +39,7 @@ pub(crate) fn FilterBar() -> impl IntoView {
     };
     // All letters of a search are one step.
     let search = move |event: ev::Event| {
-        let is_first = app.filter.with_untracked(|it| it.text.is_empty());
+        let is_first = app.list.filter.with_untracked(|it| it.text.is_empty());
         app.refilter(|it| it.text = event_target_value(&event), is_first);
     };
     view! {
@@ -66,15 +48,15 @@ pub(crate) fn FilterBar() -> impl IntoView {
                 {Icon::Search.draw()}
                 <input id="filter" type="search" data-testid="filter" placeholder="Search claims, paths, agents…"
                     aria-label="Search the feed" autocomplete="off" spellcheck="false"
-                    prop:value=move || app.filter.with(|it| it.text.clone())
+                    prop:value=move || app.list.filter.with(|it| it.text.clone())
                     on:input=search on:keydown=leave />
                 <kbd>"/"</kbd>
             </div>
-            <button data-testid="facets-button" aria-expanded=move || app.facets_open.get().to_string() aria-controls="facets"
+            <button data-testid="facets-button" aria-expanded=move || app.list.facets_open.get().to_string() aria-controls="facets"
                 on:click=move |_| app.toggle_facets()>"Filter" <kbd>"F"</kbd></button>
         </search>
         <Chips />
-        {move || app.facets_open.get().then(|| view! { <Values /> })}
+        {move || app.list.facets_open.get().then(|| view! { <Values /> })}
     }
 }
 
@@ -82,17 +64,17 @@ pub(crate) fn FilterBar() -> impl IntoView {
 fn Chips() -> impl IntoView {
     let app = App::here();
     let clear = move |_| {
-        let text = app.filter.get_untracked().text;
+        let text = app.list.filter.get_untracked().text;
         app.set_filter(
             Filter {
                 text,
-                ..app.unfiltered()
+                ..Filter::default()
             },
             true,
         );
     };
     move || {
-        let all = app.conditions();
+        let all = chips(&app.list.filter.get(), app.clock.get_untracked().offset);
         (!all.is_empty()).then(|| {
             let several = all.len() > 1;
             view! {
@@ -150,11 +132,11 @@ pub(crate) const PANEL: &str = "facets";
 fn Values() -> impl IntoView {
     let app = App::here();
     let all = Memo::new(move |_| {
-        let filter = app.filter.get();
-        let facets = app.facets.get().unwrap_or_default();
+        let filter = app.list.filter.get();
+        let facets = app.list.facets.get().unwrap_or_default();
         groups(app, &facets, &filter)
     });
-    let of = move || match app.facets.with(|it| it.as_ref().map(|it| it.partial)) {
+    let of = move || match app.list.facets.with(|it| it.as_ref().map(|it| it.partial)) {
         None => "Counting…",
         Some(true) => "Numbers count the newest versions only.",
         Some(false) => "Numbers count past versions too.",
@@ -169,7 +151,7 @@ fn Values() -> impl IntoView {
     };
     view! {
         <div class="facets" id=PANEL data-testid="facets" tabindex="-1" role="group" aria-label="Limit the list to" on:keydown=keys>
-            <p class="quiet" aria-busy=move || app.facets.with(Option::is_none).to_string()>{of}</p>
+            <p class="quiet" aria-busy=move || app.list.facets.with(Option::is_none).to_string()>{of}</p>
             {(0..SORTS.len()).map(|sort| group(app, all, sort)).collect_view()}
             <Dates />
         </div>
@@ -212,11 +194,11 @@ fn Dates() -> impl IntoView {
     let app = App::here();
     let offset = move || app.clock.get_untracked().offset;
     let first = move || {
-        let at = app.filter.with(|it| it.since);
+        let at = app.list.filter.with(|it| it.since);
         at.map(|it| date_of(it, offset())).unwrap_or_default()
     };
     let last = move || {
-        let at = app.filter.with(|it| it.until);
+        let at = app.list.filter.with(|it| it.until);
         at.map(|it| last_day(it, offset())).unwrap_or_default()
     };
     // While a day is typed it is none now and then; none is meant when the field is left so.
@@ -238,7 +220,7 @@ fn Dates() -> impl IntoView {
             days_ago(clock.now, days, clock.offset)
         };
         let is_on = move || {
-            let (since, until) = app.filter.with(|it| (it.since, it.until));
+            let (since, until) = app.list.filter.with(|it| (it.since, it.until));
             since.is_some() && since == first() && until.is_none()
         };
         let choose = move |_| {
@@ -323,10 +305,11 @@ fn groups(app: App, facets: &Facets, filter: &Filter) -> Groups {
         |it| filter.verified == Some(*it),
         |it, to| it.verified = to.copied(),
     );
-    // Which way it stands is what the view of drifted claims is.
-    let health = match app.is_drift() {
-        true => Vec::new(),
-        false => listed(filter, &facets.health, |it| &mut it.health, |it| it.words()),
+    // No condition is what the view is already.
+    let is_chosen = (app.view.get().within)(Filter::default()).health.is_empty();
+    let health = match is_chosen {
+        true => listed(filter, &facets.health, |it| &mut it.health, |it| it.words()),
+        false => Vec::new(),
     };
     let topics = single(
         filter,

@@ -1,13 +1,14 @@
-//! Claims whose evidence changed: how many there are, and what a person can say of one by a key.
+//! What a person who looked can say of a claim whose evidence changed, by a key or a button.
 
-use engram_model::{Change, Engram, EngramId, Entry, Evidence, Filter, ask};
+use std::sync::Arc;
+
+use engram_model::{Engram, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{
-    icons::Icon,
-    state::{App, Closing},
+use crate::{
+    app::{icons::Icon, reading::Closing, state::App},
+    words,
 };
-use crate::words;
 
 /// What somebody who looked can say of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,26 +21,7 @@ pub(crate) enum Verdict {
     Unsure,
 }
 
-/// The filter that the view of drifted claims is.
-pub(crate) fn drifted() -> Filter {
-    Filter {
-        health: Evidence::DRIFTED.to_vec(),
-        ..Filter::default()
-    }
-}
-
 impl App {
-    /// Whether the list shows what drifted and nothing else.
-    pub(crate) fn is_drift(self) -> bool {
-        self.filter.with(|it| it.health == drifted().health)
-    }
-
-    /// Shows the claims whose evidence changed, or all again.
-    pub(crate) fn show_drift(self, on: bool) {
-        let filter = if on { drifted() } else { Filter::default() };
-        self.set_filter(filter, true);
-    }
-
     /// Says of the claim that is read whether it is still true.
     pub(crate) fn judge(self, verdict: Verdict) {
         let Some(engram) = untrack(|| self.current()).filter(|it| words::is_drifted(it)) else {
@@ -60,7 +42,7 @@ impl App {
             match stored {
                 Ok(stored) => {
                     self.say(done, "", false);
-                    let to = match (self.is_drift_now(), next) {
+                    let to = match (self.is_queue(), next) {
                         (true, Some(next)) => next,
                         (true, None) => return,
                         (false, _) if verdict == Verdict::True => stored.id,
@@ -72,56 +54,11 @@ impl App {
             }
         });
     }
-
-    /// Whether the claim that is read is in the list.
-    pub(crate) fn is_listed(self) -> bool {
-        let selected = self.selected.get();
-        self.feed
-            .with(|feed| feed.rows().iter().any(|it| Some(it.id) == selected))
-    }
-
-    /// The pointer of a claim whose evidence changed most; the first where none did.
-    pub(crate) fn worst_pointer(self, id: EngramId) -> usize {
-        let engram = self.feed.with_untracked(|feed| feed.get(id));
-        let found = engram.and_then(|it| {
-            let worst = it.health.as_ref()?.worst()?.pointer.clone();
-            it.pointers
-                .iter()
-                .position(|pointer| pointer.to_string() == worst)
-        });
-        found.unwrap_or(0)
-    }
-
-    /// Evidence stands otherwise: what is read is compared anew, and so is what drifted.
-    pub(crate) fn follow_evidence(self, entries: &[Entry]) {
-        let is_evidence = |it: &Entry| matches!(it.change, Change::Anchored { .. });
-        if entries.iter().any(is_evidence) {
-            self.returned.update(|it| *it = it.wrapping_add(1));
-        }
-        let counts = |it: &Entry| {
-            is_evidence(it) || matches!(it.change, Change::Stored(_) | Change::Forgotten(_))
-        };
-        if !self.filter.with_untracked(|it| it.health.is_empty()) && entries.iter().any(counts) {
-            self.list_anew();
-        }
-    }
-
-    fn is_drift_now(self) -> bool {
-        untrack(|| self.is_drift())
-    }
-
-    /// The claim after this one in the list, or the one before.
-    pub(crate) fn neighbour(self, id: EngramId) -> Option<EngramId> {
-        let rows = self.rows();
-        let at = rows.iter().position(|it| it.id == id)?;
-        let next = rows.get(at + 1).or_else(|| rows.get(at.checked_sub(1)?));
-        next.map(|it| it.id)
-    }
 }
 
 /// Asks whether a claim is still true, where its evidence changed.
 #[component]
-pub(crate) fn Triage(engram: Memo<Option<std::sync::Arc<Engram>>>) -> impl IntoView {
+pub(crate) fn Triage(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let app = App::here();
     let standing = Memo::new(move |_| {
         let engram = engram.get().filter(|it| words::is_drifted(it))?;

@@ -3,13 +3,16 @@
 use engram_model::{Feed as FeedRequest, FeedPage, Filter, Refusal};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::state::{App, PAGE, Search};
-use crate::feed::Feed;
+use super::Search;
+use crate::{app::state::App, feed::Feed};
+
+/// Entries of one page.
+pub(crate) const PAGE: usize = 200;
 
 impl App {
     /// A page of older engrams, when there are any and none is on its way.
     pub(crate) fn load_older(self) {
-        if let Some(before) = self.feed.with_untracked(Feed::next_page) {
+        if let Some(before) = self.list.feed.with_untracked(Feed::next_page) {
             self.load_page(FeedRequest {
                 before: Some(before),
                 ..self.request()
@@ -19,7 +22,7 @@ impl App {
 
     /// A page of newer engrams, where the list does not reach the newest.
     pub(crate) fn load_newer(self) {
-        if let Some(after) = self.feed.with_untracked(Feed::newer_page) {
+        if let Some(after) = self.list.feed.with_untracked(Feed::newer_page) {
             self.load_page(FeedRequest {
                 after: Some(after),
                 ..self.request()
@@ -28,17 +31,17 @@ impl App {
     }
 
     /// What pages of this list have in common.
-    pub(super) fn request(self) -> FeedRequest {
+    pub(crate) fn request(self) -> FeedRequest {
         FeedRequest {
             limit: Some(PAGE),
-            filter: self.filter.get_untracked(),
+            filter: untrack(|| self.asked()),
             ..Default::default()
         }
     }
 
     /// Looks no further, until the person wants to or another filter is chosen.
     pub(crate) fn stop_search(self) {
-        self.search.update(|it| {
+        self.list.search.update(|it| {
             if let Some(search) = it {
                 search.is_stopped = true;
             }
@@ -47,49 +50,41 @@ impl App {
 
     /// Looks on where it stopped: each change of the feed asks for what is missing.
     pub(crate) fn go_on(self) {
-        self.search.update(|it| {
+        self.list.search.update(|it| {
             if let Some(search) = it {
                 search.is_stopped = false;
             }
         });
-        self.feed.update(|_| ());
+        self.list.feed.update(|_| ());
     }
 
-    /// Another list: pages and searches of the one before are dropped when they come. Its number.
-    pub(super) fn begin_list(self) -> u64 {
-        let number = self.filter_number.get_value().wrapping_add(1);
-        self.filter_number.set_value(number);
-        self.search.set(None);
-        number
-    }
-
-    pub(super) fn is_searching(self) -> bool {
-        let search = self.search.get_untracked();
+    pub(crate) fn is_searching(self) -> bool {
+        let search = self.list.search.get_untracked();
         search.is_some_and(|it| !it.is_stopped)
     }
 
     fn is_stopped(self) -> bool {
-        let search = self.search.get_untracked();
+        let search = self.list.search.get_untracked();
         search.is_some_and(|it| it.is_stopped)
     }
 
     fn load_page(self, request: FeedRequest) {
-        if self.page_is_coming.get_value() || self.is_stopped() {
+        if self.list.page_is_coming.get_value() || self.is_stopped() {
             return;
         }
-        self.page_is_coming.set_value(true);
+        self.list.page_is_coming.set_value(true);
         spawn_local(async move {
-            let number = self.filter_number.get_value();
+            let number = self.list.filter_number.get_value();
             let is_newer = request.after.is_some();
             let read = self.read_stretches(request, number).await;
-            self.page_is_coming.set_value(false);
+            self.list.page_is_coming.set_value(false);
             match read {
-                Ok(Some(page)) => self.feed.update(|feed| match is_newer {
+                Ok(Some(page)) => self.list.feed.update(|feed| match is_newer {
                     true => feed.add_newer(page),
                     false => feed.add_older(page),
                 }),
                 // Another list began meanwhile, and may have asked in vain.
-                Ok(None) => self.feed.update(|_| ()),
+                Ok(None) => self.list.feed.update(|_| ()),
                 Err(refusal) => self.complain(refusal),
             }
         });
@@ -98,18 +93,18 @@ impl App {
     /// Says how far a search is that found nothing yet: `left` of the journal up to `head`.
     fn looked(self, left: u64, head: u64, is_stopped: bool) {
         let done = 100 - left.min(head) * 100 / head.max(1);
-        self.search.set(Some(Search {
+        self.list.search.set(Some(Search {
             done: done as u8,
             is_stopped,
         }));
     }
 
     /// Lists the newest page of a filter, with what more there is to look through.
-    pub(super) fn load_first(self, page: FeedPage, filter: Filter) {
+    pub(crate) fn load_first(self, page: FeedPage, filter: Filter) {
         if let (true, Some(next)) = (page.entries.is_empty(), page.next) {
             self.looked(next, page.head, false);
         }
-        self.feed.update(|feed| feed.load(page, filter));
+        self.list.feed.update(|feed| feed.load(page, filter));
     }
 
     /// The next page with anything on it, or the last: a filter is looked for a stretch at a time.
@@ -122,16 +117,16 @@ impl App {
             let page = match self.read_feed(request.clone()).await {
                 Ok(page) => page,
                 Err(refusal) => {
-                    self.search.set(None);
+                    self.list.search.set(None);
                     return Err(refusal);
                 }
             };
-            if self.filter_number.get_value() != number {
+            if self.list.filter_number.get_value() != number {
                 return Ok(None);
             }
             let next = page.next.filter(|_| page.entries.is_empty());
             let Some(next) = next else {
-                self.search.set(None);
+                self.list.search.set(None);
                 return Ok(Some(page));
             };
             let left = match request.after {
@@ -153,8 +148,8 @@ impl App {
     }
 
     /// Goes to the oldest engram, wherever the list stands.
-    pub(super) fn list_oldest(self) {
-        let number = self.begin_list();
+    pub(crate) fn list_oldest(self) {
+        let number = self.list.begin();
         spawn_local(async move {
             let request = FeedRequest {
                 after: Some(0),
@@ -162,9 +157,10 @@ impl App {
             };
             match self.read_stretches(request, number).await {
                 Ok(Some(page)) => {
-                    self.feed.update(|feed| feed.load_oldest(page));
-                    self.at_top.set(false);
+                    self.list.feed.update(|feed| feed.load_oldest(page));
+                    self.list.at_top.set(false);
                     let oldest = self
+                        .list
                         .feed
                         .with_untracked(|it| it.iter().last().map(|it| it.id));
                     if let Some(id) = oldest {

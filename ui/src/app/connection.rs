@@ -1,0 +1,228 @@
+//! The connection to the journal: it is followed, lost, tried again, and caught up with.
+
+use std::time::Duration;
+
+use engram_model::{Entry, Feed as FeedRequest, Refusal};
+use leptos::{prelude::*, task::spawn_local};
+
+use super::{
+    backend::{Backend, News, Subscription},
+    dom,
+    state::{App, Phase},
+    views::feed::PAGE,
+};
+use crate::feed::{Feed, MOST};
+
+/// Longest wait between attempts to reconnect, in seconds.
+const PATIENCE: u64 = 4;
+
+/// The connection to the journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Link {
+    /// Not yet.
+    Connecting,
+    /// Entries arrive.
+    Live,
+    /// Broken, and tried again.
+    Lost,
+}
+
+/// What is known of the connection.
+#[derive(Clone, Copy)]
+pub(crate) struct Connection {
+    /// The subscription; dropping it ends it.
+    live: StoredValue<Option<Subscription>, LocalStorage>,
+    attempts: StoredValue<u64>,
+    /// A new attempt to connect is due.
+    is_waiting: StoredValue<bool>,
+    pub(crate) link: RwSignal<Link>,
+    /// When the connection broke.
+    pub(crate) lost_at: RwSignal<Option<jiff::Timestamp>>,
+    /// What a request was answered when it broke.
+    pub(crate) lost_why: RwSignal<Option<Refusal>>,
+}
+
+impl Connection {
+    pub(super) fn new() -> Self {
+        Self {
+            live: StoredValue::new_local(None),
+            attempts: StoredValue::new(0),
+            is_waiting: StoredValue::new(false),
+            link: RwSignal::new(Link::Connecting),
+            lost_at: RwSignal::new(None),
+            lost_why: RwSignal::new(None),
+        }
+    }
+
+    /// Ends it, as at the start.
+    pub(super) fn reset(self) {
+        self.end();
+        self.attempts.set_value(0);
+        self.is_waiting.set_value(false);
+        self.link.set(Link::Connecting);
+        self.lost_at.set(None);
+        self.lost_why.set(None);
+    }
+
+    /// Ends the subscription.
+    pub(super) fn end(self) {
+        self.live.set_value(None);
+    }
+}
+
+impl App {
+    /// Follows the journal after the last entry that is known.
+    pub(super) fn connect(self) {
+        spawn_local(async move {
+            let after = self.list.feed.with_untracked(Feed::head);
+            let backend = self.backend();
+            let subscribed = backend.subscribe(after, move |news| self.hear(news));
+            match self.for_front(subscribed).await {
+                Ok(subscription) => {
+                    self.connection.live.set_value(Some(subscription));
+                    if let Backend::Tauri = self.backend() {
+                        self.hear(News::Connected);
+                    }
+                }
+                Err(refusal) => {
+                    if self.connection.attempts.get_value() == 0 {
+                        self.complain(refusal);
+                    }
+                    self.hear(News::Lost);
+                }
+            }
+        });
+    }
+
+    fn hear(self, news: News) {
+        match news {
+            News::Connected => {
+                self.connection.attempts.set_value(0);
+                self.connection.link.set(Link::Live);
+                self.connection.lost_why.set(None);
+                if self.connection.lost_at.get_untracked().is_some() {
+                    self.connection.lost_at.set(None);
+                    // Sources that could not be read meanwhile are read again.
+                    self.reading.returned.update(|it| *it = it.wrapping_add(1));
+                    self.catch_up();
+                    // In the window a feed ends only with its home: what came back may be another.
+                    if let Backend::Tauri = self.backend() {
+                        self.list_anew();
+                    }
+                }
+            }
+            News::Lost => self.reconnect_later(),
+            News::Entries(entries) => {
+                self.connection.attempts.set_value(0);
+                if self.connection.link.get_untracked() != Link::Live {
+                    self.connection.link.set(Link::Live);
+                    self.connection.lost_at.set(None);
+                }
+                self.arrive(entries);
+            }
+        }
+    }
+
+    fn arrive(self, entries: Vec<Entry>) {
+        self.clock.set(dom::clock());
+        let hold = !self.list.at_top.get_untracked();
+        let was_empty = self.list.feed.with_untracked(Feed::is_empty);
+        self.follow_evidence(&entries);
+        let new = self
+            .list
+            .feed
+            .try_update(|feed| feed.live(entries, hold))
+            .unwrap_or(0);
+        if was_empty && new > 0 && self.reading.selected.with_untracked(Option::is_none) {
+            self.select_newest();
+        }
+        self.announce(new);
+        self.refresh_status_soon();
+    }
+
+    /// Waits longer after each failure, and asks again for what was missed.
+    fn reconnect_later(self) {
+        if self.connection.is_waiting.get_value() {
+            return;
+        }
+        self.connection.link.set(Link::Lost);
+        if self.connection.lost_at.get_untracked().is_none() {
+            self.connection.lost_at.set(Some(dom::clock().now));
+        }
+        self.connection.is_waiting.set_value(true);
+        self.ask_why();
+        let attempts = self.connection.attempts.get_value();
+        self.connection
+            .attempts
+            .set_value(attempts.saturating_add(1));
+        let wait = 2u64.saturating_pow(attempts.min(5) as u32).min(PATIENCE);
+        let again = move || {
+            if self.connection.is_waiting.get_value() {
+                self.reconnect();
+            }
+        };
+        set_timeout(again, Duration::from_secs(wait));
+    }
+
+    /// A stream of events says not why it broke; a request does.
+    fn ask_why(self) {
+        spawn_local(async move {
+            self.connection.lost_why.set(self.read_status().await.err());
+        });
+    }
+
+    /// Tries again now.
+    pub(crate) fn reconnect(self) {
+        self.connection.is_waiting.set_value(false);
+        self.connection.live.set_value(None);
+        self.connect();
+    }
+
+    /// When the person comes back: where things stand, and what the subscription may have missed.
+    pub(crate) fn catch_up(self) {
+        if self.phase.get_untracked() != Phase::Ready {
+            return;
+        }
+        spawn_local(async move {
+            if let Err(refusal) = self.read_missed().await {
+                dom::log(&refusal.to_string());
+            }
+        });
+    }
+
+    async fn read_missed(self) -> Result<(), Refusal> {
+        let status = self.read_status().await?;
+        let newest = status.head;
+        self.status.set(Some(status));
+        if newest < self.list.feed.with_untracked(Feed::head) {
+            // Another home, or an older copy, took the place of the one that was shown.
+            self.list_anew();
+            return Ok(());
+        }
+        loop {
+            let head = self.list.feed.with_untracked(Feed::head);
+            if newest <= head {
+                return Ok(());
+            }
+            let after = FeedRequest {
+                after: Some(head),
+                limit: Some(PAGE),
+                all: true,
+                ..Default::default()
+            };
+            let page = self.read_feed(after).await?;
+            let is_last = page.entries.len() < PAGE;
+            if !is_last && newest - head > MOST as u64 {
+                // More than the list keeps; other repositories of the home may have the most of it.
+                self.list_anew();
+                return Ok(());
+            }
+            if !page.entries.is_empty() {
+                self.arrive(page.entries);
+            }
+            if is_last {
+                return Ok(());
+            }
+        }
+    }
+}

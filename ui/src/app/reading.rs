@@ -1,0 +1,232 @@
+//! What is read: one engram, the source that keys act on, and what is about to be done to it.
+
+use std::sync::Arc;
+
+use engram_model::{Engram, EngramId, SourceReply, ask};
+use leptos::{prelude::*, task::spawn_local};
+
+use super::state::App;
+
+/// What a source card shows below its lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Panel {
+    /// The commits that wrote the lines.
+    Blame,
+    /// What became of them since.
+    Changes,
+}
+
+/// How a claim is taken out of use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Closing {
+    /// Its window is closed; history keeps it.
+    Forget,
+    /// Its text is erased.
+    Redact,
+}
+
+impl Closing {
+    /// Whether there is anything left to do it to.
+    pub(crate) fn is_for(self, engram: &Engram) -> bool {
+        match self {
+            Self::Forget => engram.valid_until.is_none() && !engram.redacted,
+            Self::Redact => !engram.redacted,
+        }
+    }
+}
+
+/// What the person reads.
+#[derive(Clone, Copy)]
+pub(crate) struct Reading {
+    pub(crate) selected: RwSignal<Option<EngramId>>,
+    /// The engram that was read last, which the list may leave out.
+    pub(crate) visited: RwSignal<Option<Arc<Engram>>>,
+    /// Whether its history is shown.
+    pub(crate) history: RwSignal<bool>,
+    /// The pointer that keys act on, and its source once it was read.
+    pub(crate) pointer: RwSignal<usize>,
+    pub(crate) sources: RwSignal<Vec<Option<Arc<SourceReply>>>>,
+    /// What the card of that pointer shows below its lines.
+    pub(crate) panel: RwSignal<Option<Panel>>,
+    /// Whether its lines read otherwise now.
+    pub(crate) has_changes: RwSignal<bool>,
+    /// What is about to be done to an engram.
+    pub(crate) closing: RwSignal<Option<(EngramId, Closing)>>,
+    /// Changes when the person comes back to the window: the working tree may read otherwise then.
+    pub(crate) returned: RwSignal<u32>,
+}
+
+impl Reading {
+    pub(super) fn new() -> Self {
+        Self {
+            selected: RwSignal::new(None),
+            visited: RwSignal::new(None),
+            history: RwSignal::new(false),
+            pointer: RwSignal::new(0),
+            sources: RwSignal::new(Vec::new()),
+            panel: RwSignal::new(None),
+            has_changes: RwSignal::new(false),
+            closing: RwSignal::new(None),
+            returned: RwSignal::new(0),
+        }
+    }
+
+    /// Reads nothing.
+    pub(super) fn reset(self) {
+        self.selected.set(None);
+        self.visited.set(None);
+        self.begin(0);
+    }
+
+    /// Reads another engram from its start.
+    fn begin(self, pointer: usize) {
+        self.closing.set(None);
+        self.history.set(false);
+        self.pointer.set(pointer);
+        self.panel.set(None);
+        self.has_changes.set(false);
+        self.sources.set(Vec::new());
+    }
+}
+
+impl App {
+    /// Reads an engram that a person went to, which can be gone back from.
+    pub(crate) fn go_to(self, id: EngramId) {
+        self.select_by(id, true);
+    }
+
+    /// Reads an engram, as each on the way through the list.
+    pub(crate) fn select(self, id: EngramId) {
+        self.select_by(id, false);
+    }
+
+    fn select_by(self, id: EngramId, is_step: bool) {
+        if self.reading.selected.get_untracked() == Some(id) {
+            return;
+        }
+        self.reading.closing.set(None);
+        self.reading.history.set(false);
+        self.reading.pointer.set(self.worst_pointer(id));
+        self.reading.panel.set(None);
+        self.reading.has_changes.set(false);
+        self.reading.sources.set(Vec::new());
+        self.reading.selected.set(Some(id));
+        self.visit(id);
+        self.write_address(is_step);
+    }
+
+    /// Reads an engram that is not in the list, as a link or a history leads to.
+    fn visit(self, id: EngramId) {
+        if self.list.feed.with_untracked(|feed| feed.get(id).is_some()) {
+            return;
+        }
+        spawn_local(async move {
+            match self.ask(ask::Get(id)).await {
+                Ok(engram) => {
+                    self.tell_successor(&engram).await;
+                    self.reading.visited.set(Some(Arc::from(engram)));
+                }
+                Err(refusal) => self.complain(refusal),
+            }
+        });
+    }
+
+    /// A version that was replaced is told from one that was forgotten by what came after it.
+    async fn tell_successor(self, engram: &Engram) {
+        if engram.valid_until.is_some()
+            && let Ok(versions) = self.ask(ask::History(engram.id)).await
+        {
+            self.list.feed.update(|it| it.learn_versions(&versions));
+        }
+    }
+
+    /// The selected engram, as it is now.
+    pub(crate) fn current(self) -> Option<Arc<Engram>> {
+        let id = self.reading.selected.get()?;
+        let visited = || self.reading.visited.get().filter(|it| it.id == id);
+        self.list.feed.with(|feed| feed.get(id)).or_else(visited)
+    }
+
+    /// The pointer of a claim whose evidence changed most; the first where none did.
+    pub(crate) fn worst_pointer(self, id: EngramId) -> usize {
+        let engram = self.list.feed.with_untracked(|feed| feed.get(id));
+        let found = engram.and_then(|it| {
+            let worst = it.health.as_ref()?.worst()?.pointer.clone();
+            it.pointers
+                .iter()
+                .position(|pointer| pointer.to_string() == worst)
+        });
+        found.unwrap_or(0)
+    }
+
+    /// Opens a panel of the active card, or closes it.
+    pub(crate) fn toggle_panel(self, panel: Panel) {
+        self.reading
+            .panel
+            .update(|it| *it = (*it != Some(panel)).then_some(panel));
+    }
+
+    /// Remembers a source that was read, for the keys that act on it.
+    pub(crate) fn keep_source(self, id: EngramId, index: usize, source: Arc<SourceReply>) {
+        if self.reading.selected.get_untracked() == Some(id) {
+            self.reading.sources.update(|all| {
+                if all.len() <= index {
+                    all.resize(index + 1, None);
+                }
+                all[index] = Some(source);
+            });
+        }
+    }
+
+    /// The source that keys act on.
+    pub(crate) fn source(self) -> Option<Arc<SourceReply>> {
+        let index = self.reading.pointer.get();
+        self.reading
+            .sources
+            .with(|all| all.get(index).cloned().flatten())
+    }
+
+    /// Asks before anything is forgotten or erased.
+    pub(crate) fn ask_to_close(self, closing: Closing) {
+        let Some(engram) = untrack(|| self.current()) else {
+            return;
+        };
+        if closing.is_for(&engram) {
+            self.reading.closing.set(Some((engram.id, closing)));
+        }
+    }
+
+    /// Does what was asked about.
+    pub(crate) fn close(self) {
+        let Some((id, closing)) = self.reading.closing.get_untracked() else {
+            return;
+        };
+        self.reading.closing.set(None);
+        let done = match closing {
+            Closing::Forget => "Forgotten: agents no longer get this claim",
+            Closing::Redact => "Erased for good",
+        };
+        let next = self
+            .is_queue()
+            .then(|| untrack(|| self.neighbour(id)))
+            .flatten();
+        spawn_local(async move {
+            let closed = match closing {
+                Closing::Forget => self.ask(ask::Forget(id)).await,
+                Closing::Redact => self.ask(ask::Redact(id)).await,
+            };
+            match closed {
+                Ok(it) => {
+                    match it.pending.first() {
+                        None => self.say(done, "", false),
+                        Some(place) => self.say("Erased, but not everywhere yet", place, true),
+                    }
+                    if let Some(next) = next {
+                        self.select(next);
+                    }
+                }
+                Err(refusal) => self.complain(refusal),
+            }
+        });
+    }
+}

@@ -1,0 +1,92 @@
+//! What is shown instead of rows: how far a long search is, that a filter leaves none. An empty home has
+//! a page of its own, `first_run.rs`.
+
+use std::sync::Arc;
+
+use engram_model::{Engram, Filter};
+use leptos::prelude::*;
+
+use crate::app::{icons::Icon, state::App};
+
+/// That nothing is like what is asked for, and what to ask less of.
+#[component]
+pub(crate) fn End(rows: Memo<Vec<Arc<Engram>>>) -> impl IntoView {
+    let app = App::here();
+    let empty = move || !app.asked().is_empty() && rows.with(Vec::is_empty);
+    let nothing = move || empty() && app.list.feed.with(|it| it.next_page().is_none());
+    let none = move || {
+        nothing().then(|| {
+            let is_whole = app.list.filter.with(Filter::is_empty);
+            match app.view.get().nothing.filter(|_| is_whole) {
+                Some(nothing) => nothing(),
+                None => no_match(app).into_any(),
+            }
+        })
+    };
+    view! { <Searching />{none} }
+}
+
+/// How far a long search is, and a way to end it.
+#[component]
+fn Searching() -> impl IntoView {
+    let app = App::here();
+    let done = Memo::new(move |_| app.list.search.get().map_or(0, |it| it.done));
+    let is_stopped = Memo::new(move |_| app.list.search.get().map(|it| it.is_stopped));
+    move || {
+        is_stopped.get().map(|is_stopped| {
+            let (word, verb) = match is_stopped {
+                true => ("Stopped looking: ", "Go on"),
+                false => ("Looking further back: ", "Stop"),
+            };
+            let press = move |_| match is_stopped {
+                true => app.go_on(),
+                false => app.stop_search(),
+            };
+            view! {
+                <div class="search" aria-busy=(!is_stopped).to_string() data-testid="searching">
+                    <progress max="100" value=move || done.get().to_string() aria-label="Of the journal looked at"></progress>
+                    <p>{word}{move || done.get()}" % of the journal"</p>
+                    <button data-testid="search-button" on:click=press>{verb}{(!is_stopped).then(|| view! { " "<kbd>"Esc"</kbd> })}</button>
+                </div>
+            }
+        })
+    }
+}
+
+fn no_match(app: App) -> impl IntoView {
+    let words = app
+        .list
+        .filter
+        .with_untracked(|it| !it.text.trim().is_empty());
+    let others = app.list.filter.with_untracked(|it| {
+        let text = it.text.clone();
+        *it != Filter {
+            text,
+            ..Filter::default()
+        }
+    });
+    let why = match words && others {
+        true => "Nothing that was stored has these words and fits the filter.",
+        false if words => "Nothing that was stored has all of these words.",
+        false => "Nothing that was stored fits the filter.",
+    };
+    let less = (words && others).then(|| {
+        let without = move |_| {
+            let text = String::new();
+            let filter = app.list.filter.get_untracked();
+            app.set_filter(Filter { text, ..filter }, true);
+        };
+        view! { <button on:click=without>"Without the words"</button> }
+    });
+    view! {
+        <div class="none" data-testid="no-match">
+            <span class="sign">{Icon::Search.draw()}</span>
+            <h2>"No engram matches"</h2>
+            <p>{why}</p>
+            <div class="answers">
+                {less}
+                <button on:click=move |_| app.set_filter(Filter::default(), true)>"Clear the filter"</button>
+            </div>
+        </div>
+    }
+}

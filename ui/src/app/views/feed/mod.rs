@@ -1,0 +1,49 @@
+//! All engrams of a project, newest first: the list, what it is limited to, and what is read of it.
+
+mod empty;
+mod filter;
+mod list;
+mod pages;
+mod row;
+mod state;
+
+use leptos::{html, prelude::*};
+
+pub(crate) use self::{
+    filter::PANEL,
+    list::List,
+    pages::PAGE,
+    row::element_id,
+    state::{Listing, Search},
+};
+use super::View;
+use crate::app::{detail::Detail, icons::Icon, menu::Menu, split::Split, state::App};
+
+pub(crate) static VIEW: View = View {
+    id: "feed",
+    title: "Feed",
+    icon: Icon::Feed,
+    of: ("engram", "engrams"),
+    counted: "Engrams that hold now",
+    count: |app| app.status.with(|it| it.as_ref().map_or(0, |it| it.engrams)),
+    asks: false,
+    within: |filter| filter,
+    panes,
+    nothing: None,
+};
+
+/// The list, and beside it what is read of it, with its actions.
+pub(crate) fn panes() -> AnyView {
+    let app = App::here();
+    let panes = NodeRef::<html::Main>::new();
+    let width = move || app.frame.list_width.get().map(|it| format!("{it}px"));
+    view! {
+        <main class="panes" node_ref=panes style=("--list", width)>
+            <List />
+            <Split panes />
+            <Detail />
+            <Menu />
+        </main>
+    }
+    .into_any()
+}

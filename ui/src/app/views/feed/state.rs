@@ -1,0 +1,272 @@
+//! What the list holds, and what it is limited to.
+
+use std::{sync::Arc, time::Duration};
+
+use engram_model::{Change, Engram, EngramId, Entry, Facets, Filter, ask};
+use leptos::{prelude::*, task::spawn_local};
+
+use super::filter;
+use crate::{
+    app::{dom, state::App, views::View},
+    feed::Feed,
+    words,
+};
+
+/// A search through the journal that takes long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Search {
+    /// Of the journal, how much was looked at; in hundredths.
+    pub(crate) done: u8,
+    /// The person had enough of it.
+    pub(crate) is_stopped: bool,
+}
+
+/// A list of engrams: a stretch of the journal, as a filter leaves it.
+#[derive(Clone, Copy)]
+pub(crate) struct Listing {
+    pub(crate) feed: RwSignal<Feed>,
+    pub(crate) filter: RwSignal<Filter>,
+    /// Changes with each list that is begun: answers for another are dropped.
+    pub(super) filter_number: StoredValue<u64>,
+    /// How far a filter was looked for, while or since its search took more than a moment.
+    pub(crate) search: RwSignal<Option<Search>>,
+    /// A page of older or newer engrams is on its way.
+    pub(crate) page_is_coming: StoredValue<bool>,
+    /// The values that a filter can have, with counts; read while they are looked at.
+    pub(crate) facets: RwSignal<Option<Facets>>,
+    pub(crate) facets_open: RwSignal<bool>,
+    /// Whether the list stands at its newest end.
+    pub(crate) at_top: RwSignal<bool>,
+    /// Each change asks the list to go to its newest end.
+    pub(crate) scroll_to_top: RwSignal<u32>,
+    /// The row whose whole claim is shown.
+    pub(crate) expanded: RwSignal<Option<EngramId>>,
+}
+
+impl Listing {
+    pub(crate) fn new() -> Self {
+        Self {
+            feed: RwSignal::new(Feed::default()),
+            filter: RwSignal::new(Filter::default()),
+            filter_number: StoredValue::new(0),
+            search: RwSignal::new(None),
+            page_is_coming: StoredValue::new(false),
+            facets: RwSignal::new(None),
+            facets_open: RwSignal::new(false),
+            at_top: RwSignal::new(true),
+            scroll_to_top: RwSignal::new(0),
+            expanded: RwSignal::new(None),
+        }
+    }
+
+    /// Lists nothing; the filter and whether its values are shown stay.
+    pub(crate) fn reset(self) {
+        self.begin();
+        self.page_is_coming.set_value(false);
+        self.feed.set(Feed::default());
+        self.at_top.set(true);
+        self.facets.set(None);
+        self.expanded.set(None);
+    }
+
+    /// Another list: pages and searches of the one before are dropped when they come. Its number.
+    pub(super) fn begin(self) -> u64 {
+        let number = self.filter_number.get_value().wrapping_add(1);
+        self.filter_number.set_value(number);
+        self.search.set(None);
+        number
+    }
+
+    /// Goes to the newest end.
+    fn show_top(self) {
+        self.at_top.set(true);
+        self.scroll_to_top.update(|it| *it = it.wrapping_add(1));
+    }
+}
+
+impl App {
+    /// The rows of the list.
+    pub(crate) fn rows(self) -> Vec<Arc<Engram>> {
+        self.list.feed.with(Feed::rows)
+    }
+
+    /// Limits the list; a step can be gone back.
+    pub(crate) fn set_filter(self, filter: Filter, is_step: bool) {
+        self.limit(self.view.get_untracked(), filter, is_step);
+    }
+
+    /// Shows a view, limited like this.
+    pub(crate) fn limit(self, view: &'static View, filter: Filter, is_step: bool) {
+        if !self.show(view, filter) {
+            return;
+        }
+        self.write_address(is_step);
+        let number = self.list.begin();
+        // While somebody types, only the last filter is asked for.
+        let ask = move || {
+            if self.list.filter_number.get_value() == number {
+                self.list_anew();
+            }
+        };
+        set_timeout(ask, Duration::from_millis(if is_step { 0 } else { 120 }));
+    }
+
+    /// Sets the view and the filter; says whether that is something else than before.
+    pub(crate) fn show(self, view: &'static View, filter: Filter) -> bool {
+        let is_same = untrack(|| view.is_on(self)) && self.list.filter.get_untracked() == filter;
+        if !is_same {
+            self.view.set(view);
+            self.list.filter.set(filter);
+        }
+        !is_same
+    }
+
+    pub(crate) fn list_anew(self) {
+        let number = self.list.begin();
+        let filter = untrack(|| self.asked());
+        spawn_local(async move {
+            match self.read_feed(self.request()).await {
+                // Another filter was chosen meanwhile.
+                Ok(_) if self.list.filter_number.get_value() != number => return,
+                Ok(page) => {
+                    let followed = self.list.feed.with_untracked(Feed::head);
+                    self.load_first(page, filter);
+                    // A journal that ends earlier is another: it is followed from its own end.
+                    if self.list.feed.with_untracked(Feed::head) < followed {
+                        self.reconnect();
+                    }
+                    self.list.show_top();
+                    let is_none = self.reading.selected.get_untracked().is_none();
+                    if is_none || self.is_queue() && !untrack(|| self.is_listed()) {
+                        self.select_newest();
+                    }
+                    let found = self.list.feed.with_untracked(|feed| feed.rows().len()) as u64;
+                    self.frame.announcement.set(words::count(
+                        found,
+                        "engram listed",
+                        "engrams listed",
+                    ));
+                    // What arrived between the page and the subscription.
+                    self.catch_up();
+                }
+                Err(refusal) => self.complain(refusal),
+            }
+            self.count_facets();
+        });
+    }
+
+    /// Shows what the list can be limited to, or hides it.
+    pub(crate) fn toggle_facets(self) {
+        let is_open = !self.list.facets_open.get_untracked();
+        // Who is in it comes back to the list.
+        if !is_open && dom::focused_in(filter::PANEL).is_some() {
+            dom::focus("feed");
+        }
+        self.list.facets_open.set(is_open);
+        self.count_facets();
+    }
+
+    /// Counts the values of the filter, while somebody looks at them or a filter is on.
+    pub(crate) fn count_facets(self) {
+        let is_limited = !self.list.filter.with_untracked(Filter::is_empty);
+        if !self.list.facets_open.get_untracked() && !is_limited {
+            return self.list.facets.set(None);
+        }
+        let filter = untrack(|| self.asked());
+        spawn_local(async move {
+            match self.ask(ask::Facets(filter.clone())).await {
+                Ok(facets) if untrack(|| self.asked()) == filter => {
+                    self.list.facets.set(Some(*facets));
+                }
+                Ok(_) => {}
+                Err(refusal) => self.complain(refusal),
+            }
+        });
+    }
+
+    pub(crate) fn select_newest(self) {
+        let newest = self
+            .list
+            .feed
+            .with_untracked(|feed| feed.rows().first().map(|it| it.id));
+        if let Some(id) = newest {
+            self.select(id);
+        }
+    }
+
+    /// Moves the selection by rows; with none, to the first.
+    pub(crate) fn step(self, by: isize) {
+        let (older, newer) = self
+            .list
+            .feed
+            .with_untracked(|it| (it.next_page().is_some(), it.newer_page().is_some()));
+        match by {
+            isize::MAX if older => return self.list_oldest(),
+            isize::MIN if newer => {
+                self.reading.selected.set(None);
+                return self.list_anew();
+            }
+            _ => {}
+        }
+        let rows = untrack(|| self.rows());
+        let selected = self.reading.selected.get_untracked();
+        let at = rows.iter().position(|it| Some(it.id) == selected);
+        let to = match at {
+            Some(at) => at
+                .saturating_add_signed(by)
+                .min(rows.len().saturating_sub(1)),
+            None => 0,
+        };
+        if let Some(row) = rows.get(to) {
+            self.select(row.id);
+        }
+    }
+
+    /// Shows what arrived meanwhile, at the newest end.
+    pub(crate) fn show_new(self) {
+        let is_shown = self.list.feed.try_update(Feed::release);
+        if is_shown == Some(false) {
+            return self.list_anew();
+        }
+        self.list.show_top();
+    }
+
+    /// Shows the whole claim that is selected in its row, or puts it away.
+    pub(crate) fn toggle_row(self) {
+        let selected = self.reading.selected.get_untracked();
+        let now = self.list.expanded.get_untracked();
+        self.list
+            .expanded
+            .set(if now == selected { None } else { selected });
+    }
+
+    /// Whether the claim that is read is in the list.
+    pub(crate) fn is_listed(self) -> bool {
+        let selected = self.reading.selected.get();
+        self.list
+            .feed
+            .with(|feed| feed.rows().iter().any(|it| Some(it.id) == selected))
+    }
+
+    /// Evidence stands otherwise: what is read is compared anew, and so is what drifted.
+    pub(crate) fn follow_evidence(self, entries: &[Entry]) {
+        let is_evidence = |it: &Entry| matches!(it.change, Change::Anchored { .. });
+        if entries.iter().any(is_evidence) {
+            self.reading.returned.update(|it| *it = it.wrapping_add(1));
+        }
+        let counts = |it: &Entry| {
+            is_evidence(it) || matches!(it.change, Change::Stored(_) | Change::Forgotten(_))
+        };
+        if !untrack(|| self.asked()).health.is_empty() && entries.iter().any(counts) {
+            self.list_anew();
+        }
+    }
+
+    /// The claim after this one in the list, or the one before.
+    pub(crate) fn neighbour(self, id: EngramId) -> Option<EngramId> {
+        let rows = self.rows();
+        let at = rows.iter().position(|it| it.id == id)?;
+        let next = rows.get(at + 1).or_else(|| rows.get(at.checked_sub(1)?));
+        next.map(|it| it.id)
+    }
+}

@@ -1,0 +1,72 @@
+//! The views, one folder and one line of the table each. A view has what it lists, what it shows beside
+//! it, and the actions on that; what views share (the connection, what is read, the frame) is beside them.
+
+pub(crate) mod drift;
+pub(crate) mod feed;
+
+use engram_model::Filter;
+use leptos::prelude::*;
+
+use super::{dom, icons::Icon, state::App};
+
+/// One view.
+pub(crate) struct View {
+    /// Its name in an address, as `crate::route::VIEWS` has it.
+    pub(crate) id: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) icon: Icon,
+    /// What is counted, in the singular and the plural, and said of the number.
+    pub(crate) of: (&'static str, &'static str),
+    pub(crate) counted: &'static str,
+    pub(crate) count: fn(App) -> u64,
+    /// It asks for something of each: it is absent without any, and marked with how many there are; what
+    /// is done with one leads to the next.
+    pub(crate) asks: bool,
+    /// Which engrams it lists, of those that the person limits it to.
+    pub(crate) within: fn(Filter) -> Filter,
+    /// Its list, with what is read of it and its actions.
+    pub(crate) panes: fn() -> AnyView,
+    /// What stands there when nothing is in it; where it has a word of its own for that.
+    pub(crate) nothing: Option<fn() -> AnyView>,
+}
+
+/// All views, in the order of the rail. The first is shown where no other is asked for.
+pub(crate) static VIEWS: &[&View] = &[&feed::VIEW, &drift::VIEW];
+
+impl View {
+    /// By its name; the first for one that there is not.
+    pub(crate) fn named(id: &str) -> &'static Self {
+        let found = VIEWS.iter().find(|it| it.id == id);
+        found.copied().unwrap_or(&feed::VIEW)
+    }
+
+    /// Whether it is on the screen.
+    pub(crate) fn is_on(&self, app: App) -> bool {
+        app.view.get().id == self.id
+    }
+
+    /// Whether it is in the rail.
+    pub(crate) fn is_here(&self, app: App) -> bool {
+        !self.asks || (self.count)(app) > 0 || self.is_on(app)
+    }
+}
+
+impl App {
+    /// Shows a view, whole; one that is on the screen already stays as it is limited.
+    pub(crate) fn show_view(self, view: &'static View) {
+        if !untrack(|| view.is_on(self)) {
+            self.limit(view, Filter::default(), true);
+        }
+        dom::focus("feed");
+    }
+
+    /// What is asked for: what the view lists, as the person limits it.
+    pub(crate) fn asked(self) -> Filter {
+        (self.view.get().within)(self.list.filter.get())
+    }
+
+    /// Whether what leaves the list is done with, so that the next is read.
+    pub(crate) fn is_queue(self) -> bool {
+        self.view.get_untracked().asks
+    }
+}
