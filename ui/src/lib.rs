@@ -12,6 +12,7 @@ pub mod feed;
 pub mod fuzzy;
 pub mod layout;
 pub mod route;
+pub mod tags;
 pub mod words;
 
 #[cfg(target_arch = "wasm32")]

@@ -103,7 +103,7 @@ impl App {
                 if self.connection.lost_at.get_untracked().is_some() {
                     self.connection.lost_at.set(None);
                     // Sources that could not be read meanwhile are read again.
-                    self.reading.returned.update(|it| *it = it.wrapping_add(1));
+                    self.recheck();
                     self.catch_up();
                     // In the window a feed ends only with its home: what came back may be another.
                     if let Backend::Tauri = self.backend() {
@@ -127,7 +127,7 @@ impl App {
         self.clock.set(dom::clock());
         let hold = !self.list.at_top.get_untracked();
         let was_empty = self.list.feed.with_untracked(Feed::is_empty);
-        self.follow_evidence(&entries);
+        self.stale.follow(&entries);
         let new = self
             .list
             .feed
@@ -137,7 +137,6 @@ impl App {
             self.select_newest();
         }
         self.announce(new);
-        self.refresh_status_soon();
     }
 
     /// Waits longer after each failure, and asks again for what was missed.

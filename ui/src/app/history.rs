@@ -1,12 +1,10 @@
 //! All versions of a claim, newest first, and who else said it.
 
-use std::sync::Arc;
-
 use engram_model::{Engram, EngramId, Refusal, Voice, ask};
 use leptos::prelude::*;
 
 use super::{frame::sentence, state::App};
-use crate::{route::author_name, words};
+use crate::{route::author_name, tags::Tag, words};
 
 async fn read(app: App, id: EngramId) -> Result<(Vec<Engram>, Vec<Voice>), Refusal> {
     let versions = app.ask(ask::History(id)).await?;
@@ -16,14 +14,9 @@ async fn read(app: App, id: EngramId) -> Result<(Vec<Engram>, Vec<Voice>), Refus
 #[component]
 pub(crate) fn History(id: EngramId) -> impl IntoView {
     let app = App::here();
-    // A voice or a version that comes while one reads is told too.
-    let news = Memo::new(move |_| {
-        let told = |it: &Arc<Engram>| (it.figures.corroborations, it.valid_until);
-        let newer = app.list.feed.with(|feed| feed.newer(id));
-        (app.current().as_ref().map(told), newer)
-    });
     let loaded = LocalResource::new(move || {
-        news.track();
+        // A voice or a version that comes while one reads is told too.
+        app.stale.track(Tag::Engram(id));
         read(app, id)
     });
     view! {

@@ -27,6 +27,7 @@ mod settings;
 mod sides;
 mod source;
 mod split;
+mod stale;
 mod state;
 mod states;
 mod views;
@@ -78,6 +79,7 @@ fn show_fault(what: &str) {
 fn Window() -> impl IntoView {
     let app = App::new(Backend::here());
     provide_context(app);
+    app.follow_stale();
     app.start();
     follow_time(app);
     act::follow_keys(app);
@@ -209,7 +211,7 @@ fn follow_time(app: App) {
     let minute = set_interval_with_handle(move || app.tick(), Duration::from_secs(60));
     let focus = window_event_listener(ev::focus, move |_| {
         app.tick();
-        app.reading.returned.update(|it| *it = it.wrapping_add(1));
+        app.recheck();
         app.catch_up();
     });
     on_cleanup(move || {

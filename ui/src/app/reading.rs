@@ -52,8 +52,6 @@ pub(crate) struct Reading {
     pub(crate) has_changes: RwSignal<bool>,
     /// What is about to be done to an engram.
     pub(crate) closing: RwSignal<Option<(EngramId, Closing)>>,
-    /// Changes when the person comes back to the window: the working tree may read otherwise then.
-    pub(crate) returned: RwSignal<u32>,
 }
 
 impl Reading {
@@ -67,7 +65,6 @@ impl Reading {
             panel: RwSignal::new(None),
             has_changes: RwSignal::new(false),
             closing: RwSignal::new(None),
-            returned: RwSignal::new(0),
         }
     }
 
@@ -111,12 +108,11 @@ impl App {
         self.reading.has_changes.set(false);
         self.reading.sources.set(Vec::new());
         self.reading.selected.set(Some(id));
-        self.visit(id);
         self.write_address(is_step);
     }
 
     /// Reads an engram that is not in the list, as a link or a history leads to.
-    fn visit(self, id: EngramId) {
+    pub(super) fn visit(self, id: EngramId) {
         if self.list.feed.with_untracked(|feed| feed.get(id).is_some()) {
             return;
         }

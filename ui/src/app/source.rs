@@ -17,7 +17,7 @@ use super::{
     sides::Sides,
     state::App,
 };
-use crate::words;
+use crate::{tags::Tag, words};
 
 /// Parts of a history that are shown before one asks for more.
 const PARTS: usize = 100;
@@ -70,7 +70,7 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
     });
     // What failed while nothing answered is read again once something does.
     Effect::new(move |before: Option<()>| {
-        app.reading.returned.track();
+        app.stale.track(Tag::Sources);
         let has_failed = untrack(|| matches!(loaded.get().flatten(), Some(Err(_))));
         if before.is_some() && has_failed {
             loaded.refetch();
@@ -203,7 +203,7 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
         None => ("no digest was recorded", "word quiet"),
     };
     let standing = LocalResource::new(move || {
-        app.reading.returned.track();
+        app.stale.track(Tag::Sources);
         let pointer = kept.with_value(|it| it.pointer.clone());
         async move {
             match is_in_tree(&pointer) {

@@ -1,7 +1,5 @@
 //! What the window knows: its parts, and where it is among them.
 
-use std::time::Duration;
-
 use engram_model::{Refusal, StatusReply};
 use leptos::{prelude::*, task::spawn_local};
 
@@ -12,12 +10,13 @@ use super::{
     frame::Frame,
     reading::Reading,
     repositories::Known,
+    stale::Stale,
     views::{
         View,
         feed::{self, Listing},
     },
 };
-use crate::{route::Route, words::Clock};
+use crate::{route::Route, tags::Tag, words::Clock};
 
 /// Which of the window's designs is on the screen.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,10 +40,10 @@ pub(crate) struct App {
     /// The view on the screen.
     pub(crate) view: RwSignal<&'static View>,
     pub(crate) repositories: Known,
+    pub(crate) stale: Stale,
     pub(crate) phase: RwSignal<Phase>,
     pub(crate) clock: RwSignal<Clock>,
     pub(crate) status: RwSignal<Option<StatusReply>>,
-    status_due: StoredValue<bool>,
 }
 
 impl App {
@@ -57,10 +56,10 @@ impl App {
             list: Listing::new(),
             view: RwSignal::new(&feed::VIEW),
             repositories: Known::new(),
+            stale: Stale::new(),
             phase: RwSignal::new(Phase::Loading),
             clock: RwSignal::new(dom::clock()),
             status: RwSignal::new(None),
-            status_due: StoredValue::new(false),
         }
     }
 
@@ -90,6 +89,7 @@ impl App {
         self.reading.reset();
         self.frame.reset();
         self.list.reset();
+        self.stale.reset();
         self.phase.set(Phase::Loading);
     }
 
@@ -104,7 +104,7 @@ impl App {
         let page = self.read_feed(request).await?;
         self.load_first(page, filter);
         self.phase.set(Phase::Ready);
-        self.count_facets();
+        self.stale.touch(Tag::Facets);
         if let Some(id) = route.engram {
             self.select(id);
         }
@@ -141,24 +141,6 @@ impl App {
         if is_another {
             self.list_anew();
         }
-    }
-
-    /// Reads the status once for all changes of a moment.
-    pub(crate) fn refresh_status_soon(self) {
-        if self.status_due.get_value() {
-            return;
-        }
-        self.status_due.set_value(true);
-        let refresh = move || {
-            self.status_due.set_value(false);
-            spawn_local(async move {
-                match self.read_status().await {
-                    Ok(status) => self.status.set(Some(status)),
-                    Err(refusal) => dom::log(&refusal.to_string()),
-                }
-            });
-        };
-        set_timeout(refresh, Duration::from_millis(400));
     }
 
     /// Once a minute while the page is seen, and when it comes back: times and branch are told anew.

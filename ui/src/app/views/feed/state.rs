@@ -2,13 +2,14 @@
 
 use std::{sync::Arc, time::Duration};
 
-use engram_model::{Change, Engram, EngramId, Entry, Facets, Filter, ask};
+use engram_model::{Engram, EngramId, Facets, Filter, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::filter;
 use crate::{
     app::{dom, state::App, views::View},
     feed::Feed,
+    tags::Tag,
     words,
 };
 
@@ -151,7 +152,7 @@ impl App {
                 }
                 Err(refusal) => self.complain(refusal),
             }
-            self.count_facets();
+            self.stale.touch(Tag::Facets);
         });
     }
 
@@ -163,7 +164,7 @@ impl App {
             dom::focus("feed");
         }
         self.list.facets_open.set(is_open);
-        self.count_facets();
+        self.stale.touch(Tag::Facets);
     }
 
     /// Counts the values of the filter, while somebody looks at them or a filter is on.
@@ -248,16 +249,9 @@ impl App {
             .with(|feed| feed.rows().iter().any(|it| Some(it.id) == selected))
     }
 
-    /// Evidence stands otherwise: what is read is compared anew, and so is what drifted.
-    pub(crate) fn follow_evidence(self, entries: &[Entry]) {
-        let is_evidence = |it: &Entry| matches!(it.change, Change::Anchored { .. });
-        if entries.iter().any(is_evidence) {
-            self.reading.returned.update(|it| *it = it.wrapping_add(1));
-        }
-        let counts = |it: &Entry| {
-            is_evidence(it) || matches!(it.change, Change::Stored(_) | Change::Forgotten(_))
-        };
-        if !untrack(|| self.asked()).health.is_empty() && entries.iter().any(counts) {
+    /// Lists by how evidence stands what an entry cannot say by itself.
+    pub(crate) fn list_doubts_anew(self) {
+        if !untrack(|| self.asked()).health.is_empty() {
             self.list_anew();
         }
     }

@@ -1,0 +1,115 @@
+//! What is stale is loaded anew by tag: who reads something tracks its tag, who hears of a change touches
+//! it, and neither knows the other.
+
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
+
+use engram_model::Entry;
+use leptos::{prelude::*, task::spawn_local};
+
+use super::{dom, state::App};
+use crate::tags::{Tag, touched};
+
+/// How long changes gather before sums over the home are read again.
+const PAUSE: Duration = Duration::from_millis(400);
+
+/// Who reads what.
+#[derive(Clone, Copy)]
+pub(crate) struct Stale {
+    readers: StoredValue<HashMap<Tag, ArcTrigger>>,
+    /// Touched within the pause.
+    gathered: StoredValue<HashSet<Tag>>,
+}
+
+impl Stale {
+    pub(super) fn new() -> Self {
+        Self {
+            readers: StoredValue::new(HashMap::new()),
+            gathered: StoredValue::new(HashSet::new()),
+        }
+    }
+
+    /// What runs now runs again when this is stale.
+    pub(crate) fn track(self, tag: Tag) {
+        let reader = self
+            .readers
+            .try_update_value(|all| all.entry(tag).or_default().clone());
+        if let Some(reader) = reader {
+            reader.track();
+        }
+    }
+
+    /// Whoever reads this reads it again.
+    pub(crate) fn touch(self, tag: Tag) {
+        if let Some(reader) = self.readers.with_value(|all| all.get(&tag).cloned()) {
+            reader.notify();
+        }
+    }
+
+    /// Nobody reads an engram of the repository that was in front any more.
+    pub(super) fn reset(self) {
+        self.readers
+            .update_value(|all| all.retain(|tag, _| !matches!(tag, Tag::Engram(_))));
+    }
+
+    /// Touches what entries of the journal make stale; sums a little later, once for many.
+    pub(super) fn follow(self, entries: &[Entry]) {
+        let all: HashSet<Tag> = entries.iter().flat_map(|it| touched(&it.change)).collect();
+        let (sums, others): (Vec<Tag>, Vec<Tag>) = all.into_iter().partition(|it| it.is_sum());
+        others.into_iter().for_each(|it| self.touch(it));
+        let is_waiting = self.gathered.with_value(|all| !all.is_empty());
+        self.gathered.update_value(|all| all.extend(sums));
+        if !is_waiting {
+            let touch = move || {
+                let all = self.gathered.try_update_value(std::mem::take);
+                let all = all.unwrap_or_default();
+                all.into_iter().for_each(|it| self.touch(it));
+            };
+            set_timeout(touch, PAUSE);
+        }
+    }
+}
+
+impl App {
+    /// Reads anew what is stale, for as long as the window lives.
+    pub(super) fn follow_stale(self) {
+        self.read_when(Tag::Status, Self::reread_status);
+        self.read_when(Tag::Facets, Self::count_facets);
+        self.read_when(Tag::Doubts, Self::list_doubts_anew);
+        // The list keeps what is in it by the entries themselves; what it leaves out is read.
+        Effect::new(move |_| {
+            if let Some(id) = self.reading.selected.get() {
+                self.stale.track(Tag::Engram(id));
+                self.visit(id);
+            }
+        });
+    }
+
+    /// Whatever is read may have changed while nobody told of it.
+    pub(super) fn recheck(self) {
+        self.stale.touch(Tag::Sources);
+        if let Some(id) = self.reading.selected.get_untracked() {
+            self.stale.touch(Tag::Engram(id));
+        }
+    }
+
+    fn read_when(self, tag: Tag, read: fn(Self)) {
+        Effect::new(move |before: Option<()>| {
+            self.stale.track(tag);
+            if before.is_some() {
+                read(self);
+            }
+        });
+    }
+
+    fn reread_status(self) {
+        spawn_local(async move {
+            match self.read_status().await {
+                Ok(status) => self.status.set(Some(status)),
+                Err(refusal) => dom::log(&refusal.to_string()),
+            }
+        });
+    }
+}

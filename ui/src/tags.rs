@@ -1,0 +1,71 @@
+//! What a page reads, by tag, and which change makes which of it stale: the one table.
+
+use engram_model::{Change, EngramId};
+
+/// Something that was read, and is read again once it is stale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tag {
+    /// How many engrams and agents there are, and what is in doubt.
+    Status,
+    /// How many engrams each value of a filter leaves.
+    Facets,
+    /// Lists by how evidence stands, which no entry says by itself.
+    Doubts,
+    /// The lines that pointers lead to, and how the working tree reads there.
+    Sources,
+    /// One engram, its versions and voices.
+    Engram(EngramId),
+}
+
+impl Tag {
+    /// A sum over the whole home: it is read once for all changes of a moment.
+    pub fn is_sum(self) -> bool {
+        matches!(self, Self::Status | Self::Facets)
+    }
+}
+
+/// What a change makes stale. Each is told of an agent, so that each touches the status.
+pub fn touched(change: &Change) -> Vec<Tag> {
+    use Tag::{Doubts, Facets, Sources, Status};
+    let (tags, ids): (&[Tag], Vec<EngramId>) = match change {
+        Change::Stored(it) => (&[Status, Facets, Doubts], Vec::from_iter(it.supersedes)),
+        Change::Corroborated(id) => (&[Status], vec![*id]),
+        Change::Forgotten(id) => (&[Status, Facets, Doubts], vec![*id]),
+        Change::Redacted(id) => (&[Status, Facets], vec![*id]),
+        Change::Dereferenced { .. } | Change::Noted { .. } => (&[Status], Vec::new()),
+        Change::Anchored { engrams, .. } => (
+            &[Status, Facets, Doubts, Sources],
+            engrams.iter().map(|it| it.id).collect(),
+        ),
+    };
+    let engrams = ids.into_iter().map(Tag::Engram);
+    tags.iter().copied().chain(engrams).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_change_touches_what_shows_it_and_no_more() {
+        let id: EngramId = "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap();
+        let noted = Change::Dereferenced {
+            pointer: String::new(),
+            digest: String::new(),
+            tokens: 1,
+        };
+        assert_eq!(touched(&noted), [Tag::Status]);
+        assert_eq!(
+            touched(&Change::Corroborated(id)),
+            [Tag::Status, Tag::Engram(id)]
+        );
+        let anchored = Change::Anchored {
+            worktree: String::new(),
+            head: None,
+            engrams: Vec::new(),
+        };
+        assert!(touched(&anchored).contains(&Tag::Sources));
+        assert!(!touched(&Change::Forgotten(id)).contains(&Tag::Sources));
+    }
+}
