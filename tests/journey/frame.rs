@@ -239,9 +239,13 @@ fn an_engram_has_a_menu_at_its_row_and_at_the_pointer() {
     );
     window.keys("/");
     window.control('v');
-    let link = format!("engram://engram/{}", ids[0]);
-    window.script_until("const [link, done] = arguments, it = document.getElementById('filter');
-        it.value === link ? done() : it.addEventListener('input', () => it.value === link && done());", json!([link]));
+    let link = format!("engram://feed/{}?repo={}", ids[0], repo.root.display());
+    window.script_until(
+        "const [link, done] = arguments, it = document.getElementById('filter');
+        const is_it = () => it.value.startsWith(link);
+        is_it() ? done() : it.addEventListener('input', () => is_it() && done());",
+        json!([link]),
+    );
     window.keys(ESCAPE);
     window.wait(&read(&ids[0]));
     // A command's own key works in it, too.
@@ -310,6 +314,22 @@ fn one_window_for_several_repositories_links_and_starts() {
     window.wait(
         "document.querySelector('[data-testid=notice]')?.textContent.includes('leads nowhere')",
     );
+    // Nor does a link open what nobody opened before, or show a view that there is not.
+    let to = |link: String| {
+        let mut args = engram.place[..2].to_vec();
+        args.push(link);
+        window.beside(desktop(), &args);
+    };
+    to(format!(
+        "engram://feed/{}?repo={}",
+        theirs[0],
+        other.root.display()
+    ));
+    window.wait("document.querySelector('[data-testid=notice]')?.textContent.includes('not here')");
+    to("engram://budgets".to_owned());
+    window.wait(
+        "document.querySelector('[data-testid=notice]')?.textContent.includes('no view called budgets')",
+    );
 
     // Another repository by its path, by keys alone.
     window.control('o');
@@ -346,6 +366,13 @@ fn one_window_for_several_repositories_links_and_starts() {
         "[data-testid=feed-row][data-id=\"{}\"]",
         theirs[0]
     ));
+    // A link of one that was open before brings it back, with what it leads to.
+    to(format!(
+        "engram://feed/{}?repo={}",
+        ids[0],
+        repo.root.display()
+    ));
+    window.wait(&read(&ids[0]));
 }
 
 /// That this engram is the one that is read.

@@ -1,5 +1,5 @@
-//! What the address says: the filter and the engram that is read, so that a link, going back and
-//! loading again lead to the same screen.
+//! What the address says: the view, the repository, the filter and the engram that is read, so that a
+//! link, going back and loading again lead to the same screen.
 
 use engram_model::{EngramId, Evidence, FactType, Filter, Kind, Scope};
 use jiff::{SignedDuration, Timestamp, civil::Date, tz::Offset};
@@ -8,23 +8,41 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 /// The views by their names in an address. The first is the one that needs no name.
 pub const VIEWS: &[&str] = &["feed", "drift"];
 
-/// A place in the window.
+/// Longest link that is read, in bytes: a path takes 4,096.
+const LONGEST: usize = 6_000;
+
+/// A place in the window: a view, of a repository, and what is read there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Route {
     /// What is shown: one of [`VIEWS`].
     pub view: &'static str,
+    /// The repository that it is in, by its path; where a link says so.
+    pub repository: Option<String>,
     /// Which engrams are listed.
     pub filter: Filter,
     /// Which one is read.
     pub engram: Option<EngramId>,
+    /// What it names and there is not.
+    pub missing: Option<Missing>,
+}
+
+/// What an address can name that does not exist.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Missing {
+    /// A view.
+    View(String),
+    /// An engram, by what is no id of one.
+    Engram(String),
 }
 
 impl Default for Route {
     fn default() -> Self {
         Self {
             view: VIEWS[0],
+            repository: None,
             filter: Filter::default(),
             engram: None,
+            missing: None,
         }
     }
 }
@@ -38,7 +56,8 @@ impl Route {
             let value = decode(value);
             let filter = &mut it.filter;
             match key {
-                "view" => it.view = view(&value).unwrap_or(it.view),
+                "view" => drop(it.turn_to(&value)),
+                "repo" => it.repository = Some(value),
                 "q" => filter.text = value,
                 "kind" => filter.kinds.extend(value.parse::<Kind>().ok()),
                 "scope" => filter.scopes.extend(value.parse::<Scope>().ok()),
@@ -52,40 +71,69 @@ impl Route {
                 "health" => filter.health.extend(value.parse::<Evidence>().ok()),
                 "since" => filter.since = midnight(&value, offset),
                 "until" => filter.until = end_of(&value, offset),
-                "id" => it.engram = value.parse().ok(),
+                "id" => match value.parse() {
+                    Ok(id) => it.engram = Some(id),
+                    Err(_) => it.missing = Some(Missing::Engram(value)),
+                },
                 _ => {}
             }
         }
         it
     }
 
-    /// A link of ours to an engram.
-    pub fn link_to(id: EngramId) -> String {
-        format!("engram://engram/{id}")
+    /// A link of ours that leads to a view of a repository, and an engram in it.
+    pub fn link(&self) -> String {
+        let mut link = format!("engram://{}", self.view);
+        if let Some(id) = self.engram {
+            link.push_str(&format!("/{id}"));
+        }
+        if let Some(path) = &self.repository {
+            link.push_str("?repo=");
+            link.extend(utf8_percent_encode(path, PLAIN));
+        }
+        link
     }
 
-    /// The query of an address that a link of ours leads to: `engram://engram/ID`, `engram://feed?kind=risk`,
-    /// `engram://drift`. Anybody may have written it.
-    pub fn query_of_link(link: &str) -> Option<String> {
+    /// Where a link of ours leads: `engram://feed/ID?repo=/code/shop`, `engram://feed?kind=risk`,
+    /// `engram://drift`, and as earlier builds wrote it, `engram://engram/ID`. Anybody may have written it.
+    pub fn of_link(link: &str, offset: Offset) -> Option<Self> {
         let rest = link.trim().strip_prefix("engram://")?;
-        if rest.len() > 2_000 {
+        if rest.len() > LONGEST {
             return None;
         }
         let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let query = query.split('#').next().unwrap_or_default();
+        let mut it = Self::parse(query.split('#').next().unwrap_or_default(), offset);
         let mut parts = path.trim_end_matches('/').split('/');
-        let own = match (parts.next()?, parts.next(), parts.next()) {
-            ("engram", Some(id), None) => format!("id={}", id.parse::<EngramId>().ok()?),
-            ("", None, None) => String::new(),
-            (view, None, None) if VIEWS.contains(&view) => format!("view={view}"),
-            _ => return None,
-        };
-        // Through the parser and back: only what is understood comes near the address.
-        let route = Self::parse(&format!("{own}&{query}"), Offset::UTC);
-        Some(route.query(Offset::UTC))
+        let (name, id) = (parts.next()?, parts.next());
+        match (name, id) {
+            ("", None) => {}
+            ("engram", None) => return None,
+            ("engram", Some(_)) => it.view = VIEWS[0],
+            (name, _) => it.turn_to(name)?,
+        }
+        if let Some(id) = id {
+            it.engram = Some(id.parse().ok()?);
+        }
+        parts.next().is_none().then_some(it)
     }
 
-    /// The query that leads back here; empty for the plain feed.
+    /// Turns to a view by its name. One that there is not, as of a newer build, is noted; what cannot be
+    /// a name is none.
+    fn turn_to(&mut self, name: &str) -> Option<()> {
+        match VIEWS.iter().find(|it| **it == name) {
+            Some(view) => self.view = view,
+            None => {
+                let is_name = |c: char| c.is_ascii_lowercase() || c == '-';
+                if name.is_empty() || name.len() > 32 || !name.chars().all(is_name) {
+                    return None;
+                }
+                self.missing = Some(Missing::View(name.to_owned()));
+            }
+        }
+        Some(())
+    }
+
+    /// The query that leads back here within its repository; empty for the plain feed.
     pub fn query(&self, offset: Offset) -> String {
         let it = &self.filter;
         let mut pairs: Vec<(&str, String)> = Vec::new();
@@ -119,11 +167,6 @@ impl Route {
         }
         query
     }
-}
-
-/// A view by its name.
-fn view(name: &str) -> Option<&'static str> {
-    VIEWS.iter().find(|it| **it == name).copied()
 }
 
 /// One condition of a filter, as a chip that can be taken away.
@@ -278,41 +321,67 @@ mod tests {
 
     #[test]
     fn a_link_leads_to_a_place_or_nowhere() {
+        const ID: &str = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+        let here = |query: &str| Some((query.to_owned(), None));
         for (link, want) in [
+            (format!("engram://engram/{ID}"), here(&format!("?id={ID}"))),
             (
-                "engram://engram/01ARZ3NDEKTSV4RRFFQ69G5FAV",
-                Some("?id=01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+                format!("engram://drift/{ID}?repo=/code/the%20shop"),
+                Some((
+                    format!("?view=drift&id={ID}"),
+                    Some("/code/the shop".to_owned()),
+                )),
             ),
-            ("engram://feed", Some("")),
-            ("engram://", Some("")),
+            ("engram://feed".to_owned(), here("")),
+            ("engram://".to_owned(), here("")),
             (
-                "engram://feed/?kind=risk&q=a%20b&evil=1",
-                Some("?kind=risk&q=a%20b"),
+                "engram://feed/?kind=risk&q=a%20b&evil=1".to_owned(),
+                here("?kind=risk&q=a%20b"),
             ),
-            ("engram://drift", Some("?view=drift")),
-            ("engram://engram/<script>", None),
-            ("engram://engram", None),
-            ("engram://feed/x/y", None),
-            ("javascript:alert(1)", None),
-            ("", None),
+            ("engram://drift".to_owned(), here("?view=drift")),
+            ("engram://engram/<script>".to_owned(), None),
+            ("engram://feed/<script>".to_owned(), None),
+            ("engram://<script>".to_owned(), None),
+            ("engram://engram".to_owned(), None),
+            ("engram://feed/x/y".to_owned(), None),
+            (format!("engram://feed/{ID}/y"), None),
+            ("javascript:alert(1)".to_owned(), None),
+            (String::new(), None),
+            (format!("engram://feed?q={}", "x".repeat(9_000)), None),
         ] {
-            assert_eq!(Route::query_of_link(link).as_deref(), want, "{link}");
+            let route = Route::of_link(&link, HERE);
+            let told = route.map(|it| (it.query(HERE), it.repository));
+            assert_eq!(told, want, "{link}");
         }
-        let id: EngramId = "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap();
-        assert_eq!(
-            Route::query_of_link(&Route::link_to(id)),
-            Some(format!("?id={id}"))
-        );
-        assert_eq!(
-            Route::query_of_link(&format!("engram://feed?q={}", "x".repeat(9_000))),
-            None
-        );
+        let route = Route {
+            view: "drift",
+            repository: Some("/code/größe & more".to_owned()),
+            engram: ID.parse().ok(),
+            ..Route::default()
+        };
+        let link = route.link();
+        assert!(link.is_ascii(), "{link}");
+        assert_eq!(Route::of_link(&link, HERE), Some(route));
+    }
+
+    #[test]
+    fn what_is_not_there_is_noted_and_the_feed_is_shown() {
+        for (address, want) in [
+            ("?view=budgets", Missing::View("budgets".to_owned())),
+            ("?id=1", Missing::Engram("1".to_owned())),
+        ] {
+            let route = Route::parse(address, HERE);
+            assert_eq!(route.missing, Some(want), "{address}");
+            assert_eq!((route.view, route.query(HERE).as_str()), ("feed", ""));
+        }
+        let route = Route::of_link("engram://budgets", HERE).unwrap();
+        assert_eq!(route.missing, Some(Missing::View("budgets".to_owned())));
     }
 
     #[test]
     fn what_is_not_understood_is_left_out() {
         for query in [
-            "?kind=nonsense&verified=maybe&since=yesterday&until=0002-11-20&id=1&x=y&&=&q",
+            "?kind=nonsense&verified=maybe&since=yesterday&until=0002-11-20&view=Drift!&x=y&&=&q",
             "?%",
             "????",
             "#token=abc",

@@ -42,8 +42,14 @@ impl App {
 
     /// Copies a link that leads to what is read.
     pub(crate) fn copy_link(self) {
-        if let Some(id) = self.reading.selected.get_untracked() {
-            self.copy(Route::link_to(id), "Link copied");
+        let route = Route {
+            view: self.view.get_untracked().id,
+            repository: self.root(),
+            engram: self.reading.selected.get_untracked(),
+            ..Route::default()
+        };
+        if route.engram.is_some() {
+            self.copy(route.link(), "Link copied");
         }
     }
 

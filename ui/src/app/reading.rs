@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engram_model::{Engram, EngramId, SourceReply, ask};
+use engram_model::{Code, Engram, EngramId, SourceReply, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::state::App;
@@ -122,9 +122,24 @@ impl App {
                     self.tell_successor(&engram).await;
                     self.reading.visited.set(Some(Arc::from(engram)));
                 }
+                Err(refusal) if refusal.code == Code::NotFound => self.leave(id),
                 Err(refusal) => self.complain(refusal),
             }
         });
+    }
+
+    /// An engram that there is not, as a link may name one: the newest is read instead.
+    fn leave(self, id: EngramId) {
+        if self.reading.selected.get_untracked() == Some(id) {
+            self.say(
+                "There is no such engram here",
+                "It may be of another repository, or of another home.",
+                true,
+            );
+            self.reading.selected.set(None);
+            self.select_newest();
+            self.write_address(false);
+        }
     }
 
     /// A version that was replaced is told from one that was forgotten by what came after it.

@@ -42,8 +42,18 @@ pub(crate) struct Known {
 #[derive(Clone, Debug)]
 struct Wanted {
     path: String,
-    /// The address says already where the person begins there; where they were, otherwise.
-    is_addressed: bool,
+    within: Within,
+}
+
+/// Where the person begins there.
+#[derive(Clone, Debug)]
+enum Within {
+    /// Where they were.
+    Left,
+    /// Where the address is already.
+    Address,
+    /// At this query.
+    Place(String),
 }
 
 impl Known {
@@ -82,6 +92,11 @@ impl Known {
     }
 }
 
+/// Whether two paths are of the same folder.
+pub(super) fn is_same(a: &str, b: &str) -> bool {
+    a.trim_end_matches('/') == b.trim_end_matches('/')
+}
+
 impl App {
     /// Begins anew: of what was known nothing is left but the places, and no answer comes any more to
     /// what was asked.
@@ -108,7 +123,10 @@ impl App {
     pub(crate) fn follow_history(self, root: Option<String>) {
         let is_there = self.root() == root && !self.repositories.is_switching();
         match root.filter(|_| !is_there && self.backend().switches_repositories()) {
-            Some(root) => self.bring(root, true),
+            Some(path) => self.bring(Wanted {
+                path,
+                within: Within::Address,
+            }),
             None => self.follow_address(),
         }
     }
@@ -117,14 +135,17 @@ impl App {
     pub(crate) fn open_repository(self, path: String) {
         match self.root().as_ref() == Some(&path) && !self.repositories.is_switching() {
             true => self.frame.over.set(None),
-            false => self.bring(path, false),
+            false => self.bring(Wanted {
+                path,
+                within: Within::Left,
+            }),
         }
     }
 
     /// Brings repositories in front one after the other, and shows the last one that was wanted.
-    fn bring(self, path: String, is_addressed: bool) {
+    fn bring(self, wanted: Wanted) {
         let known = self.repositories;
-        known.wanted.set_value(Some(Wanted { path, is_addressed }));
+        known.wanted.set_value(Some(wanted));
         if known.is_switching() {
             return;
         }
@@ -133,14 +154,15 @@ impl App {
             let mut brought = None;
             while let Some(wanted) = known.wanted.try_update_value(Option::take).flatten() {
                 match self.backend().open_repository(&wanted.path).await {
-                    Ok(root) => brought = Some((root, wanted.is_addressed)),
+                    Ok(root) => brought = Some((root, wanted.within)),
                     Err(refusal) => self.complain(refusal),
                 }
             }
             known.is_switching.set_value(false);
             let link = known.link.try_update_value(Option::take).flatten();
             match (brought, link) {
-                (Some((root, is_addressed)), link) => self.begin_in(root, is_addressed, link),
+                (Some((root, _)), Some(query)) => self.begin_in(root, Within::Place(query)),
+                (Some((root, within)), None) => self.begin_in(root, within),
                 (None, Some(query)) => self.go_to_address(&query),
                 // The address may be that of one that did not come.
                 (None, None) => self.write_address(false),
@@ -148,11 +170,19 @@ impl App {
         });
     }
 
-    fn begin_in(self, root: String, is_addressed: bool, link: Option<String>) {
-        let place = self.repositories.places;
-        let place = place.with_value(|it| it.get(&root).cloned());
-        if link.is_some() || !is_addressed {
-            let query = link.or(place).unwrap_or_default();
+    fn begin_in(self, root: String, within: Within) {
+        let left = |all: &HashMap<String, String>| all.get(&root).cloned();
+        let query = match within {
+            Within::Address => None,
+            Within::Left => Some(
+                self.repositories
+                    .places
+                    .with_value(left)
+                    .unwrap_or_default(),
+            ),
+            Within::Place(query) => Some(query),
+        };
+        if let Some(query) = query {
             dom::set_query(&query, true, Some(&root));
         }
         let name = root.trim_end_matches('/').rsplit('/').next();
@@ -194,18 +224,49 @@ impl App {
 
     /// Goes where a link leads; one that is not understood is left alone.
     pub(crate) fn follow_link(self, link: &str) {
-        let Some(query) = Route::query_of_link(link) else {
+        let offset = self.clock.get_untracked().offset;
+        let Some(route) = Route::of_link(link, offset) else {
             return self.say(
                 "This link leads nowhere in Engram",
-                "A link is engram://engram/ID, engram://feed or engram://drift, with a filter behind a ?.",
+                "A link is engram://feed/ID, engram://feed or engram://drift, with a filter behind a ?.",
                 true,
             );
         };
         self.frame.over.set(None);
-        match self.repositories.is_switching() {
-            true => self.repositories.link.set_value(Some(query)),
-            false => self.go_to_address(&query),
+        self.tell_missing(&route);
+        let query = route.query(offset);
+        let is_switching = self.repositories.is_switching();
+        let is_front =
+            |it: &String| !is_switching && self.root().is_some_and(|root| is_same(&root, it));
+        match route.repository.filter(|it| !is_front(it)) {
+            Some(path) => self.follow_to(path, query),
+            None if is_switching => self.repositories.link.set_value(Some(query)),
+            None => self.go_to_address(&query),
         }
+    }
+
+    /// Goes to a place in another repository, if that was ever open here: a link opens nothing else.
+    fn follow_to(self, path: String, query: String) {
+        spawn_local(async move {
+            match self.backend().repositories().await {
+                Ok(all) => match all.into_iter().find(|it| is_same(&it.path, &path)) {
+                    Some(Recent { path, .. }) => self.bring(Wanted {
+                        path,
+                        within: Within::Place(query),
+                    }),
+                    None => self.say_not_here(&path),
+                },
+                Err(refusal) => self.complain(refusal),
+            }
+        });
+    }
+
+    pub(super) fn say_not_here(self, path: &str) {
+        self.say(
+            "The repository of this link is not here",
+            &format!("Nobody opened {path} in this window."),
+            true,
+        );
     }
 
     fn go_to_address(self, query: &str) {

@@ -9,14 +9,18 @@ use super::{
     dom,
     frame::Frame,
     reading::Reading,
-    repositories::Known,
+    repositories::{Known, is_same},
     stale::Stale,
     views::{
         View,
         feed::{self, Listing},
     },
 };
-use crate::{route::Route, tags::Tag, words::Clock};
+use crate::{
+    route::{Missing, Route},
+    tags::Tag,
+    words::Clock,
+};
 
 /// Which of the window's designs is on the screen.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,9 +99,14 @@ impl App {
 
     async fn first_page(self) -> Result<(), Refusal> {
         let route = Route::parse(&dom::query(), self.clock.get_untracked().offset);
+        self.tell_missing(&route);
         self.show(View::named(route.view), route.filter);
         let status = self.read_status().await?;
         self.repositories.show(status.project.as_ref());
+        let is_front = |it: &String| self.root().is_some_and(|root| is_same(&root, it));
+        if let Some(path) = route.repository.filter(|it| !is_front(it)) {
+            self.say_not_here(&path);
+        }
         self.status.set(Some(status));
         let request = self.request();
         let filter = request.filter.clone();
@@ -121,7 +130,18 @@ impl App {
             view: self.view.get_untracked().id,
             filter: self.list.filter.get_untracked(),
             engram: self.reading.selected.get_untracked(),
+            ..Route::default()
         }
+    }
+
+    /// Says what an address names and there is not; what there is of it is shown.
+    pub(super) fn tell_missing(self, route: &Route) {
+        let text = match &route.missing {
+            None => return,
+            Some(Missing::View(name)) => format!("There is no view called {name}"),
+            Some(Missing::Engram(id)) => format!("{id} is not the id of an engram"),
+        };
+        self.say(&text, "The address may come from a newer Engram.", true);
     }
 
     pub(super) fn write_address(self, is_step: bool) {
@@ -133,6 +153,7 @@ impl App {
     /// Goes where the address leads: at the start, and back and forward.
     pub(crate) fn follow_address(self) {
         let route = Route::parse(&dom::query(), self.clock.get_untracked().offset);
+        self.tell_missing(&route);
         let is_another = self.show(View::named(route.view), route.filter);
         if let Some(id) = route.engram {
             self.select(id);
