@@ -34,6 +34,8 @@ pub enum Act {
     First,
     /// To a source by its number.
     Pointer,
+    /// To a view by its number.
+    View,
     /// The file in the person's editor.
     Open,
     /// The exact pointer on the clipboard.
@@ -126,6 +128,13 @@ pub const COMMANDS: &[Command] = &[
         &["Mod+o"],
     ),
     command("log", "Open the log", Act::Log, Holds::Always, &[]),
+    command(
+        "view",
+        "To a view by number",
+        Act::View,
+        Holds::List,
+        &["1-9"],
+    ),
     command("sheet", "All shortcuts", Act::Sheet, Holds::List, &["?"]),
     command(
         "next",
@@ -225,7 +234,7 @@ pub const COMMANDS: &[Command] = &[
         "To a source by number",
         Act::Pointer,
         Holds::Engram,
-        &["1-9"],
+        &["Shift+1-9"],
     ),
     command("open", "Open in editor", Act::Open, Holds::Engram, &["o"]),
     command("copy", "Copy pointer", Act::Copy, Holds::Engram, &["c"]),
@@ -298,12 +307,24 @@ pub fn by(act: Act) -> Option<&'static Command> {
 /// A key that went down.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Press<'a> {
-    /// As the browser names it.
+    /// What it types, as the browser names it.
     pub key: &'a str,
+    /// Where it is on the keyboard, as the browser names that.
+    pub code: &'a str,
     /// Ctrl or Command is held.
     pub is_mod: bool,
     /// Shift is held.
     pub shift: bool,
+}
+
+impl Press<'_> {
+    /// Which digit from 1 to 9 it is; by its place where it types something else, as it does with Shift on
+    /// most keyboards, and without on some.
+    pub fn digit(&self) -> Option<usize> {
+        let place = self.code.strip_prefix("Digit").unwrap_or_default();
+        let digit = [self.key, place].map(|it| it.parse().ok().filter(|it| (1..=9).contains(it)));
+        digit.into_iter().flatten().next()
+    }
 }
 
 /// What a key stands for.
@@ -320,7 +341,7 @@ fn fits(chord: &str, press: Press) -> bool {
         return false;
     }
     match (key, press.key) {
-        ("1-9", digit) => matches!(digit.as_bytes(), [b'1'..=b'9']),
+        ("1-9", _) => press.digit().is_some() && shift == press.shift,
         ("Space", " ") => shift == press.shift,
         // A letter is the same key with Shift or a locked capital; a sign needs Shift on some keyboards.
         (key, pressed) if key.len() == 1 => key.eq_ignore_ascii_case(pressed),
@@ -405,7 +426,9 @@ mod tests {
             ("?", false, true, Some("sheet")),
             ("Delete", false, false, Some("forget")),
             ("Delete", false, true, Some("redact")),
-            ("7", false, false, Some("source")),
+            ("7", false, false, Some("view")),
+            ("7", false, true, Some("source")),
+            ("/", false, true, Some("search")),
             ("0", false, false, None),
             ("10", false, false, None),
             (" ", false, false, Some("expand")),
@@ -413,7 +436,27 @@ mod tests {
             ("", false, false, None),
             ("É", false, false, None),
         ] {
-            let press = Press { key, is_mod, shift };
+            let press = Press {
+                key,
+                is_mod,
+                shift,
+                ..Press::default()
+            };
+            assert_eq!(pressed(press).map(|it| it.id), want, "{press:?}");
+        }
+        // A digit is known by its place too, but what a key types comes first.
+        for (key, code, shift, want) in [
+            ("\"", "Digit2", true, Some("source")),
+            ("é", "Digit2", false, Some("view")),
+            ("/", "Digit7", true, Some("search")),
+            ("=", "Digit0", true, None),
+        ] {
+            let press = Press {
+                key,
+                code,
+                shift,
+                ..Press::default()
+            };
             assert_eq!(pressed(press).map(|it| it.id), want, "{press:?}");
         }
     }

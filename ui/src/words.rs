@@ -318,17 +318,42 @@ pub fn fullest(budget: &Budget) -> (&'static str, Meter) {
     others.into_iter().fold(spans, fuller)
 }
 
-/// A repository by two letters: of its first two words, or of its only one.
-pub fn initials(name: &str) -> String {
+/// Most letters that a repository is told by.
+const LETTERS: usize = 4;
+
+/// Repositories by two letters each, or as few more as tell them apart; the same name twice by numbers.
+pub fn initials(names: &[&str]) -> Vec<String> {
+    let mut all: Vec<String> = names.iter().map(|it| letters(it, 2)).collect();
+    let is_alike = |all: &[String], at: usize| all.iter().filter(|it| **it == all[at]).count() > 1;
+    for long in 3..=LETTERS {
+        let before = all.clone();
+        for (at, name) in names.iter().enumerate() {
+            if is_alike(&before, at) {
+                all[at] = letters(name, long);
+            }
+        }
+    }
+    let before = all.clone();
+    for (at, name) in names.iter().enumerate() {
+        if is_alike(&before, at) {
+            let earlier = before[..at].iter().filter(|it| **it == before[at]);
+            all[at] = format!("{}{}", letters(name, 2), earlier.count() + 1);
+        }
+    }
+    all
+}
+
+/// The first letter of a name and the first of its other words; of its only word, the first ones.
+fn letters(name: &str, most: usize) -> String {
     let words = name.split(|c: char| !c.is_alphanumeric());
     let words: Vec<&str> = words.filter(|it| !it.is_empty()).collect();
     let letters: String = match words.as_slice() {
-        [first, second, ..] => [first, second]
-            .iter()
-            .filter_map(|it| it.chars().next())
-            .collect(),
-        [only] => only.chars().take(2).collect(),
         [] => "·".to_owned(),
+        [only] => only.chars().take(most).collect(),
+        [first, rest @ ..] => {
+            let rest = rest.iter().flat_map(|it| it.chars());
+            first.chars().take(1).chain(rest).take(most).collect()
+        }
     };
     letters.to_lowercase()
 }
@@ -411,7 +436,22 @@ mod tests {
             ("\u{202E}", "·"),
             ("", "·"),
         ] {
-            assert_eq!(initials(name), want, "{name}");
+            assert_eq!(initials(&[name]), [want], "{name}");
+        }
+        for (names, want) in [
+            (
+                &["engram", "shop", "api-gateway"][..],
+                &["en", "sh", "ag"][..],
+            ),
+            (
+                &["payments-api", "payments-app", "pa"],
+                &["papi", "papp", "pa"],
+            ),
+            (&["shop", "shelf", "docs"], &["sho", "she", "do"]),
+            (&["shop", "docs", "shop"], &["sh1", "do", "sh2"]),
+            (&["", "x", "\u{202E}"], &["·1", "x", "·2"]),
+        ] {
+            assert_eq!(initials(names), want, "{names:?}");
         }
         let mut it = Recent {
             name: "shop".to_owned(),

@@ -7,7 +7,7 @@ use super::{
     frame::Over,
     reading::{Closing, Panel},
     state::{App, Phase},
-    views::{drift::Verdict, feed},
+    views::{VIEWS, drift::Verdict, feed},
 };
 use crate::{
     commands::{self, Act, Command, Holds, Press},
@@ -57,6 +57,7 @@ impl App {
             Act::Back => self.back(),
             Act::Go(steps) => dom::go(steps),
             Act::First | Act::Pointer => dom::focus("pointer-0"),
+            Act::View => self.show_view(&feed::VIEW),
             Act::Open => self.open_editor(),
             Act::Copy => self.copy_pointer(),
             Act::Link => self.copy_link(),
@@ -104,13 +105,15 @@ pub(crate) fn follow_keys(app: App) {
 
 /// Does what a key stands for; says whether it stands for anything here.
 fn press(app: App, event: &web_sys::KeyboardEvent) -> bool {
-    let key = event.key();
+    let (key, code) = (event.key(), event.code());
     let is_mod = event.ctrl_key() || event.meta_key();
-    let Some(command) = commands::pressed(Press {
+    let press = Press {
         key: &key,
+        code: &code,
         is_mod,
         shift: event.shift_key(),
-    }) else {
+    };
+    let Some(command) = commands::pressed(press) else {
         return false;
     };
     // What lies over the window is a modal dialog and has its own keys.
@@ -124,12 +127,20 @@ fn press(app: App, event: &web_sys::KeyboardEvent) -> bool {
     if matches!(key.as_str(), "Enter" | " ") && dom::is_control(event) {
         return false;
     }
-    match key.parse::<usize>() {
-        Ok(number @ 1..=9) => {
+    let number = press.digit().unwrap_or(1);
+    match command.act {
+        Act::Pointer => {
             app.close_menu();
             dom::focus(&format!("pointer-{}", number - 1));
         }
-        _ => app.act(command.act),
+        Act::View => {
+            app.close_menu();
+            VIEWS
+                .get(number - 1)
+                .into_iter()
+                .for_each(|it| app.show_view(it));
+        }
+        act => app.act(act),
     }
     true
 }

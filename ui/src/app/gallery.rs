@@ -198,7 +198,7 @@ fn Frame(
 /// As wide as the rail is in the window.
 #[component]
 fn Strip(children: Children) -> impl IntoView {
-    view! { <div style:width="56px">{children()}</div> }
+    view! { <div style:width="64px">{children()}</div> }
 }
 
 /// A dialog where it stands: one that is open already is not shown over the page.

@@ -14,7 +14,7 @@ use super::{
     views::{VIEWS, View},
 };
 use crate::{
-    commands::{self, COMMANDS, Command},
+    commands::{self, Act, COMMANDS, Command},
     fuzzy::{self, Fit},
     words,
 };
@@ -98,7 +98,7 @@ fn find(app: App, query: &str) -> Vec<Found> {
     let views = best(views.filter_map(fit).collect(), ALL);
     let acts = COMMANDS
         .iter()
-        .filter(|it| it.id != "palette" && app.holds(it))
+        .filter(|it| !matches!(it.act, Act::Palette | Act::View) && app.holds(it))
         .map(Target::Command);
     let acts = best(acts.filter_map(fit).collect(), ALL);
     let others = app.repositories.opened.get_untracked().into_iter();
@@ -222,7 +222,7 @@ fn option(
         Target::Repository(it) => {
             Some(view! { <small>{words::visible(&it.path)}</small> }.into_any())
         }
-        Target::View(_) => None,
+        Target::View(it) => it.key().map(|key| keycaps(&key).into_any()),
     };
     view! {
         <div class="option" id=option_id(index) role="option" data-testid="palette-option" aria-selected=move || (at.get() == index).to_string()

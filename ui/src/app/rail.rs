@@ -26,7 +26,7 @@ pub(crate) fn Rail() -> impl IntoView {
             <Opened />
             <span class="space"></span>
             <button class="view" data-testid="settings-button" aria-label="Settings" title=settings
-                on:click=move |_| app.frame.over.set(Some(Over::Settings))>{Icon::Settings.draw()}</button>
+                on:click=move |_| app.frame.over.set(Some(Over::Settings))>{Icon::Settings.draw()}<span class="name" aria-hidden="true">"Settings"</span></button>
         </nav>
     }
 }
@@ -58,7 +58,7 @@ fn Opened() -> impl IntoView {
 #[component]
 fn OpenedOne(path: String) -> impl IntoView {
     let app = App::here();
-    let (own, to) = (path.clone(), path.clone());
+    let (own, to, shown) = (path.clone(), path.clone(), path.clone());
     let it = Memo::new(move |_| {
         let known = |all: &Vec<Recent>| all.iter().find(|it| it.path == own).cloned();
         let it = app.repositories.opened.with(known)?;
@@ -83,7 +83,13 @@ fn OpenedOne(path: String) -> impl IntoView {
         })
     });
     let title = move || it.with(|it| it.as_ref().map(words::repository));
-    let initials = move || it.with(|it| it.as_ref().map(|it| words::initials(&it.name)));
+    let initials = Memo::new(move |_| {
+        app.repositories.opened.with(|all| {
+            let names: Vec<&str> = all.iter().map(|it| it.name.as_str()).collect();
+            let at = all.iter().position(|it| it.path == shown)?;
+            words::initials(&names).into_iter().nth(at)
+        })
+    });
     let is_front = move || it.with(|it| it.as_ref().is_some_and(|it| it.is_front));
     let news = move || {
         let it = it.get().filter(|it| !it.is_front)?;
@@ -95,7 +101,7 @@ fn OpenedOne(path: String) -> impl IntoView {
         Some(view! { <i class=class aria-hidden="true">{words::brief(count)}</i> })
     };
     view! {
-        <button class="opened" data-testid="opened" data-path=path aria-label=title title=title
+        <button class="opened" class:long=move || initials.with(|it| it.as_ref().is_some_and(|it| it.chars().count() > 3)) data-testid="opened" data-path=path aria-label=title title=title
             aria-current=move || is_front().then_some("true") on:click=move |_| app.open_repository(to.clone())>
             <b aria-hidden="true">{initials}</b>
             {news}
@@ -106,20 +112,22 @@ fn OpenedOne(path: String) -> impl IntoView {
 fn entry(app: App, it: &'static View) -> impl IntoView {
     let is_here = Memo::new(move |_| it.is_here(app));
     let count = Memo::new(move |_| (it.count)(app));
-    let title = move || {
-        format!(
-            "{}: {}",
-            it.title,
-            words::count(count.get(), it.of.0, it.of.1)
-        )
+    let label = move || {
+        let count = words::count(count.get(), it.of.0, it.of.1);
+        format!("{}: {count}", it.title)
+    };
+    let title = move || match it.key() {
+        Some(key) => format!("{} ({key})", label()),
+        None => label(),
     };
     move || {
         is_here.get().then(|| {
             view! {
-                <button class="view" class:asks=it.asks data-testid=format!("{}-view", it.id) aria-label=title title=title
+                <button class="view" class:asks=it.asks data-testid=format!("{}-view", it.id) aria-label=label title=title aria-keyshortcuts=it.key()
                     aria-current=move || it.is_on(app).then_some("page") on:click=move |_| app.show_view(it)>
                     {it.icon.draw()}
                     {move || (count.get() > 0).then(|| view! { <i class="count" aria-hidden="true">{words::brief(count.get())}</i> })}
+                    <span class="name" aria-hidden="true">{it.title}</span>
                 </button>
             }
         })

@@ -40,6 +40,12 @@ impl View {
         found.copied().unwrap_or(&feed::VIEW)
     }
 
+    /// The key that shows it: its place among the first nine.
+    pub(crate) fn key(&self) -> Option<String> {
+        let at = VIEWS.iter().position(|it| it.id == self.id)?;
+        (at < 9).then(|| (at + 1).to_string())
+    }
+
     /// Whether it is on the screen.
     pub(crate) fn is_on(&self, app: App) -> bool {
         app.view.get().id == self.id
