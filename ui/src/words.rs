@@ -2,8 +2,8 @@
 
 pub use engram_model::visible;
 use engram_model::{
-    Budget, Engram, Evidence, Kind, Lines, Media, MediaKind, Meter, Pointer, Reading, Recent,
-    Spending, Standing, is_hidden,
+    Budget, Engram, Evidence, Kind, Lines, Media, MediaKind, Meter, Pointer, PointerType, Reading,
+    Recent, Spending, Standing, is_hidden,
 };
 use jiff::{Timestamp, tz::Offset};
 
@@ -198,6 +198,11 @@ pub fn evidence(engram: &Engram) -> (&'static str, &'static str) {
 pub fn is_drifted(engram: &Engram) -> bool {
     let standing = engram.health.as_ref().map(|it| it.standing);
     engram.valid_until.is_none() && standing.is_some_and(|it| Evidence::DRIFTED.contains(&it))
+}
+
+/// Whether an editor can open what a pointer addresses.
+pub fn is_file(pointer: &Pointer) -> bool {
+    !matches!(pointer.kind(), PointerType::Sam | PointerType::Url)
 }
 
 /// Whether the evidence of a drifted claim is still there, so that the claim can point at it anew.

@@ -80,15 +80,14 @@ impl Backend {
         matches!(self, Self::Tauri)
     }
 
-    /// Opens a file of the working tree in the person's editor; returns the editor's name.
-    pub(crate) async fn open_editor(&self, path: &str, line: u32) -> Result<String, Refusal> {
+    /// Opens what a pointer addresses in the person's editor, where it is now; returns the editor's name.
+    pub(crate) async fn open_editor(&self, pointer: &str) -> Result<String, Refusal> {
         #[derive(Serialize)]
         struct Args<'a> {
-            path: &'a str,
-            line: u32,
+            pointer: &'a str,
         }
         match self {
-            Self::Tauri => tauri::call(Call::OpenEditor, &Args { path, line }).await,
+            Self::Tauri => tauri::call(Call::OpenEditor, &Args { pointer }).await,
             Self::Http(_) => Err(Refusal::new(
                 Code::Internal,
                 "a page in a browser cannot open your editor",

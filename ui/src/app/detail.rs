@@ -118,7 +118,7 @@ fn Head(engram: Arc<Engram>, state: State, newer: Option<EngramId>) -> impl Into
 #[component]
 fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let app = App::here();
-    let can_open = move || app.source().is_some_and(|it| it.open_path.is_some());
+    let can_open = move || app.pointer().is_some_and(|it| words::is_file(&it));
     let can = move |closing: Closing| current.get().is_some_and(|it| closing.is_for(&it));
     let actions = move || {
         view! {

@@ -1,31 +1,35 @@
 //! What goes out of the window: to the person's editor, and to the clipboard.
 
+use engram_model::Code;
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{dom, state::App};
-use crate::route::Route;
+use crate::{route::Route, words};
 
 impl App {
     /// Opens the source in the person's editor.
     pub(crate) fn open_editor(self) {
-        let Some(source) = untrack(|| self.source()) else {
+        let Some(pointer) = untrack(|| self.pointer()) else {
+            return;
+        };
+        if !words::is_file(&pointer) {
             return self.say(
-                "The source was not read",
-                "Its card says why, or reads it still.",
+                "This evidence is not a file",
+                "Press C to copy the pointer instead.",
                 true,
             );
-        };
-        let Some((path, line)) = source.open_path.clone().zip(Some(source.open_line)) else {
-            return self.say(
-                "There is no such file in the working tree",
-                "Copy the pointer instead: C.",
-                true,
-            );
-        };
+        }
         spawn_local(async move {
-            match self.backend().open_editor(&path, line).await {
+            match self.backend().open_editor(&pointer.to_string()).await {
                 Ok(editor) => self.say(&format!("Opened in {editor}"), "", false),
-                Err(refusal) => self.complain(refusal),
+                Err(refusal) => {
+                    // What is only in the past stands in its card.
+                    if refusal.code == Code::PointerNotFound {
+                        let index = self.reading.pointer.get_untracked();
+                        dom::focus(&format!("pointer-{index}"));
+                    }
+                    self.complain(refusal);
+                }
             }
         });
     }
@@ -55,11 +59,8 @@ impl App {
 
     /// Copies the exact pointer.
     pub(crate) fn copy_pointer(self) {
-        let index = self.reading.pointer.get_untracked();
-        let pointer = untrack(|| self.current())
-            .and_then(|it| it.pointers.get(index).map(ToString::to_string));
-        if let Some(pointer) = pointer {
-            self.copy(pointer, "Pointer copied");
+        if let Some(pointer) = untrack(|| self.pointer()) {
+            self.copy(pointer.to_string(), "Pointer copied");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engram_model::{Code, Engram, EngramId, SourceReply, ask};
+use engram_model::{Code, Engram, EngramId, Pointer, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::state::App;
@@ -43,9 +43,8 @@ pub(crate) struct Reading {
     pub(crate) visited: RwSignal<Option<Arc<Engram>>>,
     /// Whether its history is shown.
     pub(crate) history: RwSignal<bool>,
-    /// The pointer that keys act on, and its source once it was read.
+    /// The pointer that keys act on.
     pub(crate) pointer: RwSignal<usize>,
-    pub(crate) sources: RwSignal<Vec<Option<Arc<SourceReply>>>>,
     /// What the card of that pointer shows below its lines.
     pub(crate) panel: RwSignal<Option<Panel>>,
     /// Whether its lines read otherwise now.
@@ -61,7 +60,6 @@ impl Reading {
             visited: RwSignal::new(None),
             history: RwSignal::new(false),
             pointer: RwSignal::new(0),
-            sources: RwSignal::new(Vec::new()),
             panel: RwSignal::new(None),
             has_changes: RwSignal::new(false),
             closing: RwSignal::new(None),
@@ -82,7 +80,6 @@ impl Reading {
         self.pointer.set(pointer);
         self.panel.set(None);
         self.has_changes.set(false);
-        self.sources.set(Vec::new());
     }
 }
 
@@ -106,7 +103,6 @@ impl App {
         self.reading.pointer.set(self.worst_pointer(id));
         self.reading.panel.set(None);
         self.reading.has_changes.set(false);
-        self.reading.sources.set(Vec::new());
         self.reading.selected.set(Some(id));
         self.write_address(is_step);
     }
@@ -177,24 +173,10 @@ impl App {
             .update(|it| *it = (*it != Some(panel)).then_some(panel));
     }
 
-    /// Remembers a source that was read, for the keys that act on it.
-    pub(crate) fn keep_source(self, id: EngramId, index: usize, source: Arc<SourceReply>) {
-        if self.reading.selected.get_untracked() == Some(id) {
-            self.reading.sources.update(|all| {
-                if all.len() <= index {
-                    all.resize(index + 1, None);
-                }
-                all[index] = Some(source);
-            });
-        }
-    }
-
-    /// The source that keys act on.
-    pub(crate) fn source(self) -> Option<Arc<SourceReply>> {
+    /// The pointer that keys act on.
+    pub(crate) fn pointer(self) -> Option<Pointer> {
         let index = self.reading.pointer.get();
-        self.reading
-            .sources
-            .with(|all| all.get(index).cloned().flatten())
+        self.current()?.pointers.get(index).cloned()
     }
 
     /// Asks before anything is forgotten or erased.

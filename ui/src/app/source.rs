@@ -39,11 +39,7 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
             if !wanted {
                 return None;
             }
-            let loaded = read(app, pointer, true).await;
-            if let Ok(source) = &loaded {
-                app.keep_source(engram, index, source.clone());
-            }
-            Some(loaded)
+            Some(read(app, pointer, true).await)
         }
     });
     let toggle = move || {
