@@ -1,9 +1,9 @@
-//! What the web view reads from the environment of its process, and a page whose process died.
+//! The web view's environment variables, and recovery when the page's process dies.
 
 #[cfg(target_os = "linux")]
 use std::time::{Duration, Instant};
 
-/// What tells the web view of Linux not to ask the driver for anything.
+/// Variables that keep the Linux web view from using the graphics driver.
 #[cfg(target_os = "linux")]
 const SAFE: &[(&str, &str)] = &[
     ("WEBKIT_DISABLE_DMABUF_RENDERER", "1"),
@@ -11,13 +11,13 @@ const SAFE: &[(&str, &str)] = &[
     ("LIBGL_ALWAYS_SOFTWARE", "1"),
 ];
 
-/// What keeps it from reading the map of its memory twice a minute, which is all that it would do at
-/// rest (docs/benchmarks.md): what the page keeps is bounded.
+/// Stops its memory monitor, which reads its memory map twice a minute and is all that runs at
+/// rest (docs/benchmarks.md). The page's memory is bounded anyway.
 #[cfg(target_os = "linux")]
 const QUIET: (&str, &str) = ("WEBKIT_DISABLE_MEMORY_PRESSURE_MONITOR", "1");
 
-/// Tells the web view of Linux how to work here; `safely` is without the graphics card. Elsewhere the
-/// web view of the system knows by itself.
+/// Sets up the Linux web view; `safely` means without the graphics card. Other systems' web
+/// views need nothing.
 ///
 /// # Safety
 /// Only while this process has one thread.
@@ -32,13 +32,13 @@ pub(crate) unsafe fn prepare(safely: bool) {
         let safe = SAFE.iter().filter(|_| safely);
         let quiet = std::iter::once(&QUIET).filter(|it| std::env::var_os(it.0).is_none());
         for (name, value) in safe.chain(quiet) {
-            // SAFETY: nobody else reads or writes the environment, as the caller promises.
+            // SAFETY: the caller guarantees that nobody else reads or writes the environment.
             unsafe { std::env::set_var(name, value) };
         }
     }
 }
 
-/// Whether it works without the graphics card.
+/// Whether the window draws without the graphics card.
 pub(crate) fn is_safe() -> bool {
     #[cfg(target_os = "linux")]
     return SAFE
@@ -48,8 +48,8 @@ pub(crate) fn is_safe() -> bool {
     false
 }
 
-/// Starts this program once more as it was started, but without the graphics card; that one takes the
-/// place of this one.
+/// Starts this program again with the same arguments but without the graphics card; the new
+/// process replaces this one.
 #[cfg(target_os = "linux")]
 pub(crate) fn start_safely() -> std::io::Result<()> {
     let itself = std::env::current_exe()?;
@@ -60,20 +60,20 @@ pub(crate) fn start_safely() -> std::io::Result<()> {
         .map(|_| ())
 }
 
-/// A page that dies so often in a minute dies of something that loading it again does not cure.
+/// A page that dies this often within a minute is not helped by reloading.
 #[cfg(target_os = "linux")]
 const DEATHS: usize = 3;
 #[cfg(target_os = "linux")]
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// When the page died of late.
+/// When the page died recently.
 #[cfg(target_os = "linux")]
 #[derive(Default)]
 struct Deaths(Vec<Instant>);
 
 #[cfg(target_os = "linux")]
 impl Deaths {
-    /// Counts one; true where it was one too many.
+    /// Counts a death; true if it was one too many.
     fn are_too_many(&mut self, now: Instant) -> bool {
         self.0.retain(|it| now.duration_since(*it) < MINUTE);
         self.0.push(now);
@@ -81,8 +81,8 @@ impl Deaths {
     }
 }
 
-/// A page whose process died comes back once it was there; one that never was, or that dies again and
-/// again, is the end, with a word on what to try.
+/// Reloads a page whose process died after it had come up. If it never came up, or keeps dying,
+/// tells the user what to try instead.
 #[cfg(target_os = "linux")]
 pub(crate) fn follow_web_process(
     window: &tauri::WebviewWindow,

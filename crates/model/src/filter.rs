@@ -1,16 +1,16 @@
-//! Which engrams of the feed somebody wants to see. The store asks it of all of them in SQL, the
-//! window of each that arrives; both must answer alike.
+//! The feed's filter. The store applies it in SQL to all engrams, the window to each that
+//! arrives; both must agree.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{Engram, Evidence, FactType, Kind, Scope};
 
-/// Longest text that is looked for, and how many words of it count.
+/// Longest search text, and how many of its words count.
 const MAX_TEXT: usize = 200;
 const MAX_WORDS: usize = 12;
 
-/// What must be true of an engram; what is empty asks nothing. Values of one list are alternatives.
+/// Conditions on an engram; empty ones are ignored. Values of one list are alternatives.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Filter {
@@ -38,19 +38,19 @@ pub struct Filter {
     /// Whether its evidence resolved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<bool>,
-    /// Whose evidence stands in one of these ways; only claims that hold have any.
+    /// With evidence in one of these states; only current claims have one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub health: Vec<Evidence>,
-    /// Recorded then or later.
+    /// Recorded at this time or later.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
-    /// Recorded before.
+    /// Recorded before this time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
 }
 
 impl Filter {
-    /// Whether it asks nothing.
+    /// Whether it has no conditions.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
             || (self.words().is_empty() && self.without_text() == Self::default())
@@ -63,19 +63,19 @@ impl Filter {
         }
     }
 
-    /// The words that are looked for. Case counts only beyond ASCII, as in SQL.
+    /// The words to search for. Case matters only beyond ASCII, as in SQL.
     pub fn words(&self) -> Vec<String> {
         let text: String = self.text.chars().take(MAX_TEXT).collect();
         let words = text.split_whitespace().take(MAX_WORDS);
         words.map(str::to_ascii_lowercase).collect()
     }
 
-    /// The topic without slashes around it.
+    /// The topic without surrounding slashes.
     pub fn topic(&self) -> &str {
         bare(&self.topic)
     }
 
-    /// Whether an engram is what is asked for.
+    /// Whether an engram matches.
     pub fn admits(&self, it: &Engram) -> bool {
         fn any<T: PartialEq>(wanted: &[T], it: &T) -> bool {
             wanted.is_empty() || wanted.contains(it)
@@ -93,7 +93,7 @@ impl Filter {
             && self.has_words(it)
     }
 
-    /// Whether an agent of this name is in one of the roles that are asked for.
+    /// Whether an agent of this name has one of the roles asked for.
     pub fn has_role(&self, name: &str) -> bool {
         self.roles.is_empty() || self.roles.iter().any(|it| it == role_of(name))
     }
@@ -128,7 +128,7 @@ impl Filter {
     }
 }
 
-/// Whether a topic is the one that is wanted, or below it; an empty one wants all.
+/// Whether a topic is the wanted one or below it; an empty one matches all.
 pub fn is_on_topic(topic: &str, wanted: &str) -> bool {
     let wanted = bare(wanted);
     wanted.is_empty()
@@ -141,7 +141,7 @@ fn bare(topic: &str) -> &str {
     topic.trim().trim_matches('/')
 }
 
-/// The role that an agent of this name is in (seed 001, section 11): those who share one are numbered,
+/// The role of an agent with this name (seed 001, section 11): agents that share one are numbered,
 /// `programmer-1` and `programmer-2`.
 pub fn role_of(name: &str) -> &str {
     match name.rsplit_once('-') {
@@ -156,7 +156,7 @@ pub fn role_of(name: &str) -> &str {
     }
 }
 
-/// How many engrams each value of a list would leave, the other lists being as they are.
+/// How many engrams each value of a list would leave, with the other lists unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Facets {
@@ -168,22 +168,22 @@ pub struct Facets {
     pub scopes: Vec<(Scope, u64)>,
     /// By fact type.
     pub fact_types: Vec<(FactType, u64)>,
-    /// By role, of those that are not the name of their only agent; the 40 with most.
+    /// By role, except roles with a single agent of the same name; the 40 largest.
     pub roles: Vec<(String, u64)>,
-    /// By author; the 40 with most.
+    /// By author; the 40 largest.
     pub authors: Vec<(String, u64)>,
-    /// By topic; the 40 with most.
+    /// By topic; the 40 largest.
     pub topics: Vec<(String, u64)>,
     /// With evidence that resolved, and without.
     pub verified: Vec<(bool, u64)>,
-    /// By how their evidence stands, of those that hold and were looked at.
+    /// By the state of their evidence, among current claims that were checked.
     pub health: Vec<(Evidence, u64)>,
-    /// Whether only the newest versions were counted: what is asked for is not kept as counts, and
-    /// there are too many to look at each.
+    /// Whether only the newest versions were counted: there are no stored counts for this filter, and
+    /// too many versions to examine each.
     pub partial: bool,
 }
 
-/// Somebody who said the same.
+/// Someone who made the same claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Voice {
     /// As a person would name them; empty for the user.

@@ -1,4 +1,4 @@
-//! A filter of the feed as SQL. What it admits is what [`Filter::admits`] does.
+//! The feed's filter as SQL. It must admit exactly what [`Filter::admits`] admits.
 
 use engram_model::{Evidence, Filter, ProjectId, role_of};
 use jiff::Timestamp;
@@ -6,28 +6,28 @@ use rusqlite::{OptionalExtension, ToSql, params};
 
 use crate::{Reader, Result};
 
-/// Most versions that one page, or one count, looks at, and with words, which are looked for in each.
+/// Most versions that one page or one count examines; fewer with words, which are searched for in each.
 const LOOK: usize = 50_000;
 const LOOK_FOR_WORDS: usize = 10_000;
 
-/// The tables: newest first is the order of this index, so that a page is found without what is older.
+/// The tables. This index is ordered newest first, so that a page is found without reading older rows.
 const BY_PLACE: &str = "engram INDEXED BY engram_project JOIN journal ON journal.seq = engram.seq
      LEFT JOIN content ON content.engram = engram.id";
-/// Those of which a tree knows that their evidence changed: few, and found by that.
+/// Starts from the few claims whose evidence changed in a working tree.
 const BY_STANDING: &str = "health CROSS JOIN engram ON engram.id = health.engram
      JOIN journal ON journal.seq = engram.seq LEFT JOIN content ON content.engram = engram.id";
 
-/// A filter as SQL: every value is a parameter.
+/// A filter as SQL; every value is a parameter.
 pub(crate) struct Where {
     pub(crate) sql: String,
     pub(crate) tables: &'static str,
     pub(crate) values: Vec<Box<dyn ToSql>>,
-    /// Whether the versions are listed in a table of their own, so that none is looked at in vain.
+    /// Whether a table of its own lists the versions, so that none is examined in vain.
     pub(crate) is_listed: bool,
 }
 
 impl Where {
-    /// All that a filter asks.
+    /// Every condition of a filter.
     pub(crate) fn rows(project: ProjectId, worktree: &str, filter: &Filter) -> Self {
         let mut it = Self::beyond_tally(project, worktree, filter);
         let words = |all: &mut dyn Iterator<Item = &'static str>| -> Vec<String> {
@@ -74,7 +74,7 @@ impl Where {
         it
     }
 
-    /// What it asks of things that the table `tally` does not count by.
+    /// The conditions that the table `tally` does not count by.
     pub(crate) fn beyond_tally(project: ProjectId, worktree: &str, filter: &Filter) -> Self {
         let is_listed = !filter.health.is_empty() && !filter.health.contains(&Evidence::Holds);
         let mut it = Self {
@@ -102,8 +102,8 @@ impl Where {
         it
     }
 
-    /// That the evidence of a claim stands in one of these ways. What resolved and has no row holds,
-    /// in a tree that was looked at.
+    /// The claim's evidence has one of these states. In a tree that was checked, evidence that
+    /// resolved and has no row holds.
     fn standing(&mut self, worktree: &str, wanted: &[Evidence]) -> String {
         let tree = self.value(worktree.to_owned());
         let words: Vec<String> = wanted.iter().map(|it| self.value(it.as_str())).collect();
@@ -121,7 +121,7 @@ impl Where {
         )
     }
 
-    /// That an agent is in a role: of its name, or numbered.
+    /// The agent has the role: its name is the role's, or the role's with a number.
     fn role(&mut self, role: &str) -> String {
         let by = "engram.by";
         if role.is_empty() {
@@ -140,8 +140,8 @@ impl Where {
         }
     }
 
-    /// That a word is in one of the places where words are looked for. A list is JSON: where the word
-    /// is not in its text, nothing in it is parsed (unless the text would spell it otherwise).
+    /// The word occurs in one of the searched columns. A list is JSON: if the word is not in its
+    /// text, it is not parsed (unless JSON would escape the word).
     fn somewhere(&mut self, word: &str) -> String {
         let literal = word
             .replace('!', "!!")
@@ -172,7 +172,7 @@ impl Where {
         format!("({})", places.join(" OR "))
     }
 
-    /// Keeps a value; what stands for it in the SQL.
+    /// Adds a parameter; returns its placeholder.
     pub(crate) fn value(&mut self, value: impl ToSql + 'static) -> String {
         self.values.push(Box::new(value));
         format!("?{}", self.values.len())
@@ -186,16 +186,16 @@ impl Where {
 
 /// A stretch of the journal.
 pub(crate) struct Reach {
-    /// It begins beyond this place,
+    /// It starts after this position,
     pub(crate) place: i64,
-    /// and ends with this one, or with the journal.
+    /// and ends with this one, or with the journal's end.
     pub(crate) last: Option<i64>,
-    /// Where to look on; none where nothing that is asked for can follow.
+    /// Where to continue; none if nothing further can match.
     pub(crate) next: Option<u64>,
 }
 
 impl Reader<'_> {
-    /// Which stretch of the journal a page of a filter looks at.
+    /// The stretch of the journal that a filtered page examines.
     pub(crate) fn reach(
         &self,
         project: ProjectId,
@@ -203,7 +203,7 @@ impl Reader<'_> {
         place: i64,
         is_newer: bool,
     ) -> Result<Reach> {
-        // Time goes on in the journal: what was recorded from then on is what stands behind a place.
+        // Journal time never goes back: what was recorded from then on follows a position.
         let since = filter
             .since
             .map(|at| self.first_at(project, at))
@@ -249,8 +249,8 @@ impl Reader<'_> {
         })
     }
 
-    /// The place of the first version that was recorded at this time or later; one beyond the last
-    /// where there is none. Versions of a clock that was ahead, later than the newest, are passed over.
+    /// The position of the first version recorded at this time or later; one beyond the last if there
+    /// is none. Skips versions later than the newest, from a clock that was ahead.
     fn first_at(&self, project: ProjectId, at: Timestamp) -> Result<i64> {
         let newest: Option<i64> = self
             .0

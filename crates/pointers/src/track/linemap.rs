@@ -1,8 +1,8 @@
-//! Which line of the new file is the counterpart of each line of the old one.
+//! Matches each line of the old file with its counterpart in the new one.
 //!
-//! Equal lines come from a histogram diff whose hunks were slid to where people see them. Inside
-//! each changed hunk the lines are aligned once more: first those equal but for whitespace, then
-//! by likeness. The map never runs backward.
+//! Equal lines come from a histogram diff, with hunks slid to where people expect them. Inside
+//! each changed hunk, lines are aligned again: first those equal except for whitespace, then
+//! by similarity. The map never runs backward.
 
 use std::ops::Range;
 
@@ -13,43 +13,43 @@ use super::{
     text::{Text, is_blank, same_but_for_blanks},
 };
 
-/// Lines less alike than this are no counterparts.
+/// Least similarity of counterparts.
 const ALIKE: f32 = 0.5;
-/// The same where one line stands in the place of one line.
+/// The same where one line replaces exactly one line.
 const ALIKE_ALONE: f32 = 0.35;
-/// Hunks of more pairs of lines than this are aligned by equal lines only.
+/// Hunks with more pairs of lines than this are aligned by equal lines only.
 const MOST_PAIRS: usize = 120_000;
-/// So are those that come after so many pairs of one file.
+/// So are hunks after this many pairs in one file.
 const MOST_PAIRS_OF_ALL: usize = 2_000_000;
-/// How much more it is worth to stay at the same line of a hunk that is as long as before.
+/// Bonus for keeping a line's position in a hunk that has kept its length.
 const STRAIGHT: f32 = 1.3;
-/// How many lines one line may have been split into, or joined from.
+/// Most lines that one line may be split into or joined from.
 const MOST_SPLIT: usize = 6;
-/// What a further line must add to the likeness to be part of a split or join.
+/// Least similarity that a further line must add to be part of a split or join.
 const SPLIT_GAIN: f32 = 0.08;
 
-/// A histogram tells best what a person did. Where every line is somewhere else it takes as many steps
-/// as there are lines, squared; more lines than these of both texts are not compared that way.
+/// A histogram diff best shows what a person did, but takes quadratic time where every line moved:
+/// it is not used if the two texts together have more lines than this.
 const MOST_FOR_HISTOGRAM: usize = 20_000;
 
-/// More equal lines than this are not so by chance.
+/// More equal lines than this are no coincidence.
 const MOST_CHANCE: usize = 4;
 
 /// Where one old line went.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Counterpart {
-    /// The first line of it.
+    /// Its first line.
     pub(super) first: usize,
-    /// The last line of it; another than the first where the line was split.
+    /// Its last line; differs from the first if the line was split.
     pub(super) last: usize,
-    /// 1 where the bytes are the same.
+    /// 1 if the bytes are equal.
     pub(super) likeness: f32,
 }
 
 /// The counterparts between two versions of a file.
 pub(super) struct LineMap {
     to: Vec<Option<Counterpart>>,
-    /// Whether a new line is nobody's counterpart.
+    /// Whether each new line has no counterpart.
     added: Vec<bool>,
     /// How many pairs of lines were compared.
     pairs: usize,
@@ -73,7 +73,7 @@ impl LineMap {
         map
     }
 
-    /// How much memory it takes.
+    /// Its size in memory.
     pub(super) fn size(&self) -> usize {
         self.to.len() * size_of::<Option<Counterpart>>() + self.added.len()
     }
@@ -82,7 +82,7 @@ impl LineMap {
         self.to.get(line).copied().flatten()
     }
 
-    /// Whether a new line came with this change.
+    /// Whether this change added a new line.
     pub(super) fn is_added(&self, line: usize) -> bool {
         self.added.get(line).copied().unwrap_or(false)
     }
@@ -98,7 +98,7 @@ impl LineMap {
         }
     }
 
-    /// Aligns the lines of a changed hunk: what is equal without its whitespace divides it.
+    /// Aligns the lines of a changed hunk, divided by lines that are equal without whitespace.
     fn align(&mut self, old: &Text, new: &Text, before: Range<usize>, after: Range<usize>) {
         if before.is_empty() || after.is_empty() {
             return;
@@ -131,17 +131,17 @@ impl LineMap {
         }
     }
 
-    /// Only whitespace changed, line breaks too: the characters tell which line went where.
+    /// Only whitespace and line breaks changed: the other characters show which line went where.
     fn reflow(&mut self, old: &Text, new: &Text, before: Range<usize>, after: Range<usize>) {
         let solid = |text: &[u8]| text.iter().filter(|it| !is_blank(**it)).count();
         let mut to = after.start;
-        // Characters up to the end of the new line `to`, and of the old lines so far.
+        // Characters up to the end of the new line `to`, and in the old lines so far.
         let mut reached = solid(new.line(to));
         let mut seen = 0;
         for line in before {
             let count = solid(old.line(line));
             if count == 0 {
-                // A blank line is the blank line that stands there, or none.
+                // A blank line matches only the blank line at its place.
                 if to < after.end && solid(new.line(to)) == 0 {
                     self.set(line, to, 0.99);
                     to += 1;
@@ -168,7 +168,7 @@ impl LineMap {
         }
     }
 
-    /// The counterpart of a line goes on to another line.
+    /// Extends a line's counterpart to another line.
     fn stretch(&mut self, line: usize, last: usize) {
         if let Some(Some(found)) = self.to.get_mut(line) {
             found.last = last.max(found.first);
@@ -188,7 +188,7 @@ impl LineMap {
         }
     }
 
-    /// The alignment that keeps the most of what the lines say, each only with lines alike.
+    /// The alignment with the highest total similarity, pairing only similar lines.
     fn align_by_likeness(
         &mut self,
         old: &Text,
@@ -205,7 +205,7 @@ impl LineMap {
         let least = if n == m { ALIKE_ALONE } else { ALIKE };
         let olds: Vec<Profile> = before.clone().map(|it| Profile::of(old.line(it))).collect();
         let news: Vec<Profile> = after.clone().map(|it| Profile::of(new.line(it))).collect();
-        // best[i * (m + 1) + j]: what the first i old and j new lines keep at most.
+        // best[i * (m + 1) + j]: the highest total for the first i old and j new lines.
         let mut best = vec![0f32; (n + 1) * (m + 1)];
         let mut alike = vec![0f32; n * m];
         for i in 0..n {
@@ -215,7 +215,7 @@ impl LineMap {
                 let taken = match it > 0.0 {
                     true => {
                         let gain = gain(old, new, before.start + i, after.start + j, it);
-                        // As many lines as before: rather each in the place of its own.
+                        // Same number of lines: prefer to keep each at its own place.
                         let straight = if n == m && i == j { STRAIGHT } else { 1.0 };
                         best[i * (m + 1) + j] + gain * straight
                     }
@@ -240,7 +240,7 @@ impl LineMap {
         self.split_and_joined(old, new, before, after);
     }
 
-    /// Lines that became several lines, and several that became one.
+    /// Finds lines that were split, and lines that were joined.
     fn split_and_joined(
         &mut self,
         old: &Text,
@@ -260,7 +260,7 @@ impl LineMap {
         }
     }
 
-    /// Takes in the added lines around a counterpart while they make it more alike.
+    /// Extends a counterpart by neighbouring added lines while they make it more similar.
     fn widen_new(
         &mut self,
         old: &Text,
@@ -304,7 +304,7 @@ impl LineMap {
         }
     }
 
-    /// Gives the neighbours of a line without a counterpart its own, while that explains it better.
+    /// Gives a line's counterpart to neighbours that have none, while the match improves.
     fn widen_old(
         &mut self,
         old: &Text,
@@ -349,7 +349,7 @@ impl LineMap {
     }
 }
 
-/// Compares two texts of which the lines were interned.
+/// Compares two texts whose lines were interned.
 pub(crate) fn compared<T: std::hash::Hash + Eq>(input: &InternedInput<T>) -> Diff {
     let lines = input.before.len() + input.after.len();
     let algorithm = match lines > MOST_FOR_HISTOGRAM {
@@ -362,7 +362,7 @@ pub(crate) fn compared<T: std::hash::Hash + Eq>(input: &InternedInput<T>) -> Dif
 /// The changed lines of the old and the new file.
 type Hunks = Vec<(Range<usize>, Range<usize>)>;
 
-/// By equal bytes; by what is not whitespace where that finds clearly more, as after a reindent.
+/// By equal bytes, or ignoring whitespace if that finds clearly more, as after a reindent.
 fn hunks(old: &Text, new: &Text) -> Hunks {
     let mut input = InternedInput::default();
     input.update_before((0..old.len()).map(|it| old.line(it)));
@@ -399,8 +399,8 @@ fn ranges(diff: &Diff) -> Hunks {
         .collect()
 }
 
-/// Brackets and blanks between two rewritten stretches are equal by chance: joined, the two are
-/// aligned as one, and such lines find their place by what stands around them.
+/// Brackets and blank lines between two rewritten stretches match by chance: joined, the stretches
+/// are aligned as one, and such lines find their place by their surroundings.
 fn without_chance(old: &Text, hunks: Hunks) -> Hunks {
     let mut joined = Hunks::new();
     for (before, after) in hunks {
@@ -423,7 +423,7 @@ fn without_chance(old: &Text, hunks: Hunks) -> Hunks {
     joined
 }
 
-/// What it is worth to call two lines counterparts.
+/// The value of calling two lines counterparts.
 fn gain(old: &Text, new: &Text, i: usize, j: usize, likeness: f32) -> f32 {
     (old.weight(i) + new.weight(j)) * (likeness - ALIKE_ALONE * 0.9)
 }

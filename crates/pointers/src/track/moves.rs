@@ -1,7 +1,7 @@
-//! Spans that were moved within a file or to another, found among the lines that a change added.
+//! Finds spans that moved within a file or to another, among the lines that a change added.
 //!
-//! A line that was there before is somebody's counterpart already: a twin is never taken for the
-//! span that went away.
+//! A line that existed before already has a counterpart, so a twin is never mistaken for the
+//! span that moved away.
 
 use std::{collections::HashMap, ops::Range, rc::Rc};
 
@@ -13,35 +13,35 @@ use super::{
     text::Text,
 };
 
-/// Most files of one change that are looked through, and how much memory these take.
+/// Most files searched in one change, and their total size in memory.
 const MOST_FILES: usize = 4000;
 const MOST_HELD: usize = 64 << 20;
-/// What is kept of each line that came.
+/// Memory kept for each added line.
 const HELD_OF_LINE: usize = 100;
-/// A line that was added more often than this tells nothing about where to look.
+/// A line added more often than this is no clue to where to search.
 const MOST_ALIKE: usize = 24;
 /// Changed lines within a moved block are aligned up to this many.
 const MOST_BRIDGED: usize = 12;
-/// At most so many lines less one were changed in a row where a moved block goes on.
+/// A moved block continues past fewer than this many changed lines in a row.
 const MOST_CHANGED: usize = 3;
-/// How many of the best places are compared closely.
+/// How many of the best candidates are compared in full.
 const MOST_TRIED: usize = 4;
-/// How many lines around a span speak for where its block went.
+/// How many lines around a span count as evidence of where its block went.
 const AROUND: usize = 6;
-/// How much of a span must be found again in the same file, and in another.
+/// Share of a span that must be found again in the same file, and in another.
 const ENOUGH_HERE: f32 = 0.5;
 const ENOUGH_ELSEWHERE: f32 = 0.7;
-/// How many telling characters must be found again in the same file, and in another (what
-/// `git blame -M` and `-C` ask for).
+/// Significant characters that must be found again in the same file, and in another (as
+/// `git blame -M` and `-C` require).
 const TELLING_HERE: f32 = 20.0;
 const TELLING_ELSEWHERE: f32 = 40.0;
-/// The same for a span that stands unchanged, once, among the added lines of its own file.
+/// The same for a span that appears unchanged exactly once among its own file's added lines.
 const TELLING_EXACT: f32 = 8.0;
 
 struct Added {
     file: File,
     read: Read,
-    /// From the file that it was; `None` for a new file.
+    /// Maps from the old version of the file; `None` for a new file.
     map: Option<Rc<LineMap>>,
 }
 
@@ -56,11 +56,11 @@ impl Added {
 struct Carried {
     file: usize,
     line: usize,
-    /// Another block was as good.
+    /// Whether another block matched equally well.
     ambiguous: bool,
 }
 
-/// For each line of a file, where the block that it was moved with put it.
+/// For each line of a file, where its block moved to.
 pub(super) struct Blocks {
     to: Vec<Option<Carried>>,
 }
@@ -71,17 +71,17 @@ pub(super) struct Additions {
     at: HashMap<u64, Vec<(usize, usize)>>,
 }
 
-/// Where a moved span is.
+/// Where a moved span is now.
 pub(super) struct Moved {
     pub(super) file: File,
     pub(super) place: Place,
-    /// Another place is as good.
+    /// Whether another place matched equally well.
     pub(super) ambiguous: bool,
-    /// How much of it and the lines around it went there together.
+    /// Share of it and its surrounding lines that went there together.
     pub(super) together: f32,
 }
 
-/// A stretch of added lines that share lines with the span.
+/// A stretch of added lines that shares lines with the span.
 struct Candidate {
     file: usize,
     lines: Range<usize>,
@@ -89,7 +89,7 @@ struct Candidate {
 }
 
 impl Additions {
-    /// What cannot be read adds nothing.
+    /// Files that cannot be read are skipped.
     pub(super) fn of(
         cache: &mut Cache<'_>,
         old: Snapshot,
@@ -132,8 +132,8 @@ impl Additions {
         Self { files, at }
     }
 
-    /// Where the lines went that have no counterpart in their own file (whose map is `map`):
-    /// runs of equal lines that together tell enough. A bracket goes with its block.
+    /// Finds where lines went that have no counterpart in their own file (whose map is `map`):
+    /// runs of equal lines that are significant together. A bracket goes with its block.
     pub(super) fn blocks(&self, old: &Text, map: Option<&LineMap>, own: &str) -> Blocks {
         let mut to = vec![None; old.len()];
         let free = |line: usize| map.is_none_or(|it| it.get(line).is_none());
@@ -177,7 +177,7 @@ impl Additions {
         Blocks { to }
     }
 
-    /// Beyond a line or a few that were changed at the end of a moved block, it may go on.
+    /// Extends a moved block past a few changed lines at its end.
     fn lengthen(&self, old: &Text, free: &dyn Fn(usize) -> bool, to: &mut [Option<Carried>]) {
         for down in [true, false] {
             let order: Vec<usize> = match down {
@@ -200,7 +200,7 @@ impl Additions {
         }
     }
 
-    /// The nearest equal line past the changed ones at the end of a block.
+    /// The nearest equal line past the changed lines at the end of a block.
     fn goes_on(
         &self,
         old: &Text,
@@ -239,7 +239,7 @@ impl Additions {
         None
     }
 
-    /// Lines that were changed within a moved block.
+    /// Aligns the changed lines within a moved block.
     fn bridge(&self, old: &Text, free: &dyn Fn(usize) -> bool, to: &mut [Option<Carried>]) {
         let known: Vec<(usize, Carried)> = to
             .iter()
@@ -276,8 +276,8 @@ impl Additions {
         }
     }
 
-    /// The lines around `line` that stand, equal but for whitespace, around `at`: those that tell
-    /// something only where they went from the old and came to the new file.
+    /// The lines around `line` that also surround `at`, ignoring whitespace; significant lines count
+    /// only if they left the old file and arrived in the new one.
     fn run(
         &self,
         old: &Text,
@@ -303,7 +303,7 @@ impl Additions {
         start..end
     }
 
-    /// Where a span went with its block or blocks.
+    /// Where a span moved with its block or blocks.
     pub(super) fn carried(
         &self,
         old: &Text,
@@ -349,7 +349,7 @@ impl Additions {
         })
     }
 
-    /// Where the lines of a span of `old` went, if they are found again.
+    /// Where the lines of a span of `old` went, if they are found.
     pub(super) fn find(&self, old: &Text, span: &Range<usize>, own: &str) -> Option<Moved> {
         let says = old.all_telling(span.clone()) as f32;
         let alone = Text::of(old.span(span.clone()).to_vec())?;
@@ -374,7 +374,7 @@ impl Additions {
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
         let ambiguous = matches!(found.as_slice(), [a, b, ..] if a.0 - b.0 < 0.02);
         let (_, file, place) = found.into_iter().next()?;
-        // Two places for a few words: neither.
+        // Two places for only a few words: choose neither.
         if ambiguous && says < TELLING_ELSEWHERE {
             return None;
         }
@@ -452,7 +452,7 @@ fn close_up(span: &Text, added: &Added, candidate: &Candidate) -> Option<Place> 
     })
 }
 
-/// The share of a span and of the lines around it that the blocks put into a file.
+/// The share of a span and its surrounding lines that the blocks moved to a file.
 fn together(old: &Text, span: &Range<usize>, blocks: &Blocks, file: usize) -> f32 {
     let wide = span.start.saturating_sub(AROUND)..(span.end + AROUND).min(old.len());
     let went = |it: &usize| {
@@ -463,7 +463,7 @@ fn together(old: &Text, span: &Range<usize>, blocks: &Blocks, file: usize) -> f3
     kept / old.all_weight(wide).max(f32::MIN_POSITIVE)
 }
 
-/// The share of the lines around a span that are around its new place too.
+/// The share of the lines around a span that also surround its new place.
 fn surroundings(old: &Text, span: &Range<usize>, new: &Text, place: &Range<usize>) -> f32 {
     const NEAR: usize = 4;
     let around = |text: &Text, lines: &Range<usize>| -> Vec<u64> {
