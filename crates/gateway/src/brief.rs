@@ -1,9 +1,9 @@
 //! The shared brief (seed 000, 2.2 and 10.1; seed 001, 5.3 and 7.2): what a parent tells its children,
-//! composed and not written. What counts at this moment, constraints, the worst risks, a pack of pointers
+//! composed, not written by hand: what matters now, constraints, the worst risks, a pack of pointers
 //! for each role, budgets and grants, within 30 lines and 800 tokens.
 //!
-//! The same material gives the same brief, whatever order it comes in. The engine hands over what its
-//! reader may see and what recall found most telling; which of it is said is decided here.
+//! The same material gives the same brief, in whatever order it arrives. The engine passes in what the
+//! reader may see and what recall ranked highest; this room decides which of it to say.
 
 mod pack;
 mod pin;
@@ -23,24 +23,24 @@ use crate::{code_chars, count_tokens};
 
 pub use pin::may_pin;
 
-/// A claim that may be said.
+/// A claim that may be included.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// Its version that holds.
+    /// Its current version.
     pub id: EngramId,
-    /// What sort of claim it is.
+    /// Its kind.
     pub kind: Kind,
-    /// What it is about; empty where it names no topic.
+    /// Its topic; empty if it has none.
     pub topic: String,
-    /// What it says.
+    /// Its text.
     pub claim: String,
-    /// Who said it, as a person would name them.
+    /// Its author, as a person would name them.
     pub author: String,
-    /// The handle behind it; none is the user.
+    /// The author's handle; none means the user.
     pub agent: Option<AgentId>,
     /// Who may see it.
     pub scope: Scope,
-    /// The run that it was said in.
+    /// The run it was made in.
     pub run: Option<RunId>,
     /// Whether its evidence resolved.
     pub verified: bool,
@@ -50,7 +50,7 @@ pub struct Candidate {
     pub recorded_at: Timestamp,
     /// How often earlier runs of this project read it.
     pub reads: u64,
-    /// How its evidence stands; none where nobody looked.
+    /// The state of its evidence; none if it was not checked.
     pub evidence: Option<Evidence>,
     /// Canonical addresses of its evidence.
     pub pointers: Vec<String>,
@@ -59,31 +59,31 @@ pub struct Candidate {
 /// What a parent or the user pinned.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pinned {
-    /// Its place among the pins; the lowest comes first.
+    /// Its position among the pins; the lowest comes first.
     pub order: u64,
     /// What it is.
     pub what: PinnedWhat,
 }
 
-/// A pin is a claim, or a line of one's own.
+/// A pin is a claim, or a line of free text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PinnedWhat {
-    /// The claim of this id, which must be among the candidates.
+    /// The claim with this id, which must be among the candidates.
     Claim(EngramId),
-    /// A line that [`may_pin`] let through.
+    /// A line that passed [`may_pin`].
     Text(String),
 }
 
 /// A role that the brief is for: a child, or the reader itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForRole {
-    /// The word of the role.
+    /// The role's name.
     pub role: String,
     /// Topics that it may read; none means all.
     pub reads: Vec<String>,
 }
 
-/// A grant that is open, without its token, which only its holder is told.
+/// An open grant, without its token, which only its holder may know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenGrant {
     /// Who may use it, as a person would name them.
@@ -92,7 +92,7 @@ pub struct OpenGrant {
     pub pointer: Option<String>,
     /// Most tokens of it, or characters of code.
     pub cap: u32,
-    /// When its time is over.
+    /// When it expires.
     pub expires_at: Timestamp,
 }
 
@@ -103,23 +103,23 @@ pub struct Material {
     pub candidates: Vec<Candidate>,
     /// What was pinned.
     pub pins: Vec<Pinned>,
-    /// Whom it is for.
+    /// The roles it is for.
     pub roles: Vec<ForRole>,
-    /// What may still be spent, by whose budget it is: name and figure, as in `budget`.
+    /// What may still be spent, by the owner of the budget: name and figure, as in `budget`.
     pub budgets: Vec<(String, Vec<(String, Figure)>)>,
     /// What may be read beyond that.
     pub grants: Vec<OpenGrant>,
-    /// The run of the reader: what another run said to itself is not for it.
+    /// The reader's run: claims private to another run are left out.
     pub run: Option<RunId>,
-    /// The handle of the reader: its own claims need no proof to be said to it; none is the user.
+    /// The reader's handle: its own claims are included even if unverified; none means the user.
     pub reader: Option<AgentId>,
-    /// Whether somebody asked for this brief; unverified claims of others stay out of the others.
+    /// Whether someone asked for this brief; other briefs leave out others' unverified claims.
     pub asked: bool,
-    /// Now; what is new counts more.
+    /// The current time; newer claims weigh more.
     pub now: Timestamp,
 }
 
-/// Lines of each part that are wanted before any other part gets more; pins are not counted.
+/// Lines that each part gets before any other part gets more; pins do not count.
 const MATTERS: usize = 8;
 const CONSTRAINTS: usize = 5;
 const RISKS: usize = 5;
@@ -137,7 +137,7 @@ pub fn compose(material: &Material, limits: &Limits, tokens: usize) -> BriefRepl
         .copied()
         .filter(|it| it.evidence != Some(Evidence::EvidenceGone) && !is_said(&lines, it))
         .collect();
-    // What a reader cannot do without comes first to the budget, and last in the brief.
+    // What a reader cannot do without takes its budget first, and stands last in the brief.
     let tail: Vec<BriefLine> = pack::packs(&claims, &material.roles)
         .into_iter()
         .chain(budgets(material))
@@ -161,14 +161,14 @@ pub fn compose(material: &Material, limits: &Limits, tokens: usize) -> BriefRepl
     }
 }
 
-/// What a brief may hold.
+/// What still fits into a brief.
 struct Limit {
     lines: usize,
     tokens: usize,
 }
 
 impl Limit {
-    /// Takes a line that still fits.
+    /// Adds a line if it still fits.
     fn take(&self, kept: &mut Vec<BriefLine>, line: BriefLine) {
         if kept.len() >= self.lines || kept.iter().any(|it| it.text == line.text) {
             return;
@@ -180,13 +180,13 @@ impl Limit {
     }
 }
 
-/// Tokens of the texts as a message carries them.
+/// Tokens of the texts as they appear in a message.
 fn cost(lines: &[BriefLine]) -> usize {
     let texts: Vec<&str> = lines.iter().map(|it| it.text.as_str()).collect();
     serde_json::to_string(&texts).map_or(usize::MAX, |it| count_tokens(&it))
 }
 
-/// What may be said at all, the best first; each claim once, whoever repeats it.
+/// What may be included at all, best first; each claim once, whoever repeats it.
 fn ranked(material: &Material) -> Vec<&Candidate> {
     let pinned = |it: &Candidate| {
         material
@@ -222,13 +222,13 @@ fn order(it: &Candidate, now: Timestamp) -> (Reverse<i64>, Reverse<Timestamp>, R
     )
 }
 
-/// How telling a claim is, in thousandths: how sure it is, whether it was proven, what earlier runs made
-/// of it, how new it is, and whether its evidence still reads the same.
+/// A claim's weight, in thousandths: its confidence, whether it is verified, how much earlier runs used
+/// it, its age, and whether its evidence is unchanged.
 fn weight(it: &Candidate, now: Timestamp) -> i64 {
-    // NaN is no confidence.
+    // NaN counts as no confidence.
     let sure = (it.confidence.clamp(0.0, 1.0) * 1000.0) as i64;
     let proven = if it.verified { 400 } else { 0 };
-    // Twice as often read is 100 more, up to 128 times.
+    // Each doubling of reads adds 100, up to 128 reads.
     let read = i64::from(it.reads.saturating_add(1).ilog2().min(7)) * 100;
     let hours = now.duration_since(it.recorded_at).as_hours();
     let new = match hours {
@@ -268,7 +268,7 @@ fn pinned(material: &Material, claims: &[&Candidate]) -> Vec<BriefLine> {
     lines.filter(|it| !it.text.is_empty()).collect()
 }
 
-/// What of a claim's kind goes where: what must stay so, what may go wrong, what counts now.
+/// Which part a kind belongs to: what must stay true, what may go wrong, what matters now.
 fn part_of(kind: Kind) -> BriefPart {
     match kind {
         Kind::Constraint | Kind::Policy => BriefPart::Constraint,
@@ -303,11 +303,11 @@ fn parts(rest: &[&Candidate]) -> Vec<BriefLine> {
         .copied()
         .filter(|it| first.iter().all(|other| other.id != it.id));
     let all = turns.into_iter().map(|it| it.1).chain(more);
-    // More lines than a brief can have are not even written.
+    // Lines beyond what a brief can have are not even written.
     all.take(64).map(|it| said(it, part_of(it.kind))).collect()
 }
 
-/// A claim with its kind, its author and what is to be known of it; its words are data.
+/// A claim with its kind, author and caveats; its words are data.
 fn said(it: &Candidate, part: BriefPart) -> BriefLine {
     let mut marks: Vec<&str> = Vec::new();
     if !it.verified {

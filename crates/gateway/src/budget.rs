@@ -81,7 +81,7 @@ pub fn budget(limits: &DerefLimits, spent: &Spend, turn: &str) -> Budget {
     }
 }
 
-/// Whether an agent that stored or closed so much may do so once more.
+/// Whether an agent that stored or closed this much may write once more.
 pub fn admit_write(limits: &RateLimits, last_minute: u32, last_hour: u32) -> Result<(), Refusal> {
     let refuse = |used, limit, time| {
         Err(Refusal::new(
@@ -101,7 +101,7 @@ pub fn admit_write(limits: &RateLimits, last_minute: u32, last_hour: u32) -> Res
     Ok(())
 }
 
-/// Whether the caller may write into a scope: agents write `run` and `project`, the user all.
+/// Whether the caller may write to a scope: agents to `run` and `project`, the user to all.
 pub fn may_write(caller: &Caller, scope: Scope) -> Result<(), Refusal> {
     match (caller, scope) {
         (Caller::User, _) | (Caller::Agent(_), Scope::Run | Scope::Project) => Ok(()),
@@ -113,8 +113,8 @@ pub fn may_write(caller: &Caller, scope: Scope) -> Result<(), Refusal> {
     }
 }
 
-/// Whether the caller may end or replace a version that `author` said, none being the user. Agents close
-/// each other's claims, which can be undone, and never the user's.
+/// Whether the caller may close or replace a version by `author` (none means the user). Agents may close
+/// each other's claims, which can be undone, but never the user's.
 pub fn may_close(caller: &Caller, scope: Scope, author: Option<&AgentId>) -> Result<(), Refusal> {
     match (caller, author) {
         (Caller::Agent(_), None) => Err(Refusal::new(
@@ -143,7 +143,7 @@ mod tests {
         PointerType::Diff,
     ];
 
-    /// Reads the kinds in turn at `cost` tokens each; how far it came, and why it stopped.
+    /// Reads the kinds in turn at `cost` tokens each; returns how far it got, and why it stopped.
     fn read(kinds: &[PointerType], cost: u32) -> (usize, Option<Refusal>) {
         let limits = DerefLimits::default();
         let mut spent = Spend::default();

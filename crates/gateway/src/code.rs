@@ -1,23 +1,23 @@
-//! Inline code in a message, by rules that can be read.
+//! Finds inline code in a message, by readable rules.
 //!
-//! Code is (1) what stands in a fence of three backticks or tildes, or in `<pre>`; (2) indented blocks:
-//! lines four blanks or a tab in, after a blank line, that hold code; (3) runs of lines that read as
-//! code: two lines of which one is unmistakable, or three that may be; (4) two unmistakable lines with
-//! prose between them; (5) lines of a comparison, taken away and put in; (6) a body, statements one after
-//! the other, or several statements in ticks, within a line of prose; (7) a text that is nothing but one
-//! unmistakable line; (8) what decodes to any of these. Lines are judged so (`lines.rs`):
+//! Code is (1) anything in a fence of three backticks or tildes, or in `<pre>`; (2) indented blocks:
+//! lines indented by four spaces or a tab, after a blank line, that contain code; (3) runs of lines that look like
+//! code: two lines of which one is unmistakable, or three possible ones; (4) two unmistakable lines with
+//! prose between them; (5) removed and added lines of a diff; (6) a body, consecutive statements,
+//! or several statements in backticks, within a line of prose; (7) a text that is nothing but one
+//! unmistakable line; (8) anything that decodes to one of these. How lines are judged (`lines.rs`):
 //! - *unmistakable*: ends with `{` or `;` and has the shape of a statement, declares (`def f(`,
 //!   `fn f`, `class X:`, `#include <`), branches (`if x:`, `else:`), is SQL, markup or a diff;
-//! - *possible*: assigns, calls, only closes brackets, is a pair of a data file, or stands indented
+//! - *possible*: assigns, calls, only closes brackets, is a key and value of a data file, or is indented
 //!   under an unmistakable one.
 //!
-//! A disguise changes nothing (`unveil.rs`, `dress.rs`, `encoded.rs`): quotation marks and numbers of
-//! lines, list markers, tables, remarks, HTML entities, escapes, characters without a width, letters that
-//! look otherwise, any line end.
+//! Disguises change nothing (`unveil.rs`, `dress.rs`, `encoded.rs`): quotation marks, line
+//! numbers, list markers, tables, comments, HTML entities, escapes, zero-width characters, look-alike
+//! letters, any line ending.
 //!
-//! Not code: `identifiers` in ticks, one configuration key, a command or one statement that a sentence
-//! names, paths, pointers, prose and lists of any kind. Lines with a list marker, and prose that begins
-//! with a word such as "return" or "import", only count where their whole shape is a statement's.
+//! Not code: `identifiers` in backticks, one configuration key, a command or one statement named in a
+//! sentence, paths, pointers, prose and lists of any kind. Lines with a list marker, and prose that starts
+//! with a word such as "return" or "import", count only if their whole shape is a statement's.
 
 mod dress;
 mod encoded;
@@ -27,16 +27,16 @@ mod within;
 
 use lines::{Reads, is_hard, judge};
 
-/// Longest part of a line that is judged, in bytes.
+/// Longest part of a line that is examined, in bytes.
 const LINE_BYTES: usize = 1000;
 
-/// Characters of code in a text, as its reader would see it; 0 for prose.
+/// Characters of code in a text as its reader would see it; 0 for prose.
 pub fn code_chars(text: &str) -> usize {
     code_within(text, 0)
 }
 
-/// Whether a text holds a line that may be one of code among others like it. What does not is no part of
-/// code that was spread over several texts.
+/// Whether a text contains a line that may be code among others like it. A text without one is no part of
+/// code spread over several texts.
 pub(crate) fn may_be_spread(text: &str) -> bool {
     if is_plain(text) {
         return false;
@@ -50,8 +50,8 @@ pub(crate) fn may_be_spread(text: &str) -> bool {
     })
 }
 
-/// Whether a text is a word or a line of words without any sign that a line of code would have; most
-/// texts of a message are.
+/// Whether a text is a word or a line of words without any character typical of code, as most
+/// texts in a message are.
 fn is_plain(text: &str) -> bool {
     let (mut spaced, mut marked) = (false, false);
     for it in text.bytes() {
@@ -63,11 +63,11 @@ fn is_plain(text: &str) -> bool {
             _ => return false,
         }
     }
-    // A single word with marks is a pointer or a path.
+    // A single word with punctuation is a pointer or a path.
     !text.ends_with(':') && (!spaced || (!marked && !lines::begins_code(text)))
 }
 
-/// The same, of a text that was decoded so often.
+/// The same for a text that has been decoded this often.
 fn code_within(text: &str, depth: usize) -> usize {
     if is_plain(text) {
         return encoded::encoded_chars(text, depth);
@@ -75,7 +75,7 @@ fn code_within(text: &str, depth: usize) -> usize {
     let shown = unveil::unveiled(text);
     let mut chars = read(&shown) + encoded::encoded_chars(&shown, depth);
     if *shown != *text {
-        // What is undone may tear a statement apart that stood there whole.
+        // Undoing a disguise may tear a whole statement apart.
         chars = chars.max(read(text));
     }
     chars.min(text.chars().count())
@@ -95,7 +95,7 @@ fn read(text: &str) -> usize {
     }
 }
 
-/// Whether lines begin as those of a diff do, at least one of each or one that no list begins so.
+/// Whether lines start like a diff's: at least one of each sign, or one that no list starts with.
 fn is_comparison(text: &str) -> bool {
     if !text.contains('\n') {
         return false;
@@ -113,9 +113,9 @@ struct Run {
     chars: usize,
     lines: usize,
     sure: usize,
-    /// Of the lines, items of a list that may be settings.
+    /// How many of the lines are list items that may be settings.
     items: usize,
-    /// Of the unmistakable ones, lines that have signs that no prose has, and their characters.
+    /// Unmistakable lines with characters that prose never has, and their characters.
     hard: usize,
     hard_chars: usize,
     indented: bool,
@@ -131,7 +131,7 @@ struct Scan {
     run: Run,
     after_blank: Option<bool>,
     lines: usize,
-    /// Unmistakable lines and statements in ticks that stand alone, and their characters.
+    /// Unmistakable lines and statements in backticks that stand alone, and their characters.
     alone: usize,
     alone_chars: usize,
     in_hunk: bool,
@@ -181,7 +181,7 @@ impl Scan {
         }
     }
 
-    /// A line of a comparison, without its sign.
+    /// A line of a diff, without its sign.
     fn compared(&mut self, line: &str) {
         let line = dress::unquoted(line);
         self.in_hunk |= line.starts_with("@@ -");
@@ -194,7 +194,7 @@ impl Scan {
         };
         let bare = line.trim_start_matches(['+', '-']);
         if self.in_hunk && self.fence.is_none() {
-            // Whatever it says, it was pasted.
+            // Whatever it says, it is pasted.
             self.chars += bare.trim().chars().count();
         } else {
             self.line(bare);
@@ -203,7 +203,7 @@ impl Scan {
         self.run.put |= sign == '+' && self.run.lines > 0;
     }
 
-    /// Whether the line is a fence or within one; code may follow a fence on its line.
+    /// Whether the line is a fence or inside one; code may follow a fence on its line.
     fn fenced(&mut self, trimmed: &str) -> bool {
         if let Some(open) = self.fence {
             match trimmed.starts_with(open) || (open == "</" && trimmed.contains("</pre")) {
@@ -236,7 +236,7 @@ impl Scan {
         let code = match run.lines {
             0 => false,
             1 => run.indented && run.sure > 0,
-            // A list of settings or of names is none, however long.
+            // A list of settings or names is not code, however long.
             _ if run.items == run.lines => false,
             2 => (run.indented && run.items == 0) || run.sure > 0 || (run.taken && run.put),
             _ => true,
@@ -266,7 +266,7 @@ fn head(line: &str) -> &str {
     &line[..line.floor_char_boundary(LINE_BYTES)]
 }
 
-/// A line in parts that are judged one by one, each with the end of the one before it.
+/// A line in overlapping parts that are judged one by one.
 fn windows(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(line);
     std::iter::from_fn(move || {
@@ -278,7 +278,7 @@ fn windows(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What closes the fence that a line opens: three backticks or tildes at its beginning, or `<pre>`.
+/// What closes the fence that a line opens: three backticks or tildes at its start, or `<pre>`.
 fn fence(trimmed: &str) -> Option<&'static str> {
     ["```", "~~~"]
         .into_iter()

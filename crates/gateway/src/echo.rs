@@ -1,27 +1,27 @@
 //! `ECHO`: a claim that only repeats what its own agent was served (DESIGN section 8;
-//! `contracts/gateway.md`). An echo that is stored comes back as if somebody had found the same again.
+//! `contracts/gateway.md`). A stored echo would look like an independent finding.
 //!
-//! What was served is kept as fingerprints: hashes of [`WORDS`] words in a row, and of whole sentences
-//! that are shorter. A claim is an echo when its words are among them but for a short wrapping at its
-//! ends ("As the brief says, ..."). A wrapping that denies, doubts or counts is none: it says something.
-//! Case, punctuation, blanks and characters without a width do not count.
+//! What was served is kept as fingerprints: hashes of [`WORDS`] consecutive words, and of whole sentences
+//! that are shorter. A claim is an echo if its words are among them except for a short wrapping at its
+//! ends ("As the brief says, ..."). A wrapping that denies, doubts or counts does not count as one: it says something.
+//! Case, punctuation, spaces and zero-width characters are ignored.
 
 use engram_model::{Code, Refusal, is_hidden};
 
 use crate::prose;
 
-/// Words of one fingerprint: fewer would find common phrases, more would miss short claims.
+/// Words per fingerprint: fewer would match common phrases, more would miss short claims.
 const WORDS: usize = 4;
 /// Most words of a wrapping, before and after together.
 const WRAPPING: usize = 8;
 
-/// The fingerprints of a text that was served; to be kept for the agent that it was served to. They say
-/// nothing of the text to who does not have it. About 8 bytes for each word.
+/// The fingerprints of a served text, to be kept for the agent that it was served to. They reveal
+/// nothing of the text to anyone who does not have it. About 8 bytes per word.
 pub fn fingerprints(served: &str) -> Vec<u64> {
     let words = words(served);
     let mut prints: Vec<u64> = words.windows(WORDS).map(print).collect();
     let sentences = prose::sentences(served).map(self::words);
-    // Short ones have no four words of their own, and may stand beside others.
+    // Short ones have fewer than four words, and may stand beside others.
     prints.extend(
         sentences
             .filter(|it| (1..WORDS).contains(&it.len()))
@@ -32,7 +32,7 @@ pub fn fingerprints(served: &str) -> Vec<u64> {
     prints
 }
 
-/// The fingerprints that [`echoes`] asks for, so that who keeps them can look them all up at once.
+/// The fingerprints that [`echoes`] asks for, so that the caller can look them all up at once.
 pub fn probes(claim: &str) -> Vec<u64> {
     let words = words(claim);
     let windows = (1..=WORDS).flat_map(|count| words.windows(count).map(print).collect::<Vec<_>>());
@@ -42,7 +42,7 @@ pub fn probes(claim: &str) -> Vec<u64> {
     probes
 }
 
-/// Whether a claim only repeats what was served; `is_served` knows the fingerprints of one agent.
+/// Whether a claim only repeats what was served; `is_served` knows one agent's fingerprints.
 pub fn echoes(claim: &str, is_served: impl Fn(u64) -> bool) -> bool {
     let words = words(claim);
     let known = known(&words, is_served);
@@ -52,7 +52,7 @@ pub fn echoes(claim: &str, is_served: impl Fn(u64) -> bool) -> bool {
     let last = known.iter().rposition(|it| *it).unwrap_or(first);
     let (within, before, after) = (&words[first..=last], &words[..first], &words[last + 1..]);
     let own = within.iter().zip(&known[first..=last]).filter(|it| !it.1);
-    // A word that was put in or exchanged says something else, unless it only joins what was served.
+    // An inserted or replaced word says something new, unless it only joins what was served.
     if own.map(|it| it.0).any(|it| !JOINS.contains(&it.as_str())) {
         return false;
     }
@@ -62,8 +62,8 @@ pub fn echoes(claim: &str, is_served: impl Fn(u64) -> bool) -> bool {
         && !wrapping.iter().any(|it| says_something(it))
 }
 
-/// Refuses an echo. A pointer of the claim's own, which was not served with the words, is a reason to
-/// say it again: then it is evidence, and no echo.
+/// Refuses an echo. A pointer of its own, which was not served with the words, justifies repeating the
+/// claim: it is new evidence, not an echo.
 pub fn admit_claim(
     claim: &str,
     has_own_pointer: bool,
@@ -79,7 +79,7 @@ pub fn admit_claim(
     ))
 }
 
-/// Which words stand in a run that was served.
+/// Which words are part of a served run.
 fn known(words: &[String], is_served: impl Fn(u64) -> bool) -> Vec<bool> {
     let mut known = vec![false; words.len()];
     for (at, window) in words.windows(WORDS).enumerate() {
@@ -87,7 +87,7 @@ fn known(words: &[String], is_served: impl Fn(u64) -> bool) -> Vec<bool> {
             known[at..at + WORDS].fill(true);
         }
     }
-    // Sentences of fewer words, only where nothing longer was found: "the" alone is no repetition.
+    // Shorter sentences, only if nothing longer was found: "the" alone is no repetition.
     if !known.contains(&true) {
         for count in (1..WORDS.min(words.len() + 1)).rev() {
             let found = words.windows(count).position(|it| is_served(print(it)));
@@ -100,7 +100,7 @@ fn known(words: &[String], is_served: impl Fn(u64) -> bool) -> Vec<bool> {
     known
 }
 
-/// Words that only join: between two served texts they add nothing.
+/// Words that only join two served texts and add nothing.
 const JOINS: &[&str] = &[
     "and",
     "also",
@@ -114,7 +114,7 @@ const JOINS: &[&str] = &[
     "y",
 ];
 
-/// Words of a wrapping that make another claim of what they wrap.
+/// Words that change the meaning of the claim they wrap.
 const SAYS: &[&str] = &[
     "not",
     "no",
@@ -178,7 +178,7 @@ fn says_something(word: &str) -> bool {
     SAYS.contains(&word) || word.chars().any(char::is_numeric)
 }
 
-/// The words of a text: lower case, without punctuation; each sign of a script without blanks is one.
+/// The words of a text: lower case, without punctuation; in scripts without spaces, each character is one.
 fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut open = String::new();
@@ -204,7 +204,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// FNV-1a of words and where they end, mixed: the same in every build, since fingerprints are kept.
+/// FNV-1a of the words and their ends, mixed: the same in every build, since fingerprints are stored.
 fn print(words: &[String]) -> u64 {
     const PRIME: u64 = 0x0000_0100_0000_01b3;
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(PRIME);
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn fingerprints_stay_what_they_are() {
-        // They are kept: another hash would forget what was served.
+        // They are stored: another hash would forget what was served.
         assert_eq!(print(&words("Use SQLite.")), print(&words("use  sqlite")));
         assert_eq!(fingerprints("Use SQLite.").len(), 1);
         assert_ne!(print(&words("a bc")), print(&words("ab c")));

@@ -1,6 +1,6 @@
 //! Grants: permission for one thing beyond the budget (seed 000, 3.3 and 6.3; seed 001, 4.3;
-//! `contracts/gateway.md`). Whether one may be issued, and whether it holds for a read. The token that
-//! proves a grant is looked up by the engine: what is not found comes here as none.
+//! `contracts/gateway.md`). Whether one may be issued, and whether it is valid for a read. The engine
+//! looks up the token that proves a grant; one that is not found arrives here as none.
 
 use engram_model::{
     AgentId, Caller, Code, DerefLimits, GrantLimits, GrantState, Granted, IssuedGrant, Pointer,
@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{admit, kin::Kin, kin::may_decide_for};
 
-/// What somebody wants to grant.
+/// What someone wants to grant.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wish {
     /// A read of one pointer, which the engine has resolved: its pin is a commit, a digest or a date.
@@ -20,7 +20,7 @@ pub enum Wish {
         /// Most tokens of it; the home's default when absent.
         cap_tokens: Option<u32>,
     },
-    /// So many characters of inline code, in one message.
+    /// Characters of inline code in one message.
     Code {
         /// Most characters.
         chars: u32,
@@ -32,11 +32,11 @@ pub enum Wish {
 pub struct Terms {
     /// What it allows.
     pub what: Granted,
-    /// When its time is over.
+    /// When it expires.
     pub expires_at: Timestamp,
 }
 
-/// Whether the caller may grant that to an agent, and what comes of it. A parent is held to the home's
+/// Whether the caller may grant this to an agent, and the resulting grant. A parent is bound by the home's
 /// limits, the user is not. `ttl` is in seconds.
 pub fn may_grant(
     caller: &Caller,
@@ -93,7 +93,7 @@ pub fn may_grant(
     Ok(Terms { what, expires_at })
 }
 
-/// A figure of a grant: at least 1, at most what may be given.
+/// Checks a grant's figure: at least 1, at most what may be given.
 fn within(name: &str, asked: u64, most: u64) -> Result<(), Refusal> {
     if asked == 0 {
         return Err(Refusal::new(
@@ -113,7 +113,7 @@ fn within(name: &str, asked: u64, most: u64) -> Result<(), Refusal> {
     }
 }
 
-/// What is granted must stay what it was when somebody decided.
+/// What is granted must not change after the decision.
 fn is_pinned(pointer: &Pointer) -> Result<(), Refusal> {
     let is_commit =
         |rev: &str| matches!(rev.len(), 40 | 64) && rev.bytes().all(|it| it.is_ascii_hexdigit());
@@ -140,11 +140,11 @@ fn is_pinned(pointer: &Pointer) -> Result<(), Refusal> {
 pub enum Paid {
     /// The budget of the turn.
     Budget,
-    /// The grant of this id, which is spent by the read; the budget stays as it is.
+    /// The grant with this id, which the read spends; the budget is untouched.
     Grant(String),
 }
 
-/// A read that may be made.
+/// A permitted read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allowance {
     /// Most tokens of the excerpt.
@@ -153,23 +153,23 @@ pub struct Allowance {
     pub paid: Paid,
 }
 
-/// A read that an agent asks for.
+/// A read that an agent requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading<'a> {
     /// Who reads.
     pub agent: &'a AgentId,
     /// The canonical address, with a full pin.
     pub pointer: &'a str,
-    /// Its kind, which says what budget it spends.
+    /// Its kind, which decides the budget it spends.
     pub kind: PointerType,
     /// Now.
     pub now: Timestamp,
 }
 
-/// Whether a read may be made. A grant that is named must hold; where none is named the budget pays, and
-/// where that refuses, a grant of the agent for this pointer (`open`) that ends first.
+/// Whether a read is permitted. A named grant must be valid; without one the budget pays, and
+/// if that refuses, the agent's grant for this pointer (`open`) that expires first.
 ///
-/// `named` is none where no token was given; within, none where no grant has that token.
+/// The outer option of `named` is none if no token was given, the inner if no grant has that token.
 pub fn admit_read(
     reading: Reading<'_>,
     limits: &DerefLimits,
@@ -197,7 +197,7 @@ pub fn admit_read(
         })
 }
 
-/// Whether a grant holds for a read. Another's grant is told apart from none by nothing.
+/// Whether a grant is valid for a read. Another agent's grant looks exactly like none.
 fn holds(grant: &IssuedGrant, reading: Reading<'_>) -> Result<Allowance, Refusal> {
     if grant.to != *reading.agent {
         return Err(no_grant());
@@ -242,7 +242,7 @@ pub fn code_allowance(
     }
 }
 
-/// Whether the caller may take a grant back: who issued it, the parent of who has it, and the user.
+/// Whether the caller may revoke a grant: its issuer, its holder's parent, and the user may.
 pub fn may_revoke(caller: &Caller, grant: &IssuedGrant, to: &Kin) -> Result<(), Refusal> {
     match caller {
         Caller::Agent(agent) if grant.by.as_ref() == Some(agent) => Ok(()),

@@ -1,6 +1,6 @@
-//! Who is whose child (seed 001, 7: "parent is the allocator of attention"): who may open whom, who
-//! answers a request, and who may send what to whom. The engine knows the agents of a project; here a
-//! function tells of each.
+//! The tree of agents (seed 001, 7: "parent is the allocator of attention"): who may open whom, who
+//! answers a request, and who may send what to whom. The engine knows a project's agents and passes
+//! in a function to look them up.
 
 use engram_model::{AgentId, Caller, Code, Refusal, RunId};
 
@@ -17,17 +17,17 @@ pub struct Kin {
     pub run: RunId,
     /// Its role, a word; empty where none was given.
     pub role: String,
-    /// Topics that it may read; none means all.
+    /// Topics that it may read; empty means all.
     pub reads: Vec<String>,
-    /// Topics that it may write; none means all.
+    /// Topics that it may write; empty means all.
     pub writes: Vec<String>,
 }
 
-/// Generations that are looked at; more are a cycle, or a way to be slow.
+/// Most generations examined; more are a cycle, or an attempt to be slow.
 const GENERATIONS: usize = 32;
 
-/// Whether an agent may be opened below a parent; `known` tells of agents of this project alone. An
-/// agent has one parent for good, and none of its descendants.
+/// Whether an agent may be opened below a parent; `known` returns agents of this project only. An
+/// agent's parent never changes, and is never one of its descendants.
 pub fn may_open(
     child: &AgentId,
     parent: Option<&AgentId>,
@@ -60,7 +60,7 @@ pub fn may_open(
 }
 
 /// Whether the caller may decide for a child: grant, deny, revoke, advance its turn, set its budgets.
-/// Its parent may, and the user; nobody for itself.
+/// Its parent and the user may; nobody may for itself.
 pub fn may_decide_for(caller: &Caller, child: &Kin) -> Result<(), Refusal> {
     match caller {
         Caller::User => Ok(()),
@@ -78,7 +78,7 @@ pub fn may_decide_for(caller: &Caller, child: &Kin) -> Result<(), Refusal> {
     }
 }
 
-/// Whether a child may send a message in this role: the one of its handle.
+/// Whether a child may send a message in this role: only in its own.
 pub fn may_report(sender: &Kin, role: &str) -> Result<(), Refusal> {
     match sender.role.is_empty() || same_role(&sender.role, role) {
         true => Ok(()),
@@ -90,8 +90,8 @@ pub fn may_report(sender: &Kin, role: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Whom a parent's message goes to: the child that is named, which must have the role that is addressed,
-/// or each of its children of that role, in the order of their handles.
+/// Who receives a parent's message: the named child, which must have the addressed role,
+/// or all its children with that role, in the order of their handles.
 pub fn recipients(
     sender: &Caller,
     role: &str,
@@ -155,7 +155,7 @@ fn tree(message: String) -> Refusal {
     )
 }
 
-/// Whether `elder` is the parent of an agent, or a parent above.
+/// Whether `elder` is an ancestor of an agent.
 pub(crate) fn descends(
     agent: &AgentId,
     elder: &AgentId,
@@ -208,7 +208,7 @@ pub(crate) mod tests {
 
     #[test]
     fn an_agent_has_one_parent_and_no_cycle() {
-        // A cycle cannot be made; where one lies in the data, nothing hangs.
+        // A cycle cannot be created; if the data has one, nothing hangs.
         let all = family("root a<root b<a c<b x<y y<x");
         for (child, parent, code) in [
             ("new", None, None),

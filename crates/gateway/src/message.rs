@@ -1,5 +1,5 @@
 //! The message contract of the bus (seed 000, sections 3.1 and 7; seed 001, 6 and 7): shape, budgets,
-//! content, in that order, so that each refusal names the first thing to mend. Bytes come before all.
+//! content, in that order, so that each refusal names the first thing to fix. Size in bytes comes first of all.
 //! A refusal also says what was exceeded and by how much, what to cut, and shows a message that passes.
 
 mod budgets;
@@ -19,7 +19,7 @@ use crate::{count_tokens, tokens::TOKEN_BYTES};
 pub use budgets::{BUDGETS, narrowed};
 pub use read::{Form, Sent, read_message};
 
-/// Deeper than any message of the contract; a bound for what recurses over a value.
+/// Deeper than any message of the contract; bounds recursion over a value.
 const MAX_DEPTH: usize = 32;
 
 const CHILD: [&str; 5] = [
@@ -36,7 +36,7 @@ const PARENT: [&str; 5] = [
     "target_pointer_pack",
     "instructions",
 ];
-/// What an engram on the bus must say itself (seed 001, 5.2); Engram assumes nothing here.
+/// What an engram on the bus must state itself (seed 001, 5.2); there are no defaults here.
 const ON_THE_BUS: [&str; 4] = ["kind", "confidence", "ttl", "scope"];
 
 /// A message that keeps its contract.
@@ -44,7 +44,7 @@ const ON_THE_BUS: [&str; 4] = ["kind", "confidence", "ttl", "scope"];
 pub struct Checked {
     /// The message.
     pub message: Message,
-    /// Tokens (`o200k_base`): of the compact JSON, or of the text as it was sent where those are more.
+    /// Tokens (`o200k_base`): of the compact JSON, or of the text as sent if those are more.
     pub tokens: usize,
 }
 
@@ -55,13 +55,13 @@ pub fn validate_message(message: &Value, limits: &Limits) -> Result<usize, Refus
     check_message(message, limits).map(|it| it.tokens)
 }
 
-/// A message as JSON, held to its contract: within the limits, which a parent may have narrowed and a
+/// Checks a message as JSON against its contract and the limits, which a parent may have narrowed and a
 /// grant of code widened. A refusal carries figures, what to cut and a skeleton.
 pub fn check_message(message: &Value, limits: &Limits) -> Result<Checked, Refusal> {
     check(message, 0, limits)
 }
 
-/// The same of a message that costs so many tokens as it was written.
+/// The same for a message that costs this many tokens as written.
 fn check(message: &Value, written: usize, limits: &Limits) -> Result<Checked, Refusal> {
     inspect(message, written, limits)
         .map_err(|refusal| refusal.skeleton(skeleton::skeleton(message, limits)))
@@ -79,7 +79,7 @@ fn inspect(sent: &Value, written: usize, limits: &Limits) -> Result<Checked, Ref
     Ok(Checked { message, tokens })
 }
 
-/// The message as compact JSON, unless it has more bytes than its tokens could ever hold.
+/// The message as compact JSON, unless it has more bytes than its tokens could ever have.
 fn compact(message: &Value, limits: &Limits) -> Result<String, Refusal> {
     if depth_exceeds(message, MAX_DEPTH) {
         return Err(schema(
@@ -99,10 +99,10 @@ fn compact(message: &Value, limits: &Limits) -> Result<String, Refusal> {
     }
 }
 
-/// Takes so many bytes and no more.
+/// A writer that accepts so many bytes and no more.
 struct Capped {
     bytes: Vec<u8>,
-    /// Bytes that came, with those that were not taken.
+    /// Bytes received, including those not accepted.
     seen: usize,
     max: usize,
 }
@@ -122,7 +122,7 @@ impl std::io::Write for Capped {
     }
 }
 
-/// Without recursion: the value may be as deep as memory.
+/// Without recursion: the value may be nested as deep as memory allows.
 fn depth_exceeds(value: &Value, max: usize) -> bool {
     let mut open = vec![(value, 1)];
     while let Some((value, depth)) = open.pop() {
@@ -166,7 +166,7 @@ fn parse(message: &Value) -> Result<Message, Refusal> {
 
 /// The value as a `T`, or a refusal that names the key.
 fn shape<T: DeserializeOwned>(value: &Value) -> Result<T, Refusal> {
-    // To follow the path costs more than all the rest, and is only needed for what does not fit.
+    // Tracking the path costs more than everything else, and is needed only after a failure.
     if let Ok(fits) = T::deserialize(value) {
         return Ok(fits);
     }
@@ -184,7 +184,7 @@ fn shape<T: DeserializeOwned>(value: &Value) -> Result<T, Refusal> {
     })
 }
 
-/// Every engram and every pointer, as strictly as if it were to be stored.
+/// Checks every engram and pointer as strictly as if they were to be stored.
 fn content(sent: &Value, message: &Message, limits: &Limits) -> Result<(), Refusal> {
     match message {
         Message::Child(child) => {
@@ -217,7 +217,7 @@ fn engram(sent: &Value, draft: &Draft, limits: &Limits) -> Result<(), Refusal> {
     }
 }
 
-/// A claim over its length is what to cut.
+/// Adds a too long claim as what to cut.
 fn long_claim(refusal: Refusal, at: usize, draft: &Draft) -> Refusal {
     match refusal.code {
         Code::ClaimTooLong => refusal.cut([Cut {
@@ -255,7 +255,7 @@ fn over(message: impl Into<String>, hint: impl Into<String>) -> Refusal {
     Refusal::new(Code::BudgetExceeded, message, hint)
 }
 
-/// Refused by its bytes alone; nobody counts its tokens, which a quarter of the bytes stands for.
+/// Refused by its bytes alone, without counting tokens; a quarter of the bytes stands in for them.
 fn too_big(bytes: usize, limits: &Limits) -> Refusal {
     let allowed = limits.message.inline_tokens;
     over(
@@ -268,7 +268,7 @@ fn too_big(bytes: usize, limits: &Limits) -> Refusal {
     .figure(overrun::TOKENS, wide(bytes / 4), wide(allowed))
 }
 
-/// What every message that is too long is told.
+/// The hint for every message that is too long.
 fn resend(allowed: usize) -> String {
     format!(
         "Resend it within {allowed} tokens, as engrams with pointers: state each finding in one sentence, and point at text instead of pasting it."

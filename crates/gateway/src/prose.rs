@@ -1,8 +1,8 @@
-//! How long a text is for its reader: its lines, whatever ends them, and its sentences.
+//! The length of a text for its reader: its lines, whatever ends them, and its sentences.
 
-/// Lines of one entry of a brief; an empty entry is one too, and a line end at the end begins none.
+/// Lines of one entry of a brief; an empty entry is one line, and a final line end starts none.
 ///
-/// Every character that some reader takes for a line end is one: `\n`, `\r\n`, `\r`, vertical tab, form
+/// Every character that some reader treats as a line end is one: `\n`, `\r\n`, `\r`, vertical tab, form
 /// feed, U+0085, U+2028, U+2029.
 pub fn line_count(text: &str) -> usize {
     lines(text).count().max(1)
@@ -34,7 +34,7 @@ pub(crate) fn ends_line(c: char) -> bool {
     )
 }
 
-/// Sentences of a text: what ends with a mark before a blank, and each line that says something.
+/// Counts sentences: what ends with punctuation before a space, and each non-empty line.
 pub fn sentence_count(text: &str) -> usize {
     sentences(text).count()
 }
@@ -67,7 +67,7 @@ fn sentence_end(text: &str) -> usize {
         if !matches!(c, '.' | '!' | '?' | '…') {
             continue;
         }
-        // Quotes and brackets that close belong to the sentence.
+        // Closing quotes and brackets belong to the sentence.
         let closing = |it: char| {
             matches!(
                 it,
@@ -86,7 +86,7 @@ fn sentence_end(text: &str) -> usize {
     text.len()
 }
 
-/// Words that end with a point within a sentence, and single letters.
+/// Abbreviations that end with a full stop within a sentence, and single letters.
 const SHORT: [&str; 10] = [
     "e.g", "i.e", "etc", "vs", "cf", "approx", "resp", "fig", "z.b", "d.h",
 ];

@@ -1,6 +1,6 @@
 //! The roles of the seeds and what a message of each must keep to (seed 000, 12: "PAS templates
-//! enforced"; seed 001, 7.1: "no long summaries"). Roles are words that are compared without case; a
-//! word that is not listed has no template and is held to the budgets alone.
+//! enforced"; seed 001, 7.1: "no long summaries"). Roles are words compared without case; a
+//! word that is not listed has no template and is bound only by the budgets.
 
 use engram_model::{ChildMessage, Kind};
 
@@ -13,11 +13,11 @@ pub struct Template {
     pub role: &'static str,
     /// Most sentences of a summary.
     pub summary_sentences: usize,
-    /// Kinds of claims whose evidence its pack of pointers is taken from, the most telling first.
+    /// Kinds of claims whose evidence goes into its pack of pointers, the most useful first.
     pub reads: &'static [Kind],
 }
 
-/// From the whole to the line: who decides, who plans, who splits, who writes.
+/// From the whole to the line: the roles that decide, plan, split and write.
 const TEMPLATES: [Template; 4] = [
     Template {
         role: "architect",
@@ -47,17 +47,17 @@ const TEMPLATES: [Template; 4] = [
     },
 ];
 
-/// The template of a role; none where the word is not one of the four.
+/// The template of a role; none if the word is not one of the four.
 pub fn template(role: &str) -> Option<&'static Template> {
     TEMPLATES.iter().find(|it| same_role(it.role, role))
 }
 
-/// Whether two words name the same role: case and blanks around do not count.
+/// Whether two words name the same role, ignoring case and surrounding spaces.
 pub fn same_role(one: &str, other: &str) -> bool {
     one.trim().to_lowercase() == other.trim().to_lowercase()
 }
 
-/// Sentences of the summary and how many its role's template allows; none where it is kept.
+/// Sentences of the summary and how many its role's template allows; none if there are not too many.
 pub(crate) fn too_many_sentences(message: &ChildMessage) -> Option<(usize, usize)> {
     let allowed = template(&message.role)?.summary_sentences;
     let sentences = sentence_count(&message.output.summary);

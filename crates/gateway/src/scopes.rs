@@ -1,12 +1,12 @@
-//! How far what somebody says may reach: which scopes and topics a caller writes and reads, and who
-//! promotes a claim (seed 001, 4.3, 13.2 and 13.3; `[scopes]` of `contracts/gateway.md`).
+//! How far a claim may reach: which scopes and topics a caller may write and read, and who may
+//! promote a claim (seed 001, 4.3, 13.2 and 13.3; `[scopes]` of `contracts/gateway.md`).
 
 use engram_model::{AgentId, Caller, Code, Refusal, Scope, Scopes, is_on_topic, shorten};
 
 use crate::kin::{Kin, descends};
 
-/// Whether the caller may write into a scope by the home's configuration. The user writes into all; what
-/// an administrator did not turn on is closed to agents, whatever else the configuration says.
+/// Whether the home's configuration lets the caller write to a scope. The user may write to all; a scope
+/// that no administrator turned on is closed to agents, whatever else the configuration says.
 pub fn may_write_scope(caller: &Caller, scope: Scope, scopes: &Scopes) -> Result<(), Refusal> {
     let is_open = match scope {
         Scope::Run | Scope::Project => true,
@@ -40,7 +40,7 @@ pub fn may_write_scope(caller: &Caller, scope: Scope, scopes: &Scopes) -> Result
     ))
 }
 
-/// Whether an agent may write on a topic: its handle's topics and those below; all where it names none.
+/// Whether an agent may write to a topic: to its own topics and those below; to all if it has none.
 pub fn may_write_topic(kin: &Kin, topic: &str) -> Result<(), Refusal> {
     match covers(&kin.writes, topic) {
         true => Ok(()),
@@ -55,7 +55,7 @@ pub fn may_write_topic(kin: &Kin, topic: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Whether an agent sees what is said on a topic. A claim without a topic is for everybody.
+/// Whether an agent may read a topic. A claim without a topic is for everyone.
 pub fn may_read_topic(kin: &Kin, topic: &str) -> bool {
     topic.is_empty() || covers(&kin.reads, topic)
 }
@@ -64,20 +64,20 @@ fn covers(topics: &[String], topic: &str) -> bool {
     topics.is_empty() || topics.iter().any(|it| is_on_topic(topic, it))
 }
 
-/// What a promotion needs to know of a claim.
+/// What a promotion needs to know about a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Promoted<'a> {
-    /// Where it is.
+    /// Its scope.
     pub scope: Scope,
     /// 0 to 1.
     pub confidence: f64,
-    /// Who said it; none is the user.
+    /// Its author; none means the user.
     pub author: Option<&'a AgentId>,
 }
 
-/// Whether the caller may promote a claim to a wider scope. Only a parent does, for who descends from it
-/// and from a confidence on; the user promotes anything. Agents never reach `org` and `global` before an
-/// administrator turned them on.
+/// Whether the caller may promote a claim to a wider scope. A parent may, for its descendants' claims
+/// of enough confidence; the user may promote anything. Agents never reach `org` and `global` until an
+/// administrator turns them on.
 pub fn may_promote(
     caller: &Caller,
     claim: &Promoted<'_>,

@@ -1,10 +1,10 @@
 //! The text form of a message: the headings of seed 000 (7.1 and 7.2) at column 0, YAML below them.
 //!
-//! Read by hand and not by a YAML crate: what the seed prints is a small subset, and the rest of YAML
+//! Parsed here and not by a YAML crate: the seed's examples use a small subset, and the rest of YAML
 //! (aliases that expand, tags, comments that hide text, merged keys, several documents) is what a
-//! message must not have. Read are block mappings and lists, flow mappings and lists, scalars that are
+//! message must not have. Supported are block mappings and lists, flow mappings and lists, scalars that are
 //! plain, quoted with `"` or `'`, or blocks after `|` or `>`. Everything else is refused by name, so
-//! that no text has two meanings. A value grows only by what the text holds: there is no bomb to light.
+//! that no text has two meanings. A value is never larger than its text, so there are no expansion bombs.
 
 mod block;
 mod flow;
@@ -17,10 +17,10 @@ use serde_json::{Map, Value};
 
 pub use print::to_text;
 
-/// Levels of lists and mappings in each other; a message of the contract has five.
+/// Most levels of nested lists and mappings; a message of the contract has five.
 const MAX_DEPTH: usize = 16;
 
-/// Headings that hold a list or a mapping: with nothing below, an empty one.
+/// Headings of a list or a mapping; with nothing below, it is empty.
 const LISTS: [&str; 7] = [
     "engrams",
     "pointer_pack",
@@ -51,13 +51,13 @@ pub(crate) fn from_text(text: &str) -> Result<Value, Refusal> {
     Ok(Value::Object(message))
 }
 
-/// What keeps a text from being read, and where.
+/// What makes a text invalid, and where.
 #[derive(Debug)]
 struct Flaw {
-    /// Counted from 1; 0 for the text as a whole.
+    /// Counted from 1; 0 for the whole text.
     line: usize,
     what: String,
-    /// Whether more text could mend it: a quote or bracket that is still open.
+    /// Whether more text could fix it: a quote or bracket is still open.
     is_open: bool,
 }
 

@@ -15,7 +15,7 @@ const BLOCK_MAX: usize = 4096;
 /// No token of `o200k_base` is longer than this many bytes (128 blanks); a test reads them all.
 pub(crate) const TOKEN_BYTES: usize = 128;
 
-/// The beginning of a text, within a number of tokens.
+/// The start of a text, within a number of tokens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Excerpt {
     /// A prefix of the text, cut between characters.

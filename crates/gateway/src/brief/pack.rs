@@ -1,4 +1,4 @@
-//! A pack of pointers for each role: where it should look first, by what its template reads.
+//! A pack of pointers for each role: where to look first, according to its template.
 
 use engram_model::{BriefLine, BriefPart, Evidence, Pointer, Scope, is_on_topic};
 
@@ -10,10 +10,10 @@ const POINTERS: usize = 3;
 const PACKS: usize = 8;
 /// Longest address in a line, in characters.
 const ADDRESS: usize = 300;
-/// Digits of a commit that are shown; git reads so many as well as all.
+/// Digits shown of a commit id; git accepts an abbreviated id.
 const COMMIT: usize = 12;
 
-/// One line for each role, in the order of their words; the claims come the best first.
+/// One line for each role, in alphabetical order; the claims come best first.
 pub(super) fn packs(claims: &[&Candidate], roles: &[ForRole]) -> Vec<BriefLine> {
     let mut roles: Vec<&ForRole> = roles.iter().collect();
     roles.sort_by_cached_key(|it| {
@@ -47,7 +47,7 @@ fn pack(claims: &[&Candidate], role: &ForRole) -> Option<BriefLine> {
                 || role.reads.iter().any(|topic| is_on_topic(&it.topic, topic))
         })
         .collect();
-    // Stable: within a kind the best stay first.
+    // A stable sort: within a kind, the best stay first.
     readable.sort_by_key(place);
     let mut pointers: Vec<String> = Vec::new();
     for pointer in readable.iter().filter_map(|it| it.pointers.first()) {
@@ -67,7 +67,7 @@ fn pack(claims: &[&Candidate], role: &ForRole) -> Option<BriefLine> {
     })
 }
 
-/// An address with its commit in few digits, so that it still can be read; the digits are one word.
+/// An address with an abbreviated commit id, so that it stays readable.
 pub(super) fn short(pointer: &str) -> String {
     let mut text = quote::line(pointer, ADDRESS).replace(' ', "%20");
     if let Ok(parsed) = pointer.parse::<Pointer>() {

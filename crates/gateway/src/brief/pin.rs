@@ -5,9 +5,9 @@ use engram_model::{Code, Limits, Refusal};
 use super::quote;
 use crate::{code_chars, count_tokens};
 
-/// A line that a parent or the user pins: on one line, without code, no longer than a claim. The pins that
-/// are there (`pinned`, the texts of their lines) and this one take at most half of a brief, so that none
-/// is left out of it unsaid.
+/// A line that a parent or the user pins: one line, without code, no longer than a claim. The existing
+/// pins (`pinned`, the texts of their lines) and this one take at most half of a brief, so that none
+/// is silently left out.
 pub fn may_pin(text: &str, pinned: &[String], limits: &Limits) -> Result<String, Refusal> {
     let text = text.trim();
     let chars = text.chars().count();
@@ -46,7 +46,7 @@ pub fn may_pin(text: &str, pinned: &[String], limits: &Limits) -> Result<String,
     Ok(line)
 }
 
-/// Whether pins leave half of the lines and of the tokens to the rest of a brief.
+/// Whether the pins leave half of the lines and tokens to the rest of a brief.
 fn leave_room(pins: &[&str], limits: &Limits) -> Result<(), Refusal> {
     let tokens = serde_json::to_string(pins).map_or(usize::MAX, |it| count_tokens(&it));
     for (name, used, most) in [

@@ -1,5 +1,5 @@
-//! Words of others as data: one line, nothing hidden, no sign that ends the quotation or opens another
-//! thing. What a claim tells its reader to do stays between the quotes.
+//! Quotes others' words as data: one line, nothing hidden, no character that ends the quotation or opens
+//! something else. Whatever a claim tells its reader to do stays between the quotes.
 
 use engram_model::is_hidden;
 
@@ -7,10 +7,10 @@ use crate::prose::ends_line;
 
 /// Longest claim in a line of the brief, in characters.
 pub(super) const CLAIM: usize = 200;
-/// Longest name of somebody, in characters.
+/// Longest name, in characters.
 const NAME: usize = 40;
 
-/// A text on one line, of at most so many characters, with `…` for the rest.
+/// A text on one line, cut with `…` after so many characters.
 pub(super) fn line(text: &str, most: usize) -> String {
     let mut out = String::new();
     let mut count = 0;
@@ -38,12 +38,12 @@ pub(super) fn line(text: &str, most: usize) -> String {
     out
 }
 
-/// A text between double quotes that nothing in it can close.
+/// A text in double quotes that nothing in it can close.
 pub(super) fn quoted(text: &str) -> String {
     let harmless = |c: char| match c {
         '"' | '`' | '“' | '”' | '„' | '‟' | '″' | '＂' | '«' | '»' | '´' | '‘' | '’' | '‚'
         | '＇' | '｀' | '「' | '」' | '『' | '』' => '\'',
-        // Marks of a markup, and of the special tokens of a model
+        // Markup characters, and those of a model's special tokens
         '<' | '＜' => '‹',
         '>' | '＞' => '›',
         '\\' => '/',
@@ -53,13 +53,13 @@ pub(super) fn quoted(text: &str) -> String {
     format!("\"{text}\"")
 }
 
-/// A name that is nothing but one.
+/// A name without anything else in it.
 pub(super) fn name(text: &str) -> String {
     let kept = |c: &char| {
         c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '@' | ' ' | '(' | ')')
     };
     let marked = |c: char| match c {
-        // Round ones hold what the brief itself says of a claim.
+        // Parentheses enclose what the brief itself says about a claim.
         '(' => '[',
         ')' => ']',
         other => other,

@@ -1,21 +1,21 @@
-//! What stands around a line without being of it: marks of quotes and lists, numbers of lines, remarks,
-//! cells of a table, quotes. Under any of them a line of code is still one.
+//! Strips what surrounds a line without being part of it: quote and list markers, line numbers, comments,
+//! table cells, quotation marks. A line of code under any of them is still code.
 
-/// How a line was dressed, from nothing to what prose is dressed in most.
+/// What surrounded a line, from nothing to what surrounds prose most often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 pub(super) enum Dress {
     None,
     /// An item of a list: its text may be shaped like a call or a setting and be prose.
     Item,
-    /// A remark, a cell or a quotation.
+    /// A comment, a cell or a quotation.
     Remark,
 }
 
-/// The line itself, and what it was dressed in.
+/// The line itself, and what surrounded it.
 pub(super) fn undressed(line: &str) -> (Dress, &str) {
     let mut dress = Dress::None;
     let mut bare = ended(line.trim());
-    // No line is dressed more often than this, unless it plays.
+    // No honest line has more layers than this.
     for _ in 0..6 {
         let (more, within) = if let Some(within) = item(bare) {
             (Dress::Item, within)
@@ -37,7 +37,7 @@ pub(super) fn undressed(line: &str) -> (Dress, &str) {
 }
 
 /// The line behind `> ` of a quotation and behind its number in a listing (`12: `, `12 | `,
-/// `src/a.rs:12: `): it may then be indented still.
+/// `src/a.rs:12: `): it may still be indented.
 pub(super) fn unquoted(line: &str) -> &str {
     let mut line = line;
     loop {
@@ -92,7 +92,7 @@ fn item(line: &str) -> Option<&str> {
     if let Some(within) = ITEMS.iter().find_map(|mark| line.strip_prefix(mark)) {
         return Some(within);
     }
-    // An arrow, a sign of a check list, an emoji
+    // An arrow, a check mark, an emoji
     let mut chars = line.chars();
     if chars
         .next()
@@ -113,7 +113,7 @@ fn item(line: &str) -> Option<&str> {
 
 const REMARKS: [&str; 6] = ["//", "/*", "<!--", "--", ";;", "% "];
 
-/// What a remark says. `//` alone is left as it is: three lines of it are code themselves.
+/// The text of a comment. `//` alone is left unchanged: three lines of it are code themselves.
 fn remark(line: &str) -> Option<&str> {
     // A heading of any depth
     let within = match line.trim_start_matches('#') {
@@ -145,7 +145,7 @@ fn wrapped(line: &str) -> Option<&str> {
     })
 }
 
-/// What stands behind a few words and a colon: `Line 2: let a = 1;`
+/// What follows a few words and a colon: `Line 2: let a = 1;`
 fn labelled(line: &str) -> Option<&str> {
     let (label, within) = line.split_once(": ")?;
     let is_label = label.split(' ').count() <= 3
@@ -154,14 +154,14 @@ fn labelled(line: &str) -> Option<&str> {
     (is_label && super::lines::is_hard(within)).then_some(within)
 }
 
-/// The cell of a row of a table that has most signs of code.
+/// The cell of a table row that looks most like code.
 fn cell(line: &str) -> Option<&str> {
     let row = line.strip_prefix('|')?.strip_suffix('|')?;
     let hard = |it: &&str| super::lines::is_hard(it) && it.len() > 3;
     row.split('|').map(str::trim).find(hard)
 }
 
-/// Without what a renderer takes for a line end, and what ends a sentence after the end of a statement.
+/// Strips what a renderer takes for a line end, and punctuation after the end of a statement.
 fn ended(line: &str) -> &str {
     if let Some(line) = line.strip_suffix(['.', ','])
         && line.ends_with([';', '}', '"'])

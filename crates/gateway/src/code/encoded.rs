@@ -1,12 +1,12 @@
-//! Text that was encoded so that nobody sees what it is: base64 and hexadecimal. What decodes to code is
+//! Text encoded to hide what it is: base64 and hexadecimal. What decodes to code is
 //! code, and so is a long blob that decodes to nothing readable: there is no reason to send either inline.
-//! Digests and ids are short, and stay what they are.
+//! Digests and ids are short and pass.
 
 /// Shortest run that is decoded, in characters.
 const SHORTEST: usize = 24;
-/// From here on a blob is refused whatever is in it.
+/// A blob of this length or more is refused, whatever it contains.
 const BLOB: usize = 160;
-/// Encoded in each other, no deeper than this.
+/// Deepest nesting of encodings.
 const DEEPEST: usize = 2;
 
 /// Characters of encoded code in a text.
@@ -17,7 +17,7 @@ pub(super) fn encoded_chars(text: &str, depth: usize) -> usize {
     runs(text).map(|run| hidden(&run, depth)).sum()
 }
 
-/// Characters of a run that hide code; 0 where it hides none.
+/// Characters of a run that hide code; 0 if it hides none.
 fn hidden(run: &str, depth: usize) -> usize {
     let chars = run.len();
     let decodings = [hex(run), base64(run)];
@@ -31,10 +31,10 @@ fn hidden(run: &str, depth: usize) -> usize {
     }
 }
 
-/// Pieces of a run that was broken into lines are as long; words of prose are shorter, in bytes.
+/// Shortest piece, in bytes, of a run broken into lines; words of prose are shorter.
 const PIECE: usize = 20;
 
-/// Whether there is a piece that could be encoded; in most texts there is none.
+/// Whether any piece could be encoded; most texts have none.
 fn has_long_piece(text: &str) -> bool {
     let mut length = 0;
     text.bytes().any(|it| {
@@ -43,7 +43,7 @@ fn has_long_piece(text: &str) -> bool {
     })
 }
 
-/// Runs of the alphabet, also where blanks or line ends were put between pieces of one.
+/// Runs of the alphabet, joined across spaces and line ends put between their pieces.
 fn runs(text: &str) -> impl Iterator<Item = String> {
     let mut found: Vec<String> = Vec::new();
     let mut open = String::new();
@@ -59,7 +59,7 @@ fn runs(text: &str) -> impl Iterator<Item = String> {
             continue;
         }
         if !open.is_empty() {
-            // The last line of what was broken is shorter than the others.
+            // The last line of a broken run is shorter than the others.
             if of_run
                 && piece
                     .bytes()
@@ -69,7 +69,7 @@ fn runs(text: &str) -> impl Iterator<Item = String> {
             }
             found.push(std::mem::take(&mut open));
         }
-        // A run may stand in a piece with signs around it: `data:text/plain;base64,AAAA`
+        // A run may have other characters around it: `data:text/plain;base64,AAAA`
         if !of_run && piece.len() >= SHORTEST {
             let parts = piece.split(|it: char| !it.is_ascii() || !of_alphabet(it as u8));
             found.extend(parts.filter(|it| it.len() >= SHORTEST).map(str::to_owned));
@@ -83,7 +83,7 @@ fn of_alphabet(it: u8) -> bool {
     it.is_ascii_alphanumeric() || matches!(it, b'+' | b'/' | b'-' | b'_' | b'=')
 }
 
-/// No digest (at most 128 digits), no path and no name is like that.
+/// No digest (at most 128 digits), path or name looks like that.
 fn is_blob(run: &str) -> bool {
     let count = |of: fn(&u8) -> bool| run.bytes().filter(of).count();
     let [lower, upper, digits] = [
@@ -93,7 +93,7 @@ fn is_blob(run: &str) -> bool {
     ];
     let marks = run.len() - lower - upper - digits;
     let is_mixed = lower * 8 > run.len() && upper * 8 > run.len() && digits > 2;
-    // Several digests in a row are not yet a blob.
+    // Several digests in a row are not a blob.
     let is_hex = run.bytes().all(|it| it.is_ascii_hexdigit())
         && digits * 8 > run.len()
         && run.len() >= 2 * BLOB;
@@ -120,7 +120,7 @@ fn hex(run: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Either alphabet, padded or not.
+/// Decodes either alphabet, padded or not.
 fn base64(run: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(run.len());
     let (mut bits, mut held) = (0u32, 0u32);

@@ -1,4 +1,4 @@
-//! What one line reads as: prose, possibly code, or code beyond doubt.
+//! Judges one line: prose, possible code, or unmistakable code.
 
 use std::sync::LazyLock;
 
@@ -9,13 +9,13 @@ use super::dress::{self, Dress};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 pub(super) enum Reads {
     Prose,
-    /// An item of a list that may be a setting or a call: with others that do more it is code.
+    /// A list item that may be a setting or a call: code only beside lines that do more.
     Item,
     Possibly,
     Surely,
 }
 
-/// What a line reads as; whether it has a shape that prose never has is told by [`is_hard`].
+/// How a line is judged; [`is_hard`] says whether it has a shape that prose never has.
 pub(super) fn judge(trimmed: &str) -> Reads {
     let (dress, bare) = dress::undressed(trimmed);
     if defines(bare) {
@@ -27,7 +27,7 @@ pub(super) fn judge(trimmed: &str) -> Reads {
         return Reads::Prose;
     }
     if SURE.is_match(line) {
-        // Comments and table cells hold headings that end with a colon.
+        // Comments and table cells contain headings that end with a colon.
         return match dress < Dress::Remark || is_hard(line) {
             true => Reads::Surely,
             false => Reads::Prose,
@@ -41,7 +41,7 @@ pub(super) fn judge(trimmed: &str) -> Reads {
     }
 }
 
-/// Whether a line that is code beyond doubt also has signs that no prose has.
+/// Whether an unmistakable line also has characters that prose never has.
 pub(super) fn is_hard(line: &str) -> bool {
     let line = line.trim_end();
     line.ends_with([';', '{', '}'])
@@ -61,7 +61,7 @@ pub(super) fn is_hard(line: &str) -> bool {
         .any(|it| line.starts_with(it))
 }
 
-/// Whether a line says what a name in ticks means: `` `moved` = the same bytes; ``.
+/// Whether a line explains a name in backticks: `` `moved` = the same bytes; ``.
 fn defines(line: &str) -> bool {
     let named = line.strip_prefix('`').and_then(|it| it.split_once('`'));
     named.is_some_and(|(name, rest)| {
@@ -69,8 +69,8 @@ fn defines(line: &str) -> bool {
     })
 }
 
-/// Most lines are words and marks of a sentence; no pattern need look at those, unless their first or
-/// only word is one that programs begin lines with.
+/// Most lines are words and punctuation; no pattern needs to examine those, unless their first or
+/// only word is one that lines of code start with.
 fn may_be_code(line: &str) -> bool {
     let signs = |it: u8| {
         matches!(
@@ -101,7 +101,7 @@ fn may_be_code(line: &str) -> bool {
     begins_code(line)
 }
 
-/// Whether the first word of a line is one that programs begin lines with.
+/// Whether the first word of a line is one that lines of code start with.
 pub(super) fn begins_code(line: &str) -> bool {
     let first = line
         .split(|it: char| !it.is_alphanumeric())
@@ -110,7 +110,7 @@ pub(super) fn begins_code(line: &str) -> bool {
     FIRST.contains(&first)
 }
 
-/// First words of lines that are code without any sign in them.
+/// First words of lines that are code without any special character.
 const FIRST: &[&str] = &[
     "def",
     "class",
@@ -171,7 +171,7 @@ const FIRST: &[&str] = &[
     "ADD",
 ];
 
-/// Ticked names become a word. A line that is nothing but ticked is what stands between the ticks.
+/// Names in backticks become a word. A line that is all in backticks is its content.
 pub(super) fn without_ticks(line: &str) -> String {
     let whole = line.strip_prefix('`').and_then(|it| it.strip_suffix('`'));
     if let Some(inside) = whole.filter(|it| !it.contains('`')) {
@@ -190,7 +190,7 @@ pub(super) fn without_ticks(line: &str) -> String {
     }
 }
 
-/// One line is code beyond doubt.
+/// One such line is unmistakable code.
 pub(super) static SURE: LazyLock<RegexSet> = LazyLock::new(|| {
     set(&[
         // opens a block
@@ -236,7 +236,7 @@ pub(super) static SURE: LazyLock<RegexSet> = LazyLock::new(|| {
     ])
 });
 
-/// One line may be code; three in a row are, or two with one that is.
+/// One such line may be code; three in a row are, or two with an unmistakable one.
 pub(super) static POSSIBLE: LazyLock<RegexSet> = LazyLock::new(|| {
     set(&[
         r"^[\[\](){},;]+$",
@@ -262,7 +262,7 @@ pub(super) static POSSIBLE: LazyLock<RegexSet> = LazyLock::new(|| {
     ])
 });
 
-/// An item of a list that computes something, as no setting does.
+/// A list item that computes something, as no setting does.
 static COMPUTES: LazyLock<RegexSet> = LazyLock::new(|| {
     set(&[
         r"^[A-Za-z_$][\w.$\[\]'>-]*\s*(?:[-+*/|&%]=|:=)\s*\S.*$",
@@ -272,7 +272,7 @@ static COMPUTES: LazyLock<RegexSet> = LazyLock::new(|| {
     ])
 });
 
-/// An item of a list that is a setting or a call and nothing else.
+/// A list item that is a setting or a call and nothing else.
 static SETS: LazyLock<RegexSet> = LazyLock::new(|| {
     set(&[
         r"^[A-Za-z_$][\w.$\[\]'>-]*\s*=\s*[^=\s].*$",

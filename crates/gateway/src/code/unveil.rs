@@ -1,12 +1,12 @@
-//! A text as its reader's model reads it: what hides code from a pattern and not from a model is taken
-//! away. Line ends of any kind, characters without a width, letters that only look otherwise, HTML
-//! entities, and escapes that somebody else will undo.
+//! A text as a model reads it, without what hides code from a pattern but not from
+//! a model: line ends of any kind, zero-width characters, look-alike letters, HTML
+//! entities, and escapes that something else will undo.
 
 use std::borrow::Cow;
 
 use engram_model::is_hidden;
 
-/// The text without its disguises; the same where it has none.
+/// The text without its disguises; unchanged if it has none.
 pub(super) fn unveiled(text: &str) -> Cow<'_, str> {
     let plain = |it: u8| it.is_ascii() && !matches!(it, b'\r' | 0x0b | 0x0c | b'&' | b'\\' | b'%');
     let breaks = text.contains("<br");
@@ -27,24 +27,24 @@ pub(super) fn unveiled(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// What a character looks like; none where it does not show.
+/// What a character looks like; none if it is invisible.
 fn shown(c: char) -> Option<char> {
     let code = u32::from(c);
     let from = |base: u32, first: u8| char::from_u32(u32::from(first) + code - base);
     match code {
         0x0d | 0x0b | 0x0c | 0x85 | 0x2028 | 0x2029 => Some('\n'),
-        // Signs that stand for a line end or a blank: ↵ ⏎ ␊ ␤ ¶, · ␣
+        // Symbols for a line end or a space: ↵ ⏎ ␊ ␤ ¶, · ␣
         0x21b5 | 0x23ce | 0x240a | 0x2424 | 0xb6 => Some('\n'),
         0xb7 | 0x2423 => Some(' '),
-        // Letters in the plane of tags stand for those of ASCII
+        // Tag characters stand for those of ASCII
         0xe0020..=0xe007e => from(0xe0020, b' '),
-        // Joiners, selectors of variants, a grapheme joiner, fillers: nothing to see
+        // Joiners, variation selectors, a grapheme joiner, fillers: invisible
         0x200c | 0x200d | 0xfe00..=0xfe0f | 0x034f | 0x115f | 0x1160 | 0x3164 | 0xffa0 => None,
         // Full width
         0xff01..=0xff5e => from(0xff01, b'!'),
         0x37e => Some(';'),
         0xa0 | 0x1680 | 0x2000..=0x200a | 0x202f | 0x205f | 0x3000 => Some(' '),
-        // Letters and digits of mathematics, in blocks of 52 and of 10
+        // Mathematical letters and digits, in blocks of 52 and of 10
         0x1d400..=0x1d6a3 => {
             let letter = (code - 0x1d400) % 52;
             char::from_u32(match letter < 26 {
@@ -127,7 +127,7 @@ const NAMED: &[(&str, char)] = &[
     ("grave", '`'),
 ];
 
-/// `\n`, `\t`, `\x7b`, `\u007b` and, where there are several, `%7B`, undone.
+/// Undoes `\n`, `\t`, `\x7b`, `\u007b` and, if there are several, `%7B`.
 fn unescaped(text: &str) -> Cow<'_, str> {
     let percents = text.matches('%').count() >= 3;
     if !percents && !text.contains('\\') {
@@ -153,7 +153,7 @@ fn unescaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The character that an escape at the beginning stands for, and the bytes of the escape.
+/// The character of an escape at the start, and the escape's length in bytes.
 fn escape(text: &str, percents: bool) -> Option<(char, usize)> {
     let hex = |from: usize, to: usize| {
         let digits = text.get(from..to)?;

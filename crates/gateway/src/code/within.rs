@@ -1,4 +1,4 @@
-//! Code within a line of prose: bodies, statements one after the other, and statements between ticks.
+//! Code within a line of prose: bodies, consecutive statements, and statements in backticks.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use regex::RegexSet;
 
 use super::lines::{Reads, SURE, is_hard, judge, set, without_ticks};
 
-/// Whether a line holds code that is more than the name of something, wherever in it.
+/// Whether a line contains, anywhere, code that is more than a name.
 pub(super) fn holds_code(line: &str) -> bool {
     const SQL: [&str; 6] = ["SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "select "];
     if !line.contains(['(', '{', ';', '[', '`']) && !SQL.iter().any(|it| line.contains(it)) {
@@ -33,7 +33,7 @@ fn is_fenced(line: &str) -> bool {
         .is_some_and(|(inside, _)| !inside.trim().is_empty())
 }
 
-/// Three statements with their semicolons, one after the other, whatever is said before them.
+/// Three consecutive statements with their semicolons, whatever comes before them.
 fn statements(line: &str) -> bool {
     if line.bytes().filter(|it| *it == b';').count() < 3 {
         return false;
@@ -43,7 +43,7 @@ fn statements(line: &str) -> bool {
     };
     let is_statement = |part: &&str| {
         let said = part.rsplit_once(": ").map_or(*part, |it| it.1).trim();
-        // A tick that opens or closes in another part; what is ticked within one is a name.
+        // A backtick that opens or closes in another part; what is in backticks within one is a name.
         let said = match said.matches('`').count() {
             1 => match said.strip_suffix('`') {
                 Some(said) => said,
@@ -56,13 +56,13 @@ fn statements(line: &str) -> bool {
     done.split(';').filter(is_statement).count() >= 3
 }
 
-/// Whole statements between ticks, which are no names: of each its characters.
+/// The length of each whole statement in backticks that is not a name.
 pub(super) fn ticked(line: &str) -> impl Iterator<Item = usize> {
     let parts: Vec<&str> = match line.contains('`') {
         true => line.split('`').collect(),
         false => Vec::new(),
     };
-    // What stands alone between ticks is judged as a line.
+    // What stands alone in backticks is judged as a line.
     let is_mention = parts.len() > 2
         && parts
             .iter()
@@ -80,7 +80,7 @@ pub(super) fn ticked(line: &str) -> impl Iterator<Item = usize> {
 
 static BODY: LazyLock<RegexSet> = LazyLock::new(|| {
     set(&[
-        // a function, with the beginning of its body
+        // a function, with the start of its body
         r"\b(?:fn|func|function|def|sub)\s+\w+\s*(?:<[^>]*>)?\([^()]*\)\s*(?:->\s*[^{:]+)?[{:]\s*\S",
         r"\([\w\s,:&]*\)\s*=>\s*\{\s*\S",
         r"[=(,]\s*lambda(?:\s+[\w, ]+)?:\s*\S",

@@ -1,4 +1,4 @@
-//! The budgets that a parent gives to a child: they have the home's names and only narrow
+//! The budgets that a parent gives to a child: they use the home's names and can only narrow
 //! (seed 000, 3 and 7.2; `contracts/gateway.md`).
 
 use std::collections::BTreeMap;
@@ -18,11 +18,11 @@ pub const BUDGETS: [(&str, &str); 10] = [
     ("max_artifact_sections", "artifact_sections"),
     ("max_sam_items", "sam_items"),
     ("max_tokens", "tokens"),
-    // The seed's name of the same
+    // The seed's name for the same
     ("max_total_deref_tokens", "tokens"),
 ];
 
-/// Refuses a budget that does not exist: who believes to have set one has set none.
+/// Refuses an unknown budget: a sender who thinks it is set would be wrong.
 pub(super) fn known(budgets: &BTreeMap<String, u64>) -> Result<(), Refusal> {
     let unknown = |name: &&String| BUDGETS.iter().all(|it| it.0 != name.as_str());
     match budgets.keys().find(unknown) {
@@ -34,7 +34,7 @@ pub(super) fn known(budgets: &BTreeMap<String, u64>) -> Result<(), Refusal> {
     }
 }
 
-/// Budgets that allow more than the limits do: name of the figure, what was asked, what is allowed.
+/// Budgets wider than the limits: name of the figure, what was asked, what is allowed.
 pub(super) fn wider(
     budgets: &BTreeMap<String, u64>,
     limits: &Limits,
@@ -48,8 +48,8 @@ pub(super) fn wider(
     found.collect()
 }
 
-/// The limits of a child whose parent gave it these budgets: never wider than they were. Names that do
-/// not exist change nothing; a message that holds one is refused before.
+/// The limits of a child whose parent gave it these budgets: never wider than before. Unknown names
+/// change nothing; a message that has one is refused earlier.
 pub fn narrowed(limits: &Limits, budgets: &BTreeMap<String, u64>) -> Limits {
     let mut narrow = limits.clone();
     for (name, figure) in BUDGETS {
@@ -60,7 +60,7 @@ pub fn narrowed(limits: &Limits, budgets: &BTreeMap<String, u64>) -> Limits {
     narrow
 }
 
-/// A limit by the name of its figure.
+/// The limit with this figure's name.
 enum Allowance<'a> {
     Size(&'a mut usize),
     Count(&'a mut u32),

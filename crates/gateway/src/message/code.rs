@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use crate::{code::may_be_spread, code_chars};
 
-/// Characters of code in a message. Every text counts, whatever its key; what was spread over texts that
-/// are read one after the other (a statement in each claim, or in each line of the brief) counts too.
+/// Characters of code in a message. Every text counts, whatever its key; so does code spread over texts that
+/// are read one after the other (a statement in each claim, or in each line of the brief).
 pub(super) fn chars(sent: &Value, message: &Message) -> usize {
     let mut each = 0;
     walk(sent, &mut String::new(), &mut |_, text| {
@@ -20,7 +20,7 @@ pub(super) fn chars(sent: &Value, message: &Message) -> usize {
     each.max(spread)
 }
 
-/// Where the texts are that hold code, as JSON pointers. Of code that is only spread, all of its texts.
+/// The JSON pointers of texts that contain code; for spread code, of all its texts.
 pub(super) fn places<'a>(sent: &'a Value, limits: &MessageLimits) -> Vec<(String, &'a str)> {
     let mut texts = Vec::new();
     walk(sent, &mut String::new(), &mut |at, text| {
@@ -79,7 +79,7 @@ fn groups(message: &Message) -> Vec<Vec<&str>> {
     }
 }
 
-/// Each text of a value with its JSON pointer; the caller bounded its depth.
+/// Visits each text of a value with its JSON pointer; the caller has bounded the depth.
 pub(super) fn walk<'a>(value: &'a Value, at: &mut String, each: &mut impl FnMut(&str, &'a str)) {
     let length = at.len();
     match value {

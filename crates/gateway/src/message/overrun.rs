@@ -1,4 +1,4 @@
-//! Every budget of a message that is exceeded: all at once, so that one resend is enough.
+//! Every exceeded budget of a message, all at once, so that one resend is enough.
 
 use engram_model::{Cut, Draft, Limits, Message, Refusal};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::{count_tokens, prose::line_count, roles};
 pub(super) const TOKENS: &str = "inline_tokens";
 /// Most places that a refusal names.
 const CUTS: usize = 12;
-/// Longer texts are not counted, in bytes.
+/// Longest text whose tokens are counted, in bytes.
 const COUNTED: usize = 32_768;
 
 /// A budget that is exceeded.
@@ -23,7 +23,7 @@ pub(super) struct Overrun {
     cut: Vec<Cut>,
 }
 
-/// Tokens of a text, or a quarter of its bytes where it is too long to count.
+/// Tokens of a text, or a quarter of its bytes if it is too long to count.
 pub(super) fn cost(text: &str) -> u64 {
     wide(match text.len() > COUNTED {
         true => text.len() / 4,
@@ -55,7 +55,7 @@ pub(super) fn refuse(found: Vec<Overrun>) -> Result<(), Refusal> {
     Err(refusal.cut(cuts.into_iter().map(|it| it.1)))
 }
 
-/// What a message exceeds, the hard envelope first; `tokens` are those of the message.
+/// What a message exceeds, the hard envelope first; `tokens` are the message's.
 pub(super) fn overruns(
     sent: &Value,
     message: &Message,
@@ -92,7 +92,7 @@ fn too_long(sent: &Value, tokens: usize, limits: &Limits) -> Option<Overrun> {
     })
 }
 
-/// The texts that cost most, until what is too much would be gone.
+/// The texts that cost most, until cutting them would be enough.
 fn costliest(sent: &Value, excess: u64) -> Vec<Cut> {
     let mut texts: Vec<Cut> = Vec::new();
     code::walk(sent, &mut String::new(), &mut |at, text| {
@@ -117,7 +117,7 @@ fn too_many(engrams: &[Draft], limits: &Limits) -> Option<Overrun> {
     if count <= allowed {
         return None;
     }
-    // The least sure first; of those that are as sure, the later ones.
+    // The least confident first; among equals, the later ones.
     let mut order: Vec<usize> = (0..count).collect();
     let confidence = |at: &usize| engrams[*at].confidence.unwrap_or(0.0);
     order.sort_by(|one, other| {

@@ -1,4 +1,4 @@
-//! A message as bytes: JSON, or the text form of seed 000. Its size is looked at before anything else.
+//! A message as bytes: JSON, or the text form of seed 000. Its size is checked before anything else.
 
 use engram_model::{Code, Limits, Refusal};
 use serde_json::Value;
@@ -15,25 +15,25 @@ pub enum Form {
     Text,
 }
 
-/// A message that could be read; whether it keeps the contract, [`Sent::check`] says.
+/// A message that could be parsed; [`Sent::check`] says whether it keeps the contract.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sent {
     /// Its fields, with seed 000's headings in lower case as keys.
     pub value: Value,
     /// How it was written.
     pub form: Form,
-    /// Tokens (`o200k_base`) of the text form as it was written; 0 for JSON, whose blanks cost nothing.
+    /// Tokens (`o200k_base`) of the text form as written; 0 for JSON, whose white space costs nothing.
     pub written: usize,
 }
 
 impl Sent {
-    /// The message, held to its contract; the larger count of its two forms counts.
+    /// Checks the message against its contract; the larger token count of its two forms applies.
     pub fn check(&self, limits: &Limits) -> Result<Checked, Refusal> {
         check(&self.value, self.written, limits)
     }
 }
 
-/// Reads a message in either form. More bytes than its tokens could ever have are not looked at.
+/// Reads a message in either form. A message with more bytes than its tokens could ever have is not examined.
 pub fn read_message(bytes: &[u8], limits: &Limits) -> Result<Sent, Refusal> {
     read(bytes, limits)
         .map_err(|refusal| refusal.skeleton(skeleton::skeleton(&Value::Null, limits)))
@@ -71,7 +71,7 @@ fn read(bytes: &[u8], limits: &Limits) -> Result<Sent, Refusal> {
     })
 }
 
-/// A JSON value in which no key stands twice: of two, one reader takes the first and one the last.
+/// A JSON value without duplicate keys: of two, one reader takes the first and another the last.
 struct Once(Value);
 
 impl<'de> serde::Deserialize<'de> for Once {

@@ -1,5 +1,5 @@
-//! A message that passes, made of what can stay of one that does not: the loop of rejection and resend
-//! (seed 000, 3.3) takes one round then. It invents nothing but the words of an empty form.
+//! Makes a message that passes from what can stay of one that does not: the reject-and-resend loop
+//! (seed 000, 3.3) then takes one round. It invents nothing but the words of an empty form.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,11 @@ use crate::{code_chars, prose};
 
 /// Most that is kept of one list.
 const KEPT: usize = 12;
-/// Longest text that is kept, in characters, and what is looked at of it, in bytes.
+/// Longest text that is kept, in characters, and how much of it is examined, in bytes.
 const TEXT: usize = 240;
 const LOOKED: usize = 4096;
 
-/// What can stay of a message, in a form that passes; none where not even an empty one would.
+/// What can stay of a message, in a form that passes; none if not even an empty one would.
 pub(super) fn skeleton(sent: &Value, limits: &Limits) -> Option<Value> {
     let is_parent = PARENT.iter().any(|key| sent.get(key).is_some())
         && CHILD.iter().all(|key| sent.get(key).is_none());
@@ -23,7 +23,7 @@ pub(super) fn skeleton(sent: &Value, limits: &Limits) -> Option<Value> {
         true => parent(sent, limits),
         false => child(sent, limits),
     };
-    // Every round takes something away, so that it ends.
+    // Every round removes something, so the loop ends.
     loop {
         if inspect(&made, 0, limits).is_ok() {
             return Some(made);
@@ -34,7 +34,7 @@ pub(super) fn skeleton(sent: &Value, limits: &Limits) -> Option<Value> {
     }
 }
 
-/// What is taken away, one after the other: first what can be found again, last what was said.
+/// What to remove, in order: first what can be found again, last what was said.
 const TAKEN: [&str; 7] = [
     "target_pointer_pack",
     "pointer_pack",
@@ -108,7 +108,7 @@ fn parent(sent: &Value, limits: &Limits) -> Value {
     })
 }
 
-/// What passes of the first items of a list; beyond them nobody looks.
+/// The items that pass, among a list's first; later ones are not examined.
 fn items(list: &Value, most: usize, keep: impl Fn(&Value) -> Option<Value>) -> Value {
     let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
     list.iter()
@@ -140,7 +140,7 @@ fn budgets(sent: &Value, limits: &Limits) -> Value {
         .collect();
     let is_narrow = |name: &String, most: &u64| {
         let one = BTreeMap::from([(name.clone(), *most)]);
-        // What changes nothing is as wide as the limit, or wider.
+        // A budget that changes nothing is as wide as the limit, or wider.
         (narrowed(limits, &one) != *limits).then(|| (name.clone(), json!(most)))
     };
     let kept: Map<String, Value> = given
@@ -159,12 +159,12 @@ fn word(sent: &Value, otherwise: &str) -> String {
     if is_word { text } else { otherwise }.to_owned()
 }
 
-/// The first sentences of a text that hold no code, on one line.
+/// A text's first sentences without code, on one line.
 fn said(sent: &Value, most: usize) -> String {
     let text = sent.as_str().unwrap_or_default();
     let text = &text[..text.floor_char_boundary(LOOKED)];
     if code_chars(text) > 0 {
-        // Half of what was a statement is still of it.
+        // Half of a statement is still part of it.
         return String::new();
     }
     let mut kept = String::new();

@@ -1,10 +1,10 @@
-//! What goes by lines: mappings and lists by indentation, and block scalars.
+//! Line-based syntax: mappings and lists by indentation, and block scalars.
 
 use serde_json::{Map, Value};
 
 use super::{Flaw, MAX_DEPTH, flow};
 
-/// Most lines of one value in quotes or brackets; it is read again for each.
+/// Most lines of one value in quotes or brackets; it is parsed again for each.
 const FLOW_LINES: usize = 100;
 
 /// One line, without its indentation.
@@ -14,11 +14,11 @@ struct Line<'a> {
     indent: usize,
     /// Without the spaces and tabs at its end.
     text: &'a str,
-    /// As it stands, for block scalars.
+    /// The whole line, for block scalars.
     whole: &'a str,
 }
 
-/// The headings of a text and what stands below each, in their order.
+/// The headings of a text and what is below each, in order.
 pub(super) fn document(text: &str) -> Result<Vec<(String, Value)>, Flaw> {
     let mut reader = Reader {
         lines: lines(text)?,
@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
         self.lines.get(self.at).copied()
     }
 
-    /// A list, a mapping or a scalar that begins at the next line.
+    /// A list, a mapping or a scalar that starts at the next line.
     fn node(&mut self, line: Line<'a>, depth: usize) -> Result<Value, Flaw> {
         if depth > MAX_DEPTH {
             let what = format!("it nests deeper than {MAX_DEPTH} levels");
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
                 items.push(self.below(indent, false, depth)?);
                 continue;
             }
-            // What follows the dash begins a line of its own, as deep as it stands.
+            // What follows the dash starts a line of its own, indented by its column.
             let within = Line {
                 indent: line.indent + line.text.len() - rest.len(),
                 text: rest,
@@ -150,7 +150,7 @@ impl<'a> Reader<'a> {
         Ok(entries)
     }
 
-    /// What stands below a key or a dash: deeper, or for a key a list at its own column.
+    /// What is below a key or a dash: deeper, or for a key a list at its own column.
     fn below(&mut self, indent: usize, is_key: bool, depth: usize) -> Result<Value, Flaw> {
         match self.peek() {
             Some(next)
@@ -173,7 +173,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A value that begins in a line that was taken already; `indent` is that of its key or dash.
+    /// A value that starts in a line already taken; `indent` is that of its key or dash.
     fn scalar(&mut self, text: &'a str, line: Line<'a>, indent: usize) -> Result<Value, Flaw> {
         match text.as_bytes().first() {
             Some(b'|' | b'>') => self.block(text, line, indent).map(Value::String),
@@ -203,7 +203,7 @@ impl<'a> Reader<'a> {
         Err(Flaw::new(line.number, what))
     }
 
-    /// `|` keeps line ends, `>` folds them; `-` and `+` say what becomes of the last.
+    /// `|` keeps line ends, `>` folds them; `-` and `+` decide the last one.
     fn block(&mut self, header: &str, line: Line<'_>, indent: usize) -> Result<String, Flaw> {
         let (mut chomp, mut given) = (None, None);
         for mark in header[1..].chars() {
@@ -276,7 +276,7 @@ fn is_item(text: &str) -> bool {
     text == "-" || text.starts_with("- ")
 }
 
-/// The key that a line begins with, plain or quoted, and what follows its colon.
+/// The key that a line starts with, plain or quoted, and what follows its colon.
 fn key_of(text: &str) -> Option<(String, &str)> {
     if let Some(quote @ ('"' | '\'')) = text.chars().next() {
         let end = text[1..].find(quote)? + 1;

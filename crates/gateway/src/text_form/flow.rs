@@ -1,4 +1,4 @@
-//! What stands in one piece: plain and quoted scalars, and mappings and lists in brackets.
+//! Values in one piece: plain and quoted scalars, and mappings and lists in brackets.
 
 use serde_json::{Map, Number, Value};
 
@@ -23,7 +23,7 @@ pub(super) fn plain(text: &str, line: usize) -> Result<Value, Flaw> {
     Ok(typed(text))
 }
 
-/// Why a text cannot stand without quotes.
+/// Why a text needs quotes.
 fn not_plain(text: &str) -> Option<&'static str> {
     let first = text.chars().next()?;
     let second = text.chars().nth(1);
@@ -52,7 +52,7 @@ fn not_plain(text: &str) -> Option<&'static str> {
     }
 }
 
-/// What a plain scalar means: nothing, a truth, a number, else its text.
+/// What a plain scalar means: null, a boolean, a number, else its text.
 fn typed(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Value::Null,
@@ -70,7 +70,7 @@ fn number(text: &str) -> Option<Number> {
         return None;
     }
     match text.strip_prefix('.') {
-        // YAML writes a fraction so, JSON does not.
+        // YAML allows such fractions, JSON does not.
         Some(fraction) => serde_json::from_str(&format!("0.{fraction}")).ok(),
         None => serde_json::from_str(text).ok(),
     }
@@ -266,7 +266,7 @@ impl Cursor<'_> {
             '_' => '\u{a0}',
             'L' => '\u{2028}',
             'P' => '\u{2029}',
-            // The line goes on without a space.
+            // The line continues without a space.
             '\n' => {
                 self.rest = self.rest.trim_start_matches([' ', '\t']);
                 return Ok(());
@@ -291,7 +291,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// A character by its number, of which JSON writes the high ones as a pair.
+    /// A character by its code point; JSON writes high ones as a surrogate pair.
     fn code_point(&mut self, digits: usize) -> Result<char, Flaw> {
         let high = self.hex(digits)?;
         let code = match (high, self.rest.strip_prefix("\\u")) {

@@ -1,10 +1,10 @@
-//! A message in the text form, as seed 000 prints it: what is written here reads back as it was.
+//! Prints a message in the text form of seed 000; parsing it gives the same message back.
 
 use std::fmt::Write;
 
 use serde_json::Value;
 
-/// Keys in the order of the contract; others follow in their own.
+/// Keys in the order of the contract; others follow in their own order.
 const ORDER: &[&str] = &[
     "role",
     "task_status",
@@ -89,7 +89,7 @@ fn is_pointer(value: &Value) -> bool {
     value.get("ref").is_some() && value.get("type").is_some()
 }
 
-/// JSON is YAML, but for control characters that it lets stand; a pointer is written as the seed does.
+/// JSON is YAML, except for control characters that it allows; a pointer is written as in the seed.
 fn inline(value: &Value) -> String {
     if is_pointer(value) {
         let fields = ordered(value).into_iter();
