@@ -1,32 +1,32 @@
-//! What a value is, by itself: drawn by lot, chosen by a person, or no secret at all: digests, ids,
+//! Judges a value on its own: random, chosen by a person, or no secret at all: digests, ids,
 //! placeholders, references to variables, words.
 
 use crate::rules;
 
-/// Nothing that stands for a secret in a document, and no plain words after a vendor's prefix.
+/// Not a placeholder for a secret, and not plain words after a vendor's prefix.
 pub(crate) fn no_placeholder(value: &[u8]) -> bool {
     let digits = value.iter().any(u8::is_ascii_digit);
-    // One in thirty keys of capitals and digits has no digit; no name has so many capitals on end.
+    // One in thirty keys of capitals and digits has no digit; no name has so many capitals in a row.
     let solid = value.len() >= 16 && value.iter().all(u8::is_ascii_uppercase);
     !is_placeholder(value) && !rules::never(value) && (digits || solid || !is_name_or_path(value))
 }
 
-/// A value beside a vendor's name, where a word may stand as well.
+/// A value beside a vendor's name, which may also be a word.
 pub(crate) fn drawn_and_no_words(value: &[u8]) -> bool {
     !is_placeholder(value) && !rules::never(value) && !is_name_or_path(value)
 }
 
-/// Whatever it is.
+/// Any value.
 pub(crate) fn always(_: &[u8]) -> bool {
     true
 }
 
-/// Varied enough to be drawn by lot: not `0000`, not `<token>`.
+/// Varied enough to be random: not `0000`, not `<token>`.
 pub(crate) fn random(value: &[u8]) -> bool {
     !is_placeholder(value) && entropy(value) >= 3.0
 }
 
-/// Chosen by a person, so it need not be random; only what stands for a password is let through.
+/// Chosen by a person, so it need not be random; only placeholders for a password pass.
 pub(crate) fn password(value: &[u8]) -> bool {
     const COMMON: [&str; 16] = [
         "password",
@@ -53,7 +53,7 @@ pub(crate) fn password(value: &[u8]) -> bool {
         && !lower.iter().all(u8::is_ascii_digit)
 }
 
-/// The same where only a name says that a value comes: letters, digits and marks as people choose
+/// The same where only a name announces the value: letters, digits and punctuation as people choose
 /// them, but no algorithm and no example.
 pub(crate) fn chosen(value: &[u8]) -> bool {
     const NAMES: [&str; 36] = [
@@ -75,12 +75,12 @@ pub(crate) fn chosen(value: &[u8]) -> bool {
         && password(value)
 }
 
-/// What a registry or a proxy was given: no shape, but no reference either.
+/// A credential for a registry or a proxy: of any shape, but not a reference.
 pub(crate) fn given(value: &[u8]) -> bool {
     !is_placeholder(value) && !is_reference(value)
 }
 
-/// A value assigned to a name that only a secret has: random, and neither an id, a word nor code.
+/// A value assigned to a name that only secrets have: random, and not an id, a word or code.
 pub(crate) fn assigned(value: &[u8]) -> bool {
     let value = without_pin(value.strip_suffix(b".").unwrap_or(value));
     let classes = [
@@ -101,7 +101,7 @@ pub(crate) fn assigned(value: &[u8]) -> bool {
         && entropy(value) >= variety(value)
 }
 
-/// The same for names that a digest may have as well, such as `token`.
+/// The same for names that a digest may also have, such as `token`.
 pub(crate) fn assigned_and_no_digest(value: &[u8]) -> bool {
     assigned(value) && !is_digest(value.strip_suffix(b".").unwrap_or(value))
 }
@@ -117,12 +117,12 @@ pub(crate) fn assigned_and_certain(value: &[u8]) -> bool {
         && entropy(value) >= 3.5
 }
 
-/// The same for names that say a little more, such as `acme_key`: a digest of that length is none.
+/// The same for names that say a little more, such as `acme_key`: a value of a digest's length passes.
 pub(crate) fn assigned_and_long(value: &[u8]) -> bool {
     value.len() >= 32 && assigned(value) && value.iter().any(u8::is_ascii_alphabetic)
 }
 
-/// Bits for each byte that a drawn value has at least: short ones and hex digits have fewer.
+/// Least bits per byte of a random value; short ones and hex digits have fewer.
 fn variety(value: &[u8]) -> f64 {
     match value.len() {
         ..16 => 2.8,
@@ -131,7 +131,7 @@ fn variety(value: &[u8]) -> f64 {
     }
 }
 
-/// What documents write where a secret would stand.
+/// What documents write in place of a secret.
 fn is_placeholder(value: &[u8]) -> bool {
     const WORDS: [&[u8]; 16] = [
         b"xxxx",
@@ -175,7 +175,7 @@ fn is_reference(value: &[u8]) -> bool {
         || env.iter().any(|prefix| lower.starts_with(prefix))
 }
 
-/// UUIDs, ULIDs and digests that say what they are: addresses, which everybody may know.
+/// UUIDs, ULIDs and labelled digests: addresses, which anyone may know.
 fn is_named_id(value: &[u8]) -> bool {
     let hashed = [&b"sha256:"[..], b"sha1:", b"sha512:", b"md5:"];
     if let Some(digest) = hashed.iter().find_map(|it| value.strip_prefix(*it)) {
@@ -193,7 +193,7 @@ fn is_named_id(value: &[u8]) -> bool {
     }
 }
 
-/// A pointer without the id that it is pinned to: `repo:src/token.rs#L1-L9@1f2e3d4`.
+/// A pointer, apart from the id it is pinned to: `repo:src/token.rs#L1-L9@1f2e3d4`.
 fn without_pin(value: &[u8]) -> &[u8] {
     let Some(at) = value.iter().rposition(|b| *b == b'@') else {
         return value;
@@ -206,7 +206,7 @@ fn without_pin(value: &[u8]) -> &[u8] {
     }
 }
 
-/// Git ids and digests, short or whole.
+/// Git ids and digests, short or full.
 fn is_digest(value: &[u8]) -> bool {
     matches!(value.len(), 7..=16 | 40 | 64 | 96 | 128) && value.iter().all(u8::is_ascii_hexdigit)
 }
@@ -236,13 +236,13 @@ pub(crate) fn is_code_name(value: &[u8]) -> bool {
         .all(|b| b.is_ascii_alphanumeric() || b"_.:".contains(b))
 }
 
-/// `tokenProvider`, `TOKEN`, `Token`: capitals only begin words of three letters or more.
+/// `tokenProvider`, `TOKEN`, `Token`: capitals only start words of three letters or more.
 fn reads_as_words(word: &[u8]) -> bool {
     let capitals = word.iter().filter(|b| b.is_ascii_uppercase()).count();
     capitals == word.len() || capitals * 3 <= word.len().max(3)
 }
 
-/// Bits for each byte, by how often each occurs (Shannon).
+/// Shannon entropy in bits per byte.
 pub(crate) fn entropy(value: &[u8]) -> f64 {
     let mut counts = [0u32; 256];
     for byte in value {

@@ -1,4 +1,4 @@
-//! What a reader sees of a text that holds secrets.
+//! What a reader sees of a text that contains secrets.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -7,25 +7,25 @@ use crate::{
     secret::{MARK, secrets},
 };
 
-/// A text with a mark in the place of each secret, such as `[masked: GitHub token]`.
+/// A text with a mark in place of each secret, such as `[masked: GitHub token]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Masked {
-    /// What may be shown. Nothing in it depends on a secret but where it stood and what it looked like.
+    /// What may be shown. It reveals only where each secret was and what it looked like.
     pub text: String,
-    /// How many secrets it leaves out, wholly or in part.
+    /// How many secrets it hides, wholly or in part.
     pub masked: usize,
 }
 
-/// A whole text without its secrets. Masking what is masked changes nothing.
+/// A whole text without its secrets. Masking a masked text changes nothing.
 pub fn mask(text: &str) -> Masked {
-    // Secrets begin and end between characters: nothing is lost.
+    // Secrets start and end between characters: nothing is lost.
     mask_span(text.as_bytes(), 0..text.len(), |part| {
         String::from_utf8_lossy(part).into_owned()
     })
 }
 
-/// A span of a file without the secrets that lie in it, even where it cuts one in two: that is why the
-/// whole file is needed. `decode` makes text of the bytes between them.
+/// A span of a file without its secrets, even if it cuts one in two, which is why the
+/// whole file is needed. `decode` turns the bytes between them into text.
 pub fn mask_span(file: &[u8], span: Range<usize>, decode: impl Fn(&[u8]) -> String) -> Masked {
     let end = span.end.min(file.len());
     let mut start = span.start.min(end);
@@ -47,8 +47,8 @@ pub fn mask_span(file: &[u8], span: Range<usize>, decode: impl Fn(&[u8]) -> Stri
     shown
 }
 
-/// A diff without the lines that are part of a longer credential in one of its files: what surrounds a key
-/// there may be what tells that it is one.
+/// A diff without the lines of a multi-line credential in one of its files: the lines around a key
+/// in the file may be what identifies it.
 pub fn mask_diff(diff: Masked, files: &[Vec<u8>]) -> Masked {
     let mut hidden = HashMap::new();
     for file in files {
@@ -81,7 +81,7 @@ pub fn mask_diff(diff: Masked, files: &[Vec<u8>]) -> Masked {
     shown
 }
 
-/// The lines that a credential of several lines has, each without its end.
+/// The lines of a multi-line credential, each without its line end.
 fn lines_of<'f>(file: &'f [u8], range: &Range<usize>) -> impl Iterator<Item = &'f [u8]> {
     let secret = file.get(range.clone()).unwrap_or_default();
     let is_long = memchr::memchr(b'\n', secret).is_some();

@@ -1,6 +1,6 @@
-//! Our own rules: what the kept ones leave to judgement, and what claims say in sentences.
+//! Our own rules: what the maintained set leaves to judgement, and what claims say in sentences.
 //!
-//! A rule goes from here when the kept set finds the same.
+//! Remove a rule here once the maintained set finds the same.
 
 use crate::{
     judge::{
@@ -10,21 +10,21 @@ use crate::{
     rules::Rule,
 };
 
-/// What may follow the name proper: `password2`, `secret_key_base64`.
+/// What may follow the actual name: `password2`, `secret_key_base64`.
 macro_rules! suffix {
     () => {
         r#"(?:[_.-]?(?:key|id|access[_-]?key|token|value|data|base64|base|[0-9]{1,2})){0,2}"#
     };
 }
 
-/// The end of the name, and what says that a value comes: `=`, `"]: "`, `is now`, `">`, `" value="`, `", `.
+/// The end of the name, and what announces a value: `=`, `"]: "`, `is now`, `">`, `" value="`, `", `.
 macro_rules! sets {
     () => {
         r#"(?:["'],[ \t]{0,4}|["'`\])\\]{0,4}(?:\s{0,8}(?:=>|:=|===?|==|=|:)\s{0,8}|\s{1,8}(?:is|was|to)(?: now)?:?\s{1,8}|>|\s{1,4}value\s{0,2}=\s{0,2}))"#
     };
 }
 
-/// In quotes anything without a space, and without them what no code has.
+/// In quotes, anything without a space; without quotes, what code never has.
 macro_rules! value {
     ($least:literal) => {
         concat!(
@@ -40,7 +40,7 @@ macro_rules! value {
 }
 
 pub(crate) const RULES: &[Rule] = &[
-    // Prefixes and forms that tell a token by themselves, where the kept rules ask for more.
+    // Prefixes and forms that identify a token on their own, where the maintained rules require more.
     shape(
         "an Anthropic API key",
         &["sk-ant-"],
@@ -197,7 +197,7 @@ pub(crate) const RULES: &[Rule] = &[
         ..shape(
             "a private key",
             &["private key"],
-            // The header says enough; what is masked is the body as well, as far as it goes.
+            // The header is enough; the body is masked too, as far as it goes.
             r#"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:(?:[\s"',+|>*#/]|\\[nrt])*[A-Za-z0-9+/=]{16,})*(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{1,15}(?:\s|\\[nr])*-----END)?"#,
         )
     },
@@ -214,7 +214,7 @@ pub(crate) const RULES: &[Rule] = &[
         ..shape(
             "a password in a connection string",
             &["password", "pwd"],
-            // What may never be closed is bounded: else each that follows is looked for to the end.
+            // What may never close is bounded: otherwise each one is searched for to the end.
             concat!(
                 r#"(?i)(?:;[ \t]?(?:password|pwd)[ \t]?=[ \t]?"#,
                 r#"|jdbc:[a-z0-9]+:[^\s"'<>]+?[?&;]password="#,
@@ -340,7 +340,7 @@ pub(crate) const RULES: &[Rule] = &[
         ..shape(
             ASSIGNED,
             &["key"],
-            // What is found by digests is taken first, as a whole: its name is no secret.
+            // What digests identify is taken first, as a whole: its name is not a secret.
             concat!(
                 r#"(?i)(?:((?:artifact|blob|block|build|cache|chunk|commit|content|dedup|digest|entry|file|foreign|group|hash|host|idempotency|index|"#,
                 r#"item|lookup|map|natural|object|partition|primary|public|range|record|routing|row|shard|sort|state|tree|unique)[ _.-]?key)"#,

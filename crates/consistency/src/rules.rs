@@ -1,6 +1,6 @@
-//! The rules, and how a text is searched by them.
+//! The rules, and how they search a text.
 //!
-//! A rule whose keywords the text does not hold cannot find anything: all keywords are looked for at
+//! A rule cannot match a text without its keywords: all keywords are searched for at
 //! once, and a pattern is compiled when its rule is first needed.
 
 use std::{
@@ -20,13 +20,13 @@ pub(crate) struct Rule {
     pub(crate) pattern: &'static str,
     /// One of them is in the text, in any case.
     pub(crate) keywords: &'static [&'static str],
-    /// The group that holds the secret. By 0 it is the first that takes part, and else all of it.
+    /// The capture group of the secret. 0 means the first group that matched, else the whole match.
     pub(crate) group: usize,
-    /// Bits for each byte that it has at least.
+    /// Least entropy, in bits per byte.
     pub(crate) least: f64,
-    /// Patterns of which it matches none.
+    /// Patterns that it must not match.
     pub(crate) unless: &'static [&'static str],
-    /// Patterns of which it matches each.
+    /// Patterns that it must all match.
     pub(crate) only: &'static [&'static str],
     /// Whether it is a secret.
     pub(crate) judge: fn(&[u8]) -> bool,
@@ -34,30 +34,30 @@ pub(crate) struct Rule {
 
 include!(concat!(env!("OUT_DIR"), "/kept.rs"));
 
-/// All rules. Of two that find the same, the one that comes first says more.
+/// All rules. Of two that find the same, the first is more specific.
 fn rules() -> impl Iterator<Item = &'static Rule> {
     KEPT.iter().chain(own::RULES)
 }
 
-/// What stands in a mark: the name of a rule without its article.
+/// The text of a mark: the name of a rule without its article.
 pub(crate) fn bare(name: &'static str) -> &'static str {
     name.split_once(' ').map_or(name, |it| it.1)
 }
 
-/// Whether a mark can hold this.
+/// Whether this can be the text of a mark.
 pub(crate) fn is_bare_name(text: &[u8]) -> bool {
     rules().any(|rule| bare(rule.name).as_bytes() == text)
 }
 
-/// What ends a token in the kept rules, which read code, and in ours, which read sentences as well.
+/// What ends a token in the maintained rules, which read code, and in ours, which also read sentences.
 const ENDS_IN_CODE: &str = r#"(?:\\?['"\x60]|[\s;]|\\[nr]|$)"#;
 const ENDS: &str =
     r#"(?:\\?['"\x60]|[\s;,)\]}<>|&*?!]|[.:](?:[^A-Za-z0-9_]|$)|\\[nrt]|[^\x00-\x7F]|$)"#;
 
-/// Memory that a pattern takes at most, and what searching by it may take beside.
+/// Most memory of a pattern, and of a search with it.
 const LARGEST: usize = 4 << 20;
 const LARGEST_CACHE: usize = 1 << 20;
-/// Searching a longer text than this fills the caches of patterns: they are not kept.
+/// Searching a text longer than this fills the patterns' caches, so they are not kept.
 const LONG: usize = 128 << 10;
 
 struct Compiled {
@@ -85,15 +85,15 @@ static SCREEN: LazyLock<Screen> = LazyLock::new(|| {
     }
 });
 
-/// No value that these match is a secret, whatever its name.
+/// A value that matches one of these is never a secret, whatever its name.
 static NEVER: LazyLock<Vec<Regex>> = LazyLock::new(|| compile_all(UNLESS));
 
-/// Whether a value is one of those that never are secrets.
+/// Whether a value is one that is never a secret.
 pub(crate) fn never(value: &[u8]) -> bool {
     NEVER.iter().any(|it| it.is_match(value))
 }
 
-/// What is found, in order and apart from each other, each under the name that says most.
+/// All matches, in order and without overlaps, each under its most specific name.
 pub(crate) fn search(text: &[u8]) -> Vec<Secret> {
     let screen = &*SCREEN;
     let mut wanted = vec![false; screen.rules.len()];
@@ -215,7 +215,7 @@ mod tests {
         assert!(!never(b"hunter2") && never(b"${TOKEN}"));
     }
 
-    /// A newer set that ends its tokens in another way would not be found in sentences.
+    /// A newer set with another token ending would not be found in sentences.
     #[test]
     fn most_kept_rules_end_as_we_think() {
         let ends = |rule: &&Rule| rule.pattern.contains(ENDS_IN_CODE);

@@ -1,6 +1,6 @@
 //! The secret screen: which parts of a text are credentials.
 //!
-//! Most texts hold no keyword of any rule and are done after one pass. Time is linear in the length.
+//! Most texts contain no rule's keyword and take one pass. Time is linear in the length.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use memchr::memmem;
 
 use crate::{rules::is_bare_name, views};
 
-/// Where a text holds what looks like a credential.
+/// Where a text contains what looks like a credential.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Secret {
     /// What it looks like, with its article: `a GitHub token`. Never the secret itself.
@@ -17,20 +17,20 @@ pub struct Secret {
     pub range: Range<usize>,
 }
 
-/// The first credential in a text; of two at one place, the one whose rule says more.
+/// The first credential in a text; of two at one place, the one with the more specific rule.
 pub fn screen(text: &str) -> Option<Secret> {
     screen_bytes(text.as_bytes())
 }
 
-/// [`screen`] for what need not be text, such as the snapshot of a file. Every byte is looked at, as
+/// [`screen`] for what need not be text, such as the snapshot of a file. Every byte is examined, as
 /// UTF-8, UTF-16, UTF-32 and whatever else writes ASCII as ASCII.
 pub fn screen_bytes(bytes: &[u8]) -> Option<Secret> {
     unmasked(bytes).find_map(|piece| search(bytes, &piece).into_iter().next())
 }
 
-/// Every credential in a text or in the bytes of a file, in order and apart from each other.
+/// Every credential in a text or in the bytes of a file, in order and without overlaps.
 ///
-/// What is left when they are taken out holds none: a part that a credential hid is searched again.
+/// What is left without them contains none: a part that a credential hid is searched again.
 pub fn secrets(bytes: &[u8]) -> Vec<Secret> {
     let mut open: Vec<_> = unmasked(bytes).map(|piece| (piece, 0)).collect();
     let mut all = Vec::new();
@@ -54,15 +54,15 @@ pub fn secrets(bytes: &[u8]) -> Vec<Secret> {
     all
 }
 
-/// How often a text can be hidden in another before what is left of it counts as one secret: only
-/// text that was made for it comes so far, and the time stays linear.
+/// How often a text can hide in another before the rest counts as one secret: only
+/// text made for this gets so far, and the time stays linear.
 const DEEPEST: u32 = 4;
 
-/// What stands in the place of a secret begins so and ends with a bracket.
+/// A mark starts like this and ends with a bracket.
 pub(crate) const MARK: &str = "[masked: ";
 const LONGEST_MARK: usize = 100;
 
-/// The text between what is masked already: a mark holds the name of a rule and nothing else. Nothing is
+/// The text between existing marks: a mark contains only the name of a rule. Nothing is
 /// found across one, so that masking twice changes nothing.
 fn unmasked(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
@@ -84,7 +84,7 @@ fn unmasked(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// One pass over one piece. A part of a character is never left over.
+/// One pass over one piece. It never leaves part of a character.
 fn search(bytes: &[u8], piece: &Range<usize>) -> Vec<Secret> {
     let mut found = views::search(&bytes[piece.clone()]);
     for secret in &mut found {
@@ -101,14 +101,14 @@ fn search(bytes: &[u8], piece: &Range<usize>) -> Vec<Secret> {
     joined(found)
 }
 
-/// Whether a byte of valid UTF-8 lies here that is not the first of its character.
+/// Whether there is a UTF-8 continuation byte here.
 fn is_continuation(bytes: &[u8], at: usize) -> bool {
     let is = |at: usize| bytes.get(at).is_some_and(|b| (0x80..0xC0).contains(b));
-    // No character has more than three; a longer run is no UTF-8.
+    // No character has more than three; a longer run is not UTF-8.
     is(at) && !(at >= 3 && is(at - 1) && is(at - 2) && is(at - 3))
 }
 
-/// Secrets that overlap are one, named by the first of them.
+/// Overlapping secrets count as one, named after the first.
 pub(crate) fn joined(mut found: Vec<Secret>) -> Vec<Secret> {
     found.sort_by_key(|secret| secret.range.start);
     found.dedup_by(|next, last| {

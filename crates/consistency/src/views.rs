@@ -1,11 +1,11 @@
-//! The texts that bytes can be read as. All credentials are ASCII, so that a text is enough in which
-//! each character is one byte.
+//! The texts that bytes can be read as. All credentials are ASCII, so a text in which
+//! each character is one byte is enough.
 
 use memchr::memchr;
 
 use crate::{Secret, rules, secret::joined};
 
-/// No ASCII, and no part of a word.
+/// Not ASCII, and not part of a word.
 const OTHER: u8 = 0xFF;
 
 /// What is found in any of the texts, at its place in the bytes.
@@ -23,7 +23,7 @@ pub(crate) fn search(bytes: &[u8]) -> Vec<Secret> {
             }));
         }
     }
-    // At whatever distance from each other, such as UTF-16 that begins at an odd place.
+    // At any offset, such as UTF-16 that starts at an odd position.
     let text: Vec<u8> = bytes.iter().copied().filter(|b| *b != 0).collect();
     found.extend(spread(bytes, rules::search(&text)));
     joined(found)

@@ -1,5 +1,5 @@
-//! What something is set to, where that is no number: `LOG_FORMAT=json`, "the default branch is
-//! `main`". It is a value as a number is, and two of them are two settings.
+//! What something is set to, other than a number: `LOG_FORMAT=json`, "the default branch is
+//! `main`". It is a value like a number, and two different ones are two settings.
 
 use std::collections::BTreeSet;
 
@@ -12,18 +12,18 @@ use super::{
     value::{Reading, Value},
 };
 
-/// What stands after "is", "=" or "is set to".
+/// What follows "is", "=" or "is set to".
 struct Assigned {
     /// The words that it takes: the first and the last.
     first: usize,
     last: usize,
     /// The terms that they became.
     terms: BTreeSet<usize>,
-    /// Whether they stand within quotation marks.
+    /// Whether they are in quotation marks.
     literal: bool,
 }
 
-/// Makes a value of what is assigned to a name, or is the one value that an attribute has.
+/// Makes a value of what is assigned to a name, or is an attribute's single value.
 pub(crate) fn assign(sketch: &mut Sketch, said: &mut Statement, tokens: &[Token]) {
     let Some((at, sure)) = sketch.assigned else {
         return;
@@ -59,7 +59,7 @@ pub(crate) fn assign(sketch: &mut Sketch, said: &mut Statement, tokens: &[Token]
     });
 }
 
-/// One word, or several within quotation marks, and nothing else.
+/// One word, or several in quotation marks, and nothing else.
 fn after(sketch: &Sketch, at: usize, tokens: &[Token]) -> Option<Assigned> {
     let after: Vec<&Place> = sketch.places.iter().filter(|it| it.at > at).collect();
     let (first, last) = (after.first()?.at, after.last()?.at);
@@ -75,7 +75,7 @@ fn after(sketch: &Sketch, at: usize, tokens: &[Token]) -> Option<Assigned> {
     (first == last || literal).then_some(assigned)
 }
 
-/// Whether it is a value, and not how something is: "the address is configurable".
+/// Whether it is a value, not a description: "the address is configurable".
 fn may_be_value(
     sketch: &Sketch,
     said: &Statement,
@@ -109,7 +109,7 @@ fn is_constant(text: &str) -> bool {
     text.len() > 2 && text.chars().all(sign) && text.chars().any(char::is_alphabetic)
 }
 
-/// Words that tell how something is, and are no value of anything.
+/// Words that describe something and are not values.
 fn is_adjective(word: &str) -> bool {
     const ENDINGS: [&str; 8] = ["able", "ible", "ed", "ing", "ous", "ful", "ive", "less"];
     ENDINGS.iter().any(|it| word.ends_with(it))

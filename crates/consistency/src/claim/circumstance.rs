@@ -1,4 +1,4 @@
-//! Under which circumstances a clause holds: its environment, its conditions, what it leaves out.
+//! The circumstances under which a clause holds: its environment, conditions and exceptions.
 
 use super::{
     lexicon::{self, Meaning},
@@ -46,7 +46,7 @@ fn is_phrase(words: &Words<'_>) -> bool {
     lexicon::exact(&pair).is_some() || lexicon::exact(&three).is_some()
 }
 
-/// Takes what a condition says: to the next comma where it comes first, else to the end.
+/// Takes a condition: to the next comma if it comes first, else to the end.
 pub(crate) fn condition(reader: &mut Reader<'_>, word: &str) {
     let first = reader.sketch.places.is_empty();
     if ["unless", "without"].contains(&word) {
@@ -94,7 +94,7 @@ fn note(reader: &mut Reader<'_>, token: &Token) {
     }
 }
 
-/// Takes what a quantifier leaves out, up to the verb.
+/// Takes a quantifier's exceptions, up to the verb.
 pub(crate) fn except(reader: &mut Reader<'_>) {
     while let Some(token) = reader.words.get(reader.at) {
         let meaning = lexicon::exact(&token.lower);
@@ -123,7 +123,7 @@ pub(crate) fn except(reader: &mut Reader<'_>) {
     }
 }
 
-/// Whether "was" is followed by something that still shows: was raised, was removed.
+/// Whether "was" is followed by something still in effect: was raised, was removed.
 pub(crate) fn is_event(words: &Words<'_>, at: usize) -> bool {
     (at..at + 3).any(|it| {
         let word = words.lower(it);
@@ -154,7 +154,7 @@ pub(crate) fn is_region(word: &str) -> bool {
     }
 }
 
-/// What a word denies by how it begins: unencrypted, non-nullable.
+/// What a word denies by its prefix: unencrypted, non-nullable.
 pub(crate) fn denied(word: &str) -> Option<String> {
     let rest = word
         .strip_prefix("non-")

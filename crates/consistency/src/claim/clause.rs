@@ -1,4 +1,4 @@
-//! Cuts a claim into clauses, each with the subject that it speaks of: "the pool has 10 connections
+//! Splits a claim into clauses, each with its subject: "the pool has 10 connections
 //! and waits 30 s" are two statements about the pool.
 
 use super::{
@@ -7,7 +7,7 @@ use super::{
     token::Token,
 };
 
-/// The clauses of a claim. A question says nothing, and is left out.
+/// The clauses of a claim. A question states nothing and is left out.
 pub(crate) fn clauses(tokens: &[Token]) -> Vec<Vec<Token>> {
     let ends = |it: &Token| {
         !it.quoted
@@ -27,10 +27,10 @@ pub(crate) fn clauses(tokens: &[Token]) -> Vec<Vec<Token>> {
     found
 }
 
-/// Most conjunctions of a sentence that are looked at.
+/// Most conjunctions of a sentence that are examined.
 const CONJUNCTIONS: usize = 16;
 
-/// Cuts a sentence where a conjunction joins two verbs, or two numbers that one subject has.
+/// Splits a sentence where a conjunction joins two verbs, or two numbers of one subject.
 fn split(sentence: &[Token], found: &mut Vec<Vec<Token>>) {
     let (mut from, mut tried) = (0, 0);
     let mut subject: Vec<Token> = Vec::new();
@@ -62,7 +62,7 @@ fn split(sentence: &[Token], found: &mut Vec<Vec<Token>>) {
         }
         found.push(left.to_vec());
         from = at + skipped;
-        // What goes on without a subject of its own goes on about the same.
+        // A part without a subject of its own continues with the same one.
         if verb_of(right).is_none() {
             let rest = sentence.get(from..).unwrap_or_default();
             let whole: Vec<Token> = subject.iter().chain(rest).cloned().collect();
@@ -75,7 +75,7 @@ fn split(sentence: &[Token], found: &mut Vec<Vec<Token>>) {
     }
 }
 
-/// How many words a conjunction takes that begins here.
+/// How many words a conjunction that starts here takes.
 fn joins(tokens: &[Token]) -> Option<usize> {
     let is = |at: usize, word: &str| {
         tokens
@@ -94,7 +94,7 @@ fn joins(tokens: &[Token]) -> Option<usize> {
     }
 }
 
-/// Where the first verb stands that has something before it.
+/// The position of the first verb with something before it.
 pub(crate) fn verb_of(tokens: &[Token]) -> Option<usize> {
     let verb = |sure: bool| {
         tokens
@@ -114,7 +114,7 @@ fn verb_of_any(tokens: &[Token]) -> Option<usize> {
         .or_else(|| tokens.iter().position(|it| is_verb(it, false)))
 }
 
-/// Whether a word is a verb: surely, as "is" and "uses"; or by its form, as "retries" may be.
+/// Whether a word is a verb: certainly, like "is" and "uses", or possibly by its form, like "retries".
 fn is_verb(token: &Token, sure: bool) -> bool {
     if token.mark || token.quoted {
         return false;

@@ -1,4 +1,4 @@
-//! Entities as the record keeps them (seed 002, phase 1): `{name, type, value, unit}`.
+//! Entities as stored in the record (seed 002, phase 1): `{name, type, value, unit}`.
 
 use super::{
     lexicon::{self, Meaning},
@@ -9,18 +9,18 @@ use super::{
     value::{Reading, Value},
 };
 
-/// What sort of thing an entity is.
+/// The type of an entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EntityKind {
     /// A quantity.
     Numeric,
-    /// A setting, with what it is set to where the claim says so.
+    /// A setting, with its value if the claim states one.
     ConfigKey,
     /// A version.
     Version,
     /// A port.
     Port,
-    /// A day, a month, a quarter, a year, a time of the day.
+    /// A day, a month, a quarter, a year, a time of day.
     Date,
     /// On or off, true or false.
     Boolean,
@@ -52,14 +52,14 @@ impl EntityKind {
     }
 }
 
-/// What a claim names, with the value that it gives for it.
+/// What a claim names, with the value it gives.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Entity {
     /// In lower case, parts joined by underscores: `rate_limit`.
     pub name: String,
-    /// What sort of thing it is.
+    /// Its type.
     pub kind: EntityKind,
-    /// The value in its base unit, or as it was written; absent where the claim gives none.
+    /// The value in its base unit, or as written; absent if the claim gives none.
     pub value: Option<String>,
     /// The unit of the value: `s`, `bit`, `1/s`.
     pub unit: Option<String>,
@@ -134,7 +134,7 @@ pub(crate) fn entities(tokens: &[Token], statements: &[Statement]) -> Vec<Entity
     found
 }
 
-/// What a value is given for: the setting, else the words that tell what is spoken of, as they were
+/// What a value belongs to: the setting, else the words of the subject, as they were
 /// written.
 fn subject_of(said: &Statement, tokens: &[Token]) -> String {
     const WORDS: usize = 4;

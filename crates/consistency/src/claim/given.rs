@@ -1,4 +1,4 @@
-//! Takes the values of a clause as they come: numbers, periods, ports, versions.
+//! Takes the values of a clause in order: numbers, periods, ports, versions.
 
 use super::{
     lexicon::{self, Form},
@@ -13,7 +13,7 @@ use super::{
 };
 
 impl Reader<'_> {
-    /// Takes a value that begins here.
+    /// Takes a value that starts here.
     pub(crate) fn value(&mut self) -> bool {
         let word = self.words.lower(self.at);
         let next = self.words.lower(self.at + 1);
@@ -132,7 +132,7 @@ impl Reader<'_> {
         true
     }
 
-    /// A bare number right after a name is its version: Node 20, Python 3.11.
+    /// A bare number directly after a name is its version: Node 20, Python 3.11.
     fn make_version(&self, token: &Token, found: &mut Found) {
         let next = self.words.get(self.at + found.words);
         let noun = next.is_some_and(|it| !it.mark && lexicon::exact(&it.lower).is_none());

@@ -1,5 +1,5 @@
-//! What common words mean for a comparison: English of software in general, fitted to no set of
-//! claims. A word that is not here is a word of the subject, and must be found on the other side.
+//! What common words mean for a comparison: general English of software, fitted to no particular
+//! claims. A word not listed here belongs to the subject, and must be found on the other side.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -7,33 +7,33 @@ use rust_stemmers::{Algorithm, Stemmer};
 
 use super::vocabulary::{EXACT, STEMMED};
 
-/// How a number bounds what it speaks of.
+/// How a number bounds its attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// It is that.
+    /// It is exactly that.
     Exact,
-    /// "At most", "up to": the highest that is allowed.
+    /// "At most", "up to": the highest allowed.
     AtMost,
-    /// "At least", "or newer": the lowest that is allowed.
+    /// "At least", "or newer": the lowest allowed.
     AtLeast,
-    /// "More than", as somebody saw it.
+    /// "More than", as observed.
     More,
-    /// "Less than", as somebody saw it.
+    /// "Less than", as observed.
     Less,
 }
 
 /// What a word does in a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
-    /// Says nothing that could differ.
+    /// Adds nothing that could differ.
     Noise,
-    /// A preposition: what follows hangs on what came before.
+    /// A preposition: what follows depends on what came before.
     Hang,
-    /// A verb that says nothing by itself: is, has, runs.
+    /// A verb without meaning of its own: is, has, runs.
     Light,
-    /// A verb that says that several are possible: supports, depends on.
+    /// A verb that allows several values: supports, depends on.
     Open,
-    /// A verb that something else cannot also fill: written in, deployed to.
+    /// A verb that allows only one value: written in, deployed to.
     Filled(&'static str),
     /// A verb after which something ends: expires, is deleted.
     End(&'static str),
@@ -41,14 +41,14 @@ pub(crate) enum Meaning {
     Hold(&'static str),
     /// Any other common verb.
     Verb,
-    /// A verb that makes something else of its subject: raised, migrated.
+    /// A verb that changes its subject: raised, migrated.
     Change,
     /// A noun that adds nothing to a name: setting, value.
     Generic,
     Negation,
-    /// One of two opposites: the word that both are known by, and which of them.
+    /// One of two opposites: the word that stands for the pair, and which of the two.
     Opposite(&'static str, bool),
-    /// A word for what others are words for as well.
+    /// A synonym of another word.
     Concept(&'static str),
     Form(Form),
     About,
@@ -67,7 +67,7 @@ pub(crate) enum Meaning {
 }
 
 impl Meaning {
-    /// Whether it is a verb, where it is not used as a noun.
+    /// Whether it is a verb when not used as a noun.
     pub(crate) fn is_verb(self) -> bool {
         matches!(self, Light | Filled(_) | End(_) | Hold(_) | Verb | Change)
     }
@@ -76,7 +76,7 @@ impl Meaning {
 use Meaning::*;
 
 static EXACT_WORDS: LazyLock<HashMap<&'static str, Meaning>> = LazyLock::new(|| {
-    // The first row that names a word decides.
+    // The first row that lists a word decides.
     let rows = EXACT.iter().rev();
     rows.flat_map(|(meaning, words)| words.split(", ").map(|it| (it, *meaning)))
         .collect()
@@ -92,17 +92,17 @@ static STEMS: LazyLock<HashMap<String, Meaning>> = LazyLock::new(|| {
 /// Most words of an entry of [`EXACT`].
 pub(crate) const LONGEST: usize = 4;
 
-/// What these words mean as they stand, in lower case and separated by one blank.
+/// What these words mean in exactly this form, in lower case and separated by one space.
 pub(crate) fn exact(words: &str) -> Option<Meaning> {
     EXACT_WORDS.get(words).copied()
 }
 
-/// What a word means in any of its forms.
+/// What a word means in any form.
 pub(crate) fn stemmed(stem: &str) -> Option<Meaning> {
     STEMS.get(stem).copied()
 }
 
-/// The verb of a form that no ending tells.
+/// The verb of an irregular form.
 pub(crate) fn irregular(word: &str) -> Option<&'static str> {
     const FORMS: &str = "kept keep, held hold, sent send, written write, wrote write, built build, \
          shown show, thrown throw, split split, read read, bound bind, paid pay, made make, taken take, \
@@ -114,9 +114,9 @@ pub(crate) fn irregular(word: &str) -> Option<&'static str> {
     pairs.into_iter().find(|it| it.0 == word).map(|it| it.1)
 }
 
-/// What a word has in common with its other forms.
+/// The stem that a word shares with its other forms.
 pub(crate) fn stem(word: &str) -> String {
-    // No word is as long, and what is no word has one form.
+    // No word is this long, and anything else has only one form.
     const LONG: usize = 48;
     match word.is_ascii() && word.len() <= LONG {
         true => Stemmer::create(Algorithm::English).stem(word).into_owned(),
@@ -124,7 +124,7 @@ pub(crate) fn stem(word: &str) -> String {
     }
 }
 
-/// Nouns that have one value each: where two claims give two, one is wrong.
+/// Nouns with a single value each: if two claims give two, one is wrong.
 pub(crate) fn has_one_value(key: &str) -> bool {
     static NOUNS: LazyLock<Vec<String>> = LazyLock::new(|| {
         [
@@ -186,7 +186,7 @@ pub(crate) fn has_one_value(key: &str) -> bool {
     NOUNS.iter().any(|it| it == key)
 }
 
-/// Nouns for the parts that a project is made of: "all services" speaks of every one of them,
+/// Nouns for the parts of a project: "all services" means every one of them,
 /// wherever the claim is filed.
 pub(crate) fn is_everywhere(key: &str) -> bool {
     static NOUNS: LazyLock<Vec<String>> = LazyLock::new(|| {

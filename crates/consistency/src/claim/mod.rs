@@ -1,8 +1,8 @@
-//! What a claim says (seed 002, phase 2, "entities"): its statements, each with what it speaks of,
-//! under which circumstances, and which values it gives. Read once, by rules alone: the same words
-//! always read the same.
+//! What a claim says (seed 002, phase 2, "entities"): its statements, each with its subject,
+//! circumstances and values. Parsed once, by rules alone: the same words
+//! always give the same result.
 //!
-//! What is not understood is a word of the subject. So a claim in any language can be read, and two
+//! A word that is not understood belongs to the subject. So a claim in any language can be read, and two
 //! that differ in more than a value are about different things.
 
 mod assigned;
@@ -40,22 +40,22 @@ pub(crate) use statement::Reach;
 pub(crate) use technology::TOOL;
 pub(crate) use value::Stand;
 
-/// Most statements of one claim that are kept.
+/// Most statements kept per claim.
 const STATEMENTS: usize = 12;
 
-/// A claim that was read.
+/// A parsed claim.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Claim {
-    /// What it says of now.
+    /// What it says about the present.
     pub statements: Vec<Statement>,
-    /// Its words in lower case with single blanks: what duplicates have in common (seed 002, phase 2,
+    /// Its words in lower case with single spaces: what duplicates have in common (seed 002, phase 2,
     /// step 4).
     pub folded: String,
     entities: Vec<Entity>,
 }
 
 impl Claim {
-    /// Reads a claim.
+    /// Parses a claim.
     pub fn read(text: &str) -> Self {
         let tokens = token::tokens(text);
         let clauses = clause::clauses(&tokens);
@@ -72,13 +72,13 @@ impl Claim {
         }
     }
 
-    /// What it names, and the values that it gives (seed 002, phase 1, "entity extraction format").
+    /// What it names, and the values it gives (seed 002, phase 1, "entity extraction format").
     pub fn entities(&self) -> &[Entity] {
         &self.entities
     }
 }
 
-/// The words of a text in lower case with single blanks: two texts with the same are the same claim.
+/// The words of a text in lower case with single spaces: texts with equal words are the same claim.
 pub fn fold(text: &str) -> String {
     text.to_lowercase()
         .split_whitespace()

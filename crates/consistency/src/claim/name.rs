@@ -1,9 +1,9 @@
-//! Names: what differs in spelling alone is one. `fetchUserProfile`, `fetch_user_profile` and "fetch
+//! Names that differ only in spelling are one: `fetchUserProfile`, `fetch_user_profile` and "fetch
 //! user profile" are the same three words; `MAX_CONN` is "max connections".
 
 use super::{lexicon, technology};
 
-/// A name as its parts, in lower case: cut at separators, and where capitals begin a word.
+/// The parts of a name, in lower case: split at separators and where capitals start a word.
 pub(crate) fn parts(text: &str) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
     let mut found: Vec<String> = Vec::new();
@@ -29,12 +29,12 @@ pub(crate) fn parts(text: &str) -> Vec<String> {
     found
 }
 
-/// Signs that are part of a word: combining accents, and the plus of C++.
+/// Characters that are part of a word: combining accents, and the plus of C++.
 fn lexical(sign: char) -> bool {
     ('\u{300}'..='\u{36f}').contains(&sign) || matches!(sign, '+' | '#')
 }
 
-/// A name in lower case without what separates its parts.
+/// A name in lower case without separators.
 pub(crate) fn folded(text: &str) -> String {
     let lower = text.to_lowercase();
     lower
@@ -54,8 +54,8 @@ pub(crate) fn technology(text: &str) -> Option<(String, &'static str)> {
     Some((one.unwrap_or(name).to_owned(), kind))
 }
 
-/// Whether a word is a name by its looks: `max_retries`, `JWT_SECRET`, `fetchUser`, `a::b`, `--jobs`,
-/// `svc00042`; an acronym of capitals alone is a word.
+/// Whether a word looks like a name: `max_retries`, `JWT_SECRET`, `fetchUser`, `a::b`, `--jobs`,
+/// `svc00042`; an acronym is a word.
 pub(crate) fn is_identifier(text: &str) -> bool {
     let chars = || text.chars();
     let separated = text
@@ -68,7 +68,7 @@ pub(crate) fn is_identifier(text: &str) -> bool {
     separated || hump || digits || text.starts_with("--")
 }
 
-/// Whether a name is that of a setting: it has parts that are joined as no prose joins them.
+/// Whether a name is a setting's: its parts are joined as prose never joins words.
 pub(crate) fn is_setting(text: &str) -> bool {
     let upper = text.chars().any(char::is_alphabetic) && !text.chars().any(char::is_lowercase);
     let inner = text.trim_start_matches(['-', '.']);
@@ -137,7 +137,7 @@ pub(crate) fn is_path(text: &str) -> bool {
     file && technology(text).is_none()
 }
 
-/// What a word of prose or a part of a name is known by: one word for all its forms.
+/// The key of a word of prose or of a part of a name: the same for all its forms.
 pub(crate) fn key(part: &str) -> String {
     let stem = lexicon::stem(part);
     match lexicon::stemmed(&stem) {

@@ -1,7 +1,7 @@
-//! Numbers, exactly: a ratio of integers, so that 150 s are 2.5 minutes to the last digit, and what is
-//! too large to be held so is no number at all.
+//! Exact numbers: a ratio of integers, so that 150 s are exactly 2.5 minutes; a number too large
+//! for this is no number at all.
 
-/// An exact number. Always reduced, the divisor above zero, so that equal numbers are equal values.
+/// An exact number, always reduced with a positive divisor, so that equal numbers are equal values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ratio {
     over: i128,
@@ -9,7 +9,7 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// `over / under`; nothing where `under` is zero or a sign cannot be turned.
+    /// `over / under`; none if `under` is zero or a sign change overflows.
     pub fn new(over: i128, under: i128) -> Option<Self> {
         let divisor = divisor(over, under);
         let (over, under) = (over.checked_div(divisor)?, under.checked_div(divisor)?);
@@ -31,7 +31,7 @@ impl Ratio {
         }
     }
 
-    /// The product, where it can be held.
+    /// The product, unless it overflows.
     pub fn times(self, other: Self) -> Option<Self> {
         Self::new(
             self.over.checked_mul(other.over)?,
@@ -39,12 +39,12 @@ impl Ratio {
         )
     }
 
-    /// The quotient, where there is one that can be held.
+    /// The quotient, unless it is undefined or overflows.
     pub fn by(self, other: Self) -> Option<Self> {
         self.times(Self::new(other.under, other.over)?)
     }
 
-    /// The sum, where it can be held.
+    /// The sum, unless it overflows.
     pub fn plus(self, other: Self) -> Option<Self> {
         let left = self.over.checked_mul(other.under)?;
         let right = other.over.checked_mul(self.under)?;
@@ -54,17 +54,17 @@ impl Ratio {
         )
     }
 
-    /// The number itself, where it is whole and small enough.
+    /// The number as an integer, if it is whole and small enough.
     pub fn as_whole(self) -> Option<i64> {
         (self.under == 1).then_some(self.over)?.try_into().ok()
     }
 
-    /// For what needs no exactness, such as a record's value or whether two are about the same.
+    /// For approximate uses, such as a record's value or a rough comparison.
     pub fn as_f64(self) -> f64 {
         self.over as f64 / self.under as f64
     }
 
-    /// Which is larger. Where the exact answer cannot be held, the nearest one.
+    /// Which is larger; approximate if the exact comparison overflows.
     pub fn compare(self, other: Self) -> std::cmp::Ordering {
         let left = self.over.checked_mul(other.under);
         let right = other.over.checked_mul(self.under);
@@ -74,14 +74,14 @@ impl Ratio {
         }
     }
 
-    /// Whether the two are within a fifth of the larger: what "about" allows.
+    /// Whether the two differ by at most a fifth of the larger: what "about" allows.
     pub fn is_about(self, other: Self) -> bool {
         let (left, right) = (self.as_f64(), other.as_f64());
         (left - right).abs() <= left.abs().max(right.abs()) * 0.2
     }
 }
 
-/// The greatest common divisor; 1 where there is none.
+/// The greatest common divisor; 1 if there is none.
 fn divisor(left: i128, right: i128) -> i128 {
     let (mut left, mut right) = (left.unsigned_abs(), right.unsigned_abs());
     while right != 0 {
@@ -90,17 +90,17 @@ fn divisor(left: i128, right: i128) -> i128 {
     i128::try_from(left).unwrap_or(1).max(1)
 }
 
-/// A number as it was written, and what it may also mean: `1.500` and `1,5` depend on who wrote them.
+/// A number as written, and its other reading: `1.500` and `1,5` depend on who wrote them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Written {
     pub(crate) number: Ratio,
     pub(crate) or: Option<Ratio>,
 }
 
-/// More digits than any number that is meant as one.
+/// More digits than any real number has.
 const DIGITS: usize = 30;
 
-/// The number at the beginning of a word, and how many bytes it takes: `2.5` of `2.5min`. Digits may
+/// The number at the start of a word, and its length in bytes: `2.5` of `2.5min`. Digits may
 /// be grouped by commas, underscores and apostrophes; an exponent may follow.
 pub(crate) fn leading(word: &str) -> Option<(Written, usize)> {
     let bytes = word.as_bytes();
@@ -129,7 +129,7 @@ pub(crate) fn leading(word: &str) -> Option<(Written, usize)> {
     }
 }
 
-/// Digits with what groups them, and the other reading where there is one.
+/// Digits with their separators, and the other reading if there is one.
 fn plain_number(text: &str) -> Option<(Ratio, Option<Ratio>)> {
     let text: String = text.chars().filter(|it| !"_'".contains(*it)).collect();
     let commas = text.matches(',').count();
@@ -147,7 +147,7 @@ fn plain_number(text: &str) -> Option<(Ratio, Option<Ratio>)> {
         (1, 0) if tail(',') == 3 && !text.starts_with('0') => {
             Some((decimal(&bare(','))?, decimal(&text.replace(',', "."))))
         }
-        // 1,5 as it is written in much of the world
+        // 1,5 as written in much of the world
         (1, 0) => Some((decimal(&text.replace(',', "."))?, None)),
         (_, 0) if grouped(',') => Some((decimal(&bare(','))?, None)),
         (_, 1) if text.rfind(',') < text.rfind('.') => Some((decimal(&bare(','))?, None)),
@@ -181,7 +181,7 @@ fn exponent(text: &str) -> Option<(i32, usize)> {
     Some((rest.parse().ok()?, taken))
 }
 
-/// A power of ten, where it can be held.
+/// A power of ten, unless it overflows.
 pub(crate) fn ten_to(power: i32) -> Option<Ratio> {
     let size = 10_i128.checked_pow(power.unsigned_abs())?;
     match power {
@@ -190,7 +190,7 @@ pub(crate) fn ten_to(power: i32) -> Option<Ratio> {
     }
 }
 
-/// What a number is multiplied by when this follows it at once: `10k`, `2M`.
+/// The factor of a suffix directly after a number: `10k`, `2M`.
 pub(crate) fn suffix(text: &str) -> Option<Ratio> {
     match text {
         "k" | "K" => ten_to(3),
@@ -242,7 +242,7 @@ pub(crate) fn small(word: &str) -> Option<i64> {
     Some((tens + 2) * 10)
 }
 
-/// A word that multiplies what stands before it: `two thousand`, `10 million`, `a dozen`.
+/// A word that multiplies what precedes it: `two thousand`, `10 million`, `a dozen`.
 pub(crate) fn scale(word: &str) -> Option<Ratio> {
     match word {
         "dozen" | "dozens" => Some(Ratio::whole(12)),

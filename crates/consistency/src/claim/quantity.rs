@@ -10,22 +10,22 @@ use super::{
     value::{Reading, Value},
 };
 
-/// A value that begins at a word, and what it takes up.
+/// A value that starts at a word, and the words it uses.
 pub(crate) struct Found {
     pub(crate) value: Value,
     /// How many words it takes.
     pub(crate) words: usize,
-    /// Words further on that are part of it as well: `requests [per second]`.
+    /// Later words that are part of it: `requests [per second]`.
     pub(crate) apart: Vec<usize>,
-    /// A counted thing that was glued to it: `req` of `req/s`.
+    /// A counted thing written in the same word: `req` of `req/s`.
     pub(crate) thing: Option<String>,
-    /// Whether the number was written without anything: it may be a version or a label.
+    /// Whether the number stands alone: it may be a version or a label.
     pub(crate) bare: bool,
-    /// Whether it says how often: "once an hour".
+    /// Whether it is a frequency: "once an hour".
     pub(crate) period: bool,
 }
 
-/// The words of a clause, asked for by place.
+/// The words of a clause, by position.
 pub(crate) struct Words<'a>(pub(crate) &'a [Token]);
 
 impl<'a> Words<'a> {
@@ -38,7 +38,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// The value that begins at this word, if one does.
+/// The value that starts at this word, if any.
 pub(crate) fn value_at(words: &Words<'_>, at: usize) -> Option<Found> {
     days(words, at)
         .or_else(|| clock(words, at))
@@ -118,7 +118,7 @@ fn clock(words: &Words<'_>, at: usize) -> Option<Found> {
     found(words, at, 1, Reading::Clock(hour * 60 + minute))
 }
 
-/// `1.2.3`, `v2`, `v1.4`, `1.x`; a number after a technology is made one by who reads the clause.
+/// `1.2.3`, `v2`, `v1.4`, `1.x`; the clause reader handles a number after a technology.
 fn version(words: &Words<'_>, at: usize) -> Option<Found> {
     let text = words.get(at)?.text.as_str();
     let (plain, form) = match text.strip_suffix('+') {
@@ -135,14 +135,14 @@ fn version(words: &Words<'_>, at: usize) -> Option<Found> {
     Some(found)
 }
 
-/// The numbers of a version, up to what follows a hyphen.
+/// The numbers of a version, up to a hyphen.
 pub(crate) fn version_of(text: &str) -> Option<Vec<u64>> {
     let numbers = text.split(['-', '+']).next()?.trim_end_matches(".x");
     let parts: Option<Vec<u64>> = numbers.split('.').map(|it| it.parse().ok()).collect();
     parts.filter(|it| it.len() <= 5)
 }
 
-/// A number by itself, in digits or in words, and how many words it takes.
+/// A bare number, in digits or words, and how many words it takes.
 pub(crate) fn plain(words: &Words<'_>, at: usize) -> Option<(Written, usize)> {
     let token = words.get(at).filter(|it| !it.mark)?;
     let (written, mut taken) = match number::leading(&token.text) {
@@ -184,9 +184,9 @@ fn part_of(words: &Words<'_>, at: usize) -> Option<(Ratio, Option<Unit>, usize)>
         _ => None,
     };
     let Some(part) = part else {
-        // "an hour", where it is no "per hour"
+        // "an hour", unless it means "per hour"
         let article = ["a", "an"].contains(&words.lower(at));
-        // and no second replica
+        // and not a second replica
         let noun = words.lower(at + 1) == "second"
             && words
                 .get(at + 2)
@@ -204,7 +204,7 @@ fn part_of(words: &Words<'_>, at: usize) -> Option<(Ratio, Option<Unit>, usize)>
     }
 }
 
-/// A number with its unit, and with what it is per.
+/// A number with its unit and denominator.
 fn measured(words: &Words<'_>, at: usize) -> Option<Found> {
     if let Some((part, unit, taken)) = part_of(words, at) {
         let (worth, dimension) = unit.map_or((Ratio::whole(1), Dimension::Count), |it| {
@@ -306,7 +306,7 @@ fn measured(words: &Words<'_>, at: usize) -> Option<Found> {
     Some(found)
 }
 
-/// A number and what is written in the same word.
+/// A number and the rest of its word.
 struct Glued {
     number: Written,
     unit: Option<Unit>,
@@ -384,7 +384,7 @@ fn glued(words: &Words<'_>, at: usize) -> Option<Glued> {
     }
 }
 
-/// A unit, what it is per, and the thing that is counted, of one word: `ms`, `MB/s`, `req/min`.
+/// The unit, denominator and counted thing of one word: `ms`, `MB/s`, `req/min`.
 type Spelled = (Option<Unit>, Option<Ratio>, Option<String>);
 
 fn spelled(token: &Token) -> Spelled {

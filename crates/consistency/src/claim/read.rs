@@ -1,4 +1,4 @@
-//! Reads one clause word by word into a [`Statement`].
+//! Parses one clause word by word into a [`Statement`].
 
 use super::{
     circumstance,
@@ -30,7 +30,7 @@ pub(crate) fn read(tokens: &[Token]) -> Statement {
     sketch.finish(said, tokens)
 }
 
-/// Whether a clause tells somebody to do something, rather than what is.
+/// Whether a clause is an instruction rather than a statement.
 fn is_order(tokens: &[Token]) -> bool {
     const ORDERS: &[&str] = &[
         "run",
@@ -62,7 +62,7 @@ pub(crate) struct Reader<'a> {
     pub(crate) at: usize,
     pub(crate) sketch: Sketch,
     pub(crate) said: Statement,
-    /// The preposition that the next word hangs on.
+    /// The preposition that governs the next word.
     pub(crate) hung: &'static str,
 }
 
@@ -76,7 +76,7 @@ impl Reader<'_> {
         let Some(token) = self.words.get(self.at) else {
             return;
         };
-        // Where the evidence is: line 43, #123
+        // A place of evidence: line 43, #123
         let evidence =
             ["line", "lines", "#", "pr", "issue", "commit"].contains(&token.lower.as_str());
         let number = |at: usize| {
@@ -112,7 +112,7 @@ impl Reader<'_> {
         self.at += 1;
     }
 
-    /// The longest entry of the lexicon that begins here and has so many words at least.
+    /// The longest lexicon entry that starts here, with at least so many words.
     fn phrase(&self, least: usize) -> Option<(Meaning, usize)> {
         let mut joined = String::new();
         let mut best = None;
@@ -141,7 +141,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What a single word means here, where its neighbours decide.
+    /// What a single word means here, given its neighbours.
     fn alone(&self, token: &Token, meaning: Meaning) -> Option<(Meaning, usize)> {
         let next = self.words.lower(self.at + 1);
         let before = self.at.checked_sub(1).map_or("", |it| self.words.lower(it));
@@ -211,14 +211,14 @@ impl Reader<'_> {
         match mark {
             "=" | ":" | ":=" | "==" | "=>" | "->" => self.sketch.assigned = Some((self.at, true)),
             "~" | "≈" => self.sketch.about.push(self.at),
-            // What says nothing of numbers that are written in signs that are not read
+            // What adds nothing to numbers written in digits that are not read
             _ => {}
         }
         self.hung = "";
         self.at += 1;
     }
 
-    /// What a word or a phrase does.
+    /// Applies a word or a phrase.
     fn mean(&mut self, meaning: Meaning, words: usize) {
         let Some(token) = self.words.get(self.at) else {
             return;
@@ -276,7 +276,7 @@ impl Reader<'_> {
                 self.verb_term(key, span);
             }
             Meaning::Alive(alive) => self.sketch.alive(alive, span),
-            // These are only ever found by their stems.
+            // These are only found by their stems.
             Meaning::Generic
             | Meaning::End(_)
             | Meaning::Hold(_)
@@ -320,7 +320,7 @@ impl Reader<'_> {
         self.hung = "";
     }
 
-    /// Whether a word is what a setting is set to: `SAMESITE=Strict`, and no statement of its own.
+    /// Whether a word is a setting's value, as in `SAMESITE=Strict`, not a statement of its own.
     fn is_set_to(&self, key: &str, at: usize) -> bool {
         let flag = ["enable", "mandatory", "allow"].contains(&key);
         let follows = |it: &(usize, bool)| it.1 && it.0 + 1 == at;

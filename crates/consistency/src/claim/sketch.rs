@@ -1,5 +1,5 @@
-//! Puts together what was noticed of a clause: which bound belongs to which number, what a setting is
-//! set to, in what respect a time is meant.
+//! Assembles what was noticed in a clause: which bound belongs to which number, what a setting is
+//! set to, what kind of time is meant.
 
 use std::collections::BTreeSet;
 
@@ -20,17 +20,17 @@ pub(crate) struct Place {
     pub(crate) value: Option<usize>,
 }
 
-/// What is noticed while a clause is read.
+/// What is noticed while a clause is parsed.
 #[derive(Default)]
 pub(crate) struct Sketch {
     pub(crate) places: Vec<Place>,
-    /// Of each value: whether it was a number by itself, and whether it followed "after".
+    /// For each value: whether it was a bare number, and whether it followed "after".
     pub(crate) bare: Vec<bool>,
     pub(crate) after: Vec<bool>,
     pub(crate) skipped: BTreeSet<usize>,
     pub(crate) forms: Vec<(usize, Form)>,
     pub(crate) about: Vec<usize>,
-    /// The word before what is assigned, and whether nothing but an assignment is written so.
+    /// The word before an assigned value, and whether only an assignment is written like this.
     pub(crate) assigned: Option<(usize, bool)>,
     pub(crate) verb_seen: bool,
     pub(crate) was: bool,
@@ -38,7 +38,7 @@ pub(crate) struct Sketch {
     pub(crate) filled: bool,
     pub(crate) ended: bool,
     pub(crate) last_name_at: Option<usize>,
-    /// Names of settings in parts, the place of their first term, their first character.
+    /// Names of settings in parts, the position of their first term, their first character.
     pub(crate) settings: Vec<(Vec<String>, usize, usize)>,
     pub(crate) concepts: Vec<&'static str>,
     pub(crate) ends: Vec<(&'static str, bool)>,
@@ -48,7 +48,7 @@ pub(crate) struct Sketch {
 }
 
 impl Sketch {
-    /// Notes that something lives on or not; once gone, it is gone.
+    /// Notes whether something still exists; gone is final.
     pub(crate) fn alive(&mut self, alive: bool, span: (usize, usize)) {
         self.alive = Some(self.alive.unwrap_or(true) && alive);
         self.poles.push(span);
@@ -63,7 +63,7 @@ impl Sketch {
         self.respects(&mut said);
         self.lives(&mut said);
         implied(&mut said);
-        // Without a verb a number after a name is what the name has.
+        // Without a verb, a number after a name is the name's value.
         for value in said.values.iter_mut() {
             value.label &= self.verb_seen;
         }
@@ -71,13 +71,13 @@ impl Sketch {
         said.settings = self.settings.iter().map(|it| it.0.join(" ")).collect();
         said.settings.sort();
         said.settings.dedup();
-        // A class that turned out to be no word of the subject narrows nothing.
+        // A class that is not a word of the subject narrows nothing.
         if matches!(&said.reach, Reach::All { class, .. } if class.is_empty()) {
             said.reach = Reach::Named;
         }
         let nothing_left =
             self.changed && said.values.is_empty() && said.terms.iter().all(|it| it.kind.is_none());
-        // Digits of another script are not read, so nothing that is said of numbers is known.
+        // Digits of other scripts are not read, so nothing said about numbers is known.
         let unread = tokens
             .iter()
             .any(|it| it.text.chars().any(|it| it.is_numeric() && !it.is_ascii()));
@@ -85,7 +85,7 @@ impl Sketch {
         said
     }
 
-    /// "At most", "about": of the next number close by, else of the one before.
+    /// Applies "at most" or "about" to the next number nearby, else to the previous one.
     fn bounds(&mut self, said: &mut Statement) {
         let values: Vec<(usize, usize)> = self
             .places
@@ -114,7 +114,7 @@ impl Sketch {
         }
     }
 
-    /// Numbers of what is said to be a version, or to be pinned.
+    /// Numbers said to be a version, or to be pinned.
     fn versions(&mut self, said: &mut Statement, tokens: &[Token]) {
         if !said.has("version") && !said.has("pin") {
             return;
@@ -182,7 +182,7 @@ impl Sketch {
         parts.pop();
     }
 
-    /// In what respect a time is meant, and which words say no more than that.
+    /// What kind of time is meant, and which words say only that.
     fn respects(&mut self, said: &mut Statement) {
         let timed = said
             .values
@@ -222,7 +222,7 @@ impl Sketch {
         said.allowed |= most || least || accepts || said.has("range");
         let more = said.values.iter().any(|it| it.form == Form::More);
         if said.negative && accepts && more {
-            // What is over the number is refused, so the number is the most that is accepted.
+            // More than the number is refused, so the number is the most that is accepted.
             said.negative = false;
             said.terms
                 .retain(|it| !["=accept", "=allow"].contains(&it.key.as_str()));
@@ -242,7 +242,7 @@ impl Sketch {
         }
     }
 
-    /// Whether what a clause speaks of lives on: "was removed in 2.4", "is still in use".
+    /// Whether the subject of a clause still exists: "was removed in 2.4", "is still in use".
     fn lives(&mut self, said: &mut Statement) {
         let timed = said
             .values
@@ -266,7 +266,7 @@ impl Sketch {
     }
 }
 
-/// Marks what the value says by itself: a size in bytes, a rate in requests a second.
+/// Marks what the value already implies: a size in bytes, a rate in requests a second.
 fn implied(said: &mut Statement) {
     let of = |dimension: Dimension| {
         said.values

@@ -1,16 +1,16 @@
-//! What one clause of a claim says, in a form that can be compared: of what, under which
-//! circumstances, which values, and whether it affirms or denies.
+//! What one clause of a claim says, in a comparable form: its subject, its
+//! circumstances, its values, and whether it affirms or denies.
 
 use std::collections::BTreeSet;
 
 use super::{lexicon, value::Value};
 
-/// One word of what a clause speaks of, or a part of a name.
+/// One word of a clause's subject, or a part of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {
-    /// What all its forms and spellings are known by.
+    /// The key of all its forms and spellings.
     pub key: String,
-    /// As it was written, in lower case; the part that it is of a longer name.
+    /// As written, in lower case; for a longer name, this part of it.
     pub text: String,
     /// Its first character in the claim.
     pub from: usize,
@@ -22,7 +22,7 @@ pub struct Term {
 }
 
 impl Term {
-    /// Whether it is a word that a value may say by itself, and so may be said by one claim alone.
+    /// Whether a value may imply it, so that only one of two claims may say it.
     pub(crate) fn may_be_implied(&self) -> bool {
         const WORDS: [&str; 12] = [
             "limit",
@@ -41,18 +41,18 @@ impl Term {
         WORDS.contains(&self.key.as_str())
     }
 
-    /// Whether it tells what is spoken of.
+    /// Whether it identifies the subject.
     pub(crate) fn tells(&self) -> bool {
         !self.traits.generic && !self.traits.implied
     }
 
-    /// Whether it is a verb, or a noun that is one elsewhere.
+    /// Whether it is a verb, or a noun that can be one.
     pub(crate) fn may_be_verb(&self) -> bool {
         self.traits.verb || lexicon::stemmed(&self.key).is_some_and(|it| it.is_verb())
     }
 }
 
-/// What kind of word a term is.
+/// The kind of a term.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Traits {
     /// A name: an identifier, a literal, a word with a capital, a technology.
@@ -61,48 +61,48 @@ pub(crate) struct Traits {
     pub(crate) verb: bool,
     /// A noun that adds nothing to a name.
     pub(crate) generic: bool,
-    /// What the value already says: its bound, its period.
+    /// What the value already implies: its bound, its period.
     pub(crate) implied: bool,
-    /// It stands after the first verb.
+    /// It follows the first verb.
     pub(crate) object: bool,
-    /// It stands within quotation marks.
+    /// It is in quotation marks.
     pub(crate) literal: bool,
     /// A file, a folder, an address.
     pub(crate) path: bool,
 }
 
-/// In what respect a time is meant. Times of two respects are never compared.
+/// The kind of a time. Times of different kinds are never compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Aspect {
     /// Until it ends.
     Lasting,
-    /// Until it comes again.
+    /// Until it recurs.
     Interval,
 }
 
-/// Of how many of its subject a clause speaks.
+/// How many of its subjects a clause is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// Of the one that it names.
+    /// The one it names.
     #[default]
     Named,
-    /// Of every one: the key of what they are, and what narrows it.
+    /// Every one: the key of what they are, and what narrows it.
     All {
         class: String,
         narrowed: Vec<String>,
     },
-    /// Of some that it does not name.
+    /// Some that it does not name.
     Some,
 }
 
-/// What a clause says of now. What was, will be or is an example is read, but says nothing of now.
+/// What a clause says about the present. Past, future and examples are parsed, but say nothing about it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Statement {
-    /// What it speaks of, in order of appearance, each key once.
+    /// Its subject, in order of appearance, each key once.
     pub terms: Vec<Term>,
-    /// The values that it gives, in order of appearance.
+    /// Its values, in order of appearance.
     pub values: Vec<Value>,
-    /// Names of settings, parts joined by a blank.
+    /// Names of settings, parts joined by a space.
     pub settings: Vec<String>,
     /// Whether it denies.
     pub(crate) negative: bool,
@@ -113,9 +113,9 @@ pub struct Statement {
     /// When it holds.
     pub(crate) conditions: BTreeSet<String>,
     pub(crate) reach: Reach,
-    /// What a quantifier leaves out.
+    /// A quantifier's exceptions.
     pub(crate) except: BTreeSet<String>,
-    /// Whether what it speaks of is still there.
+    /// Whether its subject still exists.
     pub(crate) alive: Option<bool>,
     pub(crate) aspect: Option<Aspect>,
     /// What stands before "before" or "after".
@@ -124,21 +124,21 @@ pub struct Statement {
     pub(crate) open: bool,
     /// Whether it says "also".
     pub(crate) also: bool,
-    /// Whether its verb has one object, as in "is written in".
+    /// Whether its verb takes only one object, as in "is written in".
     pub(crate) filled: bool,
     /// Whether it says what is allowed.
     pub(crate) allowed: bool,
-    /// Whether it says what was, is planned, or is an example.
+    /// Whether it is about the past, a plan or an example.
     pub(crate) aside: bool,
 }
 
 impl Statement {
-    /// Whether there is anything that could be compared.
+    /// Whether it has anything to compare.
     pub(crate) fn says_something(&self) -> bool {
         !self.aside && (!self.terms.is_empty() || !self.values.is_empty())
     }
 
-    /// The terms that tell what is spoken of.
+    /// The terms that identify the subject.
     pub(crate) fn telling(&self) -> impl Iterator<Item = &Term> {
         self.terms.iter().filter(|it| it.tells())
     }

@@ -1,9 +1,9 @@
-//! Technologies by what they are for. Two of one kind exclude each other where a claim names the one
-//! that is used: a service that keeps its data in PostgreSQL does not keep it in MySQL.
+//! Technologies by purpose. Two of one kind exclude each other where a claim names the one
+//! in use: a service that keeps its data in PostgreSQL does not keep it in MySQL.
 
 use std::{collections::HashMap, sync::LazyLock};
 
-/// The kinds, each with the names that are common, lower case, without blanks, dots or hyphens.
+/// The kinds, each with common names in lower case, without spaces, dots or hyphens.
 const KINDS: &[(&str, &str)] = &[
     (
         "database",
@@ -126,10 +126,10 @@ const KINDS: &[(&str, &str)] = &[
     (TOOL, "tls, ssl, http, docker, podman, git"),
 ];
 
-/// The kind of those that do not exclude each other.
+/// The kind of technologies that do not exclude each other.
 pub(crate) const TOOL: &str = "tool";
 
-/// Names that are common words as well: those mean a technology with a capital or within quotation
+/// Names that are also common words: those mean a technology only with a capital or in quotation
 /// marks.
 const COMMON: &str = "go, rest, make, echo, render, solid, express, oracle, spring, ant, rocket, gin, fiber, \
      swift, drone, parcel, trunk, nose, dart, elm, remix, ember, flask, chef, puppet, \
@@ -137,7 +137,7 @@ const COMMON: &str = "go, rest, make, echo, render, solid, express, oracle, spri
      node, des, aurora, spanner, snowflake, salt, rails, soap, bunny, dragonfly, julia, \
      zig, lua, crystal, astro, jest, cypress, poetry, conda";
 
-/// Whether a name is a common word as well.
+/// Whether a name is also a common word.
 pub(crate) fn is_common(folded: &str) -> bool {
     COMMON.split(", ").any(|it| it == folded)
 }
@@ -155,7 +155,7 @@ static NAMES: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
         .collect()
 });
 
-/// One name for those with several.
+/// The main name of a technology with several.
 pub(crate) fn usual_name(folded: &str) -> &str {
     match folded {
         "postgres" | "pg" | "psql" => "postgresql",

@@ -1,4 +1,4 @@
-//! Units: what a number counts, and by how much it is multiplied to compare it with another unit of
+//! Units: what a number counts, and the factor for comparing it with another unit of
 //! the same dimension. 1 MiB is not 1 MB, and a byte is eight bits.
 
 use super::number::{Ratio, ten_to};
@@ -12,22 +12,22 @@ pub enum Dimension {
     Time,
     /// Bits.
     Data,
-    /// Things in each second.
+    /// Things per second.
     Rate,
-    /// Bits in each second.
+    /// Bits per second.
     DataRate,
     /// Parts of one: percent.
     Share,
-    /// Dots of a screen.
+    /// Pixels.
     Pixels,
     /// Hertz.
     Frequency,
-    /// Money, by its sign.
+    /// Money, by its currency sign.
     Money(char),
 }
 
 impl Dimension {
-    /// How the record's `unit` names the base that its `value` is counted in.
+    /// The name of the base unit in the record's `unit`, which its `value` is counted in.
     pub fn base(self) -> Option<&'static str> {
         match self {
             Self::Count | Self::Share => None,
@@ -43,7 +43,7 @@ impl Dimension {
         }
     }
 
-    /// The dimension of so much in each second.
+    /// The same dimension per second.
     pub(crate) fn in_time(self) -> Option<Self> {
         match self {
             Self::Count => Some(Self::Rate),
@@ -53,12 +53,12 @@ impl Dimension {
     }
 }
 
-/// What one unit is worth in the base of its dimension.
+/// What one unit is worth in the base unit of its dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
     /// What it measures.
     pub dimension: Dimension,
-    /// How much of the base it is.
+    /// How many base units it is.
     pub worth: Ratio,
 }
 
@@ -98,14 +98,14 @@ const TIMES: &[(&[&str], i128, i128)] = &[
     (&["fortnight", "fortnights"], 1_209_600, 1),
 ];
 
-/// Months and years differ in length; a year of claims has 365.2425 days, a month a twelfth of them.
+/// Months and years differ in length; here a year has 365.2425 days, a month a twelfth of them.
 const CALENDAR: &[(&[&str], i128)] = &[
     (&["month", "months"], 2_629_746),
     (&["quarter-year"], 7_889_238),
     (&["year", "years", "yr", "yrs"], 31_556_952),
 ];
 
-/// The unit of this name, as it is written: `MB` is no `Mb`, but nobody means millibytes by `mb`.
+/// The unit with this name: `MB` is not `Mb`, but nobody means millibits by `mb`.
 pub fn unit(name: &str) -> Option<Unit> {
     let lower = name.to_lowercase();
     let of = |dimension, worth| Some(Unit { dimension, worth });
@@ -156,7 +156,7 @@ fn data(name: &str, lower: &str) -> Option<Unit> {
         (it, 1)
     } else {
         let it = stem.strip_suffix('b')?;
-        // A small b after a capital prefix is a bit: Mb; mb in lower case is how many write bytes.
+        // A small b after a capital prefix is a bit: Mb; many write bytes as mb in lower case.
         let small = name.trim_end_matches("ps").ends_with('b');
         let capital = name.starts_with(|it: char| it.is_ascii_uppercase());
         (

@@ -1,18 +1,18 @@
-//! What a claim gives for an attribute: a quantity, a version, days, a time of the day, a name; and
-//! whether two such values can both be right.
+//! The value of an attribute: a quantity, a version, days, a time of day, a name; and
+//! whether two values can both be right.
 
 use super::{date::Days, lexicon::Form, number::Ratio, unit::Dimension};
 
-/// A value, and where it stands in its claim.
+/// A value, and its place in the claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
     /// What it is.
     pub reading: Reading,
-    /// Whether it is that, or bounds it.
+    /// Whether it is exact, or a bound.
     pub form: Form,
-    /// Whether it is said to be about that.
+    /// Whether it is approximate.
     pub about: bool,
-    /// Whether it is part of the name of what is spoken of: "step 2", "Node 18".
+    /// Whether it is part of the subject's name: "step 2", "Node 18".
     pub(crate) label: bool,
     /// Its first character in the claim.
     pub from: usize,
@@ -20,44 +20,44 @@ pub struct Value {
     pub to: usize,
 }
 
-/// What sort of value it is.
+/// The kind of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reading {
-    /// So much of something, in the base of its dimension.
+    /// A quantity, in the base unit of its dimension.
     Quantity {
         /// The least.
         low: Ratio,
-        /// The most; the same unless it is a range.
+        /// The most; equal to the least unless it is a range.
         high: Ratio,
-        /// What it may be as well, where how it was written leaves that open.
+        /// Its other reading, if the notation is ambiguous.
         or: Option<Ratio>,
         /// What it measures.
         dimension: Dimension,
     },
-    /// Numbers from the most to the least telling: 18.2 is 18.2.1 as far as it goes.
+    /// Numbers from the most to the least significant: 18.2 matches 18.2.1 as far as it goes.
     Version(Vec<u64>),
     /// A day, a month, a quarter or a year.
     Days(Days),
     /// Minutes since midnight.
     Clock(u16),
-    /// A word, a path, an address: as it was written, in lower case.
+    /// A word, a path, an address: as written, in lower case.
     Name(String),
 }
 
-/// How two values stand to each other.
+/// How two values relate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stand {
-    /// They say the same.
+    /// They are the same.
     Same,
     /// They cannot both be right.
     Apart,
-    /// They can.
+    /// They can both be right.
     Open,
 }
 
 impl Value {
-    /// How this value stands to another of the same attribute. `allowed`: whether both say what is
-    /// allowed, where ranges that overlap are still two different rules.
+    /// How this value relates to another of the same attribute. `allowed`: whether both say what is
+    /// allowed, where overlapping ranges are still two different rules.
     pub(crate) fn stands_to(&self, other: &Self, allowed: bool) -> Stand {
         match (&self.reading, &other.reading) {
             (Reading::Version(left), Reading::Version(right)) => self.versions(left, other, right),
@@ -131,7 +131,7 @@ impl Value {
         }
     }
 
-    /// Whether two quantities are the same, in any reading.
+    /// Whether two quantities are equal, in any reading.
     fn is_same_as(&self, other: &Self) -> bool {
         let (Some(left), Some(right)) = (self.span(), other.span()) else {
             return false;
@@ -146,7 +146,7 @@ impl Value {
         same_form && (ends || either)
     }
 
-    /// Whether two quantities are about the same, where one is said to be about that.
+    /// Whether two quantities are close enough, if one of them is approximate.
     fn is_near(&self, other: &Self) -> bool {
         let (Some(left), Some(right)) = (self.span(), other.span()) else {
             return false;
@@ -166,19 +166,19 @@ impl Value {
         }
     }
 
-    /// A whole number that stands beside a version is one: Node 18 and Node 18.2.
+    /// A whole number compared with a version is a version: Node 18 and Node 18.2.
     fn as_version(&self) -> Option<Vec<u64>> {
         let (low, high, _, dimension) = self.span()?;
         let whole = u64::try_from(low.as_whole()?).ok()?;
         (low == high && dimension == Dimension::Count).then(|| vec![whole])
     }
 
-    /// What it measures, where it measures anything.
+    /// What it measures, if anything.
     pub(crate) fn dimension(&self) -> Option<Dimension> {
         Some(self.span()?.3)
     }
 
-    /// Sorts that could be compared at all have the same letter.
+    /// Comparable kinds have the same letter.
     pub(crate) fn sort(&self) -> (u8, Option<Dimension>) {
         match &self.reading {
             // A share and a bare number, a version and a whole number may be the same.

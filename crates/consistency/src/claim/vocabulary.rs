@@ -1,9 +1,9 @@
-//! The tables of [`lexicon`](super::lexicon): common words and what they do in a claim. Words are
-//! separated by a comma and a blank; where two rows have a word, the first decides.
+//! The tables of [`lexicon`](super::lexicon): common words and their roles in a claim. Words are
+//! separated by a comma and a space; if two rows have a word, the first decides.
 
 use super::lexicon::Meaning::{self, *};
 
-/// Words as they stand, also several, separated by one blank.
+/// Words in exactly this form, or phrases with single spaces.
 pub(crate) const EXACT: &[(Meaning, &str)] = &[
     (
         Filled("place"),

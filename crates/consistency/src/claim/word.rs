@@ -1,5 +1,5 @@
-//! Reads the words that the lexicon does not know as they stand: names, files, technologies, and prose,
-//! which is known by its stem.
+//! Parses the words that the lexicon does not list in this form: names, files, technologies, and prose,
+//! which is matched by its stem.
 
 use super::{
     circumstance,
@@ -13,7 +13,7 @@ use super::{
 };
 
 impl Reader<'_> {
-    /// A word that is not in the lexicon as it stands: a name, a path, or prose.
+    /// A word that the lexicon does not list in this form: a name, a path, or prose.
     pub(crate) fn word(&mut self, token: &Token) {
         let literal = token.quoted;
         let span = (token.from, token.to);
@@ -76,7 +76,7 @@ impl Reader<'_> {
         );
     }
 
-    /// A file that something is set in says nothing of what it is set to.
+    /// The file in which something is set says nothing about its value.
     fn path(&mut self, token: &Token, literal: bool) {
         let said = self.sketch.filled || self.sketch.verb_seen && !self.said.values.is_empty();
         let aside = ["in", "at", "from", "by"].contains(&self.hung)
@@ -100,7 +100,7 @@ impl Reader<'_> {
         );
     }
 
-    /// A name in parts, each of which prose may say as well.
+    /// A name in parts, each of which may also appear in prose.
     fn identifier(&mut self, token: &Token, literal: bool) {
         /// More parts than a name has.
         const PARTS: usize = 12;
@@ -108,7 +108,7 @@ impl Reader<'_> {
         if parts.len() > PARTS {
             parts = vec![token.lower.clone()];
         }
-        // "TTL" is a concept in prose as well as in a name.
+        // "TTL" is a concept both in prose and in names.
         let key_of = |it: &String| match lexicon::exact(it) {
             Some(Meaning::Concept(key)) => key.to_owned(),
             _ => name::key(it),
@@ -139,7 +139,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A word of prose: known by its stem, or a word of the subject.
+    /// A word of prose: listed by its stem, or a word of the subject.
     fn prose(&mut self, token: &Token, first: bool) {
         let span = (token.from, token.to);
         let lower = token.lower.trim_end_matches("'s").trim_end_matches('\'');
@@ -227,8 +227,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a word that may be a verb is one here: by its ending, and by what stands before it. What
-    /// stands before a noun, as in "cached pages", tells of which.
+    /// Whether a possible verb is one here, by its ending and by what precedes it. A word before
+    /// a noun, as in "cached pages", says which ones.
     fn acts(&self, lower: &str, token: &Token) -> bool {
         let before = self.at.checked_sub(1).and_then(|it| self.words.get(it));
         let Some(before) = before.filter(|it| !it.mark && !token.quoted) else {
@@ -305,7 +305,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A term as people know it.
+    /// A term as people write it.
     fn written(&self, key: &str, from: usize) -> String {
         const BACK: usize = 6;
         let mut near = (self.at.saturating_sub(BACK)..=self.at).filter_map(|it| self.words.get(it));
@@ -334,7 +334,7 @@ impl Reader<'_> {
     }
 }
 
-/// Endings that no verb has: "persistent" is none of "persist".
+/// Endings that no verb has: "persistent" is not a form of "persist".
 fn is_noun_by_ending(word: &str) -> bool {
     const ENDINGS: [&str; 12] = [
         "ent", "ant", "able", "ible", "ion", "ions", "ive", "ment", "ments", "ness", "ity", "er",

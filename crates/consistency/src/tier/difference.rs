@@ -1,6 +1,6 @@
-//! What differs between two statements, for people: where in each claim it stands, and why it matters
-//! in a sentence. Nothing of a claim is repeated here but what the claims themselves show, and names
-//! are quoted: a claim is data.
+//! What differs between two statements, for people: where it is in each claim, and why it matters
+//! in a sentence. It repeats only what the claims themselves show, and quotes
+//! names: a claim is data.
 
 use crate::claim::{Reading, Statement, Term, Value};
 
@@ -98,7 +98,7 @@ impl Difference {
     }
 }
 
-/// The words that affirm or deny; where one claim just says it, what the other denies.
+/// The words that affirm or deny; if one claim has none, what the other denies.
 fn poles(said: &Statement, other: &Statement) -> Spans {
     if !said.poles.is_empty() {
         return said.poles.clone();
@@ -113,7 +113,7 @@ fn poles(said: &Statement, other: &Statement) -> Spans {
     term.map(|it| vec![(it.from, it.to)]).unwrap_or_default()
 }
 
-/// What both speak of, in a few words.
+/// Their common subject, in a few words.
 fn subject(shared: &[&Term]) -> String {
     const WORDS: usize = 4;
     let nouns = shared
@@ -133,7 +133,7 @@ fn subject(shared: &[&Term]) -> String {
     }
 }
 
-/// Words of a claim, so that nothing in them reads as a sentence of ours.
+/// Quotes words of a claim, so that nothing in them looks like our own sentence.
 fn quoted(words: &str) -> String {
     const CHARS: usize = 60;
     let shown: String = words

@@ -1,4 +1,4 @@
-//! Whether two statements speak of the same thing: what one says and the other does not must be
+//! Whether two statements are about the same thing: what only one of them says must be
 //! explained, or they are about different things.
 
 use crate::claim::{Reach, Statement, Term, is_everywhere};
@@ -8,12 +8,12 @@ use super::ground::{Ground, Lie};
 /// What two statements have in common, and what only one of them has.
 pub(crate) struct Fit<'a> {
     pub(crate) shared: Vec<&'a Term>,
-    /// What only the first says, and the topic does not explain; verbs apart.
+    /// What only the first says and the topic does not explain, except verbs.
     pub(crate) left: Vec<&'a Term>,
     pub(crate) right: Vec<&'a Term>,
     pub(crate) left_verbs: usize,
     pub(crate) right_verbs: usize,
-    /// Words that were left out because the topic says them.
+    /// Words left out because the topic says them.
     explained: usize,
 }
 
@@ -28,7 +28,7 @@ impl<'a> Fit<'a> {
             explained: 0,
         };
         for term in &left.terms {
-            // What the value of one implies and the other says is said by both.
+            // What one's value implies and the other says counts as said by both.
             let other = right.terms.iter().find(|it| it.key == term.key);
             if let Some(other) = other.filter(|it| it.tells() || term.tells()) {
                 fit.shared.push(more_telling(term, other));
@@ -61,7 +61,7 @@ impl<'a> Fit<'a> {
                 }
             }
         }
-        // Where each names another part of the topic, the topic explains neither.
+        // If each names another part of the topic, the topic explains neither.
         fit.explained = left_told.len() + right_told.len();
         if !left_told.is_empty() && !right_told.is_empty() {
             fit.left.extend(left_told);
@@ -70,7 +70,7 @@ impl<'a> Fit<'a> {
         fit
     }
 
-    /// Whether the same thing is spoken of, but for one verb that only one of them has.
+    /// Whether they are about the same thing, except for one verb that only one of them has.
     pub(crate) fn is_close(&self) -> bool {
         let verbs = (self.left_verbs, self.right_verbs);
         self.left.is_empty() && self.right.is_empty() && matches!(verbs, (0, 0..=1) | (1, 0))
@@ -81,7 +81,7 @@ impl<'a> Fit<'a> {
         self.left.is_empty() && self.right.is_empty() && self.left_verbs + self.right_verbs == 0
     }
 
-    /// Whether what is shared is enough to know what is spoken of, where the two are filed.
+    /// Whether what they share is enough to identify the subject, given their topics.
     pub(crate) fn is_known(&self, ground: &Ground) -> bool {
         let nouns = || self.shared.iter().filter(|it| !it.traits.verb);
         let named = nouns().any(|it| it.traits.name);
@@ -90,7 +90,7 @@ impl<'a> Fit<'a> {
         match ground.lie {
             Lie::Same if ground.bare => count >= 2 || named,
             Lie::Same => count >= 1,
-            // What is said of the whole is not said of a part, unless both name it.
+            // A statement about the whole is not about a part, unless both name it.
             Lie::Above | Lie::Below => {
                 (count >= 1 && self.explained > 0)
                     || (rooted && count >= 2)
@@ -100,7 +100,7 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// How sure it is, 0 to 1.
+    /// Confidence, 0 to 1.
     pub(crate) fn score(&self) -> f64 {
         let shared = self.shared.len() as f64;
         let rest = (self.left_verbs + self.right_verbs + self.explained) as f64;
@@ -109,7 +109,7 @@ impl<'a> Fit<'a> {
     }
 }
 
-/// Of two forms of a word the one that tells more: a noun before a verb, a name before a noun. So it
+/// The more specific of two forms of a word: a noun before a verb, a name before a noun. So it
 /// does not matter which claim comes first.
 fn more_telling<'a>(left: &'a Term, right: &'a Term) -> &'a Term {
     let rank = |it: &Term| (it.traits.verb, !it.traits.name);
@@ -119,7 +119,7 @@ fn more_telling<'a>(left: &'a Term, right: &'a Term) -> &'a Term {
     }
 }
 
-/// Whether what the first says of all is said of what the second names.
+/// Whether the first's statement about all covers what the second names.
 pub(crate) fn reaches(
     all: &Statement,
     one: &Statement,
@@ -149,7 +149,7 @@ pub(crate) fn reaches(
         && narrowed.iter().all(|it| one.has(it))
 }
 
-/// The second statement without what names the one that a statement about all reaches.
+/// The second statement without the name of the one that a statement about all covers.
 pub(crate) fn as_all(all: &Statement, one: &Statement) -> Statement {
     let Reach::All { class, .. } = &all.reach else {
         return one.clone();

@@ -1,11 +1,11 @@
-//! Where two claims are filed, and so what each may leave unsaid. Below one topic a claim need not
+//! The topics of two claims, and so what each may leave unsaid. Within a topic, a claim need not
 //! repeat it; siblings are strangers.
 
 use std::collections::BTreeSet;
 
 use crate::claim::{key, parts};
 
-/// How two topics lie to each other.
+/// How two topics relate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lie {
     Same,
@@ -17,12 +17,12 @@ pub(crate) enum Lie {
 
 pub(crate) struct Ground {
     pub(crate) lie: Lie,
-    /// Whether the topic says nothing: both claims are filed under the whole project.
+    /// Whether there is no topic: both claims are about the whole project.
     pub(crate) bare: bool,
     /// The words of each topic.
     pub(crate) left: BTreeSet<String>,
     pub(crate) right: BTreeSet<String>,
-    /// The words of what only one of them has.
+    /// The words that only one of them has.
     pub(crate) own: BTreeSet<String>,
 }
 
@@ -57,7 +57,7 @@ fn segments(topic: &str) -> Vec<String> {
     parts.filter(|it| !it.is_empty()).collect()
 }
 
-/// The words of a topic, as the terms of a claim are known.
+/// The words of a topic, as keys of terms.
 pub(crate) fn topic_words(topic: &str) -> BTreeSet<String> {
     parts(topic).iter().map(|it| key(it)).collect()
 }

@@ -1,6 +1,6 @@
-//! Keys under which claims are found that may speak of the same thing, so that a new claim is compared
-//! with those few alone. Two claims that [`compare`](super::compare) could relate share a key: one
-//! that the first is looked up by, and one that the second is stored under.
+//! Keys for finding claims that may be about the same thing, so that a new claim is compared
+//! only with those few. Two claims that [`compare`](super::compare) could relate share a key: one
+//! that the first looks up and the second is stored under.
 
 use std::collections::BTreeSet;
 
@@ -8,22 +8,22 @@ use crate::claim::{Claim, Reach, Statement, Term};
 
 use super::{ground::topic_words, pair::STORES};
 
-/// Under what a claim is stored, and what it is looked up by; the two differ only for what is said of
+/// The keys a claim is stored under, and those it looks up; they differ only for statements about
 /// all. Each list is sorted, without repeats.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keys {
-    /// What to keep beside the claim.
+    /// The keys to store with the claim.
     pub stored: Vec<String>,
-    /// What to ask for when it arrives: claims that are stored under any of these.
+    /// The keys to look up when it arrives: claims stored under any of these.
     pub asked: Vec<String>,
 }
 
-/// Most words of a statement that keys are made of, and most keys of a claim.
+/// Most words of a statement used for keys, and most keys per claim.
 const WORDS: usize = 14;
 const KEYS: usize = 160;
 const CHARS: usize = 200;
 
-/// The keys of a claim that is filed under a topic.
+/// The keys of a claim under a topic.
 pub fn keys(claim: &Claim, topic: &str) -> Keys {
     let about = topic_words(topic);
     let root = topic
@@ -49,14 +49,14 @@ fn of_statement(
     stored: &mut BTreeSet<String>,
     asked: &mut BTreeSet<String>,
 ) {
-    // A verb may be on one side alone, and so may what the topic says; and what is a verb in one claim
+    // A verb may be on one side only, and so may what the topic says; and what is a verb in one claim
     // may be a noun in the other.
     let terms: Vec<&Term> = said.telling().take(WORDS).collect();
     for bag in bags(&terms) {
         let about: BTreeSet<&str> = about.iter().map(String::as_str).collect();
         let inner: BTreeSet<&str> = bag.difference(&about).copied().collect();
 
-        // What is filed above may say what the topic here leaves unsaid, in part or all of it.
+        // A claim in a topic above may say what this topic leaves unsaid, in part or in full.
         let mut said = vec![bag, inner.clone()];
         for word in about.iter().copied() {
             let mut more = inner.clone();
@@ -73,7 +73,7 @@ fn of_statement(
     of_class(said, stored, asked);
 }
 
-/// What is said of all is asked of each, and the other way round.
+/// Statements about all look up each one, and the other way round.
 fn of_class(said: &Statement, stored: &mut BTreeSet<String>, asked: &mut BTreeSet<String>) {
     let rest = |at: usize| -> Vec<&Term> {
         let rest = said
@@ -111,7 +111,7 @@ fn of_class(said: &Statement, stored: &mut BTreeSet<String>, asked: &mut BTreeSe
     }
 }
 
-/// The words of a statement, and the same with a kind in place of what another may stand for.
+/// The words of a statement, and the same with a kind in place of a replaceable word.
 fn bags<'a>(terms: &[&'a Term]) -> Vec<BTreeSet<&'a str>> {
     let nouns = terms
         .iter()
@@ -137,7 +137,7 @@ fn bags<'a>(terms: &[&'a Term]) -> Vec<BTreeSet<&'a str>> {
     found
 }
 
-/// One key of a few words. A word alone says too little beyond its part of the project.
+/// One key of a few words. A single word says too little beyond its part of the project.
 fn joined(words: &BTreeSet<&str>, root: &str) -> String {
     let text: Vec<&str> = words.iter().copied().collect();
     match words.len() {

@@ -1,8 +1,8 @@
-//! The tiers that need no model (seed 002, phase 3): 0, entities by name; 2, numbers and times by
-//! rules; 2b, what holds of all against what holds of one, across topics.
+//! The tiers without a model (seed 002, phase 3): 0, entities by name; 2, numbers and times by
+//! rules; 2b, statements about all against statements about one, across topics.
 //!
-//! Precision comes first: what is not known to speak of the same thing, in the same environment and
-//! under the same conditions, is not compared. Every rule is symmetric.
+//! Precision comes first: claims not known to be about the same thing, in the same environment and
+//! under the same conditions, are not compared. Every rule is symmetric.
 
 mod difference;
 mod fit;
@@ -20,20 +20,20 @@ use pair::{Outcome, Weighed};
 
 pub use keys::{Keys, keys};
 
-/// A claim with what its record says of it.
+/// A claim with what its record says about it.
 #[derive(Clone, Copy, Debug)]
 pub struct Said<'a> {
     /// What it says.
     pub claim: &'a Claim,
-    /// Where it is filed; empty for the whole project.
+    /// Its topic; empty for the whole project.
     pub topic: &'a str,
     /// How it came to be known.
     pub fact_type: FactType,
     /// 0 to 1.
     pub confidence: f64,
-    /// From when it holds.
+    /// When it starts to hold.
     pub valid_from: Timestamp,
-    /// Until when, where that is known.
+    /// When it stops, if known.
     pub valid_until: Option<Timestamp>,
 }
 
@@ -51,7 +51,7 @@ pub enum Tier {
 }
 
 impl Tier {
-    /// Every tier, the first to look first.
+    /// Every tier, in the order they run.
     pub const ALL: [Self; 4] = [
         Self::Entity,
         Self::Numeric,
@@ -77,7 +77,7 @@ pub enum Severity {
     Low,
     /// Worth a look.
     Medium,
-    /// Nearly always a real problem.
+    /// Almost always a real problem.
     High,
 }
 
@@ -108,7 +108,7 @@ pub struct Finding {
     pub tier: Tier,
     /// How much it matters.
     pub severity: Severity,
-    /// How sure it is that both speak of the same thing, 0 to 1.
+    /// Confidence that both are about the same thing, 0 to 1.
     pub score: f64,
     /// Why, in a sentence for people.
     pub why: String,
@@ -118,8 +118,8 @@ pub struct Finding {
     pub differs_b: Vec<(usize, usize)>,
 }
 
-/// Whether two claims contradict each other. The same is found in either order; only what is said of
-/// the first and the second changes places.
+/// Whether two claims contradict each other. The result is the same in either order, except that
+/// first and second swap.
 pub fn compare(a: &Said<'_>, b: &Said<'_>) -> Option<Finding> {
     if !at_one_time(a, b) || a.claim.folded == b.claim.folded {
         return None;
@@ -130,7 +130,7 @@ pub fn compare(a: &Said<'_>, b: &Said<'_>) -> Option<Finding> {
         let Outcome::Apart(difference) = weighed.outcome else {
             continue;
         };
-        // The surest; of equals the one that the first tier finds, whichever claim comes first.
+        // The most confident; among equals the first tier's, whichever claim comes first.
         let better = best.as_ref().is_none_or(|it| {
             (weighed.score, std::cmp::Reverse(difference.tier))
                 > (it.0, std::cmp::Reverse(it.1.tier))
@@ -150,8 +150,8 @@ pub fn compare(a: &Said<'_>, b: &Said<'_>) -> Option<Finding> {
     })
 }
 
-/// How sure it is that two claims say the same in other words, 0 to 1; nothing where one says more or
-/// less. This is corroboration where agents differ (seed 002, phase 2), and needs no model.
+/// Confidence that two claims say the same in other words, 0 to 1; none if one says more or
+/// less. This is corroboration if the agents differ (seed 002, phase 2), and needs no model.
 pub fn corroborates(a: &Said<'_>, b: &Said<'_>) -> Option<f64> {
     if !at_one_time(a, b) {
         return None;
@@ -178,8 +178,8 @@ pub fn corroborates(a: &Said<'_>, b: &Said<'_>) -> Option<f64> {
     Some(least)
 }
 
-/// How sure it is that two claims speak of the same attribute of the same subject, whatever they say
-/// of it: what an update without a lineage takes the place of (seed 002, phase 2, step 9).
+/// Confidence that two claims are about the same attribute of the same subject, whatever they say
+/// about it: finds what an update without a lineage replaces (seed 002, phase 2, step 9).
 pub fn same_matter(a: &Said<'_>, b: &Said<'_>) -> Option<f64> {
     let ground = Ground::new(a.topic, b.topic);
     if a.claim.folded == b.claim.folded && a.topic == b.topic {

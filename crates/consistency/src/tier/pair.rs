@@ -1,5 +1,5 @@
-//! Two statements, weighed against each other: whether they speak of the same thing, and whether they
-//! say the same of it.
+//! Compares two statements: whether they are about the same thing, and whether they
+//! say the same about it.
 
 use crate::claim::{Dimension, Reach, Reading, Stand, Statement, TOOL, Term, Value};
 
@@ -10,11 +10,11 @@ use super::{
     ground::{Ground, Lie},
 };
 
-/// What came of it.
+/// The result of a comparison.
 pub(crate) enum Outcome {
     /// They say the same.
     Same,
-    /// They speak of the same, and both can hold.
+    /// They are about the same thing, and both can hold.
     Open,
     /// They cannot both hold.
     Apart(Difference),
@@ -25,7 +25,7 @@ pub(crate) struct Weighed {
     pub(crate) score: f64,
 }
 
-/// Weighs two statements; nothing where they are not known to speak of the same thing.
+/// Compares two statements; none if they are not known to be about the same thing.
 pub(crate) fn weigh(left: &Statement, right: &Statement, ground: &Ground) -> Option<Weighed> {
     if left.environment != right.environment || left.conditions != right.conditions {
         return None;
@@ -42,14 +42,14 @@ pub(crate) fn weigh(left: &Statement, right: &Statement, ground: &Ground) -> Opt
         (false, true) if fit::reaches(right, left, false, ground) => {
             weigh_under(&fit::as_all(right, left), right, ground)
         }
-        // What holds of all is not compared with one that is not known to be among them.
+        // A statement about all is not compared with one that may not be among them.
         (true, false) | (false, true) if ground.lie != Lie::Same => None,
         (true, true) if left.except != right.except => None,
         _ => weigh_same(left, right, ground, true),
     }
 }
 
-/// The same, where one speaks of all and the other of one of them.
+/// The same, where one is about all and the other about one of them.
 fn weigh_under(left: &Statement, right: &Statement, ground: &Ground) -> Option<Weighed> {
     let mut weighed = weigh_same(left, right, ground, false)?;
     if let Outcome::Apart(difference) = &mut weighed.outcome
@@ -57,7 +57,7 @@ fn weigh_under(left: &Statement, right: &Statement, ground: &Ground) -> Option<W
     {
         difference.tier = Tier::CrossScope;
     }
-    // One of many that agrees with all is no news, and no corroboration.
+    // One of many that agrees with all is nothing new, and no corroboration.
     if matches!(weighed.outcome, Outcome::Same) {
         weighed.outcome = Outcome::Open;
     }
@@ -75,7 +75,7 @@ fn weigh_same(
     if keyed && left.settings != right.settings {
         return None;
     }
-    // One name of a setting within one topic is one setting, whatever its words.
+    // The same setting name within one topic is one setting, whatever the other words.
     let named = keyed && ground.lie == Lie::Same;
     let known = !placed || named || fit.is_known(ground);
     let outcome = alive(left, right, &fit)
@@ -152,19 +152,19 @@ fn substituted(
     if open || verbs || !exclusive || !alike(|it| it.traits.object) || fit.shared.is_empty() {
         return None;
     }
-    // What holds of all has its subject in what they are.
+    // The subject of a statement about all is what they are.
     let subject = !placed || fit.shared.iter().any(|it| !it.traits.verb);
     subject.then(|| Outcome::Apart(Difference::of_terms(one, other, &fit.shared)))
 }
 
-/// Kinds of what data is kept in: data that is kept in one is not kept in another.
+/// Kinds of data stores: data kept in one is not kept in another.
 pub(crate) const STORES: &[&str] = &["database", "cache", "objectstore", "search"];
 
 fn is_kept(said: &Statement) -> bool {
     ["store", "keep", "hold"].iter().any(|it| said.has(it))
 }
 
-/// Whether the verb of a statement has one object: "branches off", "is written in".
+/// Whether the verb of a statement takes only one object: "branches off", "is written in".
 fn has_filled_verb(said: &Statement) -> bool {
     const VERBS: &[&str] = &[
         "branch",
@@ -194,7 +194,7 @@ fn values(left: &Statement, right: &Statement, fit: &Fit<'_>, keyed: bool) -> Op
     }
     let pairs = paired(&left.values, &right.values)?;
     let allowed = left.allowed && right.allowed;
-    // What something depends on has one version; what it supports may have several.
+    // A dependency has one version; what is supported may have several.
     let several = |it: &Statement| it.open && !it.has("depend");
     let open = several(left) || several(right);
     let stands: Vec<Stand> = pairs.iter().map(|(a, b)| a.stands_to(b, allowed)).collect();
@@ -212,7 +212,7 @@ fn values(left: &Statement, right: &Statement, fit: &Fit<'_>, keyed: bool) -> Op
         .map(|it| *it.0)
         .collect();
     if apart.is_empty() {
-        // The same values: what is affirmed or denied of them decides.
+        // The same values: whether they are affirmed or denied decides.
         let same = stands.iter().all(|it| *it == Stand::Same);
         return match same && left.negative != right.negative {
             true => poles_of_exact(left, right, fit, true),
@@ -224,12 +224,12 @@ fn values(left: &Statement, right: &Statement, fit: &Fit<'_>, keyed: bool) -> Op
             false => Some(Outcome::Open),
         };
     }
-    // Among several possible, another version or name is one more.
+    // Where several are possible, another version or name is just one more.
     let one_more = open
         && apart
             .iter()
             .all(|it| matches!(it.0.reading, Reading::Version(_) | Reading::Name(_)));
-    // Where several values differ at once, each may be right for its own: 99% in 100 ms, 50% in 20 ms.
+    // If several values differ at once, each set may be right: 99% in 100 ms, 50% in 20 ms.
     let several = apart.len() > 1;
     if left.negative || right.negative || one_more || several {
         return Some(Outcome::Open);
@@ -254,8 +254,8 @@ fn tier_of(apart: &[(&Value, &Value)], keyed: bool) -> Tier {
     }
 }
 
-/// Values of the same sort, in order; nothing where one claim gives more of a sort than the other,
-/// for then nobody knows which belongs to which.
+/// Values of the same kind, in order; none if one claim gives more of a kind than the other,
+/// since then it is unclear which belong together.
 fn paired<'a>(left: &'a [Value], right: &'a [Value]) -> Option<Vec<(&'a Value, &'a Value)>> {
     if left.len() == right.len() && left.iter().zip(right).all(|it| it.0.sort() == it.1.sort()) {
         return Some(left.iter().zip(right).collect());
@@ -286,7 +286,7 @@ fn poles_of_exact(
     if !enough {
         return None;
     }
-    // "A before B" is "B after A": what stands first counts as well.
+    // "A before B" is "B after A": what comes first matters too.
     let swapped = left.first != right.first;
     let apart = (left.negative != right.negative) != swapped;
     match apart {
