@@ -191,7 +191,7 @@ pub(crate) fn naming(former: &Path, home: &Path, repo: Option<&Path>) -> Vec<(Pa
     named
 }
 
-/// The file as it was before, where nobody changed it since; else without our entry.
+/// The original file if nobody has changed it since, else the file without our entry.
 fn undone(
     client: Client,
     named: &Path,

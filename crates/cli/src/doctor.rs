@@ -1,4 +1,4 @@
-//! `engram doctor`: what was looked at, a home that is moved, a database that is recovered.
+//! `engram doctor`: the checkup, moving a home, recovering a database.
 
 use std::{
     fmt::Write as _,

@@ -39,7 +39,7 @@ fn main() -> ExitCode {
 fn begin_log(as_json: bool) {
     let usual = match as_json {
         true => "off",
-        // What the SDK says of each bad request would fill a pipe that nobody reads, and hold us up.
+        // The SDK's log of each bad request would fill a pipe that nobody reads, and block us.
         false => "warn,rmcp=error,tantivy=error",
     };
     let asked = std::env::var("ENGRAM_LOG").ok();
@@ -68,7 +68,7 @@ fn ended(ran: Result<ExitCode, Refusal>, as_json: bool) -> ExitCode {
 /// Help and version go their way; a wrong argument is an error like any other under `--json`.
 fn usage(error: &clap::Error) -> ExitCode {
     let as_json = std::env::args_os().any(|it| it == "--json");
-    // Without colours: what was typed stands in it, and is nobody's to paint with.
+    // Without colours: it contains what was typed, which must not control the terminal.
     let text = error.render().to_string();
     match (error.use_stderr(), as_json) {
         (false, _) => {

@@ -1,8 +1,8 @@
 //! What leaves the command: nothing else here writes to standard output or standard error.
 //!
 //! Text of strangers may hold what a terminal obeys: it is made visible in what people read, and is
-//! escaped in JSON. That is so in a pipe too: it may end in a terminal, and what somebody reads today is
-//! what a script reads tomorrow. Text as it is, to the byte, is in the JSON.
+//! escaped in JSON. This applies to pipes too: one may end in a terminal, and what a person reads today
+//! a script reads tomorrow. The JSON has the exact text.
 
 use std::{
     fmt::{Display, Write as _},
@@ -17,12 +17,12 @@ use serde_json::json;
 /// Why standard output failed, where it did.
 static FAILED: OnceLock<io::Error> = OnceLock::new();
 
-/// Prints a line for people; whether somebody still reads.
+/// Prints a line for people; returns whether anyone still reads.
 pub(crate) fn line(text: &str) -> bool {
     send(&visible(text))
 }
 
-/// Prints a value as JSON, on one line; whether somebody still reads.
+/// Prints a value as JSON, on one line; returns whether anyone still reads.
 pub(crate) fn json(value: &impl Serialize) -> bool {
     match serde_json::to_string(value) {
         Ok(text) => send(&escaped(&text)),
@@ -33,7 +33,7 @@ pub(crate) fn json(value: &impl Serialize) -> bool {
     }
 }
 
-/// A reader that went away is not an error of ours; any other failure is, see [`delivered`].
+/// A reader that went away is not an error; any other failure is, see [`delivered`].
 fn send(line: &str) -> bool {
     let mut out = io::stdout().lock();
     let sent = out.write_all(format!("{line}\n").as_bytes());
@@ -60,7 +60,7 @@ pub(crate) fn delivered() -> Result<(), Refusal> {
     }
 }
 
-/// Says what is wrong. A reader that went away is not an error of ours.
+/// Prints what is wrong. A reader that went away is not an error.
 pub(crate) fn refusal(it: &Refusal, as_json: bool) {
     complain(&match as_json {
         true => escaped(&json!({ "error": it }).to_string()),
@@ -78,7 +78,7 @@ pub(crate) fn complain(text: &str) {
     let _ = writeln!(io::stderr(), "{}", visible(text));
 }
 
-/// Asks a person who is there, and waits for the answer.
+/// Asks the person at the terminal, and waits for the answer.
 pub(crate) fn ask(question: &str) -> String {
     let _ = write!(io::stderr(), "{} ", visible(question));
     let mut answer = String::new();

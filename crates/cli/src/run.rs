@@ -248,7 +248,7 @@ fn json_of(text: &str) -> Result<Value, Refusal> {
 fn read_input(file: &str) -> Result<String, Refusal> {
     let read = match file {
         "-" => read_text(io::stdin(), LARGEST),
-        // What somebody names may be a pipe: it is waited for.
+        // The named file may be a pipe: wait for it.
         path => std::fs::File::open(path).and_then(|it| read_text(it, LARGEST)),
     };
     read.map_err(|error| {
@@ -335,7 +335,7 @@ fn serve_http(engine: Arc<Engine>, options: HttpOptions, json: bool) -> Result<E
     Err(refusal)
 }
 
-/// Prints what is there and what comes, oldest first, until the reader goes.
+/// Prints existing and new entries, oldest first, until the reader goes away.
 fn follow(engine: Arc<Engine>, asked: &args::Feed, json: bool) -> Result<ExitCode, Refusal> {
     let newest = Feed {
         limit: Some(asked.limit),
@@ -361,7 +361,7 @@ fn follow(engine: Arc<Engine>, asked: &args::Feed, json: bool) -> Result<ExitCod
             return Ok(ExitCode::SUCCESS);
         }
     }
-    // It ends by itself only with its home.
+    // The feed ends only if its home does.
     engine.ask(&Caller::User, ask::Status)?;
     Err(Refusal::new(
         Code::StoreGone,
@@ -370,7 +370,7 @@ fn follow(engine: Arc<Engine>, asked: &args::Feed, json: bool) -> Result<ExitCod
     ))
 }
 
-/// Starts the window, which lies beside this program or on PATH.
+/// Starts the window, which is beside this program or on PATH.
 fn app(cli: &Cli) -> Result<ExitCode, Refusal> {
     let name = format!("engram-desktop{}", std::env::consts::EXE_SUFFIX);
     let beside = std::env::current_exe()
@@ -401,7 +401,7 @@ fn completions(shell: clap_complete::Shell) -> Result<ExitCode, Refusal> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether a person is there to be asked.
+/// Whether there is a person to ask.
 pub(crate) fn person_is_there() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }

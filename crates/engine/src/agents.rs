@@ -78,7 +78,7 @@ fn root(world: &World, handle: AgentId, label: &str, project: ProjectId) -> Agen
 /// What an agent is called in records. The user is called `user` there, and "you" in the window: no
 /// agent is, whatever it says of itself.
 pub(crate) fn named(name: &str) -> String {
-    // What nobody sees does not make another name of it.
+    // Invisible characters do not make it a different name.
     let name: String = name.chars().filter(|c| !is_hidden(*c)).collect();
     match name.trim().to_lowercase().as_str() {
         "" | "user" | "you" => format!("{} (agent)", name.trim()).trim().to_owned(),

@@ -127,7 +127,7 @@ impl Engine {
             ));
         }
         if self.catch_up_to(seq).is_err() {
-            // Words that cannot be taken out of the index go with it; it is built anew without them.
+            // If text cannot be removed from the index, the index is deleted and rebuilt without it.
             if let Err(error) = Index::delete(self.store.home()) {
                 pending.push(format!("the index, which cannot be deleted: {error}"));
             }

@@ -74,7 +74,7 @@ impl Context<'_> {
             return Ok(());
         };
         let limits = &self.engine.config.limits.rate;
-        // Nobody did it more often than the journal has entries.
+        // The count cannot exceed the number of journal entries.
         if it.head()? < u64::from(limits.per_minute.min(limits.per_hour)) {
             return Ok(());
         }

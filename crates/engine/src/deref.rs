@@ -15,7 +15,7 @@ use crate::{
     evidence::screen_snapshot,
 };
 
-/// Most tokens of an excerpt for who is not metered; a file of a gigabyte is no excerpt.
+/// Most tokens of an excerpt for unmetered readers; a gigabyte is not an excerpt.
 const UNMETERED: u32 = 200_000;
 /// No token is longer, in characters.
 const TOKEN_CHARS: usize = 128;

@@ -9,10 +9,10 @@ use crate::{Engine, context::Context};
 /// Most faults that are named.
 const FAULTS: usize = 20;
 
-/// One thing that was looked at.
+/// One thing that was checked.
 #[derive(Debug, Clone, Serialize)]
 pub struct Diagnosis {
-    /// What was looked at.
+    /// What was checked.
     pub what: String,
     /// Whether it is as it should be.
     pub ok: bool,
@@ -20,23 +20,23 @@ pub struct Diagnosis {
     pub found: String,
 }
 
-/// All that was looked at.
+/// Everything that was checked.
 #[derive(Debug, Clone, Serialize)]
 pub struct Checkup {
     /// Whether everything is as it should be.
     pub ok: bool,
-    /// In the order in which it was looked at.
+    /// In the order of the checks.
     pub findings: Vec<Diagnosis>,
 }
 
-/// What to do besides looking.
+/// What to do besides checking.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Treatment {
-    /// Build the index anew from the journal.
+    /// Rebuild the index from the journal.
     pub reindex: bool,
     /// Replay the journal and compare each table with what it makes.
     pub replay: bool,
-    /// Fill the tables anew from the journal.
+    /// Rebuild the tables from the journal.
     pub rebuild: bool,
 }
 
@@ -128,7 +128,7 @@ impl Engine {
         }))
     }
 
-    /// Fills the tables anew, and lets followers begin anew.
+    /// Rebuilds the tables, and restarts the followers.
     fn rebuild_tables(&self) -> Result<Diagnosis, Refusal> {
         let rebuilt = self.store.rebuild(self.world.now());
         let rebuilt = rebuilt.map_err(|it| self.name_the_file(it.into()))?;

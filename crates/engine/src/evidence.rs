@@ -95,8 +95,8 @@ impl Context<'_> {
         Ok(engram_gateway::admit(&self.engine.config.limits.deref, &spent, kind).is_err())
     }
 
-    /// Why a pointer does not resolve names what is there instead: headings, entries of a folder. Whose
-    /// budget is spent learns nothing more.
+    /// The reason why a pointer does not resolve names what exists instead: headings, a folder's entries. An agent
+    /// without budget left does not get to see it.
     fn without_hints(&self, pointer: &Pointer, refusal: Refusal) -> Result<Refusal, Refusal> {
         Ok(match self.has_spent(pointer.kind())? {
             false => refusal,
@@ -167,7 +167,7 @@ pub(crate) fn screen_claim(new: &NewEngram) -> Result<(), Refusal> {
 
 /// Refuses what looks like a credential; `field` says to a reader where it stands.
 pub(crate) fn screen_text(field: &str, text: &str) -> Result<(), Refusal> {
-    // What nobody sees parts no credential.
+    // Invisible characters do not split a credential.
     let unhidden = || text.chars().filter(|c| !is_hidden(*c)).collect::<String>();
     let parted = || text.contains(is_hidden).then(|| screen(&unhidden()))?;
     match screen(text).or_else(parted) {

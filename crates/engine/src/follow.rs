@@ -1,5 +1,5 @@
 //! Followers of a process that stays: the index reads on (`indexing`), evidence is followed
-//! (`anchor`), and readers are told what is new.
+//! (`anchor`), and readers get what is new.
 //! Woken by the doorbell; nothing runs at rest.
 
 use std::{
@@ -107,7 +107,7 @@ fn run<F: Follower>(engine: &Weak<Engine>, own: &Sender<Woken>, woken: &Receiver
 /// Delivers entries until it is dropped.
 pub struct Subscription {
     _listener: Listener,
-    /// While it is there, somebody reads.
+    /// While it exists, someone reads.
     _reader: Arc<()>,
 }
 
@@ -152,7 +152,7 @@ impl Engine {
         })
     }
 
-    /// The home was opened anew, and has another doorbell.
+    /// The home was reopened, and has another doorbell.
     pub(crate) fn listen_again(&self) -> Result<(), Refusal> {
         let mut following = self.following();
         if let Some(Followers { all, .. }) = following.take() {
@@ -230,7 +230,7 @@ impl Engine {
         })
     }
 
-    /// Rings of the doorbell as messages; one is there from the start.
+    /// The doorbell's rings as messages, starting with one.
     fn listen(&self) -> Result<(Listener, Receiver<()>), Refusal> {
         let (ring, rings): (Sender<()>, Receiver<()>) = channel();
         let _ = ring.send(());

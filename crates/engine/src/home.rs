@@ -1,4 +1,4 @@
-//! Where data lives unless somebody says, and how it gets there from where it lived before.
+//! The default home, and moving an earlier home there.
 
 use std::{
     fs::{self, File},
@@ -13,8 +13,8 @@ use engram_store::{
 };
 use sha2::{Digest, Sha256};
 
-/// All that Engram writes into a home: files, and folders that hold nothing else. Whatever lies beside
-/// them is somebody else's.
+/// Everything that Engram writes to a home: files, and folders with nothing else in them. Anything else
+/// beside them belongs to somebody else.
 const OURS: &[&str] = &[
     "config.toml",
     "doorbell",
@@ -29,7 +29,7 @@ const OURS_IN: &[(&str, &str, &str)] = &[(CONNECT, "", ".json"), ("logs", "windo
 const CONNECT: &str = "connect";
 /// Where it lies, the home is.
 const DATABASE: &str = "engram.db";
-/// What SQLite keeps beside it while it is open.
+/// SQLite's files beside it while it is open.
 const LOGS: [&str; 3] = ["engram.db-wal", "engram.db-shm", "engram.db-journal"];
 /// Held until the database has gone.
 const QUEUE: &str = "write.lock";
@@ -176,10 +176,10 @@ pub(crate) fn remark(home: &Path) -> Option<String> {
     (home == own).then(|| format!("an unused home is in {former}"))
 }
 
-/// Moves a home of ours from `~/.engram` to the data folder; what is not ours stays.
+/// Moves Engram's home from `~/.engram` to the data folder; other files stay.
 ///
 /// # Errors
-/// No home of ours there, one that is in use, or something at the new place: nothing was moved then.
+/// No Engram home there, one in use, or something at the new path: then nothing was moved.
 pub fn move_home() -> Result<Moved, Refusal> {
     let (Some(from), Some(to)) = (former_home(), own_home()) else {
         return Err(Refusal::new(
@@ -240,7 +240,7 @@ fn close_door(home: &Path) -> Result<(), Refusal> {
     }
 }
 
-/// What of a home is ours, the database at last, and what lies beside it.
+/// Engram's files in a home, the database last, and the other files.
 fn contents(home: &Path) -> io::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let (mut ours, mut others) = (Vec::new(), Vec::new());
     for name in names(home)? {
@@ -370,7 +370,7 @@ fn bring(from: &Path, to: &Path) -> io::Result<()> {
         Err(error) if error.kind() == ErrorKind::CrossesDevices => {}
         renamed => return renamed,
     }
-    // Under its own name only once all of it is there.
+    // It gets its own name only once it is complete.
     let mut part = to.as_os_str().to_owned();
     part.push(".part");
     let part = PathBuf::from(part);

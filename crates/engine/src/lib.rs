@@ -214,7 +214,7 @@ impl Engine {
         index.clone()
     }
 
-    /// Lets go of an index that failed, so that it is opened anew when it is needed next.
+    /// Drops an index that failed, so that it is reopened when next needed.
     fn close_index(&self, error: &engram_store::StoreError) {
         tracing::info!(%error, "the index failed; it is opened anew");
         *self.index.lock().unwrap_or_else(|it| it.into_inner()) = None;
@@ -264,7 +264,7 @@ impl Engine {
     /// of it in memory goes, and followers begin anew.
     ///
     /// # Errors
-    /// `STORE_GONE` where nothing lies there any more.
+    /// `STORE_GONE` if nothing is there any more.
     fn settle(&self) -> Result<(), Refusal> {
         if !self.store.is_here() {
             self.store.renew()?;
@@ -314,7 +314,7 @@ fn bell(store: &Store) -> Result<Option<Doorbell>, Refusal> {
     Ok(home.map(Doorbell::open).transpose()?)
 }
 
-/// The root of the working tree that a folder lies in.
+/// The root of the working tree that a folder is in.
 ///
 /// # Errors
 /// `REPO_UNAVAILABLE` outside of a repository, or in a bare one.

@@ -211,7 +211,7 @@ impl Context<'_> {
         let clock = engine.world.now();
         let id = EngramId(engine.world.id());
         let ephemeral = new.durability == engram_model::Durability::Ephemeral;
-        // The user who speaks for an author leaves the claim with them.
+        // A correction by the user in the author's name leaves the claim with the author.
         let same = head.filter(|it| agent.is_none() && it.provenance.created_by == claim.by);
         let said = Provenance {
             created_at: clock,

@@ -16,7 +16,7 @@ use crate::{
     rank::{Ranked, Weights, count_terms},
 };
 
-/// Longest question that is looked at, in characters; claims are 500.
+/// Longest accepted query, in characters; claims are 500.
 const LONGEST: usize = 2_000;
 /// Most entries that a query reads behind the index.
 const TAIL: usize = 20_000;
@@ -141,7 +141,7 @@ impl Context<'_> {
                 None => Vec::new(),
                 Some(look) => match look.search(weights.worth(), limit) {
                     Ok(found) => found,
-                    // Without it all is read by scan; the next to open it begins it anew.
+                    // Without it, everything is scanned; whoever opens it next rebuilds it.
                     Err(error) => {
                         self.engine.drop_index(&error);
                         return self.recall(it, project, &None, terms, filter);
@@ -149,7 +149,7 @@ impl Context<'_> {
                 },
             };
             let mut ranked = Vec::with_capacity(found.len());
-            // What was stored since the index was looked at is in the tail.
+            // The tail contains what was stored since the index was read.
             for found in found.iter().filter(|it| it.seq <= indexed) {
                 if let Some(traits) = it.traits_at(found.seq)? {
                     ranked.extend(rank(found, &traits));
@@ -181,7 +181,7 @@ impl Context<'_> {
         Ok(found)
     }
 
-    /// The index as it is now. One that fails is begun anew; meanwhile all is read by scan.
+    /// The current index. One that fails is rebuilt; meanwhile everything is scanned.
     fn look(&self, project: ProjectId, terms: &Terms) -> Option<Look> {
         let index = self.engine.index()?;
         index
@@ -251,7 +251,7 @@ fn settle(
 /// What may answer a question.
 struct Recalled {
     ranked: Vec<Ranked>,
-    /// Versions that were not looked at.
+    /// Versions that were not searched.
     unread: Option<u64>,
 }
 

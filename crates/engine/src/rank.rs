@@ -16,7 +16,7 @@ const EXACT: f64 = 3.0;
 const GRAM: f64 = 0.15;
 /// Candidates below this share of the question's weight are noise.
 const FLOOR: f64 = 0.2;
-/// From this share on, an engram speaks of what was asked.
+/// From this share on, an engram is about what was asked.
 const STRONG: f64 = 0.6;
 
 /// What is left of a claim's weight when its evidence was edited since: it may be true still.
@@ -114,7 +114,7 @@ pub(crate) struct Ranked {
     pub(crate) engram: Option<Engram>,
     /// Whether it has every term of the question.
     pub(crate) complete: bool,
-    /// Whether it speaks of what was asked, however its evidence stands.
+    /// Whether it is about what was asked, whatever the state of its evidence.
     pub(crate) is_strong: bool,
     /// Whether how its evidence stands was taken in.
     pub(crate) is_weighed: bool,
@@ -230,7 +230,7 @@ fn closeness(it: &Traits, run: Option<RunId>) -> u8 {
     }
 }
 
-/// How many of its pointers the question speaks of.
+/// How many of its pointers the query mentions.
 fn overlap(engram: &Engram, asked: &HashKeys) -> usize {
     engram
         .pointers

@@ -1,4 +1,4 @@
-//! What can be looked at without changing anything.
+//! What can be read without changing anything.
 
 use engram_gateway::budget;
 use engram_model::{

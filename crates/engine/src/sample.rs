@@ -5,7 +5,7 @@ use engram_model::{Code, Draft, Kind, PointerInput, Refusal, SAMPLE, SampleReply
 
 use crate::{context::Context, put::Occasion};
 
-/// Changes and files that are told.
+/// How many changes and files the sample has.
 const CHANGES: usize = 5;
 const FILES: usize = 3;
 /// Lines of a file that are shown.
@@ -14,7 +14,7 @@ const LINES: u64 = 24;
 const MOST: usize = 10_000;
 
 impl Context<'_> {
-    /// Stores the sample; what is there already is not stored twice.
+    /// Stores the sample; existing claims are not stored twice.
     pub(crate) fn store_sample(&self) -> Result<SampleReply, Refusal> {
         let repo = self.repository()?;
         let mut drafts = Vec::new();
@@ -50,7 +50,7 @@ impl Context<'_> {
         let mut ids = Vec::new();
         let mut refused = None;
         for draft in drafts {
-            // A path that no pointer can say, or a summary that looks like a secret: the rest is told.
+            // Skips a path that no pointer can express, or a summary that looks like a secret.
             match self.put_claim(draft, None, Occasion::Said) {
                 Ok(stored) => ids.push(stored.id),
                 Err(refusal) => refused = Some(refusal),

@@ -51,7 +51,7 @@ impl World {
         (self.now)()
     }
 
-    /// Ends work that takes longer than this from now on, or that nobody waits for any more.
+    /// Stops work that takes longer than this from now on, or that nobody waits for any more.
     pub(crate) fn stop_after(&self, patience: Duration, gone: Option<Gone>) -> Stop {
         let watch = Arc::clone(&self.watch);
         let end = watch().saturating_add(patience);

@@ -33,7 +33,7 @@ impl Folder {
     }
 }
 
-/// Writes a file, and makes the folders that it lies in.
+/// Writes a file, and creates its folders.
 pub fn write(path: &Path, bytes: impl AsRef<[u8]>) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, bytes).unwrap();

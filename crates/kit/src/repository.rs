@@ -40,7 +40,7 @@ impl Repository {
         Self::init_by(Author::ANYBODY, root)
     }
 
-    /// The same, of somebody.
+    /// The same, by another author.
     pub fn init_by(author: Author, root: impl Into<PathBuf>) -> Self {
         let root = root.into();
         std::fs::create_dir_all(&root).unwrap();

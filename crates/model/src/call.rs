@@ -61,7 +61,7 @@ calls! {
     OpenRepository = "open_repository", false;
     /// That a repository behind the one in front is closed.
     CloseRepository = "close_repository", false;
-    /// That the system opens links of ours with the window.
+    /// Makes the system open `engram://` links with the window.
     BringLinks = "bring_links", false;
     /// What other programs hand to the window.
     FollowHanded = "follow_handed", false;

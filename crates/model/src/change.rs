@@ -25,7 +25,7 @@ pub struct Entry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "with", rename_all = "snake_case")]
 pub enum Change {
-    /// An engram was stored; as it is now, closed or redacted since or not.
+    /// An engram was stored; in its current form, even if closed or redacted since.
     Stored(Box<Engram>),
     /// Another agent committed the same claim.
     Corroborated(EngramId),
@@ -51,7 +51,7 @@ pub enum Change {
     },
     /// The evidence of claims stands otherwise than it did.
     Anchored {
-        /// The working tree that was looked at; empty for the main one.
+        /// The working tree that was checked; empty for the main one.
         worktree: String,
         /// The commit that was checked out; none before the first.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -210,7 +210,7 @@ pub struct Engram {
         schemars(length(max = 32), inner(length(max = 80)))
     )]
     pub hash_keys: Vec<String>,
-    /// What it speaks of: files, identifiers, numbers.
+    /// What it mentions: files, identifiers, numbers.
     pub entities: Vec<String>,
     /// Who made it, when, from what.
     pub provenance: Provenance,
@@ -222,7 +222,7 @@ pub struct Engram {
     pub engineer: Option<String>,
     /// `sha256:HEX` of the claim.
     pub content_hash: String,
-    /// From when it holds.
+    /// When it starts to hold.
     pub valid_from: Timestamp,
     /// When it was superseded, forgotten or resolved away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -251,7 +251,7 @@ pub struct Engram {
     /// What reading has taught about it.
     #[serde(default)]
     pub figures: Figures,
-    /// How its evidence stands in the working tree of who reads this; absent where nobody looked.
+    /// The state of its evidence in the reader's working tree; absent if not checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
     /// The to-do that asks whether it still holds; told where a page or one record is read.

@@ -41,7 +41,7 @@ pub enum Granted {
 /// A grant that was issued.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IssuedGrant {
-    /// Its name, which is no secret.
+    /// Its name, which is not secret.
     pub id: String,
     /// Who alone may use it.
     pub to: AgentId,

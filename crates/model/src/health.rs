@@ -7,19 +7,19 @@ use crate::{EngramId, Refusal, engram::words};
 words!(
     /// What became of the evidence of one claim.
     Evidence {
-        /// Every pointer that could be looked at reads the same; whitespace does not count.
+        /// Every pointer that could be checked is unchanged, ignoring whitespace.
         Holds = "holds",
-        /// Evidence was edited: somebody should look whether the claim is still true.
+        /// Evidence was edited: someone should check whether the claim is still true.
         NeedsReverification = "needs_reverification",
         /// Evidence is gone.
         EvidenceGone = "evidence_gone",
-        /// No pointer could be looked at. That is not the same as changed.
+        /// No pointer could be checked. That is not the same as changed.
         Unknown = "unknown",
     }
 );
 
 impl Evidence {
-    /// Ways to stand in which somebody should look at the claim.
+    /// States in which someone should check the claim.
     pub const DRIFTED: [Self; 2] = [Self::NeedsReverification, Self::EvidenceGone];
 
     /// In words, as every surface shows it.
@@ -37,9 +37,9 @@ impl Evidence {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckedPointer {
-    /// The pointer as it is stored.
+    /// The pointer as stored.
     pub pointer: String,
-    /// `unchanged`, `moved`, `renamed`, `edited` or `deleted`; absent where nobody could look.
+    /// `unchanged`, `moved`, `renamed`, `edited` or `deleted`; absent if it could not be checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     /// Where it is now.
@@ -57,16 +57,16 @@ pub struct CheckedPointer {
     /// 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// Something else was read when the claim was made than what it is pinned to.
+    /// What was read when the claim was made differs from what it is pinned to.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub phantom: bool,
-    /// Why nobody could look.
+    /// Why it could not be checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Refusal>,
 }
 
 impl CheckedPointer {
-    /// Whether it reads as it did where it was pinned: the same path, lines and bytes.
+    /// Whether it matches its pin: the same path, lines and bytes.
     pub fn is_unchanged(&self) -> bool {
         self.state.as_deref() == Some("unchanged") && !self.phantom
     }
@@ -102,19 +102,19 @@ impl CheckedPointer {
     }
 }
 
-/// How a claim's evidence stands in one working tree, as it was last looked at.
+/// The state of a claim's evidence in one working tree, as last checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Health {
     /// What that means for the claim.
     pub standing: Evidence,
-    /// Its pointers that address source, in their order; none where all are unchanged.
+    /// Its pointers to source, in order; empty if all are unchanged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pointers: Vec<CheckedPointer>,
 }
 
 impl Health {
-    /// What pointers say together: the worst of what could be looked at.
+    /// The overall state: the worst of the pointers that could be checked.
     pub fn of(pointers: Vec<CheckedPointer>) -> Self {
         let any = |state: &str, change: Option<&str>| {
             pointers.iter().any(|it| {
@@ -196,7 +196,7 @@ pub struct CheckedEngram {
 /// Answer to [`crate::Request::CheckPointers`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CheckReply {
-    /// How many claims with evidence in source were looked at.
+    /// How many claims with evidence in source were checked.
     pub checked: u64,
     /// All of them; or, with `changed`, those whose evidence the uncommitted work touches.
     pub engrams: Vec<CheckedEngram>,

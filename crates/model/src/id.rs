@@ -71,7 +71,7 @@ ulid_id!(
     RunId
 );
 
-/// The handle that the engine issued to an agent. Never what a client says of itself.
+/// The handle that the engine issued to an agent. Never what a client says about itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]

@@ -195,7 +195,7 @@ fn no_event() -> EventId {
 /// News of evidence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Anchoring {
-    /// The working tree that was looked at; empty for the main one.
+    /// The working tree that was checked; empty for the main one.
     #[serde(default)]
     pub worktree: String,
     /// The commit that was checked out; none before the first.

@@ -33,7 +33,7 @@ pub enum Code {
     Echo,
     /// Too many writes, connections or streams in too short a time.
     RateLimited,
-    /// Something that only the user, or nobody here, may do.
+    /// Something that only the user may do, or nobody here.
     ScopeDenied,
     /// A grant or engram past its time.
     Expired,
@@ -54,12 +54,12 @@ pub enum Code {
     StoreNewer,
     /// The home was moved, deleted or replaced under a running process.
     StoreGone,
-    /// Anything else: a defect of ours or of the machine.
+    /// Anything else: a bug in Engram or a fault of the machine.
     Internal,
 }
 
 impl Code {
-    /// The code as it is written on every surface.
+    /// The code as written on every surface.
     pub fn as_str(self) -> &'static str {
         match self {
             Code::BudgetExceeded => "BUDGET_EXCEEDED",

@@ -164,7 +164,7 @@ pub struct QueryReply {
     pub verdict: Verdict,
     /// Whether no engram had every term, so that some were given up.
     pub relaxed: bool,
-    /// Older versions that nobody looked at, since there is no index to be had; absent otherwise.
+    /// Older versions that were not searched, since there is no index; absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<u64>,
     /// Best first.
@@ -189,7 +189,7 @@ pub struct Dereferenced {
     /// masked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub masked: Option<u32>,
-    /// What became of it since it was pinned; absent where it reads the same.
+    /// How it has changed since it was pinned; absent if unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub now: Option<crate::CheckedPointer>,
     /// What is left for the agent; absent for the user.

@@ -77,7 +77,7 @@ pub struct Surroundings {
     pub overruled_by: Option<String>,
     /// The log of the window.
     pub log: String,
-    /// Whether the system opens links of ours with the window; absent where it cannot be asked to.
+    /// Whether the system opens `engram://` links with the window; absent if it cannot be asked to.
     #[serde(default)]
     pub has_links: Option<bool>,
 }
@@ -142,7 +142,7 @@ pub struct OpenedReply {
     pub repositories: Vec<Recent>,
 }
 
-/// What the window hands to its page by itself.
+/// What the window sends to its page unasked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Handed {

@@ -135,7 +135,7 @@ pub struct SourceReply {
     /// The section as a document, where it is one; so is the text of an event.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub document: Vec<Block>,
-    /// Whether the document goes on where these parts end.
+    /// Whether the document continues after these parts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub document_cut: bool,
     /// The file in the working tree, where it can be opened.
@@ -173,7 +173,7 @@ pub enum MediaKind {
     Drawing,
     /// The lines that Git LFS commits in the place of a large file: they are shown.
     StandIn,
-    /// Any other bytes that are no text.
+    /// Any other binary bytes.
     Binary,
 }
 
@@ -239,7 +239,7 @@ pub enum Reading {
     Gone,
 }
 
-/// The span of a pointer in the working tree as it is now.
+/// The span of a pointer in the current working tree.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Standing {
     /// In one word.
@@ -256,7 +256,7 @@ pub struct Standing {
     /// Lines of the change that are not sent.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub hidden: u32,
-    /// What the file is now, where it is no text.
+    /// What the file is now, if it is binary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media: Option<Media>,
 }
@@ -318,7 +318,7 @@ pub enum Block {
         /// Each a document of its own.
         items: Vec<Vec<Block>>,
     },
-    /// What somebody else said.
+    /// What someone else said.
     Quote {
         /// Its parts.
         blocks: Vec<Block>,
@@ -361,14 +361,14 @@ pub enum Inline {
         /// The words.
         text: Vec<Inline>,
     },
-    /// With an address, which is told and not followed.
+    /// With an address, which is shown but not followed.
     Link {
         /// The words.
         text: Vec<Inline>,
         /// The address, cut at 300 characters.
         to: String,
     },
-    /// A picture, which is told of and not shown.
+    /// A picture, which is described but not shown.
     Picture {
         /// What it shows.
         text: Vec<Inline>,

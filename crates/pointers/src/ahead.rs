@@ -1,4 +1,4 @@
-//! What libgit2 is going to open, looked at ahead. It opens what bears the right name and waits: at
+//! Checks what libgit2 is about to open. libgit2 opens whatever has the right name and waits: at
 //! a pipe for ever. It reads settings into memory, and what they include, and what that includes.
 //! Whoever can rename files of the repository in that moment can do more than make us wait.
 
@@ -15,7 +15,7 @@ use crate::{
 };
 
 const NOT_REGULAR: &str = "is neither a file nor a folder";
-/// Larger settings are nobody's.
+/// No real settings file is larger.
 const MOST_SETTINGS: u64 = 2 << 20;
 /// How many files settings may be spread over, each counted as often as it is included.
 const MOST_INCLUDED: usize = 100;

@@ -44,7 +44,7 @@ pub struct Pinned {
     pub span: Span,
 }
 
-/// Where lines are, or why nobody could look.
+/// Where lines are, or why they could not be checked.
 pub type Found = Result<Anchor, Refusal>;
 
 /// Where pinned lines are now.
@@ -178,7 +178,7 @@ impl Anchors {
         Ok(answers)
     }
 
-    /// What was found in this tree before; what could not be looked at is tried again.
+    /// Earlier results for this tree; what could not be checked is tried again.
     fn known(&mut self, tree: Oid) -> HashMap<Pinned, Found> {
         let Some(at) = self.at_head.iter().position(|(id, _)| *id == tree) else {
             return HashMap::new();
@@ -390,7 +390,7 @@ fn dirty(repo: &Repo, head: &str, paths: &HashSet<&str>) -> Result<HashSet<Strin
     let mut dirty = HashSet::new();
     for path in paths {
         stop.check()?;
-        // What cannot be read is looked at, and says so then.
+        // An unreadable file is checked too, and then reports why.
         let there = checkout.blob(path, MOST_READ).ok();
         if there != Some(blob_at(repo, tree, path)) {
             dirty.insert((*path).to_owned());
@@ -450,7 +450,7 @@ impl<'a> Kept<'a> {
         Oid::hash_object(git2::ObjectType::Blob, &bytes).ok()
     }
 
-    /// The commit in which a span is as it was pinned.
+    /// The commit in which a span matches its pin.
     fn commit(&self, pinned: &Pinned) -> Result<String, Refusal> {
         let (digest_hex, base) = match &pinned.origin {
             Origin::Commit(commit) => return Ok(commit.clone()),

@@ -274,7 +274,7 @@ fn is_type(after: &str) -> bool {
     line.trim_start().starts_with(['>', '|', '&', '[', '{'])
 }
 
-/// Whether a definition goes on after the line feed at `at`.
+/// Whether a definition continues after the line feed at `at`.
 fn continues(text: &str, at: usize) -> bool {
     let before = text[..at].trim_end();
     let after = text[at..].trim_start();

@@ -20,7 +20,7 @@ use crate::{
     worktree,
 };
 
-/// How many entries of folders are looked at.
+/// How many folder entries are examined.
 const MOST_ENTRIES: usize = 1_000_000;
 /// How many bytes are read to see whether files are other than git last saw them; beyond, they are.
 const MOST_READ: u64 = 256 << 20;

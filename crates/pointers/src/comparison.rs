@@ -1,4 +1,4 @@
-//! Unified diffs as lines of two texts, whether we made them or somebody else did.
+//! Unified diffs as lines of two texts, whether made by Engram or not.
 
 use engram_model::{Pointer, Side, SourceLine, Target};
 

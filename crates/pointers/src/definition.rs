@@ -14,7 +14,7 @@ use crate::{
 const MAX_MARK_LINES: usize = 200;
 /// How often a name is declared before it is defined.
 const MAX_DECLARATIONS: usize = 16;
-/// Names in more parts than this are no test's.
+/// No test's name has more parts than this.
 const MAX_PARTS: usize = 16;
 
 /// The lines of the definition of `name`, with the attributes directly above it.
@@ -141,7 +141,7 @@ impl<'t> Source<'t> {
     /// The block that begins at a line, with what belongs above it.
     fn block(&self, at: usize, named: usize, extent: Extent, to: usize) -> (usize, usize) {
         let line = self.lines[at];
-        // A call whose table of cases lies above its name begins with that table.
+        // A call whose table of cases is above its name starts with that table.
         let first = match line.trim_start().starts_with([']', ')', '}', '`']) {
             true => self.opening(at, line),
             false => at,
@@ -214,7 +214,7 @@ impl<'t> Source<'t> {
                 .iter()
                 .any(|mark| above.starts_with(mark))
             {
-                // Attributes may lie above a comment; it counts only if one does.
+                // Attributes may be above a comment, which counts only then.
                 at -= 1;
             } else {
                 break;

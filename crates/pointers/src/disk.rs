@@ -60,7 +60,7 @@ impl From<io::Error> for Miss {
 }
 
 impl Reached {
-    /// All bytes, if they are no more than this.
+    /// All bytes, if there are no more than this.
     pub(crate) fn read(self, most: u64) -> io::Result<Option<Vec<u8>>> {
         let mut bytes = Vec::with_capacity(usize::try_from(self.len.min(most)).unwrap_or(0));
         self.file.take(most + 1).read_to_end(&mut bytes)?;
@@ -74,7 +74,7 @@ pub(crate) fn read_small(path: &Path, most: u64) -> Result<Vec<u8>, Miss> {
     read_at(path, most, &path.metadata()?, Links::Followed)
 }
 
-/// The same, where it is no link.
+/// The same, unless it is a link.
 pub(crate) fn read_own(path: &Path, most: u64) -> Result<Vec<u8>, Miss> {
     let it = path.symlink_metadata()?;
     if it.is_symlink() {
@@ -104,7 +104,7 @@ fn read_at(path: &Path, most: u64, it: &Metadata, links: Links) -> Result<Vec<u8
     Ok(bytes)
 }
 
-/// Whether opening this path could wait for ever: it is there, and neither a file nor a folder.
+/// Whether opening this path could block forever: it exists, and is neither a file nor a folder.
 pub(crate) fn is_special(path: &Path) -> bool {
     path.metadata()
         .is_ok_and(|it| !it.is_file() && !it.is_dir())
@@ -160,7 +160,7 @@ pub(crate) fn reach(root: &Path, path: &Path, links: Links) -> Result<Reached, M
     Err(Miss::Folder)
 }
 
-/// What lies in a folder that was reached.
+/// The entries of an opened folder.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Folder,
@@ -283,7 +283,7 @@ mod system {
 
     use super::{Kind, Links};
 
-    /// Only to go on from: a folder need not be readable for that.
+    /// Only to descend from: a folder need not be readable for that.
     #[cfg(target_os = "linux")]
     const THROUGH: OFlags = OFlags::PATH;
     #[cfg(not(target_os = "linux"))]
@@ -330,7 +330,7 @@ mod system {
     }
 }
 
-/// Without handles of folders: each name is looked at before it is entered, and no more is promised.
+/// Without folder handles: each name is checked before it is entered, and nothing more is guaranteed.
 #[cfg(not(unix))]
 mod system {
     use std::{

@@ -6,7 +6,7 @@ use git2::{ErrorClass, ErrorCode, Oid};
 
 use crate::{Repo, refuse, tree::FOLDER};
 
-/// Folders of more bytes are not made anew in memory, once for each file that is kept.
+/// Larger folders are not rebuilt in memory, which happens once for each file that is kept.
 const MOST_FOLDER: usize = 4 << 20;
 
 impl Repo {

@@ -103,7 +103,7 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    /// Refuses to be read where there is no text.
+    /// Refuses to be read if it is binary.
     pub fn refuse_binary(&self) -> Result<(), Refusal> {
         match self.is_binary {
             true => Err(refuse::binary(self.pointer.name())),

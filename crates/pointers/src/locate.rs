@@ -34,7 +34,7 @@ pub(crate) struct Found<'r> {
     pub(crate) pointer: Pointer,
     pub(crate) file: Content<'r>,
     pub(crate) encoding: Encoding,
-    /// Whether the file is no text, so that its lines are none.
+    /// Whether the file is binary and has no lines.
     pub(crate) is_binary: bool,
     /// Where the span's bytes are in the file.
     pub(crate) range: Range<usize>,
@@ -48,7 +48,7 @@ pub(crate) struct Found<'r> {
 }
 
 impl Found<'_> {
-    /// What lies around the span in its file.
+    /// The surroundings of the span in its file.
     pub(crate) fn around(&self) -> [Vec<u8>; 2] {
         let file = self.file.bytes();
         let Range { start, end } = self.range;

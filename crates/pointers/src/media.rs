@@ -1,4 +1,4 @@
-//! Files that are no text, or not only: what they are, by the bytes that they begin with.
+//! Recognises binary and special files by their first bytes.
 
 use engram_model::{Media, MediaKind};
 use infer::MatcherType;
@@ -20,7 +20,7 @@ pub(crate) fn of(name: &str, bytes: &[u8]) -> Option<Media> {
     }
 }
 
-/// What bytes are that are no text.
+/// The kind of binary bytes.
 fn binary(bytes: &[u8]) -> Media {
     let head = &bytes[..bytes.len().min(HEAD)];
     let found = infer::get(head);

@@ -83,7 +83,7 @@ impl Repo {
         }
     }
 
-    /// Whether the path that was opened lies in one of these folders.
+    /// Whether the opened path is in one of these folders.
     fn was_named_within(&self, folders: &[&Path]) -> bool {
         let Ok(named) = self.named.canonicalize() else {
             return false;

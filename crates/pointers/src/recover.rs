@@ -14,7 +14,7 @@ const MOST_DIGESTED: usize = 32 << 20;
 /// Larger files are compared as a whole and at the same lines only.
 const MAX_SEARCHED: usize = 4 << 20;
 
-/// What a pointer addresses: as it was pinned, else the same bytes elsewhere, and where.
+/// What a pointer addresses: at its pin, else the same bytes elsewhere, and where.
 pub(crate) fn locate<'r>(
     repo: Option<&'r Repo>,
     shelf: &dyn Shelf,

@@ -12,7 +12,7 @@ use git2::{ErrorClass, ErrorCode, Oid, Repository, RepositoryOpenFlags};
 
 use crate::{Stop, ahead, disk, libgit2, refuse};
 
-/// A file of ours is one line.
+/// Engram's own file is one line.
 const MOST_OWN: u64 = 64 << 10;
 
 /// An opened repository: a working tree (linked worktrees and submodules too), a bare repository
@@ -24,7 +24,7 @@ pub struct Repo {
     pub(crate) writes_to_memory: Cell<bool>,
     /// What git reads once, when a repository is opened, as it was then.
     read_once: Vec<(PathBuf, Option<Stamp>)>,
-    /// The file of ours that was read last.
+    /// Engram's own file that was read last.
     own_file: RefCell<Option<(PathBuf, Stamp, String)>>,
     /// What was opened, by the name that it was given.
     pub(crate) named: PathBuf,
@@ -104,7 +104,7 @@ impl Repo {
 
     /// Whether another request may use it: nothing was made in it, and the files that git reads only on
     /// opening (place, settings, grafts, alternates) are unchanged. Files that the settings include
-    /// are not looked at. References and objects are read anew in any case.
+    /// are not checked. References and objects are always read afresh.
     pub fn is_as_opened(&self) -> bool {
         !self.writes_to_memory.get()
             && self
@@ -196,7 +196,7 @@ impl Repo {
         std::iter::once(self.git.path()).chain(common)
     }
 
-    /// What is staged, as it is now.
+    /// The current index.
     pub(crate) fn index(&self) -> Result<git2::Index, git2::Error> {
         if disk::is_special(&self.git.path().join("index")) {
             let why = "it is not a regular file";

@@ -21,7 +21,7 @@ const CONTEXT: u32 = 3;
 const MAX_LINES: usize = 600;
 /// Surroundings that are as long as any text.
 const WHOLE: u32 = 50_000_000;
-/// Larger files are told to differ, not how.
+/// Larger files are only said to differ, not how.
 const MAX_COMPARED: usize = 4 << 20;
 /// And so are those of more lines.
 const MAX_HEIGHT: u64 = 100_000;

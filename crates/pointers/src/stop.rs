@@ -6,7 +6,7 @@ use engram_model::Refusal;
 
 use crate::refuse;
 
-/// Asked again and again by whatever could go on for long.
+/// Polled by everything that could take long.
 #[derive(Clone, Default)]
 pub struct Stop(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
@@ -21,7 +21,7 @@ impl Stop {
         self.0.as_ref().is_some_and(|is_due| is_due())
     }
 
-    /// Refuses to go on once work is to end.
+    /// Refuses to continue once work is to stop.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         match self.is_due() {
             true => Err(refuse::unavailable(

@@ -5,7 +5,7 @@ use memchr::memchr_iter;
 
 use crate::refuse;
 
-/// How far a file is looked at to tell whether it is binary, as git does.
+/// How many bytes are examined to tell whether a file is binary, as git does.
 const SNIFF: usize = 8000;
 
 /// How a file writes its characters.

@@ -10,11 +10,11 @@ use crate::{
     recover, refuse, worktree,
 };
 
-/// Longest line that is shown with the others, in characters: nobody reads further across.
+/// Longest line that is shown in full, in characters: nobody reads further across.
 const MAX_CHARS: usize = 1000;
 /// Most lines that are sent at once.
 const MAX_LINES: u32 = 5000;
-/// Most text that is sent at once: 5,000 lines of code are a third of it.
+/// Most text sent at once: 5,000 lines of code are a third of it.
 const MAX_TEXT: usize = 768 << 10;
 /// How much text is painted without anybody noticing.
 const PAINTED_SOON: usize = 32 << 10;

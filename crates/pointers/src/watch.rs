@@ -31,7 +31,7 @@ pub enum Stir {
     Changed,
     /// A folder that is to be watched too, with [`Watch::extend`].
     Folder(PathBuf),
-    /// Too much happened at once: what is watched is to be found anew with [`Watch::renew`].
+    /// Too much happened at once: call [`Watch::renew`] to find again what to watch.
     Lost,
 }
 
@@ -42,7 +42,7 @@ pub enum Coverage {
     Whole,
     /// The folders that hold evidence, and why not more.
     Evidence(String),
-    /// Nothing tells: those folders are looked at every few seconds, and why.
+    /// No watching is possible: those folders are checked every few seconds, and why.
     Polled(String),
 }
 
@@ -119,12 +119,12 @@ impl Watch {
         &self.coverage
     }
 
-    /// What comes from now on is told again.
+    /// Reports changes again from now on.
     pub fn rearm(&self) {
         self.told.store(false, Ordering::Release);
     }
 
-    /// Finds anew what is to be watched.
+    /// Finds again what to watch.
     pub fn renew(&mut self) -> Result<(), Refusal> {
         if let Err(error) = self.watch_git() {
             self.fall_back(&error)?;
@@ -177,7 +177,7 @@ impl Watch {
         if common_dir != git_dir {
             self.watch(&common_dir)?;
         }
-        // Branches lie in folders of their own where their names have slashes.
+        // Branches whose names have slashes are in folders of their own.
         let heads = common_dir.join("refs").join("heads");
         each_folder(&heads, |_, _| true, &mut |it| self.watch(it))
     }
@@ -207,7 +207,7 @@ impl Watch {
     }
 
     fn watch(&mut self, folder: &Path) -> Result<(), notify::Error> {
-        // A folder that was made anew is another one: it is watched again.
+        // A recreated folder is a different one: it is watched again.
         self.watcher.watch(folder, RecursiveMode::NonRecursive)?;
         self.watched.insert(folder.to_owned());
         match self.watched.len() > self.most {
@@ -266,7 +266,7 @@ fn each_folder(
     Ok(())
 }
 
-/// What git ignores below a root; none where nobody can tell.
+/// What git ignores below a root; none if that is unknown.
 fn rules(root: &Path, repo: &Repo) -> Option<Ignored> {
     let rules = Ignored::new(repo, root.to_owned());
     rules
@@ -274,7 +274,7 @@ fn rules(root: &Path, repo: &Repo) -> Option<Ignored> {
         .ok()
 }
 
-/// Where nobody can tell, nothing is.
+/// If that is unknown, nothing is ignored.
 fn is_ignored(root: Option<&Path>, ignored: Option<&mut Ignored>, path: &Path) -> bool {
     let within = root.and_then(|it| path.strip_prefix(it).ok()?.to_str());
     let (Some(within), Some(ignored)) = (within.filter(|it| !it.is_empty()), ignored) else {
@@ -284,7 +284,7 @@ fn is_ignored(root: Option<&Path>, ignored: Option<&mut Ignored>, path: &Path) -
     ignored.has(within, is_folder).unwrap_or(false)
 }
 
-/// The folder of a file, or the nearest around it that is there.
+/// The folder of a file, or its nearest existing parent.
 fn nearest(root: &Path, path: &str) -> PathBuf {
     let file = root.join(path);
     let mut around = file.ancestors().skip(1);

@@ -52,7 +52,7 @@ pub(crate) fn read_now(repo: &Repo, path: &str) -> Result<Option<Vec<u8>>, Refus
     clean::cleaned(repo, path, bytes).map(Some)
 }
 
-/// The absolute path of a file in the working tree, if it is there and stays inside.
+/// The absolute path of a file in the working tree, if it exists and stays inside.
 pub(crate) fn open_path(repo: &Repo, path: &str) -> Option<PathBuf> {
     reach(repo, path, Links::Followed).ok()?;
     Some(root(repo).ok()?.join(path))

@@ -7,13 +7,13 @@ use engram_model::{Code, Refusal};
 /// A failure of the database, the index or the disk under them.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// SQLite said no.
+    /// SQLite failed.
     #[error("the database: {0}")]
     Sqlite(#[from] rusqlite::Error),
-    /// tantivy said no.
+    /// tantivy failed.
     #[error("the index: {0}")]
     Index(#[from] tantivy::TantivyError),
-    /// The file system said no.
+    /// The file system failed.
     #[error("{path}: {source}")]
     Io {
         /// What was touched.
@@ -34,12 +34,12 @@ pub enum StoreError {
         /// Newest version that this build knows.
         known: i64,
     },
-    /// What lies at the place of the database is not one of ours.
+    /// The file in place of the database is not Engram's.
     #[error("{path} is not an Engram database: {why}")]
     Foreign {
-        /// What lies there.
+        /// The file.
         path: PathBuf,
-        /// How that shows.
+        /// How this shows.
         why: &'static str,
     },
     /// A home between two versions.
@@ -55,7 +55,7 @@ pub enum StoreError {
     /// A home that is to be moved is open elsewhere.
     #[error("{0} is in use by another process")]
     InUse(PathBuf),
-    /// A database of ours into which another program has put its tables too.
+    /// An Engram database into which another program has put its tables too.
     #[error("{path} is also used by another program: it has the tables {tables}")]
     Shared {
         /// The database.
@@ -71,7 +71,7 @@ pub enum StoreError {
         /// What is in the way.
         why: &'static str,
     },
-    /// The home that was open lies there no longer.
+    /// The open home is no longer there.
     #[error("the home at {0} was moved, deleted or replaced")]
     Gone(PathBuf),
     /// Another process held the write lock for too long.
@@ -118,7 +118,7 @@ impl StoreError {
                 | std::io::ErrorKind::NotADirectory
                 | std::io::ErrorKind::AlreadyExists
                 | std::io::ErrorKind::NotFound => Code::StoreReadOnly,
-                // A pipe, a link or a folder lies where a file of ours is to be.
+                // A pipe, a link or a folder is where Engram's file should be.
                 std::io::ErrorKind::InvalidInput => Code::StoreCorrupt,
                 _ => Code::Internal,
             },

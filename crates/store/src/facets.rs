@@ -171,7 +171,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Counts version by version, newest first; whether there are more than were looked at.
+    /// Counts version by version, newest first; returns whether there are more than were examined.
     fn count_each(
         &self,
         project: ProjectId,

@@ -75,7 +75,7 @@ struct Fields {
     said: Field,
 }
 
-/// A term as it is kept: among those of its project. Ids are all of one length.
+/// A term as stored, prefixed by its project. Ids all have the same length.
 fn within(project: ProjectId, key: &str) -> String {
     format!("{project}{key}")
 }
@@ -112,7 +112,7 @@ impl Index {
         Self::folder(home).join(META).exists()
     }
 
-    /// Deletes the index; the next to open it builds it anew. Waits for a process that is writing
+    /// Deletes the index; whoever opens it next rebuilds it. Waits for a process that is writing
     /// it: what that one commits must not name files that are gone.
     pub fn delete(home: &Path) -> Result<()> {
         let folder = Self::folder(home);
@@ -166,7 +166,7 @@ impl Index {
             ));
         }
         if cursor < kept && store.is_writable() {
-            // It was begun anew: reset the kept cursor, so that `is_behind` says so.
+            // It was started over: reset the stored cursor, so that `is_behind` says so.
             store.keep_cursor(INDEX_FOLLOWER, cursor)?;
         }
         Ok(index)
@@ -353,7 +353,7 @@ impl Index {
         Ok(())
     }
 
-    /// The index as it is now, for a question about one project.
+    /// The current index, for a query about one project.
     pub fn look(&self, project: ProjectId, terms: &Terms) -> Result<Look> {
         guarded(|| {
             let (searcher, indexed) = self.load()?;
@@ -412,7 +412,7 @@ fn places(store: &Store) -> Result<(u64, u64)> {
     store.read(|it| Ok((it.head()?, it.cursor(INDEX_FOLLOWER)?)))
 }
 
-/// The number of a file that is written anew each time.
+/// The number of a file that is rewritten each time.
 #[cfg(unix)]
 fn file_number(it: &std::fs::Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::ino(it)

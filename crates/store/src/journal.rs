@@ -27,7 +27,7 @@ pub struct NewEntry<'a> {
     pub operation: &'a Operation,
 }
 
-/// An entry as it is stored.
+/// An entry as stored.
 #[derive(Debug, Clone)]
 pub struct Journalled {
     /// Cursor in this home.
@@ -77,7 +77,7 @@ impl Journalled {
 }
 
 impl Writer<'_> {
-    /// Appends an operation and applies it. Its place.
+    /// Appends an operation and applies it; returns its position.
     pub fn record(&self, entry: &NewEntry<'_>) -> Result<u64> {
         let body = entry
             .operation

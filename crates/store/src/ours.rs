@@ -1,4 +1,4 @@
-//! Whose a database is. It is looked at before anything is made or written, so that what is not ours
+//! Whose a database is. This is checked before anything is created or written, so that what is not ours
 //! keeps every byte and nothing appears beside it.
 
 use std::{collections::BTreeSet, fmt::Write as _, fs, io::ErrorKind, path::Path};
@@ -19,12 +19,12 @@ const ANOTHER: &str = "it belongs to another program";
 /// What stands at the place of a database that is not refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// Nothing yet, or what a process of ours has begun to make.
+    /// Nothing yet, or what an Engram process has started to create.
     Nothing,
     Ours,
 }
 
-/// Whether a folder holds a home of ours, whatever its version.
+/// Whether a folder contains an Engram home, whatever its version.
 pub fn is_home(folder: &Path) -> bool {
     match look(&folder.join("engram.db")) {
         Ok(found) => found == Found::Ours,
@@ -72,13 +72,13 @@ pub(crate) fn look(database: &Path) -> Result<Found> {
     }
 }
 
-/// All of a young home lies in its log, where the process that made it runs or was killed.
+/// A young home may be entirely in its log, if the process that created it still runs or was killed.
 fn look_into_log(database: &Path) -> Result<Found> {
     if !has_log(database) {
         return Ok(Found::Nothing);
     }
     let connection = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    // The log stays as it is when this is closed.
+    // Closing this leaves the log untouched.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     // One snapshot: another process may be making the home.
     match stamp(&*connection.unchecked_transaction()?)? {
@@ -88,7 +88,7 @@ fn look_into_log(database: &Path) -> Result<Found> {
 }
 
 /// Looks again once it is open, when what is still in the log is seen too, before anything is written.
-/// The log stays as it is where this connection is closed before [`accept`].
+/// If this connection is closed before [`accept`], the log stays untouched.
 pub(crate) fn check(connection: &Connection, database: &Path) -> Result<()> {
     if has_log(database) {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
@@ -109,7 +109,7 @@ pub(crate) fn accept(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Tables of another program in a database of ours: earlier builds put theirs into any file.
+/// Another program's tables in an Engram database: earlier builds put theirs into any file.
 pub(crate) fn strange_tables(connection: &Connection) -> Result<Vec<String>> {
     let ours = shape(&plan(MIGRATIONS.len())?)?;
     let there = shape(connection)?;

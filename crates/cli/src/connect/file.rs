@@ -130,11 +130,11 @@ impl Configuration {
         self.path.parent().unwrap_or(Path::new("/"))
     }
 
-    /// The new file beside the old one, under a name that nobody can have waited at.
+    /// The new file beside the old one, under an unpredictable name.
     fn draft(&self, text: &str) -> io::Result<NamedTempFile> {
         make_private_folder(self.folder())?;
         let mut draft = tempfile::Builder::new();
-        // As any file that is new. What replaces a file is nobody else's until it has its rights.
+        // Permissions of any new file. A replacement stays private until it has the old file's permissions.
         #[cfg(unix)]
         if self.about.is_none() {
             draft.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
@@ -172,7 +172,7 @@ fn followed(path: &Path) -> io::Result<PathBuf> {
     }
     let folder = path.parent().unwrap_or(Path::new("/"));
     match fs::read_link(path) {
-        // The folder that it leads into is there, or nothing is made.
+        // The target's folder must exist; nothing is created.
         Ok(target) => {
             let target = folder.join(target);
             let within = target.parent().unwrap_or(Path::new("/")).canonicalize()?;

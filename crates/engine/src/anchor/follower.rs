@@ -24,13 +24,13 @@ use crate::{
     follow::{Follower, Woken, gather},
 };
 
-/// The first change of the tree is looked at after this; those that come meanwhile with it.
+/// Pause before the first change of the tree is checked, together with those that arrive meanwhile.
 const SOON: Duration = Duration::from_millis(20);
-/// New claims were just looked at when they were stored: they can wait for company.
+/// New claims were checked when they were stored, so they can wait to be checked together.
 const LATER: Duration = Duration::from_millis(250);
 /// How often, for SOON each, a git is waited for that changes the checkout.
 const WAITS: u32 = 500;
-/// Most claims that are followed, the newest: a few hundred bytes of each lie in memory.
+/// Most claims followed, the newest: each takes a few hundred bytes of memory.
 const FOLLOWED: usize = 50_000;
 /// Claims of one entry of the journal.
 const ENTRY: usize = 200;

@@ -22,7 +22,7 @@ use pins::{Held, checked, health, held, look, look_since};
 
 pub(crate) use follower::AnchorFollower;
 
-/// Most claims that are looked at for one answer, the newest.
+/// Most claims checked for one answer, the newest.
 const MOST: usize = 100_000;
 
 /// The tag of a question to agents about a claim in doubt.

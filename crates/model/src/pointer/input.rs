@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Pointer, grammar::invalid};
 use crate::{Code, Limits, Refusal};
 
-/// A pointer as it is sent: a string everywhere, or the object of the v0.1 schema.
+/// A pointer as sent: a string everywhere, or the object of the v0.1 schema.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]

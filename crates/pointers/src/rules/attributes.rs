@@ -27,7 +27,7 @@ impl Attributes {
     /// Those of a path.
     ///
     /// # Errors
-    /// Rules that are no regular file, or more than are followed.
+    /// Rules that are not in a regular file, or too many of them.
     pub(crate) fn of(repo: &Repo, root: &Path, path: &str) -> Result<Self, Refusal> {
         let (steps, folds) = (Steps::new(), folds(repo));
         let mut said = Vec::new();
@@ -70,7 +70,7 @@ impl Attributes {
     }
 }
 
-/// The file as it is staged, where it is not on disk.
+/// The staged file, if it is not on disk.
 fn staged(repo: &Repo, path: &Path) -> Option<Vec<u8>> {
     let entry = repo.index().ok()?.get_path(path, 0)?;
     if repo.size(entry.id).ok()? > MOST_STAGED {
@@ -84,7 +84,7 @@ fn staged(repo: &Repo, path: &Path) -> Option<Vec<u8>> {
     )
 }
 
-/// The pattern of a line and what follows it; none for what is no rule, or a macro.
+/// The pattern of a line and what follows it; none for anything but a rule, or for a macro.
 fn split(line: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let line = line.trim_ascii_start();
     if line.starts_with(b"[attr]") || line.starts_with(b"!") || line.starts_with(b"#") {

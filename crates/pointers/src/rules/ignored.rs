@@ -38,10 +38,10 @@ impl Ignored {
         })
     }
 
-    /// Whether git ignores a path, by itself or with a folder around it.
+    /// Whether git ignores a path, or a folder around it.
     ///
     /// # Errors
-    /// Rules that are no regular file, or more than are followed.
+    /// Rules that are not in a regular file, or too many of them.
     pub(crate) fn has(&mut self, path: &str, is_folder: bool) -> Result<bool, Refusal> {
         let steps = Steps::new();
         let ends = path.match_indices('/').map(|it| it.0);

@@ -26,7 +26,7 @@ use crate::{
 
 use glob::Glob;
 
-/// Larger files of rules are nobody's.
+/// No real rules file is larger.
 const MOST_BYTES: u64 = 512 << 10;
 /// How many bytes of patterns are compared with bytes of paths for one question: some tenths of a
 /// second.

@@ -84,7 +84,7 @@ pub(crate) fn renamed(
     Ok(found.and_then(|it| it.new).map(|it| it.path))
 }
 
-/// Reads files on disk of which nobody knows yet what blob they are.
+/// Reads files on disk whose blob id is not known yet.
 fn name_blobs(repo: &Repo, side: Snapshot, changes: &mut [Change], came: &[usize]) {
     let mut left = MOST_READ;
     for at in came.iter().take(MOST_FILES) {

@@ -18,7 +18,7 @@ const CLEARLY_MORE: f32 = 0.2;
 /// A span of which less is left is gone, unless a line of it is left that says something.
 const TRACE: f32 = 0.12;
 const TELLING_TRACE: f32 = 0.03;
-/// Spans that say less than this are not looked for beside their place.
+/// Less significant spans than this are not searched for away from their place.
 const FEW_WORDS: u32 = 20;
 
 /// Lines of a file, from 0.

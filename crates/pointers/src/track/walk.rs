@@ -35,7 +35,7 @@ pub(super) fn route(
     (route.len() > 2).then_some(route)
 }
 
-/// What becomes of each spot along a route. `None` for all where a step cannot be taken.
+/// Where each spot ends up along a route. `None` for all if a step fails.
 pub(super) fn along(
     cache: &mut Cache<'_>,
     route: &[Snapshot],

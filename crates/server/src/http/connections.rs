@@ -35,7 +35,7 @@ use tokio_rustls::TlsAcceptor;
 /// Longest head of a request, in bytes: a browser sends the cookies of all servers of this machine.
 const MAX_HEAD: usize = 64 * 1024;
 
-/// How long is listened to who still speaks after the last answer.
+/// How long to keep reading from a client that still sends after the last answer.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// What one server bears.
@@ -232,7 +232,7 @@ where
         tracing::debug!(%error, "a connection ended early");
     }
     let mut stream = connection.into_parts().io.into_inner();
-    // Closed with bytes that nobody read, a connection is reset, and its last answer may be lost.
+    // Closing a connection with unread bytes resets it, and its last answer may be lost.
     let rest = async {
         stream.shutdown().await?;
         tokio::io::copy(&mut stream, &mut tokio::io::sink()).await

@@ -27,7 +27,7 @@ pub enum Pages {
     None,
     /// A folder.
     Folder(PathBuf),
-    /// This program: paths with `/`, and what is there.
+    /// Built into this program: paths with `/`, and their contents.
     Built(&'static [(&'static str, &'static [u8])]),
 }
 
@@ -86,7 +86,7 @@ struct Opened {
 }
 
 impl Opened {
-    /// Read as it is taken: a large file is never in memory.
+    /// Read as it is sent: a large file is never in memory as a whole.
     fn sent(self) -> Response {
         let length = [(header::CONTENT_LENGTH, self.left.to_string())];
         let pieces = stream::try_unfold(self, |mut it| async move {
@@ -153,7 +153,7 @@ mod inside {
 mod inside {
     use std::{fs::File, io, path::Path};
 
-    /// Each step is looked at before it is taken.
+    /// Each step of the path is checked before it is taken.
     pub(super) fn open(folder: &Path, path: &Path) -> io::Result<File> {
         let mut at = folder.to_owned();
         for part in path {

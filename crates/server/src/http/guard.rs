@@ -124,7 +124,7 @@ pub(super) fn literal(address: IpAddr) -> String {
     }
 }
 
-/// What each answer says of itself: it is kept nowhere, is what it says it is, and belongs to nobody's page.
+/// Headers of each answer: no caching, no content sniffing, no framing.
 pub(super) async fn private(mut answer: Response) -> Response {
     for (name, value) in HEADERS {
         let value = HeaderValue::from_static(value);
@@ -205,7 +205,7 @@ fn in_query(uri: &Uri) -> Option<&str> {
         .find_map(|pair| pair.strip_prefix("token="))
 }
 
-/// What a header says, where it is there once.
+/// The value of a header that occurs exactly once.
 fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     let mut all = headers.get_all(name).iter();
     match (all.next(), all.next()) {

@@ -59,7 +59,7 @@ const QUEUE: usize = 1;
 pub struct HttpOptions {
     /// Where to listen; on any free port when that is 0.
     pub listen: SocketAddr,
-    /// Names by which others reach it, beside its address.
+    /// Host names it answers to, besides its address.
     pub hosts: Vec<String>,
     /// What to encrypt with; demanded anywhere but on the loopback.
     pub certificate: Option<Certificate>,
@@ -330,7 +330,7 @@ impl Api {
     }
 }
 
-/// Says so when nobody waits for an answer any more.
+/// Signals when nobody waits for an answer any more.
 struct Going(Arc<AtomicBool>);
 
 impl Drop for Going {

@@ -1,4 +1,4 @@
-//! What a client is told of each tool. The words are for a model, which pays for them in every
+//! What a client is told about each tool. The words are for a model, which pays for them in every
 //! session: when to call, with what, and what in an answer does not explain itself. What all tools
 //! share is in [`super::INSTRUCTIONS`]; not every client shows those, so a call must be possible
 //! from the words here.

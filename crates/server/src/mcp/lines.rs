@@ -69,7 +69,7 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
     }
 }
 
-/// A message, nothing (a blank line, or a notification that nobody knows), or what is wrong.
+/// A message, nothing (a blank line, or an unknown notification), or what is wrong.
 pub(super) fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, JsonRpcError> {
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
     if line.iter().all(u8::is_ascii_whitespace) {

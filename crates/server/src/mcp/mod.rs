@@ -59,7 +59,7 @@ pub async fn mcp_stdio(engine: Arc<Engine>) -> Result<(), Refusal> {
     serve(engine, transport::Pipe::new(input, output, hung_up)).await
 }
 
-/// Comes back once nobody can write to standard input any more, though not all of it was read.
+/// Returns once nobody can write to standard input any more, even if not all of it was read.
 fn nobody_writes() {
     #[cfg(unix)]
     {
@@ -110,7 +110,7 @@ where
     }
 }
 
-/// An answer that was broken off; the server goes on.
+/// An answer that failed; the server continues.
 fn defect() -> Refusal {
     Refusal::new(
         Code::Internal,
@@ -128,7 +128,7 @@ fn cancelled() -> Refusal {
     )
 }
 
-/// A defect of ours, or a stream that broke.
+/// A bug in Engram, or a broken stream.
 fn failed(error: &dyn std::error::Error) -> Refusal {
     Refusal::new(
         Code::Internal,
@@ -295,7 +295,7 @@ impl ServerHandler for Server {
     }
 }
 
-/// Every list fits one page, so that no cursor of ours exists.
+/// Every list fits on one page, so the server never issues a cursor.
 fn only_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match request.and_then(|it| it.cursor) {
         None => Ok(()),

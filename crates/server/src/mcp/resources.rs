@@ -108,7 +108,7 @@ fn missing(uri: &str) -> ErrorData {
     )
 }
 
-/// The refusal as it is: the sentence for clients that show only that, the parts as data.
+/// The whole refusal: the sentence for clients that show only that, the parts as data.
 fn refused(refusal: Refusal) -> ErrorData {
     ErrorData::new(
         REFUSED,

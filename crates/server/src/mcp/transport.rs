@@ -38,7 +38,7 @@ const SHARE: usize = MAX_LINE / TURNS as usize;
 const AHEAD: usize = 1024;
 const AHEAD_BYTES: usize = MAX_LINE;
 
-/// How long somebody who will ask nothing more may take none of the answers.
+/// How long a client that will ask nothing more may leave its answers unread.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The right to be under way.
@@ -80,7 +80,7 @@ pub(super) struct Pipe<R> {
     waiting_bytes: usize,
     /// Notifications that went to the SDK since others had a turn.
     notified: u32,
-    /// Comes back once nobody can write to the input; started where not all of it is read.
+    /// Returns once nobody can write to the input; started if not all of it is read.
     hung_up: Option<fn()>,
     watch: Option<JoinHandle<()>>,
     /// Nobody can, though not all was read.
@@ -153,7 +153,7 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
         }
     }
 
-    /// Answers what is no request.
+    /// Answers anything but a request.
     fn refuse(&mut self, error: JsonRpcError) -> Option<ClientJsonRpcMessage> {
         tracing::debug!(message = %error.error.message, "refused a line");
         let answer = line(&TxJsonRpcMessage::<RoleServer>::Error(error)).ok()?;
