@@ -44,7 +44,7 @@ pub(crate) async fn surroundings(shell: State<'_, Shell>) -> Result<Surroundings
     })
 }
 
-/// Lets the system open links of ours with this window.
+/// Lets the system open `engram://` links with this window.
 #[tauri::command]
 pub(crate) async fn bring_links(shell: State<'_, Shell>) -> Result<(), Refusal> {
     links::bring_here(shell.other_home())

@@ -57,7 +57,7 @@ pub(crate) async fn subscribe(shell: State<'_, Shell>, after: u64) -> Result<(),
                     let sent = sender.as_ref().map(|it| it.blocking_send(json).is_ok());
                     tracing::trace!(?sent, "entries for the page");
                 }
-                // It must not miss any: without a sender it is told, and asks for them anew.
+                // It must not miss any: once the sender is gone it notices, and asks for them again.
                 Err(refusal) => {
                     tracing::error!(%refusal, "entries for the page");
                     sender = None;
@@ -122,7 +122,7 @@ pub(crate) async fn connect_hint(shell: State<'_, Shell>) -> Result<Vec<ConnectH
     Ok(ConnectHint::all(&program(), home.as_deref()))
 }
 
-/// `engram` where a terminal finds it, else the one that lies beside this program.
+/// `engram` if a terminal finds it, else the one beside this program.
 fn program() -> String {
     if which::which("engram").is_ok() {
         return "engram".to_owned();

@@ -59,7 +59,7 @@ impl Place {
     }
 }
 
-/// How an editor is told the file and the line.
+/// How to pass the file and the line to an editor.
 #[derive(Clone, Copy, Debug)]
 enum Style {
     /// `--reuse-window --goto FILE:LINE`

@@ -1,4 +1,4 @@
-//! Links of ours, `engram://`: whether the system opens them with this window, and that it does. On
+//! `engram://` links: whether the system opens them with this window, and making it do so. On
 //! other systems than Linux an installer says so.
 
 use std::path::Path;
@@ -13,7 +13,7 @@ pub(crate) fn come_here() -> Option<bool> {
     None
 }
 
-/// From now on they do; `home` where the window has another one than it has by itself.
+/// Makes the system do so; `home` if it is not the default one.
 pub(crate) fn bring_here(home: Option<&Path>) -> Result<(), Refusal> {
     #[cfg(target_os = "linux")]
     let done = linux::bring_here(home);

@@ -143,7 +143,7 @@ impl Opened {
         self.all.iter().position(is_it)
     }
 
-    /// Adds one behind the others, unless it is there already.
+    /// Adds one behind the others, unless it is already there.
     pub(crate) fn add(&mut self, mut it: Repository, news: &News) {
         if it.root.as_deref().is_some_and(|root| self.has(root)) {
             return;
@@ -159,7 +159,7 @@ impl Opened {
 
     /// Brings one in front. What was there outside of any repository is closed.
     pub(crate) fn bring(&mut self, root: &str, news: &News) {
-        // One that nobody asked anything yet is a repository, too.
+        // A repository that has not been used yet counts too.
         if let Err(refusal) = self.engine() {
             tracing::warn!(%refusal, "the repository in front was never opened");
         }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// What a start was asked for.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Asked {
-    /// A link of ours.
+    /// An `engram://` link.
     pub(crate) link: Option<String>,
     /// A repository.
     pub(crate) repo: Option<PathBuf>,
@@ -82,7 +82,7 @@ mod unix {
             Ok(Answer::Left) => return start(home, asked),
             Err(_) => {}
         }
-        // Nobody listens there: what lies there is of a window that is gone.
+        // Nobody listens there: the socket is left over from a window that is gone.
         let _ = engram_engine::make_private_folder(home).and_then(|()| fs::remove_file(&path));
         match UnixListener::bind(&path) {
             Ok(listener) => {

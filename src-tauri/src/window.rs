@@ -100,7 +100,7 @@ fn prepare(window: WebviewWindow, shell: Shell) {
     });
 }
 
-/// Shows a window whose page is slow, and tells of one whose page stays silent.
+/// Shows a window whose page is slow, and reports one whose page stays silent.
 fn watch(
     shell: &Shell,
     hidden: Duration,

@@ -58,7 +58,7 @@ pub fn packages(needs: Needs) -> Result<()> {
             missing.join(", ")
         );
     }
-    println!("system libraries: all there");
+    println!("system libraries: all installed");
     Ok(())
 }
 
@@ -88,7 +88,7 @@ fn has_libraries() -> bool {
 fn debian(needs: Needs) -> Result<()> {
     let missing = not_installed(&wanted(needs)?)?;
     if missing.is_empty() {
-        println!("system packages: all there");
+        println!("system packages: all installed");
         return Ok(());
     }
     println!("system packages to install: {}", missing.join(" "));

@@ -93,7 +93,7 @@ impl Run {
         built.context("nothing was opened; mend the step above and run this again")
     }
 
-    /// A binary of ours on this home and repository.
+    /// One of our binaries on this home and repository.
     fn on(&self, binary: &Path, repo: &Path) -> Command {
         let mut command = command(binary);
         if let Some(home) = &self.home {
@@ -128,7 +128,7 @@ fn compile(root: &Path, release: bool) -> Result<Binaries> {
     })
 }
 
-/// Runs the window on a display that nobody sees and keeps a picture of it.
+/// Runs the window on a virtual display and saves a picture of it.
 fn screenshot(mut window: Command, file: &Path) -> Result<()> {
     let (_display, name) = virtual_display()?;
     window

@@ -10,7 +10,7 @@ pub struct Tally {
     pub crashed: u64,
     /// The tests that failed, by name.
     pub names: Vec<String>,
-    /// Whether a binary has begun whose summary is still to come.
+    /// Whether a binary has started whose summary is still missing.
     running: bool,
 }
 

@@ -133,7 +133,7 @@ fn run_tests(steps: &mut Steps, root: &Path, name: &str, mut command: Command, t
     total.add(tally);
 }
 
-/// A home that nobody may use: a test that forgets to name its own would write here.
+/// A home that nothing may use: a test that forgets to name its own would write here.
 struct Trap {
     path: PathBuf,
 }

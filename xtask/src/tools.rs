@@ -48,7 +48,7 @@ pub fn ensure() -> Result<()> {
     Ok(())
 }
 
-/// Runs `install` on an empty folder unless the one that is there was made for these versions.
+/// Runs `install` on an empty folder unless the existing one was made for these versions.
 fn stamped(folder: &Path, versions: &[&str], install: fn(&Path) -> Result<()>) -> Result<()> {
     let stamp = folder.join("engram-stamp");
     let wanted = versions.join("\n");

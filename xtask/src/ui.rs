@@ -181,7 +181,7 @@ fn wasm_bindgen_shared_version() -> String {
         .to_owned()
 }
 
-/// Writes what the page loads; a file that did not change is left alone, so that nothing embeds it anew.
+/// Writes what the page loads; an unchanged file is left alone, so that nothing embeds it again.
 fn assemble(ui: &Path, dist: &Path, scratch: &Path, wasm: &Path) -> Result<()> {
     if scratch.exists() {
         fs::remove_dir_all(scratch)?;

@@ -28,7 +28,7 @@ words!(
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefLine {
-    /// The line as it is sent: no line end, nothing hidden, a claim between double quotes.
+    /// The line as sent: no line end, nothing hidden, a claim in double quotes.
     pub text: String,
     /// What it is about.
     pub part: BriefPart,

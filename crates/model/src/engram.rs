@@ -1,4 +1,4 @@
-//! The engram: the full record, what somebody sends to make one, and what survives validation.
+//! The engram: the full record, what a client sends to make one, and what survives validation.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -285,7 +285,7 @@ impl Engram {
 }
 
 /// Whether a ttl is over. Where the clock was set back behind the time of recording, by more than the
-/// term or a day, nobody knows how much of the term is left: then it is over, so that nothing outlives it.
+/// term or a day, it is unknown how much of the term is left: then it is over, so that nothing outlives it.
 pub fn is_over(recorded_at: Timestamp, expires_at: Option<Timestamp>, now: Timestamp) -> bool {
     const DAY: SignedDuration = SignedDuration::from_hours(24);
     expires_at.is_some_and(|end| {
@@ -303,7 +303,7 @@ pub fn holds(
     from <= at && [until, expires_at].iter().flatten().all(|end| at < *end)
 }
 
-/// What somebody sends to make an engram. Nothing in it is trusted.
+/// What a client sends to make an engram. Nothing in it is trusted.
 ///
 /// Accepts the v0.1 wire form too: `id`, `hash_keys`, `embedding_ref` and `provenance` of a sender
 /// are read, and Engram mints its own.

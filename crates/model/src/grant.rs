@@ -1,4 +1,4 @@
-//! A grant as it is kept: permission of a parent or the user for one thing beyond the budget
+//! A grant as stored: permission from a parent or the user for one thing beyond the budget
 //! (seed 000, 6.3; `contracts/gateway.md`). The token that proves it is never here, only with its holder.
 
 use jiff::Timestamp;

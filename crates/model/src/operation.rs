@@ -49,7 +49,7 @@ words!(
 );
 
 impl OperationKind {
-    /// Whether a reader of the journal is told of it; the others keep its books.
+    /// Whether readers of the journal see it; the others are bookkeeping.
     pub fn is_told(self) -> bool {
         match self {
             Self::Located
@@ -389,7 +389,7 @@ impl Operation {
         }
     }
 
-    /// Reads an entry; the words that lie beside it are not filled in.
+    /// Parses an entry; the text kept beside the journal is not filled in.
     ///
     /// # Errors
     /// `STORE_CORRUPT` for a body that is not what its kind promises.

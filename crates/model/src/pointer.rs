@@ -26,7 +26,7 @@ pub use input::PointerInput;
 pub enum Pin {
     /// Any git revision on input; the full commit id once stored.
     Rev(String),
-    /// The working tree as it is now; becomes a digest at once when stored.
+    /// The current working tree; becomes a digest as soon as it is stored.
     Worktree,
     /// Lower-case hex of a sha256: a stored blob.
     Digest(String),
@@ -297,7 +297,7 @@ impl Pointer {
         }
     }
 
-    /// The pin in few characters: the commit or digest shortened to 7, a date as it is.
+    /// The pin in few characters: the commit or digest shortened to 7, a date in full.
     pub fn short_pin(&self) -> String {
         let short = |text: &str| -> String { text.chars().take(7).collect() };
         match &self.target {

@@ -148,7 +148,7 @@ pub struct ForgetReply {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// The first engram speaks of what was asked.
+    /// The first engram is about what was asked.
     Strong,
     /// Something related was found.
     Weak,
@@ -317,7 +317,7 @@ pub struct StatusReply {
     /// Claims whose evidence was edited or is gone in this working tree.
     #[serde(default)]
     pub drifted: u64,
-    /// Why not all of the working tree is watched; absent where it is, or nobody watches.
+    /// Why not all of the working tree is watched; absent if it is, or if nobody watches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watching: Option<String>,
     /// Where data lives; for the user only.

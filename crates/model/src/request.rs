@@ -233,7 +233,7 @@ impl Request {
 pub struct Commit {
     /// The claim, with its pointers, if there are any.
     pub draft: Draft,
-    /// Its evidence in words, where that is no pointer.
+    /// Its evidence in words, if that is not a pointer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
 }
@@ -261,7 +261,7 @@ pub struct Check {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Query {
-    /// What somebody wants to know.
+    /// What to search for.
     pub text: String,
     /// Most engrams to return; 10 when absent, at most 50.
     #[serde(skip_serializing_if = "Option::is_none")]

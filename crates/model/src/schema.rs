@@ -95,7 +95,7 @@ fn v01<T: JsonSchema>(family: &Family, name: &str) -> Value {
     value
 }
 
-/// One of ours; `written` for what Engram writes, else what it reads.
+/// One of our schemas; `written` for what Engram writes, else what it reads.
 fn own<T: JsonSchema>(file: &str, written: bool) -> Value {
     let settings = SchemaSettings::draft2020_12().with_transform(Plain);
     let settings = match written {
@@ -205,7 +205,7 @@ fn words_as_enum(fields: &mut Map<String, Value>) {
     }
 }
 
-/// No words of ours.
+/// Removes our descriptions.
 #[derive(Clone, Debug)]
 struct Bare;
 

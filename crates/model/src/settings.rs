@@ -128,7 +128,7 @@ pub struct Recent {
     /// Engrams that came while it was open behind another.
     #[serde(default)]
     pub unseen: u64,
-    /// Engrams that hold now, and how many of these are in doubt; absent where nobody could look.
+    /// Current engrams, and how many of them need a check; absent if that is unknown.
     #[serde(default)]
     pub holding: Option<(u64, u64)>,
 }

@@ -274,7 +274,7 @@ impl<'r> Search<'r> {
     }
 }
 
-/// What of the stretches lies in equal lines, as it lies there; and the rest.
+/// The parts of the stretches in equal lines, at their place there; and the rest.
 fn split(stretches: &[Stretch], equal: &[(Range<u32>, u32)]) -> (Vec<Stretch>, Vec<Stretch>) {
     let (mut passed, mut left) = (Vec::new(), Vec::new());
     for it in stretches {

@@ -115,7 +115,7 @@ impl Scanner<'_> {
         true
     }
 
-    /// In shells and Ruby `$#` and `#{` are no comments.
+    /// In shells and Ruby, `$#` and `#{` do not start comments.
     fn comment_here(&self, c: char) -> bool {
         let before = self.text[..self.at - c.len_utf8()].chars().next_back();
         c != '#'

@@ -114,7 +114,7 @@ impl<'r> Checkout<'r> {
         Ok(files)
     }
 
-    /// The blob that a changed file is, while reading goes on.
+    /// The blob of a changed file, as long as there are bytes left to read.
     fn read_on(&self, path: &str, len: u64, left: &mut u64) -> Oid {
         match left.checked_sub(len) {
             Some(rest) => {

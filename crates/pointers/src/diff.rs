@@ -217,7 +217,7 @@ fn hunks(patch: &Patch<'_>, wanted: Option<Lines>) -> Result<(Vec<u8>, u32), git
         let (head, count) = patch.hunk(hunk)?;
         let mut body = head.header().to_vec();
         let mut touched = wanted.is_none();
-        // The line of the new file that comes next: a deletion lies just before it.
+        // The next line of the new file: a deletion is just before it.
         let mut next = head.new_start();
         let mut first = None;
         for at in 0..count {

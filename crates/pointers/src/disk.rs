@@ -19,7 +19,7 @@ const MOST_STEPS: usize = 4096;
 pub(crate) enum Links {
     /// Followed while they stay below the folder.
     Followed,
-    /// Nothing is there.
+    /// Nothing exists there.
     Refused,
 }
 
@@ -41,7 +41,7 @@ pub(crate) enum Miss {
     Leaves,
     /// Links without an end.
     Loop,
-    /// A repository of its own lies on the way.
+    /// Another repository is on the way.
     Nested,
     Folder,
     /// A pipe, a socket, a device.

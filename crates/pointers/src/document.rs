@@ -19,7 +19,7 @@ const MAX_ADDRESS: usize = 300;
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     pub(crate) blocks: Vec<Block>,
-    /// Whether the text goes on.
+    /// Whether the text continues.
     pub(crate) is_cut: bool,
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn read(name: &str, text: &str) -> Parts {
     parse(text, false)
 }
 
-/// The parts of what somebody wrote down: Markdown, whose lines end where they end.
+/// The parts of a note: Markdown that keeps its line breaks.
 pub(crate) fn event(text: &str) -> Parts {
     parse(text, true)
 }
@@ -108,7 +108,7 @@ impl Reader {
             Event::Code(text) => self.word(Inline::Code {
                 text: text.into_string(),
             }),
-            // Markup is told, never rendered.
+            // Markup is shown as text, never rendered.
             Event::Html(text) | Event::InlineHtml(text) => {
                 self.word(Inline::Code {
                     text: text.trim_end().to_owned(),

@@ -96,7 +96,7 @@ pub struct Resolved {
     pub encoding: Encoding,
     /// Whether the file is no text: a whole artifact can be, and has nothing to read.
     pub is_binary: bool,
-    /// Where the span lies in the file, for sections and tests too; absent for a whole file.
+    /// Where the span is in the file, for sections and tests too; absent for a whole file.
     pub lines: Option<Lines>,
     /// To be stored by the caller when the pin was `@worktree`.
     pub snapshot: Option<Snapshot>,

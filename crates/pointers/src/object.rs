@@ -1,4 +1,4 @@
-//! Objects by their ids, each within bounds: how large it may be, and that reading it waits for nobody.
+//! Objects by id, each within bounds: its size is limited, and reading it never blocks.
 
 use engram_model::Refusal;
 use git2::{Blob, Commit, ErrorClass, ErrorCode, Object, Oid, Tree};

@@ -450,7 +450,7 @@ impl History {
         self.put(path, at, texts);
     }
 
-    /// Lines that nobody has seen before.
+    /// Lines that occur nowhere else.
     fn put(&mut self, path: &str, at: usize, texts: Vec<String>) {
         let lines: Vec<Line> = texts
             .into_iter()

@@ -130,7 +130,7 @@ pub(crate) fn histories(cache: &Path) -> Result<Vec<(String, PathBuf)>> {
             continue;
         }
         let repo = cache.join(name);
-        // Made under another name, so that one cut short is made anew.
+        // Made under another name, so that an interrupted one is made again.
         if !repo.join(".git").is_dir() {
             let making = cache.join(format!("{name}.part"));
             if making.exists() {

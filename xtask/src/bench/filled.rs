@@ -36,7 +36,7 @@ pub(super) fn fill(writer: &Path, home: &Path, repo: &Path, count: u64) -> Comma
     fill
 }
 
-/// Where the homes are, unless somebody says.
+/// The default place of the homes.
 pub(super) fn default_place() -> PathBuf {
     std::env::temp_dir().join("engram-bench-window")
 }

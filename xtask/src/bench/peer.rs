@@ -62,7 +62,7 @@ pub(super) fn recall(topic: &str) -> Value {
     json!({ "context": topic, "limit": WANTED, "format": "json" })
 }
 
-/// Its answer in the form of ours.
+/// Its answer in our form.
 pub(super) fn answer(result: &Value) -> Value {
     let text = result["content"][0]["text"].as_str().unwrap_or_default();
     let said: Value = serde_json::from_str(text).unwrap_or_default();

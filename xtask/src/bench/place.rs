@@ -31,7 +31,7 @@ pub(super) fn asked(n: usize, engrams: usize) -> usize {
     (n * 7919) % engrams
 }
 
-/// A question about one claim: nothing else speaks of what it names.
+/// A query about one claim: no other mentions the same name.
 pub(super) fn topic(which: usize) -> String {
     format!("svc{which:05} retry backoff limit")
 }
@@ -115,7 +115,7 @@ impl Place {
         self.folder.join("repo")
     }
 
-    /// An empty folder for somebody else's data.
+    /// An empty folder for another program's data.
     pub(super) fn room(&self, name: &str) -> Result<PathBuf> {
         let room = self.folder.join(name);
         fs::create_dir_all(&room)?;

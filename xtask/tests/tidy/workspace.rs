@@ -1,4 +1,4 @@
-//! What is looked at: the manifests as cargo reads them, and the files of this checkout.
+//! What the tests read: the manifests as cargo reads them, and the files of this checkout.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -101,7 +101,7 @@ pub fn closure(member: &str) -> BTreeSet<&'static str> {
     seen.into_iter().map(|id| names[id]).collect()
 }
 
-/// A text file of ours.
+/// One of our text files.
 pub struct Source {
     /// Relative to the root, with `/`.
     pub path: String,

@@ -8,7 +8,7 @@ use jiff::civil::Date;
 use super::{Pin, Pointer, Target};
 use crate::{Code, Refusal, text::shorten};
 
-/// Longest text that is looked at, in bytes; anything longer is refused unread.
+/// Longest text that is parsed, in bytes; anything longer is refused unread.
 const MAX_BYTES: usize = 4096;
 
 impl FromStr for Pointer {

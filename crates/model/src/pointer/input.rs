@@ -1,4 +1,4 @@
-//! A pointer as it is sent.
+//! A pointer as sent.
 
 use std::fmt;
 

@@ -13,7 +13,7 @@ const MOST_COMMITS: usize = 40_000;
 const FROM: u8 = 1;
 const TO: u8 = 2;
 const BOTH: u8 = FROM | TO;
-/// It lies behind one that both ends have.
+/// It is an ancestor of a commit that both ends have.
 const BEHIND: u8 = 4;
 
 /// The commits from one to the other, both included: back to where their histories meet, then on.
@@ -33,7 +33,7 @@ pub(super) fn route(repo: &Repo, from: Oid, to: Oid) -> Option<Vec<Oid>> {
 #[derive(Default)]
 struct Node {
     reached: u8,
-    /// Known once it was looked at.
+    /// Known once it was checked.
     parents: Vec<Oid>,
     time: i64,
     is_waiting: bool,

@@ -20,7 +20,7 @@ pub(super) struct Place {
     pub(super) kept: f32,
     /// Byte for byte the same.
     pub(super) same: bool,
-    /// A telling line of it is there, changed in no more than whitespace.
+    /// A significant line of it exists, with only whitespace changed.
     pub(super) telling: bool,
     /// The line right above or right below it is right above or below its place too.
     pub(super) anchored: bool,

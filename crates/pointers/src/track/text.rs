@@ -70,7 +70,7 @@ impl Text {
         self.span(line..line + 1)
     }
 
-    /// The bytes of these lines with their terminators; what lies past the end is left out.
+    /// The bytes of these lines with their terminators, without anything past the end.
     pub(super) fn span(&self, lines: Range<usize>) -> &[u8] {
         let from = self.start_of(lines.start);
         let to = self.start_of(lines.end.min(self.len()));
@@ -95,7 +95,7 @@ impl Text {
 
     /// Whether the bytes of these lines stand in this text once more.
     pub(super) fn has_twin(&self, lines: Range<usize>) -> bool {
-        // By the line that is there the least often.
+        // By the rarest line.
         let others = |line: usize| self.alike(self.squeezed(line));
         let Some(rare) = lines.clone().min_by_key(|it| others(*it).len()) else {
             return false;

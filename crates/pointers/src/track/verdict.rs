@@ -18,7 +18,7 @@ const NO_WORDS: u32 = 7;
 const RESTORED: f32 = 0.6;
 /// The same where its whole file was lost.
 const RESTORED_FILE: f32 = 0.35;
-/// All of it is there, but for whitespace; and so much less is not all.
+/// The share that counts as all of it, ignoring whitespace; and how much less is clearly not all.
 const WHOLE: f32 = 0.95;
 const CLEARLY_LESS: f32 = 0.2;
 /// What left its file and was edited must be this much like it; and this much where only one of
