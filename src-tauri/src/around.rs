@@ -66,7 +66,7 @@ pub(crate) async fn open_log(shell: State<'_, Shell>) -> Result<String, Refusal>
     editor::open(&place, &editor::Choice::here(home))
 }
 
-/// Repositories that are open or were before, and what is known of each.
+/// Repositories that are open or were before, with what is known about each.
 #[tauri::command]
 pub(crate) async fn repositories(shell: State<'_, Shell>) -> Result<Vec<Recent>, Refusal> {
     let list = |shell: &Shell| {
@@ -90,7 +90,7 @@ pub(crate) async fn repositories(shell: State<'_, Shell>) -> Result<Vec<Recent>,
     shell.blocking(list).await
 }
 
-/// Those that are open in the window, once there are other news than these.
+/// The repositories open in the window, once something has changed since these.
 #[tauri::command]
 pub(crate) async fn opened(shell: State<'_, Shell>, after: u64) -> Result<OpenedReply, Refusal> {
     let news = shell.news(after).await;
@@ -103,7 +103,7 @@ pub(crate) async fn opened(shell: State<'_, Shell>, after: u64) -> Result<Opened
     shell.blocking(list).await
 }
 
-/// What is known of a repository that is open in the window.
+/// What is known about a repository that is open in the window.
 fn about(seen: &Seen) -> Recent {
     let it = Recent {
         is_front: seen.is_front,
@@ -113,7 +113,7 @@ fn about(seen: &Seen) -> Recent {
     counted(opened::status_of(&seen.engine), it)
 }
 
-/// What is known of one that is not.
+/// What is known about one that is not.
 fn status_of(home: &Path, repo: &str) -> Result<StatusReply, Refusal> {
     let engine = Engine::open(Options {
         home: home.to_owned(),
@@ -164,7 +164,7 @@ pub(crate) async fn close_repository(shell: State<'_, Shell>, path: String) -> R
     shell.blocking(close).await
 }
 
-/// Hands what other programs bring to the page, from now on.
+/// Passes what other programs send to the page, from now on.
 #[tauri::command]
 pub(crate) async fn follow_handed(
     shell: State<'_, Shell>,

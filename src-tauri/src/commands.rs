@@ -32,7 +32,7 @@ async fn take(shell: &Shell, call: Call, request: Request) -> Result<Response, R
         .map(Response::new)
 }
 
-/// JSON that is sent as bytes: the page reads them itself, and JavaScript makes no objects of them.
+/// JSON sent as bytes: the page parses them itself, and JavaScript creates no objects.
 fn json(value: &impl Serialize) -> Result<Vec<u8>, Refusal> {
     serde_json::to_vec(value).map_err(|error| {
         Refusal::new(
@@ -43,7 +43,7 @@ fn json(value: &impl Serialize) -> Result<Vec<u8>, Refusal> {
     })
 }
 
-/// Follows the journal after this place, until the next call; [`entries`] hands out what comes.
+/// Follows the journal after this position, until the next call; [`entries`] returns what arrives.
 #[tauri::command]
 pub(crate) async fn subscribe(shell: State<'_, Shell>, after: u64) -> Result<(), Refusal> {
     let keeper = Shell::clone(&shell);
@@ -52,7 +52,7 @@ pub(crate) async fn subscribe(shell: State<'_, Shell>, after: u64) -> Result<(),
             let (sender, coming) = channel(1);
             let mut sender = Some(sender);
             let send = move |entries: Vec<Entry>| match json(&entries) {
-                // A page that went away takes no more; its successor subscribes again.
+                // A page that is gone takes no more; its successor subscribes again.
                 Ok(json) => {
                     let sent = sender.as_ref().map(|it| it.blocking_send(json).is_ok());
                     tracing::trace!(?sent, "entries for the page");
@@ -70,8 +70,8 @@ pub(crate) async fn subscribe(shell: State<'_, Shell>, after: u64) -> Result<(),
         .await
 }
 
-/// The entries that came, once there are any; the page asks again then. A message to a channel of
-/// Tauri's would be a script that is run, and WebKit keeps each of those.
+/// The entries that arrived, once there are any; then the page asks again. A message to a Tauri
+/// channel would be a script, and WebKit keeps each of those.
 #[tauri::command]
 pub(crate) async fn entries(shell: State<'_, Shell>) -> Result<Response, Refusal> {
     shell.entries().await.map(Response::new)
@@ -100,8 +100,8 @@ pub(crate) async fn open_editor(
         .await
 }
 
-/// There is something to paint. It is said before the first frame: WebKit draws none for a window that
-/// is hidden, and this one is until now.
+/// There is something to paint. The page says so before the first frame: WebKit draws none for a
+/// hidden window, which this one is until now.
 #[tauri::command]
 pub(crate) async fn ready(shell: State<'_, Shell>, window: WebviewWindow) -> Result<(), Refusal> {
     tracing::info!("the page is ready");
@@ -115,7 +115,7 @@ pub(crate) async fn ready(shell: State<'_, Shell>, window: WebviewWindow) -> Res
     Ok(())
 }
 
-/// The command lines that connect an agent, as they work on this machine.
+/// The command lines that connect an agent on this machine.
 #[tauri::command]
 pub(crate) async fn connect_hint(shell: State<'_, Shell>) -> Result<Vec<ConnectHint>, Refusal> {
     let home = shell.other_home().map(Path::to_string_lossy);

@@ -20,7 +20,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Follows every link, and refuses what is not a file inside the tree then.
+    /// Follows every link, and refuses a target that is not a file inside the tree.
     pub(crate) fn inside(root: &Path, path: &Path, line: u32) -> Result<Self, Refusal> {
         let refuse =
             |message: String, hint: &str| Refusal::new(Code::PointerNotFound, message, hint);
@@ -74,7 +74,7 @@ enum Style {
     Client,
 }
 
-/// An editor that is known by the name of its program.
+/// An editor known by the name of its program.
 #[derive(Debug)]
 struct Editor {
     name: &'static str,
@@ -150,7 +150,7 @@ impl Editor {
     }
 }
 
-/// What says which editor, in the order of its say.
+/// What decides the editor, in order of precedence.
 #[derive(Debug, Default)]
 pub(crate) struct Choice {
     /// `ENGRAM_EDITOR`: a command line, with `{file}` and `{line}`.
@@ -164,7 +164,7 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
-    /// What this machine and this home say.
+    /// What this machine and this home specify.
     pub(crate) fn here(home: &Path) -> Self {
         let variable = |name| env::var(name).ok().filter(|it| !it.trim().is_empty());
         let programs = EDITORS.iter().flat_map(|it| it.programs);
@@ -176,7 +176,7 @@ impl Choice {
         }
     }
 
-    /// What it comes to, for people: the editor's name, and the variable that decides if one does.
+    /// The result, for people: the editor's name, and the deciding variable, if any.
     pub(crate) fn told(&self) -> (Option<String>, Option<String>) {
         let line = self
             .template
@@ -214,7 +214,7 @@ impl Choice {
         let known = Editor::of(program);
         let name = known.map_or_else(|| file_name(program), |it| it.name.to_owned());
         if words.iter().any(|it| it.contains("{file}")) {
-            // Who writes a whole command line has chosen the terminal too.
+            // A whole command line includes the choice of terminal.
             let fill = |word: &String| {
                 word.replace("{line}", &place.line.to_string())
                     .replace("{file}", &place.file())
@@ -223,7 +223,7 @@ impl Choice {
         }
         let arguments = known.map_or_else(|| vec![place.file()], |it| it.arguments(place));
         let words: Vec<String> = words.into_iter().chain(arguments).collect();
-        // An editor that is not in the table came from $EDITOR, and those are at home in a terminal.
+        // An editor that is not in the table came from $EDITOR, and those run in a terminal.
         match (known.is_none_or(|it| it.in_terminal), terminal) {
             (false, _) => Ok((words, name)),
             (true, Some(terminal)) => Ok((terminal.into_iter().chain(words).collect(), name)),
@@ -236,11 +236,11 @@ impl Choice {
     }
 }
 
-/// What to do about an editor that is none.
+/// What to do about an unusable editor.
 const CHOOSE: &str = "Choose an editor in the settings, or set ENGRAM_EDITOR to a command line with {file} and {line}, for example: code --goto {file}:{line}";
 
-/// Terminals in the order in which they are looked for: what the system chose, then well-known ones;
-/// each with what stands before the command line that it runs.
+/// Terminals in the order of the search: the system's choice, then well-known ones;
+/// each with what precedes the command line to run.
 const TERMINALS: &[(&str, &[&str])] = &[
     ("xdg-terminal-exec", &[]),
     ("x-terminal-emulator", &["-e"]),
@@ -253,7 +253,7 @@ const TERMINALS: &[(&str, &[&str])] = &[
     ("xterm", &["-e"]),
 ];
 
-/// The beginning of a command line that runs the rest of it in a terminal: the one that the person
+/// The start of a command line that runs the rest in a terminal: the one that the person
 /// named, where that is one plain name, else the first of the table.
 fn terminal_of(named: Option<&str>, is_installed: impl Fn(&str) -> bool) -> Option<Vec<String>> {
     let is_plain = |it: &&str| {
@@ -264,7 +264,7 @@ fn terminal_of(named: Option<&str>, is_installed: impl Fn(&str) -> bool) -> Opti
     let mut all = named.chain(TERMINALS.iter().map(|it| it.0));
     let program = all.find(|it| is_installed(it))?;
     let known = TERMINALS.iter().find(|it| it.0 == program);
-    // Nearly every other one does as xterm does.
+    // Nearly every other one works like xterm.
     let before = known.map_or(&["-e"][..], |it| it.1);
     let words = [program].into_iter().chain(before.iter().copied());
     Some(words.map(str::to_owned).collect())
@@ -333,9 +333,9 @@ pub(crate) fn open(place: &Place, choice: &Choice) -> Result<String, Refusal> {
     }
 }
 
-/// A command line as words: parted and quoted as in a shell, and nothing is expanded.
+/// A command line as words: split and quoted as in a shell, without expansion.
 fn split(line: &str) -> Result<Vec<String>, Refusal> {
-    // There a backslash parts folders and quotes nothing.
+    // There a backslash separates folders and quotes nothing.
     let line = match cfg!(windows) {
         true => line.replace('\\', r"\\"),
         false => line.to_owned(),

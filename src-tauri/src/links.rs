@@ -1,11 +1,11 @@
 //! `engram://` links: whether the system opens them with this window, and making it do so. On
-//! other systems than Linux an installer says so.
+//! systems other than Linux, the installer does that.
 
 use std::path::Path;
 
 use engram_model::{Code, Refusal};
 
-/// Whether a link of another program comes to this one; none where the system cannot be asked.
+/// Whether links in other programs open this one; none if the system cannot be asked.
 pub(crate) fn come_here() -> Option<bool> {
     #[cfg(target_os = "linux")]
     return Some(linux::come_here());

@@ -20,7 +20,7 @@ pub(crate) fn newest(home: &Path) -> PathBuf {
     ours.max().unwrap_or(folder)
 }
 
-/// Starts to log; what is returned flushes when it is dropped.
+/// Starts logging; the returned guard flushes when dropped.
 pub(crate) fn start(home: &Path) -> Option<WorkerGuard> {
     let filter = EnvFilter::try_from_env("ENGRAM_LOG")
         .unwrap_or_else(|_| EnvFilter::new("info,tantivy=warn"));

@@ -61,7 +61,7 @@ fn main() -> ExitCode {
     unsafe {
         graphics::prepare(cli.safe_graphics);
     }
-    // Before anything that has something to say.
+    // Before anything that may log.
     let _log = log::start(&home);
     let asked = Asked {
         link: cli.link,

@@ -1,5 +1,5 @@
-//! A native message for a window that shows nothing: the page cannot say so, and who started it from
-//! a launcher reads no terminal.
+//! A native message for a blank window: the page cannot say so, and someone who started it from
+//! a launcher does not see a terminal.
 
 use std::cell::RefCell;
 
@@ -11,11 +11,11 @@ use crate::graphics;
 const TITLE: &str = "Engram: blank window";
 
 thread_local! {
-    /// The one that is on the screen; only the main thread has one.
+    /// The message on the screen; only the main thread has one.
     static SHOWN: RefCell<Option<MessageDialog>> = const { RefCell::new(None) };
 }
 
-/// Shows it beside the window; where waiting does not help, closing it ends the program.
+/// Shows it beside the window; if waiting does not help, closing it ends the program.
 pub(crate) fn show(window: &WebviewWindow, what: &str, why: &str, can_wait: bool) {
     let (parent, what, why) = (window.clone(), what.to_owned(), why.to_owned());
     on_main_thread(window, move || {
@@ -51,7 +51,7 @@ pub(crate) fn show(window: &WebviewWindow, what: &str, why: &str, can_wait: bool
     });
 }
 
-/// Takes it away: the page came to life after all.
+/// Hides it: the page came up after all.
 pub(crate) fn hide(window: &WebviewWindow) {
     on_main_thread(window, || {
         if let Some(dialog) = SHOWN.with_borrow_mut(Option::take) {
@@ -60,7 +60,7 @@ pub(crate) fn hide(window: &WebviewWindow) {
     });
 }
 
-/// Does what the person chose; closing the message alone is waiting where that can help.
+/// Does what the person chose; closing only the message means waiting, if that can help.
 fn answer(app: &AppHandle, response: ResponseType, can_wait: bool) {
     match response {
         ResponseType::Accept => match graphics::start_safely() {

@@ -1,5 +1,5 @@
 //! The repositories that are open in this window, each with an engine of its own: one in front, which
-//! requests are about, and others behind it, which are followed as well and whose news are counted.
+//! requests are about, and others behind it, which are followed too and whose changes are counted.
 
 use std::{
     path::{Path, PathBuf},
@@ -13,7 +13,7 @@ use engram_engine::{Engine, Options, Subscription};
 use engram_model::{Caller, Change, Code, Entry, Refusal, StatusReply, ask};
 use tokio::sync::watch;
 
-/// Counts what changes among them; who shows them waits for it.
+/// Counts the changes among them; whoever shows them waits for it.
 pub(crate) type News = Arc<watch::Sender<u64>>;
 
 /// All of them, in the order in which they were opened.
@@ -21,18 +21,18 @@ pub(crate) struct Opened {
     /// Never empty; `front` is within it.
     all: Vec<Repository>,
     front: usize,
-    /// Roots of those that were open when the window was closed, and are not yet again.
+    /// Roots of those that were open when the window was closed and are not reopened yet.
     closed: Vec<PathBuf>,
 }
 
 /// One of them.
 pub(crate) struct Repository {
     options: Options,
-    /// None until it could be opened: a home that was mended is opened by the next call.
+    /// None until it could be opened: the next call opens a repaired home.
     engine: Option<Arc<Engine>>,
     /// Its working tree, or its git folder; none outside of a repository, and before it is open.
     root: Option<String>,
-    /// What comes while it is behind.
+    /// What arrives while it is in the background.
     behind: Option<Behind>,
 }
 
@@ -59,7 +59,7 @@ impl Behind {
 }
 
 impl Repository {
-    /// Opens a repository of this home, and follows its evidence. Its root besides.
+    /// Opens a repository of this home, and follows its evidence. Returns its root too.
     pub(crate) fn open(home: &Path, repo: &Path) -> Result<(Self, String), Refusal> {
         let mut opened = Self::later(Options {
             home: home.to_owned(),
@@ -98,12 +98,12 @@ impl Repository {
     }
 }
 
-/// What is known of one without asking its engine.
+/// What is known about one without asking its engine.
 pub(crate) struct Seen {
     pub(crate) root: String,
     pub(crate) engine: Arc<Engine>,
     pub(crate) is_front: bool,
-    /// Engrams that came since it was in front.
+    /// Engrams that arrived since it was in front.
     pub(crate) unseen: u64,
 }
 

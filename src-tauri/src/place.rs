@@ -1,4 +1,4 @@
-//! Where the window stood: `window-place.json` in the home.
+//! The window's last position: `window-place.json` in the home.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ impl Place {
     }
 }
 
-/// Remembers where the window stands.
+/// Remembers the window's position.
 pub(crate) fn keep(home: &Path, window: &WebviewWindow) {
     let place = || -> tauri::Result<Place> {
         let (at, size) = (window.outer_position()?, window.inner_size()?);
@@ -54,7 +54,7 @@ pub(crate) fn keep(home: &Path, window: &WebviewWindow) {
     }
 }
 
-/// Puts the window where it stood, as far as there is a screen.
+/// Restores the window's position, as far as there is a screen.
 pub(crate) fn restore(home: &Path, window: &WebviewWindow) -> tauri::Result<()> {
     let text = engram_engine::read_file(&home.join(FILE), LARGEST).unwrap_or_default();
     let Ok(place) = serde_json::from_str::<Place>(&text) else {

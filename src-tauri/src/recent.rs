@@ -21,7 +21,7 @@ pub(crate) fn read(home: &Path) -> Vec<Recent> {
         .collect()
 }
 
-/// One of which no more is known than where it is.
+/// One of which only the path is known.
 pub(crate) fn about(path: &Path) -> Recent {
     Recent {
         name: path
@@ -66,7 +66,7 @@ fn keep(home: &Path, file: &str, all: &[PathBuf]) {
 
 fn paths(home: &Path, file: &str) -> Vec<PathBuf> {
     let text = engram_engine::read_file(&home.join(file), LARGEST).unwrap_or_default();
-    // A file that was spoilt remembers nothing.
+    // A damaged file remembers nothing.
     serde_json::from_str(&text).unwrap_or_default()
 }
 

@@ -1,4 +1,4 @@
-//! What the person chose, in the home's `window.toml`; what else stands in that file stays.
+//! What the person chose, in the home's `window.toml`; anything else in that file is kept.
 
 use std::{io::ErrorKind, path::Path};
 
@@ -38,7 +38,7 @@ pub(crate) fn keep(home: &Path, settings: &Settings) -> Result<(), Refusal> {
         Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
         read => read.map_err(|error| refuse(&error))?,
     };
-    // A file that is not TOML is the person's to mend: it is not written over.
+    // A file that is not TOML is left for the person to fix, not overwritten.
     let mut table: toml::Table = text
         .parse()
         .map_err(|error: toml::de::Error| refuse(&error))?;

@@ -34,7 +34,7 @@ struct Inner {
     changing: Mutex<()>,
     /// Changes with each change among them.
     news: News,
-    /// Where it goes once the page listens, and what came before.
+    /// Its destination once the page listens, and what arrived before.
     handed: Mutex<(Option<Channel<Handed>>, Vec<Handed>)>,
     subscription: Mutex<Option<(Subscription, Coming)>>,
     is_ready: Mutex<bool>,
@@ -60,7 +60,7 @@ impl Shell {
         &self.0.home
     }
 
-    /// The same, where it is another one than is meant without a word.
+    /// The same, if it is not the default one.
     pub(crate) fn other_home(&self) -> Option<&Path> {
         let own = engram_engine::default_home();
         Some(self.home()).filter(|it| own.as_deref() != Some(it))
@@ -178,7 +178,7 @@ impl Shell {
         more.map_or(after, |it| *it)
     }
 
-    /// Hands something to the page, now or once it listens.
+    /// Passes something to the page, now or once it listens.
     pub(crate) fn hand(&self, it: Handed) {
         let mut handed = lock(&self.0.handed);
         match &handed.0 {
@@ -201,7 +201,7 @@ impl Shell {
         waiting.into_iter().for_each(|it| self.hand(it));
     }
 
-    /// Where things stand.
+    /// The current status.
     pub(crate) fn status(&self) -> Result<StatusReply, Refusal> {
         status_of(&*self.engine()?)
     }
@@ -215,7 +215,7 @@ impl Shell {
         }
     }
 
-    /// What came to the page by its subscription, once there is anything. One that ended by itself is
+    /// What arrived for the page's subscription, once there is anything. One that has ended is
     /// refused: the page says that it is disconnected, and subscribes again.
     pub(crate) async fn entries(&self) -> Result<Vec<u8>, Refusal> {
         if let Some(coming) = self.coming() {
@@ -230,7 +230,7 @@ impl Shell {
                 ));
             }
         }
-        // Another subscription took its place: who asked is not there any more.
+        // Another subscription took its place: the caller is gone.
         std::future::pending().await
     }
 

@@ -1,6 +1,6 @@
-//! One window for each home: a second start hands what it was asked for to the first, and ends. One
-//! that is to draw without the graphics card takes the place of a window that draws with it: that one
-//! may be white.
+//! One window per home: a second start passes its request to the first, and ends. One
+//! that is to draw without the graphics card replaces a window that draws with it, since that one
+//! may be blank.
 
 use std::path::{Path, PathBuf};
 
@@ -18,11 +18,11 @@ pub(crate) struct Asked {
     pub(crate) safely: bool,
 }
 
-/// What became of a start.
+/// The outcome of a start.
 pub(crate) enum Start {
     /// Another window took it.
     Handed,
-    /// This is the window; the door hears later starts.
+    /// This is the window; the door receives later starts.
     First(Option<Door>),
 }
 
@@ -46,7 +46,7 @@ mod unix {
 
     /// A socket in the home, which nobody else may open.
     const FILE: &str = "window.sock";
-    /// A window that does not answer in this time hangs: this start opens its own.
+    /// A window that does not answer in this time is hung: this start opens its own.
     const PATIENCE: Duration = Duration::from_secs(3);
     /// Longest message.
     const MOST: u64 = 16 * 1024;
@@ -78,7 +78,7 @@ mod unix {
         let path = home.join(FILE);
         match UnixStream::connect(&path).and_then(|it| hand(it, asked)) {
             Ok(Answer::Taken) => return Start::Handed,
-            // Its door is gone: who stands there now came meanwhile, and is asked the same.
+            // Its door is gone: a new one appeared meanwhile, and is asked the same.
             Ok(Answer::Left) => return start(home, asked),
             Err(_) => {}
         }
@@ -200,11 +200,11 @@ mod unix {
             };
             assert!(matches!(start(home.path(), &asked), Start::Handed));
             assert_eq!(told.recv().unwrap(), asked);
-            // Nonsense is heard and forgotten.
+            // Nonsense is ignored.
             let mut stream = UnixStream::connect(home.path().join(FILE)).unwrap();
             stream.write_all(b"nonsense\n").unwrap();
             assert!(matches!(start(home.path(), &asked), Start::Handed));
-            // Nor did windows of before know of safe graphics.
+            // Earlier windows did not know safe graphics either.
             let old: Asked = serde_json::from_str(r#"{"link":null,"repo":null}"#).unwrap();
             assert_eq!(old, Asked::default());
         }

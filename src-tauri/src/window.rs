@@ -1,4 +1,4 @@
-//! The one window: hidden until there is something to see, and it never goes anywhere else.
+//! The one window: hidden until there is something to see, and it never navigates elsewhere.
 
 use std::time::Duration;
 
@@ -118,7 +118,7 @@ fn watch(
     }
 }
 
-/// Tells of a window that shows nothing: at the terminal, and with a message, as a launcher has none.
+/// Reports a blank window: at the terminal, and with a message, since a launcher has no terminal.
 pub(crate) fn tell_silent(window: &WebviewWindow, shell: &Shell, can_wait: bool) {
     let log = crate::log::newest(shell.home());
     let next = match graphics::is_safe() {
@@ -160,7 +160,7 @@ fn take(window: &WebviewWindow, shell: &Shell, asked: Asked) {
     if let Some(link) = asked.link {
         shell.hand(Handed::Link(link));
     }
-    // A window that was put away comes back.
+    // A minimized window comes back.
     if let Err(error) = window.unminimize() {
         tracing::debug!(%error, "the window stays put away");
     }

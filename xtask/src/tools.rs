@@ -44,7 +44,7 @@ pub fn ensure() -> Result<()> {
     stamped(&folder.join("venv"), PYTHON, install_python)?;
     stamped(&folder.join("npm"), NPM, |it| install_npm(it, NPM))?;
     stamped(&folder.join("axe"), AXE, |it| install_npm(it, AXE))?;
-    println!("test tools: all there ({})", folder.display());
+    println!("test tools: all installed ({})", folder.display());
     Ok(())
 }
 
