@@ -273,7 +273,7 @@ impl Repo {
                 refuse::broken(&format!("the commit at {name}"), e)
             }
             ErrorCode::NotFound | ErrorCode::InvalidSpec | ErrorCode::Peel => refuse::not_found(
-                format!("{name} does not name a commit in this repository"),
+                format!("there is no commit {name} in this repository"),
                 self.rev_hint(),
             ),
             _ if matches!(

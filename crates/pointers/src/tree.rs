@@ -106,7 +106,10 @@ fn link_target(repo: &Repo, id: Oid, asked: &str) -> Result<String, Refusal> {
 
 fn leaves(asked: &str) -> Refusal {
     refuse::invalid(
-        format!("{} is a link out of the repository", refuse::quoted(asked)),
+        format!(
+            "{} is a link that leaves the repository",
+            refuse::quoted(asked)
+        ),
         "Point at a file that is committed in this repository.",
     )
 }

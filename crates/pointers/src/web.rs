@@ -239,7 +239,7 @@ mod tests {
             ),
             (
                 "/nonsense".to_owned(),
-                Err((Code::PointerNotFound, "could not be read")),
+                Err((Code::PointerNotFound, "cannot read")),
             ),
         ] {
             let found = expect(&agent, &site.url(&path), &[None]);

@@ -95,7 +95,7 @@ fn refused(path: &str, miss: Miss) -> Refusal {
             "Write the path relative to the repository's root, for example src/main.rs.",
         ),
         Miss::Leaves => refuse::invalid(
-            format!("{name} is a link out of the working tree"),
+            format!("{name} is a link that leaves the working tree"),
             "Point at a file inside the repository.",
         ),
         Miss::Loop => refuse::invalid(

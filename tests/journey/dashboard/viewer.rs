@@ -303,7 +303,7 @@ fn what_is_known_of_evidence_that_is_gone_is_shown() {
     let window = Window::browse(&server.url);
     window.find("[data-testid=feed-row]");
     let short = &pinned[..7];
-    let gone = "does not name a commit in this repository";
+    let gone = "is no commit";
     let read = |id: &String| {
         open(&window, id);
         window.keep_picture(&picture(&format!(

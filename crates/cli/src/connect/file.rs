@@ -39,7 +39,7 @@ impl Configuration {
             Ok(path) => Err(Refusal::new(
                 Code::ScopeDenied,
                 format!(
-                    "{} is a link out of the working tree, to {}",
+                    "{} is a link that leaves the working tree, to {}",
                     named.display(),
                     path.display()
                 ),

@@ -425,8 +425,8 @@ fn doctor_says_which_engram_a_shell_starts() {
         (vec![&link, &other], true, "this engram"),
         (vec![&text, &own], true, "this engram"),
         (vec![&other, &own], false, "another engram"),
-        (vec![&text], true, "no engram"),
-        (vec![], true, "no engram"),
+        (vec![&text], true, "not on PATH"),
+        (vec![], true, "not on PATH"),
     ] {
         let mut command = place.command();
         command.env("PATH", std::env::join_paths(&path).unwrap());

@@ -77,7 +77,7 @@ fn a_link_of_a_repository_is_followed_within_it_and_no_further() {
     assert!(shown["diff"].as_str().unwrap().contains("conf/mcp.json"));
     let said = place.run(&["connect", "claude"]).out;
     assert!(
-        said.contains(".mcp.json leads to") && said.contains("+++"),
+        said.contains(".mcp.json links to") && said.contains("+++"),
         "{said}"
     );
     place.json(&["connect", "claude", "--yes"]);
@@ -110,7 +110,7 @@ fn a_link_of_the_user_stays_a_link() {
             let shown = place.run(&["connect", "codex"]).out;
             let header = format!("+++ {}", target.display());
             assert!(
-                shown.contains(&header) && shown.contains("leads to"),
+                shown.contains(&header) && shown.contains("links to"),
                 "{shown}"
             );
             assert_eq!(read(&target), before);

@@ -118,7 +118,7 @@ fn origin(
     };
     if span.start == 0 || span.end < span.start {
         return Err(refuse::invalid(
-            format!("lines {} to {} are not a valid span", span.start, span.end),
+            format!("lines {} to {} are not a span", span.start, span.end),
             "Count lines from 1; the last must not be before the first.",
         ));
     }

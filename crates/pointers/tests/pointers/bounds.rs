@@ -460,7 +460,7 @@ fn settings_that_include_without_an_end_are_refused() {
     for (more, says) in [
         ("[include]\n\tpath = more-0\n".to_owned(), "too many"),
         ("[include]\n\tpath = \\\"x\n".to_owned(), "escapes"),
-        (format!("[a]\n{}", "\tb = c\n".repeat(1 << 19)), "larger"),
+        (format!("[a]\n{}", "\tb = c\n".repeat(1 << 19)), "too large"),
     ] {
         fs::write(&config, format!("{own}{more}")).unwrap();
         let root = fixture.root().to_owned();

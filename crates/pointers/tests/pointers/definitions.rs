@@ -612,7 +612,7 @@ fn what_has_no_definition_is_found_where_it_is_first_named() {
         "test:cases.yaml::eserve@HEAD",
         "test:tests/ledger.rs::(.*)@HEAD",
     ] {
-        fixture.refused(pointer, Code::PointerNotFound, "does not name");
+        fixture.refused(pointer, Code::PointerNotFound, "does not define");
     }
 }
 

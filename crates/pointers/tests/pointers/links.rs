@@ -66,7 +66,7 @@ fn links_are_followed_within_the_tree_only() {
         ("dangling", Code::PointerNotFound, "symbolic link"),
         ("gits", Code::PointerNotFound, "symbolic link"),
         ("through", Code::PointerNotFound, ""),
-        ("folder", Code::PointerInvalid, "it holds real.rs"),
+        ("folder", Code::PointerInvalid, "file in it: real.rs"),
         ("src", Code::PointerInvalid, "is a folder"),
     ] {
         fixture.refused(&format!("repo:{path}@HEAD"), code, says);

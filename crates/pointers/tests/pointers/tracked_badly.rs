@@ -53,7 +53,7 @@ fn each_bad_span_is_refused_alone() {
         (span("link", 1, 1), Code::PointerInvalid, "link"),
         (span("", 1, 1), Code::PointerInvalid, "folder"),
         (span("../good.txt", 1, 1), Code::PointerInvalid, "leaves"),
-        (span("/good.txt", 1, 1), Code::PointerInvalid, "not a file"),
+        (span("/good.txt", 1, 1), Code::PointerInvalid, "own path"),
         (
             span("good.txt\0", 1, 1),
             Code::PointerNotFound,
