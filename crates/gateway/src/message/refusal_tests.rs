@@ -322,7 +322,7 @@ fn bodies_that_are_no_messages_are_refused_with_a_skeleton() {
         (deep.as_bytes(), Code::SchemaInvalid, "recursion"),
         (b"", Code::SchemaInvalid, "empty"),
         (b"\xff\xfe{", Code::SchemaInvalid, "UTF-8"),
-        (b"{\"role\": ", Code::SchemaInvalid, "no JSON"),
+        (b"{\"role\": ", Code::SchemaInvalid, "not JSON"),
         (
             b"{\"role\":\"a\",\"role\":\"b\"}",
             Code::SchemaInvalid,
