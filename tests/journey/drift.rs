@@ -51,7 +51,7 @@ fn drifted_claims_are_told_and_triaged_by_keys() {
     );
     window.find("[data-testid=engram] [data-testid=digest]");
     for id in [&first, &second, &third, &fourth] {
-        window.wait(&badge(id, "verified"));
+        window.wait(&badge(id, "unchanged"));
     }
     assert_eq!(
         window.count("[data-testid=drift-view]"),
@@ -66,7 +66,7 @@ fn drifted_claims_are_told_and_triaged_by_keys() {
     lines[edited.0 + 1] = &longer;
     let saved = millis();
     repo.write(EDITED, lines.join("\n") + "\n");
-    window.wait(&badge(&first, "needs re-verification"));
+    window.wait(&badge(&first, "edited: check"));
     println!("from a save on disk to its badge: {} ms", millis() - saved);
     fs::remove_file(repo.root.join(GONE)).unwrap();
     window.wait(&badge(&third, "evidence gone"));

@@ -80,7 +80,7 @@ fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
     assert_eq!(window.role("[data-testid=palette-input]"), "combobox");
     window.shot("palette");
     window.keys("whole claim");
-    window.wait("document.querySelector('[data-testid=palette-option][aria-selected=true]')?.textContent.startsWith('The whole claim')");
+    window.wait("document.querySelector('[data-testid=palette-option][aria-selected=true]')?.textContent.startsWith('Show the whole claim')");
     window.keys(ENTER);
     window.find(".row.opened [data-testid=row-more]");
     window.wait("document.querySelector('.row.opened').offsetHeight > 120");
@@ -496,7 +496,7 @@ fn a_sample_is_loaded_and_removed_from_the_first_page() {
     );
     let status = engram.json(&["status"]);
     assert!(status["engrams"].as_u64().unwrap() >= 4, "{status}");
-    window.wait("[...document.querySelectorAll('[data-testid=evidence]')].every(it => it.textContent === 'verified')");
+    window.wait("[...document.querySelectorAll('[data-testid=evidence]')].every(it => it.textContent === 'unchanged')");
     window.shot("sample");
     // Filtered to nothing is another state than empty.
     window.keys("/no such words\u{E007}");

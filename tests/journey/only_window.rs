@@ -86,7 +86,7 @@ fn another_repository_is_opened_by_mouse() {
     window.wait("document.querySelectorAll('[data-testid=repository] .counts').length === 2");
     assert_eq!(
         window.texts("[data-testid=repository] .counts"),
-        ["1 engram", "3 claims in doubt 8 engrams"]
+        ["1 engram", "3 claims to review 8 engrams"]
     );
     window.click("[data-testid=repository]:not([aria-current])");
     window.wait(&read(&shop.ids[7]));
@@ -123,7 +123,7 @@ fn several_repositories_are_open_at_once() {
     opened("behind 1, front ");
     shop.drift();
     window.wait(&format!(
-        "document.querySelector('{behind}').title.includes('1 new, 3 claims in doubt, 9 engrams')"
+        "document.querySelector('{behind}').title.includes('1 new, 3 claims to review, 9 engrams')"
     ));
     // It is where it was left, and nothing of it is new any more.
     window.click(behind);

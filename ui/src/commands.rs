@@ -1,6 +1,8 @@
 //! What a person can do in the window, by name and by key: one table for the keys, the sheet of
 //! shortcuts, the menu, tooltips, the palette and the guide.
 
+use crate::words::say;
+
 /// What is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
@@ -108,33 +110,27 @@ const fn command(
 pub const COMMANDS: &[Command] = &[
     command(
         "palette",
-        "Find a command or an engram",
+        say::sheet::FIND,
         Act::Palette,
         Holds::Always,
         &["Mod+k"],
     ),
     command(
         "settings",
-        "Settings",
+        say::rail::SETTINGS,
         Act::Settings,
         Holds::Always,
         &["Mod+,"],
     ),
     command(
         "repositories",
-        "Open another repository",
+        say::status::OTHER_REPOSITORY,
         Act::Repositories,
         Holds::Always,
         &["Mod+o"],
     ),
-    command("log", "Open the log", Act::Log, Holds::Always, &[]),
-    command(
-        "view",
-        "To a view by number",
-        Act::View,
-        Holds::List,
-        &["1-9"],
-    ),
+    command("log", say::sheet::OPEN_LOG, Act::Log, Holds::Always, &[]),
+    command("view", "View by number", Act::View, Holds::List, &["1-9"]),
     command("sheet", "All shortcuts", Act::Sheet, Holds::List, &["?"]),
     command(
         "next",
@@ -152,14 +148,14 @@ pub const COMMANDS: &[Command] = &[
     ),
     command(
         "page-down",
-        "A page down",
+        "Page down",
         Act::Step(8),
         Holds::List,
         &["PageDown"],
     ),
     command(
         "page-up",
-        "A page up",
+        "Page up",
         Act::Step(-8),
         Holds::List,
         &["PageUp"],
@@ -173,12 +169,12 @@ pub const COMMANDS: &[Command] = &[
     ),
     command(
         "oldest",
-        "Oldest engram of the list",
+        "Oldest engram",
         Act::Step(isize::MAX),
         Holds::List,
         &["End"],
     ),
-    command("new", "Show what is new", Act::New, Holds::List, &["n"]),
+    command("new", "Show new engrams", Act::New, Holds::List, &["n"]),
     command("search", "Search", Act::Search, Holds::List, &["/"]),
     command(
         "filter",
@@ -189,32 +185,20 @@ pub const COMMANDS: &[Command] = &[
     ),
     command(
         "menu",
-        "Menu of the engram",
+        say::engram::MENU,
         Act::Menu,
         Holds::Engram,
         &["m", "ContextMenu", "Shift+F10"],
     ),
     command(
         "expand",
-        "The whole claim in its row",
+        "Show the whole claim",
         Act::Expand,
         Holds::Engram,
         &["e", "Space"],
     ),
-    command(
-        "earlier",
-        "What was shown before",
-        Act::Go(-1),
-        Holds::List,
-        &["["],
-    ),
-    command(
-        "later",
-        "What was shown after",
-        Act::Go(1),
-        Holds::List,
-        &["]"],
-    ),
+    command("earlier", "Go back", Act::Go(-1), Holds::List, &["["]),
+    command("later", "Go forward", Act::Go(1), Holds::List, &["]"]),
     command(
         "back",
         "Back to the list",
@@ -224,55 +208,73 @@ pub const COMMANDS: &[Command] = &[
     ),
     command(
         "first-source",
-        "To its first source",
+        "First source",
         Act::First,
         Holds::Engram,
         &["Enter"],
     ),
     command(
         "source",
-        "To a source by number",
+        "Source by number",
         Act::Pointer,
         Holds::Engram,
         &["Shift+1-9"],
     ),
-    command("open", "Open in editor", Act::Open, Holds::Engram, &["o"]),
-    command("copy", "Copy pointer", Act::Copy, Holds::Engram, &["c"]),
+    command("open", say::OPEN_EDITOR, Act::Open, Holds::Engram, &["o"]),
+    command(
+        "copy",
+        say::engram::COPY_POINTER,
+        Act::Copy,
+        Holds::Engram,
+        &["c"],
+    ),
     command("link", "Copy link", Act::Link, Holds::Engram, &["l"]),
-    command("blame", "Who wrote it", Act::Blame, Holds::Engram, &["b"]),
+    command(
+        "blame",
+        say::source::WHO_WROTE,
+        Act::Blame,
+        Holds::Engram,
+        &["b"],
+    ),
     command(
         "changes",
-        "What changed",
+        say::source::WHAT_CHANGED,
         Act::Changes,
         Holds::Engram,
         &["d"],
     ),
-    command("history", "History", Act::History, Holds::Engram, &["h"]),
-    command("true", "Still true", Act::True, Holds::Drifted, &["y"]),
+    command(
+        "history",
+        say::engram::HISTORY,
+        Act::History,
+        Holds::Engram,
+        &["h"],
+    ),
+    command("true", say::review::YES, Act::True, Holds::Drifted, &["y"]),
     command(
         "false",
-        "No longer true…",
+        say::review::NO_ASKS,
         Act::False,
         Holds::Drifted,
         &["x"],
     ),
     command(
         "unsure",
-        "Ask an agent",
+        say::review::ASK,
         Act::Unsure,
         Holds::Drifted,
         &["a"],
     ),
     command(
         "forget",
-        "Forget…",
+        say::engram::FORGET,
         Act::Forget,
         Holds::Engram,
         &["Delete", "Backspace"],
     ),
     command(
         "redact",
-        "Redact…",
+        say::engram::REDACT,
         Act::Redact,
         Holds::Engram,
         &["Shift+Delete", "Shift+Backspace"],
@@ -281,9 +283,9 @@ pub const COMMANDS: &[Command] = &[
 
 /// The groups of the sheet and the guide.
 pub const GROUPS: &[(&str, &[Holds])] = &[
-    ("Window", &[Holds::Always]),
-    ("Feed", &[Holds::List]),
-    ("Engram", &[Holds::Engram, Holds::Drifted]),
+    (say::sheet::WINDOW, &[Holds::Always]),
+    (say::sheet::LIST, &[Holds::List]),
+    (say::engram::LABEL, &[Holds::Engram, Holds::Drifted]),
 ];
 
 /// What the menu of an engram holds, in the groups that a line parts.

@@ -5,6 +5,8 @@ use engram_model::{EngramId, Evidence, FactType, Filter, Kind, Scope};
 use jiff::{SignedDuration, Timestamp, civil::Date, tz::Offset};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
+use crate::words::{self, say};
+
 /// The views by their names in an address. The first is the one that needs no name.
 pub const VIEWS: &[&str] = &["feed", "drift"];
 
@@ -193,7 +195,7 @@ pub fn chips(filter: &Filter, offset: Offset) -> Vec<Chip> {
         });
     };
     for kind in &filter.kinds {
-        let word = crate::words::kind(*kind).to_owned();
+        let word = words::kind(*kind).to_owned();
         add("kind", word, &|it| it.kinds.retain(|other| other != kind));
     }
     for scope in &filter.scopes {
@@ -219,11 +221,14 @@ pub fn chips(filter: &Filter, offset: Offset) -> Vec<Chip> {
         add("topic", filter.topic.clone(), &|it| it.topic.clear());
     }
     if let Some(verified) = filter.verified {
-        let word = if verified { "verified" } else { "unverified" };
+        let word = match verified {
+            true => say::state::VERIFIED,
+            false => say::state::UNVERIFIED,
+        };
         add("as stored", word.to_owned(), &|it| it.verified = None);
     }
     for standing in &filter.health {
-        let word = standing.words().to_owned();
+        let word = words::standing(*standing).to_owned();
         // “evidence gone” is what it is called where no other word stands before it.
         let word = word.trim_start_matches("evidence ").to_owned();
         add("evidence", word, &|it| {
@@ -242,7 +247,7 @@ pub fn chips(filter: &Filter, offset: Offset) -> Vec<Chip> {
 /// An author as the list names them.
 pub fn author_name(author: &str) -> &str {
     match author {
-        "" | "user" => "you",
+        "" | "user" => say::engram::YOU,
         name => name,
     }
 }

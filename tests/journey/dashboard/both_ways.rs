@@ -177,14 +177,14 @@ fn what_was_shown_before_is_shown_again() {
         window.keys("/jitter");
         window.wait(&rows(1));
         window.keys(ENTER);
-        command(&window, hand, "[", "What was shown before");
+        command(&window, hand, "[", "Go back");
         window.wait(&rows(8));
         window.wait(&read(&shop.ids[2]));
-        command(&window, hand, "[", "What was shown before");
+        command(&window, hand, "[", "Go back");
         window.wait(&read(&shop.ids[4]));
-        command(&window, hand, "]", "What was shown after");
+        command(&window, hand, "]", "Go forward");
         window.wait(&read(&shop.ids[2]));
-        command(&window, hand, "]", "What was shown after");
+        command(&window, hand, "]", "Go forward");
         window.wait(&rows(1));
         assert!(window.query().contains("q=jitter"), "{}", window.query());
     }

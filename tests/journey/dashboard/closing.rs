@@ -180,7 +180,7 @@ fn a_claim_is_forgotten_or_erased_only_when_that_was_meant() {
 /// What became of a claim, the word for it, how it looks in its row, and whether it can be forgotten
 /// and erased.
 const ENDS: &[(&str, &str, &str, bool, bool)] = &[
-    ("holds", "verified", "", true, true),
+    ("holds", "unchanged", "", true, true),
     ("replaced", "replaced", "closed", false, true),
     ("expired", "expired", "closed", true, true),
     ("forgotten", "forgotten", "closed", false, true),
@@ -213,7 +213,7 @@ fn what_became_of_a_claim_is_told_by_its_row_and_its_page() {
     window.wait(&rows(11));
     for (what, word, look, can_forget, can_redact) in ENDS {
         let class = if look.is_empty() {
-            "word ok"
+            "word well"
         } else {
             "word gone"
         };

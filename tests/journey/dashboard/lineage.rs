@@ -60,7 +60,7 @@ fn a_claim_tells_its_versions_and_who_else_said_it() {
         for (id, wanted) in [
             (first, "replaced"),
             (second, "replaced"),
-            (third, "verified"),
+            (third, "unchanged"),
         ] {
             assert_eq!(word(&window, id), [wanted]);
         }

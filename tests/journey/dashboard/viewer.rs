@@ -71,8 +71,8 @@ const CASES: &[Case] = &[
             "PNG picture",
             "640 × 480 pixels",
             "12.3 KB",
-            "reads the same",
-            "as it was read",
+            "unchanged",
+            "matches the pin",
         ],
         absent: "[data-testid=source], [data-testid=blame-button], article img",
     },
@@ -80,7 +80,7 @@ const CASES: &[Case] = &[
         name: "binary",
         pointer: "artifact:tools/lint@HEAD",
         shown: "[data-testid=media][data-kind=binary]",
-        says: &["ELF file", "4.1 KB", "no text"],
+        says: &["ELF file", "4.1 KB", "binary file has no lines"],
         absent: "[data-testid=source], [data-testid=blame-button]",
     },
     Case {
@@ -98,7 +98,7 @@ const CASES: &[Case] = &[
         pointer: "repo:ranker.onnx@HEAD",
         shown: "[data-testid=media][data-kind=standin]",
         says: &[
-            "kept by Git LFS (412.3 MB, sha256 4d7a4d7a…)",
+            "Git LFS keeps the file itself (412.3 MB, sha256 4d7a4d7a…)",
             "size 412345678",
         ],
         absent: "article img",
@@ -317,14 +317,14 @@ fn what_is_known_of_evidence_that_is_gone_is_shown() {
     let told = read(&shop.ids[0]);
     assert!(
         told.contains(gone)
-            && told.contains("the same bytes, by their digest, in the files on disk"),
+            && told.contains("The same bytes, by their digest, are in the files on disk"),
         "{told}"
     );
     let marked = "return document.querySelector('[data-marked]').dataset.line";
     assert_eq!(window.script(marked, json!([])), "4");
     let told = read(&shop.ids[2]);
     assert!(
-        told.contains("PNG picture") && told.contains("the same bytes"),
+        told.contains("PNG picture") && told.contains("The same bytes"),
         "{told}"
     );
 

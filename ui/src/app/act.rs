@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     commands::{self, Act, Command, Holds, Press},
-    words,
+    words::{self, say},
 };
 
 impl App {
@@ -64,7 +64,7 @@ impl App {
             Act::Blame => self.toggle_panel(Panel::Blame),
             Act::Changes => match self.reading.has_changes.get_untracked() {
                 true => self.toggle_panel(Panel::Changes),
-                false => self.say("No change of these lines is known", "", false),
+                false => self.say(say::notice::NO_CHANGES, "", false),
             },
             Act::History => self.reading.history.update(|it| *it = !*it),
             Act::True => self.judge(Verdict::True),

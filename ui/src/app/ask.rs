@@ -3,6 +3,7 @@
 use engram_model::{Ask, Code, Feed, FeedPage, Refusal, Request, StatusReply, ask};
 
 use super::{backend::strange, state::App};
+use crate::words::say;
 
 impl App {
     /// Asks; the answer is of the request's own type. While another repository is on its way a change
@@ -13,8 +14,8 @@ impl App {
         if changes && self.repositories.is_switching() {
             return Err(Refusal::new(
                 Code::RepoUnavailable,
-                "another repository is coming in front",
-                "Nothing was changed; do it again once it is there.",
+                say::repositories::SWITCHING,
+                say::repositories::SWITCHING_HINT,
             ));
         }
         let backend = self.backend();

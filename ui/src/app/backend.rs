@@ -8,6 +8,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::{dom, http, tauri};
+use crate::words::say;
 
 /// Where requests go.
 #[derive(Clone, Debug)]
@@ -75,6 +76,14 @@ impl Backend {
         }
     }
 
+    /// Whether the server refused the last request for its token.
+    pub(crate) fn wants_token(&self) -> bool {
+        match self {
+            Self::Tauri => false,
+            Self::Http(server) => server.wants_token(),
+        }
+    }
+
     /// Whether it can open an editor: a page in a browser cannot.
     pub(crate) fn opens_editors(&self) -> bool {
         matches!(self, Self::Tauri)
@@ -90,8 +99,8 @@ impl Backend {
             Self::Tauri => tauri::call(Call::OpenEditor, &Args { pointer }).await,
             Self::Http(_) => Err(Refusal::new(
                 Code::Internal,
-                "a page in a browser cannot open your editor",
-                "Copy the pointer, or open the window with: engram app.",
+                say::notice::NO_EDITOR,
+                say::notice::NO_EDITOR_HINT,
             )),
         }
     }
@@ -122,8 +131,8 @@ impl Backend {
                     true => Ok(()),
                     false => Err(Refusal::new(
                         Code::Internal,
-                        "the browser keeps nothing for this page",
-                        "The choice holds until the page is loaded again.",
+                        say::notice::NOT_KEPT,
+                        say::notice::NOT_KEPT_HINT,
                     )),
                 }
             }
@@ -233,8 +242,8 @@ pub(super) struct Nothing {}
 fn in_window_only() -> Refusal {
     Refusal::new(
         Code::Internal,
-        "a page in a browser cannot do that",
-        "Open the window with: engram app.",
+        say::notice::WINDOW_ONLY,
+        say::notice::WINDOW_ONLY_HINT,
     )
 }
 
@@ -291,7 +300,7 @@ pub(crate) fn to_js<T: Serialize>(value: &T) -> Result<JsValue, Refusal> {
 pub(crate) fn strange(what: &dyn std::fmt::Display) -> Refusal {
     Refusal::new(
         Code::Internal,
-        format!("the answer could not be read: {what}"),
-        "The window and Engram may be of different versions: restart both.",
+        say::notice::strange(what),
+        say::notice::STRANGE_HINT,
     )
 }

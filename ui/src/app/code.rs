@@ -7,7 +7,7 @@ use engram_model::{Class, Piece, Pointer, Side, SourceLine};
 use leptos::{html, prelude::*};
 
 use super::long_line::LongLine;
-use crate::words;
+use crate::words::{self, say};
 
 /// More lines than this get a box of their own height, in which only what is seen is drawn.
 const LONG: usize = 120;
@@ -119,8 +119,8 @@ pub(crate) fn Code(
 fn line(it: &SourceLine, shape: Shape, reading: Option<RwSignal<Option<u32>>>) -> AnyView {
     let (side, sign, said) = match it.side {
         Side::Both => ("", " ", ""),
-        Side::Added => ("added", "+", "added: "),
-        Side::Removed => ("removed", "−", "removed: "),
+        Side::Added => ("added", "+", say::source::ADDED),
+        Side::Removed => ("removed", "−", say::source::REMOVED),
         Side::Hunk => {
             let text = match it.text.is_empty() {
                 true => "⋯".to_owned(),
@@ -148,9 +148,9 @@ fn line(it: &SourceLine, shape: Shape, reading: Option<RwSignal<Option<u32>>>) -
     let drawn = words::beginning(&it.text, LONGEST);
     let rest = it.text[drawn.len()..].chars().count() as u64 + u64::from(it.cut);
     let cut = (rest > 0).then(|| {
-        let more = words::count(rest, "character", "characters");
-        let more = format!("… {more} more");
-        let said = format!("Read on in line {number}: {more}");
+        let more = words::count(rest, say::CHARACTERS);
+        let more = say::source::cut(&more);
+        let said = say::source::read_on(number, &more);
         match reading {
             Some(reading) => view! {
                 <button class="cut" data-testid="read-on" aria-label=said

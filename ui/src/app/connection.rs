@@ -27,6 +27,15 @@ pub(crate) enum Link {
     Lost,
 }
 
+/// What a request was answered when the connection broke.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Why {
+    /// The server wants another token than this page has.
+    Token,
+    /// Anything else that was refused.
+    Refused(Refusal),
+}
+
 /// What is known of the connection.
 #[derive(Clone, Copy)]
 pub(crate) struct Connection {
@@ -38,8 +47,7 @@ pub(crate) struct Connection {
     pub(crate) link: RwSignal<Link>,
     /// When the connection broke.
     pub(crate) lost_at: RwSignal<Option<jiff::Timestamp>>,
-    /// What a request was answered when it broke.
-    pub(crate) lost_why: RwSignal<Option<Refusal>>,
+    pub(crate) lost_why: RwSignal<Option<Why>>,
 }
 
 impl Connection {
@@ -166,7 +174,12 @@ impl App {
     /// A stream of events says not why it broke; a request does.
     fn ask_why(self) {
         spawn_local(async move {
-            self.connection.lost_why.set(self.read_status().await.err());
+            let refused = self.read_status().await.err();
+            let why = refused.map(|it| match self.backend().wants_token() {
+                true => Why::Token,
+                false => Why::Refused(it),
+            });
+            self.connection.lost_why.set(why);
         });
     }
 

@@ -9,7 +9,7 @@ use super::{
     dom, history::History, icons::Icon, palette::keycaps, reading::Closing, source::SourceCard,
     state::App, views::drift::Triage,
 };
-use crate::words::{self, State};
+use crate::words::{self, State, say};
 
 #[component]
 pub(crate) fn Detail() -> impl IntoView {
@@ -28,10 +28,10 @@ pub(crate) fn Detail() -> impl IntoView {
     });
     let id = Memo::new(move |_| current.get().map(|it| it.id));
     view! {
-        <section class="pane detail" aria-label="Engram" data-testid="detail">
+        <section class="pane detail" aria-label=say::engram::LABEL data-testid="detail">
             {move || match id.get() {
                 None if app.list.feed.with(|it| it.iter().next().is_none()) => ().into_any(),
-                None => view! { <p class="none quiet">"Choose an engram to see what it rests on."</p> }.into_any(),
+                None => view! { <p class="none quiet">{say::engram::NONE}</p> }.into_any(),
                 Some(id) => view! { <Whole id current /> }.into_any(),
             }}
             <ActionBar current />
@@ -62,7 +62,7 @@ fn Whole(id: EngramId, current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
             {move || current.get().zip(fate.get()).map(|(engram, (state, newer))| view! { <Head engram state newer /> })}
             <Triage engram=current />
             {move || app.reading.history.get().then(|| view! { <History id /> })}
-            <h2 class="offscreen">"Evidence"</h2>
+            <h2 class="offscreen">{say::engram::EVIDENCE}</h2>
             {cards.map(|(index, pointer)| view! { <SourceCard engram=id index pointer /> }).collect_view()}
         </div>
     }
@@ -77,38 +77,41 @@ fn Head(engram: Arc<Engram>, state: State, newer: Option<EngramId>) -> impl Into
     let clock = app.clock.get_untracked();
     let (window, until) = clock.window(&engram, state);
     let evidence = match state {
-        State::Holds => words::evidence(&engram),
-        _ if engram.verified => ("verified", "word ok"),
-        _ => ("unverified", "word warn"),
+        State::Holds => match words::evidence(&engram) {
+            (_, class @ "word well") => (say::state::ALL_UNCHANGED, class),
+            it => it,
+        },
+        _ if engram.verified => (say::state::VERIFIED, "word quiet"),
+        _ => (say::state::UNVERIFIED, "word warn"),
     };
     let others = engram.figures.corroborations;
     let claim = match engram.redacted {
-        true => view! { <p class="claim erased">"The text of this claim was erased for good."</p> }.into_any(),
+        true => view! { <p class="claim erased">{say::engram::REDACTED}</p> }.into_any(),
         false => view! { <p class="claim" data-testid="claim" class:closed={state != State::Holds} class:long={engram.claim.len() > LONG}>{words::visible(&engram.claim)}</p> }.into_any(),
     };
     view! {
         <div class="chips">
             <span class="chip">{Icon::Of(engram.kind).draw()}{words::kind(engram.kind)}</span>
-            {(!engram.topic.is_empty()).then(|| view! { <span class="chip" title="Topic">{words::visible(&engram.topic)}</span> })}
-            <span class="chip" title="Who may see it">{engram.scope.as_str()}</span>
+            {(!engram.topic.is_empty()).then(|| view! { <span class="chip" title=say::engram::TOPIC>{words::visible(&engram.topic)}</span> })}
+            <span class="chip" title=say::engram::SCOPE>{engram.scope.as_str()}</span>
             {state.word().map(|word| view! { <span class="chip gone" data-testid="state">{word}</span> })}
             <span class=evidence.1 data-testid="verified">{evidence.0}</span>
         </div>
         {claim}
         <dl class="facts">
-            <div><dt>"by"</dt><dd>{words::author(&engram)}</dd></div>
-            <div><dt>"confidence"</dt><dd>{format!("{:.2}", engram.confidence)}</dd></div>
+            <div><dt>{say::engram::BY}</dt><dd>{words::author(&engram)}</dd></div>
+            <div><dt>{say::engram::CONFIDENCE}</dt><dd>{format!("{:.2}", engram.confidence)}</dd></div>
             <div><dt>{window}</dt><dd>{until}</dd></div>
-            <div><dt>"recorded"</dt><dd>{clock.moment(engram.recorded_at)}</dd></div>
+            <div><dt>{say::engram::RECORDED}</dt><dd>{clock.moment(engram.recorded_at)}</dd></div>
             {(others > 0).then(|| view! {
-                <div><dt>"also said by"</dt><dd>{words::count(others, "other agent", "other agents")}</dd></div>
+                <div><dt>{say::engram::ALSO_SAID}</dt><dd>{words::count(others, say::OTHER_AGENTS)}</dd></div>
             })}
         </dl>
         {newer.map(|id| view! {
-            <p class="newer"><button class="plain" data-testid="newer" on:click=move |_| app.go_to(id)>"Show the newer version"</button></p>
+            <p class="newer"><button class="plain" data-testid="newer" on:click=move |_| app.go_to(id)>{say::engram::NEWER}</button></p>
         })}
         {(!engram.tags.is_empty()).then(|| view! {
-            <div class="chips tags" aria-label="Tags">
+            <div class="chips tags" aria-label=say::engram::TAGS>
                 {engram.tags.iter().map(|tag| view! { <span class="tag">{words::visible(&format!("#{tag}"))}</span> }).collect_view()}
             </div>
         })}
@@ -123,19 +126,19 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let actions = move || {
         view! {
             <button class="primary" data-testid="open-editor" hidden=!app.backend().opens_editors() disabled=move || !can_open() on:click=move |_| app.open_editor()>
-                "Open in editor" <kbd>"O"</kbd>
+                {say::OPEN_EDITOR}" "<kbd>"O"</kbd>
             </button>
-            <button data-testid="copy-pointer" on:click=move |_| app.copy_pointer()>"Copy pointer" <kbd>"C"</kbd></button>
+            <button data-testid="copy-pointer" on:click=move |_| app.copy_pointer()>{say::engram::COPY_POINTER}" "<kbd>"C"</kbd></button>
             <button data-testid="history-button" aria-pressed=move || app.reading.history.get().to_string()
-                on:click=move |_| app.reading.history.update(|it| *it = !*it)>"History" <kbd>"H"</kbd></button>
+                on:click=move |_| app.reading.history.update(|it| *it = !*it)>{say::engram::HISTORY}" "<kbd>"H"</kbd></button>
             <span class="space"></span>
-            <button data-testid="forget" disabled=move || !can(Closing::Forget) title="Agents no longer get it; its history stays"
+            <button data-testid="forget" disabled=move || !can(Closing::Forget) title=say::engram::FORGET_MEANS
                 on:click=move |_| app.ask_to_close(Closing::Forget)>
-                "Forget…" <kbd aria-label="Delete">"Del"</kbd>
+                {say::engram::FORGET}" "<kbd aria-label=say::engram::DELETE_KEY>"Del"</kbd>
             </button>
-            <button data-testid="redact" disabled=move || !can(Closing::Redact) title="Its text is erased for good"
+            <button data-testid="redact" disabled=move || !can(Closing::Redact) title=say::engram::REDACT_MEANS
                 on:click=move |_| app.ask_to_close(Closing::Redact)>
-                "Redact…" {keycaps("Shift+Delete")}
+                {say::engram::REDACT}" "{keycaps("Shift+Delete")}
             </button>
         }
     };
@@ -155,14 +158,14 @@ fn Confirm(closing: Closing) -> impl IntoView {
     let app = App::here();
     let (question, means, verb) = match closing {
         Closing::Forget => (
-            "Forget this claim?",
-            " Agents no longer get it; its history stays and can be read.",
-            "Forget",
+            say::engram::FORGET_ASK,
+            say::engram::FORGET_ALL,
+            say::engram::FORGET_YES,
         ),
         Closing::Redact => (
-            "Erase this claim for good?",
-            " Its text, with topic, author and evidence, wherever the same words were stored. This cannot be undone.",
-            "Erase",
+            say::engram::REDACT_ASK,
+            say::engram::REDACT_ALL,
+            say::engram::REDACT_YES,
         ),
     };
     // What cannot be undone is not what Enter does.
@@ -184,7 +187,7 @@ fn Confirm(closing: Closing) -> impl IntoView {
             <p id="ask-why"><b>{question}</b>{means}</p>
             <span class="space"></span>
             <button id="forget-yes" class="danger" data-testid="forget-yes" on:click=move |_| close()>{verb}</button>
-            <button id="forget-no" data-testid="forget-no" on:click=move |_| keep()>"Keep" <kbd>"Esc"</kbd></button>
+            <button id="forget-no" data-testid="forget-no" on:click=move |_| keep()>{say::engram::KEEP}" "<kbd>"Esc"</kbd></button>
         </div>
     }
 }

@@ -6,7 +6,7 @@ use engram_model::{Block, Inline, SourceLine};
 use leptos::prelude::*;
 
 use super::code::{Code, Shape};
-use crate::words::visible;
+use crate::words::{say, visible};
 
 #[component]
 pub(crate) fn Document(blocks: Vec<Block>, label: String) -> impl IntoView {
@@ -29,7 +29,7 @@ fn block(it: Block) -> AnyView {
         Block::Paragraph { text } => view! { <p>{words(text)}</p> }.into_any(),
         Block::Code { lines } => {
             let lines: Arc<[SourceLine]> = lines.into();
-            view! { <Code lines shape=Shape::Plain label="Code".to_owned() testid="document-code" /> }.into_any()
+            view! { <Code lines shape=Shape::Plain label=say::source::CODE.to_owned() testid="document-code" /> }.into_any()
         }
         Block::List { first, items } => {
             let items = items.into_iter().map(|blocks| {
@@ -61,7 +61,7 @@ fn table(rows: Vec<Vec<Vec<Inline>>>) -> AnyView {
         view! { <tr>{cells.collect_view()}</tr> }
     });
     view! {
-        <div class="table" tabindex="0" role="region" aria-label="Table"><table>
+        <div class="table" tabindex="0" role="region" aria-label=say::source::TABLE><table>
             <thead><tr>{head}</tr></thead>
             <tbody>{body.collect_view()}</tbody>
         </table></div>
@@ -85,7 +85,7 @@ fn word(it: Inline) -> AnyView {
             view! { <span class="address" title=visible(&to)>{words(text)}</span> }.into_any()
         }
         Inline::Picture { text, to } => view! {
-            <span class="address picture" title=visible(&to)>"picture: "{words(text)}</span>
+            <span class="address picture" title=visible(&to)>{say::source::PICTURE}{words(text)}</span>
         }
         .into_any(),
         Inline::Break => view! { <br /> }.into_any(),

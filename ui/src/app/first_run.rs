@@ -4,7 +4,10 @@ use engram_model::{ConnectHint, Engram, SAMPLE, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{connection::Link, frame::Over, icons::Icon, state::App};
-use crate::{feed::Feed, words};
+use crate::{
+    feed::Feed,
+    words::{self, say},
+};
 
 #[component]
 pub(crate) fn FirstRun() -> impl IntoView {
@@ -41,40 +44,40 @@ pub(crate) fn FirstRun() -> impl IntoView {
             .with(|it| it.as_ref().is_some_and(|it| it.project.is_none()))
     });
     let waiting = move || match app.connection.link.get() {
-        Link::Live => "Waiting for the first engram",
-        Link::Connecting | Link::Lost => "Connecting to the journal",
+        Link::Live => say::first::WAITING,
+        Link::Connecting | Link::Lost => say::first::CONNECTING,
     };
     view! {
         <main class="whole" data-testid="first-run">
             <div class="welcome">
                 <h1>{move || match is_nowhere.get() {
-                    true => "No repository is open.".into_any(),
-                    false => view! { "Nothing is known yet"{name().map(|name| view! { " about "<b>{name}</b> })}"." }.into_any(),
+                    true => say::first::NO_REPOSITORY.to_owned(),
+                    false => say::first::nothing(name().as_deref()),
                 }}</h1>
                 <p class="lead">
-                    "Engram is the memory that your coding agents share. Each claim they store points at the evidence, and you read both here."
+                    {say::first::LEAD}
                 </p>
                 <p class="sample" hidden=move || !is_nowhere.get() data-testid="nowhere">
-                    <button hidden=!app.backend().switches_repositories() on:click=move |_| app.frame.over.set(Some(Over::Repositories))>"Open a repository"</button>
-                    <span>"Engram was started outside of one; what agents store without a repository appears here."</span>
+                    <button hidden=!app.backend().switches_repositories() on:click=move |_| app.frame.over.set(Some(Over::Repositories))>{say::first::OPEN}</button>
+                    <span>{say::first::OUTSIDE}</span>
                 </p>
                 <p class="sample" hidden=is_nowhere>
-                    <button data-testid="load-sample" disabled=move || busy.get() on:click=load>{move || if busy.get() { "Reading the history…" } else { "Look around with a sample" }}</button>
-                    <span>"Made of this repository's own history; taken away again with one click."</span>
+                    <button data-testid="load-sample" disabled=move || busy.get() on:click=load>{move || if busy.get() { say::first::SAMPLE_BUSY } else { say::first::SAMPLE }}</button>
+                    <span>{say::first::SAMPLE_MEANS}</span>
                 </p>
                 <ol>
                     <li>
-                        <h2>"Connect an agent"</h2>
-                        <p>"Run one of these in a terminal, in "{move || if is_nowhere.get() { "a" } else { "this" }}" repository. The change is shown before it is made."</p>
+                        <h2>{say::first::CONNECT}</h2>
+                        <p>{move || if is_nowhere.get() { say::first::CONNECT_ANYWHERE } else { say::first::CONNECT_HERE }}</p>
                         <div class="commands">{commands}</div>
                     </li>
                     <li>
-                        <h2>"Start it and give it work"</h2>
-                        <p>"It finds the tools of Engram by itself. Tell it to store what it learns, if it needs telling."</p>
+                        <h2>{say::first::START}</h2>
+                        <p>{say::first::START_MEANS}</p>
                     </li>
                     <li>
-                        <h2>"Watch"</h2>
-                        <p>"What it learns appears here as it is written, with the lines that it rests on."</p>
+                        <h2>{say::first::WATCH}</h2>
+                        <p>{say::first::WATCH_MEANS}</p>
                         <p class="waiting" data-testid="waiting" role="status"><span class="pulse" aria-hidden="true"></span>{waiting}</p>
                     </li>
                 </ol>
@@ -95,7 +98,7 @@ pub(crate) fn SampleNote() -> impl IntoView {
     let remove = move |_| {
         spawn_local(async move {
             match app.ask(ask::RemoveSample).await {
-                Ok(_) => app.say("The sample is gone", "", false),
+                Ok(_) => app.say(say::first::SAMPLE_GONE, "", false),
                 Err(refusal) => app.complain(refusal),
             }
         });
@@ -104,8 +107,8 @@ pub(crate) fn SampleNote() -> impl IntoView {
         is_here.get().then(|| {
             view! {
                 <div class="sample-note" role="note" data-testid="sample-note">
-                    <p>"Here is a sample, made of this repository's history."</p>
-                    <button data-testid="remove-sample" on:click=remove>"Remove it"</button>
+                    <p>{say::first::SAMPLE_HERE}</p>
+                    <button data-testid="remove-sample" on:click=remove>{say::first::SAMPLE_REMOVE}</button>
                 </div>
             }
         })
@@ -131,9 +134,9 @@ fn Command(hint: ConnectHint) -> impl IntoView {
         <div class="command" data-testid="connect-command">
             <span class="agent">{hint.agent.clone()}</span>
             <code>{hint.command}</code>
-            <button aria-label=format!("Copy the command for {}", hint.agent)
-                on:click=move |_| app.copy(command.get_value(), "Command copied")>
-                {Icon::Copy.draw()}"Copy"
+            <button aria-label=say::first::copy(&hint.agent)
+                on:click=move |_| app.copy(command.get_value(), say::first::COMMAND_COPIED)>
+                {Icon::Copy.draw()}{say::COPY}
             </button>
         </div>
     }

@@ -6,7 +6,7 @@ use engram_model::{Refusal, Settings};
 use leptos::prelude::*;
 
 use super::{dom, menu, state::App};
-use crate::words;
+use crate::words::{self, say};
 
 /// What can lie over the window, one at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ impl App {
                 self.frame.unannounced.set_value(0);
                 self.frame
                     .announcement
-                    .set(words::count(count, "new engram", "new engrams"));
+                    .set(words::count(count, say::list::NEW));
             };
             set_timeout(speak, Duration::from_millis(1500));
         }
@@ -110,4 +110,14 @@ pub(crate) fn sentence(message: &str) -> String {
         Some(first) => first.to_uppercase().chain(letters).collect(),
         None => String::new(),
     }
+}
+
+/// A text of ours; what stands between backticks is code.
+pub(crate) fn marked(text: &str) -> Vec<AnyView> {
+    let parts = text.split('`').map(str::to_owned).enumerate();
+    let part = |(at, part): (usize, String)| match at % 2 {
+        1 => view! { <code>{part}</code> }.into_any(),
+        _ => part.into_any(),
+    };
+    parts.map(part).collect()
 }

@@ -293,8 +293,8 @@ fn States() -> impl IntoView {
     };
     view! {
         {engrams().iter().map(word).collect_view()}
-        <span class="word gone">"forgotten"</span>
-        <span class="word quiet">"no digest was recorded"</span>
+        <span class="word gone">{words::say::state::FORGOTTEN}</span>
+        <span class="word quiet">{words::say::state::NO_DIGEST}</span>
     }
 }
 

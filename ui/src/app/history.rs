@@ -4,7 +4,11 @@ use engram_model::{Engram, EngramId, Refusal, Voice, ask};
 use leptos::prelude::*;
 
 use super::{frame::sentence, state::App};
-use crate::{route::author_name, tags::Tag, words};
+use crate::{
+    route::author_name,
+    tags::Tag,
+    words::{self, say},
+};
 
 async fn read(app: App, id: EngramId) -> Result<(Vec<Engram>, Vec<Voice>), Refusal> {
     let versions = app.ask(ask::History(id)).await?;
@@ -20,9 +24,9 @@ pub(crate) fn History(id: EngramId) -> impl IntoView {
         read(app, id)
     });
     view! {
-        <section class="history" aria-label="History" data-testid="history">
+        <section class="history" aria-label=say::engram::HISTORY data-testid="history">
             {move || match loaded.get() {
-                None => view! { <p class="quiet" aria-busy="true">"Reading its history…"</p> }.into_any(),
+                None => view! { <p class="quiet" aria-busy="true">{say::engram::READING_HISTORY}</p> }.into_any(),
                 Some(Err(refusal)) => view! { <p role="alert">{sentence(&refusal.message)}" "{refusal.hint}</p> }.into_any(),
                 Some(Ok((versions, voices))) => view! { <Versions id versions /><Voices voices /> }.into_any(),
             }}
@@ -34,20 +38,11 @@ pub(crate) fn History(id: EngramId) -> impl IntoView {
 fn Versions(id: EngramId, versions: Vec<Engram>) -> impl IntoView {
     let app = App::here();
     let clock = app.clock.get_untracked();
-    let title = match versions.len() {
-        1 => "One version: nobody has corrected it".to_owned(),
-        count => format!("{count} versions"),
-    };
+    let title = say::engram::versions(versions.len());
     let row = |it: Engram| {
         let other = it.id;
-        let until = match it.valid_until {
-            Some(until) => format!(
-                "held {} to {}",
-                clock.moment(it.valid_from),
-                clock.moment(until)
-            ),
-            None => format!("holds since {}", clock.moment(it.valid_from)),
-        };
+        let until = it.valid_until.map(|until| clock.moment(until));
+        let until = say::engram::held(&clock.moment(it.valid_from), until.as_deref());
         view! {
             <li data-testid="version" data-id=other.to_string() aria-current=(other == id).then_some("true")>
                 <button class="plain" disabled=other == id on:click=move |_| app.go_to(other)>{words::claim(&it)}</button>
@@ -65,11 +60,11 @@ fn Versions(id: EngramId, versions: Vec<Engram>) -> impl IntoView {
 fn Voices(voices: Vec<Voice>) -> impl IntoView {
     let clock = App::here().clock.get_untracked();
     let row = |it: Voice| {
-        view! { <li data-testid="voice"><b>{words::visible(author_name(&it.by))}</b>" said the same on "{clock.moment(it.at)}</li> }
+        view! { <li data-testid="voice"><b>{words::visible(author_name(&it.by))}</b>{say::engram::SAID_ON}{clock.moment(it.at)}</li> }
     };
     (!voices.is_empty()).then(|| {
         view! {
-            <h2>"Who else said it"</h2>
+            <h2>{say::engram::VOICES}</h2>
             <ul>{voices.into_iter().map(row).collect_view()}</ul>
         }
     })

@@ -1,6 +1,13 @@
 //! The transport in a browser: JSON over HTTP, and server-sent events for the feed.
 
-use std::{cell::RefCell, rc::Rc};
+use std::{
+    cell::RefCell,
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use engram_model::{Call, Code, Entry, Refusal};
 use serde::{Serialize, de::DeserializeOwned};
@@ -9,14 +16,19 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{EventSource, Headers, MessageEvent, RequestInit, Response};
 
 use super::backend::{News, from_js, from_json, strange};
+use crate::words::say;
 
 /// Under what the tab keeps the token.
 const TOKEN: &str = "token";
+/// What a server answers to another token than its own; other refusals have other numbers.
+const UNAUTHORIZED: u16 = 401;
 
 /// The local server that served this page, and the token that it wants.
 #[derive(Clone, Debug)]
 pub(crate) struct Server {
     token: String,
+    /// It was refused, at the last request.
+    is_refused: Arc<AtomicBool>,
 }
 
 impl Server {
@@ -41,7 +53,10 @@ impl Server {
                 .and_then(|it| it.get_item(TOKEN).ok().flatten())
                 .unwrap_or_default(),
         };
-        Self { token }
+        Self {
+            token,
+            is_refused: Arc::default(),
+        }
     }
 
     /// One request, one answer; an error comes as a refusal.
@@ -55,6 +70,8 @@ impl Server {
             .send(&path(call), &text)
             .await
             .map_err(|_| unreachable())?;
+        self.is_refused
+            .store(response.status() == UNAUTHORIZED, Ordering::Relaxed);
         let json = response.json().map_err(|_| strange(&"not JSON"))?;
         let answer = JsFuture::from(json)
             .await
@@ -64,6 +81,11 @@ impl Server {
         }
         let error = js_sys::Reflect::get(&answer, &"error".into()).unwrap_or_default();
         Err(from_js(&error).unwrap_or_else(|_| strange(&response.status())))
+    }
+
+    /// Whether the last request was refused for its token.
+    pub(crate) fn wants_token(&self) -> bool {
+        self.is_refused.load(Ordering::Relaxed)
     }
 
     async fn send(&self, path: &str, text: &str) -> Result<Response, JsValue> {
@@ -88,8 +110,8 @@ fn path(call: Call) -> String {
 fn unreachable() -> Refusal {
     Refusal::new(
         Code::Internal,
-        "Engram's server does not answer",
-        "Start it again with engram serve, and open the address that it prints.",
+        say::notice::NO_SERVER,
+        say::notice::NO_SERVER_HINT,
     )
 }
 

@@ -4,7 +4,7 @@ use engram_model::{LineReply, LineView, Pointer, PointerInput, ask};
 use leptos::prelude::*;
 
 use super::{dom, icons::Icon, media::Refused, source::shown_panel, state::App};
-use crate::words;
+use crate::words::{self, say};
 
 /// The parts that the engine sends, in characters.
 const PART: u64 = 10_000;
@@ -31,34 +31,35 @@ pub(crate) fn LongLine(
     });
     let where_ = move || {
         let (from, total) = (from.get(), total.get());
-        format!(
-            "Line {}, characters {} to {} of {}",
-            words::thousands(number.into()),
-            words::thousands((from + 1).min(total)),
-            words::thousands((from + PART).min(total)),
-            words::thousands(total)
+        say::source::line_part(
+            &words::thousands(number.into()),
+            &words::thousands((from + 1).min(total)),
+            &words::thousands((from + PART).min(total)),
+            &words::thousands(total),
         )
     };
     let body = move || match part.get() {
-        None => view! { <p class="wait" aria-busy="true">"Reading the line…"</p> }.into_any(),
+        None => {
+            view! { <p class="wait" aria-busy="true">{say::source::READING_LINE}</p> }.into_any()
+        }
         Some(Ok(part)) => {
             let text = words::visible(&part.text);
-            view! { <pre class="long-line" tabindex="0" aria-label="A part of the line" data-testid="long-line-text">{text}</pre> }
+            view! { <pre class="long-line" tabindex="0" aria-label=say::source::LINE_PART data-testid="long-line-text">{text}</pre> }
                 .into_any()
         }
         Some(Err(refusal)) => view! { <Refused refusal retry=move || part.refetch() /> }.into_any(),
     };
     request_animation_frame(|| dom::focus("long-line-close"));
     view! {
-        <div class="panel reading" role="group" aria-label="A long line" data-testid="long-line" node_ref=shown_panel()>
+        <div class="panel reading" role="group" aria-label=say::source::LONG_LINE data-testid="long-line" node_ref=shown_panel()>
             <div class="panel-head">
                 <h3 aria-live="polite">{where_}</h3>
                 <span class="space"></span>
                 <button class="plain" data-testid="earlier-part" disabled=move || { from.get() == 0 }
-                    on:click=move |_| from.update(|it| *it = it.saturating_sub(PART))>"Earlier"</button>
+                    on:click=move |_| from.update(|it| *it = it.saturating_sub(PART))>{say::source::EARLIER}</button>
                 <button class="plain" data-testid="later-part" disabled=move || { from.get() + PART >= total.get() }
-                    on:click=move |_| from.update(|it| *it += PART)>"Later"</button>
-                <button class="plain" id="long-line-close" data-testid="long-line-close" aria-label="Close the line" on:click=move |_| close()>{Icon::Close.draw()}</button>
+                    on:click=move |_| from.update(|it| *it += PART)>{say::source::LATER}</button>
+                <button class="plain" id="long-line-close" data-testid="long-line-close" aria-label=say::source::CLOSE_LINE on:click=move |_| close()>{Icon::Close.draw()}</button>
             </div>
             {body}
         </div>

@@ -7,20 +7,14 @@ use engram_model::{Engram, FoundIn, Media, MediaKind, Pointer, Refusal};
 use leptos::prelude::*;
 
 use super::{frame::sentence, icons::Icon};
-use crate::words;
+use crate::words::{self, say};
 
 /// In the place of lines: what the file is.
 #[component]
 pub(crate) fn NoLines(media: Media) -> impl IntoView {
     let (icon, why) = match media.kind {
-        MediaKind::Picture => (
-            Icon::Picture,
-            "A picture has no lines to show: it is pinned, compared and digested as a whole.",
-        ),
-        _ => (
-            Icon::Binary,
-            "It is no text and has no lines to show: it is pinned, compared and digested as a whole.",
-        ),
+        MediaKind::Picture => (Icon::Picture, say::source::WHOLE_PICTURE),
+        _ => (Icon::Binary, say::source::WHOLE_FILE),
     };
     view! {
         <div class="no-lines" data-testid="media" data-kind=format!("{:?}", media.kind).to_lowercase()>
@@ -37,18 +31,14 @@ pub(crate) fn NoLines(media: Media) -> impl IntoView {
 #[component]
 pub(crate) fn AlsoIs(media: Media) -> impl IntoView {
     let says = match media.kind {
-        MediaKind::StandIn => format!(
-            "The file itself is kept by Git LFS ({}{}); these lines are committed in its place.",
-            words::size(media.size),
-            media
-                .digest
-                .as_deref()
-                .map_or_else(String::new, |it| format!(", {}", words::short_digest(it))),
-        ),
-        _ => format!(
-            "{}, shown as the text that it is written in.",
-            words::media(&media)
-        ),
+        MediaKind::StandIn => {
+            let mut file = words::size(media.size);
+            if let Some(digest) = &media.digest {
+                file.push_str(&format!(", {}", words::short_digest(digest)));
+            }
+            say::source::stand_in(&file)
+        }
+        _ => say::source::as_text(&words::media(&media)),
     };
     let icon = match media.kind {
         MediaKind::StandIn => Icon::Binary,
@@ -64,16 +54,14 @@ pub(crate) fn AlsoIs(media: Media) -> impl IntoView {
 #[component]
 pub(crate) fn FoundElsewhere(found: FoundIn) -> impl IntoView {
     let place = match &found.commit {
-        None => "in the files on disk".to_owned(),
-        Some(commit) => format!(
-            "in the commit that is checked out, {}",
-            commit.get(..7).unwrap_or(commit)
-        ),
+        None => say::source::ON_DISK.to_owned(),
+        Some(commit) => say::source::in_head(commit.get(..7).unwrap_or(commit)),
     };
+    let says = say::source::found_elsewhere(&sentence(&found.because), &place);
     view! {
         <p class="remark doubt" data-testid="found-in" title=found.commit>
             {Icon::Alert.draw()}
-            <span>{sentence(&found.because)}". These are the same bytes, by their digest, "{place}"."</span>
+            <span>{says}</span>
         </p>
     }
 }
@@ -87,14 +75,18 @@ pub(crate) fn Refused(
 ) -> impl IntoView {
     let facts = known.map(|(engram, pointer)| {
         let code = |text: String| view! { <code>{text}</code> }.into_any();
-        let mut facts = vec![("pinned", code(pointer.short_pin()), pointer.to_string())];
+        let mut facts = vec![(
+            say::source::KNOWN_PIN,
+            code(pointer.short_pin()),
+            pointer.to_string(),
+        )];
         if let Some(digest) = &pointer.digest {
             let short = words::short_digest(digest);
-            facts.push(("read as", code(short), digest.clone()));
+            facts.push((say::source::KNOWN_DIGEST, code(short), digest.clone()));
         }
         if let Some(seen) = words::last_seen(&engram, &pointer) {
             let seen = words::visible(&seen);
-            facts.push(("when last looked at", seen.clone().into_any(), seen));
+            facts.push((say::source::KNOWN_STATE, seen.clone().into_any(), seen));
         }
         facts
     });
@@ -105,11 +97,11 @@ pub(crate) fn Refused(
         <div class="refused" role="alert" data-testid="source-refused" data-code=refusal.code.as_str()>
             {Icon::Alert.draw()}
             <p><b>{sentence(&refusal.message)}"."</b>" "<span>{words::visible(&refusal.hint)}</span></p>
-            <button on:click=move |_| retry()>"Try again"</button>
+            <button on:click=move |_| retry()>{say::TRY_AGAIN}</button>
         </div>
         {facts.map(|all| view! {
             <div class="known" data-testid="known">
-                <h3>"What is known"</h3>
+                <h3>{say::source::KNOWN}</h3>
                 <dl>{all.into_iter().map(fact).collect_view()}</dl>
             </div>
         })}

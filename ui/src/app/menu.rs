@@ -5,7 +5,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement};
 
 use super::{backend::Backend, dom, palette::keycaps, state::App, views::feed};
-use crate::commands;
+use crate::{commands, words::say};
 
 const ID: &str = "menu";
 /// Pixels that it keeps from the edges of the window.
@@ -103,7 +103,7 @@ pub(crate) fn Menu() -> impl IntoView {
     move || {
         is_open.get().then(|| {
             view! {
-                <div node_ref=node id=ID class="menu" popover="auto" role="menu" tabindex="-1" aria-label="Menu of the engram"
+                <div node_ref=node id=ID class="menu" popover="auto" role="menu" tabindex="-1" aria-label=say::engram::MENU
                     data-testid="menu" on:toggle=toggled on:keydown=keys on:focusout=left>
                     <Items />
                 </div>

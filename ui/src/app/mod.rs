@@ -50,7 +50,7 @@ use self::{
     state::{App, Phase},
     views::View,
 };
-use crate::words;
+use crate::words::{self, say};
 
 /// Called by the page once this module is loaded.
 #[wasm_bindgen(start)]
@@ -140,11 +140,11 @@ pub(crate) fn StatusLine() -> impl IntoView {
     let failed = move || matches!(app.phase.get(), Phase::Failed(_));
     let is_paused = move || !app.list.at_top.get();
     let link = move || match app.connection.link.get() {
-        Link::Connecting if failed() => ("lost", "not connected"),
-        Link::Connecting => ("connecting", "connecting"),
-        Link::Live if is_paused() => ("paused", "paused while you read"),
-        Link::Live => ("live", "live"),
-        Link::Lost => ("lost", "disconnected"),
+        Link::Connecting if failed() => ("lost", say::status::NOT_CONNECTED),
+        Link::Connecting => ("connecting", say::status::CONNECTING),
+        Link::Live if is_paused() => ("paused", say::status::PAUSED),
+        Link::Live => ("live", say::status::LIVE),
+        Link::Lost => ("lost", say::status::LOST),
     };
     let project = move || app.status.get().and_then(|status| status.project);
     let told = move |what: fn(&engram_model::StatusReply) -> String| {
@@ -159,7 +159,7 @@ pub(crate) fn StatusLine() -> impl IntoView {
         // A small window shows the fuller one.
         let is_less = budget.tokens.share() < pointers.share();
         let meters = [
-            ("tokens", budget.tokens, is_less),
+            (say::status::TOKENS, budget.tokens, is_less),
             (what, pointers, !is_less),
         ];
         let meter = |(what, it, is_less): (&'static str, Meter, bool)| {
@@ -175,32 +175,32 @@ pub(crate) fn StatusLine() -> impl IntoView {
     view! {
         <footer class="status">
             <span class="link" data-testid="link" data-state=move || link().0>{move || link().1}</span>
-            <button class="plain where" data-testid="repo" title="Open another repository" on:click=move |_| app.frame.over.set(Some(Over::Repositories))>
+            <button class="plain where" data-testid="repo" title=say::status::OTHER_REPOSITORY on:click=move |_| app.frame.over.set(Some(Over::Repositories))>
                 {Icon::Repository.draw()}
                 {move || match project() {
                     Some(it) => view! {
                         <b>{words::visible(&it.name)}</b>
-                        {it.branch.map(|branch| view! { <i>" on "</i><b>{words::visible(&branch)}</b> })}
+                        {it.branch.map(|branch| view! { <i>{say::status::ON_BRANCH}</i><b>{words::visible(&branch)}</b> })}
                     }.into_any(),
                     None if app.status.with(Option::is_none) => ().into_any(),
-                    None => view! { <span>"no repository"</span> }.into_any(),
+                    None => view! { <span>{say::status::NO_REPOSITORY}</span> }.into_any(),
                 }}
             </button>
-            <span data-testid="count">{told(|it| words::count(it.engrams, "engram", "engrams"))}</span>
+            <span data-testid="count">{told(|it| words::count(it.engrams, say::ENGRAMS))}</span>
             <span data-testid="agents">{told(|it| match it.agents {
                 0 => String::new(),
-                some => words::count(some, "agent", "agents"),
+                some => words::count(some, say::AGENTS),
             })}</span>
             {spent}
-            {move || app.status.get().and_then(|it| it.watching).map(|why| view! { <span class="unwatched" title=why>"not all files watched"</span> })}
+            {move || app.status.get().and_then(|it| it.watching).map(|why| view! { <span class="unwatched" title=why>{say::status::UNWATCHED}</span> })}
             <span class="space"></span>
-            <button class="plain log" data-testid="log-button" title="Open the log of this window in your editor" hidden=!app.backend().opens_editors()
-                on:click=move |_| app.open_log()>"log"</button>
+            <button class="plain log" data-testid="log-button" title=say::status::OPEN_LOG hidden=!app.backend().opens_editors()
+                on:click=move |_| app.open_log()>{say::status::LOG}</button>
             <button class="plain" data-testid="shortcuts-button" on:click=move |_| app.frame.over.set(Some(Over::Sheet))>
-                <kbd>"?"</kbd>" shortcuts"
+                <kbd>"?"</kbd>" "{say::status::SHORTCUTS}
             </button>
-            <button class="plain" data-testid="palette-button" title="Find a command or an engram" on:click=move |_| app.frame.over.set(Some(Over::Palette))>
-                {keycaps("Mod+k")}" find"
+            <button class="plain" data-testid="palette-button" title=say::sheet::FIND on:click=move |_| app.frame.over.set(Some(Over::Palette))>
+                {keycaps("Mod+k")}" "{say::status::FIND}
             </button>
         </footer>
     }

@@ -4,7 +4,10 @@ use engram_model::Code;
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{dom, state::App};
-use crate::{route::Route, words};
+use crate::{
+    route::Route,
+    words::{self, say},
+};
 
 impl App {
     /// Opens the source in the person's editor.
@@ -13,15 +16,11 @@ impl App {
             return;
         };
         if !words::is_file(&pointer) {
-            return self.say(
-                "This evidence is not a file",
-                "Press C to copy the pointer instead.",
-                true,
-            );
+            return self.say(say::notice::NO_FILE, say::notice::NO_FILE_HINT, true);
         }
         spawn_local(async move {
             match self.backend().open_editor(&pointer.to_string()).await {
-                Ok(editor) => self.say(&format!("Opened in {editor}"), "", false),
+                Ok(editor) => self.say(&say::notice::opened_in(&editor), "", false),
                 Err(refusal) => {
                     // What is only in the past stands in its card.
                     if refusal.code == Code::PointerNotFound {
@@ -38,7 +37,7 @@ impl App {
     pub(crate) fn open_log(self) {
         spawn_local(async move {
             match self.backend().open_log().await {
-                Ok(editor) => self.say(&format!("Opened in {editor}"), "", false),
+                Ok(editor) => self.say(&say::notice::opened_in(&editor), "", false),
                 Err(refusal) => self.complain(refusal),
             }
         });
@@ -53,14 +52,14 @@ impl App {
             ..Route::default()
         };
         if route.engram.is_some() {
-            self.copy(route.link(), "Link copied");
+            self.copy(route.link(), say::notice::LINK_COPIED);
         }
     }
 
     /// Copies the exact pointer.
     pub(crate) fn copy_pointer(self) {
         if let Some(pointer) = untrack(|| self.pointer()) {
-            self.copy(pointer.to_string(), "Pointer copied");
+            self.copy(pointer.to_string(), say::notice::POINTER_COPIED);
         }
     }
 
@@ -69,8 +68,8 @@ impl App {
             match dom::copy(&text).await {
                 true => self.say(done, "", false),
                 false => self.say(
-                    "The clipboard could not be written",
-                    "Select the text and copy it.",
+                    say::notice::NO_CLIPBOARD,
+                    say::notice::NO_CLIPBOARD_HINT,
                     true,
                 ),
             }

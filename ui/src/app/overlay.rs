@@ -11,7 +11,10 @@ use super::{
     palette::keycaps,
     state::{App, Phase},
 };
-use crate::commands::{self, GROUPS, Holds};
+use crate::{
+    commands::{self, GROUPS, Holds},
+    words::say,
+};
 
 /// A dialog over the window while `over` is open; what is in it lives as long.
 #[component]
@@ -65,7 +68,7 @@ pub(crate) fn Heading(title: &'static str) -> impl IntoView {
         <header>
             <h2>{title}</h2>
             <span class="space"></span>
-            <button class="plain" aria-label="Close" on:click=move |_| app.frame.over.set(None)>{Icon::Close.draw()}</button>
+            <button class="plain" aria-label=say::CLOSE on:click=move |_| app.frame.over.set(None)>{Icon::Close.draw()}</button>
         </header>
     }
 }
@@ -81,8 +84,8 @@ pub(crate) fn Shortcuts() -> impl IntoView {
         view! { <section><h3>{*title}</h3><dl>{rows.collect_view()}</dl></section> }
     };
     view! {
-        <Modal over=Over::Sheet label="Shortcuts" class="shortcuts">
-            <Heading title="Shortcuts" />
+        <Modal over=Over::Sheet label=say::sheet::SHORTCUTS class="shortcuts">
+            <Heading title=say::sheet::SHORTCUTS />
             <div class="keys">{GROUPS.iter().map(group).collect_view()}</div>
         </Modal>
     }
@@ -98,7 +101,7 @@ pub(crate) fn Notice() -> impl IntoView {
                 <div class="notice" class:error=it.is_error role=role data-testid="notice">
                     {if it.is_error { Icon::Alert } else { Icon::Check }.draw()}
                     <p><b>{it.text}</b>" "{it.hint}</p>
-                    <button class="plain" aria-label="Dismiss" on:click=move |_| app.frame.toast.set(None)>{Icon::Close.draw()}</button>
+                    <button class="plain" aria-label=say::sheet::DISMISS on:click=move |_| app.frame.toast.set(None)>{Icon::Close.draw()}</button>
                 </div>
             }
         })
@@ -119,8 +122,8 @@ pub(crate) fn Failure(refusal: Refusal) -> impl IntoView {
                 <span class="sign">{Icon::Alert.draw()}</span>
                 <h1>{sentence(&refusal.message)}</h1>
                 <p>{refusal.hint}</p>
-                <div class="bar"><button class="primary" on:click=again>"Try again"</button>
-                    <button hidden=!app.backend().opens_editors() on:click=move |_| app.open_log()>"Open the log"</button><code>{refusal.code.as_str()}</code></div>
+                <div class="bar"><button class="primary" on:click=again>{say::TRY_AGAIN}</button>
+                    <button hidden=!app.backend().opens_editors() on:click=move |_| app.open_log()>{say::sheet::OPEN_LOG}</button><code>{refusal.code.as_str()}</code></div>
             </div>
         </main>
     }

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     commands::{self, Act, COMMANDS, Command},
     fuzzy::{self, Fit},
-    words,
+    words::{self, say},
 };
 
 /// Most that are listed of each sort.
@@ -60,10 +60,10 @@ impl Target {
 
     fn sort(&self) -> &'static str {
         match self {
-            Self::View(_) => "Views",
-            Self::Command(_) => "Commands",
-            Self::Repository(_) => "Open repositories",
-            Self::Engram(_) => "Engrams",
+            Self::View(_) => say::rail::VIEWS,
+            Self::Command(_) => say::sheet::COMMANDS,
+            Self::Repository(_) => say::rail::OPEN_REPOSITORIES,
+            Self::Engram(_) => say::sheet::ENGRAMS,
         }
     }
 
@@ -128,7 +128,7 @@ fn find(app: App, query: &str) -> Vec<Found> {
 pub(crate) fn Palette() -> impl IntoView {
     let app = App::here();
     view! {
-        <Modal over=Over::Palette label="Find a command or an engram" class="palette">
+        <Modal over=Over::Palette label=say::sheet::FIND class="palette">
             <Search app />
         </Modal>
     }
@@ -185,15 +185,15 @@ fn Search(app: App) -> impl IntoView {
     view! {
         <div class="ask">
             {Icon::Search.draw()}
-            <input node_ref=field type="text" data-testid="palette-input" placeholder="A command, a view, words of a claim…" aria-label="Find"
+            <input node_ref=field type="text" data-testid="palette-input" placeholder=say::sheet::FIND_HINT aria-label=say::sheet::FIND_FIELD
                 role="combobox" aria-expanded="true" aria-controls="palette-list" aria-autocomplete="list" autocomplete="off" spellcheck="false"
                 aria-activedescendant=move || found.with(|it| !it.is_empty()).then(|| option_id(at.get()))
                 on:input=typed on:keydown=keys />
             <kbd>"Esc"</kbd>
         </div>
-        <div class="found" id="palette-list" role="listbox" aria-label="Found">{listed}</div>
+        <div class="found" id="palette-list" role="listbox" aria-label=say::sheet::FOUND>{listed}</div>
         {move || found.with(Vec::is_empty).then(|| view! {
-            <p class="nothing" role="status">"Nothing here is called that. "<span>"Press / in the list to search everything that was stored."</span></p>
+            <p class="nothing" role="status">{say::sheet::NOTHING}<span>{say::sheet::NOTHING_HINT}</span></p>
         })}
     }
 }

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     commands::{self, Act},
-    words,
+    words::{self, say},
 };
 
 #[component]
@@ -21,12 +21,12 @@ pub(crate) fn Rail() -> impl IntoView {
     let app = App::here();
     let settings = move || commands::by(Act::Settings).map(|it| commands::tip(it, dom::is_mac()));
     view! {
-        <nav class="rail" aria-label="Views">
+        <nav class="rail" aria-label=say::rail::VIEWS>
             {VIEWS.iter().map(|&view| entry(app, view)).collect_view()}
             <Opened />
             <span class="space"></span>
-            <button class="view" data-testid="settings-button" aria-label="Settings" title=settings
-                on:click=move |_| app.frame.over.set(Some(Over::Settings))>{Icon::Settings.draw()}<span class="name" aria-hidden="true">"Settings"</span></button>
+            <button class="view" data-testid="settings-button" aria-label=say::rail::SETTINGS title=settings
+                on:click=move |_| app.frame.over.set(Some(Over::Settings))>{Icon::Settings.draw()}<span class="name" aria-hidden="true">{say::rail::SETTINGS}</span></button>
         </nav>
     }
 }
@@ -48,7 +48,7 @@ fn Opened() -> impl IntoView {
     };
     view! {
         <Show when=is_any_behind>
-            <div class="opened-ones" role="group" aria-label="Open repositories">
+            <div class="opened-ones" role="group" aria-label=say::rail::OPEN_REPOSITORIES>
                 <For each=move || paths.get() key=Clone::clone let:path><OpenedOne path /></For>
             </div>
         </Show>
@@ -113,7 +113,7 @@ fn entry(app: App, it: &'static View) -> impl IntoView {
     let is_here = Memo::new(move |_| it.is_here(app));
     let count = Memo::new(move |_| (it.count)(app));
     let label = move || {
-        let count = words::count(count.get(), it.of.0, it.of.1);
+        let count = words::count(count.get(), it.of);
         format!("{}: {count}", it.title)
     };
     let title = move || match it.key() {

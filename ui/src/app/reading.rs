@@ -6,6 +6,7 @@ use engram_model::{Code, Engram, EngramId, Pointer, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::state::App;
+use crate::words::say;
 
 /// What a source card shows below its lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,8 +129,8 @@ impl App {
     fn leave(self, id: EngramId) {
         if self.reading.selected.get_untracked() == Some(id) {
             self.say(
-                "There is no such engram here",
-                "It may be of another repository, or of another home.",
+                say::repositories::NO_ENGRAM,
+                say::repositories::NO_ENGRAM_HINT,
                 true,
             );
             self.reading.selected.set(None);
@@ -196,8 +197,8 @@ impl App {
         };
         self.reading.closing.set(None);
         let done = match closing {
-            Closing::Forget => "Forgotten: agents no longer get this claim",
-            Closing::Redact => "Erased for good",
+            Closing::Forget => say::engram::FORGOTTEN,
+            Closing::Redact => say::engram::REDACT_DONE,
         };
         let next = self
             .is_queue()
@@ -212,7 +213,7 @@ impl App {
                 Ok(it) => {
                     match it.pending.first() {
                         None => self.say(done, "", false),
-                        Some(place) => self.say("Erased, but not everywhere yet", place, true),
+                        Some(place) => self.say(say::engram::REDACT_PENDING, place, true),
                     }
                     if let Some(next) = next {
                         self.select(next);

@@ -8,12 +8,15 @@ use leptos::{ev, html, prelude::*, task::spawn_local};
 
 use super::{
     dom,
-    frame::Over,
+    frame::{Over, marked},
     icons::Icon,
     overlay::{Heading, Modal},
     state::{App, Phase},
 };
-use crate::{route::Route, words};
+use crate::{
+    route::Route,
+    words::{self, say},
+};
 
 /// While many news come from a repository behind, they are shown this often.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -187,7 +190,9 @@ impl App {
         }
         let name = root.trim_end_matches('/').rsplit('/').next();
         let name = words::visible(name.unwrap_or_default());
-        self.frame.announcement.set(format!("{name} is in front"));
+        self.frame
+            .announcement
+            .set(say::repositories::is_front(&name));
         self.frame.over.set(None);
         self.repositories.front.set(Some(root));
         self.begin_anew();
@@ -227,8 +232,8 @@ impl App {
         let offset = self.clock.get_untracked().offset;
         let Some(route) = Route::of_link(link, offset) else {
             return self.say(
-                "This link leads nowhere in Engram",
-                "A link is engram://feed/ID, engram://feed or engram://drift, with a filter behind a ?.",
+                say::repositories::NOWHERE,
+                say::repositories::NOWHERE_HINT,
                 true,
             );
         };
@@ -263,8 +268,8 @@ impl App {
 
     pub(super) fn say_not_here(self, path: &str) {
         self.say(
-            "The repository of this link is not here",
-            &format!("Nobody opened {path} in this window."),
+            say::repositories::NOT_HERE,
+            &say::repositories::not_here_hint(path),
             true,
         );
     }
@@ -282,8 +287,8 @@ impl App {
 #[component]
 pub(crate) fn Repositories() -> impl IntoView {
     view! {
-        <Modal over=Over::Repositories label="Repositories" class="repositories">
-            <Heading title="Repositories" />
+        <Modal over=Over::Repositories label=say::repositories::TITLE class="repositories">
+            <Heading title=say::repositories::TITLE />
             <Choice />
         </Modal>
     }
@@ -294,7 +299,7 @@ fn Choice() -> impl IntoView {
     let app = App::here();
     if !app.backend().switches_repositories() {
         return view! {
-            <p class="hint" data-testid="one-repository"><span>"This page shows the repository that "<code>"engram serve"</code>" was started in. The window ("<code>"engram app"</code>") switches between several."</span></p>
+            <p class="hint" data-testid="one-repository"><span>{marked(say::repositories::ONE)}</span></p>
         }.into_any();
     }
     let recent = RwSignal::new(Vec::<Recent>::new());
@@ -328,7 +333,7 @@ fn Choice() -> impl IntoView {
         let path = it.path.clone();
         let (own, title) = (
             it.path.clone(),
-            format!("Close {}", words::visible(&it.name)),
+            say::repositories::close(&words::visible(&it.name)),
         );
         // The row stays when it is closed.
         let is_behind = Memo::new(move |_| {
@@ -343,12 +348,12 @@ fn Choice() -> impl IntoView {
                     on:click=move |_| app.open_repository(path.clone())>
                     {Icon::Repository.draw()}
                     <b>{words::visible(&it.name)}</b>" "<span class="place">{words::visible(&it.path)}</span>" "
-                    {it.is_front.then(|| view! { <small>"in front"</small>" " })}
+                    {it.is_front.then(|| view! { <small>{say::repositories::FRONT}</small>" " })}
                     {it.holding.map(|(engrams, drifted)| view! {
                         <span class="counts">
-                            {(it.unseen > 0).then(|| view! { <span class="word">{words::thousands(it.unseen)}" new"</span>" " })}
-                            {(drifted > 0).then(|| view! { <span class="word warn">{words::count(drifted, "claim in doubt", "claims in doubt")}</span>" " })}
-                            <span>{words::count(engrams, "engram", "engrams")}</span>
+                            {(it.unseen > 0).then(|| view! { <span class="word">{words::thousands(it.unseen)}{say::repositories::NEW}</span>" " })}
+                            {(drifted > 0).then(|| view! { <span class="word warn">{words::count(drifted, say::TO_REVIEW)}</span>" " })}
+                            <span>{words::count(engrams, say::ENGRAMS)}</span>
                         </span>
                     })}
                 </button>
@@ -364,10 +369,10 @@ fn Choice() -> impl IntoView {
     };
     view! {
         <form class="entry" on:keydown=step on:submit=move |event| { event.prevent_default(); open(); }>
-            <input node_ref=field data-testid="repository-path" aria-label="Path of a repository" placeholder="/path/to/another/repository" autocomplete="off" spellcheck="false" maxlength="4096" />
-            <button class="primary" type="submit" data-testid="repository-open">"Open"</button>
+            <input node_ref=field data-testid="repository-path" aria-label=say::repositories::PATH placeholder=say::repositories::PATH_HINT autocomplete="off" spellcheck="false" maxlength="4096" />
+            <button class="primary" type="submit" data-testid="repository-open">{say::repositories::OPEN}</button>
         </form>
-        <ul id="repositories-list" aria-label="Opened before" on:keydown=step>{move || recent.get().into_iter().map(row).collect_view()}</ul>
+        <ul id="repositories-list" aria-label=say::repositories::BEFORE on:keydown=step>{move || recent.get().into_iter().map(row).collect_view()}</ul>
     }
     .into_any()
 }

@@ -5,11 +5,12 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::{
     dom,
-    frame::Over,
+    frame::{Over, marked},
     icons::Icon,
     overlay::{Heading, Modal},
     state::App,
 };
+use crate::words::say;
 
 impl App {
     /// Reads what was chosen before; what cannot be read leaves the system's.
@@ -44,8 +45,8 @@ impl App {
 #[component]
 pub(crate) fn SettingsSheet() -> impl IntoView {
     view! {
-        <Modal over=Over::Settings label="Settings" class="settings">
-            <Heading title="Settings" />
+        <Modal over=Over::Settings label=say::rail::SETTINGS class="settings">
+            <Heading title=say::rail::SETTINGS />
             <Chosen />
         </Modal>
     }
@@ -78,14 +79,19 @@ fn choices<T: Copy + PartialEq + Send + Sync + 'static>(
 fn Chosen() -> impl IntoView {
     let app = App::here();
     const THEMES: &[(Theme, &str)] = &[
-        (Theme::System, "System"),
-        (Theme::Light, "Light"),
-        (Theme::Dark, "Dark"),
-        (Theme::Contrast, "High contrast"),
+        (Theme::System, say::settings::SYSTEM),
+        (Theme::Light, say::settings::LIGHT),
+        (Theme::Dark, say::settings::DARK),
+        (Theme::Contrast, say::settings::CONTRAST),
     ];
-    const DENSITIES: &[(Density, &str)] =
-        &[(Density::Normal, "Normal"), (Density::Compact, "Compact")];
-    const MOTIONS: &[(Motion, &str)] = &[(Motion::System, "System"), (Motion::Reduced, "Reduced")];
+    const DENSITIES: &[(Density, &str)] = &[
+        (Density::Normal, say::settings::NORMAL),
+        (Density::Compact, say::settings::COMPACT),
+    ];
+    const MOTIONS: &[(Motion, &str)] = &[
+        (Motion::System, say::settings::SYSTEM),
+        (Motion::Reduced, say::settings::REDUCED),
+    ];
     let around = RwSignal::new(None::<Surroundings>);
     spawn_local(async move {
         match app.backend().surroundings().await {
@@ -96,13 +102,13 @@ fn Chosen() -> impl IntoView {
     let version = move || app.status.get().map(|it| it.version).unwrap_or_default();
     let home = move || app.status.get().and_then(|it| it.home);
     view! {
-        {choices(app, "Theme", THEMES, |it| it.theme, |it, to| it.theme = to)}
-        {choices(app, "Density", DENSITIES, |it| it.density, |it, to| it.density = to)}
-        {choices(app, "Motion", MOTIONS, |it| it.motion, |it, to| it.motion = to)}
+        {choices(app, say::settings::THEME, THEMES, |it| it.theme, |it, to| it.theme = to)}
+        {choices(app, say::settings::DENSITY, DENSITIES, |it| it.density, |it, to| it.density = to)}
+        {choices(app, say::settings::MOTION, MOTIONS, |it| it.motion, |it, to| it.motion = to)}
         {move || around.get().map(|it| view! { <Editor around=it.clone() /> <Log path=it.log.clone() /> {it.has_links.map(|it| view! { <Links is_here=it /> })} })}
         <p class="about" data-testid="about">
-            <b>"Engram "{version}</b>
-            {move || home().map(|it| view! { <span>"Data in "<code>{it}</code></span> })}
+            <b>{say::settings::PRODUCT}{version}</b>
+            {move || home().map(|it| view! { <span>{say::settings::DATA_IN}<code>{it}</code></span> })}
         </p>
     }
 }
@@ -120,10 +126,7 @@ fn Editor(around: Surroundings) -> impl IntoView {
         let line = line.trim().to_owned();
         app.change_settings(|it| it.editor = (!line.is_empty()).then_some(line));
     };
-    let automatic = around
-        .editor
-        .clone()
-        .map_or_else(|| "none found".to_owned(), |it| format!("now {it}"));
+    let automatic = say::settings::automatic(around.editor.as_deref());
     let one = move |name: String, value: String| {
         let (is_on, choice) = (value.clone(), value.clone());
         view! {
@@ -134,19 +137,19 @@ fn Editor(around: Surroundings) -> impl IntoView {
     let found = around.editors.into_iter();
     let found = found.map(|it| one(it.name, it.program)).collect_view();
     let over = around.overruled_by.map(|it| {
-        view! { <p class="hint" role="note">{Icon::Alert.draw()}<span><code>{it}</code>" is set and decides before this choice does."</span></p> }
+        view! { <p class="hint" role="note">{Icon::Alert.draw()}<span>{marked(&say::settings::overruled(&it))}</span></p> }
     });
     view! {
-        <div class="choice" role="group" aria-label="Editor">
-            <span class="name">"Editor"</span>
-            <div class="segments">{one("Automatic".to_owned(), String::new())}{found}</div>
+        <div class="choice" role="group" aria-label=say::settings::EDITOR>
+            <span class="name">{say::settings::EDITOR}</span>
+            <div class="segments">{one(say::settings::AUTOMATIC.to_owned(), String::new())}{found}</div>
         </div>
         <div class="choice">
-            <label class="name" for="editor-line">"Command line"</label>
+            <label class="name" for="editor-line">{say::settings::COMMAND_LINE}</label>
             <div class="entry">
-                <input id="editor-line" data-testid="editor-line" placeholder="code --goto {file}:{line}" autocomplete="off" spellcheck="false" maxlength="400"
+                <input id="editor-line" data-testid="editor-line" placeholder=say::settings::COMMAND_LINE_HINT autocomplete="off" spellcheck="false" maxlength="400"
                     prop:value=chosen on:change=move |event| choose(event_target_value(&event)) />
-                <p class="hint">{format!("Started as words, never by a shell. Automatic: {automatic}.")}</p>
+                <p class="hint">{automatic}</p>
                 {over}
             </div>
         </div>
@@ -168,13 +171,13 @@ fn Links(is_here: bool) -> impl IntoView {
     };
     view! {
         <div class="choice">
-            <span class="name">"Links"</span>
+            <span class="name">{say::settings::LINKS}</span>
             <div class="entry log">
-                <p class="hint" role="status" data-testid="links"><span><code>"engram://"</code>{move || match is_here.get() {
-                    true => " in other programs leads to this window.",
-                    false => " in other programs does not lead here yet.",
-                }}</span></p>
-                <button data-testid="bring-links" hidden=is_here on:click=bring>"Open them here"</button>
+                <p class="hint" role="status" data-testid="links"><span>{move || marked(match is_here.get() {
+                    true => say::settings::LINKS_HERE,
+                    false => say::settings::LINKS_ELSEWHERE,
+                })}</span></p>
+                <button data-testid="bring-links" hidden=is_here on:click=bring>{say::settings::LINKS_BRING}</button>
             </div>
         </div>
     }
@@ -186,11 +189,11 @@ fn Log(path: String) -> impl IntoView {
     let copied = path.clone();
     view! {
         <div class="choice">
-            <span class="name">"Log"</span>
+            <span class="name">{say::settings::LOG}</span>
             <div class="entry log">
                 <code>{path}</code>
-                <button data-testid="open-log" on:click=move |_| app.open_log()>"Open"</button>
-                <button aria-label="Copy the path of the log" on:click=move |_| app.copy(copied.clone(), "Path copied")>{Icon::Copy.draw()}</button>
+                <button data-testid="open-log" on:click=move |_| app.open_log()>{say::settings::OPEN}</button>
+                <button aria-label=say::settings::COPY_LOG on:click=move |_| app.copy(copied.clone(), say::notice::PATH_COPIED)>{Icon::Copy.draw()}</button>
             </div>
         </div>
     }

@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use super::code::pieces;
 use crate::{
     compare::{Pair, differing, pairs},
-    words,
+    words::{self, say},
 };
 
 /// Rows that are drawn before one asks for more: each is as high as its longest line wraps.
@@ -47,23 +47,23 @@ pub(crate) fn Sides(lines: Arc<[SourceLine]>) -> impl IntoView {
         let left = total.saturating_sub(most.get());
         (left > 0).then(|| view! {
             <button class="plain more-rows" data-testid="more-rows" on:click=move |_| most.update(|it| *it += ROWS)>
-                {format!("Show {} of {} more", left.min(ROWS), words::count(left as u64, "line", "lines"))}
+                {say::source::show_more(left.min(ROWS), &words::count(left as u64, say::LINES))}
             </button>
         })
     };
     view! {
-        <div class="sides" class:gone=is_gone tabindex="0" role="region" aria-label="Then and now, side by side" data-testid="sides"
+        <div class="sides" class:gone=is_gone tabindex="0" role="region" aria-label=say::source::SIDES data-testid="sides"
             style=("--then", then) style=("--now", now)>
             <table>
                 <colgroup><col class="then" /><col /><col class="now" /><col /></colgroup>
                 <thead class="offscreen"><tr>
-                    <th scope="col">"Line then"</th><th scope="col">"Then"</th>
-                    <th scope="col">"Line now"</th><th scope="col">"Now"</th>
+                    <th scope="col">{say::source::PINNED_LINE}</th><th scope="col">{say::source::PINNED}</th>
+                    <th scope="col">{say::source::NOW_LINE}</th><th scope="col">{say::source::NOW}</th>
                 </tr></thead>
                 <tbody>{rows}</tbody>
             </table>
             {more}
-            {is_gone.then(|| view! { <p class="nothing-now">"Nothing of it is left"</p> })}
+            {is_gone.then(|| view! { <p class="nothing-now">{say::source::NOTHING_LEFT}</p> })}
         </div>
     }
 }
@@ -80,8 +80,8 @@ fn cell(
         return view! { <td class="number hunk"></td><td class="hunk">"⋯"</td> }.into_any();
     }
     let (class, said) = match line.side {
-        Side::Removed => ("removed", "removed: "),
-        Side::Added => ("added", "added: "),
+        Side::Removed => ("removed", say::source::REMOVED),
+        Side::Added => ("added", say::source::ADDED),
         Side::Both | Side::Hunk => ("", ""),
     };
     let number = Some(number(line))

@@ -11,13 +11,17 @@ use leptos::{html, prelude::*, task::spawn_local};
 use super::{
     code::{Code, Shape},
     document::Document,
+    frame::marked,
     icons::Icon,
     media::{AlsoIs, FoundElsewhere, NoLines, Refused},
     reading::Panel,
     sides::Sides,
     state::App,
 };
-use crate::{tags::Tag, words};
+use crate::{
+    tags::Tag,
+    words::{self, say},
+};
 
 /// Parts of a history that are shown before one asks for more.
 const PARTS: usize = 100;
@@ -60,7 +64,7 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
             .strip_prefix(&path)
             .and_then(|it| it.strip_prefix("#L"));
         Some(match lines {
-            Some(lines) => format!("now {}", lines.replace("-L", "–")),
+            Some(lines) => say::source::now_at(&lines.replace("-L", "–")),
             None => words::visible(&place),
         })
     });
@@ -75,8 +79,9 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
     let is_active = move || app.reading.pointer.get() == index;
     let body = move || {
         open.get().then(|| match loaded.get().flatten() {
-            None => view! { <p class="wait" aria-busy="true">"Reading the pinned source…"</p> }
-                .into_any(),
+            None => {
+                view! { <p class="wait" aria-busy="true">{say::source::READING}</p> }.into_any()
+            }
             Some(Err(refusal)) => {
                 let known = untrack(|| app.current()).filter(|it| it.id == engram);
                 let known = known.map(|it| (it, known_pointer.clone()));
@@ -96,7 +101,7 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
                 <Title pointer=pointer.clone() />
                 {move || place_now.get().map(|it| view! { <span class="now-at" data-testid="now-at"><i>"→"</i>" "{it}</span> })}
                 <span class="space"></span>
-                <span class="pin" title=words::visible(&pointer.to_string())>{format!("pinned {}", pointer.short_pin())}</span>
+                <span class="pin" title=words::visible(&pointer.to_string())>{say::source::pinned(&pointer.short_pin())}</span>
             </button>
             {body}
         </article>
@@ -130,8 +135,7 @@ fn Title(pointer: Pointer) -> impl IntoView {
         .strip_prefix(&name)
         .map(|it| it.trim_start_matches(['#', ':', ' ']).to_owned());
     let (name, rest) = match (pointer.lines(), rest) {
-        (Some(lines), _) if lines.start == lines.end => (name, format!("line {}", lines.start)),
-        (Some(lines), _) => (name, format!("lines {}–{}", lines.start, lines.end)),
+        (Some(lines), _) => (name, say::source::lines(lines.start, lines.end)),
         (None, Some(rest)) => (name, rest),
         (None, None) => (label, String::new()),
     };
@@ -158,10 +162,7 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
     let as_source = RwSignal::new(source.document.is_empty());
     let has_document = !source.document.is_empty();
     let name = words::visible(&source.label);
-    let label = match &source.language {
-        Some(language) => format!("{name}, {language}, {} lines in all", source.total_lines),
-        None => format!("{name}, {} lines in all", source.total_lines),
-    };
+    let label = say::source::label(&name, source.language.as_deref(), source.total_lines);
     let lines = RwSignal::new(Arc::<[SourceLine]>::from(&source.lines[..]));
     if source.unpainted {
         let pointer = source.pointer.clone();
@@ -188,15 +189,15 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
             let source = kept.get_value();
             view! {
                 <Document blocks=source.document.clone() label=words::visible(&source.label) />
-                {source.document_cut.then(|| view! { <p class="wait" data-testid="document-cut">"The document goes on: read the rest as source."</p> })}
+                {source.document_cut.then(|| view! { <p class="wait" data-testid="document-cut">{say::source::CUT_DOCUMENT}</p> })}
             }
             .into_any()
         }
     };
     let evidence = match source.digest_matches {
-        Some(true) => ("as it was read", "word ok"),
-        Some(false) => ("not what was read", "word bad"),
-        None => ("no digest was recorded", "word quiet"),
+        Some(true) => (say::state::MATCHES, "word quiet"),
+        Some(false) => (say::state::DIFFERS, "word bad"),
+        None => (say::state::NO_DIGEST, "word quiet"),
     };
     let standing = LocalResource::new(move || {
         app.stale.track(Tag::Sources);
@@ -234,23 +235,27 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
     let opens = move |panel: Panel| is_active() && app.reading.panel.get() == Some(panel);
     let has_lines = source.media.as_ref().is_none_or(|it| it.kind.has_lines());
     let has_history = is_of_commit(&source.pointer) && has_lines && source.found_in.is_none();
-    let (hidden, whole) = (
+    let (hidden, more): (u64, fn(&str) -> String) = (
         u64::from(source.hidden),
-        if is_compared { "comparison" } else { "span" },
+        if is_compared {
+            say::source::more_of_comparison
+        } else {
+            say::source::more_of_span
+        },
     );
     let remark = source.media.clone().filter(|it| it.kind.has_lines());
     view! {
         {source.found_in.clone().map(|found| view! { <FoundElsewhere found /> })}
         {remark.map(|media| view! { <AlsoIs media /> })}
         {source.recorded.as_ref().map(|it| {
-            let by = if it.by == "user" { "you" } else { &it.by };
+            let by = if it.by == "user" { say::engram::YOU } else { &it.by };
             let at = app.clock.get_untracked().moment(it.at);
-            view! { <p class="remark" data-testid="recorded"><span>"Recorded by "<b>{words::visible(by)}</b>", "{at}</span></p> }
+            view! { <p class="remark" data-testid="recorded"><span>{say::source::RECORDED_BY}<b>{words::visible(by)}</b>", "{at}</span></p> }
         })}
         // The comparison shows the pinned text too: one below the other would say it twice.
         {move || (!(opens(Panel::Changes) && has_changes())).then(|| text())}
         {(hidden > 0).then(|| view! {
-            <p class="wait" data-testid="more-lines">{format!("{} more of this {whole}: open the file in the editor to read on.", words::count(hidden, "line", "lines"))}</p>
+            <p class="wait" data-testid="more-lines">{more(&words::count(hidden, say::LINES))}</p>
         })}
         {move || (opens(Panel::Changes) && has_changes()).then(|| standing.get()).flatten().map(|it| view! { <Changes standing=it /> })}
         {move || opens(Panel::Blame).then(|| view! { <Blamed pointer=kept.with_value(|it| it.pointer.clone()) /> })}
@@ -263,23 +268,23 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
                 let (word, class) = words::reading(&it, kept.with_value(|it| it.pointer.lines()));
                 let can_compare = !it.changes.is_empty();
                 view! {
-                    <span class="now"><i>"working tree "</i><span class=class data-testid="standing" data-reading=format!("{:?}", it.reading).to_lowercase()>{word}</span></span>
-                    {it.media.as_ref().map(|it| view! { <span class="now" data-testid="media-now"><i>"it is now a "</i>{words::media(it)}<i>", "{words::measures(it)}</i></span> })}
+                    <span class="now"><i>{say::source::WORKING_TREE}</i><span class=class data-testid="standing" data-reading=format!("{:?}", it.reading).to_lowercase()>{word}</span></span>
+                    {it.media.as_ref().map(|it| view! { <span class="now" data-testid="media-now"><i>{say::source::IS_NOW}</i>{words::media(it)}<i>", "{words::measures(it)}</i></span> })}
                     {can_compare.then(|| view! {
                         <button class="plain" data-testid="changes-button" aria-expanded=move || opens(Panel::Changes).to_string()
-                            on:click=move |_| toggle(Panel::Changes)>"What changed" <kbd>"D"</kbd></button>
+                            on:click=move |_| toggle(Panel::Changes)>{say::source::WHAT_CHANGED}" "<kbd>"D"</kbd></button>
                     })}
                 }
             })}
             <span class="ends">
             {has_document.then(|| view! {
                 <button class="plain" data-testid="as-source" on:click=move |_| as_source.update(|it| *it = !*it)>
-                    {move || if as_source.get() { "As a document" } else { "As source" }}
+                    {move || if as_source.get() { say::source::AS_DOCUMENT } else { say::source::AS_SOURCE }}
                 </button>
             })}
             {has_history.then(|| view! {
                 <button class="plain" data-testid="blame-button" aria-expanded=move || opens(Panel::Blame).to_string()
-                    on:click=move |_| toggle(Panel::Blame)>"Who wrote it" <kbd>"B"</kbd></button>
+                    on:click=move |_| toggle(Panel::Blame)>{say::source::WHO_WROTE}" "<kbd>"B"</kbd></button>
             })}
             </span>
         </div>
@@ -334,11 +339,11 @@ fn Changes(standing: Arc<Standing>) -> impl IntoView {
     let hidden = u64::from(standing.hidden);
     view! {
         <div class="panel" data-testid="changes" node_ref=shown_panel()>
-            <h3>"Then, as pinned, and now, in the working tree"</h3>
-            <div class="narrow"><Code lines=lines.clone() shape=Shape::Compared label="What changed since".to_owned() testid="changes-lines" /></div>
+            <h3 class="both"><span>{say::source::PINNED}</span><span>{say::source::NOW}</span></h3>
+            <div class="narrow"><Code lines=lines.clone() shape=Shape::Compared label=say::source::WHAT_CHANGED.to_owned() testid="changes-lines" /></div>
             <div class="wide"><Sides lines /></div>
             {(hidden > 0).then(|| view! {
-                <p class="wait" data-testid="more-changes">{format!("{} more of what changed: open the file in the editor to read on.", words::count(hidden, "line", "lines"))}</p>
+                <p class="wait" data-testid="more-changes">{say::source::more_of_comparison(&words::count(hidden, say::LINES))}</p>
             })}
         </div>
     }
@@ -365,7 +370,7 @@ fn Blamed(pointer: Pointer) -> impl IntoView {
             };
             let short: String = it.commit.chars().take(7).collect();
             let when = match it.or_before {
-                true => format!("{} or before", clock.day(it.at)),
+                true => say::source::or_before(&clock.day(it.at)),
                 false => clock.day(it.at),
             };
             view! {
@@ -383,7 +388,7 @@ fn Blamed(pointer: Pointer) -> impl IntoView {
             let left = total.saturating_sub(most.get());
             (left > 0).then(|| view! {
                 <button class="plain more-rows" data-testid="more-parts" on:click=move |_| most.update(|it| *it += PARTS)>
-                    {format!("Show {} of {} more", left.min(PARTS), words::count(left as u64, "part", "parts"))}
+                    {say::source::show_more(left.min(PARTS), &words::count(left as u64, say::PARTS))}
                 </button>
             })
         };
@@ -391,15 +396,15 @@ fn Blamed(pointer: Pointer) -> impl IntoView {
             <table class="blame"><tbody>{shown}</tbody></table>
             {more}
             {(hidden > 0).then(|| view! {
-                <p class="wait" data-testid="more-blame">{format!("{} more of this span: run git blame in a terminal to follow them.", words::count(hidden, "line", "lines"))}</p>
+                <p class="wait" data-testid="more-blame">{marked(&say::source::more_of_blame(&words::count(hidden, say::LINES)))}</p>
             })}
         }
     };
     view! {
         <div class="panel" data-testid="blame" node_ref=shown_panel()>
-            <h3>"Who wrote these lines"</h3>
+            <h3>{say::source::WHO_WROTE_LINES}</h3>
             {move || match blame.get() {
-                None => view! { <p class="wait" aria-busy="true">"Following the history…"</p> }.into_any(),
+                None => view! { <p class="wait" aria-busy="true">{say::source::FOLLOWING}</p> }.into_any(),
                 Some(Ok(it)) => rows(it).into_any(),
                 Some(Err(refusal)) => view! { <Refused refusal retry=move || blame.refetch() /> }.into_any(),
             }}

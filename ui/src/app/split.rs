@@ -3,6 +3,7 @@
 use leptos::{ev, html, prelude::*};
 
 use super::{dom, state::App};
+use crate::words::say;
 
 /// Narrowest list and narrowest detail, in CSS pixels.
 const LIST: u32 = 300;
@@ -79,8 +80,8 @@ pub(crate) fn Split(panes: NodeRef<html::Main>) -> impl IntoView {
         keep();
     };
     view! {
-        <div class="split" node_ref=handle role="separator" tabindex="0" aria-orientation="vertical" aria-label="Width of the list"
-            data-testid="split" class:held=is_held title="Drag, or use the arrow keys; a double click resets it"
+        <div class="split" node_ref=handle role="separator" tabindex="0" aria-orientation="vertical" aria-label=say::list::WIDTH
+            data-testid="split" class:held=is_held title=say::list::RESIZE
             aria-valuemin=LIST.to_string() aria-valuemax=move || now.get().1.to_string() aria-valuenow=move || now.get().0.to_string()
             aria-valuetext=move || format!("{} pixels", now.get().0)
             on:pointerdown=hold on:pointermove=drag on:pointerup=release on:pointercancel=release

@@ -19,7 +19,7 @@ use super::{
 use crate::{
     route::{Missing, Route},
     tags::Tag,
-    words::Clock,
+    words::{Clock, say},
 };
 
 /// Which of the window's designs is on the screen.
@@ -138,10 +138,10 @@ impl App {
     pub(super) fn tell_missing(self, route: &Route) {
         let text = match &route.missing {
             None => return,
-            Some(Missing::View(name)) => format!("There is no view called {name}"),
-            Some(Missing::Engram(id)) => format!("{id} is not the id of an engram"),
+            Some(Missing::View(name)) => say::repositories::no_view(name),
+            Some(Missing::Engram(id)) => say::repositories::no_id(id),
         };
-        self.say(&text, "The address may come from a newer Engram.", true);
+        self.say(&text, say::repositories::NEWER_HINT, true);
     }
 
     pub(super) fn write_address(self, is_step: bool) {

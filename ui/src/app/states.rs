@@ -4,7 +4,13 @@
 use engram_model::Code;
 use leptos::prelude::*;
 
-use super::{connection::Link, frame::sentence, icons::Icon, state::App};
+use super::{
+    connection::{Link, Why},
+    frame::{marked, sentence},
+    icons::Icon,
+    state::App,
+};
+use crate::words::{self, say};
 
 /// The shape of what comes.
 #[component]
@@ -13,7 +19,7 @@ pub(crate) fn Loading() -> impl IntoView {
     view! {
         <main class="loading" aria-busy="true" data-testid="loading">
             <div class="ghosts" aria-hidden="true"><i class="title"></i><i class="field"></i>{ghosts.collect_view()}</div>
-            <h1>"Reading the journal…"</h1>
+            <h1>{say::list::READING}</h1>
         </main>
     }
 }
@@ -32,13 +38,28 @@ pub(crate) fn Disconnected() -> impl IntoView {
         is_lost.get().then(|| view! {
             <div class="lost" role="alert" data-testid="disconnected">
                 {Icon::Alert.draw()}
-                {move || match app.connection.lost_why.get() {
-                    Some(it) if it.code == Code::ScopeDenied => view! { <p>"This page's token is no longer valid"<span>"Engram was started again. Open the address that "<code>"engram serve"</code>" printed. What you see is from "{since}"."</span></p> }.into_any(),
-                    Some(it) if it.code == Code::StoreGone => view! { <p>"Engram's home folder is gone"<span>{sentence(&it.message)}". Put it back and the window goes on; to begin an empty one, restart Engram. What you see is from "{since}"."</span></p> }.into_any(),
-                    _ => view! { <p>"Engram does not answer"<span>"What you see is from "{since}". The window keeps trying."</span></p> }.into_any(),
+                {move || {
+                    let (title, text) = told(app.connection.lost_why.get(), &since());
+                    view! { <p>{title}<span>{marked(&text)}</span></p> }
                 }}
-                <button data-testid="reconnect" on:click=move |_| app.reconnect()>"Try now"</button>
+                <button data-testid="reconnect" on:click=move |_| app.reconnect()>{say::lost::NOW}</button>
             </div>
         })
+    }
+}
+
+/// Why the connection is lost, and what to do.
+fn told(why: Option<Why>, since: &str) -> (String, String) {
+    match why {
+        Some(Why::Token) => (say::lost::TOKEN.to_owned(), say::lost::token(since)),
+        Some(Why::Refused(it)) if it.code == Code::StoreGone => {
+            let why = sentence(&it.message);
+            (say::lost::HOME.to_owned(), say::lost::home(&why, since))
+        }
+        Some(Why::Refused(it)) if it.code != Code::Internal => {
+            let hint = words::visible(&it.hint);
+            (sentence(&it.message), say::lost::refused(&hint, since))
+        }
+        _ => (say::lost::SILENT.to_owned(), say::lost::silent(since)),
     }
 }

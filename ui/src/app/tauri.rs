@@ -8,6 +8,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use wasm_bindgen::prelude::*;
 
 use super::backend::{News, Nothing, from_js, to_js};
+use crate::words::say;
 
 #[wasm_bindgen]
 extern "C" {
@@ -49,8 +50,8 @@ fn refusal(error: &JsValue) -> Refusal {
             Code::Internal,
             error
                 .as_string()
-                .unwrap_or_else(|| "the window did not answer".to_owned()),
-            "Restart the window; its log is in the folder logs of Engram's home.",
+                .unwrap_or_else(|| say::notice::NO_SHELL.to_owned()),
+            say::notice::NO_SHELL_HINT,
         )
     })
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{
     super::{
-        connection::Link,
+        connection::{Link, Why},
         dom,
         frame::Toast,
         reading::{Closing, Panel},
@@ -204,20 +204,17 @@ pub(super) fn lost(app: App) {
 
 pub(super) fn stale(app: App) {
     lost(app);
-    let refusal = Refusal::new(
-        Code::ScopeDenied,
-        "the token is not that of this server",
-        "",
-    );
-    app.connection.lost_why.set(Some(refusal));
+    app.connection.lost_why.set(Some(Why::Token));
 }
 
 pub(super) fn homeless(app: App) {
     lost(app);
     let message = "the home at /home/ada/.local/share/engram was moved, deleted or replaced";
-    app.connection
-        .lost_why
-        .set(Some(Refusal::new(Code::StoreGone, message, "")));
+    app.connection.lost_why.set(Some(Why::Refused(Refusal::new(
+        Code::StoreGone,
+        message,
+        "",
+    ))));
 }
 
 pub(super) fn chosen(app: App, index: usize) {

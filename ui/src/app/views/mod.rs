@@ -8,6 +8,7 @@ use engram_model::Filter;
 use leptos::prelude::*;
 
 use super::{dom, icons::Icon, state::App};
+use crate::words::say::Noun;
 
 /// One view.
 pub(crate) struct View {
@@ -16,7 +17,7 @@ pub(crate) struct View {
     pub(crate) title: &'static str,
     pub(crate) icon: Icon,
     /// What is counted, in the singular and the plural, and said of the number.
-    pub(crate) of: (&'static str, &'static str),
+    pub(crate) of: Noun,
     pub(crate) counted: &'static str,
     pub(crate) count: fn(App) -> u64,
     /// It asks for something of each: it is absent without any, and marked with how many there are; what

@@ -7,7 +7,7 @@ use leptos::{prelude::*, task::spawn_local};
 
 use crate::{
     app::{icons::Icon, reading::Closing, state::App},
-    words,
+    words::{self, say},
 };
 
 /// What somebody who looked can say of a claim.
@@ -29,8 +29,8 @@ impl App {
         };
         let id = engram.id;
         let done = match verdict {
-            Verdict::True => "Still true: it points at its evidence as it is now",
-            Verdict::Unsure => "Asked: a to-do for agents was stored",
+            Verdict::True => say::review::CONFIRMED,
+            Verdict::Unsure => say::review::ASKED,
             Verdict::False => return self.ask_to_close(Closing::Forget),
         };
         let next = untrack(|| self.neighbour(id));
@@ -68,16 +68,16 @@ pub(crate) fn Triage(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     move || {
         standing.get().map(|(standing, can_repin)| {
             let what = match can_repin {
-                true => "Its evidence was edited.",
-                false => "Its evidence is gone.",
+                true => say::review::EDITED,
+                false => say::review::GONE,
             };
             view! {
-                <div class="triage" role="group" aria-label="Is it still true?" data-testid="triage" data-standing=standing.as_str()>
-                    <p>{Icon::Alert.draw()}<span>{what}" "<b>"Is the claim still true?"</b></span></p>
+                <div class="triage" role="group" aria-label=say::review::QUESTION data-testid="triage" data-standing=standing.as_str()>
+                    <p>{Icon::Alert.draw()}<span>{what}" "<b>{say::review::QUESTION}</b></span></p>
                     <div class="answers">
-                        <button data-testid="still-true" hidden=!can_repin on:click=move |_| app.judge(Verdict::True)>"Still true" <kbd>"Y"</kbd></button>
-                        <button data-testid="no-longer" on:click=move |_| app.judge(Verdict::False)>"No longer" <kbd>"X"</kbd></button>
-                        <button data-testid="ask-agent" on:click=move |_| app.judge(Verdict::Unsure)>"Ask an agent" <kbd>"A"</kbd></button>
+                        <button data-testid="still-true" hidden=!can_repin on:click=move |_| app.judge(Verdict::True)>{say::review::YES}" "<kbd>"Y"</kbd></button>
+                        <button data-testid="no-longer" on:click=move |_| app.judge(Verdict::False)>{say::review::NO}" "<kbd>"X"</kbd></button>
+                        <button data-testid="ask-agent" on:click=move |_| app.judge(Verdict::Unsure)>{say::review::ASK}" "<kbd>"A"</kbd></button>
                     </div>
                 </div>
             }

@@ -8,14 +8,17 @@ use leptos::prelude::*;
 
 pub(crate) use self::bar::{Triage, Verdict};
 use super::{View, feed};
-use crate::app::{icons::Icon, state::App};
+use crate::{
+    app::{icons::Icon, state::App},
+    words::say,
+};
 
 pub(crate) static VIEW: View = View {
     id: "drift",
-    title: "Drift",
+    title: say::rail::DRIFT,
     icon: Icon::Drift,
-    of: ("claim in doubt", "claims in doubt"),
-    counted: "Claims in doubt",
+    of: say::TO_REVIEW,
+    counted: say::rail::DRIFT_COUNTS,
     count: |app| app.status.with(|it| it.as_ref().map_or(0, |it| it.drifted)),
     asks: true,
     within: |filter| Filter {
@@ -31,9 +34,9 @@ fn nothing() -> AnyView {
     view! {
         <div class="none" data-testid="no-drift">
             <span class="sign">{Icon::Check.draw()}</span>
-            <h2>"No claim is in doubt"</h2>
-            <p>"All evidence stands as it was pinned."</p>
-            <button on:click=move |_| app.show_view(&feed::VIEW)>"Back to the feed"</button>
+            <h2>{say::review::NOTHING}</h2>
+            <p>{say::review::NOTHING_MEANS}</p>
+            <button on:click=move |_| app.show_view(&feed::VIEW)>{say::review::BACK}</button>
         </div>
     }
     .into_any()

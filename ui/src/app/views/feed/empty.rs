@@ -6,7 +6,10 @@ use std::sync::Arc;
 use engram_model::{Engram, Filter};
 use leptos::prelude::*;
 
-use crate::app::{icons::Icon, state::App};
+use crate::{
+    app::{icons::Icon, state::App},
+    words::say,
+};
 
 /// That nothing is like what is asked for, and what to ask less of.
 #[component]
@@ -35,8 +38,8 @@ fn Searching() -> impl IntoView {
     move || {
         is_stopped.get().map(|is_stopped| {
             let (word, verb) = match is_stopped {
-                true => ("Stopped looking: ", "Go on"),
-                false => ("Looking further back: ", "Stop"),
+                true => (say::list::STOPPED, say::list::GO_ON),
+                false => (say::list::LOOKING, say::list::STOP),
             };
             let press = move |_| match is_stopped {
                 true => app.go_on(),
@@ -44,8 +47,8 @@ fn Searching() -> impl IntoView {
             };
             view! {
                 <div class="search" aria-busy=(!is_stopped).to_string() data-testid="searching">
-                    <progress max="100" value=move || done.get().to_string() aria-label="Of the journal looked at"></progress>
-                    <p>{word}{move || done.get()}" % of the journal"</p>
+                    <progress max="100" value=move || done.get().to_string() aria-label=say::list::PROGRESS></progress>
+                    <p>{word}{move || done.get()}{say::list::LOOKED}</p>
                     <button data-testid="search-button" on:click=press>{verb}{(!is_stopped).then(|| view! { " "<kbd>"Esc"</kbd> })}</button>
                 </div>
             }
@@ -66,9 +69,9 @@ fn no_match(app: App) -> impl IntoView {
         }
     });
     let why = match words && others {
-        true => "Nothing that was stored has these words and fits the filter.",
-        false if words => "Nothing that was stored has all of these words.",
-        false => "Nothing that was stored fits the filter.",
+        true => say::list::NO_WORDS_AND_FILTER,
+        false if words => say::list::NO_WORDS,
+        false => say::list::NO_FILTER,
     };
     let less = (words && others).then(|| {
         let without = move |_| {
@@ -76,16 +79,16 @@ fn no_match(app: App) -> impl IntoView {
             let filter = app.list.filter.get_untracked();
             app.set_filter(Filter { text, ..filter }, true);
         };
-        view! { <button on:click=without>"Without the words"</button> }
+        view! { <button on:click=without>{say::list::WITHOUT_WORDS}</button> }
     });
     view! {
         <div class="none" data-testid="no-match">
             <span class="sign">{Icon::Search.draw()}</span>
-            <h2>"No engram matches"</h2>
+            <h2>{say::list::NO_MATCH}</h2>
             <p>{why}</p>
             <div class="answers">
                 {less}
-                <button on:click=move |_| app.set_filter(Filter::default(), true)>"Clear the filter"</button>
+                <button on:click=move |_| app.set_filter(Filter::default(), true)>{say::list::CLEAR_FILTER}</button>
             </div>
         </div>
     }

@@ -6,7 +6,10 @@ use leptos::{ev, prelude::*};
 use crate::{
     app::{dom, icons::Icon, state::App},
     route::{Chip, author_name, chips, date_of, days_ago, end_of, last_day, midnight},
-    words,
+    words::{
+        self,
+        say::{self, filter::SORTS},
+    },
 };
 
 impl App {
@@ -46,14 +49,14 @@ pub(crate) fn FilterBar() -> impl IntoView {
         <search class="filter">
             <div class="field">
                 {Icon::Search.draw()}
-                <input id="filter" type="search" data-testid="filter" placeholder="Search claims, paths, agents…"
-                    aria-label="Search the feed" autocomplete="off" spellcheck="false"
+                <input id="filter" type="search" data-testid="filter" placeholder=say::filter::PLACEHOLDER
+                    aria-label=say::filter::LABEL autocomplete="off" spellcheck="false"
                     prop:value=move || app.list.filter.with(|it| it.text.clone())
                     on:input=search on:keydown=leave />
                 <kbd>"/"</kbd>
             </div>
             <button data-testid="facets-button" aria-expanded=move || app.list.facets_open.get().to_string() aria-controls="facets"
-                on:click=move |_| app.toggle_facets()>"Filter" <kbd>"F"</kbd></button>
+                on:click=move |_| app.toggle_facets()>{say::filter::BUTTON}" "<kbd>"F"</kbd></button>
         </search>
         <Chips />
         {move || app.list.facets_open.get().then(|| view! { <Values /> })}
@@ -78,9 +81,9 @@ fn Chips() -> impl IntoView {
         (!all.is_empty()).then(|| {
             let several = all.len() > 1;
             view! {
-                <div class="filter-chips" role="group" aria-label="Filters that are on">
+                <div class="filter-chips" role="group" aria-label=say::filter::ON>
                     {all.into_iter().map(|it| removable(app, it)).collect_view()}
-                    {several.then(|| view! { <button class="plain" on:click=clear>"Clear"</button> })}
+                    {several.then(|| view! { <button class="plain" on:click=clear>{say::filter::CLEAR}</button> })}
                 </div>
             }
         })
@@ -96,9 +99,9 @@ fn removable(app: App, it: Chip) -> impl IntoView {
     } = it;
     let value = words::visible(&value);
     view! {
-        <button class="chip on" data-testid="filter-chip" title=format!("Remove {what} {value}")
+        <button class="chip on" data-testid="filter-chip" title=say::filter::remove(what, &value)
             on:click=move |_| app.set_filter(without.clone(), true)>
-            <span class="offscreen">"Remove "</span><span>{what}</span>" "<b>{value.clone()}</b>{Icon::Close.draw()}
+            <span class="offscreen">{say::filter::REMOVE}</span><span>{what}</span>" "<b>{value.clone()}</b>{Icon::Close.draw()}
         </button>
     }
 }
@@ -112,17 +115,7 @@ struct Value {
     chosen: Filter,
 }
 
-/// What the values are of, in the order in which they are listed.
-const SORTS: [&str; 8] = [
-    "Kind",
-    "Evidence",
-    "As stored",
-    "Role",
-    "Agent",
-    "Topic",
-    "Scope",
-    "Type",
-];
+/// In the order of [`SORTS`].
 type Groups = [Vec<Value>; SORTS.len()];
 
 /// The id of the panel.
@@ -137,9 +130,9 @@ fn Values() -> impl IntoView {
         groups(app, &facets, &filter)
     });
     let of = move || match app.list.facets.with(|it| it.as_ref().map(|it| it.partial)) {
-        None => "Counting…",
-        Some(true) => "Numbers count the newest versions only.",
-        Some(false) => "Numbers count past versions too.",
+        None => say::filter::COUNTING,
+        Some(true) => say::filter::COUNTS_NEWEST,
+        Some(false) => say::filter::COUNTS_ALL,
     };
     let keys = move |event: ev::KeyboardEvent| {
         if event.key() == "Escape" {
@@ -150,7 +143,7 @@ fn Values() -> impl IntoView {
         event.prevent_default();
     };
     view! {
-        <div class="facets" id=PANEL data-testid="facets" tabindex="-1" role="group" aria-label="Limit the list to" on:keydown=keys>
+        <div class="facets" id=PANEL data-testid="facets" tabindex="-1" role="group" aria-label=say::filter::LIMIT on:keydown=keys>
             <p class="quiet" aria-busy=move || app.list.facets.with(Option::is_none).to_string()>{of}</p>
             {(0..SORTS.len()).map(|sort| group(app, all, sort)).collect_view()}
             <Dates />
@@ -233,16 +226,16 @@ fn Dates() -> impl IntoView {
             </button>
         }
     };
-    let recent = [("today", 0), ("7 days", 6), ("30 days", 29)].map(recent);
+    let recent = say::filter::RECENT.map(recent);
     view! {
-        <div class="sort" role="group" aria-label="Recorded">
-            <span class="name" aria-hidden="true">"Recorded"</span>
+        <div class="sort" role="group" aria-label=say::filter::RECORDED>
+            <span class="name" aria-hidden="true">{say::filter::RECORDED}</span>
             <div class="values">
                 {recent}
                 <span class="days">
-                    <label>"from"<input type="date" data-testid="since" class:empty=move || first().is_empty() max=last prop:value=first
+                    <label>{say::filter::FROM}<input type="date" data-testid="since" class:empty=move || first().is_empty() max=last prop:value=first
                         on:change=move |event| since(event_target_value(&event), false) on:blur=move |event| since(event_target_value(&event), true) /></label>
-                    <label>"until"<input type="date" data-testid="until" class:empty=move || last().is_empty() min=first prop:value=last
+                    <label>{say::filter::UNTIL}<input type="date" data-testid="until" class:empty=move || last().is_empty() min=first prop:value=last
                         on:change=move |event| until(event_target_value(&event), false) on:blur=move |event| until(event_target_value(&event), true) /></label>
                 </span>
             </div>
@@ -301,14 +294,25 @@ fn groups(app: App, facets: &Facets, filter: &Filter) -> Groups {
     let verified = single(
         filter,
         &facets.verified,
-        |it| if *it { "verified" } else { "unverified" },
+        |it| {
+            if *it {
+                say::state::VERIFIED
+            } else {
+                say::state::UNVERIFIED
+            }
+        },
         |it| filter.verified == Some(*it),
         |it, to| it.verified = to.copied(),
     );
     // No condition is what the view is already.
     let is_chosen = (app.view.get().within)(Filter::default()).health.is_empty();
     let health = match is_chosen {
-        true => listed(filter, &facets.health, |it| &mut it.health, |it| it.words()),
+        true => listed(
+            filter,
+            &facets.health,
+            |it| &mut it.health,
+            |it| words::standing(*it),
+        ),
         false => Vec::new(),
     };
     let topics = single(

@@ -14,7 +14,7 @@ use crate::{
     app::{dom, first_run, state::App, states},
     feed::{Feed, MOST},
     layout::Layout,
-    words,
+    words::{self, say},
 };
 
 /// Heights of a row whose claim takes one line, or two (`list.css` has the same).
@@ -47,7 +47,7 @@ pub(crate) fn List() -> impl IntoView {
         (waiting() > 0).then(|| {
             view! {
                 <button class="pill" data-testid="new-pill" on:click=move |_| app.show_new()>
-                    {move || format!("{} new", waiting())} <kbd>"N"</kbd>
+                    {move || say::list::new(waiting())} <kbd>"N"</kbd>
                 </button>
             }
         })
@@ -58,12 +58,10 @@ pub(crate) fn List() -> impl IntoView {
     };
     let left = move || {
         let facets = app.list.facets.get()?;
-        let more = match facets.partial {
-            true if facets.total == 0 => return None, // it is still looked for
-            true => " or more",
-            false => "",
-        };
-        Some(format!("{}{more} found", words::thousands(facets.total)))
+        let is_all = !facets.partial;
+        // It is still looked for.
+        let is_known = is_all || facets.total > 0;
+        is_known.then(|| say::list::found(&words::thousands(facets.total), is_all))
     };
     let is_whole = move || app.list.filter.with(Filter::is_empty);
     let count = move || match is_whole() {
@@ -72,7 +70,7 @@ pub(crate) fn List() -> impl IntoView {
     };
     let counted = move || match is_whole() {
         true => app.view.get().counted,
-        false => "Versions of claims that the filter leaves, past ones too",
+        false => say::list::FOUND,
     };
     let title = move || app.view.get().title;
     view! {
@@ -266,7 +264,7 @@ fn Rows() -> impl IntoView {
     let is_none = Memo::new(move |_| rows.with(Vec::is_empty));
     view! {
         <empty::End rows />
-        <div class="rows" class:bare=is_none id="feed" node_ref=box_ref tabindex="0" role="listbox" aria-label="Engrams, newest first"
+        <div class="rows" class:bare=is_none id="feed" node_ref=box_ref tabindex="0" role="listbox" aria-label=say::list::LABEL
             aria-activedescendant=active data-testid="feed" on:scroll=move |_| measure()>
             <div class="sheet" role="presentation" style:height=move || format!("{}px", layout.with(Layout::total))>
                 <For each=drawn key=|(place, _)| *place let((_place, row))>

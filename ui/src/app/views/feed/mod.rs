@@ -17,14 +17,17 @@ pub(crate) use self::{
     state::{Listing, Search},
 };
 use super::View;
-use crate::app::{detail::Detail, icons::Icon, menu::Menu, split::Split, state::App};
+use crate::{
+    app::{detail::Detail, icons::Icon, menu::Menu, split::Split, state::App},
+    words::say,
+};
 
 pub(crate) static VIEW: View = View {
     id: "feed",
-    title: "Feed",
+    title: say::rail::FEED,
     icon: Icon::Feed,
-    of: ("engram", "engrams"),
-    counted: "Engrams that hold now",
+    of: say::ENGRAMS,
+    counted: say::rail::FEED_COUNTS,
     count: |app| app.status.with(|it| it.as_ref().map_or(0, |it| it.engrams)),
     asks: false,
     within: |filter| filter,

@@ -11,7 +11,7 @@ use leptos::{html, prelude::*};
 use super::list::forget_many;
 use crate::{
     app::{dom, icons::Icon, state::App},
-    words::{self, State},
+    words::{self, State, say},
 };
 
 /// What a row shows.
@@ -160,7 +160,13 @@ fn content(it: &Engram, state: State, ago: &str) -> impl IntoView + use<> {
                 <span class="pointer" title=pointer.clone()><span class="file">{file}</span><span class="folder">{folder}</span></span>
                 {(others > 0).then(|| view! { <span class="more">{format!("+{others}")}</span> })}
             </span>
-            <span class=class data-testid="evidence">{word}</span>
+            <span class=class data-testid="evidence">
+                {match class {
+                    // Nothing to do: a mark for the eye, the word for who listens.
+                    "word well" => view! { {Icon::Check.draw()}<span class="offscreen">{word}</span> }.into_any(),
+                    _ => word.into_any(),
+                }}
+            </span>
         </div>
     }
 }
@@ -174,7 +180,7 @@ fn more(it: &Engram) -> impl IntoView + use<> {
     let said = [
         words::kind(it.kind).to_owned(),
         words::visible(&it.topic),
-        format!("confidence {:.2}", it.confidence),
+        say::list::confidence(it.confidence),
     ];
     let said: Vec<String> = said.into_iter().filter(|it| !it.is_empty()).collect();
     view! {

@@ -10,7 +10,7 @@ use crate::{
     app::{dom, state::App, views::View},
     feed::Feed,
     tags::Tag,
-    words,
+    words::{self, say},
 };
 
 /// A search through the journal that takes long.
@@ -142,11 +142,9 @@ impl App {
                         self.select_newest();
                     }
                     let found = self.list.feed.with_untracked(|feed| feed.rows().len()) as u64;
-                    self.frame.announcement.set(words::count(
-                        found,
-                        "engram listed",
-                        "engrams listed",
-                    ));
+                    self.frame
+                        .announcement
+                        .set(words::count(found, say::list::LISTED));
                     // What arrived between the page and the subscription.
                     self.catch_up();
                 }

@@ -1,4 +1,6 @@
-//! Times, states and digests as a person reads them.
+//! What a person reads: times, states and digests in words, and every string of the window (`say.rs`).
+
+pub mod say;
 
 pub use engram_model::visible;
 use engram_model::{
@@ -27,10 +29,10 @@ impl State {
     pub fn word(self) -> Option<&'static str> {
         match self {
             Self::Holds => None,
-            Self::Replaced => Some("replaced"),
-            Self::Expired => Some("expired"),
-            Self::Forgotten => Some("forgotten"),
-            Self::Redacted => Some("redacted"),
+            Self::Replaced => Some(say::state::REPLACED),
+            Self::Expired => Some(say::state::EXPIRED),
+            Self::Forgotten => Some(say::state::FORGOTTEN),
+            Self::Redacted => Some(say::state::REDACTED),
         }
     }
 }
@@ -38,9 +40,9 @@ impl State {
 /// Whether the engine found the evidence, in a word.
 pub fn verified(engram: &Engram) -> &'static str {
     if engram.verified {
-        "verified"
+        say::state::VERIFIED
     } else {
-        "unverified"
+        say::state::UNVERIFIED
     }
 }
 
@@ -62,16 +64,16 @@ pub fn kind(kind: Kind) -> &'static str {
 /// Who said it; what no agent said comes from the person at the machine.
 pub fn author(engram: &Engram) -> String {
     match engram.provenance.created_by.as_str() {
-        "" if engram.redacted => "erased".to_owned(),
-        "" | "user" if engram.agent.is_none() => "you".to_owned(),
+        "" if engram.redacted => say::engram::NO_AUTHOR.to_owned(),
+        "" | "user" if engram.agent.is_none() => say::engram::YOU.to_owned(),
         name => visible(name),
     }
 }
 
-/// The claim, or that it was erased.
+/// The claim, or that it was redacted.
 pub fn claim(engram: &Engram) -> String {
     match engram.redacted {
-        true => "Its text was erased.".to_owned(),
+        true => say::engram::REDACTED.to_owned(),
         false => visible(&engram.claim),
     }
 }
@@ -153,44 +155,60 @@ impl Clock {
 /// How the working tree reads where a span was pinned, in words, and the class of the words.
 pub fn reading(standing: &Standing, then: Option<Lines>) -> (String, &'static str) {
     match standing.reading {
-        Reading::Same => ("reads the same".to_owned(), "word ok"),
+        Reading::Same => (say::state::UNCHANGED.to_owned(), "word ok"),
         Reading::Moved => {
             let by = then.zip(standing.lines).map(|(then, now)| {
                 let by = i64::from(now.start) - i64::from(then.start);
                 match by < 0 {
-                    true => format!("moved −{}", -by),
-                    false => format!("moved +{by}"),
+                    true => format!("{} −{}", say::state::MOVED, -by),
+                    false => format!("{} +{by}", say::state::MOVED),
                 }
             });
-            (by.unwrap_or_else(|| "moved".to_owned()), "word moved")
+            let word = by.unwrap_or_else(|| say::state::MOVED.to_owned());
+            (word, "word moved")
         }
         Reading::Renamed => match &standing.path {
-            Some(path) => (format!("renamed {}", visible(path)), "word moved"),
-            None => ("renamed".to_owned(), "word moved"),
+            Some(path) => (
+                format!("{} {}", say::state::RENAMED, visible(path)),
+                "word moved",
+            ),
+            None => (say::state::RENAMED.to_owned(), "word moved"),
         },
-        Reading::Edited => ("edited since".to_owned(), "word warn"),
-        Reading::Gone => ("evidence gone".to_owned(), "word bad"),
+        Reading::Edited => (say::state::EDITED.to_owned(), "word warn"),
+        Reading::Gone => (say::state::GONE.to_owned(), "word bad"),
     }
 }
 
-/// How the evidence of a claim stands, in a word and the class of the word.
+/// How the evidence of a claim stands, in a word and the class of the word. Where all is well the class
+/// is `word well`, for who has less to say of that.
 pub fn evidence(engram: &Engram) -> (&'static str, &'static str) {
     let Some(health) = &engram.health else {
         return match engram.verified {
-            true => ("verified", "word ok"),
-            false => ("unverified", "word warn"),
+            true => (say::state::UNCHANGED, "word well"),
+            false => (say::state::UNVERIFIED, "word warn"),
         };
     };
-    match health.standing {
-        Evidence::NeedsReverification => ("needs re-verification", "word warn"),
-        Evidence::EvidenceGone => ("evidence gone", "word bad"),
-        Evidence::Unknown => ("could not look", "word quiet"),
+    let class = match health.standing {
+        Evidence::NeedsReverification => "word warn",
+        Evidence::EvidenceGone => "word bad",
+        Evidence::Unknown => "word quiet",
         Evidence::Holds => match health.worst().and_then(|it| it.state.as_deref()) {
-            Some("renamed") => ("renamed", "word moved"),
-            Some("moved") => ("moved", "word moved"),
-            Some("edited") => ("reformatted", "word moved"),
-            _ => ("verified", "word ok"),
+            Some("renamed") => return (say::state::RENAMED, "word moved"),
+            Some("moved") => return (say::state::MOVED, "word moved"),
+            Some("edited") => return (say::state::REFORMATTED, "word moved"),
+            _ => "word well",
         },
+    };
+    (standing(health.standing), class)
+}
+
+/// How evidence stands, in the one word for it.
+pub fn standing(it: Evidence) -> &'static str {
+    match it {
+        Evidence::Holds => say::state::UNCHANGED,
+        Evidence::NeedsReverification => say::state::EDITED,
+        Evidence::EvidenceGone => say::state::GONE,
+        Evidence::Unknown => say::state::UNKNOWN,
     }
 }
 
@@ -269,7 +287,7 @@ pub fn measures(media: &Media) -> String {
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["KB", "MB", "GB", "TB", "PB"];
     if bytes < 1_000 {
-        return count(bytes, "byte", "bytes");
+        return count(bytes, say::BYTES);
     }
     let mut tenths = bytes / 100;
     let mut unit = 0;
@@ -296,12 +314,9 @@ pub fn split_path(path: &str) -> (&str, &str) {
 }
 
 /// `1 engram`, `1,284 engrams`.
-pub fn count(number: u64, one: &str, many: &str) -> String {
-    format!(
-        "{} {}",
-        thousands(number),
-        if number == 1 { one } else { many }
-    )
+pub fn count(number: u64, (one, many): say::Noun) -> String {
+    let noun = if number == 1 { one } else { many };
+    format!("{} {noun}", thousands(number))
 }
 
 /// What is used of a meter, and its limit.
@@ -368,8 +383,8 @@ pub fn repository(it: &Recent) -> String {
     let (engrams, drifted) = it.holding.unwrap_or_default();
     let counts = [
         (it.unseen > 0).then(|| format!("{} new", thousands(it.unseen))),
-        (drifted > 0).then(|| count(drifted, "claim in doubt", "claims in doubt")),
-        it.holding.map(|_| count(engrams, "engram", "engrams")),
+        (drifted > 0).then(|| count(drifted, say::TO_REVIEW)),
+        it.holding.map(|_| count(engrams, say::ENGRAMS)),
     ];
     let counts: Vec<String> = counts.into_iter().flatten().collect();
     let colon = if counts.is_empty() { "" } else { ": " };
@@ -467,7 +482,7 @@ mod tests {
         };
         assert_eq!(
             repository(&it),
-            "shop: 1,200 new, 1 claim in doubt, 9 engrams (/code/shop/)"
+            "shop: 1,200 new, 1 claim to review, 9 engrams (/code/shop/)"
         );
         (it.unseen, it.holding) = (0, None);
         assert_eq!(repository(&it), "shop (/code/shop/)");
@@ -570,7 +585,7 @@ mod tests {
             (1_284, "1,284 engrams"),
             (1_000_000, "1,000,000 engrams"),
         ] {
-            assert_eq!(count(number, "engram", "engrams"), want);
+            assert_eq!(count(number, say::ENGRAMS), want);
         }
     }
 

@@ -1,0 +1,528 @@
+//! Every string of the window, as one list to review; titles of commands are in `crate::commands`. Short,
+//! active, one term for one thing:
+//!
+//! - an *engram* is what is stored; its *claim* is what it says, its *evidence* what it rests on
+//! - a *pointer* leads to evidence, is *pinned* to a commit, and opens a *source*
+//! - evidence is *unchanged*, *moved*, *renamed*, *reformatted*, *edited* or *gone*
+//! - a claim is *confirmed*, *forgotten*, *redacted*, *replaced* or *expired*; what was edited or is gone is
+//!   *to review*
+//!
+//! Between backticks stands what a person types or finds elsewhere, in the face of code.
+#![allow(missing_docs, reason = "each says what it is")]
+
+/// One and several of something.
+pub type Noun = (&'static str, &'static str);
+
+pub const ENGRAMS: Noun = ("engram", "engrams");
+pub const TO_REVIEW: Noun = ("claim to review", "claims to review");
+pub const AGENTS: Noun = ("agent", "agents");
+pub const OTHER_AGENTS: Noun = ("other agent", "other agents");
+pub const LINES: Noun = ("line", "lines");
+pub const PARTS: Noun = ("part", "parts");
+pub const CHARACTERS: Noun = ("character", "characters");
+pub const BYTES: Noun = ("byte", "bytes");
+
+pub const OPEN_EDITOR: &str = "Open in editor";
+pub const COPY: &str = "Copy";
+pub const CLOSE: &str = "Close";
+pub const TRY_AGAIN: &str = "Try again";
+
+/// The rail and its views.
+pub mod rail {
+    pub const VIEWS: &str = "Views";
+    pub const OPEN_REPOSITORIES: &str = "Open repositories";
+    pub const FEED: &str = "Feed";
+    pub const FEED_COUNTS: &str = "Engrams that hold now";
+    pub const DRIFT: &str = "Drift";
+    pub const DRIFT_COUNTS: &str = "Claims whose evidence was edited or is gone";
+    pub const SETTINGS: &str = "Settings";
+}
+
+/// The status line.
+pub mod status {
+    pub const NOT_CONNECTED: &str = "not connected";
+    pub const CONNECTING: &str = "connecting";
+    pub const PAUSED: &str = "paused while you read";
+    pub const LIVE: &str = "live";
+    pub const LOST: &str = "disconnected";
+    pub const OTHER_REPOSITORY: &str = "Open another repository";
+    pub const ON_BRANCH: &str = " on ";
+    pub const NO_REPOSITORY: &str = "no repository";
+    pub const UNWATCHED: &str = "not all files watched";
+    pub const LOG: &str = "log";
+    pub const OPEN_LOG: &str = "Open this window’s log in your editor";
+    pub const SHORTCUTS: &str = "shortcuts";
+    pub const FIND: &str = "find";
+    pub const TOKENS: &str = "tokens";
+}
+
+/// The list, and what stands in its place.
+pub mod list {
+    pub const LABEL: &str = "Engrams, newest first";
+    pub const FOUND: &str = "Matching versions, past ones included";
+    pub const WIDTH: &str = "Width of the list";
+    pub const RESIZE: &str = "Drag, or use the arrow keys; double-click to reset";
+    pub const READING: &str = "Reading the journal…";
+    pub const LOOKING: &str = "Looking further back: ";
+    pub const STOPPED: &str = "Stopped looking: ";
+    pub const LOOKED: &str = " % of the journal";
+    pub const PROGRESS: &str = "Share of the journal searched";
+    pub const STOP: &str = "Stop";
+    pub const GO_ON: &str = "Go on";
+    pub const NO_MATCH: &str = "No engram matches";
+    pub const NO_WORDS: &str = "No claim contains all these words.";
+    pub const NO_FILTER: &str = "No claim passes the filter.";
+    pub const NO_WORDS_AND_FILTER: &str =
+        "No claim contains all these words and passes the filter.";
+    pub const WITHOUT_WORDS: &str = "Drop the words";
+    pub const CLEAR_FILTER: &str = "Clear the filter";
+    pub const NEW: super::Noun = ("new engram", "new engrams");
+    pub const LISTED: super::Noun = ("engram listed", "engrams listed");
+
+    pub fn new(count: usize) -> String {
+        format!("{count} new")
+    }
+
+    /// How many a filter leaves; at least so many where not all was counted.
+    pub fn found(count: &str, is_all: bool) -> String {
+        match is_all {
+            true => format!("{count} found"),
+            false => format!("{count} or more found"),
+        }
+    }
+
+    pub fn confidence(confidence: f64) -> String {
+        format!("confidence {confidence:.2}")
+    }
+}
+
+/// Search and filter.
+pub mod filter {
+    pub const PLACEHOLDER: &str = "Search claims, paths, agents…";
+    pub const LABEL: &str = "Search the feed";
+    pub const BUTTON: &str = "Filter";
+    pub const ON: &str = "Active filters";
+    pub const CLEAR: &str = "Clear";
+    pub const REMOVE: &str = "Remove ";
+    pub const LIMIT: &str = "Filter the list by";
+    pub const COUNTING: &str = "Counting…";
+    pub const COUNTS_NEWEST: &str = "Counts cover the newest versions only.";
+    pub const COUNTS_ALL: &str = "Counts include past versions.";
+    pub const SORTS: [&str; 8] = [
+        "Kind",
+        "Evidence",
+        "As stored",
+        "Role",
+        "Agent",
+        "Topic",
+        "Scope",
+        "Type",
+    ];
+    pub const RECORDED: &str = "Recorded";
+    pub const RECENT: [(&str, i64); 3] = [("today", 0), ("7 days", 6), ("30 days", 29)];
+    pub const FROM: &str = "from";
+    pub const UNTIL: &str = "until";
+
+    pub fn remove(what: &str, value: &str) -> String {
+        format!("{REMOVE}{what} {value}")
+    }
+}
+
+/// How evidence stands, one word for each state, wherever it is told.
+pub mod state {
+    pub const UNCHANGED: &str = "unchanged";
+    pub const ALL_UNCHANGED: &str = "evidence unchanged";
+    pub const MOVED: &str = "moved";
+    pub const RENAMED: &str = "renamed";
+    pub const REFORMATTED: &str = "reformatted";
+    pub const EDITED: &str = "edited: check";
+    pub const GONE: &str = "evidence gone";
+    pub const UNKNOWN: &str = "not checked";
+    pub const VERIFIED: &str = "verified";
+    pub const UNVERIFIED: &str = "unverified";
+    pub const MATCHES: &str = "matches the pin";
+    pub const DIFFERS: &str = "does not match the pin";
+    pub const NO_DIGEST: &str = "no digest recorded";
+    pub const REPLACED: &str = "replaced";
+    pub const EXPIRED: &str = "expired";
+    pub const FORGOTTEN: &str = "forgotten";
+    pub const REDACTED: &str = "redacted";
+}
+
+/// An engram: its head, its history, what is done to it.
+pub mod engram {
+    pub const LABEL: &str = "Engram";
+    pub const NONE: &str = "Choose an engram to see its evidence.";
+    pub const EVIDENCE: &str = "Evidence";
+    pub const TOPIC: &str = "Topic";
+    pub const SCOPE: &str = "Who can see it";
+    pub const TAGS: &str = "Tags";
+    pub const BY: &str = "by";
+    pub const YOU: &str = "you";
+    pub const CONFIDENCE: &str = "confidence";
+    pub const RECORDED: &str = "recorded";
+    pub const ALSO_SAID: &str = "also said by";
+    pub const NEWER: &str = "Show the newer version";
+    pub const REDACTED: &str = "This claim was redacted.";
+    pub const NO_AUTHOR: &str = "redacted";
+    pub const COPY_POINTER: &str = "Copy pointer";
+    pub const HISTORY: &str = "History";
+    pub const MENU: &str = "Engram menu";
+    pub const FORGET: &str = "Forget…";
+    pub const FORGET_MEANS: &str = "Agents no longer get it; its history stays";
+    pub const FORGET_ASK: &str = "Forget this claim?";
+    pub const FORGET_ALL: &str = " Agents no longer get it. Its history stays readable.";
+    pub const FORGET_YES: &str = "Forget";
+    pub const FORGOTTEN: &str = "Forgotten: agents no longer get this claim";
+    pub const REDACT: &str = "Redact…";
+    pub const REDACT_MEANS: &str = "Erases its text for good";
+    pub const REDACT_ASK: &str = "Redact this claim for good?";
+    pub const REDACT_ALL: &str = " Erases its text, topic, author and evidence, wherever the same words are stored. You cannot undo this.";
+    pub const REDACT_YES: &str = "Redact";
+    pub const REDACT_DONE: &str = "Redacted for good";
+    pub const REDACT_PENDING: &str = "Redacted, but not everywhere yet";
+    pub const KEEP: &str = "Keep";
+    pub const DELETE_KEY: &str = "Delete";
+    pub const READING_HISTORY: &str = "Reading its history…";
+    pub const ONE_VERSION: &str = "One version, never corrected";
+    pub const VOICES: &str = "Who else said it";
+    pub const SAID_ON: &str = " said the same on ";
+
+    pub fn versions(count: usize) -> String {
+        match count {
+            1 => ONE_VERSION.to_owned(),
+            count => format!("{count} versions"),
+        }
+    }
+
+    pub fn held(from: &str, until: Option<&str>) -> String {
+        match until {
+            Some(until) => format!("held {from} to {until}"),
+            None => format!("holds since {from}"),
+        }
+    }
+}
+
+/// A claim to review.
+pub mod review {
+    pub const QUESTION: &str = "Is the claim still true?";
+    pub const EDITED: &str = "Its evidence was edited.";
+    pub const GONE: &str = "Its evidence is gone.";
+    pub const YES: &str = "Still true";
+    pub const NO: &str = "No longer true";
+    pub const NO_ASKS: &str = "No longer true…";
+    pub const ASK: &str = "Ask an agent";
+    pub const CONFIRMED: &str = "Confirmed against the current lines";
+    pub const ASKED: &str = "Asked: agents get this as a to-do";
+    pub const NOTHING: &str = "Nothing to review";
+    pub const NOTHING_MEANS: &str = "All evidence is unchanged, or only moved.";
+    pub const BACK: &str = "Back to the feed";
+}
+
+/// A source: what a pointer leads to.
+pub mod source {
+    pub const READING: &str = "Reading the pinned source…";
+    pub const CUT_DOCUMENT: &str = "The document goes on: read the rest as source.";
+    pub const RECORDED_BY: &str = "Recorded by ";
+    pub const WORKING_TREE: &str = "working tree ";
+    pub const IS_NOW: &str = "now a ";
+    pub const WHAT_CHANGED: &str = "What changed";
+    pub const AS_DOCUMENT: &str = "As a document";
+    pub const AS_SOURCE: &str = "As source";
+    pub const WHO_WROTE: &str = "Who wrote it";
+    pub const WHO_WROTE_LINES: &str = "Who wrote these lines";
+    pub const FOLLOWING: &str = "Following the history…";
+    pub const PINNED: &str = "Pinned";
+    pub const NOW: &str = "Working tree";
+    pub const SIDES: &str = "Pinned and working tree, side by side";
+    pub const PINNED_LINE: &str = "Pinned line";
+    pub const NOW_LINE: &str = "Working tree line";
+    pub const NOTHING_LEFT: &str = "Nothing of it is left";
+    pub const ADDED: &str = "added: ";
+    pub const REMOVED: &str = "removed: ";
+    pub const CODE: &str = "Code";
+    pub const TABLE: &str = "Table";
+    pub const PICTURE: &str = "picture: ";
+    pub const READING_LINE: &str = "Reading the line…";
+    pub const LONG_LINE: &str = "A long line";
+    pub const LINE_PART: &str = "A part of the line";
+    pub const EARLIER: &str = "Earlier";
+    pub const LATER: &str = "Later";
+    pub const CLOSE_LINE: &str = "Close the line";
+    pub const WHOLE_PICTURE: &str = "A picture has no lines: it is pinned and compared as a whole.";
+    pub const WHOLE_FILE: &str =
+        "A binary file has no lines: it is pinned and compared as a whole.";
+    pub const ON_DISK: &str = "in the files on disk";
+    pub const KNOWN: &str = "What is known";
+    pub const KNOWN_PIN: &str = "pinned";
+    pub const KNOWN_DIGEST: &str = "digest";
+    pub const KNOWN_STATE: &str = "last checked";
+
+    pub fn pinned(pin: &str) -> String {
+        format!("pinned {pin}")
+    }
+
+    pub fn now_at(lines: &str) -> String {
+        format!("now {lines}")
+    }
+
+    pub fn lines(start: u32, end: u32) -> String {
+        match start == end {
+            true => format!("line {start}"),
+            false => format!("lines {start}–{end}"),
+        }
+    }
+
+    pub fn label(name: &str, language: Option<&str>, lines: u32) -> String {
+        match language {
+            Some(language) => format!("{name}, {language}, {lines} lines in all"),
+            None => format!("{name}, {lines} lines in all"),
+        }
+    }
+
+    pub fn more_of_span(lines: &str) -> String {
+        format!("{lines} more in this span: open the file in your editor to read on.")
+    }
+
+    pub fn more_of_comparison(lines: &str) -> String {
+        format!("{lines} more in this comparison: open the file in your editor to read on.")
+    }
+
+    pub fn more_of_blame(lines: &str) -> String {
+        format!("{lines} more in this span: run `git blame` to see who wrote them.")
+    }
+
+    pub fn show_more(next: usize, left: &str) -> String {
+        format!("Show {next} of {left} more")
+    }
+
+    pub fn or_before(day: &str) -> String {
+        format!("{day} or before")
+    }
+
+    pub fn cut(characters: &str) -> String {
+        format!("… {characters} more")
+    }
+
+    pub fn read_on(line: u32, more: &str) -> String {
+        format!("Read on in line {line}: {more}")
+    }
+
+    pub fn line_part(line: &str, from: &str, to: &str, of: &str) -> String {
+        format!("Line {line}, characters {from} to {to} of {of}")
+    }
+
+    pub fn stand_in(file: &str) -> String {
+        format!("Git LFS keeps the file itself ({file}); these lines are committed in its place.")
+    }
+
+    pub fn as_text(media: &str) -> String {
+        format!("{media}, shown as the text that it is written in.")
+    }
+
+    pub fn in_head(commit: &str) -> String {
+        format!("in the checked-out commit, {commit}")
+    }
+
+    pub fn found_elsewhere(because: &str, place: &str) -> String {
+        format!("{because}. The same bytes, by their digest, are {place}.")
+    }
+}
+
+/// Sheets over the window.
+pub mod sheet {
+    pub const SHORTCUTS: &str = "Shortcuts";
+    pub const WINDOW: &str = "Window";
+    pub const LIST: &str = "List";
+    pub const DISMISS: &str = "Dismiss";
+    pub const OPEN_LOG: &str = "Open the log";
+    pub const FIND: &str = "Find a command or an engram";
+    pub const FIND_FIELD: &str = "Find";
+    pub const FIND_HINT: &str = "A command, a view, words of a claim…";
+    pub const FOUND: &str = "Found";
+    pub const COMMANDS: &str = "Commands";
+    pub const ENGRAMS: &str = "Engrams";
+    pub const NOTHING: &str = "Nothing matches. ";
+    pub const NOTHING_HINT: &str = "Press / in the list to search all claims.";
+}
+
+/// Repositories.
+pub mod repositories {
+    pub const TITLE: &str = "Repositories";
+    pub const ONE: &str = "This page shows the repository that `engram serve` was started in. The window (`engram app`) switches between several.";
+    pub const FRONT: &str = "in front";
+    pub const NEW: &str = " new";
+    pub const PATH: &str = "Path of a repository";
+    pub const PATH_HINT: &str = "/path/to/another/repository";
+    pub const OPEN: &str = "Open";
+    pub const BEFORE: &str = "Opened before";
+    pub const SWITCHING: &str = "another repository is coming in front";
+    pub const SWITCHING_HINT: &str = "Nothing changed; try again once it is there.";
+    pub const NOT_HERE: &str = "The repository of this link is not here";
+    pub const NOWHERE: &str = "This link leads nowhere in Engram";
+    pub const NOWHERE_HINT: &str =
+        "A link is engram://feed/ID, engram://feed or engram://drift; a filter can follow a ?.";
+    pub const NEWER_HINT: &str = "The address may come from a newer Engram.";
+    pub const NO_ENGRAM: &str = "There is no such engram here";
+    pub const NO_ENGRAM_HINT: &str = "It may be in another repository or another home.";
+
+    pub fn close(name: &str) -> String {
+        format!("Close {name}")
+    }
+
+    pub fn is_front(name: &str) -> String {
+        format!("{name} is in front")
+    }
+
+    pub fn not_here_hint(path: &str) -> String {
+        format!("This window never opened {path}.")
+    }
+
+    pub fn no_view(name: &str) -> String {
+        format!("There is no view called {name}")
+    }
+
+    pub fn no_id(id: &str) -> String {
+        format!("{id} is not the id of an engram")
+    }
+}
+
+/// The settings.
+pub mod settings {
+    pub const THEME: &str = "Theme";
+    pub const SYSTEM: &str = "System";
+    pub const LIGHT: &str = "Light";
+    pub const DARK: &str = "Dark";
+    pub const CONTRAST: &str = "High contrast";
+    pub const DENSITY: &str = "Density";
+    pub const NORMAL: &str = "Normal";
+    pub const COMPACT: &str = "Compact";
+    pub const MOTION: &str = "Motion";
+    pub const REDUCED: &str = "Reduced";
+    pub const PRODUCT: &str = "Engram ";
+    pub const DATA_IN: &str = "Data in ";
+    pub const EDITOR: &str = "Editor";
+    pub const AUTOMATIC: &str = "Automatic";
+    pub const COMMAND_LINE: &str = "Command line";
+    pub const COMMAND_LINE_HINT: &str = "code --goto {file}:{line}";
+    pub const LINKS: &str = "Links";
+    pub const LINKS_HERE: &str = "`engram://` in other programs leads to this window.";
+    pub const LINKS_ELSEWHERE: &str = "`engram://` in other programs does not lead here yet.";
+    pub const LINKS_BRING: &str = "Open them here";
+    pub const LOG: &str = "Log";
+    pub const OPEN: &str = "Open";
+    pub const COPY_LOG: &str = "Copy the path of the log";
+
+    pub fn automatic(editor: Option<&str>) -> String {
+        let editor = editor.map_or_else(|| "none found".to_owned(), |it| format!("now {it}"));
+        format!("Runs without a shell. Automatic: {editor}.")
+    }
+
+    pub fn overruled(variable: &str) -> String {
+        format!("`{variable}` is set and overrides this choice.")
+    }
+}
+
+/// The first run, and the sample.
+pub mod first {
+    pub const NO_REPOSITORY: &str = "No repository is open.";
+    pub const LEAD: &str = "Engram is the memory that your coding agents share. Each claim they store points at its evidence, and you read both here.";
+    pub const OPEN: &str = "Open a repository";
+    pub const OUTSIDE: &str =
+        "Engram was started outside a repository; what agents store without one appears here.";
+    pub const SAMPLE: &str = "Try it with a sample";
+    pub const SAMPLE_MEANS: &str = "Made from this repository’s history; one click removes it.";
+    pub const SAMPLE_BUSY: &str = "Reading the history…";
+    pub const SAMPLE_HERE: &str = "This is a sample, made from this repository’s history.";
+    pub const SAMPLE_REMOVE: &str = "Remove it";
+    pub const SAMPLE_GONE: &str = "The sample is gone";
+    pub const CONNECT: &str = "Connect an agent";
+    pub const CONNECT_HERE: &str =
+        "Run one of these in a terminal, in this repository. It shows the change before making it.";
+    pub const CONNECT_ANYWHERE: &str =
+        "Run one of these in a terminal, in a repository. It shows the change before making it.";
+    pub const START: &str = "Start it and give it work";
+    pub const START_MEANS: &str =
+        "It finds Engram’s tools by itself. If it stores nothing, tell it to.";
+    pub const WATCH: &str = "Watch";
+    pub const WATCH_MEANS: &str =
+        "What it learns appears here as it is written, with the lines behind it.";
+    pub const WAITING: &str = "Waiting for the first engram";
+    pub const CONNECTING: &str = "Connecting to the journal";
+    pub const COMMAND_COPIED: &str = "Command copied";
+
+    pub fn nothing(repository: Option<&str>) -> String {
+        match repository {
+            Some(name) => format!("Nothing is known yet about {name}."),
+            None => "Nothing is known yet.".to_owned(),
+        }
+    }
+
+    pub fn copy(agent: &str) -> String {
+        format!("Copy the command for {agent}")
+    }
+}
+
+/// The connection, once it is lost.
+pub mod lost {
+    pub const TOKEN: &str = "This page’s token is no longer valid";
+    pub const HOME: &str = "Engram’s home folder is gone";
+    pub const SILENT: &str = "Engram does not answer";
+    pub const NOW: &str = "Try now";
+
+    pub fn token(since: &str) -> String {
+        format!(
+            "Engram was started again. Open the address that `engram serve` printed. You see the state of {since}."
+        )
+    }
+
+    pub fn home(why: &str, since: &str) -> String {
+        format!(
+            "{why}. Put it back and the window goes on; to begin an empty one, restart Engram. You see the state of {since}."
+        )
+    }
+
+    pub fn refused(hint: &str, since: &str) -> String {
+        format!("{hint} You see the state of {since}.")
+    }
+
+    pub fn silent(since: &str) -> String {
+        format!("The window keeps trying. You see the state of {since}.")
+    }
+}
+
+/// What is said at the lower edge, and refusals of the page itself.
+pub mod notice {
+    pub const LINK_COPIED: &str = "Link copied";
+    pub const POINTER_COPIED: &str = "Pointer copied";
+    pub const PATH_COPIED: &str = "Path copied";
+    pub const NO_CLIPBOARD: &str = "Cannot write to the clipboard";
+    pub const NO_CLIPBOARD_HINT: &str = "Select the text and copy it.";
+    pub const NO_CHANGES: &str = "These lines are unchanged";
+    pub const NO_SOURCE: &str = "The source is not read yet";
+    pub const NO_SOURCE_HINT: &str = "Its card says why.";
+    pub const NO_FILE: &str = "The working tree has no such file";
+    pub const NO_FILE_HINT: &str = "Copy the pointer instead: C.";
+    pub const NO_EDITOR: &str = "a page in a browser cannot open your editor";
+    pub const NO_EDITOR_HINT: &str = "Copy the pointer, or open the window with: engram app.";
+    pub const NOT_KEPT: &str = "the browser keeps nothing for this page";
+    pub const NOT_KEPT_HINT: &str = "The choice holds until you load the page again.";
+    pub const WINDOW_ONLY: &str = "a page in a browser cannot do that";
+    pub const WINDOW_ONLY_HINT: &str = "Open the window with: engram app.";
+    pub const STRANGE_HINT: &str =
+        "The window and Engram may be of different versions: restart both.";
+    pub const NO_SERVER: &str = "Engram’s server does not answer";
+    pub const NO_SERVER_HINT: &str =
+        "Start it again with engram serve, and open the address that it prints.";
+    pub const NO_SHELL: &str = "the window did not answer";
+    pub const NO_SHELL_HINT: &str =
+        "Restart the window; its log is in the folder logs of Engram’s home.";
+
+    pub fn opened_in(editor: &str) -> String {
+        format!("Opened in {editor}")
+    }
+
+    pub fn strange(what: &dyn std::fmt::Display) -> String {
+        format!("the answer could not be read: {what}")
+    }
+}
