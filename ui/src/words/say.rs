@@ -65,7 +65,7 @@ pub mod list {
     pub const READING: &str = "Reading the journal…";
     pub const LOOKING: &str = "Looking further back: ";
     pub const STOPPED: &str = "Stopped looking: ";
-    pub const LOOKED: &str = " % of the journal";
+    pub const LOOKED: &str = "% of the journal";
     pub const PROGRESS: &str = "Share of the journal searched";
     pub const STOP: &str = "Stop";
     pub const GO_ON: &str = "Go on";
@@ -281,15 +281,15 @@ pub mod source {
     }
 
     pub fn more_of_span(lines: &str) -> String {
-        format!("{lines} more in this span: open the file in your editor to read on.")
+        format!("Not shown: {lines} of this span. Open the file in your editor to read on.")
     }
 
     pub fn more_of_comparison(lines: &str) -> String {
-        format!("{lines} more in this comparison: open the file in your editor to read on.")
+        format!("Not shown: {lines} of this comparison. Open the file in your editor to read on.")
     }
 
     pub fn more_of_blame(lines: &str) -> String {
-        format!("{lines} more in this span: run `git blame` to see who wrote them.")
+        format!("Not shown: {lines} of this span. Run `git blame` to see who wrote them.")
     }
 
     pub fn show_more(next: usize, left: &str) -> String {
