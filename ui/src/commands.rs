@@ -38,6 +38,8 @@ pub enum Act {
     Pointer,
     /// To a view by its number.
     View,
+    /// What was done last, taken back.
+    Undo,
     /// The file in the person's editor.
     Open,
     /// The exact pointer on the clipboard.
@@ -250,6 +252,7 @@ pub const COMMANDS: &[Command] = &[
         Holds::Engram,
         &["h"],
     ),
+    command("undo", say::UNDO, Act::Undo, Holds::Always, &["z"]),
     command("true", say::review::YES, Act::True, Holds::Drifted, &["y"]),
     command(
         "false",

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use engram_model::{Change, Engram, EngramId, Entry, FeedPage, Filter};
+use engram_model::{Change, Engram, EngramId, Entry, FeedPage, Filter, LineageId};
 use jiff::Timestamp;
 
 use crate::words::State;
@@ -112,10 +112,24 @@ impl Feed {
             }
             self.head = entry.seq;
             match entry.change {
-                Change::Stored(engram) => new += usize::from(self.arrive(engram, hold)),
+                Change::Stored(engram) => {
+                    if let Some(about) = engram.asks {
+                        self.ask(about, engram.id);
+                    }
+                    new += usize::from(self.arrive(engram, hold));
+                }
                 Change::Corroborated(id) => self.edit(id, |it| it.figures.corroborations += 1),
-                Change::Forgotten(id) => self.edit(id, |it| it.valid_until = Some(entry.at)),
+                Change::Forgotten(id) => {
+                    self.edit(id, |it| it.valid_until = Some(entry.at));
+                    self.answer(id);
+                }
                 Change::Redacted(id) => self.redact(id, entry.at),
+                // Nobody can look any more, or somebody can again: what is shown is read anew then.
+                Change::Anchored { engrams, .. } if engrams.is_empty() => {
+                    for it in self.rows.iter_mut().chain(&mut self.waiting) {
+                        Arc::make_mut(it).health = None;
+                    }
+                }
                 Change::Anchored { engrams, .. } => {
                     for it in engrams {
                         self.edit(it.id, |engram| engram.health = Some(it.health));
@@ -235,8 +249,8 @@ impl Feed {
     }
 
     /// Learns which versions of a claim replaced which.
-    pub fn learn_versions(&mut self, versions: &[Engram]) {
-        versions.iter().for_each(|it| self.replace(it));
+    pub fn learn_versions<'e>(&mut self, versions: impl Iterator<Item = &'e Engram>) {
+        versions.for_each(|it| self.replace(it));
     }
 
     /// Whether it was not listed before.
@@ -247,7 +261,9 @@ impl Feed {
 
     /// Closes the version whose place it takes.
     fn replace(&mut self, engram: &Engram) {
-        let Some(old) = engram.supersedes else { return };
+        let Some(old) = engram.supersedes.or(engram.restores) else {
+            return;
+        };
         self.replaced.insert(old, engram.id);
         let from = engram.valid_from;
         self.edit(old, |it| {
@@ -259,6 +275,22 @@ impl Feed {
         let mut all = self.rows.iter_mut().chain(&mut self.waiting);
         if let Some(engram) = all.find(|it| it.id == id) {
             change(Arc::make_mut(engram));
+        }
+    }
+
+    /// A to-do asks about a claim.
+    fn ask(&mut self, about: LineageId, todo: EngramId) {
+        let all = self.rows.iter_mut().chain(&mut self.waiting);
+        for it in all.filter(|it| it.lineage_id == about && it.valid_until.is_none()) {
+            Arc::make_mut(it).asked = Some(todo);
+        }
+    }
+
+    /// What a to-do asked is answered.
+    fn answer(&mut self, todo: EngramId) {
+        let all = self.rows.iter_mut().chain(&mut self.waiting);
+        for it in all.filter(|it| it.asked == Some(todo)) {
+            Arc::make_mut(it).asked = None;
         }
     }
 

@@ -6,6 +6,7 @@
 //! **Never:** decides nothing that the engine decides, knows no crate but the model, reads no file,
 //! and reaches the engine through one [`app::Backend`](crate) alone.
 
+pub mod acts;
 pub mod commands;
 pub mod compare;
 pub mod feed;

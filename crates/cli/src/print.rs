@@ -21,7 +21,6 @@ fn object(reply: &Reply) -> Value {
     match reply {
         Reply::Put(it) => json!(it),
         Reply::Engram(it) => json!(it),
-        Reply::History(it) => json!({ "versions": it }),
         Reply::Closed(it) => json!(it),
         Reply::Query(it) => json!(it),
         Reply::Deref(it) => json!(it),
@@ -34,7 +33,6 @@ fn object(reply: &Reply) -> Value {
         Reply::Standing(it) => json!(it),
         Reply::Facets(it) => json!(it),
         Reply::Log(it) => json!({ "entries": it }),
-        Reply::Voices(it) => json!(it),
         Reply::Tracked(it) => json!(it),
         Reply::Blame(it) => json!(it),
         Reply::Status(it) => json!(it),
@@ -63,7 +61,6 @@ fn words(reply: &Reply) -> String {
             out
         }
         Reply::Engram(it) => record(it),
-        Reply::History(it) => it.iter().map(record).collect::<Vec<_>>().join("\n\n"),
         Reply::Closed(it) => {
             let mut out = format!("{}  entry {}", it.id, it.seq);
             for place in &it.pending {
@@ -116,11 +113,6 @@ fn words(reply: &Reply) -> String {
         Reply::Checked(it) => checked(it),
         // Only the window asks these.
         Reply::Facets(it) => it.total.to_string(),
-        Reply::Voices(it) => it
-            .iter()
-            .map(|it| it.by.as_str())
-            .collect::<Vec<_>>()
-            .join("\n"),
         Reply::Standing(it) => format!("{:?}", it.reading).to_lowercase(),
         Reply::Tracked(it) => it.words(),
         Reply::Blame(it) => {

@@ -220,8 +220,7 @@ fn measure(engine: &Engine) {
         ("facets of a kind", Request::Facets(kind)),
         ("facets of a rare word", Request::Facets(text("zebra"))),
         ("status", Request::Status),
-        ("voices", Request::Voices(id)),
-        ("history", Request::History(id)),
+        ("log", Request::Log(id)),
         (
             "query",
             Request::Query(Query {

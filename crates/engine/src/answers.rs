@@ -4,7 +4,7 @@ use engram_model::{
     Adoption, Answers, Blame, Check, CheckReply, CheckedPointer, Commit, Deref, Dereferenced,
     Draft, Engram, EngramId, Entry, Facets, Feed, FeedPage, Filter, ForgetReply, LineReply,
     LineView, Note, NoteReply, PointerInput, PutReply, Query, QueryReply, Refusal, SampleReply,
-    SourceReply, SourceView, Standing, StatusReply, ValidReply, Voice,
+    SourceReply, SourceView, Standing, StatusReply, ValidReply,
 };
 
 use crate::{context::Context, put::Occasion};
@@ -22,10 +22,6 @@ impl Answers for Context<'_> {
 
     fn get(&self, id: EngramId) -> Answer<Box<Engram>> {
         self.record(id).map(Box::new)
-    }
-
-    fn history(&self, id: EngramId) -> Answer<Vec<Engram>> {
-        self.versions(id)
     }
 
     fn log(&self, id: EngramId) -> Answer<Vec<Entry>> {
@@ -62,10 +58,6 @@ impl Answers for Context<'_> {
 
     fn facets(&self, filter: Filter) -> Answer<Box<Facets>> {
         self.count(&filter).map(Box::new)
-    }
-
-    fn voices(&self, id: EngramId) -> Answer<Vec<Voice>> {
-        self.others(id)
     }
 
     fn source(&self, view: SourceView) -> Answer<Box<SourceReply>> {

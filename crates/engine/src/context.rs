@@ -12,7 +12,12 @@ use engram_pointers::Repo;
 use jiff::Timestamp;
 
 use crate::{
-    Engine, HomeShelf, evidence::screen_text, eyes::Eyes, log_cause, project, world::Gone,
+    Engine, HomeShelf,
+    evidence::screen_text,
+    eyes::Eyes,
+    log_cause,
+    project::{self, Seat},
+    world::Gone,
 };
 
 /// How long a request may work in a repository, and one about all claims, or a follower.
@@ -231,7 +236,21 @@ impl<'e> Context<'e> {
 
     /// The project of the repository (or of the home, without one), if it has been given an id.
     pub(crate) fn known_project(&self) -> Result<Option<ProjectId>, Refusal> {
-        get_or_try(&self.project, || self.engine.project_of(self.repo()?)).copied()
+        get_or_try(&self.project, || match self.repo() {
+            Ok(repo) => self.engine.project_of(repo),
+            Err(gone) => Ok(Some(self.seat_of_gone(gone)?.project)),
+        })
+        .copied()
+    }
+
+    /// The repository that was here until it was moved, deleted or unmounted: its user still reads what
+    /// is known of it.
+    pub(crate) fn seat_of_gone(&self, gone: Refusal) -> Result<Seat, Refusal> {
+        let seat = match (self.caller, gone.code) {
+            (Caller::User, Code::RepoUnavailable) => self.engine.located.last(),
+            _ => None,
+        };
+        seat.ok_or(gone)
     }
 
     /// The project that is asked about. A repository without an id holds nothing: no id is minted
@@ -300,14 +319,20 @@ impl<'e> Context<'e> {
 
     /// The name of the working tree; empty for the main one, and outside of a repository.
     pub(crate) fn worktree(&self) -> Result<String, Refusal> {
-        Ok(self.repo()?.map_or_else(String::new, Repo::worktree))
+        match self.repo() {
+            Ok(repo) => Ok(repo.map_or_else(String::new, Repo::worktree)),
+            Err(gone) => Ok(self.seat_of_gone(gone)?.worktree),
+        }
     }
 
     /// The working tree that this process stands in; none outside of a repository that was given
     /// an id.
     pub(crate) fn tree(&self) -> Result<Option<Tree>, Refusal> {
-        if self.repo()?.is_none() {
-            return Ok(None);
+        match self.repo() {
+            Ok(Some(_)) => {}
+            Ok(None) => return Ok(None),
+            // Nobody can look there.
+            Err(gone) => return self.seat_of_gone(gone).map(|_| None),
         }
         let worktree = self.worktree()?;
         Ok(self

@@ -219,7 +219,10 @@ impl Engine {
     }
 
     fn look_at_repository(&self) -> Diagnosis {
-        let (ok, found) = match Context::own(self).where_things_stand() {
+        let context = Context::own(self);
+        // The status tells of one that is gone what is known of it; here that is a fault.
+        let looked = context.repo().and_then(|_| context.where_things_stand());
+        let (ok, found) = match looked {
             Ok(status) => (true, describe(&status)),
             Err(error) => (false, format!("{}: {}", error.message, error.hint)),
         };

@@ -12,7 +12,7 @@ use std::{
 };
 
 use engram_model::{
-    Adoption, Code, Operation, ProjectId, Refusal, StatusReply,
+    Adoption, Code, Operation, ProjectId, ProjectStatus, Refusal, StatusReply,
     operation::{Admitted, Located},
 };
 use engram_pointers::Repo;
@@ -222,27 +222,65 @@ impl Context<'_> {
     }
 }
 
-/// The repository last found to be recorded in the home: its seat and project id.
+/// The repository last found to be recorded in the home.
 #[derive(Default)]
-pub(crate) struct Known(Mutex<Option<(PathBuf, PathBuf, ProjectId)>>);
+pub(crate) struct Known(Mutex<Option<Seat>>);
+
+/// Where a repository is, and what is known of it once it is gone from there.
+#[derive(Clone)]
+pub(crate) struct Seat {
+    common: PathBuf,
+    /// The working tree; the git folder where there is none.
+    tree: PathBuf,
+    name: String,
+    /// The name of the working tree, as [`Repo::worktree`] has it.
+    pub(crate) worktree: String,
+    pub(crate) project: ProjectId,
+}
 
 impl Known {
     fn is(&self, repo: &Repo, id: ProjectId) -> bool {
-        let known = self.0.lock().unwrap_or_else(|it| it.into_inner());
-        known.as_ref().is_some_and(|(common, tree, of)| {
-            *of == id && common == repo.common_dir() && tree == repo.workdir().unwrap_or(common)
+        self.last().is_some_and(|it| {
+            it.project == id
+                && it.common == repo.common_dir()
+                && it.tree == repo.workdir().unwrap_or(&it.common)
         })
     }
 
     fn keep(&self, repo: &Repo, id: ProjectId) {
         let common = repo.common_dir().to_owned();
-        let tree = repo.workdir().unwrap_or(&common).to_owned();
-        *self.0.lock().unwrap_or_else(|it| it.into_inner()) = Some((common, tree, id));
+        let seat = Seat {
+            tree: repo.workdir().unwrap_or(&common).to_owned(),
+            common,
+            name: repo.name(),
+            worktree: repo.worktree(),
+            project: id,
+        };
+        *self.0.lock().unwrap_or_else(|it| it.into_inner()) = Some(seat);
+    }
+
+    /// The one before, also where it cannot be opened any more.
+    pub(crate) fn last(&self) -> Option<Seat> {
+        self.0.lock().unwrap_or_else(|it| it.into_inner()).clone()
     }
 
     /// Another home has to be told.
     pub(crate) fn forget(&self) {
         *self.0.lock().unwrap_or_else(|it| it.into_inner()) = None;
+    }
+}
+
+impl Seat {
+    /// What its user is told while it cannot be looked at.
+    pub(crate) fn status(self, why: &Refusal) -> ProjectStatus {
+        ProjectStatus {
+            id: Some(self.project),
+            name: self.name,
+            branch: None,
+            head: None,
+            root: Some(self.tree.display().to_string()),
+            unavailable: Some(why.message.clone()),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use engram_gateway::budget;
 use engram_model::{
     Engram, EngramId, Entry, Evidence, Facets, Feed, FeedPage, Filter, LineReply, LineView,
     Pointer, PointerInput, ProjectId, ProjectStatus, Refusal, SourceReply, SourceView, Spending,
-    StatusReply, Voice,
+    StatusReply,
 };
 use engram_pointers::{Repo, Shelf, View};
 use engram_store::{CommitCount, INDEX_FOLLOWER, Reader};
@@ -38,15 +38,6 @@ impl Context<'_> {
             engram.asked = store.read::<_, Refusal>(|it| Ok(it.asked(engram.lineage_id)?))?;
         }
         Ok(engram)
-    }
-
-    pub(crate) fn versions(&self, id: EngramId) -> Result<Vec<Engram>, Refusal> {
-        let (lineage, eyes) = (self.find(id)?.lineage_id, self.eyes()?);
-        let store = &self.engine.store;
-        let mut versions = store.read::<_, Refusal>(|it| Ok(it.lineage(lineage)?))?;
-        versions.retain(|version| eyes.may_see(version));
-        self.tell_health(versions.iter_mut());
-        Ok(versions)
     }
 
     /// What was done to a claim, of what the caller may see.
@@ -107,12 +98,6 @@ impl Context<'_> {
         store.read(|it| Ok(it.facets(project, &worktree, filter)?))
     }
 
-    pub(crate) fn others(&self, id: EngramId) -> Result<Vec<Voice>, Refusal> {
-        let engram = self.find(id)?;
-        let store = &self.engine.store;
-        store.read(|it| Ok(it.voices(engram.id)?))
-    }
-
     /// The window's view; only the user has a window, so nothing is metered.
     pub(crate) fn view_source(&self, view: SourceView) -> Result<SourceReply, Refusal> {
         let how = View {
@@ -146,10 +131,14 @@ impl Context<'_> {
     }
 
     pub(crate) fn where_things_stand(&self) -> Result<StatusReply, Refusal> {
-        let (repo, id) = (self.repo()?, self.known_project()?);
+        let id = self.known_project()?;
         let project = id.unwrap_or_else(|| project::of_home(&self.engine.store));
         let (agent, tree) = (self.agent()?, self.tree()?);
         let user = agent.is_none();
+        let here = match self.repo() {
+            Ok(repo) => repo.map(|repo| project_status(repo, id, user)),
+            Err(gone) => Some(self.seat_of_gone(gone.clone())?.status(&gone)),
+        };
         let watching = self.watching()?;
         let limits = &self.engine.config.limits.deref;
         let now = self.engine.world.now();
@@ -174,7 +163,7 @@ impl Context<'_> {
             Ok(StatusReply {
                 status: if count.ever == 0 { "empty" } else { "ready" }.to_owned(),
                 next: next_step(user, count.ever),
-                project: repo.map(|repo| project_status(repo, id, user)),
+                project: here.clone(),
                 engrams: count.holding,
                 head: it.head()?,
                 indexed: it.cursor(INDEX_FOLLOWER)?,
@@ -222,6 +211,7 @@ fn project_status(repo: &Repo, id: Option<ProjectId>, user: bool) -> ProjectStat
         branch,
         head,
         root: user.then(|| root.display().to_string()),
+        unavailable: None,
     }
 }
 

@@ -60,8 +60,7 @@ pub fn good(name: &str, id: &str) -> Value {
         "commit" => {
             json!({ "draft": { "claim": "A claim without evidence." }, "words": "seen in a log" })
         }
-        "get" | "history" | "log" | "forget" | "restore" | "redact" | "voices" | "repin"
-        | "reverify" => json!(id),
+        "get" | "log" | "forget" | "restore" | "redact" | "repin" | "reverify" => json!(id),
         "adopt" => json!("shared"),
         "query" => json!({ "text": "claim" }),
         "deref" => json!({ "pointer": POINTER }),

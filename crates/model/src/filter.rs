@@ -182,12 +182,3 @@ pub struct Facets {
     /// too many versions to examine each.
     pub partial: bool,
 }
-
-/// Someone who made the same claim.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Voice {
-    /// As a person would name them; empty for the user.
-    pub by: String,
-    /// When.
-    pub at: Timestamp,
-}

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Blame, Engram, EngramId, Entry, EventId, Facets, LineReply, LineageId, ProjectId, SourceReply,
-    Standing, Voice, engram::words,
+    Standing, engram::words,
 };
 
 /// What the engine answers; the variant follows from the request.
@@ -16,8 +16,6 @@ pub enum Reply {
     Put(PutReply),
     /// To [`Request::Get`].
     Engram(Box<Engram>),
-    /// To [`Request::History`].
-    History(Vec<Engram>),
     /// To [`Request::Forget`] and [`Request::Redact`].
     Closed(ForgetReply),
     /// To [`Request::Query`].
@@ -34,8 +32,6 @@ pub enum Reply {
     Log(Vec<Entry>),
     /// To [`Request::Track`].
     Tracked(Box<crate::CheckedPointer>),
-    /// To [`Request::Voices`].
-    Voices(Vec<Voice>),
     /// To [`Request::Source`].
     Source(Box<SourceReply>),
     /// To [`Request::Line`].
@@ -59,7 +55,7 @@ impl Reply {
     pub fn derive_keys(&mut self) {
         match self {
             Self::Engram(engram) => engram.derive_keys(),
-            Self::History(engrams) | Self::Query(QueryReply { engrams, .. }) => {
+            Self::Query(QueryReply { engrams, .. }) => {
                 engrams.iter_mut().for_each(Engram::derive_keys);
             }
             _ => {}
@@ -345,4 +341,7 @@ pub struct ProjectStatus {
     /// Its root; for the user only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
+    /// Why it cannot be looked at; what the home holds of it is read all the same, by the user only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unavailable: Option<String>,
 }

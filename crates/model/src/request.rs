@@ -9,7 +9,7 @@ use crate::{
     AgentId, Call, CheckReply, Code, Dereferenced, Draft, Engram, EngramId, Entry, FactType,
     FeedPage, Filter, ForgetReply, Kind, LineReply, LineView, NoteReply, PointerInput, PutReply,
     QueryReply, Refusal, Reply, SampleReply, Scope, SourceReply, SourceView, StatusReply,
-    ValidReply, Voice,
+    ValidReply,
 };
 
 /// Who is asking. Surfaces set it from what they know, never from what a client says of itself.
@@ -155,8 +155,6 @@ requests! {
     commit: Commit(commit: Box<crate::Commit>) -> Put(PutReply), Anyone Changes = "engram_commit";
     /// One record.
     get: Get(id: EngramId) -> Engram(Box<Engram>), Anyone Reads;
-    /// All versions of the lineage that this id belongs to, newest first.
-    history: History(id: EngramId) -> History(Vec<Engram>), Anyone Reads;
     /// What was done to a claim, its versions, and the to-dos that ask about it, newest first.
     log: Log(id: EngramId) -> Log(Vec<Entry>), Anyone Reads;
     /// Make a version that no longer holds hold again, as a new one of its lineage.
@@ -175,8 +173,6 @@ requests! {
     feed: Feed(feed: crate::Feed) -> Feed(FeedPage), Anyone Reads;
     /// How many engrams of the feed each value of a filter would leave.
     facets: Facets(filter: Filter) -> Facets(Box<crate::Facets>), User Reads;
-    /// Who said the same as this engram, oldest first.
-    voices: Voices(id: EngramId) -> Voices(Vec<Voice>), Anyone Reads;
     /// The user's view of a pointed source, with its surroundings.
     source: Source(view: SourceView) -> Source(Box<SourceReply>), User Reads;
     /// A part of a line that is too long to be shown with the others.

@@ -1,14 +1,12 @@
 //! The feed: journal entries as a reader sees them. The one place where an entry becomes a change.
 
-use engram_model::{
-    Change, EngramId, Entry, Feed, LineageId, Operation, OperationKind, ProjectId, Voice,
-};
+use engram_model::{Change, Entry, Feed, LineageId, Operation, OperationKind, ProjectId};
 use rusqlite::{params, params_from_iter};
 
 use crate::{
     Reader, Result,
     filter::{Reach, Where},
-    journal::{ENTRY, Journalled, journalled, timestamp},
+    journal::{ENTRY, Journalled, journalled},
 };
 
 /// Entries of a page that names no limit, and the most that a page holds.
@@ -108,24 +106,6 @@ impl Reader<'_> {
             .collect::<rusqlite::Result<_>>()?;
         rows.into_iter()
             .filter_map(|row| self.entry(row).transpose())
-            .collect()
-    }
-
-    /// Who said the same as a version, oldest first.
-    pub fn voices(&self, id: EngramId) -> Result<Vec<Voice>> {
-        self.0
-            .prepare_cached(
-                "SELECT by, recorded_at FROM journal WHERE subject = ?1 AND kind = 'corroborated'
-                 ORDER BY seq LIMIT 200",
-            )?
-            .query_map([id.to_string()], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .map(|row| {
-                let (by, at) = row?;
-                Ok(Voice {
-                    by,
-                    at: timestamp(at)?,
-                })
-            })
             .collect()
     }
 

@@ -21,6 +21,7 @@ impl App {
         let can_close = |closing: Closing| engram().is_some_and(|it| closing.is_for(&it));
         match (command.act, command.holds) {
             (Act::Open, _) => engram().is_some() && self.backend().opens_editors(),
+            (Act::Undo, _) => self.frame.undo.get_untracked().is_some(),
             (Act::Log, _) => self.backend().opens_editors(),
             (Act::Changes, _) => engram().is_some() && self.reading.has_changes.get_untracked(),
             (Act::True, _) => engram().is_some_and(|it| words::can_repin(&it)),
@@ -46,7 +47,7 @@ impl App {
             Act::Log => self.open_log(),
             Act::Step(by) => self.step(by),
             Act::New => self.show_new(),
-            Act::Search => dom::focus("filter"),
+            Act::Search => dom::select("filter"),
             Act::Facets => {
                 self.toggle_facets();
                 // By keys one goes on in it.
@@ -67,6 +68,7 @@ impl App {
                 false => self.say(say::notice::NO_CHANGES, "", false),
             },
             Act::History => self.reading.history.update(|it| *it = !*it),
+            Act::Undo => self.undo(),
             Act::True => self.judge(Verdict::True),
             Act::False => self.judge(Verdict::False),
             Act::Unsure => self.judge(Verdict::Unsure),

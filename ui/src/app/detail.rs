@@ -6,8 +6,14 @@ use engram_model::{Engram, EngramId};
 use leptos::prelude::*;
 
 use super::{
-    dom, history::History, icons::Icon, palette::keycaps, reading::Closing, source::SourceCard,
-    state::App, views::drift::Triage,
+    dom,
+    history::History,
+    icons::Icon,
+    palette::keycaps,
+    reading::Closing,
+    source::SourceCard,
+    state::App,
+    views::drift::{Triage, Verdicts},
 };
 use crate::words::{self, State, say};
 
@@ -70,6 +76,8 @@ fn Whole(id: EngramId, current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
 
 /// Bytes of a claim that is no longer read at one glance.
 const LONG: usize = 220;
+/// Characters of a claim that a question about it repeats.
+const NAMED: usize = 72;
 
 #[component]
 fn Head(engram: Arc<Engram>, state: State, newer: Option<EngramId>) -> impl IntoView {
@@ -123,16 +131,19 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let app = App::here();
     let can_open = move || app.pointer().is_some_and(|it| words::is_file(&it));
     let can = move |closing: Closing| current.get().is_some_and(|it| closing.is_for(&it));
+    let is_drifted =
+        Memo::new(move |_| current.with(|it| it.as_ref().is_some_and(|it| words::is_drifted(it))));
     let actions = move || {
         view! {
-            <button class="primary" data-testid="open-editor" hidden=!app.backend().opens_editors() disabled=move || !can_open() on:click=move |_| app.open_editor()>
+            {move || is_drifted.get().then(|| view! { <Verdicts engram=current /> })}
+            <button class:primary=move || !is_drifted.get() data-testid="open-editor" hidden=!app.backend().opens_editors() disabled=move || !can_open() on:click=move |_| app.open_editor()>
                 {say::OPEN_EDITOR}" "<kbd>"O"</kbd>
             </button>
-            <button data-testid="copy-pointer" on:click=move |_| app.copy_pointer()>{say::engram::COPY_POINTER}" "<kbd>"C"</kbd></button>
+            <button data-testid="copy-pointer" hidden=is_drifted on:click=move |_| app.copy_pointer()>{say::engram::COPY_POINTER}" "<kbd>"C"</kbd></button>
             <button data-testid="history-button" aria-pressed=move || app.reading.history.get().to_string()
                 on:click=move |_| app.reading.history.update(|it| *it = !*it)>{say::engram::HISTORY}" "<kbd>"H"</kbd></button>
             <span class="space"></span>
-            <button data-testid="forget" disabled=move || !can(Closing::Forget) title=say::engram::FORGET_MEANS
+            <button data-testid="forget" hidden=is_drifted disabled=move || !can(Closing::Forget) title=say::engram::FORGET_MEANS
                 on:click=move |_| app.ask_to_close(Closing::Forget)>
                 {say::engram::FORGET}" "<kbd aria-label=say::engram::DELETE_KEY>"Del"</kbd>
             </button>
@@ -145,16 +156,22 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     view! {
         <div class="bar" hidden=move || current.with(Option::is_none)>
             {move || match app.reading.closing.get() {
-                Some((_, closing)) => view! { <Confirm closing /> }.into_any(),
+                Some((_, closing)) => view! { <Confirm closing claim=named(app) /> }.into_any(),
                 None => actions().into_any(),
             }}
         </div>
     }
 }
 
-/// Asks in the place where the action was.
+/// The claim that is asked about, in few words.
+fn named(app: App) -> String {
+    let claim = untrack(|| app.current()).map(|it| words::claim(&it));
+    engram_model::shorten(&claim.unwrap_or_default(), NAMED)
+}
+
+/// Asks in the place where the action was, and names the claim.
 #[component]
-fn Confirm(closing: Closing) -> impl IntoView {
+fn Confirm(closing: Closing, claim: String) -> impl IntoView {
     let app = App::here();
     let (question, means, verb) = match closing {
         Closing::Forget => (
@@ -184,7 +201,7 @@ fn Confirm(closing: Closing) -> impl IntoView {
     };
     view! {
         <div class="ask" role="alertdialog" aria-label=question aria-describedby="ask-why" data-testid="confirm">
-            <p id="ask-why"><b>{question}</b>{means}</p>
+            <p id="ask-why"><b>{question}</b>" "<q data-testid="named">{claim}</q>{means}</p>
             <span class="space"></span>
             <button id="forget-yes" class="danger" data-testid="forget-yes" on:click=move |_| close()>{verb}</button>
             <button id="forget-no" data-testid="forget-no" on:click=move |_| keep()>{say::engram::KEEP}" "<kbd>"Esc"</kbd></button>

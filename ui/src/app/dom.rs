@@ -67,6 +67,15 @@ pub(crate) fn focus(id: &str) {
     focus_on(document().get_element_by_id(id));
 }
 
+/// Focuses a field and selects what stands in it.
+pub(crate) fn select(id: &str) {
+    focus(id);
+    let field = document().get_element_by_id(id);
+    if let Some(field) = field.and_then(|it| it.dyn_into::<web_sys::HtmlInputElement>().ok()) {
+        field.select();
+    }
+}
+
 /// Focuses an element, if there is one.
 pub(crate) fn focus_on(element: Option<Element>) {
     if let Some(element) = element.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use engram_model::{Refusal, Settings};
-use leptos::prelude::*;
+use engram_model::{EngramId, Refusal, Settings, ask};
+use leptos::{prelude::*, task::spawn_local};
 
 use super::{dom, menu, state::App};
 use crate::words::{self, say};
@@ -21,12 +21,23 @@ pub(crate) enum Over {
     Repositories,
 }
 
+/// What takes back what the person did last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Undo {
+    /// This version holds again, as a new one.
+    Restore(EngramId),
+    /// This to-do is withdrawn.
+    Withdraw(EngramId),
+}
+
 /// A sentence at the lower edge that goes away.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Toast {
     pub(crate) text: String,
     pub(crate) hint: String,
     pub(crate) is_error: bool,
+    /// What it tells of can be undone.
+    pub(crate) undoes: bool,
 }
 
 /// What the frame shows.
@@ -36,6 +47,8 @@ pub(crate) struct Frame {
     /// Where the menu of the selected engram is open.
     pub(crate) menu: RwSignal<Option<menu::Place>>,
     pub(crate) toast: RwSignal<Option<Toast>>,
+    /// How what was done last is undone; also once nothing tells of it any more.
+    pub(crate) undo: RwSignal<Option<Undo>>,
     toast_number: StoredValue<u64>,
     pub(crate) announcement: RwSignal<String>,
     unannounced: StoredValue<usize>,
@@ -49,6 +62,7 @@ impl Frame {
             over: RwSignal::new(None),
             menu: RwSignal::new(None),
             toast: RwSignal::new(None),
+            undo: RwSignal::new(None),
             toast_number: StoredValue::new(0),
             announcement: RwSignal::new(String::new()),
             unannounced: StoredValue::new(0),
@@ -60,6 +74,7 @@ impl Frame {
     /// Closes what is of one engram; what the person chose and what was said last stays.
     pub(super) fn reset(self) {
         self.menu.set(None);
+        self.undo.set(None);
     }
 }
 
@@ -70,19 +85,54 @@ impl App {
     }
 
     pub(crate) fn say(self, text: &str, hint: &str, is_error: bool) {
+        let seconds = if is_error { 12 } else { 3 };
+        self.tell(text, hint, is_error, false, seconds);
+    }
+
+    /// Says what was done, with a way to take it back.
+    pub(crate) fn say_done(self, text: &str, undo: Undo) {
+        self.frame.undo.set(Some(undo));
+        self.tell(text, "", false, true, 12);
+    }
+
+    fn tell(self, text: &str, hint: &str, is_error: bool, undoes: bool, seconds: u64) {
         let number = self.frame.toast_number.get_value().wrapping_add(1);
         self.frame.toast_number.set_value(number);
         self.frame.toast.set(Some(Toast {
             text: words::visible(text),
             hint: words::visible(hint),
             is_error,
+            undoes,
         }));
         let clear = move || {
             if self.frame.toast_number.get_value() == number {
                 self.frame.toast.set(None);
             }
         };
-        set_timeout(clear, Duration::from_secs(if is_error { 12 } else { 3 }));
+        set_timeout(clear, Duration::from_secs(seconds));
+    }
+
+    /// Takes back what was done last.
+    pub(crate) fn undo(self) {
+        let Some(undo) = self.frame.undo.get_untracked() else {
+            return;
+        };
+        self.frame.undo.set(None);
+        spawn_local(async move {
+            let undone = match undo {
+                Undo::Restore(id) => self.ask(ask::Restore(id)).await.map(|it| Some(it.id)),
+                Undo::Withdraw(id) => self.ask(ask::Forget(id)).await.map(|_| None),
+            };
+            match undone {
+                Ok(restored) => {
+                    self.say(say::notice::UNDONE, "", false);
+                    if let Some(id) = restored {
+                        self.select(id);
+                    }
+                }
+                Err(refusal) => self.complain(refusal),
+            }
+        });
     }
 
     /// One sentence for all that came within a moment.

@@ -1,71 +1,82 @@
-//! All versions of a claim, newest first, and who else said it.
+//! What was done to a claim, newest first: by whom, when, and what changed.
 
-use engram_model::{Engram, EngramId, Refusal, Voice, ask};
-use leptos::prelude::*;
+use engram_model::{EngramId, ask};
+use leptos::{prelude::*, task::spawn_local};
 
 use super::{frame::sentence, state::App};
 use crate::{
-    route::author_name,
+    acts::{Act, acts},
     tags::Tag,
-    words::{self, say},
+    words::say,
 };
 
-async fn read(app: App, id: EngramId) -> Result<(Vec<Engram>, Vec<Voice>), Refusal> {
-    let versions = app.ask(ask::History(id)).await?;
-    Ok((versions, app.ask(ask::Voices(id)).await?))
+impl App {
+    /// Makes an ended version hold again.
+    fn restore(self, id: EngramId) {
+        spawn_local(async move {
+            match self.ask(ask::Restore(id)).await {
+                Ok(stored) => {
+                    self.say(say::acts::RESTORED_NOW, "", false);
+                    self.select(stored.id);
+                }
+                Err(refusal) => self.complain(refusal),
+            }
+        });
+    }
 }
 
 #[component]
 pub(crate) fn History(id: EngramId) -> impl IntoView {
     let app = App::here();
     let loaded = LocalResource::new(move || {
-        // A voice or a version that comes while one reads is told too.
+        // What is done to it while one reads is told too.
         app.stale.track(Tag::Engram(id));
-        read(app, id)
+        app.ask(ask::Log(id))
     });
     view! {
         <section class="history" aria-label=say::engram::HISTORY data-testid="history">
             {move || match loaded.get() {
                 None => view! { <p class="quiet" aria-busy="true">{say::engram::READING_HISTORY}</p> }.into_any(),
                 Some(Err(refusal)) => view! { <p role="alert">{sentence(&refusal.message)}" "{refusal.hint}</p> }.into_any(),
-                Some(Ok((versions, voices))) => view! { <Versions id versions /><Voices voices /> }.into_any(),
+                Some(Ok(entries)) => view! { <Acts id acts=acts(&entries) /> }.into_any(),
             }}
         </section>
     }
 }
 
 #[component]
-fn Versions(id: EngramId, versions: Vec<Engram>) -> impl IntoView {
-    let app = App::here();
-    let clock = app.clock.get_untracked();
-    let title = say::engram::versions(versions.len());
-    let row = |it: Engram| {
-        let other = it.id;
-        let until = it.valid_until.map(|until| clock.moment(until));
-        let until = say::engram::held(&clock.moment(it.valid_from), until.as_deref());
-        view! {
-            <li data-testid="version" data-id=other.to_string() aria-current=(other == id).then_some("true")>
-                <button class="plain" disabled=other == id on:click=move |_| app.go_to(other)>{words::claim(&it)}</button>
-                <span class="quiet">{until}" · "{words::author(&it)}</span>
-            </li>
-        }
-    };
+fn Acts(id: EngramId, acts: Vec<Act>) -> impl IntoView {
+    let versions = acts.iter().filter(|it| it.version.is_some()).count();
     view! {
-        <h2>{title}</h2>
-        <ol>{versions.into_iter().map(row).collect_view()}</ol>
+        <h2>{say::engram::versions(versions)}</h2>
+        <ol>{acts.into_iter().map(|act| row(id, act)).collect_view()}</ol>
     }
 }
 
-#[component]
-fn Voices(voices: Vec<Voice>) -> impl IntoView {
-    let clock = App::here().clock.get_untracked();
-    let row = |it: Voice| {
-        view! { <li data-testid="voice"><b>{words::visible(author_name(&it.by))}</b>{say::engram::SAID_ON}{clock.moment(it.at)}</li> }
-    };
-    (!voices.is_empty()).then(|| {
-        view! {
-            <h2>{say::engram::VOICES}</h2>
-            <ul>{voices.into_iter().map(row).collect_view()}</ul>
+fn row(id: EngramId, act: Act) -> impl IntoView {
+    let app = App::here();
+    let at = app.clock.get_untracked().moment(act.at);
+    let who = view! { <b>{act.by.clone()}</b>" "{act.did}" · "<time datetime=act.at.to_string()>{at}</time> };
+    let moved = act.moved.map(|(from, to)| {
+        view! { <p class="moved"><code>{from}</code>" → "<code>{to}</code></p> }
+    });
+    match act.version {
+        None => {
+            let testid = if act.is_voice { "voice" } else { "act" };
+            view! { <li data-testid=testid><span class="quiet">{who}</span></li> }.into_any()
         }
-    })
+        Some((version, claim)) => view! {
+            <li data-testid="version" data-id=version.to_string() aria-current=(version == id).then_some("true")>
+                <button class="plain" disabled=version == id on:click=move |_| app.go_to(version)>{claim}</button>
+                {moved}
+                <span class="quiet">
+                    {who}
+                    {act.can_restore.then(|| view! {
+                        " "<button class="plain restore" data-testid="restore" on:click=move |_| app.restore(version)>{say::acts::RESTORE}</button>
+                    })}
+                </span>
+            </li>
+        }
+        .into_any(),
+    }
 }

@@ -178,6 +178,10 @@ pub(crate) fn StatusLine() -> impl IntoView {
             <button class="plain where" data-testid="repo" title=say::status::OTHER_REPOSITORY on:click=move |_| app.frame.over.set(Some(Over::Repositories))>
                 {Icon::Repository.draw()}
                 {move || match project() {
+                    Some(it) if it.unavailable.is_some() => view! {
+                        <b>{words::visible(&it.name)}</b>
+                        <i class="word bad" data-testid="gone" title=words::visible(it.unavailable.as_deref().unwrap_or_default())>" "{say::status::GONE}</i>
+                    }.into_any(),
                     Some(it) => view! {
                         <b>{words::visible(&it.name)}</b>
                         {it.branch.map(|branch| view! { <i>{say::status::ON_BRANCH}</i><b>{words::visible(&branch)}</b> })}

@@ -101,6 +101,9 @@ pub(crate) fn Notice() -> impl IntoView {
                 <div class="notice" class:error=it.is_error role=role data-testid="notice">
                     {if it.is_error { Icon::Alert } else { Icon::Check }.draw()}
                     <p><b>{it.text}</b>" "{it.hint}</p>
+                    {it.undoes.then(|| view! {
+                        <button data-testid="undo" on:click=move |_| app.undo()>{say::UNDO}" "<kbd>"Z"</kbd></button>
+                    })}
                     <button class="plain" aria-label=say::sheet::DISMISS on:click=move |_| app.frame.toast.set(None)>{Icon::Close.draw()}</button>
                 </div>
             }

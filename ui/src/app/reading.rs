@@ -5,7 +5,7 @@ use std::sync::Arc;
 use engram_model::{Code, Engram, EngramId, Pointer, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::state::App;
+use super::{frame::Undo, state::App};
 use crate::words::say;
 
 /// What a source card shows below its lines.
@@ -99,13 +99,17 @@ impl App {
         if self.reading.selected.get_untracked() == Some(id) {
             return;
         }
-        self.reading.closing.set(None);
-        self.reading.history.set(false);
-        self.reading.pointer.set(self.worst_pointer(id));
-        self.reading.panel.set(None);
-        self.reading.has_changes.set(false);
+        self.reading.begin(self.worst_pointer(id));
         self.reading.selected.set(Some(id));
         self.write_address(is_step);
+    }
+
+    /// There is nothing to read, and nothing that keys could act on.
+    pub(crate) fn read_nothing(self) {
+        if self.reading.selected.get_untracked().is_some() {
+            self.reading.reset();
+            self.write_address(false);
+        }
     }
 
     /// Reads an engram that is not in the list, as a link or a history leads to.
@@ -142,9 +146,10 @@ impl App {
     /// A version that was replaced is told from one that was forgotten by what came after it.
     async fn tell_successor(self, engram: &Engram) {
         if engram.valid_until.is_some()
-            && let Ok(versions) = self.ask(ask::History(engram.id)).await
+            && let Ok(entries) = self.ask(ask::Log(engram.id)).await
         {
-            self.list.feed.update(|it| it.learn_versions(&versions));
+            let versions = entries.iter().filter_map(|it| it.change.stored());
+            self.list.feed.update(|it| it.learn_versions(versions));
         }
     }
 
@@ -211,9 +216,12 @@ impl App {
             };
             match closed {
                 Ok(it) => {
-                    match it.pending.first() {
-                        None => self.say(done, "", false),
-                        Some(place) => self.say(say::engram::REDACT_PENDING, place, true),
+                    match (closing, it.pending.first()) {
+                        (Closing::Forget, _) => self.say_done(done, Undo::Restore(id)),
+                        (Closing::Redact, None) => self.say(done, "", false),
+                        (Closing::Redact, Some(place)) => {
+                            self.say(say::engram::REDACT_PENDING, place, true);
+                        }
                     }
                     if let Some(next) = next {
                         self.select(next);

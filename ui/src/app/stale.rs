@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use engram_model::Entry;
+use engram_model::{Entry, StatusReply};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{dom, state::App};
@@ -78,6 +78,15 @@ impl App {
         self.read_when(Tag::Status, Self::reread_status);
         self.read_when(Tag::Facets, Self::count_facets);
         self.read_when(Tag::Doubts, Self::list_doubts_anew);
+        // What evidence reads like is known anew once somebody can look again.
+        Effect::new(move |before: Option<bool>| {
+            let is_gone = self.is_blind();
+            if before.is_some_and(|before| before != is_gone) {
+                self.list_anew();
+                self.recheck();
+            }
+            is_gone
+        });
         // The list keeps what is in it by the entries themselves; what it leaves out is read.
         Effect::new(move |_| {
             if let Some(id) = self.reading.selected.get() {
@@ -93,6 +102,12 @@ impl App {
         if let Some(id) = self.reading.selected.get_untracked() {
             self.stale.touch(Tag::Engram(id));
         }
+    }
+
+    /// Whether the repository is not there to be looked at.
+    pub(crate) fn is_blind(self) -> bool {
+        let why = |it: &StatusReply| it.project.as_ref()?.unavailable.clone();
+        self.status.with(|it| it.as_ref().and_then(why).is_some())
     }
 
     fn read_when(self, tag: Tag, read: fn(Self)) {

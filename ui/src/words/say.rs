@@ -25,6 +25,7 @@ pub const BYTES: Noun = ("byte", "bytes");
 pub const OPEN_EDITOR: &str = "Open in editor";
 pub const COPY: &str = "Copy";
 pub const CLOSE: &str = "Close";
+pub const UNDO: &str = "Undo";
 pub const TRY_AGAIN: &str = "Try again";
 
 /// The rail and its views.
@@ -48,6 +49,7 @@ pub mod status {
     pub const OTHER_REPOSITORY: &str = "Open another repository";
     pub const ON_BRANCH: &str = " on ";
     pub const NO_REPOSITORY: &str = "no repository";
+    pub const GONE: &str = "not found: evidence could not be checked";
     pub const UNWATCHED: &str = "not all files watched";
     pub const LOG: &str = "log";
     pub const OPEN_LOG: &str = "Open this window’s log in your editor";
@@ -137,7 +139,8 @@ pub mod state {
     pub const REFORMATTED: &str = "reformatted";
     pub const EDITED: &str = "edited: check";
     pub const GONE: &str = "evidence gone";
-    pub const UNKNOWN: &str = "not checked";
+    pub const UNKNOWN: &str = "could not check";
+    pub const ASKED: &str = "asked";
     pub const VERIFIED: &str = "verified";
     pub const UNVERIFIED: &str = "unverified";
     pub const MATCHES: &str = "matches the pin";
@@ -185,8 +188,6 @@ pub mod engram {
     pub const DELETE_KEY: &str = "Delete";
     pub const READING_HISTORY: &str = "Reading its history…";
     pub const ONE_VERSION: &str = "One version, never corrected";
-    pub const VOICES: &str = "Who else said it";
-    pub const SAID_ON: &str = " said the same on ";
 
     pub fn versions(count: usize) -> String {
         match count {
@@ -194,13 +195,21 @@ pub mod engram {
             count => format!("{count} versions"),
         }
     }
+}
 
-    pub fn held(from: &str, until: Option<&str>) -> String {
-        match until {
-            Some(until) => format!("held {from} to {until}"),
-            None => format!("holds since {from}"),
-        }
-    }
+/// What was done to a claim, after who did it.
+pub mod acts {
+    pub const STORED: &str = "stored it";
+    pub const CONFIRMED: &str = "confirmed it";
+    pub const CORRECTED: &str = "corrected it";
+    pub const RESTORED: &str = "restored it";
+    pub const FORGOT: &str = "forgot it";
+    pub const REDACTED: &str = "redacted it";
+    pub const SAID: &str = "said the same";
+    pub const ASKED: &str = "asked agents to check it";
+    pub const ANSWERED: &str = "ended the question";
+    pub const RESTORE: &str = "Restore";
+    pub const RESTORED_NOW: &str = "Restored as a new version";
 }
 
 /// A claim to review.
@@ -214,6 +223,8 @@ pub mod review {
     pub const ASK: &str = "Ask an agent";
     pub const CONFIRMED: &str = "Confirmed against the current lines";
     pub const ASKED: &str = "Asked: agents get this as a to-do";
+    pub const IS_ASKED: &str = "Agents were asked.";
+    pub const SHOW_ASKED: &str = "Show the to-do";
     pub const NOTHING: &str = "Nothing to review";
     pub const NOTHING_MEANS: &str = "All evidence is unchanged, or only moved.";
     pub const BACK: &str = "Back to the feed";
@@ -443,7 +454,7 @@ pub mod first {
         "Run one of these in a terminal, in a repository. It shows the change before making it.";
     pub const START: &str = "Start it and give it work";
     pub const START_MEANS: &str =
-        "It finds Engram’s tools by itself. If it stores nothing, tell it to.";
+        "It picks up Engram’s tools automatically. If it stores nothing, tell it to.";
     pub const WATCH: &str = "Watch";
     pub const WATCH_MEANS: &str =
         "What it learns appears here as it is written, with the lines behind it.";
@@ -493,16 +504,15 @@ pub mod lost {
 
 /// What is said at the lower edge, and refusals of the page itself.
 pub mod notice {
+    pub const UNDONE: &str = "Undone";
     pub const LINK_COPIED: &str = "Link copied";
     pub const POINTER_COPIED: &str = "Pointer copied";
     pub const PATH_COPIED: &str = "Path copied";
     pub const NO_CLIPBOARD: &str = "Cannot write to the clipboard";
     pub const NO_CLIPBOARD_HINT: &str = "Select the text and copy it.";
     pub const NO_CHANGES: &str = "These lines are unchanged";
-    pub const NO_SOURCE: &str = "The source is not read yet";
-    pub const NO_SOURCE_HINT: &str = "Its card says why.";
-    pub const NO_FILE: &str = "The working tree has no such file";
-    pub const NO_FILE_HINT: &str = "Copy the pointer instead: C.";
+    pub const NO_FILE: &str = "This evidence is not a file";
+    pub const NO_FILE_HINT: &str = "Press C to copy the pointer instead.";
     pub const NO_EDITOR: &str = "a page in a browser cannot open your editor";
     pub const NO_EDITOR_HINT: &str = "Copy the pointer, or open the window with: engram app.";
     pub const NOT_KEPT: &str = "the browser keeps nothing for this page";

@@ -31,8 +31,9 @@ fn typed<'a>(name: &str, id: &'a str, message: &'a str) -> Option<Vec<&'a str>> 
         "status" => vec!["status"],
         "adopt" => vec!["project", "share"],
         "validate_message" => vec!["message", "validate", message],
-        "commit" | "history" | "facets" | "voices" | "source" | "line" | "reverify"
-        | "standing" | "track" | "blame" => return None,
+        "commit" | "facets" | "source" | "line" | "reverify" | "standing" | "track" | "blame" => {
+            return None;
+        }
         other => panic!("the walk does not know {other:?}: say how it is typed"),
     })
 }

@@ -93,6 +93,8 @@ pub(crate) struct AnchorFollower {
     looked: Looked,
     /// The newest entry of the journal that was taken into account.
     cursor: u64,
+    /// The working tree is not there: nobody can look.
+    is_gone: bool,
 }
 
 impl Follower for AnchorFollower {
@@ -125,6 +127,7 @@ impl Follower for AnchorFollower {
             known: HashMap::new(),
             looked: Looked::default(),
             cursor: 0,
+            is_gone: false,
         };
         follower.load(engine, repo)?;
         follower.look(engine, repo, None)?;
@@ -155,7 +158,21 @@ impl Follower for AnchorFollower {
 
     fn wake(&mut self, engine: &Engine, heard: Vec<Woken>) -> Result<(), Refusal> {
         let context = Context::own(engine);
-        let repo = context.repository()?;
+        let repo = match context.repository() {
+            Ok(repo) => repo,
+            Err(gone) => {
+                return match self.is_gone {
+                    true => Err(gone),
+                    false => self.note_presence(engine, true),
+                };
+            }
+        };
+        if self.is_gone {
+            self.note_presence(engine, false)?;
+            if let Some(watch) = &mut self.watch {
+                watch.renew()?;
+            }
+        }
         let new = self.read_on(engine, repo)?;
         let mut is_tree = false;
         if let Some(watch) = &mut self.watch {
@@ -179,6 +196,27 @@ impl Follower for AnchorFollower {
 }
 
 impl AnchorFollower {
+    /// Who shows evidence is told that nobody can look at it, or that somebody can again.
+    fn note_presence(&mut self, engine: &Engine, is_gone: bool) -> Result<(), Refusal> {
+        self.is_gone = is_gone;
+        let tree = &self.tree;
+        engine.store.write::<_, Refusal>(engine.world.now(), |it| {
+            Ok(it.record(&NewEntry {
+                project: tree.project,
+                shareable: false,
+                agent: None,
+                by: "",
+                operation: &Operation::Anchored(Anchoring {
+                    worktree: tree.worktree.clone(),
+                    head: None,
+                    engrams: Vec::new(),
+                }),
+            })?)
+        })?;
+        engine.ring();
+        Ok(())
+    }
+
     /// Reads what holds, and how it stood when it was looked at last; a page at a time, since claims
     /// are far larger than what is kept of them here.
     fn load(&mut self, engine: &Engine, repo: &Repo) -> Result<(), Refusal> {

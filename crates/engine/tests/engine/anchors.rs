@@ -11,7 +11,7 @@ use std::{
 use engram_engine::Subscription;
 use engram_model::{
     Anchored, Caller, Change, Check, CheckReply, Code, Draft, EngramId, Evidence, Feed, Filter,
-    Health, Noticed, PointerInput, PutReply, Query, Refusal, Reply, Request,
+    Health, Noticed, PointerInput, PutReply, Query, Refusal, Reply, Request, ask,
 };
 
 use crate::fixture::{Asked, Ground, draft, git, head, query};
@@ -584,11 +584,8 @@ fn repinning_takes_the_tree_as_it_is() {
         ),
     ] {
         let lineage = at.get(&Caller::User, first).unwrap().lineage_id;
-        let history = |it: EngramId| match at.0.handle(&Caller::User, Request::History(it)) {
-            Ok(Reply::History(all)) => all,
-            other => panic!("{other:?}"),
-        };
-        let newest = history(first)[0].id;
+        let log = at.0.ask(&Caller::User, ask::Log(first)).unwrap();
+        let newest = log.iter().find_map(|it| it.change.stored()).unwrap().id;
         change(&tree);
         assert_eq!(line(&health(&at, newest)), want, "{name}");
         let again = repin(&at, newest).unwrap();

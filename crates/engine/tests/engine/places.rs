@@ -3,9 +3,9 @@
 use std::fs;
 
 use engram_engine::{Engine, Options};
-use engram_model::{Caller, Code, Deref, PointerInput, Verdict, ask};
+use engram_model::{Caller, Change, Code, Deref, PointerInput, Verdict, ask};
 
-use crate::fixture::{Ground, POINTER, draft, git, make_repository, query, refused};
+use crate::fixture::{Asked, Ground, POINTER, draft, git, make_repository, query, refused};
 
 const USER: Caller = Caller::User;
 
@@ -19,9 +19,10 @@ fn a_repository_that_moved_is_missed_and_found_again() {
     for who in [&USER, &ada] {
         refused(engine.put(who, draft("More.")), Code::RepoUnavailable);
         refused(engine.deref(who, POINTER), Code::RepoUnavailable);
-        refused(engine.ask(who, query("parser")), Code::RepoUnavailable);
-        refused(engine.status(who), Code::RepoUnavailable);
     }
+    // Its user reads on; see below.
+    refused(engine.ask(&ada, query("parser")), Code::RepoUnavailable);
+    refused(engine.status(&ada), Code::RepoUnavailable);
     assert_eq!(engine.get(&USER, stored.id).unwrap().id, stored.id);
     assert!(!engine.0.doctor(Default::default()).unwrap().ok);
     fs::rename(ground.path("away"), ground.path("repo")).unwrap();
@@ -134,4 +135,60 @@ fn a_repository_may_be_made_later() {
     make_repository(&place);
     assert!(engine.claim("The parser is slow.").verified);
     assert_eq!(engine.status(&USER).unwrap().project.unwrap().name, "later");
+}
+
+/// Its user reads on what is known of it; nothing of that is called unchanged, since nobody can look.
+#[test]
+fn what_is_known_of_a_repository_that_is_gone_is_still_read() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let claim = at.claim("The parser is slow.");
+    let agent = at.agent("ada");
+    let told = |at: &Asked| {
+        let status = at.status(&USER).unwrap();
+        let health = at.get(&USER, claim.id).unwrap().health;
+        let entries = at.journal().entries;
+        let mut listed = entries.iter().filter_map(|it| it.change.stored());
+        let of_feed = listed.find_map(|it| it.health.clone());
+        assert_eq!(status.engrams, 1);
+        (status.project.unwrap(), health, of_feed)
+    };
+    at.0.follow().unwrap();
+    let heard = std::sync::mpsc::channel();
+    let _subscription = {
+        let tell = heard.0;
+        at.0.subscribe(claim.seq, move |entries| tell.send(entries).unwrap())
+    };
+    let (here, health, _) = told(&at);
+    assert!(here.unavailable.is_none() && health.is_some());
+    std::fs::rename(ground.path("repo"), ground.path("moved")).unwrap();
+    // Whoever shows it is told.
+    let entries = heard
+        .1
+        .recv_timeout(std::time::Duration::from_secs(30))
+        .unwrap();
+    assert!(matches!(&entries[0].change, Change::Anchored { engrams, .. } if engrams.is_empty()));
+    let (gone, health, of_feed) = told(&at);
+    assert!(gone.unavailable.unwrap().contains("does not exist"));
+    assert_eq!(
+        (gone.id, gone.name, gone.root),
+        (here.id, here.name, here.root)
+    );
+    assert!(gone.branch.is_none() && health.is_none() && of_feed.is_none());
+    assert_eq!(at.found("parser"), ["The parser is slow."]);
+    at.forget(&USER, claim.id).unwrap();
+    at.0.ask(&USER, ask::Restore(claim.id)).unwrap();
+    for caller in [&agent, &USER] {
+        refused(at.put(caller, draft("Another.")), Code::RepoUnavailable);
+    }
+    refused(at.status(&agent), Code::RepoUnavailable);
+    std::fs::rename(ground.path("moved"), ground.path("repo")).unwrap();
+    assert!(
+        at.status(&USER)
+            .unwrap()
+            .project
+            .unwrap()
+            .unavailable
+            .is_none()
+    );
 }

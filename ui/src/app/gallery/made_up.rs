@@ -6,9 +6,9 @@ use std::sync::{
 };
 
 use engram_model::{
-    Blame, BlamePart, Block, Code, Engram, EngramId, LineReply, LineView, Lines, Media, MediaKind,
-    Pointer, PointerType, Reading, Recent, Refusal, Side, SourceLine, SourceReply, Standing,
-    Surroundings, Voice,
+    Blame, BlamePart, Block, Change, Code, Engram, EngramId, Entry, LineReply, LineView, Lines,
+    Media, MediaKind, Pointer, PointerType, Reading, Recent, Refusal, Side, SourceLine,
+    SourceReply, Standing, Surroundings,
 };
 use serde_json::json;
 
@@ -189,26 +189,28 @@ pub(super) fn blame() -> Blame {
     }
 }
 
-/// Two versions of a claim, of which this is the newer.
-pub(super) fn history(id: EngramId) -> Vec<Engram> {
-    let all = engrams().into_iter().take(2).enumerate();
-    all.map(|(index, it)| {
-        let mut version = Engram::clone(&it);
-        match index {
-            0 => version.id = id,
-            _ => version.valid_until = Some(version.valid_from),
-        }
-        version
-    })
-    .collect()
-}
-
-pub(super) fn voices() -> Vec<Voice> {
-    let voice = |by: &str| Voice {
-        by: by.to_owned(),
-        at: dom::clock().now,
+/// What was done to a claim of two versions, of which this is the newer.
+pub(super) fn log(id: EngramId) -> Vec<Entry> {
+    let mut versions = engrams().into_iter().take(2).map(|it| Engram::clone(&it));
+    let (Some(mut newer), Some(mut older)) = (versions.next(), versions.next()) else {
+        return Vec::new();
     };
-    vec![voice("programmer-2"), voice("")]
+    older.valid_until = Some(older.valid_from);
+    newer.id = id;
+    newer.supersedes = Some(older.id);
+    let entry = |by: &str, change| Entry {
+        seq: 0,
+        at: dom::clock().now,
+        agent: None,
+        by: by.to_owned(),
+        change,
+    };
+    vec![
+        entry("", Change::Corroborated(id)),
+        entry("programmer-2", Change::Corroborated(id)),
+        entry("user", Change::Stored(Box::new(newer))),
+        entry("programmer-1", Change::Stored(Box::new(older))),
+    ]
 }
 
 /// A part of a line of 24,000 characters.

@@ -253,5 +253,6 @@ pub(super) fn say(app: App, is_error: bool) {
         text: "What happened".to_owned(),
         hint: "And what to do next.".to_owned(),
         is_error,
+        undoes: false,
     }));
 }

@@ -63,8 +63,7 @@ fn reply(request: Request) -> Result<Reply, Refusal> {
         }
         Request::Blame(_) => Reply::Blame(made_up::blame()),
         Request::Line(view) => Reply::Line(made_up::long_line(&view)),
-        Request::History(id) => Reply::History(made_up::history(id)),
-        Request::Voices(_) => Reply::Voices(made_up::voices()),
+        Request::Log(id) => Reply::Log(made_up::log(id)),
         _ => return Err(made_up::refusal()),
     })
 }

@@ -6,7 +6,7 @@ use engram_model::{Engram, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use crate::{
-    app::{icons::Icon, reading::Closing, state::App},
+    app::{frame::Undo, icons::Icon, reading::Closing, state::App},
     words::{self, say},
 };
 
@@ -27,6 +27,9 @@ impl App {
         let Some(engram) = untrack(|| self.current()).filter(|it| words::is_drifted(it)) else {
             return;
         };
+        if verdict == Verdict::Unsure && engram.asked.is_some() {
+            return self.say(say::review::IS_ASKED, "", false);
+        }
         let id = engram.id;
         let done = match verdict {
             Verdict::True => say::review::CONFIRMED,
@@ -41,7 +44,13 @@ impl App {
             };
             match stored {
                 Ok(stored) => {
-                    self.say(done, "", false);
+                    self.say_done(
+                        done,
+                        match verdict {
+                            Verdict::True => Undo::Restore(id),
+                            _ => Undo::Withdraw(stored.id),
+                        },
+                    );
                     let to = match (self.is_queue(), next) {
                         (true, Some(next)) => next,
                         (true, None) => return,
@@ -56,17 +65,17 @@ impl App {
     }
 }
 
-/// Asks whether a claim is still true, where its evidence changed.
+/// Asks whether a claim is still true, where its evidence changed; the bar has the answers.
 #[component]
 pub(crate) fn Triage(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let app = App::here();
-    let standing = Memo::new(move |_| {
+    let asks = Memo::new(move |_| {
         let engram = engram.get().filter(|it| words::is_drifted(it))?;
         let standing = engram.health.as_ref()?.standing;
-        Some((standing, words::can_repin(&engram)))
+        Some((standing, words::can_repin(&engram), engram.asked))
     });
     move || {
-        standing.get().map(|(standing, can_repin)| {
+        asks.get().map(|(standing, can_repin, asked)| {
             let what = match can_repin {
                 true => say::review::EDITED,
                 false => say::review::GONE,
@@ -74,13 +83,25 @@ pub(crate) fn Triage(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
             view! {
                 <div class="triage" role="group" aria-label=say::review::QUESTION data-testid="triage" data-standing=standing.as_str()>
                     <p>{Icon::Alert.draw()}<span>{what}" "<b>{say::review::QUESTION}</b></span></p>
-                    <div class="answers">
-                        <button data-testid="still-true" hidden=!can_repin on:click=move |_| app.judge(Verdict::True)>{say::review::YES}" "<kbd>"Y"</kbd></button>
-                        <button data-testid="no-longer" on:click=move |_| app.judge(Verdict::False)>{say::review::NO}" "<kbd>"X"</kbd></button>
-                        <button data-testid="ask-agent" on:click=move |_| app.judge(Verdict::Unsure)>{say::review::ASK}" "<kbd>"A"</kbd></button>
-                    </div>
+                    {asked.map(|todo| view! {
+                        <p class="asked" data-testid="asked">{say::review::IS_ASKED}" "
+                            <button class="plain" on:click=move |_| app.go_to(todo)>{say::review::SHOW_ASKED}</button></p>
+                    })}
                 </div>
             }
         })
+    }
+}
+
+/// The three answers, in the bar of actions.
+#[component]
+pub(crate) fn Verdicts(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
+    let app = App::here();
+    let can_repin = move || engram.with(|it| it.as_ref().is_some_and(|it| words::can_repin(it)));
+    let is_asked = move || engram.with(|it| it.as_ref().is_some_and(|it| it.asked.is_some()));
+    view! {
+        <button class="primary" data-testid="still-true" hidden=move || !can_repin() on:click=move |_| app.judge(Verdict::True)>{say::review::YES}" "<kbd>"Y"</kbd></button>
+        <button data-testid="no-longer" on:click=move |_| app.judge(Verdict::False)>{say::review::NO}" "<kbd>"X"</kbd></button>
+        <button data-testid="ask-agent" disabled=is_asked on:click=move |_| app.judge(Verdict::Unsure)>{say::review::ASK}" "<kbd>"A"</kbd></button>
     }
 }

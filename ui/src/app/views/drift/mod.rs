@@ -6,7 +6,7 @@ mod bar;
 use engram_model::{Evidence, Filter};
 use leptos::prelude::*;
 
-pub(crate) use self::bar::{Triage, Verdict};
+pub(crate) use self::bar::{Triage, Verdict, Verdicts};
 use super::{View, feed};
 use crate::{
     app::{icons::Icon, state::App},

@@ -30,6 +30,8 @@ pub(super) struct Shown {
     pub(super) height: u32,
     pub(super) is_short: bool,
     pub(super) is_selected: bool,
+    /// Words that are searched for.
+    pub(super) words: Arc<[String]>,
     /// Shown whole, with all that it rests on.
     pub(super) is_whole: bool,
     /// Not shown: its place waits for another.
@@ -97,7 +99,16 @@ pub(super) fn Row(row: ArcRwSignal<Shown>, shown_at: ShownAt) -> impl IntoView {
     let is_free = Memo::new(move |_| row.with(|it| it.is_free));
     // A free place is nobody's row.
     let shown = move || (!is_free.get()).then(|| id.get());
-    let what = Memo::new(move |_| row.with(|it| (it.engram.clone(), it.state, it.ago.clone())));
+    let what = Memo::new(move |_| {
+        row.with(|it| {
+            (
+                it.engram.clone(),
+                it.state,
+                it.ago.clone(),
+                it.words.clone(),
+            )
+        })
+    });
     let is_whole = Memo::new(move |_| row.with(|it| it.is_whole));
     let height = move || row.with(|it| it.is_whole.then(|| format!("{}px", it.height)));
     let all = move || is_whole.get().then(|| what.with(|(it, ..)| more(it)));
@@ -122,13 +133,13 @@ pub(super) fn Row(row: ArcRwSignal<Shown>, shown_at: ShownAt) -> impl IntoView {
             aria-setsize=move || row.with(|it| it.of.map_or("-1".to_owned(), |of| of.to_string()))
             on:click=move |_| app.go_to(id.get_untracked())
             on:dblclick=move |_| app.toggle_row()>
-            {move || what.with(|(it, state, ago)| content(it, *state, ago))}
+            {move || what.with(|(it, state, ago, words)| content(it, *state, ago, words))}
             {all}
         </div>
     }
 }
 
-fn content(it: &Engram, state: State, ago: &str) -> impl IntoView + use<> {
+fn content(it: &Engram, state: State, ago: &str, searched: &[String]) -> impl IntoView + use<> {
     let icon = if it.redacted {
         Icon::Erased
     } else {
@@ -151,7 +162,7 @@ fn content(it: &Engram, state: State, ago: &str) -> impl IntoView + use<> {
     view! {
         <span class="kind" title=words::kind(it.kind)>{icon.draw()}<span class="offscreen">{words::kind(it.kind)}</span></span>
         <div class="said">
-            <p class:closed={state != State::Holds && !it.redacted} class:erased=it.redacted>{words::claim(it)}</p>
+            <p class:closed={state != State::Holds && !it.redacted} class:erased=it.redacted>{said(it, searched)}</p>
             <time datetime=at.to_string() title=dom::clock().moment(at)>{ago.to_owned()}</time>
         </div>
         <div class="meta">
@@ -169,6 +180,20 @@ fn content(it: &Engram, state: State, ago: &str) -> impl IntoView + use<> {
             </span>
         </div>
     }
+}
+
+/// The claim, with the words that are searched for marked.
+fn said(it: &Engram, searched: &[String]) -> AnyView {
+    let claim = words::claim(it);
+    if searched.is_empty() || it.redacted {
+        return claim.into_any();
+    }
+    let parts = words::found(&claim, searched).into_iter();
+    let part = |(part, is_found): (String, bool)| match is_found {
+        true => view! { <mark>{part}</mark> }.into_any(),
+        false => part.into_any(),
+    };
+    parts.map(part).collect_view().into_any()
 }
 
 /// What a row that is shown whole says besides: every pointer, and what the claim is.

@@ -106,7 +106,7 @@ impl App {
         // While somebody types, only the last filter is asked for.
         let ask = move || {
             if self.list.filter_number.get_value() == number {
-                self.list_anew();
+                self.list_chosen();
             }
         };
         set_timeout(ask, Duration::from_millis(if is_step { 0 } else { 120 }));
@@ -122,7 +122,16 @@ impl App {
         !is_same
     }
 
+    /// Lists anew what the person chose: keys act on what is seen, so what is read is in the list.
+    fn list_chosen(self) {
+        self.list_and_read(true);
+    }
+
     pub(crate) fn list_anew(self) {
+        self.list_and_read(self.is_queue());
+    }
+
+    fn list_and_read(self, only_listed: bool) {
         let number = self.list.begin();
         let filter = untrack(|| self.asked());
         spawn_local(async move {
@@ -138,7 +147,7 @@ impl App {
                     }
                     self.list.show_top();
                     let is_none = self.reading.selected.get_untracked().is_none();
-                    if is_none || self.is_queue() && !untrack(|| self.is_listed()) {
+                    if is_none || only_listed && !untrack(|| self.is_listed()) {
                         self.select_newest();
                     }
                     let found = self.list.feed.with_untracked(|feed| feed.rows().len()) as u64;
@@ -188,8 +197,9 @@ impl App {
             .list
             .feed
             .with_untracked(|feed| feed.rows().first().map(|it| it.id));
-        if let Some(id) = newest {
-            self.select(id);
+        match newest {
+            Some(id) => self.select(id),
+            None => self.read_nothing(),
         }
     }
 

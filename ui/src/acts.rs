@@ -1,0 +1,214 @@
+//! What was done to a claim, as a person reads it: who, when, and what changed.
+
+use std::collections::HashMap;
+
+use engram_model::{Change, Engram, EngramId, Entry};
+use jiff::Timestamp;
+
+use crate::{
+    route::author_name,
+    words::{self, say},
+};
+
+/// One entry of a claim's history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Act {
+    /// Who did it.
+    pub by: String,
+    /// What they did.
+    pub did: &'static str,
+    /// When.
+    pub at: Timestamp,
+    /// The version that came of it, with its claim.
+    pub version: Option<(EngramId, String)>,
+    /// Where the evidence of that version is otherwise than that of the one before: from, to.
+    pub moved: Option<(String, String)>,
+    /// That version ended, and can hold again.
+    pub can_restore: bool,
+    /// It is somebody else saying the same.
+    pub is_voice: bool,
+}
+
+/// What the entries of a claim's log come to, in their order.
+pub fn acts(entries: &[Entry]) -> Vec<Act> {
+    let stored = entries.iter().filter_map(|it| it.change.stored());
+    let all: HashMap<EngramId, &Engram> = stored.map(|it| (it.id, it)).collect();
+    entries.iter().filter_map(|it| act(it, &all)).collect()
+}
+
+fn act(entry: &Entry, all: &HashMap<EngramId, &Engram>) -> Option<Act> {
+    let plain = |did| Act {
+        by: match (entry.by.as_str(), &entry.agent) {
+            ("" | "user", None) => say::engram::YOU.to_owned(),
+            (by, _) => words::visible(author_name(by)),
+        },
+        did,
+        at: entry.at,
+        version: None,
+        moved: None,
+        can_restore: false,
+        is_voice: false,
+    };
+    let is_question = |id: &EngramId| all.get(id).is_some_and(|it| it.asks.is_some());
+    Some(match &entry.change {
+        Change::Stored(it) if it.asks.is_some() => plain(say::acts::ASKED),
+        Change::Stored(it) => {
+            let before = it.supersedes.and_then(|id| all.get(&id).copied());
+            Act {
+                version: Some((it.id, words::claim(it))),
+                moved: before.and_then(|before| moved(before, it)),
+                can_restore: it.valid_until.is_some() && !it.redacted,
+                ..plain(did(it, before))
+            }
+        }
+        Change::Corroborated(_) => Act {
+            is_voice: true,
+            ..plain(say::acts::SAID)
+        },
+        Change::Forgotten(id) if is_question(id) => plain(say::acts::ANSWERED),
+        Change::Forgotten(_) => plain(say::acts::FORGOT),
+        Change::Redacted(_) => plain(say::acts::REDACTED),
+        Change::Dereferenced { .. } | Change::Noted { .. } | Change::Anchored { .. } => {
+            return None;
+        }
+    })
+}
+
+fn did(it: &Engram, before: Option<&Engram>) -> &'static str {
+    match before {
+        _ if it.restores.is_some() => say::acts::RESTORED,
+        None => say::acts::STORED,
+        Some(before) if before.content_hash == it.content_hash => say::acts::CONFIRMED,
+        Some(_) => say::acts::CORRECTED,
+    }
+}
+
+/// The first evidence that is elsewhere, or is another.
+fn moved(before: &Engram, now: &Engram) -> Option<(String, String)> {
+    let pairs = before.pointers.iter().zip(&now.pointers);
+    let (from, to) = pairs
+        .map(|(from, to)| (from.label(), to.label()))
+        .find(|(from, to)| from != to)?;
+    Some((words::visible(&from), words::visible(&to)))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use serde_json::json;
+
+    use super::*;
+
+    fn id(number: u32) -> String {
+        format!("01ARZ3NDEKTSV4RRFFQ69G5F{number:02}")
+    }
+
+    fn stored(number: u32, claim: &str, line: u32, more: serde_json::Value) -> serde_json::Value {
+        let mut engram = json!({
+            "id": id(number), "seq": number, "lineage_id": id(1), "project": id(0), "claim": claim,
+            "kind": "fact", "fact_type": "observation", "scope": "project", "topic": "",
+            "pointers": [{"type": "repo", "ref": format!("repo:a.rs#L{line}@abc1234")}],
+            "confidence": 0.7, "durability": "durable", "tags": [], "hash_keys": [], "entities": [],
+            "provenance": {"created_at": "2026-01-08T09:00:00Z", "created_by": "ada", "source": "agent"},
+            "agent": "h1", "content_hash": claim, "valid_from": "2026-01-08T09:00:00Z",
+            "recorded_at": "2026-01-08T09:00:00Z", "memory_op": "add", "verified": true
+        });
+        for (key, value) in more.as_object().unwrap() {
+            engram[key] = value.clone();
+        }
+        json!({"kind": "stored", "with": engram})
+    }
+
+    fn entry(seq: u64, by: &str, agent: Option<&str>, change: serde_json::Value) -> Entry {
+        let mut entry =
+            json!({"seq": seq, "at": "2026-01-08T09:00:00Z", "by": by, "change": change});
+        if let Some(agent) = agent {
+            entry["agent"] = json!(agent);
+        }
+        serde_json::from_value(entry).unwrap()
+    }
+
+    #[test]
+    fn an_act_is_of_who_did_it_and_says_what_changed() {
+        let ended = "2026-01-08T10:00:00Z";
+        let entries = [
+            entry(
+                8,
+                "user",
+                None,
+                stored(
+                    6,
+                    "It is slow.",
+                    5,
+                    json!({"restores": id(4), "supersedes": id(5)}),
+                ),
+            ),
+            entry(
+                7,
+                "bob",
+                Some("h2"),
+                stored(
+                    5,
+                    "It is fast.",
+                    5,
+                    json!({"supersedes": id(4), "valid_until": ended}),
+                ),
+            ),
+            entry(6, "user", None, json!({"kind": "forgotten", "with": id(3)})),
+            entry(
+                5,
+                "user",
+                None,
+                stored(
+                    4,
+                    "It is slow.",
+                    5,
+                    json!({"supersedes": id(1), "valid_until": ended}),
+                ),
+            ),
+            entry(
+                4,
+                "",
+                None,
+                stored(
+                    3,
+                    "Is it?",
+                    2,
+                    json!({"asks": id(1), "lineage_id": id(3), "kind": "todo"}),
+                ),
+            ),
+            entry(
+                3,
+                "bob",
+                Some("h2"),
+                json!({"kind": "corroborated", "with": id(1)}),
+            ),
+            entry(
+                1,
+                "ada",
+                Some("h1"),
+                stored(1, "It is slow.", 2, json!({"valid_until": ended})),
+            ),
+        ];
+        let told: Vec<String> = acts(&entries)
+            .into_iter()
+            .map(|it| {
+                let moved = it.moved.map(|(from, to)| format!(", {from} to {to}"));
+                let restore = if it.can_restore { " *" } else { "" };
+                format!("{} {}{}{restore}", it.by, it.did, moved.unwrap_or_default())
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "you restored it",
+                "bob corrected it *",
+                "you ended the question",
+                "you confirmed it, a.rs#L2 to a.rs#L5 *",
+                "you asked agents to check it",
+                "bob said the same",
+                "ada stored it *",
+            ]
+        );
+    }
+}
