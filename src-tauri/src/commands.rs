@@ -181,6 +181,10 @@ mod tests {
                 serde_json::to_value(shell.engine().unwrap().handle(&Caller::User, put).unwrap())
                     .unwrap()
             });
+            if let Some(first) = requests::first(terms.name, &id) {
+                let first = serde_json::from_value(first).unwrap();
+                block_on(take(&shell, Call::Change, first)).unwrap();
+            }
             let request: Request = serde_json::from_value(requests::good(terms.name, &id)).unwrap();
             let (right, wrong) = match request.changes() {
                 true => (Call::Change, Call::Read),

@@ -26,5 +26,6 @@ mod model_stub;
 mod only_window;
 mod pictures;
 mod records;
+mod verdicts;
 mod views;
 mod window;

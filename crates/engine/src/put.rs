@@ -161,10 +161,12 @@ impl Context<'_> {
             verified: engram.verified,
             findings,
         };
-        let mut entries = self.entries(it, claim, engram)?;
-        if let Some(head) = &head {
-            entries.extend(answered(it, head.lineage_id, &claim.by)?);
-        }
+        // The answer tells of the last entry.
+        let mut entries = match &head {
+            Some(head) => answered(it, head.lineage_id, &claim.by)?,
+            None => Vec::new(),
+        };
+        entries.extend(self.entries(it, claim, engram)?);
         Ok(Plan { entries, answer })
     }
 

@@ -21,6 +21,8 @@ const VERBS: [&str; 20] = [
     "mcp",
     "serve",
     "sample",
+    "log",
+    "restore",
     "app",
     "message validate",
     "pointers track",

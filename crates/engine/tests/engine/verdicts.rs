@@ -201,6 +201,8 @@ fn what_was_asked_shows_and_ends_with_its_claim() {
         );
         push_lines_down(&ground);
         end(id);
+        let last = at.journal().entries[0].change.engram();
+        assert_ne!(last, Some(todo.id), "{name}: the answer is what came last");
         let todo = at.get(&USER, todo.id).unwrap();
         assert!(todo.valid_until.is_some(), "{name}");
         assert_eq!(todo.redacted, name == "erased");

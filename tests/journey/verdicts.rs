@@ -1,0 +1,250 @@
+//! What a person says and does of a claim: it is on record as theirs, it can be undone, keys act on what is
+//! seen, and the editor opens where the lines are.
+
+use std::{fs, path::Path};
+
+use engram_kit::Repository;
+use serde_json::json;
+
+use crate::{
+    dashboard::shop::noted, editor::Editor, engram::Engram, machine::desktop, window::Window,
+};
+
+/// A window on a repository with three claims of an agent, each on a file of its own.
+struct Desk {
+    repo: Repository,
+    engram: Engram,
+    editor: Editor,
+    window: Window,
+    ids: [String; 3],
+}
+
+const FILES: [&str; 3] = ["src/edited.rs", "src/moved.rs", "src/renamed.rs"];
+
+impl Desk {
+    fn open(dir: &Path) -> Self {
+        let repo = noted(dir);
+        let engram = Engram::new(dir, &repo.root);
+        for path in FILES {
+            let lines = (1..=20).map(|n| format!("let {}_{n} = {n};\n", &path[4..9]));
+            repo.change(path, lines.collect::<String>(), "Add a file");
+        }
+        let claims = [
+            "Walnuts are edited",
+            "Hazelnuts move",
+            "Almonds have a name",
+        ];
+        let drafts: Vec<_> = claims
+            .iter()
+            .zip(FILES)
+            .map(|(claim, path)| {
+                json!({"claim": claim, "pointers": [format!("repo:{path}#L5-L9@HEAD")], "agent": "architect"})
+            })
+            .collect();
+        let ids: [String; 3] = engram.put(dir, &drafts).try_into().unwrap();
+        let editor = Editor::new(dir);
+        let window = Window::open(
+            desktop(),
+            &engram.place,
+            &dir.join("person"),
+            &editor.program,
+        );
+        for id in &ids {
+            window.wait(&badge(id, "unchanged"));
+        }
+        Self {
+            repo,
+            engram,
+            editor,
+            window,
+            ids,
+        }
+    }
+
+    fn read(&self, id: &str) {
+        self.window
+            .click(&format!("[data-testid=feed-row][data-id=\"{id}\"]"));
+        self.window.wait(&format!(
+            "document.querySelector('[data-testid=engram]')?.dataset.id === '{id}'"
+        ));
+        self.window
+            .find("[data-testid=engram] [data-testid=digest]");
+    }
+
+    fn told(&self, words: &str) {
+        self.window.wait(&format!(
+            "document.querySelector('[data-testid=notice]')?.textContent.includes({})",
+            json!(words)
+        ));
+    }
+
+    /// What the journal says of a claim, newest first.
+    fn log(&self, id: &str) -> Vec<(String, String)> {
+        let log = self.engram.json(&["log", id]);
+        let entries = log["entries"].as_array().unwrap().iter();
+        let told = entries.map(|it| {
+            let kind = it["change"]["kind"].as_str().unwrap();
+            (it["by"].as_str().unwrap().to_owned(), kind.to_owned())
+        });
+        told.collect()
+    }
+}
+
+fn badge(id: &str, word: &str) -> String {
+    format!(
+        "document.querySelector('[data-testid=feed-row][data-id=\"{id}\"] [data-testid=evidence]')?.textContent === '{word}'"
+    )
+}
+
+#[test]
+fn the_editor_opens_where_the_lines_are_now() {
+    let dir = tempfile::tempdir().unwrap();
+    let desk = Desk::open(dir.path());
+    let [edited, moved, renamed] = &desk.ids;
+    let text = fs::read_to_string(desk.repo.root.join(FILES[1])).unwrap();
+    desk.repo.write(FILES[1], format!("// one\n// two\n{text}"));
+    desk.repo.git(&["mv", FILES[2], "src/named.rs"]);
+    fs::remove_file(desk.repo.root.join(FILES[0])).unwrap();
+    for (id, place) in [(moved, "src/moved.rs:7"), (renamed, "src/named.rs:5")] {
+        desk.read(id);
+        // Pressed at once, before anybody told that it moved.
+        desk.window.keys("o");
+        let opened = desk.editor.opened();
+        assert!(opened.ends_with(place), "{opened}");
+        desk.told("Opened in");
+    }
+    // Only the past has it: nothing is opened, its card shows it.
+    desk.read(edited);
+    desk.window.keys("o");
+    desk.told("no longer in the working tree");
+    desk.window
+        .wait("document.activeElement?.id === 'pointer-0'");
+}
+
+#[test]
+fn each_verdict_is_the_persons_and_is_undone() {
+    let dir = tempfile::tempdir().unwrap();
+    let desk = Desk::open(dir.path());
+    let [edited, moved, _] = &desk.ids;
+    let text = fs::read_to_string(desk.repo.root.join(FILES[0])).unwrap();
+    desk.repo.write(FILES[0], text.replace("= 7;", "= 70;"));
+    desk.window.wait(&badge(edited, "edited: check"));
+
+    // Still true, undone by a key right after.
+    desk.read(edited);
+    desk.window.keys("y");
+    desk.told("Confirmed");
+    desk.window.keys("z");
+    desk.told("Undone");
+    desk.window
+        .wait("document.querySelector('[data-testid=triage]')");
+    let log = desk.log(edited);
+    assert_eq!(
+        log,
+        [
+            ("user", "stored"),
+            ("user", "stored"),
+            ("architect", "stored")
+        ]
+        .map(|(by, kind)| (by.to_owned(), kind.to_owned()))
+    );
+    let restored = desk.engram.json(&["log", edited])["entries"][0]["change"]["with"].clone();
+    assert_eq!(restored["restores"], json!(edited));
+    assert_eq!(restored["provenance"]["created_by"], "architect");
+    let now = restored["id"].as_str().unwrap().to_owned();
+
+    // Asked: the claim says so until that is withdrawn.
+    desk.window.keys("a");
+    desk.told("Asked");
+    desk.window.wait(&badge(&now, "asked"));
+    desk.window.find("[data-testid=asked]");
+    desk.window.shot("asked");
+    desk.window.keys("z");
+    desk.told("Undone");
+    desk.window.wait(&badge(&now, "edited: check"));
+
+    // Forgotten, by a question that names it; undone by the mouse.
+    desk.read(moved);
+    desk.window.keys("\u{E017}");
+    assert!(
+        desk.window
+            .text("[data-testid=named]")
+            .contains("Hazelnuts")
+    );
+    desk.window.keys("\u{E007}");
+    desk.told("Forgotten");
+    desk.window.click("[data-testid=undo]");
+    desk.told("Undone");
+    assert_eq!(desk.log(moved)[0].1, "stored");
+
+    // And from the history, later: who did what is told.
+    desk.window.keys("h");
+    desk.window
+        .wait("document.querySelectorAll('[data-testid=version]').length === 2");
+    desk.window.shot("history");
+    let history = desk.window.text("[data-testid=history]");
+    for words in ["you restored it", "you forgot it", "architect stored it"] {
+        assert!(history.contains(words), "{words}: {history}");
+    }
+    desk.window.click("[data-testid=restore]");
+    desk.told("Restored");
+    desk.window
+        .wait("document.querySelector('[data-testid=engram]')?.dataset.id !== undefined");
+    assert_eq!(desk.log(moved).len(), 4);
+}
+
+#[test]
+fn keys_act_on_what_a_search_shows() {
+    let dir = tempfile::tempdir().unwrap();
+    let desk = Desk::open(dir.path());
+    let [edited, _, renamed] = &desk.ids;
+    desk.read(renamed);
+    desk.window.keys("/");
+    desk.window.keys("walnuts");
+    desk.window.wait(&format!(
+        "document.querySelector('[data-testid=engram]')?.dataset.id === '{edited}'"
+    ));
+    assert_eq!(
+        desk.window.texts("[data-testid=feed-row] mark"),
+        ["Walnuts"]
+    );
+    desk.window.shot("search");
+    desk.window.keys("\u{E007}");
+    desk.window.keys("\u{E017}");
+    assert!(desk.window.text("[data-testid=named]").contains("Walnuts"));
+    desk.window.keys("\u{E00C}");
+    // What stands there is typed over; nothing found is nothing that a key could act on.
+    desk.window.keys("/");
+    desk.window.keys("pistachios");
+    desk.window
+        .wait("document.querySelectorAll('[data-testid=feed-row]').length === 0");
+    desk.window
+        .wait("document.querySelector('[data-testid=engram]') === null");
+    desk.window.keys("\u{E007}");
+    desk.window.keys("\u{E017}");
+    assert_eq!(desk.window.count("[data-testid=confirm]"), 0);
+    // Esc empties the field.
+    desk.window.keys("/");
+    desk.window.keys("\u{E00C}");
+    desk.window
+        .wait("document.querySelectorAll('[data-testid=feed-row]').length > 2");
+}
+
+#[test]
+fn a_repository_that_is_moved_away_is_noticed() {
+    let dir = tempfile::tempdir().unwrap();
+    let desk = Desk::open(dir.path());
+    let away = dir.path().join("away");
+    fs::rename(&desk.repo.root, &away).unwrap();
+    desk.window.find("[data-testid=gone]");
+    for id in &desk.ids {
+        desk.window.wait(&badge(id, "could not check"));
+    }
+    desk.window.shot("repository-gone");
+    assert_eq!(desk.window.count(".word.well"), 0, "nothing of it is green");
+    fs::rename(&away, &desk.repo.root).unwrap();
+    for id in &desk.ids {
+        desk.window.wait(&badge(id, "unchanged"));
+    }
+    assert_eq!(desk.window.count("[data-testid=gone]"), 0);
+}
