@@ -246,8 +246,10 @@ fn an_engram_has_a_menu_at_its_row_and_at_the_pointer() {
         is_it() ? done() : it.addEventListener('input', () => is_it() && done());",
         json!([link]),
     );
+    // No claim has it, so none is read; without it the newest is.
+    window.wait("!document.querySelector('[data-testid=engram]')");
     window.keys(ESCAPE);
-    window.wait(&read(&ids[0]));
+    window.wait(&read(&ids[1]));
     // A command's own key works in it, too.
     window.right_click("[data-testid=claim]");
     window.wait(OPEN);
@@ -335,7 +337,9 @@ fn one_window_for_several_repositories_links_and_starts() {
     window.control('o');
     window.find("[data-testid=repository][aria-current=true]");
     window.keys("/nowhere/at/all\u{E007}");
-    window.wait("document.querySelector('[data-testid=notice]')?.textContent.includes('There is no folder')");
+    window.wait(
+        "document.querySelector('[data-testid=notice]')?.textContent.includes('does not exist')",
+    );
     window.script(
         "document.querySelector('[data-testid=repository-path]').value = ''",
         json!([]),
@@ -491,7 +495,7 @@ fn a_sample_is_loaded_and_removed_from_the_first_page() {
     let newest = window.text("[data-testid=feed-row] p");
     assert!(
         newest
-            .starts_with("“Say \"more\" <b>in</b> the notes” changed NOTES.md alone: 1 line added"),
+            .starts_with("“Say \"more\" <b>in</b> the notes” changed only NOTES.md: 1 line added"),
         "{newest}"
     );
     let status = engram.json(&["status"]);

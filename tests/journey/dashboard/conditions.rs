@@ -277,7 +277,7 @@ fn the_number_beside_a_value_is_how_many_it_leaves() {
     let server = Server::start(&shop, &[]);
     shop.drift();
     let window = Window::browse(&server.url);
-    window.wait("document.querySelector('[data-testid=drift-view]')?.textContent.startsWith('3')");
+    window.wait("document.querySelector('[data-testid=drift-view]')?.textContent.includes('3')");
     // High enough that all are drawn beside the panel.
     window.size(1280, 2000);
     window.wait(&rows(ALL.len() + versions.len() - 1));

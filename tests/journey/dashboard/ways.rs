@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use serde_json::json;
 
-use super::{server::Server, shop::Shop};
+use super::{hands::read, server::Server, shop::Shop};
 use crate::{editor::Editor, engram::Engram, machine::desktop, window::Window};
 
 /// One move of a person.
@@ -352,9 +352,14 @@ fn the_menu_of_an_engram_that_the_list_leaves_out_stands_at_its_claim() {
     let server = Server::start(&shop, &[]);
     let window = Window::browse(&server.url);
     window.wait(READ);
-    // The place of its row on the page waits for another.
-    window.keys("/no such words");
-    window.wait("document.querySelector('[data-testid=no-match]')");
+    // As a link leads to it.
+    let origin = window.script("return location.origin", json!([]));
+    window.goto(&format!(
+        "{}/?kind=policy&id={}",
+        origin.as_str().unwrap(),
+        shop.ids[0]
+    ));
+    window.wait(&read(&shop.ids[0]));
     window.script("document.activeElement.blur()", json!([]));
     window.keys("m");
     window.wait_moved("document.querySelector('[data-testid=menu-item]:focus')");

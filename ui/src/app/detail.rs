@@ -85,7 +85,7 @@ fn Head(engram: Arc<Engram>, state: State, newer: Option<EngramId>) -> impl Into
     let clock = app.clock.get_untracked();
     let (window, until) = clock.window(&engram, state);
     let evidence = match state {
-        State::Holds => match words::evidence(&engram) {
+        State::Holds => match words::evidence(&engram, app.is_blind()) {
             (_, class @ "word well") => (say::state::ALL_UNCHANGED, class),
             it => it,
         },

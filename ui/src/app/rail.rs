@@ -116,6 +116,11 @@ fn entry(app: App, it: &'static View) -> impl IntoView {
         let count = words::count(count.get(), it.of);
         format!("{}: {count}", it.title)
     };
+    // What is spoken begins with what is seen.
+    let seen = move || match count.get() {
+        0 => it.title.to_owned(),
+        count => format!("{} {}", it.title, words::brief(count)),
+    };
     let title = move || match it.key() {
         Some(key) => format!("{} ({key})", label()),
         None => label(),
@@ -123,11 +128,11 @@ fn entry(app: App, it: &'static View) -> impl IntoView {
     move || {
         is_here.get().then(|| {
             view! {
-                <button class="view" class:asks=it.asks data-testid=format!("{}-view", it.id) aria-label=label title=title aria-keyshortcuts=it.key()
+                <button class="view" class:asks=it.asks data-testid=format!("{}-view", it.id) aria-label=seen title=title aria-keyshortcuts=it.key()
                     aria-current=move || it.is_on(app).then_some("page") on:click=move |_| app.show_view(it)>
                     {it.icon.draw()}
+                    <span class="name" aria-hidden="true">{it.title}" "</span>
                     {move || (count.get() > 0).then(|| view! { <i class="count" aria-hidden="true">{words::brief(count.get())}</i> })}
-                    <span class="name" aria-hidden="true">{it.title}</span>
                 </button>
             }
         })

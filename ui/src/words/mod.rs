@@ -179,13 +179,14 @@ pub fn reading(standing: &Standing, then: Option<Lines>) -> (String, &'static st
     }
 }
 
-/// How the evidence of a claim stands, in a word and the class of the word. Where all is well the class
-/// is `word well`, for who has less to say of that.
-pub fn evidence(engram: &Engram) -> (&'static str, &'static str) {
-    let Some(health) = &engram.health else {
+/// How the evidence of a claim stands, in a word and the class of the word; `is_blind` where the repository
+/// is not there to be looked at. Where all is well the class is `word well`, for who has less to say of that.
+pub fn evidence(engram: &Engram, is_blind: bool) -> (&'static str, &'static str) {
+    let Some(health) = engram.health.as_ref().filter(|_| !is_blind) else {
         return match engram.verified {
-            // Nobody looked, or nobody can.
-            true => (say::state::UNKNOWN, "word quiet"),
+            true if is_blind => (say::state::UNKNOWN, "word quiet"),
+            // It resolved when it was stored, and nothing else was seen since.
+            true => (say::state::UNCHANGED, "word well"),
             false => (say::state::UNVERIFIED, "word warn"),
         };
     };

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::fixture::{Place, ran};
 
-const VERBS: [&str; 20] = [
+const VERBS: [&str; 22] = [
     "",
     "put",
     "get",

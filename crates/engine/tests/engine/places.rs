@@ -8,6 +8,8 @@ use engram_model::{Caller, Change, Code, Deref, PointerInput, Verdict, ask};
 use crate::fixture::{Asked, Ground, POINTER, draft, git, make_repository, query, refused};
 
 const USER: Caller = Caller::User;
+/// Far longer than anything here takes; a test that waits so long failed.
+const LONG: std::time::Duration = std::time::Duration::from_secs(30);
 
 #[test]
 fn a_repository_that_moved_is_missed_and_found_again() {
@@ -157,16 +159,18 @@ fn what_is_known_of_a_repository_that_is_gone_is_still_read() {
     let heard = std::sync::mpsc::channel();
     let _subscription = {
         let tell = heard.0;
-        at.0.subscribe(claim.seq, move |entries| tell.send(entries).unwrap())
+        let told = move |entries| tell.send(entries).unwrap();
+        at.0.subscribe(claim.seq, told).unwrap()
     };
+    // Somebody follows the tree.
+    let lines = std::fs::read_to_string(ground.path("repo/src/lib.rs")).unwrap();
+    engram_kit::write(&ground.path("repo/src/lib.rs"), format!("// one\n{lines}"));
+    heard.1.recv_timeout(LONG).unwrap();
     let (here, health, _) = told(&at);
     assert!(here.unavailable.is_none() && health.is_some());
     std::fs::rename(ground.path("repo"), ground.path("moved")).unwrap();
     // Whoever shows it is told.
-    let entries = heard
-        .1
-        .recv_timeout(std::time::Duration::from_secs(30))
-        .unwrap();
+    let entries = heard.1.recv_timeout(LONG).unwrap();
     assert!(matches!(&entries[0].change, Change::Anchored { engrams, .. } if engrams.is_empty()));
     let (gone, health, of_feed) = told(&at);
     assert!(gone.unavailable.unwrap().contains("does not exist"));

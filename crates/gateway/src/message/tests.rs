@@ -260,15 +260,15 @@ fn what_is_too_big_says_so_whatever_else_is_wrong() {
     for (message, says) in [
         (
             with(child(), "/output/summary", json!(long)),
-            "tokens, 800 are allowed",
+            "tokens; the limit is 800",
         ),
         (
             with(child(), "/engrams/0/claim", json!(long)),
-            "tokens, 800 are allowed",
+            "tokens; the limit is 800",
         ),
         (
             with(parent(), "/instructions/0", json!(long)),
-            "tokens, 800 are allowed",
+            "tokens; the limit is 800",
         ),
         (
             with(parent(), "/shared_brief_micro", json!(vec![&long; 31])),
@@ -285,15 +285,15 @@ fn what_is_too_big_says_so_whatever_else_is_wrong() {
         (json!(vec![0; 1_000_000]), "bytes"),
         (
             with(child(), "/engrams", engrams),
-            "13 engrams, 12 are allowed",
+            "13 engrams; the limit is 12",
         ),
         (
             with(parent(), "/shared_brief_micro", json!(vec!["line"; 31])),
-            "31 lines, 30 are allowed",
+            "31 lines; the limit is 30",
         ),
         (
             with(parent(), "/shared_brief_micro", json!(["a\n".repeat(31)])),
-            "31 lines, 30 are allowed",
+            "31 lines; the limit is 30",
         ),
         (
             with(parent(), "/shared_brief_micro", json!(vec![""; 31])),

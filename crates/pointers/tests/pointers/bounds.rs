@@ -17,7 +17,7 @@ use crate::fixture::{Fixture, Stored, around, refused};
 fn ends<T: Send + 'static>(what: &str, run: impl FnOnce() -> T + Send + 'static) -> T {
     let (tell, told) = mpsc::channel();
     std::thread::spawn(move || tell.send(run()));
-    match told.recv_timeout(Duration::from_secs(60)) {
+    match told.recv_timeout(Duration::from_secs(300)) {
         Ok(it) => it,
         Err(_) => panic!("{what} does not end"),
     }

@@ -127,7 +127,7 @@ async fn each_mistake_has_a_code_and_a_hint() {
         (
             ("engram_deref", json!({ "pointer": "x" })),
             "POINTER_INVALID",
-            "kind",
+            "known type",
         ),
         (
             ("engram_deref", json!({ "pointer": "repo:no@HEAD" })),

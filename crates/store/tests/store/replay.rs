@@ -247,6 +247,7 @@ fn a_home_of_the_sixth_step_is_brought_up_to_date() {
          CREATE INDEX agent_called ON agent (project, last_call);
          DELETE FROM journal WHERE kind = 'admitted';
          ALTER TABLE journal DROP COLUMN clock;
+         DROP INDEX engram_asks; ALTER TABLE engram DROP COLUMN asks;
          DROP TRIGGER engram_erased; DROP TABLE admitted; DROP TABLE pinned;
          ALTER TABLE snapshot RENAME TO newer;
          CREATE TABLE snapshot (digest TEXT NOT NULL, path TEXT NOT NULL, base TEXT, blob TEXT NOT NULL,

@@ -128,6 +128,7 @@ fn Rows() -> impl IntoView {
         let (selected, whole) = (app.reading.selected.get(), app.list.expanded.get());
         let range = window.get();
         let (clock, rows, layout) = (app.clock.get(), rows.read(), layout.read());
+        let is_blind = app.is_blind();
         let words: Arc<[String]> = app.list.filter.with(Filter::words).into();
         let feed = app.list.feed.read();
         let of = feed.next_page().is_none().then(|| layout.len());
@@ -142,6 +143,7 @@ fn Rows() -> impl IntoView {
                 top,
                 height: bottom - top,
                 is_short: bottom - top <= ONE_LINE,
+                is_blind,
                 words: words.clone(),
                 is_selected: selected == Some(engram.id),
                 is_whole: whole == Some(engram.id),

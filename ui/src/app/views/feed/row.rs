@@ -30,6 +30,8 @@ pub(super) struct Shown {
     pub(super) height: u32,
     pub(super) is_short: bool,
     pub(super) is_selected: bool,
+    /// Its repository is not there to be looked at.
+    pub(super) is_blind: bool,
     /// Words that are searched for.
     pub(super) words: Arc<[String]>,
     /// Shown whole, with all that it rests on.
@@ -133,13 +135,19 @@ pub(super) fn Row(row: ArcRwSignal<Shown>, shown_at: ShownAt) -> impl IntoView {
             aria-setsize=move || row.with(|it| it.of.map_or("-1".to_owned(), |of| of.to_string()))
             on:click=move |_| app.go_to(id.get_untracked())
             on:dblclick=move |_| app.toggle_row()>
-            {move || what.with(|(it, state, ago, words)| content(it, *state, ago, words))}
+            {move || what.with(|(it, state, ago, words, is_blind)| content(it, *state, ago, words, *is_blind))}
             {all}
         </div>
     }
 }
 
-fn content(it: &Engram, state: State, ago: &str, searched: &[String]) -> impl IntoView + use<> {
+fn content(
+    it: &Engram,
+    state: State,
+    ago: &str,
+    searched: &[String],
+    is_blind: bool,
+) -> impl IntoView + use<> {
     let icon = if it.redacted {
         Icon::Erased
     } else {
@@ -155,7 +163,7 @@ fn content(it: &Engram, state: State, ago: &str, searched: &[String]) -> impl In
     let pointer = words::visible(&pointer);
     let (word, class) = match state.word() {
         Some(word) => (word, "word gone"),
-        None => words::evidence(it),
+        None => words::evidence(it, is_blind),
     };
     let at = it.recorded_at;
     let (folder, file) = split(&pointer);
