@@ -288,7 +288,7 @@ fn icons() -> impl IntoView {
 #[component]
 fn States() -> impl IntoView {
     let word = |it: &Arc<Engram>| {
-        let (word, class) = words::evidence(it);
+        let (word, class) = words::evidence(it, false);
         view! { <span class=class>{word}</span> }
     };
     view! {

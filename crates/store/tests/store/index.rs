@@ -301,10 +301,12 @@ fn reading_on_ends_while_others_write() {
     let written = std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
             let goes_on = |number: &u128| *number < MOST && !is_done.load(order);
-            (2..)
-                .take_while(goes_on)
-                .map(|number| put(&writing, number, "walnut").unwrap())
-                .count()
+            let mut written = 0;
+            for number in (2..).take_while(goes_on) {
+                put(&writing, number, "walnut").unwrap();
+                written += 1;
+            }
+            written
         });
         for _ in 0..20 {
             index.catch_up(&store).unwrap();

@@ -108,6 +108,7 @@ pub(super) fn Row(row: ArcRwSignal<Shown>, shown_at: ShownAt) -> impl IntoView {
                 it.state,
                 it.ago.clone(),
                 it.words.clone(),
+                it.is_blind,
             )
         })
     });
