@@ -15,7 +15,10 @@ use super::{
     state::App,
     views::drift::{Triage, Verdicts},
 };
-use crate::words::{self, State, say};
+use crate::{
+    feed::Feed,
+    words::{self, State, say},
+};
 
 #[component]
 pub(crate) fn Detail() -> impl IntoView {
@@ -57,15 +60,12 @@ fn Whole(id: EngramId, current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let fate = Memo::new(move |_| {
         let engram = current.get()?;
         let now = app.clock.get().now;
-        Some(
-            app.list
-                .feed
-                .with(|feed| (feed.state(&engram, now), feed.newer(engram.id))),
-        )
+        let fate = |feed: &Feed| (feed.state(&engram, now), feed.newer(engram.id));
+        Some((app.list.feed.with(fate), app.is_blind()))
     });
     view! {
         <div class="scroll" id="engram" data-testid="engram" data-id=id.to_string()>
-            {move || current.get().zip(fate.get()).map(|(engram, (state, newer))| view! { <Head engram state newer /> })}
+            {move || current.get().zip(fate.get()).map(|(engram, ((state, newer), is_blind))| view! { <Head engram state newer is_blind /> })}
             <Triage engram=current />
             {move || app.reading.history.get().then(|| view! { <History id /> })}
             <h2 class="offscreen">{say::engram::EVIDENCE}</h2>
@@ -80,12 +80,17 @@ const LONG: usize = 220;
 const NAMED: usize = 72;
 
 #[component]
-fn Head(engram: Arc<Engram>, state: State, newer: Option<EngramId>) -> impl IntoView {
+fn Head(
+    engram: Arc<Engram>,
+    state: State,
+    newer: Option<EngramId>,
+    is_blind: bool,
+) -> impl IntoView {
     let app = App::here();
     let clock = app.clock.get_untracked();
     let (window, until) = clock.window(&engram, state);
     let evidence = match state {
-        State::Holds => match words::evidence(&engram, app.is_blind()) {
+        State::Holds => match words::evidence(&engram, is_blind) {
             (_, class @ "word well") => (say::state::ALL_UNCHANGED, class),
             it => it,
         },
