@@ -49,14 +49,8 @@ pub(crate) fn assign(sketch: &mut Sketch, said: &mut Statement, tokens: &[Token]
         place += 1;
         !assigned.terms.contains(&(place - 1))
     });
-    said.values.push(Value {
-        reading: Reading::Name(text),
-        form: Form::Exact,
-        about: false,
-        label: false,
-        from: from.from,
-        to: to.to,
-    });
+    said.values
+        .push(Value::exact(Reading::Name(text), from.from, to.to));
 }
 
 /// One word, or several in quotation marks, and nothing else.

@@ -30,24 +30,9 @@ impl Reader<'_> {
             let taken = 1 + usize::from(every);
             let last = self.words.get(self.at + taken - 1).map_or(0, |it| it.to);
             let from = self.words.get(self.at).map_or(0, |it| it.from);
-            let reading = Reading::Quantity {
-                low: seconds,
-                high: seconds,
-                or: None,
-                dimension: Dimension::Time,
-            };
+            let reading = Reading::amount(seconds, Dimension::Time);
             self.said.aspect = Some(Aspect::Interval);
-            self.keep(
-                Value {
-                    reading,
-                    form: Form::Exact,
-                    about: false,
-                    label: false,
-                    from,
-                    to: last,
-                },
-                false,
-            );
+            self.keep(Value::exact(reading, from, last), false);
             self.at += taken;
             return true;
         }
@@ -111,23 +96,8 @@ impl Reader<'_> {
             None,
         );
         self.add("port".to_owned(), (from, token.to), Traits::default(), None);
-        let reading = Reading::Quantity {
-            low: number,
-            high: number,
-            or: None,
-            dimension: Dimension::Count,
-        };
-        self.keep(
-            Value {
-                reading,
-                form: Form::Exact,
-                about: false,
-                label: false,
-                from,
-                to: token.to,
-            },
-            true,
-        );
+        let reading = Reading::amount(number, Dimension::Count);
+        self.keep(Value::exact(reading, from, token.to), true);
         self.at += 1;
         true
     }

@@ -50,14 +50,7 @@ pub(crate) fn value_at(words: &Words<'_>, at: usize) -> Option<Found> {
 pub(crate) fn found(words: &Words<'_>, at: usize, taken: usize, reading: Reading) -> Option<Found> {
     let last = words.get(at + taken.checked_sub(1)?)?;
     Some(Found {
-        value: Value {
-            reading,
-            form: Form::Exact,
-            about: false,
-            label: false,
-            from: words.get(at)?.from,
-            to: last.to,
-        },
+        value: Value::exact(reading, words.get(at)?.from, last.to),
         words: taken,
         apart: Vec::new(),
         thing: None,
@@ -211,12 +204,7 @@ fn measured(words: &Words<'_>, at: usize) -> Option<Found> {
             (it.worth, it.dimension)
         });
         let low = part.times(worth)?;
-        let reading = Reading::Quantity {
-            low,
-            high: low,
-            or: None,
-            dimension,
-        };
+        let reading = Reading::amount(low, dimension);
         let mut found = found(words, at, taken, reading)?;
         found.value.about = unit.is_some_and(Unit::is_calendar);
         return Some(found);
@@ -267,17 +255,7 @@ fn measured(words: &Words<'_>, at: usize) -> Option<Found> {
         // Three times an hour is a period of twenty minutes.
         if times && thing.is_none() {
             let low = every.by(written.number)?;
-            let mut found = found(
-                words,
-                at,
-                taken,
-                Reading::Quantity {
-                    low,
-                    high: low,
-                    or: None,
-                    dimension: Dimension::Time,
-                },
-            )?;
+            let mut found = found(words, at, taken, Reading::amount(low, Dimension::Time))?;
             (found.apart, found.period) = (apart, true);
             return Some(found);
         }

@@ -55,7 +55,31 @@ pub(crate) enum Stand {
     Open,
 }
 
+impl Reading {
+    /// One amount, neither a range nor a choice.
+    pub(crate) fn amount(amount: Ratio, dimension: Dimension) -> Self {
+        Self::Quantity {
+            low: amount,
+            high: amount,
+            or: None,
+            dimension,
+        }
+    }
+}
+
 impl Value {
+    /// As it is written from one character to another, neither a bound nor about.
+    pub(crate) fn exact(reading: Reading, from: usize, to: usize) -> Self {
+        Self {
+            reading,
+            form: Form::Exact,
+            about: false,
+            label: false,
+            from,
+            to,
+        }
+    }
+
     /// How this value relates to another of the same attribute. `allowed`: whether both say what is
     /// allowed, where overlapping ranges are still two different rules.
     pub(crate) fn stands_to(&self, other: &Self, allowed: bool) -> Stand {
