@@ -12,6 +12,7 @@ pub mod compare;
 pub mod feed;
 pub mod fuzzy;
 pub mod layout;
+pub mod prose;
 pub mod route;
 pub mod tags;
 pub mod words;

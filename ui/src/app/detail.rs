@@ -10,6 +10,7 @@ use super::{
     history::History,
     icons::Icon,
     palette::keycaps,
+    prose,
     reading::Closing,
     source::SourceCard,
     state::App,
@@ -100,7 +101,10 @@ fn Head(
     let others = engram.figures.corroborations;
     let claim = match engram.redacted {
         true => view! { <p class="claim erased">{say::engram::REDACTED}</p> }.into_any(),
-        false => view! { <p class="claim" data-testid="claim" class:closed={state != State::Holds} class:long={engram.claim.len() > LONG}>{words::visible(&engram.claim)}</p> }.into_any(),
+        false => {
+            let claim = prose::claim(&engram.claim, &[]);
+            view! { <p class="claim" data-testid="claim" class:closed={state != State::Holds} class:long={engram.claim.len() > LONG} dir=claim.direction>{claim.text}</p> }.into_any()
+        }
     };
     view! {
         <div class="chips">
@@ -196,6 +200,7 @@ fn Confirm(closing: Closing, claim: String) -> impl IntoView {
         Closing::Redact => "forget-no",
     };
     request_animation_frame(move || dom::focus(first));
+    let claim = prose::claim(&claim, &[]);
     let keep = move || {
         app.reading.closing.set(None);
         dom::focus("feed");
@@ -206,7 +211,7 @@ fn Confirm(closing: Closing, claim: String) -> impl IntoView {
     };
     view! {
         <div class="ask" role="alertdialog" aria-label=question aria-describedby="ask-why" data-testid="confirm">
-            <p id="ask-why"><b>{question}</b>" "<q data-testid="named">{claim}</q>{means}</p>
+            <p id="ask-why"><b>{question}</b>" "<q data-testid="named" dir=claim.direction>{claim.text}</q>{means}</p>
             <span class="space"></span>
             <button id="forget-yes" class="danger" data-testid="forget-yes" on:click=move |_| close()>{verb}</button>
             <button id="forget-no" data-testid="forget-no" on:click=move |_| keep()>{say::engram::KEEP}" "<kbd>"Esc"</kbd></button>

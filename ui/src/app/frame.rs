@@ -161,13 +161,3 @@ pub(crate) fn sentence(message: &str) -> String {
         None => String::new(),
     }
 }
-
-/// A text of ours; what stands between backticks is code.
-pub(crate) fn marked(text: &str) -> Vec<AnyView> {
-    let parts = text.split('`').map(str::to_owned).enumerate();
-    let part = |(at, part): (usize, String)| match at % 2 {
-        1 => view! { <code>{part}</code> }.into_any(),
-        _ => part.into_any(),
-    };
-    parts.map(part).collect()
-}

@@ -3,7 +3,11 @@
 use engram_model::{EngramId, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{frame::sentence, state::App};
+use super::{
+    frame::sentence,
+    prose::{self, prose},
+    state::App,
+};
 use crate::{
     acts::{Act, acts},
     tags::Tag,
@@ -37,7 +41,7 @@ pub(crate) fn History(id: EngramId) -> impl IntoView {
         <section class="history" aria-label=say::engram::HISTORY data-testid="history">
             {move || match loaded.get() {
                 None => view! { <p class="quiet" aria-busy="true">{say::engram::READING_HISTORY}</p> }.into_any(),
-                Some(Err(refusal)) => view! { <p role="alert">{sentence(&refusal.message)}" "{refusal.hint}</p> }.into_any(),
+                Some(Err(refusal)) => view! { <p role="alert">{prose(&sentence(&refusal.message))}" "{prose(&refusal.hint)}</p> }.into_any(),
                 Some(Ok(entries)) => view! { <Acts id acts=acts(&entries) /> }.into_any(),
             }}
         </section>
@@ -65,9 +69,11 @@ fn row(id: EngramId, act: Act) -> impl IntoView {
             let testid = if act.is_voice { "voice" } else { "act" };
             view! { <li data-testid=testid><span class="quiet">{who}</span></li> }.into_any()
         }
-        Some((version, claim)) => view! {
+        Some((version, claim)) => {
+            let claim = prose::claim(&claim, &[]);
+            view! {
             <li data-testid="version" data-id=version.to_string() aria-current=(version == id).then_some("true")>
-                <button class="plain" disabled=version == id on:click=move |_| app.go_to(version)>{claim}</button>
+                <button class="plain" disabled=version == id dir=claim.direction on:click=move |_| app.go_to(version)>{claim.text}</button>
                 {moved}
                 <span class="quiet">
                     {who}
@@ -77,6 +83,7 @@ fn row(id: EngramId, act: Act) -> impl IntoView {
                 </span>
             </li>
         }
-        .into_any(),
+        .into_any()
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engram_model::{Engram, FoundIn, Media, MediaKind, Pointer, Refusal};
 use leptos::prelude::*;
 
-use super::{frame::sentence, icons::Icon};
+use super::{frame::sentence, icons::Icon, prose::prose};
 use crate::words::{self, say};
 
 /// In the place of lines: what the file is.
@@ -96,7 +96,7 @@ pub(crate) fn Refused(
     view! {
         <div class="refused" role="alert" data-testid="source-refused" data-code=refusal.code.as_str()>
             {Icon::Alert.draw()}
-            <p><b>{sentence(&refusal.message)}"."</b>" "<span>{words::visible(&refusal.hint)}</span></p>
+            <p><b>{prose(&sentence(&refusal.message))}"."</b>" "<span>{prose(&refusal.hint)}</span></p>
             <button on:click=move |_| retry()>{say::TRY_AGAIN}</button>
         </div>
         {facts.map(|all| view! {

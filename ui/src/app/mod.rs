@@ -20,6 +20,7 @@ mod menu;
 mod outside;
 mod overlay;
 mod palette;
+mod prose;
 mod rail;
 mod reading;
 mod repositories;

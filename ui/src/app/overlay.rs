@@ -9,6 +9,7 @@ use super::{
     frame::{Over, sentence},
     icons::Icon,
     palette::keycaps,
+    prose::prose,
     state::{App, Phase},
 };
 use crate::{
@@ -100,7 +101,7 @@ pub(crate) fn Notice() -> impl IntoView {
             view! {
                 <div class="notice" class:error=it.is_error role=role data-testid="notice">
                     {if it.is_error { Icon::Alert } else { Icon::Check }.draw()}
-                    <p><b>{it.text}</b>" "{it.hint}</p>
+                    <p><b>{prose(&it.text)}</b>" "{prose(&it.hint)}</p>
                     {it.undoes.then(|| view! {
                         <button data-testid="undo" on:click=move |_| app.undo()>{say::UNDO}" "<kbd>"Z"</kbd></button>
                     })}
@@ -123,8 +124,8 @@ pub(crate) fn Failure(refusal: Refusal) -> impl IntoView {
         <main class="whole" data-testid="failure" data-code=refusal.code.as_str()>
             <div class="failure" role="alert">
                 <span class="sign">{Icon::Alert.draw()}</span>
-                <h1>{sentence(&refusal.message)}</h1>
-                <p>{refusal.hint}</p>
+                <h1>{prose(&sentence(&refusal.message))}</h1>
+                <p>{prose(&refusal.hint)}</p>
                 <div class="bar"><button class="primary" on:click=again>{say::TRY_AGAIN}</button>
                     <button hidden=!app.backend().opens_editors() on:click=move |_| app.open_log()>{say::sheet::OPEN_LOG}</button><code>{refusal.code.as_str()}</code></div>
             </div>

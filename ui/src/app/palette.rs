@@ -10,6 +10,7 @@ use super::{
     frame::Over,
     icons::Icon,
     overlay::Modal,
+    prose,
     state::App,
     views::{VIEWS, View},
 };
@@ -209,13 +210,22 @@ fn option(
     perform: impl Fn(usize) + Copy + 'static,
 ) -> impl IntoView {
     let pieces = fuzzy::pieces(it.target.text(), &it.fit.at);
-    let pieces = pieces
-        .into_iter()
-        .map(|(is_meant, text)| (is_meant, words::visible(&text)));
-    let pieces = pieces.map(|(is_meant, text)| match is_meant {
-        true => view! { <mark>{text}</mark> }.into_any(),
-        false => text.into_any(),
-    });
+    let piece = |(is_meant, text): &(bool, String)| match is_meant {
+        true => view! { <mark>{words::visible(text)}</mark> }.into_any(),
+        false => words::visible(text).into_any(),
+    };
+    let text = match &it.target {
+        Target::Engram(_) => {
+            let marked = pieces
+                .iter()
+                .flat_map(|(is_meant, text)| vec![*is_meant; text.len()]);
+            prose::marked_claim(it.target.text(), &marked.collect::<Vec<bool>>())
+        }
+        _ => prose::Claim {
+            direction: None,
+            text: pieces.iter().map(piece).collect(),
+        },
+    };
     let aside = match &it.target {
         Target::Command(it) => it.keys.first().map(|chord| keycaps(chord).into_any()),
         Target::Engram(it) => Some(view! { <small>{words::author(it)}</small> }.into_any()),
@@ -228,7 +238,7 @@ fn option(
         <div class="option" id=option_id(index) role="option" data-testid="palette-option" aria-selected=move || (at.get() == index).to_string()
             on:mousemove=move |_| if at.get_untracked() != index { at.set(index) } on:click=move |_| perform(index)>
             <span class="sign">{it.target.icon().map(Icon::draw)}</span>
-            <span class="text">{pieces.collect_view()}</span>
+            <span class="text" dir=text.direction>{text.text}</span>
             {aside}
         </div>
     }

@@ -8,9 +8,10 @@ use leptos::{ev, html, prelude::*, task::spawn_local};
 
 use super::{
     dom,
-    frame::{Over, marked},
+    frame::Over,
     icons::Icon,
     overlay::{Heading, Modal},
+    prose::prose,
     state::{App, Phase},
 };
 use crate::{
@@ -299,7 +300,7 @@ fn Choice() -> impl IntoView {
     let app = App::here();
     if !app.backend().switches_repositories() {
         return view! {
-            <p class="hint" data-testid="one-repository"><span>{marked(say::repositories::ONE)}</span></p>
+            <p class="hint" data-testid="one-repository"><span>{prose(say::repositories::ONE)}</span></p>
         }.into_any();
     }
     let recent = RwSignal::new(Vec::<Recent>::new());

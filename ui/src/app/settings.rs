@@ -5,9 +5,10 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::{
     dom,
-    frame::{Over, marked},
+    frame::Over,
     icons::Icon,
     overlay::{Heading, Modal},
+    prose::prose,
     state::App,
 };
 use crate::words::say;
@@ -137,7 +138,7 @@ fn Editor(around: Surroundings) -> impl IntoView {
     let found = around.editors.into_iter();
     let found = found.map(|it| one(it.name, it.program)).collect_view();
     let over = around.overruled_by.map(|it| {
-        view! { <p class="hint" role="note">{Icon::Alert.draw()}<span>{marked(&say::settings::overruled(&it))}</span></p> }
+        view! { <p class="hint" role="note">{Icon::Alert.draw()}<span>{prose(&say::settings::overruled(&it))}</span></p> }
     });
     view! {
         <div class="choice" role="group" aria-label=say::settings::EDITOR>
@@ -173,7 +174,7 @@ fn Links(is_here: bool) -> impl IntoView {
         <div class="choice">
             <span class="name">{say::settings::LINKS}</span>
             <div class="entry log">
-                <p class="hint" role="status" data-testid="links"><span>{move || marked(match is_here.get() {
+                <p class="hint" role="status" data-testid="links"><span>{move || prose(match is_here.get() {
                     true => say::settings::LINKS_HERE,
                     false => say::settings::LINKS_ELSEWHERE,
                 })}</span></p>

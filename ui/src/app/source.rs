@@ -11,9 +11,9 @@ use leptos::{html, prelude::*, task::spawn_local};
 use super::{
     code::{Code, Shape},
     document::Document,
-    frame::marked,
     icons::Icon,
     media::{AlsoIs, FoundElsewhere, NoLines, Refused},
+    prose::prose,
     reading::Panel,
     sides::Sides,
     state::App,
@@ -396,7 +396,7 @@ fn Blamed(pointer: Pointer) -> impl IntoView {
             <table class="blame"><tbody>{shown}</tbody></table>
             {more}
             {(hidden > 0).then(|| view! {
-                <p class="wait" data-testid="more-blame">{marked(&say::source::more_of_blame(&words::count(hidden, say::LINES)))}</p>
+                <p class="wait" data-testid="more-blame">{prose(&say::source::more_of_blame(&words::count(hidden, say::LINES)))}</p>
             })}
         }
     };

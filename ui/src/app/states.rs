@@ -6,8 +6,9 @@ use leptos::prelude::*;
 
 use super::{
     connection::{Link, Why},
-    frame::{marked, sentence},
+    frame::sentence,
     icons::Icon,
+    prose::prose,
     state::App,
 };
 use crate::words::{self, say};
@@ -40,7 +41,7 @@ pub(crate) fn Disconnected() -> impl IntoView {
                 {Icon::Alert.draw()}
                 {move || {
                     let (title, text) = told(app.connection.lost_why.get(), &since());
-                    view! { <p>{title}<span>{marked(&text)}</span></p> }
+                    view! { <p>{title}<span>{prose(&text)}</span></p> }
                 }}
                 <button data-testid="reconnect" on:click=move |_| app.reconnect()>{say::lost::NOW}</button>
             </div>

@@ -261,25 +261,6 @@ pub fn last_seen(engram: &Engram, pointer: &Pointer) -> Option<String> {
     found.state.is_some().then(|| found.words())
 }
 
-/// A text in parts, each with whether it is one of the words that are searched for (in lower case).
-pub fn found(text: &str, words: &[String]) -> Vec<(String, bool)> {
-    let lower = text.to_ascii_lowercase();
-    let mut is_found = vec![false; text.len()];
-    for word in words.iter().filter(|it| !it.is_empty()) {
-        for (at, _) in lower.match_indices(word.as_str()) {
-            is_found[at..at + word.len()].fill(true);
-        }
-    }
-    let mut parts: Vec<(String, bool)> = Vec::new();
-    for (at, letter) in text.char_indices() {
-        match parts.last_mut() {
-            Some((part, marked)) if *marked == is_found[at] => part.push(letter),
-            _ => parts.push((letter.to_string(), is_found[at])),
-        }
-    }
-    parts
-}
-
 /// What a file is: `PNG picture`, `ELF file`, `Binary file`.
 pub fn media(media: &Media) -> String {
     let what = match media.kind {

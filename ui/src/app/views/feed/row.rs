@@ -10,7 +10,7 @@ use leptos::{html, prelude::*};
 
 use super::list::forget_many;
 use crate::{
-    app::{dom, icons::Icon, state::App},
+    app::{dom, icons::Icon, prose, state::App},
     words::{self, State, say},
 };
 
@@ -168,10 +168,11 @@ fn content(
     };
     let at = it.recorded_at;
     let (folder, file) = split(&pointer);
+    let claim = said(it, searched);
     view! {
         <span class="kind" title=words::kind(it.kind)>{icon.draw()}<span class="offscreen">{words::kind(it.kind)}</span></span>
         <div class="said">
-            <p class:closed={state != State::Holds && !it.redacted} class:erased=it.redacted>{said(it, searched)}</p>
+            <p class:closed={state != State::Holds && !it.redacted} class:erased=it.redacted dir=claim.direction>{claim.text}</p>
             <time datetime=at.to_string() title=dom::clock().moment(at)>{ago.to_owned()}</time>
         </div>
         <div class="meta">
@@ -192,17 +193,9 @@ fn content(
 }
 
 /// The claim, with the words that are searched for marked.
-fn said(it: &Engram, searched: &[String]) -> AnyView {
-    let claim = words::claim(it);
-    if searched.is_empty() || it.redacted {
-        return claim.into_any();
-    }
-    let parts = words::found(&claim, searched).into_iter();
-    let part = |(part, is_found): (String, bool)| match is_found {
-        true => view! { <mark>{part}</mark> }.into_any(),
-        false => part.into_any(),
-    };
-    parts.map(part).collect_view().into_any()
+fn said(it: &Engram, searched: &[String]) -> prose::Claim {
+    let searched = if it.redacted { &[] } else { searched };
+    prose::claim(&words::claim(it), searched)
 }
 
 /// What a row that is shown whole says besides: every pointer, and what the claim is.

@@ -1,0 +1,273 @@
+//! How a text of words and code is set: what stands between backticks is code, and lines of Hebrew or
+//! Arabic run right to left, with paths and names of code in them the other way.
+
+use std::ops::Range;
+
+/// How a stretch of a text is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Face {
+    /// As it is.
+    Words,
+    /// It stood between backticks.
+    Code,
+    /// A path or a name of code among words that run right to left: it runs left to right by itself.
+    Name,
+}
+
+/// A stretch of a text that is set in one way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// How.
+    pub face: Face,
+    /// Its text, in pieces that are marked or not.
+    pub pieces: Vec<(String, bool)>,
+}
+
+/// The text in its spans; `marked` has for each byte whether a search found it, or is empty. Backticks
+/// that are closed on their line are left out. Nothing nests.
+pub fn spans(text: &str, marked: &[bool]) -> Vec<Span> {
+    let is_turned = text.chars().any(is_right_to_left);
+    let mut spans = Vec::new();
+    let mut push = |face, range: Range<usize>| {
+        let pieces = pieces(text, range, marked);
+        if !pieces.is_empty() {
+            spans.push(Span { face, pieces });
+        }
+    };
+    let words = |range: Range<usize>, push: &mut dyn FnMut(Face, Range<usize>)| {
+        let mut at = range.start;
+        if is_turned {
+            for name in names(text, range.clone()) {
+                push(Face::Words, at..name.start);
+                at = name.end;
+                push(Face::Name, name);
+            }
+        }
+        push(Face::Words, at..range.end);
+    };
+    let mut at = 0;
+    for (whole, inner) in codes(text) {
+        words(at..whole.start, &mut push);
+        at = whole.end;
+        push(Face::Code, inner);
+    }
+    words(at..text.len(), &mut push);
+    spans
+}
+
+/// Whether most letters of the words run right to left; code has no say.
+pub fn runs_right_to_left(spans: &[Span]) -> bool {
+    let words = spans.iter().filter(|it| it.face == Face::Words);
+    let letters = words
+        .flat_map(|it| &it.pieces)
+        .flat_map(|(text, _)| text.chars())
+        .filter(|it| it.is_alphabetic());
+    let (mut right, mut left) = (0usize, 0usize);
+    for letter in letters {
+        match is_right_to_left(letter) {
+            true => right += 1,
+            false => left += 1,
+        }
+    }
+    right > 0 && right >= left
+}
+
+/// For each byte of a text, whether it belongs to one of these words (in lower case).
+pub fn found(text: &str, words: &[String]) -> Vec<bool> {
+    let lower = text.to_ascii_lowercase();
+    let mut is_found = vec![false; text.len()];
+    for word in words.iter().filter(|it| !it.is_empty()) {
+        for (at, _) in lower.match_indices(word.as_str()) {
+            is_found[at..at + word.len()].fill(true);
+        }
+    }
+    is_found
+}
+
+/// The letters of scripts that run right to left.
+fn is_right_to_left(c: char) -> bool {
+    matches!(c,
+        '\u{590}'..='\u{8FF}' | '\u{FB1D}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}'
+        | '\u{10800}'..='\u{10FFF}' | '\u{1E800}'..='\u{1EFFF}')
+        && c.is_alphabetic()
+}
+
+fn pieces(text: &str, range: Range<usize>, marked: &[bool]) -> Vec<(String, bool)> {
+    let mut pieces: Vec<(String, bool)> = Vec::new();
+    let stretch = text.get(range.clone()).unwrap_or_default();
+    for (at, letter) in stretch.char_indices() {
+        let is_marked = marked.get(range.start + at).copied().unwrap_or(false);
+        match pieces.last_mut() {
+            Some((piece, same)) if *same == is_marked => piece.push(letter),
+            _ => pieces.push((letter.to_string(), is_marked)),
+        }
+    }
+    pieces
+}
+
+/// Code with its backticks, and without: as many close it as opened it, on the same line.
+fn codes(text: &str) -> Vec<(Range<usize>, Range<usize>)> {
+    let mut codes = Vec::new();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let runs = ticks(line, start);
+        let mut at = 0;
+        while let Some(open) = runs.get(at) {
+            let close = runs.iter().enumerate().skip(at + 1);
+            let mut close = close.filter(|(_, it)| it.len() == open.len());
+            let Some((index, close)) = close.next() else {
+                at += 1;
+                continue;
+            };
+            codes.push((open.start..close.end, inside(text, open.end..close.start)));
+            at = index + 1;
+        }
+        start += line.len();
+    }
+    codes
+}
+
+/// Where backticks stand together.
+fn ticks(line: &str, start: usize) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for (at, _) in line.match_indices('`') {
+        let at = start + at;
+        match runs.last_mut() {
+            Some(run) if run.end == at => run.end += 1,
+            _ => runs.push(at..at + 1),
+        }
+    }
+    runs
+}
+
+/// A space on either side keeps code apart from its backticks, and is none of it.
+fn inside(text: &str, range: Range<usize>) -> Range<usize> {
+    let code = text.get(range.clone()).unwrap_or_default();
+    let is_padded = code.starts_with(' ') && code.ends_with(' ') && !code.trim().is_empty();
+    match is_padded {
+        true => range.start + 1..range.end - 1,
+        false => range,
+    }
+}
+
+/// Paths and names of code among words: what has letters of no script that runs right to left, and signs
+/// besides. A sentence's own signs around it are none of it.
+fn names(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
+    let stretch = text.get(range.clone()).unwrap_or_default();
+    let ends = |c: char| c.is_whitespace() || is_right_to_left(c);
+    let mut names = Vec::new();
+    let mut at = range.start;
+    for part in stretch.split_inclusive(ends) {
+        let from = at;
+        at += part.len();
+        let mut word = part.trim_end_matches(ends);
+        // A prefix of the language stands before it, with a hyphen.
+        let is_prefixed = text
+            .get(..from)
+            .and_then(|it| it.chars().next_back())
+            .is_some_and(is_right_to_left);
+        if is_prefixed {
+            word = word.trim_start_matches(['-', '־']);
+        }
+        let name = bare(word);
+        let is_name = name.contains(|c: char| c.is_alphanumeric())
+            && name.contains(|c: char| c.is_ascii_punctuation());
+        if is_name {
+            // Both are parts of the same text.
+            let start = name.as_ptr() as usize - text.as_ptr() as usize;
+            names.push(start..start + name.len());
+        }
+    }
+    names
+}
+
+/// A word without the signs that a sentence puts around it.
+fn bare(word: &str) -> &str {
+    let word = word.trim_start_matches(['"', '\'', '“', '‘', '«', '„']);
+    let word = word.trim_end_matches(['.', ',', ';', ':', '!', '?', '"', '\'', '”', '’', '»']);
+    let word = word.strip_prefix('(').unwrap_or(word);
+    match word.matches(')').count() > word.matches('(').count() {
+        true => word.strip_suffix(')').unwrap_or(word),
+        false => word,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Code in backticks, a name in angles, what is marked in braces.
+    fn told(text: &str, words: &[&str]) -> String {
+        let words: Vec<String> = words.iter().map(|it| (*it).to_owned()).collect();
+        let tell = |it: Span| {
+            let marked = |(text, is_marked): (String, bool)| match is_marked {
+                true => format!("{{{text}}}"),
+                false => text,
+            };
+            let text: String = it.pieces.into_iter().map(marked).collect();
+            match it.face {
+                Face::Words => text,
+                Face::Code => format!("[code {text}]"),
+                Face::Name => format!("[name {text}]"),
+            }
+        };
+        spans(text, &found(text, &words))
+            .into_iter()
+            .map(tell)
+            .collect()
+    }
+
+    #[test]
+    fn what_stands_between_backticks_is_code() {
+        for (text, want) in [
+            ("", ""),
+            ("plain -> words", "plain -> words"),
+            ("`a -> b` and `c`", "[code a -> b] and [code c]"),
+            ("one ` alone", "one ` alone"),
+            ("`code` and ` alone", "[code code] and ` alone"),
+            ("``a ` b`` c", "[code a ` b] c"),
+            ("`` `a` ``", "[code `a`]"),
+            ("``", "``"),
+            ("`` ``", "[code  ]"),
+            ("``a`", "``a`"),
+            ("a `\nb` c", "a `\nb` c"),
+            ("1. `a`\n2. `b`", "1. [code a]\n2. [code b]"),
+            ("<b>`<i>`</b>", "<b>[code <i>]</b>"),
+            ("größe `größe`", "größe [code größe]"),
+        ] {
+            assert_eq!(told(text, &[]), want, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_search_found_is_marked_in_code_too() {
+        for (text, words, want) in [
+            ("Retry it", &["retry"][..], "{Retry} it"),
+            ("call `retry(3)`", &["retry"], "call [code {retry}(3)]"),
+            ("`ab`cd", &["b`c"], "[code a{b}]{c}d"),
+            ("`größe` a", &["ö", "a"], "[code gr{ö}ße] {a}"),
+            ("none", &["", "x"], "none"),
+        ] {
+            assert_eq!(told(text, words), want, "{text:?} {words:?}");
+        }
+    }
+
+    #[test]
+    fn names_of_code_run_left_to_right_among_words_that_do_not() {
+        for (text, want, is_right) in [
+            ("src/a.rs is read", "src/a.rs is read", false),
+            ("הקובץ src/a.rs נטען", "הקובץ [name src/a.rs] נטען", true),
+            ("`retry(3)` נקרא", "[code retry(3)] נקרא", true),
+            ("(foo()) ב-x.rs.", "([name foo()]) ב-[name x.rs].", true),
+            ("Redis שומר את הכול", "Redis שומר את הכול", true),
+            ("ينتهي --flag", "ينتهي [name --flag]", true),
+            ("The word שלום is read", "The word שלום is read", false),
+            ("`שלום` is read", "[code שלום] is read", false),
+            ("a -> b", "a -> b", false),
+            ("", "", false),
+        ] {
+            assert_eq!(told(text, &[]), want, "{text:?}");
+            assert_eq!(runs_right_to_left(&spans(text, &[])), is_right, "{text:?}");
+        }
+    }
+}
