@@ -1,11 +1,22 @@
-//! Two texts side by side: which lines stand beside which, and in what they differ.
+//! Two texts side by side: which lines stand beside which, in what they differ, and what is folded.
 
 use std::ops::Range;
 
-use engram_model::{Side, SourceLine};
+use engram_model::{Piece, Side, SourceLine};
+
+/// Unchanged rows that stay above and below what changed.
+const AROUND: usize = 3;
+/// Fewer rows than this are not worth a fold.
+const FEWEST: usize = 4;
+/// Lines replaced by lines are matched each with each up to so many pairs, and in their order beyond.
+const MOST_PAIRS: usize = 2_500;
+/// Words are matched each with each up to so many pairs; beyond, only how lines begin and end.
+const MOST_WORDS: usize = 40_000;
+/// How much of the longer of two lines both must have, in hundredths, for one to have become the other.
+const ALIKE: usize = 40;
 
 /// A row of the two texts; what has no counterpart stands alone.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair<'a> {
     /// As it was pinned.
     pub then: Option<&'a SourceLine>,
@@ -13,8 +24,115 @@ pub struct Pair<'a> {
     pub now: Option<&'a SourceLine>,
 }
 
-/// Lines that were replaced stand beside what replaced them, in their order.
-pub fn pairs(lines: &[SourceLine]) -> Vec<Pair<'_>> {
+/// What a row of the comparison shows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Row<'a> {
+    /// Lines beside each other.
+    Pair(Pair<'a>),
+    /// Unchanged lines far from any change, until they are asked for.
+    Fold(Vec<Pair<'a>>),
+    /// So many unchanged lines that were not sent.
+    Gap(u32),
+}
+
+/// The rows of two texts: lines that were replaced stand beside the most similar ones that replaced
+/// them, in order.
+pub fn rows(lines: &[SourceLine]) -> Vec<Row<'_>> {
+    let pairs = pairs(lines);
+    let mut rows = Vec::new();
+    let mut rest = pairs.as_slice();
+    while let Some(first) = rest.first() {
+        let is_first = rest.len() == pairs.len();
+        let run = rest.iter().take_while(|it| it.side() == Side::Both).count();
+        if run == 0 {
+            rows.push(match first.side() {
+                Side::Hunk => Row::Gap(missing(&pairs, pairs.len() - rest.len())),
+                _ => Row::Pair(*first),
+            });
+            rest = &rest[1..];
+            continue;
+        }
+        let (same, others) = rest.split_at(run);
+        let above = if is_first { 0 } else { AROUND };
+        let below = if others.is_empty() { 0 } else { AROUND };
+        // Where nothing changed at all, nothing is far from a change.
+        let is_all = is_first && others.is_empty();
+        match is_all || run < above + below + FEWEST {
+            true => rows.extend(same.iter().copied().map(Row::Pair)),
+            false => {
+                let (top, same) = same.split_at(above);
+                let (same, bottom) = same.split_at(same.len() - below);
+                rows.extend(top.iter().copied().map(Row::Pair));
+                rows.push(Row::Fold(same.to_vec()));
+                rows.extend(bottom.iter().copied().map(Row::Pair));
+            }
+        }
+        rest = others;
+    }
+    rows
+}
+
+/// The lines with a sign in the place of what is folded, for where they stand one below the other.
+pub fn folded(lines: &[SourceLine], say: impl Fn(u32) -> String) -> Vec<SourceLine> {
+    let sign = |count: u32| SourceLine {
+        side: Side::Hunk,
+        text: if count > 0 { say(count) } else { String::new() },
+        ..SourceLine::default()
+    };
+    let hidden: Vec<(u32, u32)> = rows(lines)
+        .into_iter()
+        .filter_map(|it| match it {
+            Row::Fold(pairs) => {
+                let number = |it: &Pair<'_>| it.then.map(|it| it.before);
+                Some((number(pairs.first()?)?, number(pairs.last()?)?))
+            }
+            _ => None,
+        })
+        .collect();
+    let mut gaps = rows(lines).into_iter().filter_map(|it| match it {
+        Row::Gap(count) => Some(count),
+        _ => None,
+    });
+    let mut folded = Vec::with_capacity(lines.len());
+    for line in lines {
+        if line.side == Side::Hunk {
+            folded.push(sign(gaps.next().unwrap_or(0)));
+            continue;
+        }
+        let within = |it: &&(u32, u32)| (it.0..=it.1).contains(&line.before);
+        match hidden
+            .iter()
+            .find(within)
+            .filter(|_| line.side == Side::Both)
+        {
+            Some((first, last)) if line.before == *first => folded.push(sign(last - first + 1)),
+            Some(_) => {}
+            None => folded.push(line.clone()),
+        }
+    }
+    folded
+}
+
+impl Pair<'_> {
+    /// What its lines are; a line that stands alone or beside another one was changed.
+    fn side(&self) -> Side {
+        let line = self.then.or(self.now);
+        line.map_or(Side::Both, |it| it.side)
+    }
+}
+
+/// How many lines were not sent in the place of the pair at `at`; 0 where that cannot be known.
+fn missing(pairs: &[Pair<'_>], at: usize) -> u32 {
+    let number = |it: &Pair<'_>| it.then.map(|it| it.before).filter(|it| *it > 0);
+    let before = pairs.iter().take(at).rev().find_map(number);
+    let after = pairs.iter().skip(at).find_map(number);
+    match (before, after) {
+        (Some(before), Some(after)) => after.saturating_sub(before + 1),
+        _ => 0,
+    }
+}
+
+fn pairs(lines: &[SourceLine]) -> Vec<Pair<'_>> {
     let mut pairs = Vec::new();
     let (mut removed, mut added): (Vec<&SourceLine>, Vec<&SourceLine>) = (Vec::new(), Vec::new());
     for line in lines {
@@ -34,52 +152,406 @@ pub fn pairs(lines: &[SourceLine]) -> Vec<Pair<'_>> {
     pairs
 }
 
+/// Lines that became each other stand beside each other; those between them do in their order, where
+/// they have company.
 fn beside<'a>(
     pairs: &mut Vec<Pair<'a>>,
     removed: &mut Vec<&'a SourceLine>,
     added: &mut Vec<&'a SourceLine>,
 ) {
-    for at in 0..removed.len().max(added.len()) {
-        pairs.push(Pair {
-            then: removed.get(at).copied(),
-            now: added.get(at).copied(),
-        });
+    let end = (removed.len(), added.len());
+    let (mut then, mut now) = (0, 0);
+    for (left, right) in matches(removed, added).into_iter().chain([end]) {
+        for at in 0..(left - then).max(right - now) {
+            pairs.push(Pair {
+                then: removed.get(then + at..left).and_then(<[_]>::first).copied(),
+                now: added.get(now + at..right).and_then(<[_]>::first).copied(),
+            });
+        }
+        if let (Some(left), Some(right)) = (removed.get(left), added.get(right)) {
+            pairs.push(Pair {
+                then: Some(left),
+                now: Some(right),
+            });
+        }
+        (then, now) = (left + 1, right + 1);
     }
     removed.clear();
     added.clear();
 }
 
-/// The bytes in which two lines differ: all but what they begin and end with alike. None where
-/// they have next to nothing in common, so that nothing would stand out.
-pub fn differing(then: &str, now: &str) -> Option<(Range<usize>, Range<usize>)> {
-    let common = |a: &mut dyn Iterator<Item = char>, b: &mut dyn Iterator<Item = char>| -> usize {
-        a.zip(b)
-            .take_while(|(a, b)| a == b)
-            .map(|(a, _)| a.len_utf8())
-            .sum()
+/// Which line became which, in order: the most that can be the same in all.
+fn matches(removed: &[&SourceLine], added: &[&SourceLine]) -> Vec<(usize, usize)> {
+    let (height, width) = (removed.len(), added.len());
+    if height * width > MOST_PAIRS {
+        return (0..height.min(width)).map(|at| (at, at)).collect();
+    }
+    let sorted = |line: &&SourceLine| -> Vec<String> {
+        let words = words(&line.text).into_iter();
+        let mut words: Vec<String> = words
+            .filter(|it| !it.trim().is_empty())
+            .map(str::to_owned)
+            .collect();
+        words.sort_unstable();
+        words
     };
-    let start = common(&mut then.chars(), &mut now.chars());
-    let (a, b) = (&then[start..], &now[start..]);
-    let end = common(&mut a.chars().rev(), &mut b.chars().rev());
-    let alike = then[..start].trim().len() + a[a.len() - end..].trim().len();
-    let most = then.trim().len().max(now.trim().len());
-    (alike * 3 >= most).then(|| (start..then.len() - end, start..now.len() - end))
+    let left: Vec<Vec<String>> = removed.iter().map(sorted).collect();
+    let right: Vec<Vec<String>> = added.iter().map(sorted).collect();
+    best(height, width, |then, now| {
+        likeness(&left[then], &right[now])
+    })
+}
+
+/// How much of the longer of two lines both have, in hundredths; 0 where that is too little.
+fn likeness(then: &[String], now: &[String]) -> usize {
+    let length = |words: &[String]| words.iter().map(String::len).sum::<usize>();
+    let (mut left, mut right) = (then.iter().peekable(), now.iter().peekable());
+    let mut common = 0;
+    while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
+        match a.cmp(b) {
+            std::cmp::Ordering::Less => left.next(),
+            std::cmp::Ordering::Greater => right.next(),
+            std::cmp::Ordering::Equal => {
+                common += a.len();
+                left.next();
+                right.next()
+            }
+        };
+    }
+    let most = length(then).max(length(now)).max(1);
+    let alike = common * 100 / most;
+    if alike < ALIKE { 0 } else { alike }
+}
+
+/// The pairs of a rising sequence with the highest sum; what comes to 0 is no pair.
+fn best(height: usize, width: usize, worth: impl Fn(usize, usize) -> usize) -> Vec<(usize, usize)> {
+    let mut sums = vec![vec![0usize; width + 1]; height + 1];
+    let mut worths = vec![vec![0usize; width]; height];
+    for row in (0..height).rev() {
+        for column in (0..width).rev() {
+            let worth = worth(row, column);
+            worths[row][column] = worth;
+            let with = if worth > 0 {
+                worth + sums[row + 1][column + 1]
+            } else {
+                0
+            };
+            sums[row][column] = with.max(sums[row + 1][column]).max(sums[row][column + 1]);
+        }
+    }
+    let (mut row, mut column) = (0, 0);
+    let mut pairs = Vec::new();
+    while row < height && column < width {
+        let worth = worths[row][column];
+        if worth > 0 && sums[row][column] == worth + sums[row + 1][column + 1] {
+            pairs.push((row, column));
+            (row, column) = (row + 1, column + 1);
+        } else if sums[row][column] == sums[row + 1][column] {
+            row += 1;
+        } else {
+            column += 1;
+        }
+    }
+    pairs
+}
+
+/// Where two lines differ, in bytes of each.
+pub type Marks = (Vec<Range<usize>>, Vec<Range<usize>>);
+
+/// The words in which two lines differ. None where they have too little in common, so that nothing would
+/// stand out.
+pub fn differing(then: &str, now: &str) -> Option<Marks> {
+    let (a, b) = (words(then), words(now));
+    let start = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+    let ends = a[start..].iter().rev().zip(b[start..].iter().rev());
+    let end = ends.take_while(|(a, b)| a == b).count();
+    let (height, width) = (a.len() - start - end, b.len() - start - end);
+    let mut same = (vec![true; a.len()], vec![true; b.len()]);
+    same.0[start..start + height].fill(false);
+    same.1[start..start + width].fill(false);
+    if height * width <= MOST_WORDS {
+        let worth = |row: usize, column: usize| match a[start + row] == b[start + column] {
+            true => a[start + row].len(),
+            false => 0,
+        };
+        for (row, column) in best(height, width, worth) {
+            same.0[start + row] = true;
+            same.1[start + column] = true;
+        }
+    }
+    let is_blank = |word: &str| word.trim().is_empty();
+    let length = |words: &[&str]| -> usize {
+        let words = words.iter().filter(|it| !is_blank(it));
+        words.map(|it| it.len()).sum()
+    };
+    let kept = a.iter().zip(&same.0).filter(|(_, same)| **same);
+    let kept: Vec<&str> = kept.map(|(word, _)| *word).collect();
+    let most = length(&a).max(length(&b));
+    (length(&kept) * 100 >= most * ALIKE).then(|| (ranges(&a, &same.0), ranges(&b, &same.1)))
+}
+
+/// Where the words stand that are not the same; what is blank between two of them goes with them.
+fn ranges(words: &[&str], same: &[bool]) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    let (mut at, mut is_near) = (0, false);
+    for (word, is_same) in words.iter().zip(same) {
+        let end = at + word.len();
+        match is_same {
+            true => is_near &= word.trim().is_empty(),
+            false => {
+                match ranges.last_mut().filter(|_| is_near) {
+                    Some(range) => range.end = end,
+                    None => ranges.push(at..end),
+                }
+                is_near = true;
+            }
+        }
+        at = end;
+    }
+    ranges
+}
+
+/// A text in words, blanks and single signs.
+fn words(text: &str) -> Vec<&str> {
+    let sort = |c: char| match c {
+        _ if c.is_alphanumeric() || c == '_' => 0,
+        _ if c.is_whitespace() => 1,
+        _ => 2,
+    };
+    let mut words = Vec::new();
+    let (mut start, mut last) = (0, None);
+    for (at, c) in text.char_indices() {
+        let sort = sort(c);
+        if last.is_some_and(|last| last != sort || sort == 2) {
+            words.push(&text[start..at]);
+            start = at;
+        }
+        last = Some(sort);
+    }
+    if start < text.len() {
+        words.push(&text[start..]);
+    }
+    words
+}
+
+/// The lines without the indent that all of them have: the same blanks and tabs.
+pub fn without_indent(lines: &[SourceLine]) -> Vec<SourceLine> {
+    let full = lines
+        .iter()
+        .filter(|it| it.side != Side::Hunk && !it.text.trim().is_empty());
+    let common = full
+        .map(|it| indent(&it.text))
+        .reduce(|a, b| &a[..a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()]);
+    let common = common.map_or(0, str::len);
+    let cut = |line: &SourceLine| {
+        let cut = common.min(indent(&line.text).len());
+        SourceLine {
+            text: line.text[cut..].to_owned(),
+            pieces: pieces_after(&line.pieces, cut),
+            ..line.clone()
+        }
+    };
+    lines.iter().map(cut).collect()
+}
+
+fn indent(text: &str) -> &str {
+    &text[..text.len() - text.trim_start_matches([' ', '\t']).len()]
+}
+
+fn pieces_after(pieces: &[Piece], cut: usize) -> Vec<Piece> {
+    let mut left = u32::try_from(cut).unwrap_or(u32::MAX);
+    let rest = pieces.iter().map(|piece| {
+        let taken = left.min(piece.1);
+        left -= taken;
+        Piece(piece.0, piece.1 - taken)
+    });
+    rest.filter(|it| it.1 > 0).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use engram_model::Class;
+
     use super::*;
 
+    /// Lines as a comparison has them: ` same`, `-removed`, `+added`, `~` for what was not sent.
+    fn lines(texts: &[&str]) -> Vec<SourceLine> {
+        let (mut before, mut number) = (0, 0);
+        let line = |text: &&str| {
+            let side = match text.chars().next() {
+                Some('-') => Side::Removed,
+                Some('+') => Side::Added,
+                Some('~') => Side::Hunk,
+                _ => Side::Both,
+            };
+            let step = if side == Side::Hunk { 10 } else { 1 };
+            before += if side == Side::Added { 0 } else { step };
+            number += if side == Side::Removed { 0 } else { step };
+            let is_line = side != Side::Hunk;
+            SourceLine {
+                before: if is_line && side != Side::Added {
+                    before
+                } else {
+                    0
+                },
+                number: if is_line && side != Side::Removed {
+                    number
+                } else {
+                    0
+                },
+                text: text[1..].to_owned(),
+                side,
+                ..SourceLine::default()
+            }
+        };
+        texts.iter().map(line).collect()
+    }
+
+    fn told(lines: &[SourceLine]) -> Vec<String> {
+        let text = |it: Option<&SourceLine>| it.map_or("", |it| it.text.as_str()).to_owned();
+        let tell = |row: Row<'_>| match row {
+            Row::Pair(it) if it.side() == Side::Both => text(it.then),
+            Row::Pair(it) => format!("{}|{}", text(it.then), text(it.now)),
+            Row::Fold(it) => format!("fold {}", it.len()),
+            Row::Gap(count) => format!("gap {count}"),
+        };
+        rows(lines).into_iter().map(tell).collect()
+    }
+
     #[test]
-    fn only_what_differs_is_marked() {
+    fn what_was_replaced_stands_beside_what_replaced_it() {
+        for (given, want) in [
+            (&[" a", "-b", "+c", " d"][..], &["a", "b|c", "d"][..]),
+            (&["-a", "-b", "+c"], &["a|c", "b|"]),
+            (&["+a", " b"], &["|a", "b"]),
+            (
+                &[
+                    "-let a = 1;",
+                    "-let b = 2;",
+                    "+// why",
+                    "+let a = 10;",
+                    "+let b = 2 + 1;",
+                ],
+                &[
+                    "|// why",
+                    "let a = 1;|let a = 10;",
+                    "let b = 2;|let b = 2 + 1;",
+                ],
+            ),
+            (
+                &["-gone entirely", "-call(one, two)", "+call(one, three)"],
+                &["gone entirely|", "call(one, two)|call(one, three)"],
+            ),
+            (&[], &[]),
+        ] {
+            assert_eq!(told(&lines(given)), want, "{given:?}");
+        }
+        let many: Vec<String> = (0..200).map(|it| format!("-{it}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).chain(["+x"; 100]).collect();
+        assert_eq!(rows(&lines(&many)).len(), 200, "too many to be matched");
+    }
+
+    #[test]
+    fn what_is_far_from_a_change_is_folded() {
+        let same = |count: usize| vec![" same"; count];
+        for (given, want) in [
+            (
+                [same(3), vec!["-a"], same(6)].concat(),
+                &[
+                    "same", "same", "same", "a|", "same", "same", "same", "same", "same", "same",
+                ][..],
+            ),
+            (
+                [same(7), vec!["-a"], same(8)].concat(),
+                &[
+                    "fold 4", "same", "same", "same", "a|", "same", "same", "same", "fold 5",
+                ],
+            ),
+            (
+                [vec!["-a"], same(10), vec!["+b"]].concat(),
+                &[
+                    "a|", "same", "same", "same", "fold 4", "same", "same", "same", "|b",
+                ],
+            ),
+            (
+                [same(3), vec!["~"], same(1)].concat(),
+                &["same", "same", "same", "gap 10", "same"],
+            ),
+            (same(20), &["same"; 20]),
+        ] {
+            let given = lines(&given);
+            assert_eq!(told(&given), want);
+            let below = folded(&given, |it| it.to_string());
+            let signs = |all: &[String]| -> Vec<String> {
+                let signs = all.iter().filter_map(|it| it.split_once(' '));
+                signs.map(|(_, count)| count.to_owned()).collect()
+            };
+            let shown = below.iter().filter(|it| it.side == Side::Hunk);
+            let shown: Vec<String> = shown.map(|it| it.text.clone()).collect();
+            assert_eq!(shown, signs(&told(&given)));
+        }
+    }
+
+    #[test]
+    fn only_the_words_that_differ_are_marked() {
         for (then, now, want) in [
-            ("retry(3)", "retry(5)", Some((6..7, 6..7))),
-            ("let a = 1;", "let a = 100;", Some((9..9, 9..11))),
-            ("    größe = 1", "    größe = 2", Some((14..15, 14..15))),
+            ("retry(3)", "retry(5)", Some((vec![6..7], vec![6..7]))),
+            (
+                "let a = 1;",
+                "let a = 100;",
+                Some((vec![8..9], vec![8..11])),
+            ),
+            (
+                "    größe = 1",
+                "    größe = 2",
+                Some((vec![14..15], vec![14..15])),
+            ),
+            (
+                "f(a, b, c)",
+                "g(a, b, d)",
+                Some((vec![0..1, 8..9], vec![0..1, 8..9])),
+            ),
+            (
+                "keep(old name)",
+                "keep(new title)",
+                Some((vec![5..13], vec![5..14])),
+            ),
+            ("same(a)", "same(a, b)", Some((vec![], vec![6..9]))),
+            ("  deep()", "deep()", Some((vec![0..2], vec![]))),
             ("one thing", "quite another", None),
             ("", "x", None),
         ] {
             assert_eq!(differing(then, now), want, "{then:?} {now:?}");
         }
+        let long = "word ".repeat(2_000);
+        let other = "term ".repeat(2_000);
+        assert_eq!(differing(&long, &other), None);
+    }
+
+    #[test]
+    fn the_indent_that_all_have_is_taken_off() {
+        for (given, want) in [
+            (&["     a", "       b", " "][..], &["a", "  b", ""][..]),
+            (&[" \t\ta", "-\tb"], &["\ta", "b"]),
+            (&[" \t  a", "-\t\tb"], &["  a", "\tb"]),
+            (&["   a", "+\tb"], &["  a", "\tb"]),
+            (&["   a", "+   ", "~"], &["a", " ", ""]),
+            (&[], &[]),
+        ] {
+            let lines = without_indent(&lines(given));
+            let texts: Vec<&str> = lines.iter().map(|it| it.text.as_str()).collect();
+            assert_eq!(texts, want, "{given:?}");
+        }
+        let painted = SourceLine {
+            text: "    let a".to_owned(),
+            pieces: vec![
+                Piece(Class::Plain, 2),
+                Piece(Class::Plain, 2),
+                Piece(Class::Keyword, 3),
+            ],
+            ..SourceLine::default()
+        };
+        let bare = without_indent(&[painted]);
+        assert_eq!(bare[0].pieces, [Piece(Class::Keyword, 3)]);
     }
 }

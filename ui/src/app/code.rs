@@ -15,6 +15,8 @@ const LONG: usize = 120;
 const LINE: i32 = 20;
 /// Lines are drawn by blocks of this many.
 const BLOCK: usize = 20;
+/// More marked lines than this are marked faintly: they have an edge.
+const BROAD: usize = 10;
 /// Longest line that is drawn, in characters with those that are hidden named: the engine sends as many.
 const LONGEST: usize = 1_000;
 
@@ -57,6 +59,8 @@ pub(crate) fn Code(
         .len()
         .max(2);
     let total = now.len();
+    let marked = now.iter().filter(|it| it.marked).count();
+    let is_broad = shape == Shape::Source && marked > BROAD;
     let class = match shape {
         Shape::Source => "source-lines",
         Shape::Compared => "source-lines compared",
@@ -64,7 +68,7 @@ pub(crate) fn Code(
     };
     if total <= LONG {
         return view! {
-            <pre class=class tabindex="0" aria-label=label data-testid=testid style:--digits=digits.to_string()>
+            <pre class=class class:broad=is_broad tabindex="0" aria-label=label data-testid=testid style:--digits=digits.to_string()>
                 <code>{move || lines.with(|it| it.iter().map(draw).collect_view())}</code>
             </pre>
             {rest}
@@ -105,7 +109,7 @@ pub(crate) fn Code(
     let drawn = move |(_, at)| lines.with_untracked(|it| it.get(at).map(draw));
     let top = move || format!("{}px", window(first.get()).start as i32 * LINE);
     view! {
-        <pre class=class class:long=true tabindex="0" node_ref=node aria-label=label data-testid=testid
+        <pre class=class class:long=true class:broad=is_broad tabindex="0" node_ref=node aria-label=label data-testid=testid
             style:--digits=digits.to_string() on:scroll=move |_| seen()>
             <code style:height=format!("{}px", total as i32 * LINE) style:padding-top=top>
                 <For each=seen_lines key=|it| *it children=drawn />
@@ -160,7 +164,7 @@ fn line(it: &SourceLine, shape: Shape, reading: Option<RwSignal<Option<u32>>>) -
             None => view! { <span class="cut">{more}</span> }.into_any(),
         }
     });
-    let text = pieces(drawn, &it.pieces, None);
+    let text = pieces(drawn, &it.pieces, &[]);
     view! {
         <span class=format!("line {side}") class:marked=it.marked data-testid="source-line" data-line=it.number.to_string()
             data-marked=it.marked.then_some("true")>
@@ -172,25 +176,26 @@ fn line(it: &SourceLine, shape: Shape, reading: Option<RwSignal<Option<u32>>>) -
     .into_any()
 }
 
-/// The text in its pieces, whatever they leave over being plain; a range of its bytes can be marked.
-pub(crate) fn pieces(whole: &str, pieces: &[Piece], mark: Option<Range<usize>>) -> Vec<AnyView> {
-    let mark = mark.unwrap_or(0..0);
+/// The text in its pieces, whatever they leave over being plain; ranges of its bytes can be marked.
+pub(crate) fn pieces(whole: &str, pieces: &[Piece], marks: &[Range<usize>]) -> Vec<AnyView> {
     let mut views = Vec::with_capacity(pieces.len());
     let mut at = 0usize;
     let lengths = pieces.iter().map(|piece| (piece.0, piece.1 as usize));
     let rest = std::iter::once((Class::Plain, usize::MAX));
     for (kind, length) in lengths.chain(rest) {
         let end = at.saturating_add(length).min(whole.len());
-        // A piece is cut where the mark begins and where it ends.
-        let cuts = [at, mark.start.clamp(at, end), mark.end.clamp(at, end), end];
-        for (from, to) in cuts.iter().copied().zip(cuts.into_iter().skip(1)) {
+        // A piece is cut where a mark begins and where it ends; marks rise.
+        let edges = marks.iter().flat_map(|it| [it.start, it.end]);
+        let edges = edges.filter(|it| (at..end).contains(it));
+        let cuts: Vec<usize> = std::iter::once(at).chain(edges).chain([end]).collect();
+        for (from, to) in cuts.iter().copied().zip(cuts.iter().copied().skip(1)) {
             let Some(text) = whole.get(from..to).filter(|text| !text.is_empty()) else {
                 continue;
             };
             views.push(piece(
                 words::visible(text),
                 class(kind),
-                mark.contains(&from),
+                marks.iter().any(|it| it.contains(&from)),
             ));
         }
         at = end;

@@ -305,8 +305,8 @@ fn Sources() -> impl IntoView {
     view! {
         <Exhibit title="marked"><Code lines=plain shape=Shape::Source label="marked".to_owned() testid="gallery-source" /></Exhibit>
         <Exhibit title="compared"><Code lines=compared shape=Shape::Compared label="compared".to_owned() testid="gallery-compared" /></Exhibit>
-        <Exhibit title="then and now"><Sides lines=edited /></Exhibit>
-        <Exhibit title="nothing is left"><Sides lines=gone /></Exhibit>
+        <Exhibit title="then and now"><Sides lines=edited then="Pinned · 4d7a4d7".to_owned() now=words::say::source::NOW.to_owned() /></Exhibit>
+        <Exhibit title="nothing is left"><Sides lines=gone then="Pinned · 4d7a4d7".to_owned() now=words::say::source::NOW.to_owned() /></Exhibit>
         <Exhibit title="a document"><Document blocks=made_up::document() label="a document".to_owned() /></Exhibit>
         <Frame title="a part of a long line" set=|_| () is_wide=true>{long_line()}</Frame>
         <Exhibit title="a picture"><NoLines media=media(MediaKind::Picture, Some("PNG")) /></Exhibit>

@@ -1,13 +1,14 @@
-//! Two texts side by side: what was pinned and what is there now, the change marked in the lines.
+//! Two texts side by side: what was pinned and what is there now, the change marked in the lines. They
+//! are one table, so that both scroll together and lines that wrap stay beside each other.
 
-use std::{ops::Range, sync::Arc};
+use std::{collections::HashSet, ops::Range, sync::Arc};
 
 use engram_model::{Side, SourceLine};
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 
 use super::code::pieces;
 use crate::{
-    compare::{Pair, differing, pairs},
+    compare::{Pair, Row, differing, rows},
     words::{self, say},
 };
 
@@ -15,36 +16,63 @@ use crate::{
 const ROWS: usize = 150;
 
 #[component]
-pub(crate) fn Sides(lines: Arc<[SourceLine]>) -> impl IntoView {
+pub(crate) fn Sides(
+    lines: Arc<[SourceLine]>,
+    /// What heads the columns.
+    then: String,
+    now: String,
+) -> impl IntoView {
     let digits = |number: fn(&SourceLine) -> u32| {
         let most = lines.iter().map(number).max().unwrap_or(0);
         most.to_string().len().max(2).to_string()
     };
     let is_gone = !lines.is_empty() && lines.iter().all(|it| it.side == Side::Removed);
-    let (then, now) = (digits(|it| it.before), digits(|it| it.number));
-    let total = pairs(&lines).len();
+    let (then_digits, now_digits) = (digits(|it| it.before), digits(|it| it.number));
     let most = RwSignal::new(ROWS);
-    let row = |pair: Pair<'_>| {
-        let marks = match (pair.then, pair.now) {
-            (Some(then), Some(now)) if then.side == Side::Removed => {
-                differing(&then.text, &now.text)
-            }
-            _ => None,
-        };
-        let (then_mark, now_mark) = marks.map_or((None, None), |(a, b)| (Some(a), Some(b)));
-        view! {
-            <tr>
-                {cell(pair.then, |it| it.before, then_mark)}
-                {cell(pair.now, |it| it.number, now_mark)}
-            </tr>
+    let unfolded = RwSignal::new(HashSet::<usize>::new());
+    let node = NodeRef::<html::Div>::new();
+    let unfold = move |index: usize| {
+        unfolded.update(|it| {
+            it.insert(index);
+        });
+        // The button is no more: the arrows go on scrolling.
+        if let Some(it) = node.get_untracked() {
+            let _ = it.focus();
         }
     };
-    let rows = move || {
-        let pairs = pairs(&lines).into_iter().take(most.get());
-        pairs.map(row).collect_view()
+    let kept = StoredValue::new(lines);
+    let drawn = move || {
+        kept.with_value(|lines| {
+            let mut left = most.get();
+            let mut views = Vec::new();
+            for (index, row) in rows(lines).into_iter().enumerate() {
+                let open = match row {
+                    Row::Fold(pairs) if unfolded.with(|it| it.contains(&index)) => pairs,
+                    Row::Pair(pair) => vec![pair],
+                    folded => {
+                        if left > 0 {
+                            left -= 1;
+                            views.push(between(folded, move || unfold(index)));
+                        }
+                        continue;
+                    }
+                };
+                let shown = open.len().min(left);
+                left -= shown;
+                views.extend(open.into_iter().take(shown).map(beside));
+            }
+            views
+        })
+    };
+    let total = move || {
+        let of = |(index, row): (usize, Row<'_>)| match row {
+            Row::Fold(pairs) if unfolded.with(|it| it.contains(&index)) => pairs.len(),
+            _ => 1,
+        };
+        kept.with_value(|lines| rows(lines).into_iter().enumerate().map(of).sum::<usize>())
     };
     let more = move || {
-        let left = total.saturating_sub(most.get());
+        let left = total().saturating_sub(most.get());
         (left > 0).then(|| view! {
             <button class="plain more-rows" data-testid="more-rows" on:click=move |_| most.update(|it| *it += ROWS)>
                 {say::source::show_more(left.min(ROWS), &words::count(left as u64, say::LINES))}
@@ -52,15 +80,15 @@ pub(crate) fn Sides(lines: Arc<[SourceLine]>) -> impl IntoView {
         })
     };
     view! {
-        <div class="sides" class:gone=is_gone tabindex="0" role="region" aria-label=say::source::SIDES data-testid="sides"
-            style=("--then", then) style=("--now", now)>
+        <div class="sides" class:gone=is_gone tabindex="0" role="region" node_ref=node aria-label=say::source::SIDES data-testid="sides"
+            style=("--then", then_digits) style=("--now", now_digits)>
             <table>
                 <colgroup><col class="then" /><col /><col class="now" /><col /></colgroup>
-                <thead class="offscreen"><tr>
-                    <th scope="col">{say::source::PINNED_LINE}</th><th scope="col">{say::source::PINNED}</th>
-                    <th scope="col">{say::source::NOW_LINE}</th><th scope="col">{say::source::NOW}</th>
+                <thead><tr>
+                    <th scope="colgroup" colspan="2" data-testid="then-head">{then}</th>
+                    <th scope="colgroup" colspan="2" data-testid="now-head">{now}</th>
                 </tr></thead>
-                <tbody>{rows}</tbody>
+                <tbody>{drawn}</tbody>
             </table>
             {more}
             {is_gone.then(|| view! { <p class="nothing-now">{say::source::NOTHING_LEFT}</p> })}
@@ -68,17 +96,43 @@ pub(crate) fn Sides(lines: Arc<[SourceLine]>) -> impl IntoView {
     }
 }
 
+/// In the place of lines that did not change: how many, and a way to see those that are here.
+fn between(row: Row<'_>, unfold: impl Fn() + Send + 'static) -> AnyView {
+    let said = |count: u64| words::count(count, say::source::UNCHANGED_LINES);
+    let inside = match row {
+        Row::Fold(pairs) => view! {
+            <button class="plain" data-testid="unfold" on:click=move |_| unfold()>{said(pairs.len() as u64)}</button>
+        }
+        .into_any(),
+        Row::Gap(count) if count > 0 => said(count.into()).into_any(),
+        _ => "⋯".into_any(),
+    };
+    view! { <tr class="between"><td colspan="4">{inside}</td></tr> }.into_any()
+}
+
+fn beside(pair: Pair<'_>) -> AnyView {
+    let marks = match (pair.then, pair.now) {
+        (Some(then), Some(now)) if then.side == Side::Removed => differing(&then.text, &now.text),
+        _ => None,
+    };
+    let (then_marks, now_marks) = marks.unwrap_or_default();
+    view! {
+        <tr>
+            {cell(pair.then, |it| it.before, &then_marks)}
+            {cell(pair.now, |it| it.number, &now_marks)}
+        </tr>
+    }
+    .into_any()
+}
+
 fn cell(
     line: Option<&SourceLine>,
     number: fn(&SourceLine) -> u32,
-    mark: Option<Range<usize>>,
+    marks: &[Range<usize>],
 ) -> AnyView {
     let Some(line) = line else {
         return view! { <td class="number blank"></td><td class="blank"></td> }.into_any();
     };
-    if line.side == Side::Hunk {
-        return view! { <td class="number hunk"></td><td class="hunk">"⋯"</td> }.into_any();
-    }
     let (class, said) = match line.side {
         Side::Removed => ("removed", say::source::REMOVED),
         Side::Added => ("added", say::source::ADDED),
@@ -89,7 +143,7 @@ fn cell(
         .map(|it| it.to_string());
     view! {
         <td class=format!("number {class}") class:marked=line.marked>{number}</td>
-        <td class=class><span class="offscreen">{said}</span><code>{pieces(&line.text, &line.pieces, mark)}</code></td>
+        <td class=class class:marked=line.marked><span class="offscreen">{said}</span><code>{pieces(&line.text, &line.pieces, marks)}</code></td>
     }
     .into_any()
 }

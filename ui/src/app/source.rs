@@ -19,6 +19,7 @@ use super::{
     state::App,
 };
 use crate::{
+    compare::{folded, without_indent},
     tags::Tag,
     words::{self, say},
 };
@@ -257,7 +258,7 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
         {(hidden > 0).then(|| view! {
             <p class="wait" data-testid="more-lines">{more(&words::count(hidden, say::LINES))}</p>
         })}
-        {move || (opens(Panel::Changes) && has_changes()).then(|| standing.get()).flatten().map(|it| view! { <Changes standing=it /> })}
+        {move || (opens(Panel::Changes) && has_changes()).then(|| standing.get()).flatten().map(|it| view! { <Changes pointer=kept.with_value(|it| it.pointer.clone()) standing=it /> })}
         {move || opens(Panel::Blame).then(|| view! { <Blamed pointer=kept.with_value(|it| it.pointer.clone()) /> })}
         <div class="proof">
             <span class=evidence.1 data-testid="digest-state">{evidence.0}</span>
@@ -334,18 +335,41 @@ pub(crate) fn shown_panel() -> NodeRef<html::Div> {
 
 /// What the span was and what it is now.
 #[component]
-fn Changes(standing: Arc<Standing>) -> impl IntoView {
-    let lines: Arc<[SourceLine]> = standing.changes.clone().into();
+fn Changes(pointer: Pointer, standing: Arc<Standing>) -> impl IntoView {
+    let lines: Arc<[SourceLine]> = without_indent(&standing.changes).into();
     let hidden = u64::from(standing.hidden);
+    let then = say::source::side(say::source::PINNED, &words::visible(&pointer.short_pin()));
+    let elsewhere = words::visible(standing.path.as_deref().unwrap_or_default());
+    let now = say::source::side(say::source::NOW, &elsewhere);
     view! {
         <div class="panel" data-testid="changes" node_ref=shown_panel()>
-            <h3 class="both"><span>{say::source::PINNED}</span><span>{say::source::NOW}</span></h3>
-            <div class="narrow"><Code lines=lines.clone() shape=Shape::Compared label=say::source::WHAT_CHANGED.to_owned() testid="changes-lines" /></div>
-            <div class="wide"><Sides lines /></div>
+            <div class="narrow">
+                <h3 class="both"><span>{then.clone()}</span><span>{now.clone()}</span></h3>
+                <Below lines=lines.clone() />
+            </div>
+            <div class="wide"><Sides lines then now /></div>
             {(hidden > 0).then(|| view! {
                 <p class="wait" data-testid="more-changes">{say::source::more_of_comparison(&words::count(hidden, say::LINES))}</p>
             })}
         </div>
+    }
+}
+
+/// The two texts one below the other, where there is no room for them side by side.
+#[component]
+fn Below(lines: Arc<[SourceLine]>) -> impl IntoView {
+    let count = |it: u32| words::count(it.into(), say::source::UNCHANGED_LINES);
+    let short: Arc<[SourceLine]> = folded(&lines, count).into();
+    let is_folded = RwSignal::new(short.len() < lines.len());
+    let shown = move || {
+        let lines = if is_folded.get() { &short } else { &lines };
+        view! { <Code lines=lines.clone() shape=Shape::Compared label=say::source::WHAT_CHANGED.to_owned() testid="changes-lines" /> }
+    };
+    view! {
+        {shown}
+        {move || is_folded.get().then(|| view! {
+            <button class="plain more-rows" data-testid="unfold-all" on:click=move |_| is_folded.set(false)>{say::source::UNFOLD}</button>
+        })}
     }
 }
 

@@ -246,8 +246,8 @@ pub mod source {
     pub const PINNED: &str = "Pinned";
     pub const NOW: &str = "Working tree";
     pub const SIDES: &str = "Pinned and working tree, side by side";
-    pub const PINNED_LINE: &str = "Pinned line";
-    pub const NOW_LINE: &str = "Working tree line";
+    pub const UNCHANGED_LINES: super::Noun = ("unchanged line", "unchanged lines");
+    pub const UNFOLD: &str = "Show unchanged lines";
     pub const NOTHING_LEFT: &str = "Nothing of it is left";
     pub const ADDED: &str = "added: ";
     pub const REMOVED: &str = "removed: ";
@@ -271,6 +271,14 @@ pub mod source {
 
     pub fn pinned(pin: &str) -> String {
         format!("pinned {pin}")
+    }
+
+    /// What heads a side of a comparison, and of which commit or file it is.
+    pub fn side(side: &str, of: &str) -> String {
+        match of.is_empty() {
+            true => side.to_owned(),
+            false => format!("{side} · {of}"),
+        }
     }
 
     pub fn now_at(lines: &str) -> String {
