@@ -227,11 +227,13 @@ impl Context<'_> {
             Some(agent) => Some(agent.handle.clone()),
             None => same.and_then(|it| it.agent.clone()),
         };
-        let said_in = agent.map_or_else(|| same.and_then(|it| it.run), |agent| Some(agent.run));
+        // What the user corrects stays in the run that sees it, and asks what it asked.
+        let of = head.filter(|_| agent.is_none());
+        let said_in = agent.map_or_else(|| of.and_then(|it| it.run), |agent| Some(agent.run));
         let (provenance, whose, run, asks) = match claim.occasion {
             Occasion::Confirmed(of) => (of.provenance.clone(), of.agent.clone(), of.run, of.asks),
             Occasion::Asks(of) => (said, said_by, of.run, Some(of.lineage_id)),
-            Occasion::Said => (said, said_by, said_in, None),
+            Occasion::Said => (said, said_by, said_in, of.and_then(|it| it.asks)),
         };
         let ttl = match (&new.ttl, ephemeral) {
             (None, true) => Ttl::seconds(engine.config.limits.ephemeral_ttl_seconds).ok(),

@@ -273,6 +273,24 @@ impl Engram {
         self.entities = keys.exact().take(ENTITIES).cloned().collect();
     }
 
+    /// What says the same again, of the same evidence, as a new version of it.
+    pub fn draft(&self) -> Draft {
+        Draft {
+            claim: self.claim.clone(),
+            pointers: self.pointers.iter().cloned().map(Into::into).collect(),
+            kind: Some(self.kind),
+            fact_type: Some(self.fact_type),
+            confidence: Some(self.confidence),
+            ttl: self.ttl.as_ref().map(ToString::to_string),
+            scope: Some(self.scope),
+            topic: Some(self.topic.clone()),
+            tags: self.tags.clone(),
+            durability: Some(self.durability),
+            corrects_lineage: Some(self.id.to_string()),
+            ..Draft::default()
+        }
+    }
+
     /// Whether it held at a time that is past: its window was open and its ttl not over.
     pub fn holds_at(&self, at: Timestamp) -> bool {
         holds(self.valid_from, self.valid_until, self.expires_at, at)

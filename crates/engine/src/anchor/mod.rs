@@ -88,18 +88,8 @@ impl Context<'_> {
             .into_iter()
             .collect::<Result<Vec<_>, _>>()?;
         let draft = Draft {
-            claim: engram.claim.clone(),
             pointers: inputs(&pointers),
-            kind: Some(engram.kind),
-            fact_type: Some(engram.fact_type),
-            confidence: Some(engram.confidence),
-            ttl: engram.ttl.as_ref().map(|ttl| ttl.to_string()),
-            scope: Some(engram.scope),
-            topic: Some(engram.topic.clone()),
-            tags: engram.tags.clone(),
-            durability: Some(engram.durability),
-            corrects_lineage: Some(engram.id.to_string()),
-            ..Draft::default()
+            ..engram.draft()
         };
         self.put_claim(draft, None, Occasion::Confirmed(&engram))
     }

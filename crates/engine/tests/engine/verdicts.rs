@@ -126,6 +126,105 @@ fn what_was_done_is_undone_by_a_new_version() {
     );
 }
 
+/// What the window sends: the same claim in other words.
+fn reworded(at: &Asked, id: EngramId, claim: &str) -> Draft {
+    Draft {
+        claim: claim.to_owned(),
+        ..at.get(&USER, id).unwrap().draft()
+    }
+}
+
+#[test]
+fn what_a_person_corrects_is_the_persons_until_it_is_undone() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let ada = at.agent("ada");
+    let said = Draft {
+        topic: Some("speed".to_owned()),
+        tags: vec!["parser".to_owned()],
+        ttl: Some("P30D".to_owned()),
+        ..draft("The parser is slow.")
+    };
+    let first = at.put(&ada, said).unwrap();
+    let then = *at.get(&USER, first.id).unwrap();
+    let words = reworded(&at, first.id, "The parser is slow on long lines.");
+    let corrected = at.put(&USER, words).unwrap();
+    let now = *at.get(&USER, corrected.id).unwrap();
+    assert_eq!(now.lineage_id, then.lineage_id);
+    assert_eq!(now.supersedes, Some(first.id));
+    assert_eq!(now.provenance.created_by, "user");
+    assert_eq!(now.agent, None);
+    assert_eq!(
+        now.pointers, then.pointers,
+        "pinned and digested as they were"
+    );
+    assert!(corrected.findings.iter().all(|it| it.id == first.id));
+    assert_eq!(
+        (now.kind, now.scope, &now.topic, &now.tags, &now.ttl),
+        (then.kind, then.scope, &then.topic, &then.tags, &then.ttl)
+    );
+
+    // No agent ends or replaces it, the one that said it first included.
+    let again = correcting(first.lineage_id, "The parser is fast.");
+    refused(at.put(&ada, again), Code::ScopeDenied);
+    refused(at.forget(&ada, corrected.id), Code::ScopeDenied);
+    assert_eq!(at.found("parser"), ["The parser is slow on long lines."]);
+
+    // Undone, it is the agent's again.
+    let back = restore(&at, first.id).unwrap();
+    let back = *at.get(&USER, back.id).unwrap();
+    assert_eq!((&back.claim, &back.agent), (&then.claim, &then.agent));
+    assert_eq!(
+        told(&at, first.id),
+        ["user: restored", "user: fact by user", "ada: fact by ada"]
+    );
+    let again = correcting(first.lineage_id, "The parser is fast.");
+    at.put(&ada, again).unwrap();
+}
+
+#[test]
+fn a_correction_that_is_refused_changes_nothing() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let ada = at.agent("ada");
+    let id = at.put(&ada, draft("The parser is slow.")).unwrap().id;
+    let token = format!("ghp_{}", "aZ3kQ9wB7xLmN2cV5tRyU8iOpEsDfGhJ1407");
+    let long = "x".repeat(501);
+    for (claim, code) in [
+        ("", Code::SchemaInvalid),
+        (long.as_str(), Code::ClaimTooLong),
+        (token.as_str(), Code::SecretDetected),
+    ] {
+        refused(at.put(&USER, reworded(&at, id, claim)), code);
+        assert_eq!(log(&at, id).len(), 1);
+    }
+    let words = reworded(&at, id, "The parser is fast.");
+    at.forget(&USER, id).unwrap();
+    refused(at.put(&USER, words), Code::NotFound);
+}
+
+/// A claim of a run stays in it, and a question stays one about its claim, whoever words it better.
+#[test]
+fn who_sees_a_claim_sees_its_correction() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let (ada, bob) = (at.agent("ada"), at.agent("bob"));
+    let said = crate::fixture::scoped("The parser is slow.", engram_model::Scope::Run);
+    let id = at.put(&ada, said).unwrap().id;
+    let todo = ask_again(&at, id).id;
+    let words = reworded(&at, todo, "Is the parser slow with the new lexer?");
+    let todo = at.put(&USER, words).unwrap().id;
+    assert_eq!(at.get(&USER, id).unwrap().asked, Some(todo));
+    let words = reworded(&at, id, "The parser is slow on long lines.");
+    at.put(&USER, words).unwrap();
+    assert!(at.get(&USER, todo).unwrap().valid_until.is_some());
+    assert_eq!(
+        crate::fixture::claims(&at.query(&ada, "parser long lines")),
+        ["The parser is slow on long lines."]
+    );
+    assert!(at.query(&bob, "parser long lines").engrams.is_empty());
+}
+
 #[test]
 fn what_cannot_be_restored_is_refused() {
     let ground = Ground::new();
