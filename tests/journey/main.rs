@@ -29,3 +29,4 @@ mod records;
 mod verdicts;
 mod views;
 mod window;
+mod writing;

@@ -11,18 +11,18 @@ use crate::{
 };
 
 /// A window on a repository with three claims of an agent, each on a file of its own.
-struct Desk {
+pub(crate) struct Desk {
     repo: Repository,
-    engram: Engram,
+    pub(crate) engram: Engram,
     editor: Editor,
-    window: Window,
-    ids: [String; 3],
+    pub(crate) window: Window,
+    pub(crate) ids: [String; 3],
 }
 
 const FILES: [&str; 3] = ["src/edited.rs", "src/moved.rs", "src/renamed.rs"];
 
 impl Desk {
-    fn open(dir: &Path) -> Self {
+    pub(crate) fn open(dir: &Path) -> Self {
         let repo = noted(dir);
         let engram = Engram::new(dir, &repo.root);
         for path in FILES {
@@ -61,7 +61,7 @@ impl Desk {
         }
     }
 
-    fn read(&self, id: &str) {
+    pub(crate) fn read(&self, id: &str) {
         self.window
             .click(&format!("[data-testid=feed-row][data-id=\"{id}\"]"));
         self.window.wait(&format!(
@@ -71,7 +71,7 @@ impl Desk {
             .find("[data-testid=engram] [data-testid=digest]");
     }
 
-    fn told(&self, words: &str) {
+    pub(crate) fn told(&self, words: &str) {
         self.window.wait(&format!(
             "document.querySelector('[data-testid=notice]')?.textContent.includes({})",
             json!(words)
@@ -79,7 +79,7 @@ impl Desk {
     }
 
     /// What the journal says of a claim, newest first.
-    fn log(&self, id: &str) -> Vec<(String, String)> {
+    pub(crate) fn log(&self, id: &str) -> Vec<(String, String)> {
         let log = self.engram.json(&["log", id]);
         let entries = log["entries"].as_array().unwrap().iter();
         let told = entries.map(|it| {

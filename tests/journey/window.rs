@@ -184,16 +184,39 @@ impl Window {
 
     /// Presses a key while Control is held.
     pub fn control(&self, key: char) {
+        self.press_with('\u{E009}', key);
+    }
+
+    /// Presses a key while Shift is held.
+    pub fn shift(&self, key: char) {
+        self.press_with('\u{E008}', key);
+    }
+
+    fn press_with(&self, held: char, key: char) {
         let all = [
-            ("keyDown", '\u{E009}'),
+            ("keyDown", held),
             ("keyDown", key),
             ("keyUp", key),
-            ("keyUp", '\u{E009}'),
+            ("keyUp", held),
         ];
         let actions = all.map(|(kind, key)| json!({"type": kind, "value": key}));
         self.post(
             "/actions",
             json!({"actions": [{"type": "key", "id": "keys", "actions": actions}]}),
+        );
+    }
+
+    /// Drags from what matches to what else matches.
+    pub fn drag_to(&self, css: &str, onto: &str) {
+        let (Element(from), Element(to)) = (self.find(css), self.find(onto));
+        self.post(
+            "/actions",
+            json!({"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [
+                {"type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": {ELEMENT: from}},
+                {"type": "pointerDown", "button": 0},
+                {"type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": {ELEMENT: to}},
+                {"type": "pointerUp", "button": 0},
+            ]}]}),
         );
     }
 

@@ -21,6 +21,8 @@ pub struct Act {
     pub at: Timestamp,
     /// The version that came of it, with its claim.
     pub version: Option<(EngramId, String)>,
+    /// The words that it took the place of, where they were others.
+    pub before: Option<String>,
     /// Where the evidence of that version is otherwise than that of the one before: from, to.
     pub moved: Option<(String, String)>,
     /// That version ended, and can hold again.
@@ -45,6 +47,7 @@ fn act(entry: &Entry, all: &HashMap<EngramId, &Engram>) -> Option<Act> {
         did,
         at: entry.at,
         version: None,
+        before: None,
         moved: None,
         can_restore: false,
         is_voice: false,
@@ -56,6 +59,9 @@ fn act(entry: &Entry, all: &HashMap<EngramId, &Engram>) -> Option<Act> {
             let before = it.supersedes.and_then(|id| all.get(&id).copied());
             Act {
                 version: Some((it.id, words::claim(it))),
+                before: before
+                    .filter(|before| before.claim != it.claim && !before.redacted)
+                    .map(words::claim),
                 moved: before.and_then(|before| moved(before, it)),
                 can_restore: it.valid_until.is_some() && !it.redacted,
                 ..plain(did(it, before))
@@ -194,15 +200,17 @@ mod tests {
             .into_iter()
             .map(|it| {
                 let moved = it.moved.map(|(from, to)| format!(", {from} to {to}"));
+                let before = it.before.map(|it| format!(", was {it}"));
                 let restore = if it.can_restore { " *" } else { "" };
-                format!("{} {}{}{restore}", it.by, it.did, moved.unwrap_or_default())
+                let more = [before, moved].into_iter().flatten().collect::<String>();
+                format!("{} {}{more}{restore}", it.by, it.did)
             })
             .collect();
         assert_eq!(
             told,
             [
-                "you restored it",
-                "bob corrected it *",
+                "you restored it, was It is fast.",
+                "bob corrected it, was It is slow. *",
                 "you ended the question",
                 "you confirmed it, a.rs#L2 to a.rs#L5 *",
                 "you asked agents to check it",

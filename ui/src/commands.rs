@@ -58,6 +58,10 @@ pub enum Act {
     False,
     /// Nobody knows.
     Unsure,
+    /// Puts the claim in other words.
+    Correct,
+    /// A claim by hand.
+    Add,
     /// Closes its window.
     Forget,
     /// Erases its text.
@@ -185,6 +189,7 @@ pub const COMMANDS: &[Command] = &[
         Holds::List,
         &["f"],
     ),
+    command("add", say::write::ADD, Act::Add, Holds::List, &["w"]),
     command(
         "menu",
         say::engram::MENU,
@@ -269,6 +274,13 @@ pub const COMMANDS: &[Command] = &[
         &["a"],
     ),
     command(
+        "correct",
+        say::write::CORRECT,
+        Act::Correct,
+        Holds::Engram,
+        &["r"],
+    ),
+    command(
         "forget",
         say::engram::FORGET,
         Act::Forget,
@@ -296,7 +308,7 @@ pub const MENU: &[&[Act]] = &[
     &[Act::Open, Act::Copy, Act::Link],
     &[Act::Expand, Act::Blame, Act::Changes, Act::History],
     &[Act::True, Act::False, Act::Unsure],
-    &[Act::Forget, Act::Redact],
+    &[Act::Correct, Act::Forget, Act::Redact],
 ];
 
 /// The commands of a group.

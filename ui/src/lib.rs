@@ -12,9 +12,11 @@ pub mod compare;
 pub mod feed;
 pub mod fuzzy;
 pub mod layout;
+pub mod marking;
 pub mod prose;
 pub mod route;
 pub mod tags;
+pub mod wording;
 pub mod words;
 
 #[cfg(target_arch = "wasm32")]

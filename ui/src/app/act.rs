@@ -25,7 +25,7 @@ impl App {
             (Act::Log, _) => self.backend().opens_editors(),
             (Act::Changes, _) => engram().is_some() && self.reading.has_changes.get_untracked(),
             (Act::True, _) => engram().is_some_and(|it| words::can_repin(&it)),
-            (Act::Forget, _) => can_close(Closing::Forget),
+            (Act::Forget | Act::Correct, _) => can_close(Closing::Forget),
             (Act::Redact, _) => can_close(Closing::Redact),
             (_, Holds::Always) => true,
             (_, Holds::List) => self.phase.get_untracked() == Phase::Ready,
@@ -72,6 +72,8 @@ impl App {
             Act::True => self.judge(Verdict::True),
             Act::False => self.judge(Verdict::False),
             Act::Unsure => self.judge(Verdict::Unsure),
+            Act::Correct => self.correct(),
+            Act::Add => self.add_claim(),
             Act::Forget => self.ask_to_close(Closing::Forget),
             Act::Redact => self.ask_to_close(Closing::Redact),
         }

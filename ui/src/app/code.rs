@@ -4,9 +4,9 @@
 use std::{ops::Range, sync::Arc};
 
 use engram_model::{Class, Piece, Pointer, Side, SourceLine};
-use leptos::{html, prelude::*};
+use leptos::{ev, html, prelude::*};
 
-use super::long_line::LongLine;
+use super::{long_line::LongLine, write::Marks};
 use crate::words::{self, say};
 
 /// More lines than this get a box of their own height, in which only what is seen is drawn.
@@ -41,6 +41,9 @@ pub(crate) fn Code(
     /// What the lines are of, where their rest can be asked for.
     #[prop(optional_no_strip)]
     pointer: Option<Pointer>,
+    /// What marks the lines, where they can be marked.
+    #[prop(optional_no_strip)]
+    marks: Option<Marks>,
 ) -> impl IntoView {
     let reading = RwSignal::new(None::<u32>);
     let reads_on = pointer.is_some() && shape != Shape::Compared;
@@ -48,7 +51,7 @@ pub(crate) fn Code(
         let (number, pointer) = reading.get().zip(pointer.clone())?;
         Some(view! { <LongLine pointer number close=move || reading.set(None) /> })
     };
-    let draw = move |it: &SourceLine| line(it, shape, reads_on.then_some(reading));
+    let draw = move |it: &SourceLine| line(it, shape, reads_on.then_some(reading), marks);
     let now = lines.get_untracked();
     let digits = now
         .iter()
@@ -66,9 +69,15 @@ pub(crate) fn Code(
         Shape::Compared => "source-lines compared",
         Shape::Plain => "source-lines plain-lines",
     };
+    let press = move |event: ev::MouseEvent| marks.iter().for_each(|it| it.press(&event));
+    let drag = move |event: ev::MouseEvent| marks.iter().for_each(|it| it.drag(&event));
+    let release = move |event: ev::MouseEvent| marks.iter().for_each(|it| it.release(&event));
+    let key = move |event: ev::KeyboardEvent| marks.iter().for_each(|it| it.key(&event));
+    let keys = marks.is_some().then_some("Shift+ArrowDown Shift+ArrowUp");
     if total <= LONG {
         return view! {
-            <pre class=class class:broad=is_broad tabindex="0" aria-label=label data-testid=testid style:--digits=digits.to_string()>
+            <pre class=class class:broad=is_broad tabindex="0" aria-label=label data-testid=testid style:--digits=digits.to_string() aria-keyshortcuts=keys
+                on:mousedown=press on:mousemove=drag on:mouseup=release on:keydown=key>
                 <code>{move || lines.with(|it| it.iter().map(draw).collect_view())}</code>
             </pre>
             {rest}
@@ -110,7 +119,8 @@ pub(crate) fn Code(
     let top = move || format!("{}px", window(first.get()).start as i32 * LINE);
     view! {
         <pre class=class class:long=true class:broad=is_broad tabindex="0" node_ref=node aria-label=label data-testid=testid
-            style:--digits=digits.to_string() on:scroll=move |_| seen()>
+            style:--digits=digits.to_string() on:scroll=move |_| seen() aria-keyshortcuts=keys
+            on:mousedown=press on:mousemove=drag on:mouseup=release on:keydown=key>
             <code style:height=format!("{}px", total as i32 * LINE) style:padding-top=top>
                 <For each=seen_lines key=|it| *it children=drawn />
             </code>
@@ -120,7 +130,12 @@ pub(crate) fn Code(
     .into_any()
 }
 
-fn line(it: &SourceLine, shape: Shape, reading: Option<RwSignal<Option<u32>>>) -> AnyView {
+fn line(
+    it: &SourceLine,
+    shape: Shape,
+    reading: Option<RwSignal<Option<u32>>>,
+    marks: Option<Marks>,
+) -> AnyView {
     let (side, sign, said) = match it.side {
         Side::Both => ("", " ", ""),
         Side::Added => ("added", "+", say::source::ADDED),
@@ -137,7 +152,9 @@ fn line(it: &SourceLine, shape: Shape, reading: Option<RwSignal<Option<u32>>>) -
     let number = |number: u32| (number > 0).then(|| number.to_string());
     let numbers = match shape {
         Shape::Source => {
-            view! { <span class="number" aria-hidden="true">{number(it.number)}</span> }.into_any()
+            let title = marks.map(|_| say::write::MARK);
+            view! { <span class="number" aria-hidden="true" title=title>{number(it.number)}</span> }
+                .into_any()
         }
         Shape::Compared => view! {
             <span class="number then" aria-hidden="true">{number(it.before)}</span>
@@ -166,7 +183,7 @@ fn line(it: &SourceLine, shape: Shape, reading: Option<RwSignal<Option<u32>>>) -
     });
     let text = pieces(drawn, &it.pieces, &[]);
     view! {
-        <span class=format!("line {side}") class:marked=it.marked data-testid="source-line" data-line=it.number.to_string()
+        <span class=format!("line {side}") class:marked=it.marked class:chosen=move || marks.is_some_and(|it| it.has(number)) data-testid="source-line" data-line=it.number.to_string()
             data-marked=it.marked.then_some("true")>
             {numbers}
             <span class="text">{text}</span>

@@ -15,6 +15,7 @@ use super::{
     source::SourceCard,
     state::App,
     views::drift::{Triage, Verdicts},
+    write::{Correct, CorrectButton},
 };
 use crate::{
     feed::Feed,
@@ -66,6 +67,7 @@ fn Whole(id: EngramId, current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     });
     view! {
         <div class="scroll" id="engram" data-testid="engram" data-id=id.to_string()>
+            <Correct id engram=current />
             {move || current.get().zip(fate.get()).map(|(engram, ((state, newer), is_blind))| view! { <Head engram state newer is_blind /> })}
             <Triage engram=current />
             {move || app.reading.history.get().then(|| view! { <History id /> })}
@@ -152,6 +154,7 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
             <button data-testid="history-button" aria-pressed=move || app.reading.history.get().to_string()
                 on:click=move |_| app.reading.history.update(|it| *it = !*it)>{say::engram::HISTORY}" "<kbd>"H"</kbd></button>
             <span class="space"></span>
+            {move || (!is_drifted.get()).then(|| view! { <CorrectButton engram=current /> })}
             <button data-testid="forget" hidden=is_drifted disabled=move || !can(Closing::Forget) title=say::engram::FORGET_MEANS
                 on:click=move |_| app.ask_to_close(Closing::Forget)>
                 {say::engram::FORGET}" "<kbd aria-label=say::engram::DELETE_KEY>"Del"</kbd>

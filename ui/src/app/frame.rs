@@ -19,6 +19,8 @@ pub(crate) enum Over {
     Settings,
     /// Other repositories.
     Repositories,
+    /// A claim by hand.
+    Add,
 }
 
 /// What takes back what the person did last.
@@ -26,7 +28,7 @@ pub(crate) enum Over {
 pub(crate) enum Undo {
     /// This version holds again, as a new one.
     Restore(EngramId),
-    /// This to-do is withdrawn.
+    /// This claim is withdrawn, or this to-do.
     Withdraw(EngramId),
 }
 

@@ -34,6 +34,7 @@ use super::{
     state::{App, Phase},
     states,
     views::feed::List,
+    write::Adding,
 };
 use crate::words::{self, State};
 
@@ -131,6 +132,7 @@ fn Details() -> impl IntoView {
         <Part title="Detail">
             <Frame title="nothing chosen" set=set::full><Detail /></Frame>
             <Frame title="a claim that holds" set=|app| set::chosen(app, 0)><Detail /></Frame>
+            <Frame title="a claim that is corrected" set=set::correcting><Detail /></Frame>
             <Frame title="edited" set=|app| set::chosen(app, 2)><Detail /></Frame>
             <Frame title="who wrote the lines" set=|app| set::reading(app, Panel::Blame)><Detail /></Frame>
             <Frame title="its history, and who else said it" set=set::history><Detail /></Frame>
@@ -152,6 +154,7 @@ fn Sheets() -> impl IntoView {
             <Frame title="shortcuts" set=set::full is_wide=true><Sheet over=Over::Sheet><overlay::Shortcuts /></Sheet></Frame>
             <Frame title="settings" set=|app| set::status(app, 0) is_wide=true><Sheet over=Over::Settings><SettingsSheet /></Sheet></Frame>
             <Frame title="repositories" set=set::several is_wide=true><Sheet over=Over::Repositories><Repositories /></Sheet></Frame>
+            <Frame title="a claim by hand" set=set::full is_wide=true><Sheet over=Over::Add><Adding /></Sheet></Frame>
         </Part>
     }
 }

@@ -11,6 +11,7 @@ use super::{
 use crate::{
     acts::{Act, acts},
     tags::Tag,
+    wording::{Parts, reworded},
     words::say,
 };
 
@@ -70,10 +71,20 @@ fn row(id: EngramId, act: Act) -> impl IntoView {
             view! { <li data-testid=testid><span class="quiet">{who}</span></li> }.into_any()
         }
         Some((version, claim)) => {
-            let claim = prose::claim(&claim, &[]);
+            let (was, claim, direction) = match act.before {
+                Some(before) => {
+                    let (was, claim) = reworded(&before, &claim);
+                    (Some(was), parts(claim, false).into_any(), None)
+                }
+                None => {
+                    let claim = prose::claim(&claim, &[]);
+                    (None, claim.text.into_any(), claim.direction)
+                }
+            };
             view! {
             <li data-testid="version" data-id=version.to_string() aria-current=(version == id).then_some("true")>
-                <button class="plain" disabled=version == id dir=claim.direction on:click=move |_| app.go_to(version)>{claim.text}</button>
+                <button class="plain" disabled=version == id dir=direction on:click=move |_| app.go_to(version)>{claim}</button>
+                {was.map(|was| view! { <p class="was" data-testid="was">{say::acts::WAS}{parts(was, true)}</p> })}
                 {moved}
                 <span class="quiet">
                     {who}
@@ -82,8 +93,18 @@ fn row(id: EngramId, act: Act) -> impl IntoView {
                     })}
                 </span>
             </li>
-        }
-        .into_any()
+            }
+            .into_any()
         }
     }
+}
+
+/// A wording, in which what the other lacks stands out.
+fn parts(parts: Parts, is_past: bool) -> impl IntoView {
+    let part = move |(text, is_other): (String, bool)| match (is_other, is_past) {
+        (false, _) => text.into_any(),
+        (true, true) => view! { <del>{text}</del> }.into_any(),
+        (true, false) => view! { <ins>{text}</ins> }.into_any(),
+    };
+    parts.into_iter().map(part).collect_view()
 }

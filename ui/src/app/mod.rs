@@ -32,6 +32,7 @@ mod stale;
 mod state;
 mod states;
 mod views;
+mod write;
 
 mod http;
 mod tauri;
@@ -106,6 +107,7 @@ fn Window() -> impl IntoView {
         <palette::Palette />
         <settings::SettingsSheet />
         <repositories::Repositories />
+        <write::Adding />
         // Where something lies over the window, the notice lies over that.
         {move || app.frame.over.get().is_none().then(|| view! { <overlay::Notice /> })}
         <div class="offscreen" role="status" aria-live="polite" data-testid="announcement">

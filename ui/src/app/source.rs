@@ -17,6 +17,7 @@ use super::{
     reading::Panel,
     sides::Sides,
     state::App,
+    write::{MarkedLines, Marks},
 };
 use crate::{
     compare::{folded, without_indent},
@@ -88,7 +89,7 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
                 let known = known.map(|it| (it, known_pointer.clone()));
                 view! { <Refused refusal known retry=move || loaded.refetch() /> }.into_any()
             }
-            Some(Ok(source)) => view! { <Shown index source /> }.into_any(),
+            Some(Ok(source)) => view! { <Shown engram index source /> }.into_any(),
         })
     };
     view! {
@@ -151,7 +152,7 @@ fn Title(pointer: Pointer) -> impl IntoView {
 
 /// What was read, whether it is what it was, and what became of it since.
 #[component]
-fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
+fn Shown(engram: EngramId, index: usize, source: Arc<SourceReply>) -> impl IntoView {
     let app = App::here();
     let is_compared = source.lines.iter().any(|it| it.side != Side::Both);
     let shape = match source.pointer.kind() {
@@ -178,12 +179,15 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
             }
         });
     }
+    let marks = (shape == Shape::Source)
+        .then(|| Marks::of(app, engram, index, &source))
+        .flatten();
     let no_lines = source.media.clone().filter(|it| !it.kind.has_lines());
     let text = move || match (no_lines.clone(), as_source.get()) {
         (Some(media), _) => view! { <NoLines media /> }.into_any(),
         (None, true) => {
             let pointer = kept.with_value(|it| it.pointer.clone());
-            view! { <Code lines shape label=label.clone() testid="source" pointer=Some(pointer) /> }
+            view! { <Code lines shape label=label.clone() testid="source" pointer=Some(pointer) marks /> }
                 .into_any()
         }
         (None, false) => {
@@ -255,6 +259,7 @@ fn Shown(index: usize, source: Arc<SourceReply>) -> impl IntoView {
         })}
         // The comparison shows the pinned text too: one below the other would say it twice.
         {move || (!(opens(Panel::Changes) && has_changes())).then(|| text())}
+        {marks.map(|marks| view! { <MarkedLines marks /> })}
         {(hidden > 0).then(|| view! {
             <p class="wait" data-testid="more-lines">{more(&words::count(hidden, say::LINES))}</p>
         })}

@@ -15,6 +15,7 @@ use super::{
         View,
         feed::{self, Listing},
     },
+    write::Writing,
 };
 use crate::{
     route::{Missing, Route},
@@ -39,6 +40,7 @@ pub(crate) struct App {
     backend: StoredValue<Backend>,
     pub(crate) connection: Connection,
     pub(crate) reading: Reading,
+    pub(crate) write: Writing,
     pub(crate) frame: Frame,
     pub(crate) list: Listing,
     /// The view on the screen.
@@ -56,6 +58,7 @@ impl App {
             backend: StoredValue::new(backend),
             connection: Connection::new(),
             reading: Reading::new(),
+            write: Writing::new(),
             frame: Frame::new(),
             list: Listing::new(),
             view: RwSignal::new(&feed::VIEW),
@@ -91,6 +94,7 @@ impl App {
     pub(super) fn reset(self) {
         self.connection.reset();
         self.reading.reset();
+        self.write.reset();
         self.frame.reset();
         self.list.reset();
         self.stale.reset();

@@ -202,6 +202,7 @@ pub mod acts {
     pub const STORED: &str = "stored it";
     pub const CONFIRMED: &str = "confirmed it";
     pub const CORRECTED: &str = "corrected it";
+    pub const WAS: &str = "before: ";
     pub const RESTORED: &str = "restored it";
     pub const FORGOT: &str = "forgot it";
     pub const REDACTED: &str = "redacted it";
@@ -210,6 +211,41 @@ pub mod acts {
     pub const ANSWERED: &str = "ended the question";
     pub const RESTORE: &str = "Restore";
     pub const RESTORED_NOW: &str = "Restored as a new version";
+}
+
+/// What a person writes: a correction, and a claim of their own.
+pub mod write {
+    pub const CORRECT: &str = "Correct…";
+    pub const CORRECT_MEANS: &str = "Puts it in your words, as a new version";
+    pub const CORRECTION: &str = "Your correction";
+    pub const UNSAVED: &str = "You began a correction that is not saved.";
+    pub const CONTINUE: &str = "Continue";
+    pub const DISCARD: &str = "Discard";
+    pub const CORRECTED: &str = "Corrected: the claim is yours now";
+    pub const MEANWHILE: &str =
+        "This claim was changed while you wrote. Saving replaces its newest version.";
+    pub const SAVE: &str = "Save";
+    pub const SAVING: &str = "Saving…";
+    pub const CANCEL: &str = "Cancel";
+    pub const ADD: &str = "Add a claim…";
+    pub const TITLE: &str = "Add a claim";
+    pub const ABOUT: &str = "Add a claim about these lines";
+    pub const ADDED: &str = "Added: agents get this claim";
+    pub const EXISTS: &str = "This claim already exists, with this evidence";
+    pub const CLAIM: &str = "Claim";
+    pub const CLAIM_HINT: &str = "What holds here, in one to three sentences";
+    pub const EVIDENCE: &str = "Evidence";
+    pub const EVIDENCE_HINT: &str = "repo:src/main.rs#L10-L20@HEAD";
+    pub const KIND: &str = "Kind";
+    pub const TOPIC: &str = "Topic";
+    pub const TOPIC_HINT: &str = "optional, such as payments/webhooks";
+    pub const MARK: &str = "Drag, or press Shift and click, to mark lines";
+    pub const MARKED: &str = "Marked lines";
+    pub const UNMARK: &str = "Unmark the lines";
+
+    pub fn length(characters: &str, most: &str) -> String {
+        format!("{characters} of {most} characters")
+    }
 }
 
 /// A claim to review.

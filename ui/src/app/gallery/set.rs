@@ -241,6 +241,11 @@ pub(super) fn history(app: App) {
     app.reading.history.set(true);
 }
 
+pub(super) fn correcting(app: App) {
+    chosen(app, 0);
+    app.begin_correction();
+}
+
 pub(super) fn closing(app: App, closing: Closing) {
     chosen(app, 3);
     app.reading

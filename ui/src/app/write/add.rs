@@ -1,0 +1,189 @@
+//! A claim by hand: about lines that are marked, or about what a pointer leads to.
+
+use std::sync::Arc;
+
+use engram_model::{Draft, Kind, Noticed, PointerInput, PutReply, Refusal, SourceLine, ask};
+use leptos::{prelude::*, task::spawn_local};
+
+use super::field::{ClaimField, Refused, keys};
+use crate::{
+    app::{
+        code::{Code, Shape},
+        dom,
+        frame::{Over, Undo},
+        overlay::{Heading, Modal},
+        palette::keycaps,
+        state::App,
+    },
+    words::{self, say},
+};
+
+const FIELD: &str = "new-claim";
+
+/// A claim that is not stored yet.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct New {
+    claim: String,
+    pointer: String,
+    kind: Option<Kind>,
+    topic: String,
+    /// What the pointer leads to, as it was filled in, and the lines.
+    about: Option<(String, Arc<[SourceLine]>)>,
+    is_saving: bool,
+    refusal: Option<Refusal>,
+}
+
+impl New {
+    /// Its lines are of another repository, and no answer comes any more.
+    pub(super) fn leave_lines(&mut self) {
+        *self = Self {
+            claim: std::mem::take(&mut self.claim),
+            topic: std::mem::take(&mut self.topic),
+            kind: self.kind,
+            ..Self::default()
+        };
+    }
+
+    fn draft(&self) -> Draft {
+        let pointer = self.pointer.trim();
+        let pointers = (!pointer.is_empty()).then(|| PointerInput::Text(pointer.to_owned()));
+        Draft {
+            claim: self.claim.clone(),
+            pointers: pointers.into_iter().collect(),
+            kind: self.kind,
+            topic: Some(self.topic.clone()),
+            ..Draft::default()
+        }
+    }
+
+    /// The lines, while the pointer leads to them.
+    fn lines(&self) -> Option<Arc<[SourceLine]>> {
+        let (pointer, lines) = self.about.as_ref()?;
+        (*pointer == self.pointer).then(|| lines.clone())
+    }
+}
+
+impl App {
+    /// Opens the form, about the lines that are marked in what is read; what was written before stays.
+    pub(crate) fn add_claim(self) {
+        let selected = self.reading.selected.get_untracked();
+        let marked = self.write.marked.get_untracked();
+        let marked = marked.filter(|it| Some(it.engram) == selected);
+        if let Some(marked) = marked
+            && let Some(pointer) = marked.pointer()
+        {
+            let pointer = pointer.to_string();
+            self.write.new.update(|it| {
+                it.about = Some((pointer.clone(), marked.lines()));
+                it.pointer = pointer;
+                it.refusal = None;
+            });
+        }
+        self.frame.over.set(Some(Over::Add));
+    }
+
+    fn save_new(self) {
+        let new = self.write.new.get_untracked();
+        if new.is_saving {
+            return;
+        }
+        self.write
+            .new
+            .update(|it| (it.is_saving, it.refusal) = (true, None));
+        spawn_local(async move {
+            match self.ask(ask::Put(Box::new(new.draft()))).await {
+                Ok(stored) => {
+                    self.write.new.set(New::default());
+                    self.write.marked.set(None);
+                    if self.frame.over.get_untracked() == Some(Over::Add) {
+                        self.frame.over.set(None);
+                    }
+                    match is_known(&stored) {
+                        true => self.say(say::write::EXISTS, "", false),
+                        false => self.say_done(say::write::ADDED, Undo::Withdraw(stored.id)),
+                    }
+                    self.go_to(stored.id);
+                    // The dialog gives the focus back first.
+                    request_animation_frame(|| dom::focus("feed"));
+                }
+                Err(refusal) => {
+                    if self.frame.over.get_untracked() != Some(Over::Add) {
+                        self.complain(refusal.clone());
+                    }
+                    self.write
+                        .new
+                        .update(|it| (it.is_saving, it.refusal) = (false, Some(refusal)));
+                }
+            }
+        });
+    }
+}
+
+/// Whether a claim says so already, so that none was stored.
+fn is_known(stored: &PutReply) -> bool {
+    let mut found = stored.findings.iter();
+    found.any(|it| it.what == Noticed::Duplicate)
+}
+
+/// The form, over the window.
+#[component]
+pub(crate) fn Adding() -> impl IntoView {
+    view! {
+        <Modal over=Over::Add label=say::write::TITLE class="adding">
+            <Heading title=say::write::TITLE />
+            <Form />
+        </Modal>
+    }
+}
+
+#[component]
+fn Form() -> impl IntoView {
+    let app = App::here();
+    let new = app.write.new;
+    let claim = Signal::derive(move || new.with(|it| it.claim.clone()));
+    let is_saving = Memo::new(move |_| new.with(|it| it.is_saving));
+    let refusal = Memo::new(move |_| new.with(|it| it.refusal.clone()));
+    let lines = Memo::new(move |_| new.with(New::lines));
+    let about = move || {
+        let lines = lines.get()?;
+        Some(
+            view! { <Code lines shape=Shape::Source label=say::write::MARKED.to_owned() testid="about-lines" /> },
+        )
+    };
+    let kind = move || new.with(|it| it.kind).unwrap_or(Kind::Fact);
+    let kinds = Kind::ALL.iter().map(|it| {
+        view! { <option value=it.as_str() selected=move || kind() == *it>{words::kind(*it)}</option> }
+    });
+    request_animation_frame(|| dom::focus(FIELD));
+    view! {
+        <form class="writing" on:keydown=move |event| keys(&event, || app.save_new(), None::<fn()>)
+            on:submit=move |event| { event.prevent_default(); app.save_new(); }>
+            <label for="new-evidence">{say::write::EVIDENCE}</label>
+            <input id="new-evidence" data-testid="new-evidence" class="code" autocomplete="off" spellcheck="false" placeholder=say::write::EVIDENCE_HINT
+                prop:value=move || new.with(|it| it.pointer.clone()) prop:readOnly=is_saving
+                on:input=move |event| new.update(|it| it.pointer = event_target_value(&event)) />
+            {about}
+            <label for=FIELD>{say::write::CLAIM}</label>
+            <ClaimField id=FIELD label=say::write::CLAIM hint=say::write::CLAIM_HINT text=claim is_saving
+                set=move |text| new.update(|it| it.claim = text) />
+            <div class="more">
+                <label for="new-kind">{say::write::KIND}</label>
+                <select id="new-kind" data-testid="new-kind" on:change=move |event| {
+                    let kind = event_target_value(&event).parse().ok();
+                    new.update(|it| it.kind = kind);
+                }>{kinds.collect_view()}</select>
+                <label for="new-topic">{say::write::TOPIC}</label>
+                <input id="new-topic" data-testid="new-topic" dir="auto" autocomplete="off" placeholder=say::write::TOPIC_HINT
+                    prop:value=move || new.with(|it| it.topic.clone()) prop:readOnly=is_saving
+                    on:input=move |event| new.update(|it| it.topic = event_target_value(&event)) />
+            </div>
+            <Refused id=FIELD refusal />
+            <div class="does">
+                <button class="primary" type="submit" data-testid="save-claim" disabled=is_saving>
+                    {move || if is_saving.get() { say::write::SAVING } else { say::write::SAVE }}" "{keycaps("Mod+Enter")}
+                </button>
+                <button type="button" data-testid="leave-claim" on:click=move |_| app.frame.over.set(None)>{say::write::CANCEL}" "<kbd>"Esc"</kbd></button>
+            </div>
+        </form>
+    }
+}

@@ -1,0 +1,212 @@
+//! A claim in a person's words, in the place where it is read.
+
+use std::{collections::HashMap, sync::Arc};
+
+use engram_model::{Draft, Engram, EngramId, Noticed, PutReply, Refusal, ask};
+use leptos::{prelude::*, task::spawn_local};
+
+use super::field::{ClaimField, Refused, keys};
+use crate::{
+    app::{dom, frame::Undo, palette::keycaps, reading::Closing, state::App},
+    words::{self, say},
+};
+
+const FIELD: &str = "correction-text";
+
+/// A correction that was begun.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Correction {
+    text: String,
+    is_open: bool,
+    pub(super) is_saving: bool,
+    refusal: Option<Refusal>,
+}
+
+impl App {
+    /// Opens the claim that is read to be corrected, with what was written of it before.
+    pub(crate) fn correct(self) {
+        if self.begin_correction() {
+            dom::reveal(FIELD);
+            request_animation_frame(|| dom::focus(FIELD));
+        }
+    }
+
+    /// Says whether there is anything to correct.
+    pub(crate) fn begin_correction(self) -> bool {
+        let engram = untrack(|| self.current()).filter(|it| Closing::Forget.is_for(it));
+        let Some(engram) = engram else {
+            return false;
+        };
+        self.reading.closing.set(None);
+        self.write.corrections.update(|all| {
+            let begun = all.entry(engram.id).or_insert_with(|| Correction {
+                text: words::claim(&engram),
+                ..Correction::default()
+            });
+            begun.is_open = true;
+        });
+        true
+    }
+
+    fn correction(self, id: EngramId) -> Correction {
+        let begun = |all: &HashMap<EngramId, Correction>| all.get(&id).cloned();
+        self.write.corrections.with(begun).unwrap_or_default()
+    }
+
+    fn change_correction(self, id: EngramId, change: impl FnOnce(&mut Correction)) {
+        self.write.corrections.update(|all| {
+            if let Some(it) = all.get_mut(&id) {
+                change(it);
+            }
+        });
+    }
+
+    /// Forgets what was written.
+    fn drop_correction(self, id: EngramId) {
+        self.write.corrections.update(|all| {
+            all.remove(&id);
+        });
+    }
+
+    /// Closes the field; what was changed in it stays for later.
+    fn leave_correction(self, engram: &Engram) {
+        match is_changed(engram, &untrack(|| self.correction(engram.id)).text) {
+            true => self.change_correction(engram.id, |it| it.is_open = false),
+            false => self.drop_correction(engram.id),
+        }
+        dom::focus("feed");
+    }
+
+    /// Stores it as a new version; what is unchanged is not stored, and what is refused stays.
+    fn save_correction(self, engram: &Engram) {
+        let id = engram.id;
+        let begun = untrack(|| self.correction(id));
+        if begun.is_saving {
+            return;
+        }
+        if !is_changed(engram, &begun.text) {
+            return self.leave_correction(engram);
+        }
+        self.change_correction(id, |it| (it.is_saving, it.refusal) = (true, None));
+        let draft = Draft {
+            claim: begun.text,
+            ..engram.draft()
+        };
+        spawn_local(async move {
+            let stored = self.ask(ask::Put(Box::new(draft))).await;
+            let is_here = self.reading.selected.get_untracked() == Some(id);
+            match stored {
+                Ok(stored) => {
+                    self.drop_correction(id);
+                    self.say_done(say::write::CORRECTED, Undo::Restore(replaced(&stored, id)));
+                    if is_here {
+                        self.select(stored.id);
+                        dom::focus("feed");
+                    }
+                }
+                Err(refusal) => {
+                    if !is_here {
+                        self.complain(refusal.clone());
+                    }
+                    self.change_correction(id, |it| {
+                        (it.is_saving, it.is_open, it.refusal) = (false, true, Some(refusal));
+                    });
+                }
+            }
+        });
+    }
+}
+
+/// Whether a text says something else than the claim, as that is shown.
+fn is_changed(engram: &Engram, text: &str) -> bool {
+    text.trim() != words::claim(engram).trim()
+}
+
+/// The version that a new one took the place of: a newer one than was read, where one came meanwhile.
+fn replaced(stored: &PutReply, read: EngramId) -> EngramId {
+    let replaced = stored
+        .findings
+        .iter()
+        .find(|it| it.what == Noticed::Superseded);
+    replaced.map_or(read, |it| it.id)
+}
+
+/// Stands in the place of the claim while that is corrected.
+#[component]
+pub(crate) fn Correct(id: EngramId, engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
+    let app = App::here();
+    let begun =
+        move |all: &HashMap<EngramId, Correction>| all.get(&id).map(|it: &Correction| it.is_open);
+    let is_open = Memo::new(move |_| app.write.corrections.with(begun));
+    // What was erased is in no draft of it either.
+    Effect::new(move |_| {
+        if engram.with(|it| it.as_ref().is_some_and(|it| it.id == id && it.redacted)) {
+            app.drop_correction(id);
+        }
+    });
+    move || {
+        match is_open.get() {
+        None => ().into_any(),
+        Some(true) => view! { <Field id engram /> }.into_any(),
+        Some(false) => view! {
+            <p class="unsaved" data-testid="unsaved">
+                {say::write::UNSAVED}" "
+                <button class="plain" data-testid="continue" on:click=move |_| app.correct()>{say::write::CONTINUE}</button>
+                <button class="plain" data-testid="discard" on:click=move |_| {
+                    app.drop_correction(id);
+                    dom::focus("feed");
+                }>{say::write::DISCARD}</button>
+            </p>
+        }
+        .into_any(),
+    }
+    }
+}
+
+#[component]
+fn Field(id: EngramId, engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
+    let app = App::here();
+    let text = Signal::derive(move || app.correction(id).text);
+    let is_saving = Memo::new(move |_| app.correction(id).is_saving);
+    let refusal = Memo::new(move |_| app.correction(id).refusal);
+    let read = move || engram.get_untracked().filter(|it| it.id == id);
+    let save = move || {
+        if let Some(engram) = read() {
+            app.save_correction(&engram);
+        }
+    };
+    let leave = move || {
+        if let Some(engram) = read() {
+            app.leave_correction(&engram);
+        }
+    };
+    let is_past = move || engram.with(|it| it.as_ref().is_some_and(|it| it.valid_until.is_some()));
+    view! {
+        <form class="correction" aria-label=say::write::CORRECTION data-testid="correction"
+            on:keydown=move |event| keys(&event, save, Some(leave))
+            on:submit=move |event| { event.prevent_default(); save(); }>
+            <ClaimField id=FIELD label=say::write::CORRECTION text is_saving
+                set=move |text| app.change_correction(id, |it| it.text = text) />
+            <Refused id=FIELD refusal />
+            {move || is_past().then(|| view! { <p class="why" role="status" data-testid="meanwhile">{say::write::MEANWHILE}</p> })}
+            <div class="does">
+                <button class="primary" type="submit" data-testid="save-correction" disabled=is_saving>
+                    {move || if is_saving.get() { say::write::SAVING } else { say::write::SAVE }}" "{keycaps("Mod+Enter")}
+                </button>
+                <button type="button" data-testid="leave-correction" on:click=move |_| leave()>{say::write::CANCEL}" "<kbd>"Esc"</kbd></button>
+            </div>
+        </form>
+    }
+}
+
+/// The action, in the bar.
+#[component]
+pub(crate) fn CorrectButton(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
+    let app = App::here();
+    let can = move || engram.with(|it| it.as_ref().is_some_and(|it| Closing::Forget.is_for(it)));
+    view! {
+        <button data-testid="correct" disabled=move || !can() title=say::write::CORRECT_MEANS on:click=move |_| app.correct()>
+            {say::write::CORRECT}" "<kbd>"R"</kbd>
+        </button>
+    }
+}

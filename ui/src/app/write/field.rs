@@ -1,0 +1,83 @@
+//! A field for a claim, and why it was refused.
+
+use engram_model::{Limits, Refusal};
+use leptos::{ev, html, prelude::*};
+
+use crate::{
+    app::frame::sentence,
+    words::{self, say},
+};
+
+/// Characters of a line of the field, to tell how many lines a text takes.
+const ACROSS: usize = 64;
+/// Lines that the field has at least, and at most before it scrolls.
+const ROWS: (usize, usize) = (3, 12);
+
+/// Several lines for a claim; counts its characters against what a home allows by default.
+#[component]
+pub(super) fn ClaimField(
+    id: &'static str,
+    label: &'static str,
+    #[prop(optional)] hint: &'static str,
+    #[prop(into)] text: Signal<String>,
+    set: impl Fn(String) + Copy + 'static,
+    /// While it is sent, what is typed would be lost.
+    #[prop(into)]
+    is_saving: Signal<bool>,
+) -> impl IntoView {
+    let most = Limits::default().claim_chars;
+    let length = Memo::new(move |_| text.with(|it| it.trim().chars().count()));
+    let rows = move || {
+        let taken = |line: &str| line.chars().count() / ACROSS + 1;
+        let taken: usize = text.with(|it| it.split('\n').map(taken).sum());
+        taken.clamp(ROWS.0, ROWS.1).to_string()
+    };
+    let node = NodeRef::<html::Textarea>::new();
+    // Who goes on writing goes on at the end.
+    node.on_load(|it| {
+        let end = u32::try_from(it.value().encode_utf16().count()).unwrap_or(u32::MAX);
+        // A browser that refuses leaves the caret where it was.
+        let _ = it.set_selection_range(end, end);
+    });
+    view! {
+        <textarea node_ref=node id=id data-testid=id dir="auto" rows=rows aria-label=label placeholder=hint spellcheck="true"
+            aria-describedby=format!("{id}-length {id}-refusal")
+            prop:value=text prop:readOnly=is_saving on:input=move |event| set(event_target_value(&event))></textarea>
+        <span class="length" id=format!("{id}-length") data-testid="length" class:over=move || { length.get() > most }>
+            {move || say::write::length(&words::thousands(length.get() as u64), &words::thousands(most as u64))}
+        </span>
+    }
+}
+
+/// Why nothing was stored, below what was written.
+#[component]
+pub(super) fn Refused(
+    id: &'static str,
+    #[prop(into)] refusal: Signal<Option<Refusal>>,
+) -> impl IntoView {
+    view! {
+        <div role="alert" id=format!("{id}-refusal")>
+            {move || refusal.get().map(|it| view! {
+                <p class="why" data-testid="write-refused" data-code=it.code.as_str()>
+                    <b>{sentence(&it.message)}"."</b>" "{words::visible(&it.hint)}
+                </p>
+            })}
+        </div>
+    }
+}
+
+/// Keys of what is written: the chord that stores it, and the one that leaves it.
+pub(super) fn keys(event: &ev::KeyboardEvent, save: impl FnOnce(), leave: Option<impl FnOnce()>) {
+    // Enter and Esc end a composition first.
+    if event.is_composing() {
+        return;
+    }
+    let is_mod = event.ctrl_key() || event.meta_key();
+    match (event.key().as_str(), leave) {
+        ("Enter", _) if is_mod => save(),
+        ("Escape", Some(leave)) => leave(),
+        _ => return,
+    }
+    event.prevent_default();
+    event.stop_propagation();
+}
