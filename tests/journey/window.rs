@@ -184,39 +184,16 @@ impl Window {
 
     /// Presses a key while Control is held.
     pub fn control(&self, key: char) {
-        self.press_with('\u{E009}', key);
-    }
-
-    /// Presses a key while Shift is held.
-    pub fn shift(&self, key: char) {
-        self.press_with('\u{E008}', key);
-    }
-
-    fn press_with(&self, held: char, key: char) {
         let all = [
-            ("keyDown", held),
+            ("keyDown", '\u{E009}'),
             ("keyDown", key),
             ("keyUp", key),
-            ("keyUp", held),
+            ("keyUp", '\u{E009}'),
         ];
         let actions = all.map(|(kind, key)| json!({"type": kind, "value": key}));
         self.post(
             "/actions",
             json!({"actions": [{"type": "key", "id": "keys", "actions": actions}]}),
-        );
-    }
-
-    /// Drags from what matches to what else matches.
-    pub fn drag_to(&self, css: &str, onto: &str) {
-        let (Element(from), Element(to)) = (self.find(css), self.find(onto));
-        self.post(
-            "/actions",
-            json!({"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [
-                {"type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": {ELEMENT: from}},
-                {"type": "pointerDown", "button": 0},
-                {"type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": {ELEMENT: to}},
-                {"type": "pointerUp", "button": 0},
-            ]}]}),
         );
     }
 
@@ -230,6 +207,20 @@ impl Window {
                 {"type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": at},
                 {"type": "pointerDown", "button": 0},
                 {"type": "pointerMove", "duration": 0, "x": by, "y": 0, "origin": "pointer"},
+                {"type": "pointerUp", "button": 0},
+            ]}]}),
+        );
+    }
+
+    /// Drags from what matches to what else matches.
+    pub fn drag_to(&self, css: &str, onto: &str) {
+        let (Element(from), Element(to)) = (self.find(css), self.find(onto));
+        self.post(
+            "/actions",
+            json!({"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [
+                {"type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": {ELEMENT: from}},
+                {"type": "pointerDown", "button": 0},
+                {"type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": {ELEMENT: to}},
                 {"type": "pointerUp", "button": 0},
             ]}]}),
         );

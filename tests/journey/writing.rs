@@ -3,7 +3,10 @@
 
 use serde_json::{Value, json};
 
-use crate::verdicts::Desk;
+use crate::{
+    dashboard::shop::noted, editor::Editor, engram::Engram, machine::desktop, verdicts::Desk,
+    window::Window,
+};
 
 const ENTER: char = '\u{E007}';
 const DOWN: char = '\u{E015}';
@@ -190,7 +193,7 @@ fn a_claim_is_added_about_lines_that_are_marked() {
     desk.told("Undone");
     assert_eq!(acts(&desk, &id), ["user forgotten", "user stored"]);
 
-    // By mouse: numbers are dragged over, text is chosen; a press on what is marked alone lets go.
+    // By mouse: numbers are dragged over, text is chosen.
     desk.read(edited);
     desk.window
         .drag_to(&format!("{} .number", at(5)), &format!("{} .number", at(8)));
@@ -201,7 +204,15 @@ fn a_claim_is_added_about_lines_that_are_marked() {
     desk.window.click("[data-testid=unmark]");
     desk.window
         .wait("document.querySelector('[data-testid=marked-lines]') === null");
-    desk.window.double_click(&format!("{} .text", at(6)));
+    desk.window
+        .drag_to(&format!("{} .text", at(5)), &format!("{} .text", at(7)));
+    assert_eq!(
+        desk.window.text("[data-testid=marked-lines] span"),
+        "lines 5–7"
+    );
+    // A press on a number marks that line, whatever text is still chosen.
+    let number = format!("{} .number", at(6));
+    desk.window.click(&number);
     assert_eq!(
         desk.window.text("[data-testid=marked-lines] span"),
         "line 6"
@@ -262,6 +273,26 @@ fn a_claim_is_added_from_the_palette_and_a_refusal_keeps_it() {
     desk.window.control(ENTER);
     desk.told("already exists");
     assert_eq!(acts(&desk, &id), ["user stored"]);
+}
+
+#[test]
+fn the_first_claim_needs_no_agent() {
+    let dir = tempfile::tempdir().unwrap();
+    let repo = noted(dir.path());
+    repo.change("src/first.rs", "let first = 1;\n", "Add a file");
+    let engram = Engram::new(dir.path(), &repo.root);
+    let editor = Editor::new(dir.path());
+    let person = dir.path().join("person");
+    let window = Window::open(desktop(), &engram.place, &person, &editor.program);
+    window.find("[data-testid=first-run]");
+    window.keys("w");
+    window.wait("document.activeElement?.id === 'new-claim'");
+    window.keys("First is one");
+    window.click("#new-evidence");
+    window.keys("repo:src/first.rs#L1@HEAD");
+    window.click("[data-testid=save-claim]");
+    window.wait("document.querySelector('[data-testid=claim]')?.textContent === 'First is one'");
+    assert_eq!(window.count("[data-testid=feed-row]"), 1);
 }
 
 /// The first pointer of a claim, pinned.

@@ -93,6 +93,7 @@ impl Marks {
 
     /// A line, or with Shift the lines up to it; one that is marked alone is let go.
     pub(crate) fn press(self, event: &ev::MouseEvent) {
+        self.is_dragging.set_value(false);
         let target = dom::target::<Element>(event);
         let on_number = target.and_then(|it| it.closest(".number").ok()?);
         let Some(line) = on_number.as_ref().and_then(line_of) else {
@@ -128,9 +129,11 @@ impl Marks {
         }
     }
 
-    /// The lines of text that was chosen are marked.
+    /// The lines of text that was chosen are marked; not those of a choice from before.
     pub(crate) fn release(self, event: &ev::MouseEvent) {
-        self.is_dragging.set_value(false);
+        if self.is_dragging.get_value() {
+            return self.is_dragging.set_value(false);
+        }
         let within = event.current_target();
         let within = within.and_then(|it| it.dyn_into::<Element>().ok());
         if let Some(marking) = within.and_then(|it| chosen(&it)) {
