@@ -370,6 +370,7 @@ fn pieces_after(pieces: &[Piece], cut: usize) -> Vec<Piece> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::single_range_in_vec_init)]
     use engram_model::Class;
 
     use super::*;
