@@ -100,6 +100,8 @@ Pointers:
     Feed(Feed),
     /// Show a summary of this repository's memory
     Status,
+    /// List the agents that stored or read anything here, the latest first
+    Agents,
     /// Choose which memory a copy of a repository uses
     Project {
         /// own: an empty memory of its own; share: the original's memory

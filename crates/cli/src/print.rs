@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use engram_model::{
-    Change, CheckReply, Engram, Entry, Evidence, Meter, Reply, StatusReply, Verdict,
+    AgentStatus, AgentsReply, Budget, Change, CheckReply, Engram, Entry, Evidence, Meter, Reply,
+    StatusReply, Verdict,
 };
 use serde_json::{Value, json};
 
@@ -36,6 +37,7 @@ fn object(reply: &Reply) -> Value {
         Reply::Tracked(it) => json!(it),
         Reply::Blame(it) => json!(it),
         Reply::Status(it) => json!(it),
+        Reply::Agents(it) => json!(it),
         Reply::Valid(it) => json!(it),
     }
 }
@@ -127,6 +129,7 @@ fn words(reply: &Reply) -> String {
             lines.collect::<Vec<_>>().join("\n")
         }
         Reply::Status(it) => status(it),
+        Reply::Agents(it) => agents(it),
         Reply::Valid(it) => format!("ok, {} tokens", it.tokens),
     }
 }
@@ -230,13 +233,8 @@ fn status(it: &StatusReply) -> String {
         None => "no repository here".to_owned(),
     };
     let spending = it.spending.as_ref().map_or_else(String::new, |it| {
-        let of = |(what, it): (_, Meter)| format!("{}/{} {what}", it.used, it.limit);
-        let meters = it.budget.meters().map(of);
-        format!(
-            "\n{} in its turn: {}",
-            one_line(&it.agent),
-            meters.join(", ")
-        )
+        let (agent, spent) = (one_line(&it.agent), spent(&it.budget));
+        format!("\n{agent} in its turn: {spent}")
     });
     format!(
         "{place}\n{} engrams, {} agents, entry {} (index at {}){spending}\nhome {}\n{}",
@@ -247,6 +245,45 @@ fn status(it: &StatusReply) -> String {
         one_line(it.home.as_deref().unwrap_or_default()),
         it.next
     )
+}
+
+/// What is used of each meter of a turn.
+fn spent(it: &Budget) -> String {
+    let of = |(what, it): (_, Meter)| format!("{}/{} {what}", it.used, it.limit);
+    it.meters().map(of).join(", ")
+}
+
+/// An agent on two lines: who, and what it spent in its latest turn.
+fn agents(it: &AgentsReply) -> String {
+    if it.agents.is_empty() {
+        return "no agent has stored or read anything here yet".to_owned();
+    }
+    let agent = |it: &AgentStatus| {
+        let role = it.role.as_deref().map(|role| format!(", {role}"));
+        let parent = it
+            .parent
+            .as_deref()
+            .map(|name| format!(", started by {name}"));
+        let who = format!(
+            "{}{}{}",
+            it.name,
+            role.unwrap_or_default(),
+            parent.unwrap_or_default()
+        );
+        let did = it.did.map_or_else(String::new, |it| format!(" {it}"));
+        format!(
+            "{}  {}\n  last{did}, {} stored, {}",
+            it.last_call.strftime("%Y-%m-%d %H:%M:%S"),
+            one_line(&who),
+            it.stored,
+            spent(&it.budget)
+        )
+    };
+    let mut lines: Vec<String> = it.agents.iter().map(agent).collect();
+    if it.more > 0 {
+        lines.push(format!("and {} earlier ones", it.more));
+    }
+    lines.join("\n")
 }
 
 /// What needs a look, then how many there were.

@@ -161,6 +161,7 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
             verb: MessageVerb::Validate { file },
         } => Request::ValidateMessage(json_of(&read_input(file)?)?),
         Verb::Status => Request::Status,
+        Verb::Agents => Request::Agents,
         Verb::Project { how } => Request::Adopt(match how {
             Whose::Own => Adoption::Own,
             Whose::Share => Adoption::Shared,

@@ -3,11 +3,17 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use engram_model::{AgentId, ProjectId, Refusal, RunId, is_hidden, operation::Agent};
-use engram_store::Store;
+use engram_gateway::budget;
+use engram_model::{
+    AgentId, AgentStatus, AgentsReply, ProjectId, Refusal, RunId, is_hidden, operation::Agent,
+};
+use engram_store::{Seen, Store};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::{World, evidence::screen_text};
+use crate::{World, context::Context, evidence::screen_text, project};
+
+/// Most agents that are listed.
+const LISTED: usize = 200;
 
 /// The agents that called through this process, as it knows them.
 #[derive(Default)]
@@ -57,6 +63,43 @@ impl Agents {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<AgentId, Agent>> {
         self.0.lock().unwrap_or_else(|it| it.into_inner())
+    }
+}
+
+impl Context<'_> {
+    /// The agents that the home knows of in this project, the latest caller first.
+    pub(crate) fn who_called(&self) -> Result<AgentsReply, Refusal> {
+        let project = match self.known_project()? {
+            Some(project) => project,
+            None => project::of_home(&self.engine.store),
+        };
+        self.engine.store.read::<_, Refusal>(|it| {
+            let agents = it.agents_of(project, LISTED)?;
+            let more = it
+                .count_agents(project)?
+                .saturating_sub(agents.len() as u64);
+            let agents = agents.into_iter().map(|it| self.told(it)).collect();
+            Ok(AgentsReply { agents, more })
+        })
+    }
+
+    fn told(&self, it: Seen) -> AgentStatus {
+        let limits = &self.engine.config.limits.deref;
+        let idle = SignedDuration::from_secs(limits.turn_idle_seconds);
+        let last_call = it.agent.last_call;
+        AgentStatus {
+            name: named(&it.agent.label),
+            role: it.agent.role,
+            parent: it.parent.as_deref().map(named),
+            first_seen: it.first,
+            last_call,
+            did: it.did,
+            stored: it.stored,
+            budget: budget(limits, &it.spend, &it.agent.turn),
+            // A turn may be set to end never.
+            until: last_call.checked_add(idle).unwrap_or(Timestamp::MAX),
+            handle: it.agent.handle,
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 //! The table of requests, answered: one function a row, each a line to where it is done.
 
 use engram_model::{
-    Adoption, Answers, Blame, Check, CheckReply, CheckedPointer, Commit, Deref, Dereferenced,
-    Draft, Engram, EngramId, Entry, Facets, Feed, FeedPage, Filter, ForgetReply, LineReply,
-    LineView, Note, NoteReply, PointerInput, PutReply, Query, QueryReply, Refusal, SampleReply,
-    SourceReply, SourceView, Standing, StatusReply, ValidReply,
+    Adoption, AgentsReply, Answers, Blame, Check, CheckReply, CheckedPointer, Commit, Deref,
+    Dereferenced, Draft, Engram, EngramId, Entry, Facets, Feed, FeedPage, Filter, ForgetReply,
+    LineReply, LineView, Note, NoteReply, PointerInput, PutReply, Query, QueryReply, Refusal,
+    SampleReply, SourceReply, SourceView, Standing, StatusReply, ValidReply,
 };
 
 use crate::{context::Context, put::Occasion};
@@ -106,6 +106,10 @@ impl Answers for Context<'_> {
 
     fn status(&self) -> Answer<Box<StatusReply>> {
         self.where_things_stand().map(Box::new)
+    }
+
+    fn agents(&self) -> Answer<Box<AgentsReply>> {
+        self.who_called().map(Box::new)
     }
 
     fn validate_message(&self, message: serde_json::Value) -> Answer<ValidReply> {

@@ -55,7 +55,7 @@ pub fn first(name: &str, id: &str) -> Option<Value> {
 pub fn good(name: &str, id: &str) -> Value {
     let claim = |words: &str| json!({ "claim": words, "pointers": [POINTER] });
     let with = match name {
-        "status" | "load_sample" | "remove_sample" => return json!({ "do": name }),
+        "status" | "agents" | "load_sample" | "remove_sample" => return json!({ "do": name }),
         "put" => claim("A new claim."),
         "commit" => {
             json!({ "draft": { "claim": "A claim without evidence." }, "words": "seen in a log" })

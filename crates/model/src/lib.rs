@@ -50,8 +50,9 @@ pub use operation::{Operation, OperationKind, Spend};
 pub use pointer::{Lines, Pin, Pointer, PointerInput, PointerType, Target};
 pub use refusal::{Cause, Code, Cut, Figure, Refusal, Remedy};
 pub use reply::{
-    Budget, Dereferenced, FeedPage, Finding, ForgetReply, Meter, NoteReply, Noticed, ProjectStatus,
-    PutReply, QueryReply, Reply, SAMPLE, SampleReply, Spending, StatusReply, ValidReply, Verdict,
+    AgentStatus, AgentsReply, Budget, Dereferenced, FeedPage, Finding, ForgetReply, Meter,
+    NoteReply, Noticed, ProjectStatus, PutReply, QueryReply, Reply, SAMPLE, SampleReply, Spending,
+    StatusReply, ValidReply, Verdict,
 };
 pub use request::{
     Adoption, Answers, Ask, Caller, Check, Commit, Deref, Effect, Feed, Note, Query, Request,

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Blame, Engram, EngramId, Entry, EventId, Facets, LineReply, LineageId, ProjectId, SourceReply,
-    Standing, engram::words,
+    AgentId, Blame, Engram, EngramId, Entry, EventId, Facets, LineReply, LineageId, OperationKind,
+    ProjectId, SourceReply, Standing, engram::words,
 };
 
 /// What the engine answers; the variant follows from the request.
@@ -46,6 +46,8 @@ pub enum Reply {
     Blame(Blame),
     /// To [`Request::Status`].
     Status(Box<StatusReply>),
+    /// To [`Request::Agents`].
+    Agents(Box<AgentsReply>),
     /// To [`Request::ValidateMessage`].
     Valid(ValidReply),
 }
@@ -252,6 +254,44 @@ pub struct Spending {
     /// What it has spent.
     pub budget: Budget,
     /// When the turn ends, unless it calls again.
+    pub until: Timestamp,
+}
+
+/// The agents of a project.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AgentsReply {
+    /// Those that called last, the latest first.
+    pub agents: Vec<AgentStatus>,
+    /// How many more there are.
+    pub more: u64,
+}
+
+/// What the home knows of an agent: what it recorded. An agent that only asked is in no table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AgentStatus {
+    /// Its handle.
+    pub handle: AgentId,
+    /// What it calls itself, as records name it; display only.
+    pub name: String,
+    /// The role that whoever started it gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// The name of the agent that started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// When the journal first heard of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_seen: Option<Timestamp>,
+    /// When it last did something that the journal tells of.
+    pub last_call: Timestamp,
+    /// What that was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub did: Option<OperationKind>,
+    /// How many versions of claims it stored.
+    pub stored: u64,
+    /// What it has spent in its latest turn.
+    pub budget: Budget,
+    /// When that turn ends, unless it calls again.
     pub until: Timestamp,
 }
 

@@ -6,9 +6,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, Call, CheckReply, Code, Dereferenced, Draft, Engram, EngramId, Entry, FactType,
-    FeedPage, Filter, ForgetReply, Kind, LineReply, LineView, NoteReply, PointerInput, PutReply,
-    QueryReply, Refusal, Reply, SampleReply, Scope, SourceReply, SourceView, StatusReply,
+    AgentId, AgentsReply, Call, CheckReply, Code, Dereferenced, Draft, Engram, EngramId, Entry,
+    FactType, FeedPage, Filter, ForgetReply, Kind, LineReply, LineView, NoteReply, PointerInput,
+    PutReply, QueryReply, Refusal, Reply, SampleReply, Scope, SourceReply, SourceView, StatusReply,
     ValidReply,
 };
 
@@ -197,6 +197,8 @@ requests! {
     adopt: Adopt(how: Adoption) -> Status(Box<StatusReply>), User Changes;
     /// Where things stand.
     status: Status -> Status(Box<StatusReply>), Anyone Reads = "engram_status";
+    /// The agents that called in this project, the latest first.
+    agents: Agents -> Agents(Box<AgentsReply>), User Reads;
     /// Check one message (seed 000 section 7) against its contract; stores nothing.
     validate_message: ValidateMessage(message: serde_json::Value) -> Valid(ValidReply), Anyone Reads;
 }

@@ -1,6 +1,6 @@
 //! Tables `agent` and `spend`: the handles that were issued, their turns, and what those cost.
 
-use engram_model::{AgentId, ProjectId, Spend, operation::Agent};
+use engram_model::{AgentId, OperationKind, ProjectId, Spend, operation::Agent};
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -60,6 +60,30 @@ pub struct Spender {
     pub spend: Spend,
 }
 
+/// An agent, with what the journal tells of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// The agent, as it called last.
+    pub agent: Agent,
+    /// What the agent that started it calls itself.
+    pub parent: Option<String>,
+    /// When it was first heard of; unknown of some that an earlier schema knew.
+    pub first: Option<Timestamp>,
+    /// What it did last, of what readers are told.
+    pub did: Option<OperationKind>,
+    /// How many versions it stored.
+    pub stored: u64,
+    /// What it spent in its turn.
+    pub spend: Spend,
+}
+
+/// The two ends of what an agent did of one kind.
+#[derive(Clone, Copy)]
+enum End {
+    First,
+    Last,
+}
+
 impl Reader<'_> {
     /// The agent behind a handle.
     pub fn agent(&self, handle: &AgentId) -> Result<Option<Agent>> {
@@ -86,6 +110,73 @@ impl Reader<'_> {
             .0
             .prepare_cached("SELECT count(*) FROM agent WHERE project = ?1")?
             .query_row([project.to_string()], |row| row.get(0))?;
+        Ok(count as u64)
+    }
+
+    /// The agents of a project, the latest caller first and no more than `most`.
+    pub fn agents_of(&self, project: ProjectId, most: usize) -> Result<Vec<Seen>> {
+        self.0
+            .prepare_cached(&format!(
+                "SELECT {AGENT} FROM agent WHERE project = ?1 ORDER BY last_call DESC, handle LIMIT ?2"
+            ))?
+            .query_map(params![project.to_string(), most as i64], raw)?
+            .map(|row| self.seen(agent(row?)?))
+            .collect()
+    }
+
+    fn seen(&self, agent: Agent) -> Result<Seen> {
+        let parent = match &agent.parent {
+            Some(handle) => self.agent(handle)?.map(|it| it.label),
+            None => None,
+        };
+        let first = self.entry_by(&agent.handle, OperationKind::Joined, End::First)?;
+        let mut last = None;
+        for kind in OperationKind::ALL.iter().filter(|it| it.is_told()) {
+            let newest = self.entry_by(&agent.handle, *kind, End::Last)?;
+            last = last.max(newest.map(|(seq, _)| (seq, *kind)));
+        }
+        Ok(Seen {
+            parent,
+            first: first.map(|(_, at)| timestamp(at)).transpose()?,
+            did: last.map(|it| it.1),
+            stored: self.count_stored(&agent.handle)?,
+            spend: self.spend(&agent.handle, &agent.turn)?,
+            agent,
+        })
+    }
+
+    /// The first or the last entry of one kind that an agent caused: its place and its time. One step in
+    /// the index, however much the agent did.
+    fn entry_by(
+        &self,
+        agent: &AgentId,
+        kind: OperationKind,
+        end: End,
+    ) -> Result<Option<(i64, i64)>> {
+        let order = match end {
+            End::First => "recorded_at, seq",
+            End::Last => "recorded_at DESC, seq DESC",
+        };
+        Ok(self
+            .0
+            .prepare_cached(&format!(
+                "SELECT seq, recorded_at FROM journal INDEXED BY journal_agent
+                 WHERE agent = ?1 AND kind = ?2 ORDER BY {order} LIMIT 1"
+            ))?
+            .query_row([&agent.0, kind.as_str()], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .optional()?)
+    }
+
+    fn count_stored(&self, agent: &AgentId) -> Result<u64> {
+        let count: i64 = self
+            .0
+            .prepare_cached(
+                "SELECT count(*) FROM journal INDEXED BY journal_agent
+                 WHERE agent = ?1 AND kind = 'stored'",
+            )?
+            .query_row([&agent.0], |row| row.get(0))?;
         Ok(count as u64)
     }
 

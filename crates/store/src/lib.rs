@@ -38,7 +38,7 @@ mod replay;
 mod snapshots;
 mod vacant;
 
-pub use agents::Spender;
+pub use agents::{Seen, Spender};
 pub use db::{Reader, Store, Writer};
 pub use doorbell::{Doorbell, Listener};
 pub use engrams::{CommitCount, Traits};

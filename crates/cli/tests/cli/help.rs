@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::fixture::{Place, ran};
 
-const VERBS: [&str; 22] = [
+const VERBS: [&str; 23] = [
     "",
     "put",
     "get",
@@ -15,6 +15,7 @@ const VERBS: [&str; 22] = [
     "note",
     "feed",
     "status",
+    "agents",
     "project",
     "doctor",
     "connect",

@@ -29,6 +29,7 @@ fn typed<'a>(name: &str, id: &'a str, message: &'a str) -> Option<Vec<&'a str>> 
         "load_sample" => vec!["sample"],
         "remove_sample" => vec!["sample", "--remove"],
         "status" => vec!["status"],
+        "agents" => vec!["agents"],
         "adopt" => vec!["project", "share"],
         "validate_message" => vec!["message", "validate", message],
         "commit" | "facets" | "source" | "line" | "reverify" | "standing" | "track" | "blame" => {

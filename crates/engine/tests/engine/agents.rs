@@ -1,9 +1,12 @@
 //! What an agent may see, spend and write; the user sees and grants anything.
 
-use engram_model::{Caller, Code, Draft, MemoryOp, Query, Scope, Verdict};
+use engram_model::{
+    AgentId, AgentsReply, Caller, Code, Draft, MemoryOp, OperationKind, Query, Scope, Verdict, ask,
+};
 
 use crate::fixture::{
-    Ground, POINTER, claims, correcting, draft, handle, make_repository, query, refused, scoped,
+    Asked, Ground, POINTER, claims, correcting, draft, handle, make_repository, query, refused,
+    scoped,
 };
 
 const USER: Caller = Caller::User;
@@ -461,4 +464,61 @@ fn a_name_is_not_an_identity() {
         by.chars().count() <= 80 && !by.contains(char::is_control),
         "{by:?}"
     );
+}
+
+/// What the journal tells of each, and nothing that nobody recorded.
+#[test]
+fn the_user_sees_who_called() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let listed = |engine: &Asked| engine.0.ask(&USER, ask::Agents).unwrap();
+    assert_eq!(*listed(&engine), AgentsReply::default());
+    let (ada, bob) = (engine.agent("ada"), engine.agent("user"));
+    engine.query(&ada, "anything");
+    assert_eq!(listed(&engine).agents, [], "asking leaves no trace");
+    let began = ground.clock.now();
+    engine.put(&ada, draft("The parser is slow.")).unwrap();
+    ground.clock.turn(60);
+    engine.put(&bob, draft("The lexer is slow.")).unwrap();
+    ground.clock.turn(60);
+    engine.deref(&ada, POINTER).unwrap();
+    engine.claim("The user is no agent.");
+    let reply = listed(&engine);
+    let names: Vec<&str> = reply.agents.iter().map(|it| it.name.as_str()).collect();
+    // As records name them: nobody passes for the person.
+    assert_eq!((names, reply.more), (vec!["ada", "user (agent)"], 0));
+    let [first, second] = reply.agents.as_slice() else {
+        panic!("{reply:?}");
+    };
+    assert_eq!(first.handle, handle(&ada));
+    assert_eq!(first.first_seen, Some(began));
+    assert_eq!(first.last_call, ground.clock.now());
+    assert_eq!(first.did, Some(OperationKind::Dereferenced));
+    assert_eq!((first.stored, second.stored), (1, 1));
+    assert_eq!(second.did, Some(OperationKind::Stored));
+    assert_eq!(first.budget.repo_spans.used, 1);
+    assert_eq!(second.budget.repo_spans.used, 0);
+    let idle = jiff::SignedDuration::from_secs(600);
+    assert_eq!(first.until, ground.clock.now() + idle);
+    // Another process reads the same, and an agent may not ask.
+    assert_eq!(listed(&ground.open_at("repo", 7)), reply);
+    refused(engine.0.ask(&ada, ask::Agents), Code::ScopeDenied);
+}
+
+/// Many agents called: the latest are listed, the others counted.
+#[test]
+fn of_many_agents_the_latest_are_listed() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    for at in 0..203 {
+        let agent = Caller::Agent(AgentId(format!("agent-{at}")));
+        engine
+            .put(&agent, draft(&format!("Said by {at}.")))
+            .unwrap();
+        ground.clock.turn(1);
+    }
+    let reply = engine.0.ask(&USER, ask::Agents).unwrap();
+    assert_eq!((reply.agents.len(), reply.more), (200, 3));
+    let name = |at: usize| reply.agents[at].name.as_str();
+    assert_eq!((name(0), name(199)), ("agent-202", "agent-3"));
 }
