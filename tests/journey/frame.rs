@@ -475,11 +475,18 @@ fn a_window_opens_where_it_was_closed() {
 fn a_sample_is_loaded_and_removed_from_the_first_page() {
     let dir = tempfile::tempdir().unwrap();
     let repo = noted(dir.path());
-    repo.change(
-        "NOTES.md",
-        "A note.\nAnother.\n",
-        "Say \"more\" <b>in</b> the notes",
+    let ledger = repo.show("HEAD", "src/ledger.rs");
+    let ledger = ledger.replace(
+        "position(|it| it.order == order)",
+        "position(|it| it.is_of(order))",
     );
+    repo.change(
+        "src/ledger.rs",
+        format!("// <b>Above</b>.\n\n{ledger}"),
+        "Ask the row",
+    );
+    repo.git(&["mv", "src/retry.rs", "src/backoff.rs"]);
+    repo.commit("Call it what it is");
     let engram = Engram::new(dir.path(), &repo.root);
     let editor = Editor::new(dir.path());
     let person = dir.path().join("person");
@@ -490,17 +497,13 @@ fn a_sample_is_loaded_and_removed_from_the_first_page() {
     window.find("[data-testid=sample-note]");
     window.find("[data-testid=engram] [data-testid=digest]");
     // It comes in several pieces.
-    window
-        .wait("document.querySelector('[data-testid=feed-row] p').innerText.includes('NOTES.md')");
-    let newest = window.text("[data-testid=feed-row] p");
-    assert!(
-        newest
-            .starts_with("“Say \"more\" <b>in</b> the notes” changed only NOTES.md: 1 line added"),
-        "{newest}"
+    window.wait(
+        "document.querySelector('[data-testid=feed-row] p').innerText.includes('edited line')",
     );
     let status = engram.json(&["status"]);
-    assert!(status["engrams"].as_u64().unwrap() >= 4, "{status}");
-    window.wait("[...document.querySelectorAll('[data-testid=evidence]')].every(it => it.textContent === 'unchanged')");
+    assert_eq!(status["engrams"], json!(5), "{status}");
+    // One of each that becomes of claims.
+    window.wait("['edited: check', 'moved', 'renamed', 'unchanged', 'replaced'].every(word => [...document.querySelectorAll('[data-testid=evidence]')].some(it => it.textContent === word))");
     window.shot("sample");
     // Filtered to nothing is another state than empty.
     window.keys("/no such words\u{E007}");

@@ -220,6 +220,20 @@ impl<'e> Context<'e> {
         Ok(repo.as_ref())
     }
 
+    /// Looks at the repository for so long and no longer; what follows has its own time.
+    pub(crate) fn for_a_while<T>(
+        &self,
+        patience: Duration,
+        look: impl FnOnce(&Repo) -> T,
+    ) -> Result<T, Refusal> {
+        let repo = self.repository()?;
+        let stop = |patience| self.engine.world.stop_after(patience, self.gone.clone());
+        repo.until(stop(patience));
+        let found = look(repo);
+        repo.until(stop(self.patience));
+        Ok(found)
+    }
+
     /// The repository.
     ///
     /// # Errors

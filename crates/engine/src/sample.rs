@@ -1,57 +1,50 @@
-//! A sample to look around in: claims that the repository's own history proves, and that are taken
-//! out of use again with one request.
+//! A sample to look around in: claims that the repository's own history proves, one of each thing that
+//! becomes of claims. They are taken out of use again with one request.
 
-use engram_model::{Code, Draft, Kind, PointerInput, Refusal, SAMPLE, SampleReply, Scope};
+use std::time::Duration;
+
+use engram_model::{
+    Code, Draft, Engram, Kind, Lines, Pin, Pointer, PointerInput, PutReply, Refusal, SAMPLE,
+    SampleReply, Scope, Target,
+};
+use engram_pointers::{
+    Large,
+    track::{Became, Trace, lately},
+};
 
 use crate::{context::Context, put::Occasion};
 
-/// How many changes and files the sample has.
-const CHANGES: usize = 5;
-const FILES: usize = 3;
+/// How long the history is looked through.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// Lines of a file that are shown.
-const LINES: u64 = 24;
+const LINES: u32 = 24;
 /// Most claims that are looked through for those of a sample.
 const MOST: usize = 10_000;
+/// Who says what the sample says, and who says the same.
+const VOICES: [&str; 2] = ["sample agent", "second sample agent"];
 
 impl Context<'_> {
-    /// Stores the sample; existing claims are not stored twice.
+    /// Stores the sample, unless one is here. What this history does not offer is left out.
     pub(crate) fn store_sample(&self) -> Result<SampleReply, Refusal> {
-        let repo = self.repository()?;
-        let mut drafts = Vec::new();
-        for it in repo.largest_files(FILES)?.into_iter().rev() {
-            let shown = it.lines.clamp(1, LINES);
-            drafts.push(draft(
-                Kind::Fact,
-                "files",
-                format!(
-                    "{} is one of the longest source files here: {} lines.",
-                    it.path, it.lines
-                ),
-                format!("repo:{}#L1-L{shown}@HEAD", it.path),
-            ));
+        let held = self.held_sample()?;
+        if !held.is_empty() {
+            return Ok(reply(&held));
         }
-        for it in repo.newest_changes(CHANGES)?.into_iter().rev() {
-            let files = match it.files {
-                1 => format!("only {}", it.path),
-                many => format!("{many} files"),
-            };
-            drafts.push(draft(
-                Kind::Diff,
-                "history",
-                format!(
-                    "“{}” changed {files}: {} added, {} removed.",
-                    it.summary,
-                    lines(it.added),
-                    lines(it.removed)
-                ),
-                format!("diff:{}..{}#{}", it.parent, it.commit, it.path),
-            ));
-        }
-        let mut ids = Vec::new();
-        let mut refused = None;
-        for draft in drafts {
-            // Skips a path that no pointer can express, or a summary that looks like a secret.
-            match self.put_claim(draft, None, Occasion::Said) {
+        let longest = self.repository()?.largest_files(1)?;
+        let mut traces = self.for_a_while(PATIENCE, lately)?;
+        // The newest claim is read first: one that asks something.
+        traces.sort_by_key(|it| match it.became {
+            Became::Ends(_) => 0,
+            Became::Renamed(_) => 1,
+            Became::Moved(_) => 2,
+            Became::Edited => 3,
+        });
+        let voices = longest.first().map(|it| self.say_twice(it));
+        let others = traces.iter().map(|it| self.say(it));
+        let (mut ids, mut refused) = (Vec::new(), None);
+        for stored in voices.into_iter().chain(others) {
+            // A path or a commit may be what no claim or pointer can hold.
+            match stored {
                 Ok(stored) => ids.push(stored.id),
                 Err(refusal) => refused = Some(refusal),
             }
@@ -60,45 +53,135 @@ impl Context<'_> {
             (true, Some(refusal)) => Err(refusal),
             (true, None) => Err(Refusal::new(
                 Code::PointerNotFound,
-                "this repository has no commit to sample",
+                "this repository has no committed source file to sample",
                 "Commit something, then try again.",
             )),
             (false, _) => Ok(SampleReply { ids }),
         }
     }
 
+    /// A claim with two voices.
+    fn say_twice(&self, it: &Large) -> Result<PutReply, Refusal> {
+        let claim = format!(
+            "`{}` is the longest source file here: {}.",
+            it.path,
+            lines(it.lines)
+        );
+        let end = u32::try_from(it.lines).map_or(LINES, |lines| lines.clamp(1, LINES));
+        let shown = Lines { start: 1, end };
+        let mut said = draft("files", claim, pointer(&it.path, shown, "HEAD"));
+        let stored = self.put_claim(said.clone(), None, Occasion::Said)?;
+        said.agent = Some(VOICES[1].to_owned());
+        self.put_claim(said, None, Occasion::Said)?;
+        Ok(stored)
+    }
+
+    /// A claim of what a commit did; of a file that ends elsewhere now, one and its correction.
+    fn say(&self, it: &Trace) -> Result<PutReply, Refusal> {
+        let pinned = pointer(&it.path, it.lines, &it.parent);
+        let commit = it.commit.get(..7).unwrap_or(&it.commit);
+        let claim = match &it.became {
+            Became::Moved(now) => format!(
+                "Commit {commit} moved {} of `{}` to {}.",
+                span(it.lines),
+                it.path,
+                span(*now)
+            ),
+            Became::Renamed(name) => {
+                format!("Commit {commit} renamed `{}` to `{name}`.", it.path)
+            }
+            Became::Edited => {
+                format!(
+                    "Commit {commit} edited {} of `{}`.",
+                    span(it.lines),
+                    it.path
+                )
+            }
+            Became::Ends(_) => ends(&it.path, it.lines.end),
+        };
+        let stored = self.put_claim(draft("history", claim, pinned), None, Occasion::Said)?;
+        let Became::Ends(last) = it.became else {
+            return Ok(stored);
+        };
+        let now = Lines {
+            start: last,
+            end: last,
+        };
+        let correction = Draft {
+            corrects_lineage: Some(stored.id.to_string()),
+            ..draft(
+                "history",
+                ends(&it.path, last),
+                pointer(&it.path, now, "HEAD"),
+            )
+        };
+        self.put_claim(correction, None, Occasion::Said)
+    }
+
     /// Forgets every claim of the sample that still holds.
     pub(crate) fn forget_sample(&self) -> Result<SampleReply, Refusal> {
+        let sample = self.held_sample()?;
+        for it in &sample {
+            self.close_window(it)?;
+        }
+        Ok(reply(&sample))
+    }
+
+    /// The claims of a sample that hold.
+    fn held_sample(&self) -> Result<Vec<Engram>, Refusal> {
         let (project, now) = (self.project()?, self.engine.world.now());
         let store = &self.engine.store;
         let mut sample =
             store.read::<_, Refusal>(|it| Ok(it.newest_holding(project, now, None, MOST)?))?;
         sample.retain(|it| it.tags.iter().any(|tag| tag == SAMPLE));
-        for it in &sample {
-            self.close_window(it)?;
-        }
-        Ok(SampleReply {
-            ids: sample.iter().map(|it| it.id).collect(),
-        })
+        Ok(sample)
     }
 }
 
-fn draft(kind: Kind, topic: &str, claim: String, pointer: String) -> Draft {
+fn reply(sample: &[Engram]) -> SampleReply {
+    SampleReply {
+        ids: sample.iter().map(|it| it.id).collect(),
+    }
+}
+
+fn draft(topic: &str, claim: String, pointer: Pointer) -> Draft {
     Draft {
         claim,
-        pointers: vec![PointerInput::Text(pointer)],
-        kind: Some(kind),
+        pointers: vec![PointerInput::Text(pointer.to_string())],
+        kind: Some(Kind::Fact),
         // Of the user's own run: no agent is told of what was made to look at.
         scope: Some(Scope::Run),
         confidence: Some(1.0),
         topic: Some(format!("{SAMPLE}/{topic}")),
         tags: vec![SAMPLE.to_owned()],
-        agent: Some(SAMPLE.to_owned()),
+        agent: Some(VOICES[0].to_owned()),
         ..Draft::default()
     }
 }
 
-fn lines(number: usize) -> String {
+fn pointer(path: &str, lines: Lines, rev: &str) -> Pointer {
+    Pointer {
+        target: Target::Repo {
+            path: path.to_owned(),
+            lines: Some(lines),
+            pin: Pin::Rev(rev.to_owned()),
+        },
+        digest: None,
+    }
+}
+
+fn ends(path: &str, line: u32) -> String {
+    format!("`{path}` ends at line {line}.")
+}
+
+fn span(lines: Lines) -> String {
+    match lines.start == lines.end {
+        true => format!("line {}", lines.start),
+        false => format!("lines {}–{}", lines.start, lines.end),
+    }
+}
+
+fn lines(number: u64) -> String {
     match number {
         1 => "1 line".to_owned(),
         many => format!("{many} lines"),

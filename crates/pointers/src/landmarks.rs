@@ -1,41 +1,15 @@
-//! What a newcomer would point at: the latest changes of a repository, and its largest source files.
+//! What a newcomer would point at: the longest source files of a repository.
 
-use engram_model::Refusal;
-use git2::Patch;
+use engram_model::{Pin, Pointer, Refusal, Target, is_hidden};
 
-use crate::{
-    Encoding, Repo, refuse,
-    trees::{self, Entry},
-};
+use crate::{Encoding, Repo, trees};
 
-/// How far back changes are looked for, and how many files are weighed.
-const MAX_COMMITS: usize = 200;
+/// How many files are weighed.
 const MAX_FILES: usize = 20_000;
 /// A longer file is data, not source.
 const MAX_BYTES: usize = 1 << 20;
-/// Of one change so much is counted, in files of up to this size.
-const MAX_READ: usize = 2 << 20;
-const MAX_CHANGED: usize = 256 << 10;
-const MAX_SUMMARY: usize = 120;
-
-/// A commit with one parent, and what it did.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// Its id, and that of its parent.
-    pub commit: String,
-    /// See above.
-    pub parent: String,
-    /// The first line of its message.
-    pub summary: String,
-    /// The file that it changed, or the first of them in the order of the tree.
-    pub path: String,
-    /// How many it changed.
-    pub files: usize,
-    /// Lines that came, and lines that went.
-    pub added: usize,
-    /// See above.
-    pub removed: usize,
-}
+/// A longer path is no part of a sentence.
+const MAX_PATH: usize = 160;
 
 /// A source file of the commit that is checked out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,81 +21,6 @@ pub struct Large {
 }
 
 impl Repo {
-    /// The newest changes that left a file to look at, newest first.
-    pub fn newest_changes(&self, most: usize) -> Result<Vec<Change>, Refusal> {
-        let Some(head) = self.head().1 else {
-            return Ok(Vec::new());
-        };
-        let mut changes = Vec::new();
-        let mut commit = self.commit(&head)?;
-        for _ in 0..MAX_COMMITS {
-            if changes.len() >= most || self.stop().is_due() {
-                break;
-            }
-            if commit.parent_count() == 1 {
-                // What a shallow clone left out ends the history.
-                let Ok(change) = self.change(&commit) else {
-                    break;
-                };
-                changes.extend(change);
-            }
-            let parent = commit.parent_id(0).and_then(|it| self.commit_of_id(it));
-            let Ok(parent) = parent else { break };
-            commit = parent;
-        }
-        Ok(changes)
-    }
-
-    /// Nothing in the list where no file was left, or too much changed to be told at a glance;
-    /// nothing at all where the parent is not here.
-    fn change(&self, commit: &git2::Commit) -> Result<Option<Change>, Refusal> {
-        let broken = |e: git2::Error| refuse::broken("a commit", &e);
-        let parent = commit.parent_id(0).map_err(broken)?;
-        let tree = self.commit_of_id(parent).map_err(broken)?.tree_id();
-        let differences = trees::differences(self, tree, commit.tree_id())?;
-        let (mut path, mut added, mut removed, mut read) = (None, 0, 0, 0);
-        for (before, after) in &differences {
-            let (old, new) = (self.side(before.as_ref())?, self.side(after.as_ref())?);
-            read += old.len() + new.len();
-            if read > MAX_READ {
-                return Ok(None);
-            }
-            let is_left = after.is_some() && !new.is_empty() && !is_binary(&new);
-            if is_left || (before.is_some() && after.is_some()) {
-                path = path.or_else(|| after.as_ref().map(|it| it.path.clone()));
-            }
-            if !is_binary(&old) && !is_binary(&new) {
-                let patch = Patch::from_buffers(&old, None, &new, None, None).map_err(broken)?;
-                let (_, came, went) = patch.line_stats().map_err(broken)?;
-                (added, removed) = (added + came, removed + went);
-            }
-        }
-        let summary = String::from_utf8_lossy(commit.summary_bytes().unwrap_or_default());
-        Ok(path.map(|path| Change {
-            commit: commit.id().to_string(),
-            parent: parent.to_string(),
-            summary: summary.chars().take(MAX_SUMMARY).collect(),
-            path,
-            files: differences.len(),
-            added,
-            removed,
-        }))
-    }
-
-    /// A file at one end of a change. One that is too large has nothing to show.
-    fn side(&self, file: Option<&Entry>) -> Result<Vec<u8>, Refusal> {
-        let Some(file) = file else {
-            return Ok(Vec::new());
-        };
-        match self.size(file.blob) {
-            Ok(size) if size <= MAX_CHANGED => {
-                Ok(self.blob(file.blob, &file.path)?.content().to_vec())
-            }
-            Ok(_) => Ok(Vec::new()),
-            Err(e) => Err(refuse::broken(&refuse::quoted(&file.path), &e)),
-        }
-    }
-
     /// The longest source files of the commit that is checked out, longest first.
     pub fn largest_files(&self, most: usize) -> Result<Vec<Large>, Refusal> {
         let Some(head) = self.head().1 else {
@@ -130,8 +29,7 @@ impl Repo {
         let tree = self.commit(&head)?.tree_id();
         let mut sizes: Vec<(usize, String, git2::Oid)> = Vec::new();
         trees::each_file(self, tree, MAX_FILES, |path, id| {
-            let name = path.rsplit_once('/').map_or(path, |it| it.1);
-            if is_source(name)
+            if is_source(path)
                 && let Ok(size) = self.size(id)
                 && size <= MAX_BYTES
             {
@@ -154,17 +52,34 @@ impl Repo {
     }
 }
 
-fn is_binary(bytes: &[u8]) -> bool {
-    Encoding::of_file(bytes).is_none()
-}
-
-/// By its ending: what people write, not what tools do.
-fn is_source(name: &str) -> bool {
+/// By its ending: what people write, not what tools do; and by a path that can stand in a sentence.
+pub(crate) fn is_source(path: &str) -> bool {
     const ENDINGS: &[&str] = &[
         "c", "cc", "cpp", "cs", "css", "dart", "ex", "go", "h", "hpp", "hs", "java", "jl", "js",
         "jsx", "kt", "lua", "md", "ml", "php", "pl", "py", "r", "rb", "rs", "scala", "sh", "sql",
         "swift", "ts", "tsx", "vue", "zig",
     ];
+    let is_plain = |c: char| !c.is_control() && !is_hidden(c) && c != '`';
+    if path.chars().count() > MAX_PATH || !path.chars().all(is_plain) {
+        return false;
+    }
+    let name = path.rsplit_once('/').map_or(path, |it| it.1);
     let ending = name.rsplit_once('.').map(|(_, ending)| ending);
-    ending.is_some_and(|it| ENDINGS.contains(&it)) && !name.contains(".min.")
+    ending.is_some_and(|it| ENDINGS.contains(&it))
+        && !name.contains(".min.")
+        && can_be_pointed_at(path)
+}
+
+/// Some paths that git has, no pointer can name.
+fn can_be_pointed_at(path: &str) -> bool {
+    let target = Target::Repo {
+        path: path.to_owned(),
+        lines: None,
+        pin: Pin::Rev("HEAD".to_owned()),
+    };
+    let pointer = Pointer {
+        target,
+        digest: None,
+    };
+    pointer.to_string().parse::<Pointer>().is_ok()
 }

@@ -54,7 +54,7 @@ use sha2::{Digest, Sha256};
 pub use anchors::{Anchors, Found, Origin, Pinned, Stand, Stands};
 pub use blame::blame;
 pub use engram_model::operation::Snapshot;
-pub use landmarks::{Change, Large};
+pub use landmarks::Large;
 pub use repo::Repo;
 pub use standing::standing;
 pub use stop::Stop;

@@ -276,12 +276,14 @@ fn settings_are_chosen_by_keys_and_by_mouse_and_hold() {
 }
 
 /// The last claim of the sample, holding.
-const LAST: &str = "[...document.querySelectorAll('[data-testid=feed-row] p:not(.closed)')].some(it => it.textContent.startsWith('src/ledger.rs'))";
+const LAST: &str = "[...document.querySelectorAll('[data-testid=feed-row] p:not(.closed)')].some(it => it.textContent.includes('moved lines'))";
 
 #[test]
 fn a_sample_comes_and_goes_by_keys_and_by_mouse() {
     let dir = tempfile::tempdir().unwrap();
     let shop = Shop::empty(dir.path());
+    let lower = format!("// Above.\n\n{}", shop.show("HEAD", "src/ledger.rs"));
+    shop.change("src/ledger.rs", lower, "Begin with a comment");
     let engram = Engram::of(dir.path(), &shop.home, &shop.root);
     let server = Server::start(&shop, &[]);
     let window = Window::browse(&server.url);

@@ -1,73 +1,233 @@
 //! The sample: honest claims from the history, stored once, taken out of use with one request.
 
-use engram_model::{Caller, Evidence, Request, SampleReply};
+use engram_kit::Repository;
+use engram_model::{Caller, Check, Code, Engram, Evidence, Refusal, SAMPLE, ask};
 
-use crate::fixture::{Asked, Ground};
+use crate::fixture::{Asked, Ground, git, refused};
 
-fn sample(
-    at: &Asked,
-    who: &Caller,
-    request: Request,
-) -> Result<SampleReply, engram_model::Refusal> {
-    match at.0.handle(who, request)? {
-        engram_model::Reply::Sample(reply) => Ok(reply),
-        other => panic!("{other:?}"),
+const USER: Caller = Caller::User;
+
+fn load(at: &Asked) -> Result<Vec<Engram>, Refusal> {
+    let ids = at.0.ask(&USER, ask::LoadSample)?.ids;
+    // Health is a follower's: looking tells of it at once.
+    at.0.ask(&USER, ask::CheckPointers(Check::default()))?;
+    Ok(ids
+        .into_iter()
+        .map(|id| *at.get(&USER, id).unwrap())
+        .collect())
+}
+
+fn remove(at: &Asked) -> usize {
+    at.0.ask(&USER, ask::RemoveSample).unwrap().ids.len()
+}
+
+fn holding(at: &Asked) -> u64 {
+    at.status(&USER).unwrap().engrams
+}
+
+/// A repository beside the home, with one commit of these files.
+fn repository(ground: &Ground, files: &[(&str, &[u8])]) -> Repository {
+    Repository::with(ground.path("other"), files)
+}
+
+fn function(name: &str) -> String {
+    format!(
+        "fn {name}() {{\n    let {name} = compute(\"{name} of the ledger\");\n    settle({name}, \"{name} of the account\")\n}}\n\n"
+    )
+}
+
+/// Where the evidence of a claim is, in a word: as each surface says it.
+fn state(it: &Engram) -> &str {
+    let found = it.health.as_ref().and_then(|it| it.worst());
+    found.and_then(|it| it.state.as_deref()).unwrap_or("")
+}
+
+#[test]
+fn a_sample_has_one_of_each_that_becomes_of_claims() {
+    let ground = Ground::new();
+    let [open, close, audit] = ["open", "close", "audit"].map(function);
+    let old_name = [function("reserve"), function("release")].concat();
+    let files = [
+        ("src/ledger.rs", [open.as_str(), &close, &audit].concat()),
+        ("src/old.rs", old_name),
+    ];
+    let files = files
+        .iter()
+        .map(|(path, text)| (*path, text.as_bytes()))
+        .collect::<Vec<_>>();
+    let repo = repository(&ground, &files);
+    let first = repo.head();
+    let edited = open.replace("of the ledger", "of the journal, and of the day");
+    let text = [function("begin"), edited, close, audit].concat();
+    let second = repo.change("src/ledger.rs", text, "Begin");
+    repo.git(&["mv", "src/old.rs", "src/new.rs"]);
+    let third = repo.commit("Rename");
+    let at = ground.open_at("other", 1);
+    let sample = load(&at).unwrap();
+
+    let short = |id: &str| id[..7].to_owned();
+    let claims: Vec<&str> = sample.iter().map(|it| it.claim.as_str()).collect();
+    assert_eq!(
+        claims,
+        [
+            "`src/ledger.rs` is the longest source file here: 20 lines.",
+            "`src/ledger.rs` ends at line 20.",
+            &format!(
+                "Commit {} renamed `src/old.rs` to `src/new.rs`.",
+                short(&third)
+            ),
+            &format!(
+                "Commit {} moved lines 6–14 of `src/ledger.rs` to lines 11–19.",
+                short(&second)
+            ),
+            &format!(
+                "Commit {} edited line 2 of `src/ledger.rs`.",
+                short(&second)
+            ),
+        ]
+    );
+    let states: Vec<&str> = sample.iter().map(state).collect();
+    assert_eq!(states[2..], ["renamed", "moved", "edited"]);
+    let standing = |it: &Engram| it.health.as_ref().map(|it| it.standing);
+    assert_eq!(standing(&sample[4]), Some(Evidence::NeedsReverification));
+    for it in &sample[..4] {
+        let standing = standing(it);
+        assert!(standing.is_none_or(|it| it == Evidence::Holds), "{it:?}");
+    }
+    // Two voices, and a correction.
+    assert_eq!(sample[0].figures.corroborations, 1);
+    let corrected = at.get(&USER, sample[1].supersedes.unwrap()).unwrap();
+    assert_eq!(corrected.claim, "`src/ledger.rs` ends at line 15.");
+    assert!(corrected.valid_until.is_some());
+    assert!(corrected.pointers[0].commits().contains(&first.as_str()));
+    for it in &sample {
+        assert!(it.verified && it.tags == [SAMPLE], "{it:?}");
+        at.deref(&USER, &it.pointers[0].to_string()).unwrap();
     }
 }
 
 #[test]
-fn a_sample_is_proved_by_the_history_and_goes_again() {
+fn a_sample_is_stored_once_and_goes_again() {
     let ground = Ground::new();
     let at = ground.open();
     let own = at.claim("Mine stays");
-    let loaded = sample(&at, &Caller::User, Request::LoadSample).unwrap();
-    assert!(!loaded.ids.is_empty());
-    for id in &loaded.ids {
-        let engram = at.get(&Caller::User, *id).unwrap();
-        assert!(engram.verified, "{}", engram.claim);
-        assert_eq!(engram.tags, [engram_model::SAMPLE]);
-        let standing = engram.health.map(|it| it.standing);
-        assert!(
-            standing.is_none_or(|it| it == Evidence::Holds),
-            "{}",
-            engram.claim
-        );
-        for pointer in &engram.pointers {
-            at.deref(&Caller::User, &pointer.to_string()).unwrap();
-        }
-    }
-    // Loaded again it is the same claims.
-    sample(&at, &Caller::User, Request::LoadSample).unwrap();
-    let holding = |at: &Asked| {
-        at.for_status(&Caller::User, Request::Status)
-            .unwrap()
-            .engrams
-    };
-    assert_eq!(holding(&at), loaded.ids.len() as u64 + 1);
+    let loaded = load(&at).unwrap();
+    assert_eq!(loaded.len(), 1, "one commit: nothing became of anything");
+    assert_eq!(
+        loaded[0].claim,
+        "`src/lib.rs` is the longest source file here: 400 lines."
+    );
+    let again = load(&at).unwrap();
+    assert_eq!((again[0].id, again.len()), (loaded[0].id, 1));
+    assert_eq!(again[0].figures.corroborations, 1);
+    assert_eq!(holding(&at), 2);
 
     let agent = at.agent("programmer");
     // Made to look at: no agent is told of it.
-    assert!(at.query(&agent, "longest source files").engrams.is_empty());
-    assert!(!at.found("longest source files").is_empty());
-    for request in [Request::LoadSample, Request::RemoveSample] {
-        let refusal = sample(&at, &agent, request).unwrap_err();
-        assert_eq!(refusal.code.as_str(), "SCOPE_DENIED");
-    }
-    let removed = sample(&at, &Caller::User, Request::RemoveSample).unwrap();
-    assert_eq!(removed.ids.len(), loaded.ids.len());
+    assert!(at.query(&agent, "longest source file").engrams.is_empty());
+    assert!(!at.found("longest source file").is_empty());
+    refused(at.get(&agent, loaded[0].id), Code::NotFound);
+    refused(at.0.ask(&agent, ask::LoadSample), Code::ScopeDenied);
+    refused(at.0.ask(&agent, ask::RemoveSample), Code::ScopeDenied);
+    assert_eq!(remove(&at), 1);
     assert_eq!(holding(&at), 1);
-    assert!(at.get(&Caller::User, own.id).unwrap().valid_until.is_none());
-    assert!(
-        sample(&at, &Caller::User, Request::RemoveSample)
-            .unwrap()
-            .ids
-            .is_empty()
-    );
+    assert!(at.get(&USER, own.id).unwrap().valid_until.is_none());
+    assert_eq!(remove(&at), 0);
     // And it can be looked at once more.
-    assert!(
-        !sample(&at, &Caller::User, Request::LoadSample)
-            .unwrap()
-            .ids
-            .is_empty()
+    assert_eq!(load(&at).unwrap().len(), 1);
+}
+
+#[test]
+fn a_history_that_offers_nothing_is_said() {
+    let ground = Ground::new();
+    let repo = Repository::init(ground.path("other"));
+    let at = ground.open_at("other", 1);
+    refused(load(&at), Code::PointerNotFound);
+    repo.commit("Nothing yet");
+    refused(load(&at), Code::PointerNotFound);
+    assert_eq!(holding(&at), 0);
+}
+
+/// What a shallow clone left out ends its history.
+#[test]
+fn a_shallow_clone_has_what_it_holds() {
+    let ground = Ground::new();
+    let old = [function("open"), function("close")].concat();
+    let repo = repository(&ground, &[("src/a.rs", old.as_bytes())]);
+    let new = [function("begin"), old].concat();
+    repo.change("src/a.rs", new, "Begin");
+    let url = format!("file://{}", repo.root().display());
+    git(
+        &ground.path("repo"),
+        &["clone", "-q", "--depth", "1", &url, "../shallow"],
     );
+    let sample = load(&ground.open_at("shallow", 1)).unwrap();
+    assert_eq!(sample.len(), 1, "{sample:?}");
+    assert_eq!(load(&ground.open_at("other", 2)).unwrap().len(), 3);
+}
+
+/// Names that no sentence can hold are left out, and so is what is too large; the rest is told.
+#[test]
+fn hostile_names_and_huge_files_are_left_out() {
+    let ground = Ground::new();
+    let [open, close] = ["open", "close"].map(function);
+    let huge = close.repeat(20_000);
+    let odd = [
+        "a`b.rs",
+        "line\nend.rs",
+        "\u{202e}sr.rs",
+        "a#L1.rs",
+        "per%20cent.rs",
+        "-dash @{1}.rs",
+    ];
+    let mut files: Vec<(&str, &[u8])> = odd.iter().map(|it| (*it, open.as_bytes())).collect();
+    files.push(("huge.rs", huge.as_bytes()));
+    let repo = repository(&ground, &files);
+    for path in odd {
+        repo.write(path, [close.as_str(), &open].concat());
+    }
+    repo.write("huge.rs", [open.as_str(), &huge].concat());
+    repo.commit("Change all");
+    for path in &odd[..3] {
+        repo.git(&["mv", path, &format!("{path}.renamed.rs")]);
+    }
+    repo.commit("Rename some");
+    let at = ground.open_at("other", 1);
+    let sample = load(&at).unwrap();
+    for it in &sample {
+        let claim = &it.claim;
+        assert!(
+            !claim.contains('\n') && !claim.contains('\u{202e}'),
+            "{claim:?}"
+        );
+        assert!(
+            !claim.contains("a`b") && !claim.contains("huge"),
+            "{claim:?}"
+        );
+        at.deref(&USER, &it.pointers[0].to_string()).unwrap();
+    }
+    let moved = sample.iter().find(|it| it.claim.contains(" moved "));
+    assert_eq!(moved.map(state), Some("moved"), "{sample:?}");
+    assert_eq!(remove(&at), sample.len());
+}
+
+/// What is in the working tree alone is nobody's history.
+#[test]
+fn a_working_tree_without_commits_or_a_folder_without_git_has_no_sample() {
+    let ground = Ground::new();
+    std::fs::create_dir_all(ground.path("plain")).unwrap();
+    let repo = Repository::init(ground.path("other"));
+    repo.write("a.rs", function("open"));
+    refused(load(&ground.open_at("other", 1)), Code::PointerNotFound);
+}
+
+/// Nobody waits for it any more: it ends, and what it would have said is said to the next who asks.
+#[test]
+fn a_sample_that_is_waited_for_no_more_is_not_stored() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let gone = at.0.ask_until(&USER, ask::LoadSample, || true);
+    refused(gone, Code::RepoUnavailable);
+    assert_eq!(holding(&at), 0);
+    assert_eq!(load(&at).unwrap().len(), 1);
 }

@@ -16,6 +16,7 @@ mod renames;
 mod side;
 mod step;
 mod text;
+mod traces;
 mod verdict;
 mod walk;
 mod whole;
@@ -34,6 +35,7 @@ pub use between::between;
 pub(crate) use linemap::compared;
 pub(crate) use renames::renamed;
 pub use side::Side;
+pub use traces::{Became, Trace, lately};
 pub use verdict::{Anchor, Edit, State};
 pub use whole::whole;
 

@@ -6,7 +6,7 @@ use std::{fs, path::Path, sync::mpsc, time::Duration};
 use engram_model::{Code, Pointer, Refusal};
 use engram_pointers::{
     Anchors, Origin, Pinned, Repo, Stop, blame, line, resolve, source, standing,
-    track::{Side, Span, State, track},
+    track::{Side, Span, State, lately, track},
 };
 use git2::{ObjectType, Oid, Repository, Signature, Time};
 
@@ -225,7 +225,7 @@ fn trees_that_multiply_are_not_walked_to_their_end() {
         };
         Anchors::default().look(&repo, &shelf, &[pinned]).unwrap();
         assert!(repo.largest_files(5).is_ok());
-        assert!(repo.newest_changes(5).is_ok());
+        lately(&repo);
     });
 }
 
@@ -245,7 +245,7 @@ fn trees_within_trees_are_followed_as_far_as_paths_go() {
             ask(&repo, pointer);
         }
         assert!(repo.largest_files(5).is_ok());
-        assert!(repo.newest_changes(5).is_ok());
+        lately(&repo);
     });
 }
 
@@ -407,7 +407,7 @@ fn ask_everything(repo: &Repo) {
     }
     repo.own_file("engram");
     repo.is_named_back();
-    let _ = (repo.largest_files(2), repo.newest_changes(2));
+    let _ = (repo.largest_files(2), lately(repo));
     let sides = [Side::Commit("HEAD".into()), Side::Index, Side::Worktree];
     let span = Span {
         path: "folder/a.txt".to_owned(),

@@ -1,0 +1,361 @@
+//! What became of lines lately: from the newest commits back, one change of each kind that the commit
+//! that is checked out still bears out. A young or a shallow history offers fewer, or none.
+
+use std::ops::Range;
+
+use engram_model::Lines;
+use git2::{Commit, Oid};
+use imara_diff::InternedInput;
+
+use crate::{
+    Encoding, Repo, landmarks,
+    trees::{self, Difference, Entry},
+};
+
+use super::{
+    Side, Span, compared, renames,
+    side::{Change, Snapshot},
+    track,
+    verdict::{Edit, State},
+};
+
+/// How far back is looked, and through how many entries of root folders: a wide one takes its time.
+const MAX_COMMITS: usize = 100;
+const MAX_ENTRIES: usize = 500_000;
+/// A commit that changed more files than this is passed over.
+const MAX_FILES: usize = 200;
+/// Larger files are not compared, and neither is more than so much of all together.
+const MAX_BYTES: usize = 256 << 10;
+const MAX_READ: usize = 32 << 20;
+/// In how many commits renames are looked for, and in how large files together: all that came are
+/// compared with all that went.
+const MAX_RENAMES: usize = 10;
+const MAX_RENAMED: usize = 8 << 20;
+/// How many changes of one kind are followed to the commit that is checked out.
+const MAX_TRIED: usize = 5;
+/// Most lines of a span, and the letters that tell it from another.
+const LINES: usize = 12;
+const FEW_LETTERS: usize = 20;
+
+/// What a commit did to lines of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// The commit.
+    pub commit: String,
+    /// Its parent, which has the lines.
+    pub parent: String,
+    /// The file, and its lines, in the parent.
+    pub path: String,
+    /// See above.
+    pub lines: Lines,
+    /// What became of them.
+    pub became: Became,
+}
+
+/// What became of lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Became {
+    /// They stand here, unchanged, in the same file.
+    Moved(Lines),
+    /// Their file got this name; they are unchanged.
+    Renamed(String),
+    /// They were edited.
+    Edited,
+    /// The last line of the file is this one in the commit that is checked out.
+    Ends(u32),
+}
+
+impl Became {
+    fn kind(&self) -> usize {
+        match self {
+            Self::Moved(_) => 0,
+            Self::Renamed(_) => 1,
+            Self::Edited => 2,
+            Self::Ends(_) => 3,
+        }
+    }
+}
+
+/// The newest change of each kind, at most; what was found so far where the time is over.
+pub fn lately(repo: &Repo) -> Vec<Trace> {
+    let Some(head) = repo.head().1 else {
+        return Vec::new();
+    };
+    let mut search = Search {
+        repo,
+        head: &head,
+        found: Vec::new(),
+        tried: [0; 4],
+        read: 0,
+        renames: 0,
+    };
+    search.walk();
+    search.found
+}
+
+struct Search<'r> {
+    repo: &'r Repo,
+    head: &'r str,
+    found: Vec<Trace>,
+    /// How many of each kind were followed.
+    tried: [usize; 4],
+    /// Bytes that were compared.
+    read: usize,
+    /// Commits in which renames were looked for.
+    renames: usize,
+}
+
+/// A commit and its only parent.
+struct Step<'c> {
+    commit: &'c Commit<'c>,
+    parent: &'c Commit<'c>,
+}
+
+impl Step<'_> {
+    fn trace(&self, path: &str, lines: Lines, became: Became) -> Trace {
+        Trace {
+            commit: self.commit.id().to_string(),
+            parent: self.parent.id().to_string(),
+            path: path.to_owned(),
+            lines,
+            became,
+        }
+    }
+}
+
+impl<'r> Search<'r> {
+    /// Back along first parents, to the end of what is here or of what may be looked at.
+    fn walk(&mut self) -> Option<()> {
+        let mut commit = self.repo.commit(self.head).ok()?;
+        let mut entries = 0;
+        for _ in 0..MAX_COMMITS {
+            if self.tried.iter().all(|it| *it >= MAX_TRIED) || self.repo.stop().is_due() {
+                return None;
+            }
+            // What a shallow clone left out ends its history.
+            let parent = commit.parent_id(0).ok()?;
+            let parent = self.repo.commit_of_id(parent).ok()?;
+            entries += self.repo.tree(parent.tree_id()).ok()?.len();
+            if entries > MAX_ENTRIES {
+                return None;
+            }
+            if commit.parent_count() == 1 {
+                let step = Step {
+                    commit: &commit,
+                    parent: &parent,
+                };
+                self.look(&step);
+            }
+            commit = parent;
+        }
+        None
+    }
+
+    /// What one commit did; nothing where it cannot be read.
+    fn look(&mut self, step: &Step<'_>) -> Option<()> {
+        let trees = (step.parent.tree_id(), step.commit.tree_id());
+        let changed = trees::differences(self.repo, trees.0, trees.1).ok()?;
+        if changed.len() > MAX_FILES {
+            return None;
+        }
+        self.look_for_renames(step, trees, &changed);
+        for (before, after) in &changed {
+            if let (Some(before), Some(after)) = (before, after) {
+                self.compare(step, before, after);
+            }
+        }
+        Some(())
+    }
+
+    fn look_for_renames(
+        &mut self,
+        step: &Step<'_>,
+        (old, new): (Oid, Oid),
+        changed: &[Difference],
+    ) -> Option<()> {
+        let lone = changed
+            .iter()
+            .filter(|(before, after)| before.is_some() != after.is_some());
+        let (went, came): (Vec<_>, Vec<_>) = lone.partition(|(before, _)| before.is_some());
+        let is_wanted = self.renames < MAX_RENAMES && self.is_open(&Became::Renamed(String::new()));
+        if went.is_empty() || came.is_empty() || !is_wanted {
+            return None;
+        }
+        self.renames += 1;
+        let files = went
+            .iter()
+            .chain(&came)
+            .filter_map(|(before, after)| before.as_ref().or(after.as_ref()));
+        let size = files.map(|it| self.repo.size(it.blob).unwrap_or(MAX_RENAMED));
+        if size.fold(0, usize::saturating_add) > MAX_RENAMED {
+            return None;
+        }
+        let changes = changed.iter().cloned();
+        let changes = changes.map(|(old, new)| Change { old, new }).collect();
+        let sides = (Snapshot::Tree(old), Snapshot::Tree(new));
+        let changes = renames::found(self.repo, sides, changes, &|_| true).ok()?;
+        for change in changes {
+            let (Some(before), Some(after)) = (change.old, change.new) else {
+                continue;
+            };
+            let are_shown = [&before, &after].map(|it| landmarks::is_source(&it.path));
+            if before.path == after.path || are_shown != [true, true] {
+                continue;
+            }
+            let bytes = self.bytes(&before)?;
+            let lines: Vec<&[u8]> = Encoding::Utf8.lines(&bytes).collect();
+            let first = 0..lines.len().min(LINES);
+            if let Some(lines) = telling(&lines, first).and_then(numbers) {
+                self.offer(step.trace(&before.path, lines, Became::Renamed(after.path)));
+            }
+        }
+        Some(())
+    }
+
+    /// What was edited in a file, and what moved for it.
+    fn compare(&mut self, step: &Step<'_>, before: &Entry, after: &Entry) -> Option<()> {
+        let others = [
+            Became::Edited,
+            Became::Ends(0),
+            Became::Moved(Lines { start: 1, end: 1 }),
+        ];
+        if !others.iter().any(|it| self.is_open(it)) || !landmarks::is_source(&before.path) {
+            return None;
+        }
+        let (old, new) = (self.bytes(before)?, self.bytes(after)?);
+        let mut input = InternedInput::default();
+        input.update_before(Encoding::Utf8.lines(&old));
+        input.update_after(Encoding::Utf8.lines(&new));
+        let mut diff = compared(&input);
+        diff.postprocess_lines(&input);
+        let lines: Vec<&[u8]> = Encoding::Utf8.lines(&old).collect();
+        let (mut at, mut there) = (0, 0);
+        for hunk in diff.hunks() {
+            let edited = hunk.before.start as usize..hunk.before.end as usize;
+            self.offer_moved(step, before, &lines, (at..edited.start, there));
+            let is_short = (1..=LINES).contains(&edited.len()) && !hunk.after.is_empty();
+            let span = if is_short {
+                telling(&lines, edited)
+            } else {
+                None
+            };
+            if let Some(span) = span.and_then(numbers) {
+                self.offer(step.trace(&before.path, span, Became::Edited));
+            }
+            (at, there) = (hunk.before.end as usize, hunk.after.end as usize);
+        }
+        self.offer_moved(step, before, &lines, (at..lines.len(), there));
+        self.offer_end(step, before, lines.len())
+    }
+
+    /// Lines that are the same before and after, and begin elsewhere.
+    fn offer_moved(
+        &mut self,
+        step: &Step<'_>,
+        file: &Entry,
+        lines: &[&[u8]],
+        (equal, there): (Range<usize>, usize),
+    ) -> Option<()> {
+        if equal.start == there {
+            return None;
+        }
+        let begins = |it: &usize| lines[*it].first().is_some_and(u8::is_ascii_alphabetic);
+        let start = equal.clone().find(begins)?;
+        let span = start..equal.end.min(start + LINES);
+        let span = telling(lines, span)?;
+        let now = there + (span.start - equal.start);
+        let now = numbers(now..now + span.len())?;
+        self.offer(step.trace(&file.path, numbers(span)?, Became::Moved(now)))
+    }
+
+    fn offer_end(&mut self, step: &Step<'_>, file: &Entry, lines: usize) -> Option<()> {
+        let tree = self.repo.commit(self.head).ok()?.tree_id();
+        let (blob, mode) = trees::find(self.repo, tree, &file.path).ok()??;
+        if !trees::is_file(mode) {
+            return None;
+        }
+        let now = self.bytes(&Entry {
+            path: file.path.clone(),
+            blob,
+        })?;
+        let now = u32::try_from(Encoding::Utf8.count_lines(&now)).ok()?;
+        let last = numbers(lines.checked_sub(1)?..lines)?;
+        if now == 0 || now == last.end {
+            return None;
+        }
+        self.offer(step.trace(&file.path, last, Became::Ends(now)))
+    }
+
+    /// Whether a change of this kind is still looked for.
+    fn is_open(&self, became: &Became) -> bool {
+        self.tried
+            .get(became.kind())
+            .is_some_and(|it| *it < MAX_TRIED)
+    }
+
+    /// Keeps what the commit that is checked out bears out, and looks for no other of its kind then.
+    fn offer(&mut self, trace: Trace) -> Option<()> {
+        if !self.is_open(&trace.became) {
+            return None;
+        }
+        let tried = self.tried.get_mut(trace.became.kind())?;
+        *tried += 1;
+        if self.is_borne_out(&trace)? {
+            *self.tried.get_mut(trace.became.kind())? = MAX_TRIED;
+            self.found.push(trace);
+        }
+        Some(())
+    }
+
+    fn is_borne_out(&self, trace: &Trace) -> Option<bool> {
+        if matches!(trace.became, Became::Ends(_)) {
+            return Some(true);
+        }
+        let span = Span {
+            path: trace.path.clone(),
+            start: trace.lines.start,
+            end: trace.lines.end,
+        };
+        let (from, to) = (
+            Side::Commit(trace.parent.clone()),
+            Side::Commit(self.head.to_owned()),
+        );
+        let found = track(self.repo, &from, &to, &[span]).pop()?.ok()?;
+        Some(match trace.became {
+            Became::Moved(_) => found.state == State::Moved,
+            Became::Renamed(_) => found.state == State::Renamed,
+            Became::Edited => found.state == State::Edited(Edit::Text),
+            Became::Ends(_) => true,
+        })
+    }
+
+    /// A text that is small enough; none where that cannot be read, or enough was.
+    fn bytes(&mut self, file: &Entry) -> Option<Vec<u8>> {
+        let size = self.repo.size(file.blob).ok()?;
+        if size > MAX_BYTES || self.read + size > MAX_READ {
+            return None;
+        }
+        self.read += size;
+        let blob = self.repo.blob(file.blob, &file.path).ok()?;
+        let bytes = blob.content();
+        (Encoding::of_file(bytes) == Some(Encoding::Utf8)).then(|| bytes.to_vec())
+    }
+}
+
+/// A span without the blank lines at its end, where it has letters enough.
+fn telling(lines: &[&[u8]], span: Range<usize>) -> Option<Range<usize>> {
+    let is_blank = |line: &[u8]| line.iter().all(u8::is_ascii_whitespace);
+    let within = lines.get(span.clone())?;
+    let last = within.iter().rposition(|line| !is_blank(line))?;
+    let letters = within.iter().flat_map(|it| it.iter());
+    let letters = letters.filter(|it| it.is_ascii_alphanumeric()).count();
+    (letters >= FEW_LETTERS).then(|| span.start..span.start + last + 1)
+}
+
+/// Lines as they are counted, from 1.
+fn numbers(span: Range<usize>) -> Option<Lines> {
+    Some(Lines {
+        start: u32::try_from(span.start + 1).ok()?,
+        end: u32::try_from(span.end).ok()?,
+    })
+}
