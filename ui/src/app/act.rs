@@ -7,7 +7,7 @@ use super::{
     frame::Over,
     reading::{Closing, Panel},
     state::{App, Phase},
-    views::{VIEWS, drift::Verdict, feed},
+    views::{LIST, VIEWS, drift::Verdict, feed},
 };
 use crate::{
     commands::{self, Act, Command, Holds, Press},
@@ -17,6 +17,9 @@ use crate::{
 impl App {
     /// Whether a command has something to work on now.
     pub(crate) fn holds(self, command: &Command) -> bool {
+        if !self.view.get_untracked().has(command) {
+            return false;
+        }
         let engram = || untrack(|| self.current());
         let can_close = |closing: Closing| engram().is_some_and(|it| closing.is_for(&it));
         match (command.act, command.holds) {
@@ -45,7 +48,7 @@ impl App {
             Act::Settings => self.frame.over.set(Some(Over::Settings)),
             Act::Repositories => self.frame.over.set(Some(Over::Repositories)),
             Act::Log => self.open_log(),
-            Act::Step(by) => self.step(by),
+            Act::Step(by) => (self.view.get_untracked().step)(self, by),
             Act::New => self.show_new(),
             Act::Search => dom::select("filter"),
             Act::Facets => {
@@ -87,12 +90,14 @@ impl App {
             self.reading.closing.set(None);
         } else if self.frame.toast.get_untracked().is_some() {
             self.frame.toast.set(None);
+        } else if !self.view.get_untracked().reads {
+            dom::focus(LIST);
         } else if self.list.facets_open.get_untracked() {
             self.toggle_facets();
         } else if self.is_searching() {
             self.stop_search();
         } else {
-            dom::focus("feed");
+            dom::focus(LIST);
         }
     }
 }
@@ -126,6 +131,9 @@ fn press(app: App, event: &web_sys::KeyboardEvent) -> bool {
     }
     let is_list = app.phase.get_untracked() == Phase::Ready;
     if !is_mod && (dom::is_typing(event) || dom::is_separator(event) || !is_list) {
+        return false;
+    }
+    if !app.view.get_untracked().has(command) {
         return false;
     }
     if matches!(key.as_str(), "Enter" | " ") && dom::is_control(event) {

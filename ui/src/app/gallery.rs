@@ -33,7 +33,7 @@ use super::{
     sides::Sides,
     state::{App, Phase},
     states,
-    views::feed::List,
+    views::{VIEWS, feed::List},
     write::Adding,
 };
 use crate::words::{self, State};
@@ -268,8 +268,6 @@ fn Controls() -> impl IntoView {
 
 fn icons() -> impl IntoView {
     let named = [
-        (Icon::Feed, "feed"),
-        (Icon::Drift, "drift"),
         (Icon::Settings, "settings"),
         (Icon::Repository, "repository"),
         (Icon::Search, "search"),
@@ -282,8 +280,9 @@ fn icons() -> impl IntoView {
         (Icon::Picture, "picture"),
         (Icon::Binary, "binary"),
     ];
+    let views = VIEWS.iter().map(|it| (it.icon, it.id));
     let kinds = KINDS.iter().map(|it| (Icon::Of(*it), words::kind(*it)));
-    let all = named.into_iter().chain(kinds);
+    let all = views.chain(named).chain(kinds);
     all.map(|(icon, name)| view! { <span class="named">{icon.draw()}{name}</span> })
         .collect_view()
 }

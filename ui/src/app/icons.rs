@@ -6,8 +6,8 @@ use leptos::prelude::*;
 /// One icon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Icon {
-    Feed,
-    Drift,
+    /// That of a view, which draws it itself.
+    Own(&'static str),
     Settings,
     Repository,
     Search,
@@ -25,15 +25,12 @@ pub(crate) enum Icon {
 impl Icon {
     fn path(self) -> &'static str {
         match self {
-            Self::Feed => "M4 6h16M4 12h16M4 18h10",
+            Self::Own(path) => path,
             Self::Settings => {
                 "M4 7h9M19 7h1M4 17h1M11 17h9M16 4.500a2.500 2.500 0 1 0 0 5a2.500 2.500 0 1 0 0-5M8 14.500a2.500 2.500 0 1 0 0 5a2.500 2.500 0 1 0 0-5"
             }
             Self::Repository => {
                 "M7 5a2 2 0 1 0 0 4a2 2 0 1 0 0-4M7 15a2 2 0 1 0 0 4a2 2 0 1 0 0-4M17 7a2 2 0 1 0 0 4a2 2 0 1 0 0-4M7 9v6M17 11c0 3-4 2.500-9 4.500"
-            }
-            Self::Drift => {
-                "M12 8.500V20M12 8.500a2.700 2.700 0 1 0 0-5.400a2.700 2.700 0 1 0 0 5.400M5 13a7 7 0 0 0 14 0M9 11.500h6"
             }
             Self::Search => "M11 4a7 7 0 1 0 0 14a7 7 0 1 0 0-14M16 16l4.5 4.5",
             Self::Copy => "M9 9h10v11H9zM15 9V4H5v11h4",

@@ -119,22 +119,13 @@ fn Window() -> impl IntoView {
 #[component]
 fn Panes() -> impl IntoView {
     let app = App::here();
-    let is_empty = Memo::new(move |_| {
-        let is_plain = app.asked().is_empty();
-        app.list
-            .feed
-            .with(|feed| feed.is_empty() || (is_plain && first_run::is_only_past_sample(feed)))
-    });
     // Views with the same panes keep what is in them.
     let is_other = |a: Option<&&'static View>, b: Option<&&'static View>| {
         let both = a.zip(b);
         !both.is_some_and(|(a, b)| std::ptr::fn_addr_eq(a.panes, b.panes))
     };
     let view = Memo::new_with_compare(move |_| app.view.get(), is_other);
-    move || match is_empty.get() {
-        true => view! { <first_run::FirstRun /> }.into_any(),
-        false => (view.get().panes)(),
-    }
+    move || (view.get().panes)()
 }
 
 #[component]

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use engram_model::{Code, Engram, EngramId, Pointer, ask};
+use engram_model::{Code, Engram, EngramId, Filter, Pointer, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{frame::Undo, state::App};
+use super::{frame::Undo, state::App, views::feed};
 use crate::words::say;
 
 /// What a source card shows below its lines.
@@ -87,7 +87,13 @@ impl Reading {
 impl App {
     /// Reads an engram that a person went to, which can be gone back from.
     pub(crate) fn go_to(self, id: EngramId) {
-        self.select_by(id, true);
+        let is_read = self.view.get_untracked().reads;
+        if !is_read {
+            self.show(&feed::VIEW, Filter::default());
+            self.write_address(true);
+            self.list_anew();
+        }
+        self.select_by(id, is_read);
     }
 
     /// Reads an engram, as each on the way through the list.

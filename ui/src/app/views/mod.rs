@@ -8,7 +8,10 @@ use engram_model::Filter;
 use leptos::prelude::*;
 
 use super::{dom, icons::Icon, state::App};
-use crate::words::say::Noun;
+use crate::{
+    commands::{Act, Command, Holds},
+    words::say::Noun,
+};
 
 /// One view.
 pub(crate) struct View {
@@ -23,13 +26,20 @@ pub(crate) struct View {
     /// It asks for something of each: it is absent without any, and marked with how many there are; what
     /// is done with one leads to the next.
     pub(crate) asks: bool,
+    /// An engram is read there, which keys act on; else its list is of something else.
+    pub(crate) reads: bool,
     /// Which engrams it lists, of those that the person limits it to.
     pub(crate) within: fn(Filter) -> Filter,
-    /// Its list, with what is read of it and its actions.
+    /// Moves through its list by rows; to an end at the limits.
+    pub(crate) step: fn(App, isize),
+    /// Its list, with what is read of it and its actions; or what stands there while it is empty.
     pub(crate) panes: fn() -> AnyView,
     /// What stands there when nothing is in it; where it has a word of its own for that.
     pub(crate) nothing: Option<fn() -> AnyView>,
 }
+
+/// The id of the list on the screen, which has the focus once nothing else has.
+pub(crate) const LIST: &str = "feed";
 
 /// All views, in the order of the rail. The first is shown where no other is asked for.
 pub(crate) static VIEWS: &[&View] = &[&feed::VIEW, &drift::VIEW];
@@ -52,6 +62,16 @@ impl View {
         app.view.get().id == self.id
     }
 
+    /// Whether a command has its place in it: what is not on the screen is not acted on.
+    pub(crate) fn has(&self, command: &Command) -> bool {
+        let is_of_engrams = matches!(command.act, Act::New | Act::Search | Act::Facets);
+        match command.holds {
+            Holds::Always => true,
+            Holds::List => self.reads || !is_of_engrams,
+            Holds::Engram | Holds::Drifted => self.reads,
+        }
+    }
+
     /// Whether it is in the rail.
     pub(crate) fn is_here(&self, app: App) -> bool {
         !self.asks || (self.count)(app) > 0 || self.is_on(app)
@@ -64,7 +84,8 @@ impl App {
         if !untrack(|| view.is_on(self)) {
             self.limit(view, Filter::default(), true);
         }
-        dom::focus("feed");
+        // Its list may have to be drawn first.
+        request_animation_frame(|| dom::focus(LIST));
     }
 
     /// What is asked for: what the view lists, as the person limits it.

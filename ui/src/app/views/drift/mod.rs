@@ -16,15 +16,19 @@ use crate::{
 pub(crate) static VIEW: View = View {
     id: "drift",
     title: say::rail::DRIFT,
-    icon: Icon::Drift,
+    icon: Icon::Own(
+        "M12 8.500V20M12 8.500a2.700 2.700 0 1 0 0-5.400a2.700 2.700 0 1 0 0 5.400M5 13a7 7 0 0 0 14 0M9 11.500h6",
+    ),
     of: say::TO_REVIEW,
     counted: say::rail::DRIFT_COUNTS,
     count: |app| app.status.with(|it| it.as_ref().map_or(0, |it| it.drifted)),
     asks: true,
+    reads: true,
     within: |filter| Filter {
         health: Evidence::DRIFTED.to_vec(),
         ..filter
     },
+    step: App::step,
     panes: feed::panes,
     nothing: Some(nothing),
 };

@@ -18,25 +18,42 @@ pub(crate) use self::{
 };
 use super::View;
 use crate::{
-    app::{detail::Detail, icons::Icon, menu::Menu, split::Split, state::App},
+    app::{detail::Detail, first_run, icons::Icon, menu::Menu, split::Split, state::App},
     words::say,
 };
 
 pub(crate) static VIEW: View = View {
     id: "feed",
     title: say::rail::FEED,
-    icon: Icon::Feed,
+    icon: Icon::Own("M4 6h16M4 12h16M4 18h10"),
     of: say::ENGRAMS,
     counted: say::rail::FEED_COUNTS,
     count: |app| app.status.with(|it| it.as_ref().map_or(0, |it| it.engrams)),
     asks: false,
+    reads: true,
     within: |filter| filter,
+    step: App::step,
     panes,
     nothing: None,
 };
 
-/// The list, and beside it what is read of it, with its actions.
+/// The list, and beside it what is read of it, with its actions; the first page while there is nothing.
 pub(crate) fn panes() -> AnyView {
+    let app = App::here();
+    let is_empty = Memo::new(move |_| {
+        let is_plain = app.asked().is_empty();
+        app.list
+            .feed
+            .with(|feed| feed.is_empty() || (is_plain && first_run::is_only_past_sample(feed)))
+    });
+    let panes = move || match is_empty.get() {
+        true => view! { <first_run::FirstRun /> }.into_any(),
+        false => both(),
+    };
+    panes.into_any()
+}
+
+fn both() -> AnyView {
     let app = App::here();
     let panes = NodeRef::<html::Main>::new();
     let width = move || app.frame.list_width.get().map(|it| format!("{it}px"));

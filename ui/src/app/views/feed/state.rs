@@ -132,6 +132,10 @@ impl App {
     }
 
     fn list_and_read(self, only_listed: bool) {
+        // Where another view takes its place the list waits for nobody; it is read when it comes back.
+        if !self.view.get_untracked().reads {
+            return self.list.at_top.set(true);
+        }
         let number = self.list.begin();
         let filter = untrack(|| self.asked());
         spawn_local(async move {
