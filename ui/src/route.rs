@@ -8,7 +8,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 use crate::words::{self, say};
 
 /// The views by their names in an address. The first is the one that needs no name.
-pub const VIEWS: &[&str] = &["feed", "drift"];
+pub const VIEWS: &[&str] = &["feed", "drift", "agents"];
 
 /// Longest link that is read, in bytes: a path takes 4,096.
 const LONGEST: usize = 6_000;

@@ -1,6 +1,7 @@
 //! The views, one folder and one line of the table each. A view has what it lists, what it shows beside
 //! it, and the actions on that; what views share (the connection, what is read, the frame) is beside them.
 
+pub(crate) mod agents;
 pub(crate) mod drift;
 pub(crate) mod feed;
 
@@ -42,7 +43,7 @@ pub(crate) struct View {
 pub(crate) const LIST: &str = "feed";
 
 /// All views, in the order of the rail. The first is shown where no other is asked for.
-pub(crate) static VIEWS: &[&View] = &[&feed::VIEW, &drift::VIEW];
+pub(crate) static VIEWS: &[&View] = &[&feed::VIEW, &drift::VIEW, &agents::VIEW];
 
 impl View {
     /// By its name; the first for one that there is not.

@@ -1,0 +1,158 @@
+//! The list of agents, the latest first.
+
+use engram_model::{AgentId, AgentStatus, Budget, Meter};
+use leptos::{ev, prelude::*};
+use wasm_bindgen::JsCast;
+use web_sys::Element;
+
+use super::{VIEW, state::Agents};
+use crate::{
+    app::{
+        dom,
+        frame::{marked, sentence},
+        state::App,
+        states,
+        views::LIST,
+    },
+    words::{self, Clock, say},
+};
+
+/// Focuses another row, as far from the one that Tab leads to; the ends hold.
+pub(super) fn step(by: isize) {
+    let rows = document()
+        .get_element_by_id(LIST)
+        .and_then(|it| it.query_selector_all("[data-testid=agent]").ok());
+    let Some(rows) = rows else { return };
+    let row = |at: u32| rows.item(at).and_then(|it| it.dyn_into::<Element>().ok());
+    let is_current =
+        |at: &u32| row(*at).is_some_and(|it| it.get_attribute("tabindex").as_deref() == Some("0"));
+    let at = (0..rows.length()).find(is_current).unwrap_or(0) as usize;
+    let last = (rows.length() as usize).saturating_sub(1);
+    dom::focus_on(row(at.saturating_add_signed(by).min(last) as u32));
+}
+
+#[component]
+pub(super) fn List(agents: Agents) -> impl IntoView {
+    let app = App::here();
+    let count = move || words::thousands((VIEW.count)(app));
+    // Also while the list itself has the focus, as after the view's number.
+    let keys = move |event: ev::KeyboardEvent| {
+        if event.key() == "Enter" {
+            event.prevent_default();
+            app.show_said_by_current(agents);
+        }
+    };
+    view! {
+        <section class="pane list" aria-label=VIEW.title>
+            <header>
+                <h1>{VIEW.title}</h1>
+                <span class="chip" data-testid="list-count" title=VIEW.counted>{count}</span>
+            </header>
+            <states::Disconnected />
+            <div class="agents" id=LIST tabindex="-1" role="group" aria-label=say::agents::LABEL data-testid="agents-list" on:keydown=keys>
+                <Rows agents />
+            </div>
+        </section>
+    }
+}
+
+#[component]
+fn Rows(agents: Agents) -> impl IntoView {
+    let is_empty = move || agents.order.with(Vec::is_empty);
+    let is_known = move || agents.known.with(Option::is_some);
+    let instead = move || {
+        match (is_known(), agents.refused.get()) {
+        (true, _) if !is_empty() => ().into_any(),
+        (true, _) => nothing().into_any(),
+        (false, Some(refusal)) => view! {
+            <p class="none" role="alert">{sentence(&refusal.message)}" "{words::visible(&refusal.hint)}</p>
+        }
+        .into_any(),
+        (false, None) => {
+            view! { <p class="none quiet" aria-busy="true">{say::agents::READING}</p> }.into_any()
+        }
+    }
+    };
+    let more = move || {
+        let more = agents.known.with(|it| it.as_ref().map_or(0, |it| it.more));
+        (more > 0).then(|| view! { <p class="quiet more">{say::agents::more(&words::count(more, say::AGENTS))}</p> })
+    };
+    view! {
+        {instead}
+        <ol hidden=is_empty>
+            <For each=move || agents.order.get() key=Clone::clone let:handle><Row agents handle /></For>
+        </ol>
+        {more}
+    }
+}
+
+fn nothing() -> impl IntoView {
+    view! {
+        <div class="none" data-testid="no-agents">
+            <span class="sign">{VIEW.icon.draw()}</span>
+            <h2>{say::agents::NONE}</h2>
+            <p>{say::agents::NONE_MEANS}</p>
+            <p>{marked(say::agents::CONNECT)}</p>
+        </div>
+    }
+}
+
+#[component]
+fn Row(agents: Agents, handle: AgentId) -> impl IntoView {
+    let app = App::here();
+    let handle = StoredValue::new(handle);
+    let it = Memo::new(move |_| handle.with_value(|it| agents.of(it)));
+    let is_current = Memo::new(move |_| {
+        let current = agents.current();
+        handle.with_value(|it| current.as_ref() == Some(it))
+    });
+    let choose = move || handle.with_value(|it| agents.choose(it));
+    let content = move || it.get().map(|it| content(&it, app.clock.get()));
+    view! {
+        <li>
+            <button class="agent-row" data-testid="agent" tabindex=move || if is_current.get() { "0" } else { "-1" }
+                aria-current=move || is_current.get().then_some("true")
+                on:focus=move |_| choose() on:click=move |_| choose() on:dblclick=move |_| app.show_said_by_current(agents)>
+                {content}
+            </button>
+        </li>
+    }
+}
+
+fn content(it: &AgentStatus, clock: Clock) -> impl IntoView + use<> {
+    let at = it.last_call;
+    view! {
+        <span class="who">
+            <b>{words::visible(&it.name)}</b>
+            {it.role.as_deref().map(|role| view! { <span>{words::visible(role)}</span> })}
+            {it.parent.as_deref().map(|name| view! { <span>{say::agents::started_by(&words::visible(name))}</span> })}
+            <span class="space"></span>
+            <time datetime=at.to_string() title=clock.moment(at)>{clock.ago(at)}</time>
+        </span>
+        <span class="what">
+            <span class="did">{it.did.map(say::agents::did)}</span>
+            <span class="space"></span>
+            {match it.until > clock.now {
+                true => gauges(&it.budget).into_any(),
+                false => view! { <span class="quiet">{say::agents::IDLE}</span> }.into_any(),
+            }}
+        </span>
+    }
+}
+
+/// What is used of the tokens, and of the pointers that are nearest to their limit.
+fn gauges(budget: &Budget) -> impl IntoView + use<> {
+    let (what, pointers) = words::fullest(budget);
+    view! { {gauge(say::status::TOKENS, budget.tokens)}{gauge(what, pointers)} }
+}
+
+/// A meter as a thin bar, with its figures.
+pub(super) fn gauge(what: &'static str, it: Meter) -> impl IntoView {
+    let share = (it.share() * 100.0).clamp(0.0, 100.0);
+    view! {
+        <span class="gauge" class:spent={it.used >= it.limit}>
+            <i class="track" aria-hidden="true"><i style:width=format!("{share:.0}%")></i></i>
+            <span>{words::meter(it)}" "{what}</span>
+        </span>
+    }
+}

@@ -1,0 +1,104 @@
+//! What is known of the agents, and which of them is looked at.
+
+use std::collections::HashSet;
+
+use engram_model::{AgentId, AgentStatus, AgentsReply, Filter, Refusal, ask};
+use leptos::prelude::*;
+
+use crate::{
+    app::{
+        dom,
+        state::App,
+        views::{LIST, feed},
+    },
+    tags::Tag,
+};
+
+/// What the view shows, for as long as it is on the screen.
+#[derive(Clone, Copy)]
+pub(super) struct Agents {
+    /// What was read last; none until then.
+    pub(super) known: Memo<Option<AgentsReply>>,
+    /// Why nothing could be read.
+    pub(super) refused: Memo<Option<Refusal>>,
+    /// The order in which they are listed.
+    pub(super) order: Memo<Vec<AgentId>>,
+    chosen: RwSignal<Option<AgentId>>,
+}
+
+impl Agents {
+    /// Reads them, and again once one did something: what makes the status stale touches them.
+    pub(super) fn follow(app: App) -> Self {
+        let loaded = LocalResource::new(move || {
+            app.stale.track(Tag::Status);
+            app.ask(ask::Agents)
+        });
+        let known = Memo::new(
+            move |before: Option<&Option<AgentsReply>>| match loaded.get() {
+                Some(Ok(reply)) => Some(*reply),
+                _ => before.cloned().flatten(),
+            },
+        );
+        let refused = Memo::new(move |_| loaded.get().and_then(Result::err));
+        let order = Memo::new(move |before: Option<&Vec<AgentId>>| {
+            let before = before.map(Vec::as_slice).unwrap_or_default();
+            known.with(|it| match it {
+                Some(reply) => in_order(before, &reply.agents),
+                None => before.to_vec(),
+            })
+        });
+        Self {
+            known,
+            refused,
+            order,
+            chosen: RwSignal::new(None),
+        }
+    }
+
+    /// Looks at another one.
+    pub(super) fn choose(self, handle: &AgentId) {
+        self.chosen.set(Some(handle.clone()));
+    }
+
+    /// The one that is looked at: the first, until another is chosen.
+    pub(super) fn current(self) -> Option<AgentId> {
+        let chosen = self.chosen.get();
+        self.order.with(|all| {
+            let chosen = chosen.filter(|it| all.contains(it));
+            chosen.or_else(|| all.first().cloned())
+        })
+    }
+
+    /// What is known of one.
+    pub(super) fn of(self, handle: &AgentId) -> Option<AgentStatus> {
+        self.known.with(|it| {
+            let all = it.as_ref()?.agents.iter();
+            all.into_iter().find(|it| it.handle == *handle).cloned()
+        })
+    }
+}
+
+/// New ones first; the others stay where they are, so that no row moves under the pointer.
+fn in_order(before: &[AgentId], now: &[AgentStatus]) -> Vec<AgentId> {
+    let listed: HashSet<&AgentId> = before.iter().collect();
+    let known: HashSet<&AgentId> = now.iter().map(|it| &it.handle).collect();
+    let new = now.iter().map(|it| &it.handle);
+    let new = new.filter(|it| !listed.contains(it));
+    let stay = before.iter().filter(|it| known.contains(it));
+    new.chain(stay).cloned().collect()
+}
+
+impl App {
+    /// What was said under the name of the agent that is looked at, in the feed.
+    pub(super) fn show_said_by_current(self, agents: Agents) {
+        let Some(it) = untrack(|| agents.of(&agents.current()?)) else {
+            return;
+        };
+        let filter = Filter {
+            authors: vec![it.name],
+            ..Filter::default()
+        };
+        self.limit(&feed::VIEW, filter, true);
+        request_animation_frame(|| dom::focus(LIST));
+    }
+}
