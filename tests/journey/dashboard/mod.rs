@@ -2,6 +2,7 @@
 //! the blind are told of it, how it looks, and what becomes of it when its server dies.
 
 mod access;
+mod agents_view;
 mod both_ways;
 pub(crate) mod browser;
 mod closing;

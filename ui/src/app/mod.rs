@@ -185,10 +185,10 @@ pub(crate) fn StatusLine() -> impl IntoView {
                 }}
             </button>
             <span data-testid="count">{told(|it| words::count(it.engrams, say::ENGRAMS))}</span>
-            <span data-testid="agents">{told(|it| match it.agents {
-                0 => String::new(),
-                some => words::count(some, say::AGENTS),
-            })}</span>
+            <button class="plain" data-testid="agents" title=say::status::SHOW_AGENTS hidden=move || app.status.with(|it| it.as_ref().is_none_or(|it| it.agents == 0))
+                on:click=move |_| app.show_view(&views::agents::VIEW)>
+                {told(|it| words::count(it.agents, say::AGENTS))}
+            </button>
             {spent}
             {move || app.status.get().and_then(|it| it.watching).map(|why| view! { <span class="unwatched" title=why>{say::status::UNWATCHED}</span> })}
             <span class="space"></span>

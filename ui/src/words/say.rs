@@ -96,6 +96,7 @@ pub mod status {
     pub const NO_REPOSITORY: &str = "no repository";
     pub const GONE: &str = "not found: evidence could not be checked";
     pub const UNWATCHED: &str = "not all files watched";
+    pub const SHOW_AGENTS: &str = "Show the agents";
     pub const LOG: &str = "log";
     pub const OPEN_LOG: &str = "Open this window’s log in your editor";
     pub const SHORTCUTS: &str = "shortcuts";

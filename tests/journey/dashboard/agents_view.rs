@@ -1,0 +1,101 @@
+//! The agents behind the status line: who called, when and for what, and the way to what each said.
+
+use serde_json::json;
+
+use super::{
+    hands::{BOTH, DELETE, ENTER, Hand, rows},
+    server::Server,
+    shop::Shop,
+};
+use crate::{engram::Engram, window::Window};
+
+const POINTER: &str = "repo:src/retry.rs#L9-L15@HEAD";
+
+/// That these are listed, in this order.
+fn listed(names: &str) -> String {
+    format!(
+        "[...document.querySelectorAll('[data-testid=agent] b')].map(it => it.textContent).join() === '{names}'"
+    )
+}
+
+fn read(engram: &Engram, agent: &str) {
+    engram.json(&["deref", POINTER, "--agent", agent]);
+}
+
+#[test]
+fn agents_are_listed_and_lead_to_what_they_said() {
+    for hand in BOTH {
+        println!("{hand:?}");
+        let dir = tempfile::tempdir().unwrap();
+        let shop = Shop::open(dir.path());
+        let engram = Engram::of(dir.path(), &shop.home, &shop.root);
+        let server = Server::start(&shop, &[]);
+        let window = Window::browse(&server.url);
+        window.wait(&rows(8));
+        match hand {
+            Hand::Keys => window.keys("3"),
+            Hand::Mouse => window.click("[data-testid=agents-view]"),
+        }
+        window.find("[data-testid=no-agents]");
+
+        // Each is there once it did something, above those before it.
+        read(&engram, "architect");
+        window.wait(&listed("architect"));
+        read(&engram, "programmer-1");
+        window.wait(&listed("programmer-1,architect"));
+        // No row moves for what one does that is listed already; its figures follow.
+        read(&engram, "architect");
+        window.wait("[...document.querySelectorAll('[data-testid=agent]')][1]?.textContent.includes('2/3 spans')");
+        assert_eq!(
+            window.script(
+                &format!("return {}", listed("programmer-1,architect")),
+                json!([])
+            ),
+            json!(true)
+        );
+
+        // What is not on the screen is not acted on.
+        window.keys(DELETE);
+        assert_eq!(window.count("[data-testid=confirm]"), 0);
+        match hand {
+            Hand::Keys => window.keys("jk"),
+            Hand::Mouse => window.click("[data-testid=agent]"),
+        }
+        window.wait(
+            "document.querySelector('[data-testid=agent-name]').textContent === 'programmer-1'",
+        );
+        window.find("[data-testid=agent-stored] li");
+        match hand {
+            Hand::Keys => window.keys(ENTER),
+            Hand::Mouse => window.click("[data-testid=agent-claims]"),
+        }
+        window.wait(&rows(2));
+        assert!(
+            window
+                .text("[data-testid=filter-chip]")
+                .contains("programmer-1")
+        );
+        // And back, by the browser.
+        window.keys("[");
+        window.wait(&listed("programmer-1,architect"));
+    }
+}
+
+#[test]
+fn the_agents_are_behind_the_status_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
+    for at in 1..=3 {
+        read(&engram, "programmer-2");
+        read(&engram, &format!("reviewer-{at}"));
+    }
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url);
+    window.wait(&rows(8));
+    window.press_on(Hand::Keys, "agents");
+    window.wait("document.querySelectorAll('[data-testid=agent]').length === 4");
+    // A turn that is spent is told from one that is not.
+    window.find("[data-testid=agent] .spent");
+    window.shot("agents");
+}
