@@ -1,6 +1,6 @@
 //! What the page may call about the window itself: settings, the log, repositories, links.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use engram_engine::{Engine, Options};
 use engram_model::{
@@ -9,7 +9,7 @@ use engram_model::{
 use tauri::{State, WebviewWindow, ipc::Channel};
 
 use crate::{
-    editor, links, log,
+    editor, folder, links, log,
     opened::{self, Seen},
     recent, settings,
     shell::Shell,
@@ -41,6 +41,7 @@ pub(crate) async fn surroundings(shell: State<'_, Shell>) -> Result<Surroundings
         overruled_by,
         log: log::newest(shell.home()).display().to_string(),
         has_links: links::come_here(),
+        picks_folders: folder::CAN_PICK,
     })
 }
 
@@ -72,6 +73,7 @@ pub(crate) async fn repositories(shell: State<'_, Shell>) -> Result<Vec<Recent>,
     let list = |shell: &Shell| {
         let opened = shell.opened();
         let mut all = recent::read(shell.home());
+        all.extend(of_home(shell, &all));
         let is_known = |seen: &&Seen| all.iter().any(|it| it.path == seen.root);
         let others: Vec<Recent> = opened
             .iter()
@@ -88,6 +90,24 @@ pub(crate) async fn repositories(shell: State<'_, Shell>) -> Result<Vec<Recent>,
         Ok(all)
     };
     shell.blocking(list).await
+}
+
+/// Those that agents use and the window never opened.
+fn of_home(shell: &Shell, recent: &[Recent]) -> Vec<Recent> {
+    let places = shell
+        .engine()
+        .and_then(|it| it.known_repositories(recent::MOST));
+    let is_new = |it: &PathBuf| !recent.iter().any(|known| Path::new(&known.path) == *it);
+    let is_open = |it: &PathBuf| {
+        shell
+            .opened()
+            .iter()
+            .any(|seen| Path::new(&seen.root) == *it)
+    };
+    let new = places.unwrap_or_default().into_iter();
+    let new = new.filter(|it| is_new(it) && !is_open(it) && it.exists());
+    let room = recent::MOST.saturating_sub(recent.len());
+    new.take(room).map(|it| recent::about(&it)).collect()
 }
 
 /// The repositories open in the window, once something has changed since these.
@@ -139,19 +159,54 @@ pub(crate) async fn open_repository(
     path: String,
 ) -> Result<String, Refusal> {
     let bring = move |shell: &Shell| {
-        let path = Path::new(&path);
-        if !path.is_absolute() || !path.exists() {
-            return Err(Refusal::new(
-                Code::RepoUnavailable,
-                format!("the folder {} does not exist", path.display()),
-                "Enter the absolute path of a repository.",
-            ));
-        }
-        let root = shell.bring(path)?;
+        let root = shell.bring(folder_at(&path)?)?;
         window::name(&window, shell);
         Ok(root)
     };
     shell.blocking(bring).await
+}
+
+/// The folder at a path that a person typed, or that a link named.
+fn folder_at(path: &str) -> Result<&Path, Refusal> {
+    let folder = Path::new(path);
+    let (wrong, next) = if !folder.is_absolute() {
+        (
+            format!("{path} is not an absolute path"),
+            "Enter the whole path of a repository, from the root.",
+        )
+    } else if !folder.exists() {
+        (
+            format!("the folder {path} does not exist"),
+            "Check the path; the repository may have been moved or deleted, or its disk is not mounted.",
+        )
+    } else if !folder.is_dir() {
+        (
+            format!("{path} is a file, not a folder"),
+            "Enter the folder of a repository.",
+        )
+    } else {
+        return Ok(folder);
+    };
+    Err(Refusal::new(Code::RepoUnavailable, wrong, next))
+}
+
+/// Lets the person choose a folder; none where they chose none.
+#[tauri::command]
+pub(crate) async fn choose_folder(window: WebviewWindow) -> Result<Option<String>, Refusal> {
+    let Some(chosen) = folder::pick(&window).await? else {
+        return Ok(None);
+    };
+    chosen
+        .into_os_string()
+        .into_string()
+        .map(Some)
+        .map_err(|it| {
+            Refusal::new(
+                Code::RepoUnavailable,
+                format!("the path {} is not UTF-8", it.display()),
+                "Rename the folder, or start the window in it with `engram app`.",
+            )
+        })
 }
 
 /// Closes a repository behind the one in front.
@@ -172,4 +227,34 @@ pub(crate) async fn follow_handed(
 ) -> Result<(), Refusal> {
     shell.follow_handed(channel);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_path_that_is_no_folder_is_refused_by_what_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name).display().to_string();
+        let odd = at("it's 100% \"odd\"\nindeed");
+        fs::create_dir(&odd).unwrap();
+        fs::write(at("file"), "x").unwrap();
+        assert_eq!(folder_at(&odd).unwrap(), Path::new(&odd));
+        for (path, why) in [
+            ("shop".to_owned(), "absolute"),
+            (String::new(), "absolute"),
+            ("~/shop".to_owned(), "absolute"),
+            (at("gone"), "does not exist"),
+            (format!("'{odd}'"), "absolute"),
+            (at("file"), "is a file"),
+            (at("nul\0"), "does not exist"),
+        ] {
+            let refusal = folder_at(&path).unwrap_err();
+            assert!(refusal.message.contains(why), "{path:?}: {refusal}");
+        }
+    }
 }

@@ -8,6 +8,7 @@
 mod around;
 mod commands;
 mod editor;
+mod folder;
 mod graphics;
 mod links;
 mod log;
@@ -63,19 +64,25 @@ fn main() -> ExitCode {
     }
     // Before anything that may log.
     let _log = log::start(&home);
+    let from = std::env::current_dir().unwrap_or_else(|_| home.clone());
+    let named = cli
+        .repo
+        .clone()
+        .map(|it| std::path::absolute(&it).unwrap_or(it));
+    // A start in a repository asks for that one; a link says itself where it leads.
+    let around = || match cli.link {
+        None => engram_engine::repository_around(&from),
+        Some(_) => None,
+    };
     let asked = Asked {
-        link: cli.link,
-        repo: cli
-            .repo
-            .clone()
-            .map(|it| std::path::absolute(&it).unwrap_or(it)),
+        repo: named.or_else(around),
+        link: cli.link.clone(),
         safely: cli.safe_graphics,
     };
     let door = match single::start(&home, &asked) {
         Start::Handed => return ExitCode::SUCCESS,
         Start::First(door) => door,
     };
-    let from = std::env::current_dir().unwrap_or_else(|_| home.clone());
     let shell = Shell::new(Options {
         home,
         repo: cli.repo,

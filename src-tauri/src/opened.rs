@@ -133,6 +133,11 @@ impl Opened {
         front.as_ref().is_some_and(|it| Arc::ptr_eq(it, engine))
     }
 
+    /// Whether this is the root of the one in front.
+    pub(crate) fn has_front(&self, root: &str) -> bool {
+        self.at(root) == Some(self.front)
+    }
+
     /// Whether this is the root of one of them.
     pub(crate) fn has(&self, root: &str) -> bool {
         self.at(root).is_some()

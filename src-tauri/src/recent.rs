@@ -10,7 +10,7 @@ use crate::settings::LARGEST;
 const RECENT: &str = "recent.json";
 const OPENED: &str = "opened.json";
 /// Most that are remembered.
-const MOST: usize = 12;
+pub(crate) const MOST: usize = 12;
 
 /// Those that are still there.
 pub(crate) fn read(home: &Path) -> Vec<Recent> {

@@ -112,8 +112,10 @@ impl Shell {
         recent::remember(self.home(), Path::new(&root));
         {
             let mut opened = lock(&self.0.opened);
-            // No entry of the one before comes after this.
-            *lock(&self.0.subscription) = None;
+            if !opened.has_front(&root) {
+                // No entry of the one before comes after this.
+                *lock(&self.0.subscription) = None;
+            }
             opened.bring(&root, &self.0.news);
         }
         self.changed(changing);

@@ -40,6 +40,7 @@ pub(crate) fn run(shell: Shell, door: Option<Door>) -> tauri::Result<()> {
             around::repositories,
             around::opened,
             around::open_repository,
+            around::choose_folder,
             around::close_repository,
             around::follow_handed,
         ])

@@ -316,18 +316,48 @@ fn one_window_for_several_repositories_links_and_starts() {
     window.wait(
         "document.querySelector('[data-testid=notice]')?.textContent.includes('leads nowhere')",
     );
-    // Nor does a link open what nobody opened before, or show a view that there is not.
+    // Nor does a link open what nobody knows here: it is offered. Or show a view that there is not.
     let to = |link: String| {
         let mut args = engram.place[..2].to_vec();
         args.push(link);
         window.beside(desktop(), &args);
     };
+    let stranger = dir.path().join("it's 100% strange");
+    fs::create_dir_all(&stranger).unwrap();
+    let stranger = noted(&stranger);
+    let strange = |path: String| format!("engram://feed?repo={}", path.replace('%', "%25"));
+    to(strange(stranger.root.display().to_string()));
+    let offered = "document.querySelector('[data-testid=offer][open]')?.textContent";
+    window.wait(&format!("{offered}?.includes('not here')"));
+    assert_eq!(
+        window.text("[data-testid=offered]"),
+        stranger.root.display().to_string()
+    );
+    window.shot("offer");
+    window.keys(ESCAPE);
+    window.wait("!document.querySelector('dialog[open]')");
+    window.wait(&read(&ids[1]));
+    // What is taken, and is no repository, is refused where it was offered.
+    to(strange(dir.path().display().to_string()));
+    window.wait(&format!("{offered}?.includes('not here')"));
+    window.click("[data-testid=offer-open]");
+    window.wait(&format!("{offered}?.includes('not a git repository')"));
+    to(strange(stranger.root.display().to_string()));
+    window.wait(&format!("!{offered}?.includes('not a git repository')"));
+    window.click("[data-testid=offer-open]");
+    window.wait("document.querySelector('[data-testid=first-run]') && !document.querySelector('dialog[open]')");
+    // One that agents use is known, though nobody opened it here.
     to(format!(
         "engram://feed/{}?repo={}",
         theirs[0],
         other.root.display()
     ));
-    window.wait("document.querySelector('[data-testid=notice]')?.textContent.includes('not here')");
+    window.wait(&read(&theirs[0]));
+    // A start in a folder of a repository brings that one in front.
+    let deep = repo.root.join("deep/er");
+    fs::create_dir_all(&deep).unwrap();
+    window.beside_in(&deep, desktop(), &engram.place[..2]);
+    window.wait(&read(&ids[1]));
     to("engram://budgets".to_owned());
     window.wait(
         "document.querySelector('[data-testid=notice]')?.textContent.includes('no view called budgets')",
@@ -338,7 +368,7 @@ fn one_window_for_several_repositories_links_and_starts() {
     window.find("[data-testid=repository][aria-current=true]");
     window.keys("/nowhere/at/all\u{E007}");
     window.wait(
-        "document.querySelector('[data-testid=notice]')?.textContent.includes('does not exist')",
+        "document.querySelector('dialog[open] [data-testid=refused]')?.textContent.includes('does not exist')",
     );
     window.script(
         "document.querySelector('[data-testid=repository-path]').value = ''",
@@ -348,6 +378,7 @@ fn one_window_for_several_repositories_links_and_starts() {
     window.wait(&read(&theirs[0]));
     assert_eq!(window.count("[data-testid=feed-row]"), 1);
     window.shot("other");
+    window.wait("!document.querySelector('[data-testid=refused]')");
     // It is live there.
     let more = there.put(
         dir.path(),

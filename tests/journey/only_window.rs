@@ -67,8 +67,12 @@ fn another_repository_is_opened_by_mouse() {
     window.click("[data-testid=repository-path]");
     window.keys("/nowhere/at/all");
     window.click("[data-testid=repository-open]");
-    window.find("dialog[open] [data-testid=notice].error");
-    assert_eq!(window.count("[data-testid=repository]"), 1);
+    window.find("dialog[open] [data-testid=refused]");
+    assert_eq!(
+        window.count("[data-testid=repository]"),
+        2,
+        "the other is known, since agents use it"
+    );
     window.keys(ESCAPE);
     window.wait("!document.querySelector('dialog[open]')");
     window.wait(&rows(8));
@@ -212,33 +216,53 @@ fn a_repository_that_cannot_be_read_is_left_again() {
 }
 
 #[test]
-fn a_window_outside_of_a_repository_says_so_and_opens_one() {
+fn a_window_outside_of_a_repository_offers_those_that_are_known() {
     let dir = tempfile::tempdir().unwrap();
     let shop = Shop::open(dir.path());
-    let mut other = other(dir.path(), &shop.home);
+    let other = other(dir.path(), &shop.home);
     let editor = Editor::new(dir.path());
+    let folder = dir.path().join("a folder");
+    fs::create_dir(&folder).unwrap();
+    let file = folder.join("file");
+    fs::write(&file, "x").unwrap();
+    let place = ["--home".to_owned(), shop.home.display().to_string()];
+    let refused = |why: &str| {
+        format!(
+            "document.querySelector('[data-testid=start] [data-testid=refused]')?.textContent.includes('{why}')"
+        )
+    };
     for hand in BOTH {
         let person = dir.path().join(format!("{hand:?}"));
-        let home = dir.path().join(format!("home-{hand:?}"));
-        other.home = home.clone();
-        let place = ["--home".to_owned(), home.display().to_string()];
         let window = Window::open(desktop(), &place, &person, &editor.program);
-        window.wait("document.querySelector('[data-testid=nowhere]:not([hidden])')");
-        assert!(
-            window
-                .text("[data-testid=first-run] h1")
-                .contains("No repository is open")
-        );
-        assert!(
-            !window.sees("[data-testid=load-sample]"),
-            "there is no history to make one of"
-        );
-        window.press_any(hand, "[data-testid=nowhere] button");
+        window.find("[data-testid=start]");
+        assert_eq!(window.count("[data-testid=first-run]"), 0);
         window.wait("document.activeElement.dataset.testid === 'repository-path'");
-        window.keys(&other.root.display().to_string());
-        window.press_on(hand, "repository-open");
-        window.wait("document.querySelector('[data-testid=nowhere]')?.hidden");
-        window.find("[data-testid=load-sample]");
+        window.wait("document.querySelectorAll('[data-testid=start] [data-testid=repository]').length === 2");
+        window.find("[data-testid=repository-pick]:not([hidden])");
+        window.shot("start");
+        // What is no repository is refused in its place, and stays there until something else is tried.
+        for (path, why) in [
+            (folder.join("gone"), "does not exist"),
+            (file.clone(), "is a file"),
+            (folder.clone(), "is not a git repository"),
+        ] {
+            window.script(
+                "document.querySelector('[data-testid=repository-path]').value = ''",
+                json!([]),
+            );
+            window.click("[data-testid=repository-path]");
+            window.keys(&path.display().to_string());
+            window.press_on(hand, "repository-open");
+            window.wait(&refused(why));
+        }
+        assert_eq!(window.count("[data-testid=notice]"), 0);
+        let row = format!(
+            "[data-testid=repository][data-path^=\"{}\"]",
+            other.root.display()
+        );
+        window.press_any(hand, &row);
+        window.wait(&read(&other.ids[0]));
+        assert_eq!(window.count("[data-testid=start]"), 0);
     }
 }
 

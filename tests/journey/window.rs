@@ -254,6 +254,12 @@ impl Window {
         ok(self.drawn().command(program.to_owned()).args(args));
     }
 
+    /// The same, in a folder.
+    pub fn beside_in(&self, folder: &Path, program: &Path, args: &[String]) {
+        let mut command = self.drawn().command(program.to_owned());
+        ok(command.args(args).current_dir(folder));
+    }
+
     /// Runs a script in the page and returns what it returns.
     pub fn script(&self, script: &str, args: Value) -> Value {
         self.post("/execute/sync", json!({"script": script, "args": args}))

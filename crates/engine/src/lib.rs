@@ -122,13 +122,9 @@ impl Engine {
         let place = match options.repo {
             Some(path) => Place::At(std::path::absolute(&path).unwrap_or(path)),
             // One that is broken is reported by the verbs that need it.
-            None => match Repo::discover(&options.from) {
-                // One that leads elsewhere is looked at from here each time: from there it would be the
-                // other's own.
-                Ok(Some(repo)) if repo.is_named_back() => {
-                    Place::At(repo.workdir().unwrap_or(repo.common_dir()).to_owned())
-                }
-                _ => Place::Below(options.from),
+            None => match repository_around(&options.from) {
+                Some(path) => Place::At(path),
+                None => Place::Below(options.from),
             },
         };
         Ok(Self {
@@ -212,6 +208,21 @@ impl Engine {
             }
         }
         index.clone()
+    }
+
+    /// The repositories that this home has claims of, where it saw them last, the newest first: their
+    /// working trees, or their git folders.
+    pub fn known_repositories(&self, most: usize) -> Result<Vec<PathBuf>, Refusal> {
+        self.settle()?;
+        let places = self.store.read::<_, Refusal>(|it| Ok(it.places(most)?))?;
+        let tree = |place: String| {
+            let place = PathBuf::from(place);
+            match place.parent() {
+                Some(tree) if place.ends_with(".git") => tree.to_owned(),
+                _ => place,
+            }
+        };
+        Ok(places.into_iter().map(tree).collect())
     }
 
     /// Drops an index that failed, so that it is reopened when next needed.
@@ -312,6 +323,14 @@ impl Engine {
 fn bell(store: &Store) -> Result<Option<Doorbell>, Refusal> {
     let home = store.is_writable().then(|| store.home());
     Ok(home.map(Doorbell::open).transpose()?)
+}
+
+/// The repository that a folder is in: the root of its working tree, or its git folder. None where a
+/// repository that leads elsewhere would be another's own.
+pub fn repository_around(from: &std::path::Path) -> Option<PathBuf> {
+    let found = Repo::discover(from).ok().flatten()?;
+    let root = found.workdir().unwrap_or(found.common_dir()).to_owned();
+    found.is_named_back().then_some(root)
 }
 
 /// The root of the working tree that a folder is in.

@@ -59,6 +59,8 @@ calls! {
     Opened = "opened", false;
     /// Another repository in front.
     OpenRepository = "open_repository", false;
+    /// A folder that the person chooses in a dialog of the system.
+    ChooseFolder = "choose_folder", false;
     /// That a repository behind the one in front is closed.
     CloseRepository = "close_repository", false;
     /// Makes the system open `engram://` links with the window.

@@ -77,6 +77,10 @@ pub struct ValidReply {
 /// The tag of what a sample consists of.
 pub const SAMPLE: &str = "sample";
 
+/// The tag of a to-do that asks whether a claim in doubt is still true: it shows evidence, and rests on
+/// none.
+pub const REVERIFY: &str = "reverify";
+
 /// Which claims of the sample were stored, or forgotten.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SampleReply {

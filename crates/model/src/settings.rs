@@ -80,6 +80,9 @@ pub struct Surroundings {
     /// Whether the system opens `engram://` links with the window; absent if it cannot be asked to.
     #[serde(default)]
     pub has_links: Option<bool>,
+    /// Whether the window can show the system's own dialog to choose a folder.
+    #[serde(default)]
+    pub picks_folders: bool,
 }
 
 /// How an agent of one kind is connected.

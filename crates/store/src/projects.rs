@@ -26,6 +26,15 @@ impl Reader<'_> {
             .optional()?)
     }
 
+    /// The common git folders at which projects were seen last, the newest project first.
+    pub fn places(&self, most: usize) -> Result<Vec<String>> {
+        let mut places = self
+            .0
+            .prepare_cached("SELECT common_dir FROM project ORDER BY id DESC LIMIT ?1")?;
+        let rows = places.query_map([most as i64], |row| row.get(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
     /// Whether the user let a project be used from a place besides its own.
     pub fn is_admitted(&self, place: &str, project: ProjectId) -> Result<bool> {
         Ok(self

@@ -196,6 +196,14 @@ impl Backend {
         }
     }
 
+    /// Lets the person choose a folder in a dialog of the system; none where they chose none.
+    pub(crate) async fn choose_folder(&self) -> Result<Option<String>, Refusal> {
+        match self {
+            Self::Tauri => tauri::call(Call::ChooseFolder, &Nothing {}).await,
+            Self::Http(_) => Err(in_window_only()),
+        }
+    }
+
     /// Makes another repository the one that requests are about; returns its root.
     pub(crate) async fn open_repository(&self, path: &str) -> Result<String, Refusal> {
         match self {

@@ -21,6 +21,8 @@ pub(crate) enum Over {
     Repositories,
     /// A claim by hand.
     Add,
+    /// A repository that a link leads to, and that is not known here.
+    Offer,
 }
 
 /// What takes back what the person did last.

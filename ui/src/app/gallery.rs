@@ -15,6 +15,7 @@ use web_sys::{HtmlDialogElement, HtmlElement};
 use self::made_up::{engrams, media, refusal};
 use super::{
     backend::Backend,
+    choice::Repositories,
     code::{Code, Shape},
     connection::Link,
     detail::Detail,
@@ -28,7 +29,6 @@ use super::{
     palette::{Palette, keycaps},
     rail::Rail,
     reading::{Closing, Panel},
-    repositories::Repositories,
     settings::SettingsSheet,
     sides::Sides,
     state::{App, Phase},

@@ -3,6 +3,7 @@
 mod act;
 mod ask;
 mod backend;
+mod choice;
 mod code;
 mod connection;
 mod detail;
@@ -23,12 +24,14 @@ mod palette;
 mod prose;
 mod rail;
 mod reading;
+mod refused;
 mod repositories;
 mod settings;
 mod sides;
 mod source;
 mod split;
 mod stale;
+mod start;
 mod state;
 mod states;
 mod views;
@@ -106,8 +109,9 @@ fn Window() -> impl IntoView {
         <overlay::Shortcuts />
         <palette::Palette />
         <settings::SettingsSheet />
-        <repositories::Repositories />
+        <choice::Repositories />
         <write::Adding />
+        <start::Offer />
         // Where something lies over the window, the notice lies over that.
         {move || app.frame.over.get().is_none().then(|| view! { <overlay::Notice /> })}
         <div class="offscreen" role="status" aria-live="polite" data-testid="announcement">
@@ -119,13 +123,17 @@ fn Window() -> impl IntoView {
 #[component]
 fn Panes() -> impl IntoView {
     let app = App::here();
+    let is_outside = Memo::new(move |_| app.is_outside());
     // Views with the same panes keep what is in them.
     let is_other = |a: Option<&&'static View>, b: Option<&&'static View>| {
         let both = a.zip(b);
         !both.is_some_and(|(a, b)| std::ptr::fn_addr_eq(a.panes, b.panes))
     };
     let view = Memo::new_with_compare(move |_| app.view.get(), is_other);
-    move || (view.get().panes)()
+    move || match is_outside.get() {
+        true => view! { <start::Start /> }.into_any(),
+        false => (view.get().panes)(),
+    }
 }
 
 #[component]
@@ -178,7 +186,7 @@ pub(crate) fn StatusLine() -> impl IntoView {
                     }.into_any(),
                     Some(it) => view! {
                         <b>{words::visible(&it.name)}</b>
-                        {it.branch.map(|branch| view! { <i>{say::status::ON_BRANCH}</i><b>{words::visible(&branch)}</b> })}
+                        {words::checkout(&it).map(|(how, what)| view! { <i>{how}</i><b data-testid="checkout">{what}</b> })}
                     }.into_any(),
                     None if app.status.with(Option::is_none) => ().into_any(),
                     None => view! { <span>{say::status::NO_REPOSITORY}</span> }.into_any(),

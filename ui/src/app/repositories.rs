@@ -1,17 +1,14 @@
-//! Repositories: those that are open in this window, those that were before, and any other by its path;
-//! and what other programs hand to the window.
+//! Which repository is in front, what the page knows of the others, and what other programs hand to the
+//! window. How one is chosen is in `choice.rs`.
 
 use std::{collections::HashMap, time::Duration};
 
-use engram_model::{Handed, ProjectStatus, Recent};
-use leptos::{ev, html, prelude::*, task::spawn_local};
+use engram_model::{Handed, ProjectStatus, Recent, Refusal};
+use leptos::{prelude::*, task::spawn_local};
 
 use super::{
     dom,
     frame::Over,
-    icons::Icon,
-    overlay::{Heading, Modal},
-    prose::prose,
     state::{App, Phase},
 };
 use crate::{
@@ -40,6 +37,12 @@ pub(crate) struct Known {
     link: StoredValue<Option<String>>,
     /// Where the person was in each: the query of the address.
     places: StoredValue<HashMap<String, String>>,
+    /// Why the one that was chosen last did not open, where it was chosen.
+    pub(crate) refused: RwSignal<Option<Refusal>>,
+    /// Where a link leads in a repository that nobody opened here: its path, and the place in it.
+    pub(crate) offered: RwSignal<Option<(String, String)>>,
+    /// Outside of any repository, the person looks at what is stored there.
+    pub(crate) stays_outside: RwSignal<bool>,
 }
 
 /// A repository that is to come in front.
@@ -70,6 +73,9 @@ impl Known {
             is_switching: StoredValue::new(false),
             link: StoredValue::new(None),
             places: StoredValue::new(HashMap::new()),
+            refused: RwSignal::new(None),
+            offered: RwSignal::new(None),
+            stays_outside: RwSignal::new(false),
         }
     }
 
@@ -137,7 +143,8 @@ impl App {
 
     /// Brings a repository in front.
     pub(crate) fn open_repository(self, path: String) {
-        match self.root().as_ref() == Some(&path) && !self.repositories.is_switching() {
+        let is_front = self.root().is_some_and(|root| is_same(&root, &path));
+        match is_front && !self.repositories.is_switching() {
             true => self.frame.over.set(None),
             false => self.bring(Wanted {
                 path,
@@ -149,6 +156,7 @@ impl App {
     /// Brings repositories in front one after the other, and shows the last one that was wanted.
     fn bring(self, wanted: Wanted) {
         let known = self.repositories;
+        known.refused.set(None);
         known.wanted.set_value(Some(wanted));
         if known.is_switching() {
             return;
@@ -159,7 +167,7 @@ impl App {
             while let Some(wanted) = known.wanted.try_update_value(Option::take).flatten() {
                 match self.backend().open_repository(&wanted.path).await {
                     Ok(root) => brought = Some((root, wanted.within)),
-                    Err(refusal) => self.complain(refusal),
+                    Err(refusal) => self.refuse_to_open(refusal),
                 }
             }
             known.is_switching.set_value(false);
@@ -172,6 +180,25 @@ impl App {
                 (None, None) => self.write_address(false),
             }
         });
+    }
+
+    /// Says why where one is chosen, for as long as that is on the screen.
+    fn refuse_to_open(self, refusal: Refusal) {
+        let over = self.frame.over.get_untracked();
+        let is_asked = matches!(over, Some(Over::Repositories | Over::Offer));
+        match is_asked || untrack(|| self.is_outside()) {
+            true => self.repositories.refused.set(Some(refusal)),
+            false => self.complain(refusal),
+        }
+    }
+
+    /// Whether a repository is to be chosen first: the window was started outside of any.
+    pub(crate) fn is_outside(self) -> bool {
+        let is_nowhere = self
+            .status
+            .with(|it| it.as_ref().is_some_and(|it| it.project.is_none()));
+        let stays = self.repositories.stays_outside.get();
+        is_nowhere && !stays && self.backend().switches_repositories()
     }
 
     fn begin_in(self, root: String, within: Within) {
@@ -220,7 +247,7 @@ impl App {
     }
 
     /// Closes one that is open behind another.
-    fn close_repository(self, path: String) {
+    pub(super) fn close_repository(self, path: String) {
         spawn_local(async move {
             if let Err(refusal) = self.backend().close_repository(&path).await {
                 self.complain(refusal);
@@ -251,7 +278,7 @@ impl App {
         }
     }
 
-    /// Goes to a place in another repository, if that was ever open here: a link opens nothing else.
+    /// Goes to a place in another repository, if that is known here: a link alone opens nothing else.
     fn follow_to(self, path: String, query: String) {
         spawn_local(async move {
             match self.backend().repositories().await {
@@ -260,19 +287,38 @@ impl App {
                         path,
                         within: Within::Place(query),
                     }),
-                    None => self.say_not_here(&path),
+                    None => self.say_not_here(path, query),
                 },
                 Err(refusal) => self.complain(refusal),
             }
         });
     }
 
-    pub(super) fn say_not_here(self, path: &str) {
-        self.say(
-            say::repositories::NOT_HERE,
-            &say::repositories::not_here_hint(path),
-            true,
-        );
+    /// Says that a repository is not known here, and offers to open it. Nothing at its path is looked at
+    /// before the person wants to: anybody may have written it.
+    pub(super) fn say_not_here(self, path: String, query: String) {
+        match self.backend().switches_repositories() {
+            true => {
+                self.repositories.refused.set(None);
+                self.repositories.offered.set(Some((path, query)));
+                self.frame.over.set(Some(Over::Offer));
+            }
+            false => self.say(
+                say::repositories::NOT_HERE,
+                &say::repositories::not_here_hint(&path),
+                true,
+            ),
+        }
+    }
+
+    /// Opens what a link offered, and goes where it leads.
+    pub(super) fn take_offer(self) {
+        if let Some((path, query)) = self.repositories.offered.get_untracked() {
+            self.bring(Wanted {
+                path,
+                within: Within::Place(query),
+            });
+        }
     }
 
     fn go_to_address(self, query: &str) {
@@ -283,97 +329,4 @@ impl App {
             Phase::Loading | Phase::Failed(_) => self.begin_anew(),
         }
     }
-}
-
-#[component]
-pub(crate) fn Repositories() -> impl IntoView {
-    view! {
-        <Modal over=Over::Repositories label=say::repositories::TITLE class="repositories">
-            <Heading title=say::repositories::TITLE />
-            <Choice />
-        </Modal>
-    }
-}
-
-#[component]
-fn Choice() -> impl IntoView {
-    let app = App::here();
-    if !app.backend().switches_repositories() {
-        return view! {
-            <p class="hint" data-testid="one-repository"><span>{prose(say::repositories::ONE)}</span></p>
-        }.into_any();
-    }
-    let recent = RwSignal::new(Vec::<Recent>::new());
-    let field = NodeRef::<html::Input>::new();
-    spawn_local(async move {
-        match app.backend().repositories().await {
-            Ok(all) => recent.set(all),
-            Err(refusal) => app.complain(refusal),
-        }
-    });
-    field.on_load(|it| {
-        // A dialog focuses its first field by itself where this is refused.
-        let _ = it.focus();
-    });
-    let open = move || {
-        let path = field
-            .get_untracked()
-            .map(|it| it.value())
-            .unwrap_or_default();
-        if !path.trim().is_empty() {
-            app.open_repository(path.trim().to_owned());
-        }
-    };
-    // The arrows lead through the list, which follows the field.
-    let step = move |event: ev::KeyboardEvent| {
-        if dom::step_focus(&event, "repositories-list") {
-            event.prevent_default();
-        }
-    };
-    let row = move |it: Recent| {
-        let path = it.path.clone();
-        let (own, title) = (
-            it.path.clone(),
-            say::repositories::close(&words::visible(&it.name)),
-        );
-        // The row stays when it is closed.
-        let is_behind = Memo::new(move |_| {
-            let known = app.repositories;
-            let is_open = known.opened.with(|all| all.iter().any(|it| it.path == own));
-            is_open && known.front.with(|front| front.as_ref() != Some(&own))
-        });
-        let closed = it.path.clone();
-        view! {
-            <li>
-                <button class="repository" data-testid="repository" data-path=it.path.clone() aria-current=it.is_front.then_some("true")
-                    on:click=move |_| app.open_repository(path.clone())>
-                    {Icon::Repository.draw()}
-                    <b>{words::visible(&it.name)}</b>" "<span class="place">{words::visible(&it.path)}</span>" "
-                    {it.is_front.then(|| view! { <small>{say::repositories::FRONT}</small>" " })}
-                    {it.holding.map(|(engrams, drifted)| view! {
-                        <span class="counts">
-                            {(it.unseen > 0).then(|| view! { <span class="word">{words::thousands(it.unseen)}{say::repositories::NEW}</span>" " })}
-                            {(drifted > 0).then(|| view! { <span class="word warn">{words::count(drifted, say::TO_REVIEW)}</span>" " })}
-                            <span>{words::count(engrams, say::ENGRAMS)}</span>
-                        </span>
-                    })}
-                </button>
-                {move || is_behind.get().then(|| {
-                    let (path, title) = (closed.clone(), title.clone());
-                    view! {
-                        <button class="plain aside" data-testid="repository-close" aria-label=title.clone() title=title
-                            on:click=move |event| { dom::focus_before(&event); app.close_repository(path.clone()); }>{Icon::Close.draw()}</button>
-                    }
-                })}
-            </li>
-        }
-    };
-    view! {
-        <form class="entry" on:keydown=step on:submit=move |event| { event.prevent_default(); open(); }>
-            <input node_ref=field data-testid="repository-path" aria-label=say::repositories::PATH placeholder=say::repositories::PATH_HINT autocomplete="off" spellcheck="false" maxlength="4096" />
-            <button class="primary" type="submit" data-testid="repository-open">{say::repositories::OPEN}</button>
-        </form>
-        <ul id="repositories-list" aria-label=say::repositories::BEFORE on:keydown=step>{move || recent.get().into_iter().map(row).collect_view()}</ul>
-    }
-    .into_any()
 }

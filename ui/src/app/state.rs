@@ -104,12 +104,13 @@ impl App {
     async fn first_page(self) -> Result<(), Refusal> {
         let route = Route::parse(&dom::query(), self.clock.get_untracked().offset);
         self.tell_missing(&route);
+        let query = route.query(self.clock.get_untracked().offset);
         self.show(View::named(route.view), route.filter);
         let status = self.read_status().await?;
         self.repositories.show(status.project.as_ref());
         let is_front = |it: &String| self.root().is_some_and(|root| is_same(&root, it));
         if let Some(path) = route.repository.filter(|it| !is_front(it)) {
-            self.say_not_here(&path);
+            self.say_not_here(path, query);
         }
         self.status.set(Some(status));
         let request = self.request();
@@ -119,6 +120,7 @@ impl App {
         self.phase.set(Phase::Ready);
         self.stale.touch(Tag::Facets);
         if let Some(id) = route.engram {
+            self.repositories.stays_outside.set(true);
             self.select(id);
         }
         if self.reading.selected.get_untracked().is_none() {
@@ -160,6 +162,7 @@ impl App {
         self.tell_missing(&route);
         let is_another = self.show(View::named(route.view), route.filter);
         if let Some(id) = route.engram {
+            self.repositories.stays_outside.set(true);
             self.select(id);
         }
         self.write_address(false);

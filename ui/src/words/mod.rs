@@ -4,8 +4,8 @@ pub mod say;
 
 pub use engram_model::visible;
 use engram_model::{
-    Budget, Engram, Evidence, Kind, Lines, Media, MediaKind, Meter, Pointer, PointerType, Reading,
-    Recent, Spending, Standing, is_hidden,
+    Budget, Engram, Evidence, Kind, Lines, Media, MediaKind, Meter, Pointer, PointerType,
+    ProjectStatus, REVERIFY, Reading, Recent, Spending, Standing, is_hidden,
 };
 use jiff::{Timestamp, tz::Offset};
 
@@ -182,6 +182,10 @@ pub fn reading(standing: &Standing, then: Option<Lines>) -> (String, &'static st
 /// How the evidence of a claim stands, in a word and the class of the word; `is_blind` where the repository
 /// is not there to be looked at. Where all is well the class is `word well`, for who has less to say of that.
 pub fn evidence(engram: &Engram, is_blind: bool) -> (&'static str, &'static str) {
+    // A question shows evidence that is in doubt: whatever became of that, nothing here is well.
+    if is_question(engram) {
+        return (say::state::ASKED, "word quiet");
+    }
     let Some(health) = engram.health.as_ref().filter(|_| !is_blind) else {
         return match engram.verified {
             true if is_blind => (say::state::UNKNOWN, "word quiet"),
@@ -207,6 +211,11 @@ pub fn evidence(engram: &Engram, is_blind: bool) -> (&'static str, &'static str)
     (standing(health.standing), class)
 }
 
+/// Whether it asks agents if another claim is still true.
+fn is_question(engram: &Engram) -> bool {
+    engram.kind == Kind::Todo && engram.tags.iter().any(|it| it == REVERIFY)
+}
+
 /// How evidence stands, in the one word for it.
 pub fn standing(it: Evidence) -> &'static str {
     match it {
@@ -214,6 +223,15 @@ pub fn standing(it: Evidence) -> &'static str {
         Evidence::NeedsReverification => say::state::EDITED,
         Evidence::EvidenceGone => say::state::GONE,
         Evidence::Unknown => say::state::UNKNOWN,
+    }
+}
+
+/// What is checked out: the branch, or the commit where there is none; and the word before it.
+pub fn checkout(project: &ProjectStatus) -> Option<(&'static str, String)> {
+    let commit = || project.head.as_ref().map(|it| it.chars().take(8).collect());
+    match &project.branch {
+        Some(branch) => Some((say::status::ON_BRANCH, visible(branch))),
+        None => commit().map(|it: String| (say::status::AT_COMMIT, visible(&it))),
     }
 }
 
@@ -520,6 +538,57 @@ mod tests {
             Clock::new(f64::NAN, f64::INFINITY).ago(Timestamp::UNIX_EPOCH),
             "now"
         );
+    }
+
+    #[test]
+    fn a_to_do_looks_well_only_where_its_evidence_is() {
+        let todo = |tag: &str, standing: Option<&str>| -> Engram {
+            let id = format!("{:026}", 1);
+            let mut it = serde_json::json!({
+                "id": id, "seq": 1, "lineage_id": id, "project": id, "claim": "Look again.", "kind": "todo",
+                "fact_type": "observation", "scope": "project", "topic": "",
+                "pointers": [{"type": "repo", "ref": "src/a.rs@HEAD", "span": "L1-L2"}],
+                "confidence": 0.7, "durability": "durable", "tags": [tag], "hash_keys": [], "entities": [],
+                "provenance": {"created_at": "2026-11-20T10:00:00Z", "created_by": "Architect", "source": "agent"},
+                "content_hash": "sha256:1", "valid_from": "2026-11-20T10:00:00Z",
+                "recorded_at": "2026-11-20T10:00:00Z", "memory_op": "add", "verified": true
+            });
+            if let Some(standing) = standing {
+                it["health"] = serde_json::json!({"standing": standing, "pointers": []});
+            }
+            serde_json::from_value(it).unwrap()
+        };
+        for (tag, standing, want) in [
+            ("build", Some("holds"), "word well"),
+            ("build", Some("evidence_gone"), "word bad"),
+            ("build", Some("needs_reverification"), "word warn"),
+            (REVERIFY, Some("holds"), "word quiet"),
+            (REVERIFY, None, "word quiet"),
+        ] {
+            let (word, class) = evidence(&todo(tag, standing), false);
+            assert_eq!(class, want, "{tag} {standing:?}: {word}");
+        }
+    }
+
+    #[test]
+    fn what_is_checked_out_is_a_branch_or_a_commit() {
+        let at = |branch: Option<&str>, head: Option<&str>| {
+            checkout(&ProjectStatus {
+                id: None,
+                name: "shop".to_owned(),
+                branch: branch.map(str::to_owned),
+                head: head.map(str::to_owned),
+                root: None,
+                unavailable: None,
+            })
+        };
+        let head = Some("0123456789abcdef");
+        assert_eq!(
+            at(Some("a\u{202e}b"), head),
+            Some((" on ", "a⟨U+202E⟩b".to_owned()))
+        );
+        assert_eq!(at(None, head), Some((" at ", "01234567".to_owned())));
+        assert_eq!(at(None, None), None);
     }
 
     #[test]

@@ -93,6 +93,7 @@ pub mod status {
     pub const LOST: &str = "disconnected";
     pub const OTHER_REPOSITORY: &str = "Open another repository";
     pub const ON_BRANCH: &str = " on ";
+    pub const AT_COMMIT: &str = " at ";
     pub const NO_REPOSITORY: &str = "no repository";
     pub const GONE: &str = "not found: evidence could not be checked";
     pub const UNWATCHED: &str = "not all files watched";
@@ -459,7 +460,13 @@ pub mod repositories {
     pub const BEFORE: &str = "Opened before";
     pub const SWITCHING: &str = "another repository is coming in front";
     pub const SWITCHING_HINT: &str = "Nothing changed; try again once it is there.";
+    pub const PICK: &str = "Choose a folder…";
+    pub const CHOOSE: &str = "Choose a repository";
+    pub const OUTSIDE: &str = "Engram was started outside a repository.";
     pub const NOT_HERE: &str = "The repository of this link is not here";
+    pub const OFFER: &str = "Engram does not know this repository yet. Open it only if you trust where the link came from.";
+    pub const OPEN_IT: &str = "Open it";
+    pub const LEAVE_IT: &str = "Not now";
     pub const NOWHERE: &str = "This link leads nowhere in Engram";
     pub const NOWHERE_HINT: &str =
         "A link is engram://feed/ID, engram://feed or engram://drift; a filter can follow a ?.";
@@ -476,7 +483,11 @@ pub mod repositories {
     }
 
     pub fn not_here_hint(path: &str) -> String {
-        format!("This window never opened {path}.")
+        format!("It leads to {path}.")
+    }
+
+    pub fn stay_outside(count: &str) -> String {
+        format!("Show what is stored outside a repository: {count}")
     }
 
     pub fn no_view(name: &str) -> String {

@@ -95,6 +95,24 @@ pub(crate) struct AnchorFollower {
     cursor: u64,
     /// The working tree is not there: nobody can look.
     is_gone: bool,
+    /// What is checked out, as it was told last.
+    checkout: Checkout,
+}
+
+/// A branch, or the commit where there is none.
+#[derive(PartialEq)]
+enum Checkout {
+    Branch(String),
+    Commit(Option<String>),
+}
+
+impl Checkout {
+    fn of(repo: &Repo) -> Self {
+        match repo.head() {
+            (Some(branch), _) => Self::Branch(branch),
+            (None, commit) => Self::Commit(commit),
+        }
+    }
 }
 
 impl Follower for AnchorFollower {
@@ -128,6 +146,7 @@ impl Follower for AnchorFollower {
             looked: Looked::default(),
             cursor: 0,
             is_gone: false,
+            checkout: Checkout::of(repo),
         };
         follower.load(engine, repo)?;
         follower.look(engine, repo, None)?;
@@ -163,12 +182,16 @@ impl Follower for AnchorFollower {
             Err(gone) => {
                 return match self.is_gone {
                     true => Err(gone),
-                    false => self.note_presence(engine, true),
+                    false => {
+                        self.is_gone = true;
+                        self.tell(engine, None)
+                    }
                 };
             }
         };
         if self.is_gone {
-            self.note_presence(engine, false)?;
+            self.is_gone = false;
+            self.tell(engine, None)?;
             if let Some(watch) = &mut self.watch {
                 watch.renew()?;
             }
@@ -188,7 +211,10 @@ impl Follower for AnchorFollower {
             }
         }
         match is_tree {
-            true => self.look(engine, repo, None),
+            true => {
+                self.tell_checkout(engine, repo)?;
+                self.look(engine, repo, None)
+            }
             false if new.is_empty() => Ok(()),
             false => self.look(engine, repo, Some(new)),
         }
@@ -196,9 +222,20 @@ impl Follower for AnchorFollower {
 }
 
 impl AnchorFollower {
-    /// Who shows evidence is told that nobody can look at it, or that somebody can again.
-    fn note_presence(&mut self, engine: &Engine, is_gone: bool) -> Result<(), Refusal> {
-        self.is_gone = is_gone;
+    /// Who shows the branch is told at once that another is checked out.
+    fn tell_checkout(&mut self, engine: &Engine, repo: &Repo) -> Result<(), Refusal> {
+        let now = Checkout::of(repo);
+        if now == self.checkout {
+            return Ok(());
+        }
+        self.tell(engine, repo.head().1)?;
+        self.checkout = now;
+        Ok(())
+    }
+
+    /// Tells who shows evidence of the tree itself: that nobody can look at it, that somebody can again,
+    /// that something else is checked out.
+    fn tell(&self, engine: &Engine, head: Option<String>) -> Result<(), Refusal> {
         let tree = &self.tree;
         engine.store.write::<_, Refusal>(engine.world.now(), |it| {
             Ok(it.record(&NewEntry {
@@ -208,7 +245,7 @@ impl AnchorFollower {
                 by: "",
                 operation: &Operation::Anchored(Anchoring {
                     worktree: tree.worktree.clone(),
-                    head: None,
+                    head,
                     engrams: Vec::new(),
                 }),
             })?)

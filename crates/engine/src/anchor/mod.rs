@@ -8,7 +8,7 @@ mod pins;
 
 use engram_model::{
     CheckReply, CheckedEngram, CheckedPointer, Code, Draft, Engram, EngramId, Evidence, Health,
-    Kind, Lines, Pin, Pointer, PointerInput, PutReply, Refusal, Target,
+    Kind, Lines, Pin, Pointer, PointerInput, PutReply, REVERIFY, Refusal, Target,
 };
 use engram_pointers::{Anchors, Repo, Resolved, Stand, View, resolve, track::State};
 
@@ -24,9 +24,6 @@ pub(crate) use follower::AnchorFollower;
 
 /// Most claims checked for one answer, the newest.
 const MOST: usize = 100_000;
-
-/// The tag of a question to agents about a claim in doubt.
-const REVERIFY: &str = "reverify";
 
 impl Context<'_> {
     /// Where the evidence of the claims that hold is now; with `since`, only of those that the work

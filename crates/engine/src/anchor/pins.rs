@@ -1,12 +1,13 @@
 //! What claims are pinned to, and what a look at it comes to.
 
-use engram_model::{CheckedPointer, Engram, Health, Kind, Lines, Pin, Pointer, Refusal, Target};
+use engram_model::{
+    CheckedPointer, Engram, Health, Kind, Lines, Pin, Pointer, REVERIFY, Refusal, Target,
+};
 use engram_pointers::{
     Anchors, Found, Origin, Pinned, Repo, Resolved, Shelf, Stand, Stands, resolve,
     track::{Span, State},
 };
 
-use super::REVERIFY;
 use crate::HomeShelf;
 
 /// A pointer of a claim that addresses lines of a file in git. Many lie in memory: no room is spare.

@@ -333,6 +333,49 @@ fn a_rebase_is_followed_to_its_end() {
     followed.until(id, "evidence unchanged", "reset");
 }
 
+/// Nothing of the evidence changes, and whoever shows the branch is told all the same.
+#[test]
+fn another_branch_is_told_at_once() {
+    let ground = Ground::new();
+    let tree = Tree(ground.path("repo"));
+    let followed = follow(ground.open());
+    let id = claim(&followed.at, "The first claim wakes the follower", SPAN).id;
+    tree.replace("src/lib.rs", "value_42", "other_42");
+    followed.until(id, STEPS[0].2, "the follower is awake");
+    tree.git(&["checkout", "-q", "src/lib.rs"]);
+    followed.until(id, "evidence unchanged", "as it was");
+    let (tell, told) = std::sync::mpsc::channel();
+    let after = followed.at.journal().head;
+    let _subscription = followed
+        .at
+        .0
+        .subscribe(after, move |entries| {
+            let is_of_tree =
+                |it: &Change| matches!(it, Change::Anchored { engrams, .. } if engrams.is_empty());
+            for entry in entries.iter().filter(|it| is_of_tree(&it.change)) {
+                tell.send(entry.change.clone()).unwrap_or(());
+            }
+        })
+        .unwrap();
+    for (args, branch) in [
+        (
+            &["switch", "-q", "-c", "feature/deep"][..],
+            Some("feature/deep"),
+        ),
+        (&["switch", "-q", "--detach"], None),
+        (&["switch", "-q", "feature/deep"], Some("feature/deep")),
+    ] {
+        tree.git(args);
+        let said = told.recv_timeout(PATIENCE).expect("nobody is told");
+        let Change::Anchored { head: Some(at), .. } = said else {
+            panic!("{args:?}: {said:?}");
+        };
+        assert_eq!(at, head(&tree.0), "{args:?}");
+        let project = followed.at.status(&Caller::User).unwrap().project.unwrap();
+        assert_eq!(project.branch.as_deref(), branch, "{args:?}");
+    }
+}
+
 #[test]
 fn folders_that_come_later_are_watched() {
     let ground = Ground::new();

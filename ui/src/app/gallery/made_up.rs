@@ -232,6 +232,7 @@ pub(super) fn surroundings() -> Surroundings {
         overruled_by: Some("VISUAL".to_owned()),
         log: "~/.engram/logs/window.log".to_owned(),
         has_links: Some(false),
+        picks_folders: true,
     }
 }
 

@@ -7,13 +7,7 @@ use web_sys::Element;
 
 use super::{VIEW, state::Agents};
 use crate::{
-    app::{
-        dom,
-        frame::{marked, sentence},
-        state::App,
-        states,
-        views::LIST,
-    },
+    app::{dom, frame::sentence, prose::prose, state::App, states, views::LIST},
     words::{self, Clock, say},
 };
 
@@ -92,7 +86,7 @@ fn nothing() -> impl IntoView {
             <span class="sign">{VIEW.icon.draw()}</span>
             <h2>{say::agents::NONE}</h2>
             <p>{say::agents::NONE_MEANS}</p>
-            <p>{marked(say::agents::CONNECT)}</p>
+            <p>{prose(say::agents::CONNECT)}</p>
         </div>
     }
 }

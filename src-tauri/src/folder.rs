@@ -1,0 +1,74 @@
+//! The system's own dialog to choose a folder. Only Linux has one here; elsewhere a path is typed.
+
+use std::path::PathBuf;
+
+use engram_model::Refusal;
+use tauri::WebviewWindow;
+
+/// Whether there is such a dialog.
+pub(crate) const CAN_PICK: bool = cfg!(target_os = "linux");
+
+/// Shows it over the window; none where the person chose nothing.
+#[cfg(target_os = "linux")]
+pub(crate) async fn pick(window: &WebviewWindow) -> Result<Option<PathBuf>, Refusal> {
+    let (tell, told) = tokio::sync::oneshot::channel();
+    let parent = window.clone();
+    let shown = window.run_on_main_thread(move || linux::show(&parent, tell));
+    shown.map_err(|error| {
+        Refusal::new(
+            engram_model::Code::Internal,
+            format!("cannot show the dialog: {error}"),
+            "Enter the path instead.",
+        )
+    })?;
+    // One that another takes the place of chooses nothing.
+    Ok(told.await.ok().flatten())
+}
+
+/// Chooses nothing.
+#[cfg(not(target_os = "linux"))]
+pub(crate) async fn pick(_window: &WebviewWindow) -> Result<Option<PathBuf>, Refusal> {
+    Ok(None)
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::{
+        cell::{Cell, RefCell},
+        path::PathBuf,
+    };
+
+    use gtk::{FileChooserAction, FileChooserNative, ResponseType, prelude::*};
+    use tauri::WebviewWindow;
+    use tokio::sync::oneshot::Sender;
+
+    thread_local! {
+        /// The dialog on the screen; only the main thread has one, and it lives no longer than this.
+        static SHOWN: RefCell<Option<FileChooserNative>> = const { RefCell::new(None) };
+    }
+
+    pub(super) fn show(parent: &WebviewWindow, tell: Sender<Option<PathBuf>>) {
+        let dialog = FileChooserNative::new(
+            Some("Open a repository"),
+            parent.gtk_window().ok().as_ref(),
+            FileChooserAction::SelectFolder,
+            Some("_Open"),
+            Some("_Cancel"),
+        );
+        dialog.set_modal(true);
+        let tell = Cell::new(Some(tell));
+        dialog.connect_response(move |dialog, response| {
+            let chosen = (response == ResponseType::Accept).then(|| dialog.filename());
+            if let Some(tell) = tell.take() {
+                // A page that is gone waits for nothing.
+                let _ = tell.send(chosen.flatten());
+            }
+        });
+        dialog.show();
+        SHOWN.with_borrow_mut(|it| {
+            if let Some(before) = it.replace(dialog) {
+                before.hide();
+            }
+        });
+    }
+}
