@@ -58,13 +58,15 @@ fn a_home_that_goes_is_noticed_and_one_that_comes_back_is_shown() {
     window.keys(DELETE);
     window.find("[data-testid=confirm]");
     window.keys(ENTER);
-    window.find("[data-testid=notice].error");
+    let refused = "document.querySelector('[data-testid=detail] [data-testid=refused]')";
+    window.wait(&format!("{refused}?.dataset.code === 'STORE_GONE'"));
     assert!(!shop.home.exists(), "no home is made in its place");
 
     // It comes back, and so does the window.
     fs::rename(&away, &shop.home).unwrap();
     window.wait(LIVE);
     window.wait("!document.querySelector('[data-testid=disconnected]')");
+    window.wait(&format!("!{refused}"));
     window.wait("document.querySelector('[data-testid=engram] .proof')");
     say(&mut shop, 401, "Said after it came back.");
     window.wait(&rows(10));
@@ -78,4 +80,54 @@ fn a_home_that_goes_is_noticed_and_one_that_comes_back_is_shown() {
     window.wait(&rows(9));
     let printed = run(engram.command(&["query", "Said in the copy"]).arg("--json"));
     assert!(String::from_utf8_lossy(&printed.stdout).contains("Said in the copy"));
+}
+
+/// Each is said with where it is and what to do, and ends by itself with its cause.
+#[test]
+fn a_home_that_cannot_be_opened_is_opened_once_it_can_be() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let database = shop.home.join("engram.db");
+    let sound = fs::read(&database).unwrap();
+    let newer = {
+        let mut bytes = sound.clone();
+        bytes[60..64].copy_from_slice(&99u32.to_be_bytes());
+        bytes
+    };
+    let editor = Editor::new(dir.path());
+    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
+    let person = dir.path().join("person");
+    for (name, bytes, code, remedy) in [
+        (
+            "corrupt",
+            sound[..sound.len() / 2].to_vec(),
+            "STORE_CORRUPT",
+            true,
+        ),
+        ("newer", newer, "STORE_NEWER", false),
+        ("foreign", vec![b'x'; 100_000], "STORE_CORRUPT", false),
+    ] {
+        fs::write(&database, &bytes).unwrap();
+        let window = Window::open(desktop(), &engram.place, &person, &editor.program);
+        window.wait(&format!(
+            "document.querySelector('[data-testid=failure]')?.dataset.code === '{code}'"
+        ));
+        let said = window.text("[data-testid=failure]");
+        assert!(said.contains(&database.display().to_string()), "{said}");
+        if remedy {
+            let command = window.text("[data-testid=remedy] code");
+            assert!(command.ends_with("doctor --recover"), "{command}");
+            assert!(
+                command.contains(&shop.home.display().to_string()),
+                "{command}"
+            );
+            window.shot("home-corrupt");
+        }
+        assert_eq!(fs::read(&database).unwrap(), bytes, "{name}: untouched");
+        // Nobody presses anything.
+        fs::write(&database, &sound).unwrap();
+        window.wait(&rows(8));
+        window.wait(LIVE);
+        assert_eq!(window.count("[data-testid=failure]"), 0, "{name}");
+    }
 }

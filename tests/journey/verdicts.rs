@@ -248,3 +248,20 @@ fn a_repository_that_is_moved_away_is_noticed() {
     }
     assert_eq!(desk.window.count("[data-testid=gone]"), 0);
 }
+
+#[test]
+fn the_branch_that_is_checked_out_is_told_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let desk = Desk::open(dir.path());
+    let shows = |what: &str| {
+        desk.window.wait(&format!(
+            "document.querySelector('[data-testid=checkout]')?.textContent === '{what}'"
+        ));
+    };
+    desk.repo.git(&["switch", "-q", "-c", "feature/deep"]);
+    shows("feature/deep");
+    desk.repo.git(&["switch", "-q", "--detach"]);
+    shows(&desk.repo.head()[..8]);
+    desk.repo.git(&["switch", "-q", "feature/deep"]);
+    shows("feature/deep");
+}

@@ -42,6 +42,18 @@ pub(crate) fn doctor(
     })
 }
 
+/// A checkup makes no home: one that was moved away would look like an empty one.
+pub(crate) fn look_for(home: &Path) -> Result<(), Refusal> {
+    match engram_engine::is_home_there(home) {
+        true => Ok(()),
+        false => Err(Refusal::new(
+            Code::NotFound,
+            format!("there is no Engram home in {}", home.display()),
+            "If it was moved or its disk is not mounted, put it back; if Engram is new here, the first claim makes it. Check --home and ENGRAM_HOME.",
+        )),
+    }
+}
+
 /// Before anything is opened: what is damaged may not open.
 pub(crate) fn recover(home: &Path, as_json: bool) -> Result<ExitCode, Refusal> {
     let it = engram_engine::recover(home)?;

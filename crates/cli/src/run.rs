@@ -64,6 +64,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
                 replay,
                 rebuild,
             };
+            doctor::look_for(&home(&cli)?)?;
             doctor::doctor(&open(&cli)?, treatment, json)
         }
         Verb::Put(ref ask) if ask.jsonl.is_some() => {

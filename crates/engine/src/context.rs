@@ -149,13 +149,9 @@ impl Engine {
             .inspect_err(log_cause)
     }
 
-    /// Who reads of damage must know in which file.
-    pub(crate) fn name_the_file(&self, mut refusal: Refusal) -> Refusal {
-        let file = self.store.database().display().to_string();
-        if refusal.code == Code::StoreCorrupt && !refusal.message.contains(&file) {
-            refusal.message = format!("{file}: {}", refusal.message);
-        }
-        refusal
+    /// Says where the home is, in what is refused because of it.
+    pub(crate) fn name_the_file(&self, refusal: Refusal) -> Refusal {
+        crate::home::named(self.store.home(), refusal)
     }
 }
 

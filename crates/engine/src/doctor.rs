@@ -77,8 +77,10 @@ impl Engine {
                 self.store.home().display()
             ),
             (problems, _) => format!(
-                "damaged: {}; back up the home first, then restore an earlier backup or, without one, run `engram doctor --recover`",
-                problems.join("; ")
+                "{} is damaged: {}; back up the home first, then restore an earlier backup or, without one, run `{} --recover`",
+                self.store.database().display(),
+                problems.join("; "),
+                crate::home::doctor_of(self.store.home())
             ),
         };
         Ok(Diagnosis {
@@ -108,9 +110,10 @@ impl Engine {
                 what: "journal".to_owned(),
                 ok: false,
                 found: format!(
-                    "{}: the tables do not match the journal ({}); `engram doctor --rebuild` rebuilds them",
+                    "{}: the tables do not match the journal ({}); `{} --rebuild` rebuilds them",
                     self.store.database().display(),
-                    replayed.differences.join("; ")
+                    replayed.differences.join("; "),
+                    crate::home::doctor_of(self.store.home())
                 ),
             });
         }

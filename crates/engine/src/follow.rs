@@ -176,6 +176,7 @@ impl Engine {
         after: u64,
         mut each: impl FnMut(Vec<Entry>) + Send + 'static,
     ) -> Result<Subscription, Refusal> {
+        self.write_again()?;
         self.settle()?;
         let renewed = self.store.renewed();
         let (listener, rings) = self.listen()?;
@@ -230,6 +231,20 @@ impl Engine {
         })
     }
 
+    /// A home that could only be read when it was opened is written and followed as soon as it can be.
+    fn write_again(self: &Arc<Self>) -> Result<(), Refusal> {
+        if self.store.is_writable() {
+            return Ok(());
+        }
+        let retried = self.store.retry_writing();
+        if !retried.map_err(|it| self.name_the_file(it.into()))? {
+            return Ok(());
+        }
+        tracing::info!(home = %self.store.home().display(), "the home is writable by now");
+        self.settle()?;
+        self.follow()
+    }
+
     /// The doorbell's rings as messages, starting with one.
     fn listen(&self) -> Result<(Listener, Receiver<()>), Refusal> {
         let (ring, rings): (Sender<()>, Receiver<()>) = channel();
@@ -249,8 +264,11 @@ impl Engine {
         let bell = bell.as_ref().ok_or_else(|| {
             Refusal::new(
                 Code::StoreReadOnly,
-                "cannot follow changes in a home that is not writable",
-                "Make the home writable, or drop --follow.",
+                format!(
+                    "changes cannot be followed: the home at {} is not writable",
+                    self.store.home().display()
+                ),
+                "What is stored can still be read. Make the home writable, and it is followed.",
             )
         })?;
         Ok(bell.listen(heard)?)

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use engram_model::{Code, Refusal};
+use engram_model::{Code, Refusal, quoted};
 use engram_store::{
     Store, StoreError, Vacant, close_to_others, is_home, is_open_to_others, make_private_folder,
     write_private,
@@ -72,6 +72,11 @@ fn former_home() -> Option<PathBuf> {
     user.map(|it| it.join(".engram"))
 }
 
+/// Whether there is anything at all where a home would be.
+pub fn is_home_there(home: &Path) -> bool {
+    home.join(DATABASE).symlink_metadata().is_ok()
+}
+
 /// Looks at what opening a home would refuse, and touches nothing.
 ///
 /// # Errors
@@ -82,9 +87,44 @@ pub fn look_at_home(home: &Path) -> Result<(), Refusal> {
 
 /// Opens a home, and closes it to others.
 pub(crate) fn open(home: &Path, origin: ulid::Ulid) -> Result<Store, Refusal> {
-    let store = open_store(home, origin)?;
+    let store = open_store(home, origin).map_err(|it| named(home, it))?;
     close(home);
     Ok(store)
+}
+
+/// Who reads that a home failed must know where it is, and what to type for this one.
+pub(crate) fn named(home: &Path, mut refusal: Refusal) -> Refusal {
+    let is_of_home = matches!(
+        refusal.code,
+        Code::StoreCorrupt
+            | Code::StoreFull
+            | Code::StoreGone
+            | Code::StoreLocked
+            | Code::StoreNewer
+            | Code::StoreReadOnly
+    );
+    if !is_of_home {
+        return refusal;
+    }
+    let place = home.display().to_string();
+    if !refusal.message.contains(&place) {
+        let file = home.join(DATABASE);
+        refusal.message = format!("{}: {}", file.display(), refusal.message);
+    }
+    let doctor = format!("`{}", doctor_of(home));
+    refusal.hint = refusal.hint.replace("`engram doctor", &doctor);
+    refusal
+}
+
+/// What is typed for a checkup of this home.
+pub(crate) fn doctor_of(home: &Path) -> String {
+    match default_home().as_deref() == Some(home) {
+        true => "engram doctor".to_owned(),
+        false => format!(
+            "engram --home {} doctor",
+            quoted(&home.display().to_string())
+        ),
+    }
 }
 
 /// At the former place none is made beside the one that was moved from there: agents may name it still,

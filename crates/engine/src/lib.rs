@@ -62,7 +62,7 @@ pub use engram_pointers::track::{Anchor, Edit, Side, Span, State};
 pub use engram_store::Recovered;
 pub use engram_store::{Links, make_private_folder, open_file, read_file, read_text, sync_folder};
 pub use follow::Subscription;
-pub use home::{Moved, default_home, keep_file, look_at_home, move_home};
+pub use home::{Moved, default_home, is_home_there, keep_file, look_at_home, move_home};
 pub use world::World;
 
 use agents::Agents;
@@ -278,7 +278,8 @@ impl Engine {
     /// `STORE_GONE` if nothing is there any more.
     fn settle(&self) -> Result<(), Refusal> {
         if !self.store.is_here() {
-            self.store.renew()?;
+            let renewed = self.store.renew();
+            renewed.map_err(|it| self.name_the_file(it.into()))?;
             tracing::info!(home = %self.store.home().display(), "the home was opened anew");
         }
         let mut known = self.renewed.lock().unwrap_or_else(PoisonError::into_inner);

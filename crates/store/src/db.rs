@@ -202,6 +202,29 @@ impl Store {
         Ok(())
     }
 
+    /// Opens for writing what could only be read when it was opened; says whether it can be now.
+    pub fn retry_writing(&self) -> Result<bool> {
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        if open.write.is_some() {
+            return Ok(true);
+        }
+        if open_queue(&self.home).is_err() {
+            return Ok(false);
+        }
+        // First closed, as in `renew`.
+        open.close()?;
+        *open = Arc::new(Open::new(&self.home, open.origin, self.patience, false)?);
+        let is_writable = open.write.is_some();
+        if is_writable {
+            self.renewed.fetch_add(1, Ordering::Release);
+        }
+        Ok(is_writable)
+    }
+
+    fn read_only(&self) -> StoreError {
+        StoreError::ReadOnly(self.home.clone())
+    }
+
     /// Reads on one snapshot: what `f` sees does not change while it looks.
     pub fn read<T, E: From<StoreError>>(
         &self,
@@ -225,7 +248,7 @@ impl Store {
         f: impl FnOnce(&Writer<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         let open = self.opened();
-        let write = open.write.as_ref().ok_or(StoreError::ReadOnly)?;
+        let write = open.write.as_ref().ok_or_else(|| self.read_only())?;
         let mut writing = lock(write);
         let Writing { connection, turn } = &mut *writing;
         let turn = Turn::take(turn, self.patience)?;
@@ -271,7 +294,7 @@ impl Store {
     /// again.
     pub fn empty_log(&self) -> Result<bool> {
         let open = self.opened();
-        let write = open.write.as_ref().ok_or(StoreError::ReadOnly)?;
+        let write = open.write.as_ref().ok_or_else(|| self.read_only())?;
         let is_empty = lock(write).empty_log(READING)?;
         self.log_is_due.store(!is_empty, Ordering::Relaxed);
         Ok(is_empty)

@@ -78,8 +78,8 @@ pub enum StoreError {
     #[error("another process has held the write lock for {0:?}")]
     Locked(std::time::Duration),
     /// The home was opened for reading only.
-    #[error("the home is not writable")]
-    ReadOnly,
+    #[error("the home at {0} is not writable")]
+    ReadOnly(PathBuf),
 }
 
 impl StoreError {
@@ -129,7 +129,7 @@ impl StoreError {
             | Self::Unrecoverable { .. } => Code::StoreCorrupt,
             Self::Newer { .. } => Code::StoreNewer,
             Self::Locked(_) | Self::InUse(_) => Code::StoreLocked,
-            Self::ReadOnly => Code::StoreReadOnly,
+            Self::ReadOnly(_) => Code::StoreReadOnly,
             Self::Gone(_) => Code::StoreGone,
             Self::Index(_) => Code::Internal,
         }

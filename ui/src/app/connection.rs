@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use engram_model::{Entry, Feed as FeedRequest, Refusal};
-use leptos::{prelude::*, task::spawn_local};
+use leptos::{leptos_dom::helpers::TimeoutHandle, prelude::*, task::spawn_local};
 
 use super::{
     backend::{Backend, News, Subscription},
@@ -11,10 +11,16 @@ use super::{
     state::{App, Phase},
     views::feed::PAGE,
 };
-use crate::feed::{Feed, MOST};
+use crate::{
+    feed::{Feed, MOST},
+    tags::Tag,
+};
 
 /// Longest wait between attempts to reconnect, in seconds.
 const PATIENCE: u64 = 4;
+
+/// How often is tried again what failed at the start.
+const AGAIN: Duration = Duration::from_secs(4);
 
 /// The connection to the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +50,10 @@ pub(crate) struct Connection {
     attempts: StoredValue<u64>,
     /// A new attempt to connect is due.
     is_waiting: StoredValue<bool>,
+    /// The first page is being read.
+    is_starting: StoredValue<bool>,
+    /// When that is tried again, after it failed.
+    again: StoredValue<Option<TimeoutHandle>>,
     pub(crate) link: RwSignal<Link>,
     /// When the connection broke.
     pub(crate) lost_at: RwSignal<Option<jiff::Timestamp>>,
@@ -56,6 +66,8 @@ impl Connection {
             live: StoredValue::new_local(None),
             attempts: StoredValue::new(0),
             is_waiting: StoredValue::new(false),
+            is_starting: StoredValue::new(false),
+            again: StoredValue::new(None),
             link: RwSignal::new(Link::Connecting),
             lost_at: RwSignal::new(None),
             lost_why: RwSignal::new(None),
@@ -67,9 +79,18 @@ impl Connection {
         self.end();
         self.attempts.set_value(0);
         self.is_waiting.set_value(false);
+        self.is_starting.set_value(false);
         self.link.set(Link::Connecting);
         self.lost_at.set(None);
         self.lost_why.set(None);
+    }
+
+    /// Says why it is lost; the same again is no news to who listens.
+    fn explain(self, why: Why) {
+        let why = Some(why);
+        if self.lost_why.get_untracked() != why {
+            self.lost_why.set(why);
+        }
     }
 
     /// Ends the subscription.
@@ -79,6 +100,48 @@ impl Connection {
 }
 
 impl App {
+    /// Reads the first page and follows the journal from there.
+    pub(crate) fn start(self) {
+        if self.connection.is_starting.get_value() {
+            return;
+        }
+        self.connection.is_starting.set_value(true);
+        if let Some(again) = self
+            .connection
+            .again
+            .try_update_value(Option::take)
+            .flatten()
+        {
+            again.clear();
+        }
+        spawn_local(async move {
+            self.for_front(self.read_settings()).await;
+            let read = self.first_page().await;
+            self.connection.is_starting.set_value(false);
+            match read {
+                Ok(()) => self.connect(),
+                Err(refusal) => self.fail(refusal),
+            }
+        });
+    }
+
+    /// Nothing can be shown: says why, and tries again for as long as that stands.
+    fn fail(self, refusal: Refusal) {
+        let failed = Phase::Failed(refusal);
+        if self.phase.get_untracked() != failed {
+            self.phase.set(failed);
+        }
+        let again = set_timeout_with_handle(move || self.start_again(), AGAIN);
+        self.connection.again.set_value(again.ok());
+    }
+
+    /// Tries again, if nothing could be shown.
+    pub(crate) fn start_again(self) {
+        if matches!(self.phase.get_untracked(), Phase::Failed(_)) {
+            self.start();
+        }
+    }
+
     /// Follows the journal after the last entry that is known.
     pub(super) fn connect(self) {
         spawn_local(async move {
@@ -93,10 +156,9 @@ impl App {
                     }
                 }
                 Err(refusal) => {
-                    if self.connection.attempts.get_value() == 0 {
-                        self.complain(refusal);
-                    }
+                    dom::log(&refusal.to_string());
                     self.hear(News::Lost);
+                    self.connection.explain(Why::Refused(refusal));
                 }
             }
         });
@@ -110,13 +172,16 @@ impl App {
                 self.connection.lost_why.set(None);
                 if self.connection.lost_at.get_untracked().is_some() {
                     self.connection.lost_at.set(None);
+                    let was_refused = self.list.refused.with_untracked(Option::is_some);
+                    self.forgive();
                     // Sources that could not be read meanwhile are read again.
                     self.recheck();
                     self.catch_up();
                     // In the window a feed ends only with its home: what came back may be another.
-                    if let Backend::Tauri = self.backend() {
+                    if was_refused || matches!(self.backend(), Backend::Tauri) {
                         self.list_anew();
                     }
+                    self.stale.touch(Tag::Facets);
                 }
             }
             News::Lost => self.reconnect_later(),
@@ -179,7 +244,10 @@ impl App {
                 true => Why::Token,
                 false => Why::Refused(it),
             });
-            self.connection.lost_why.set(why);
+            // A home that can only be read answers this, and has said itself why nothing comes of it.
+            if let Some(why) = why {
+                self.connection.explain(why);
+            }
         });
     }
 

@@ -12,6 +12,7 @@ use super::{
     palette::keycaps,
     prose,
     reading::Closing,
+    refused::Refused,
     source::SourceCard,
     state::App,
     views::drift::{Triage, Verdicts},
@@ -45,6 +46,7 @@ pub(crate) fn Detail() -> impl IntoView {
                 None => view! { <p class="none quiet">{say::engram::NONE}</p> }.into_any(),
                 Some(id) => view! { <Whole id current /> }.into_any(),
             }}
+            <Refused refusal=app.reading.refused />
             <ActionBar current />
         </section>
     }

@@ -57,6 +57,8 @@ pub(crate) struct Frame {
     pub(crate) announcement: RwSignal<String>,
     unannounced: StoredValue<usize>,
     pub(crate) settings: RwSignal<Settings>,
+    /// Why the settings could not be kept.
+    pub(crate) settings_refused: RwSignal<Option<Refusal>>,
     pub(crate) list_width: RwSignal<Option<u32>>,
 }
 
@@ -71,6 +73,7 @@ impl Frame {
             announcement: RwSignal::new(String::new()),
             unannounced: StoredValue::new(0),
             settings: RwSignal::new(Settings::default()),
+            settings_refused: RwSignal::new(None),
             list_width: RwSignal::new(None),
         }
     }
@@ -114,6 +117,20 @@ impl App {
             }
         };
         set_timeout(clear, Duration::from_secs(seconds));
+    }
+
+    /// The connection is back: what was said to have failed for want of it goes.
+    pub(super) fn forgive(self) {
+        if self
+            .frame
+            .toast
+            .with_untracked(|it| it.as_ref().is_some_and(|it| it.is_error))
+        {
+            self.frame.toast.set(None);
+        }
+        self.list.refused.set(None);
+        self.list.facets_refused.set(None);
+        self.reading.refused.set(None);
     }
 
     /// Takes back what was done last.

@@ -24,7 +24,10 @@ impl App {
                     self.say(say::acts::RESTORED_NOW, "", false);
                     self.select(stored.id);
                 }
-                Err(refusal) => self.complain(refusal),
+                Err(refusal) => match self.reading.selected.get_untracked() {
+                    Some(read) => self.refuse(read, refusal),
+                    None => self.complain(refusal),
+                },
             }
         });
     }

@@ -217,6 +217,7 @@ fn follow_time(app: App) {
     let minute = set_interval_with_handle(move || app.tick(), Duration::from_secs(60));
     let focus = window_event_listener(ev::focus, move |_| {
         app.tick();
+        app.start_again();
         app.recheck();
         app.catch_up();
     });

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     commands::{self, GROUPS, Holds},
-    words::say,
+    words::{self, say},
 };
 
 /// A dialog over the window while `over` is open; what is in it lives as long.
@@ -112,7 +112,7 @@ pub(crate) fn Notice() -> impl IntoView {
     }
 }
 
-/// Nothing can be shown: what is wrong, what to do, and a way to try again.
+/// Nothing can be shown: what is wrong, what to do, and a way to try again, which is done unasked too.
 #[component]
 pub(crate) fn Failure(refusal: Refusal) -> impl IntoView {
     let app = App::here();
@@ -120,12 +120,27 @@ pub(crate) fn Failure(refusal: Refusal) -> impl IntoView {
         app.phase.set(Phase::Loading);
         app.start();
     };
+    let hint = words::visible(&refusal.hint);
+    let command = |text: String| {
+        let copied = text.clone();
+        view! {
+            <div class="command" data-testid="remedy">
+                <span class="agent">{say::sheet::REMEDY}</span>
+                <code>{text}</code>
+                <button aria-label=say::sheet::COPY_REMEDY on:click=move |_| app.copy(copied.clone(), say::first::COMMAND_COPIED)>
+                    {Icon::Copy.draw()}{say::COPY}
+                </button>
+            </div>
+        }
+    };
+    let commands: Vec<_> = words::commands(&hint).into_iter().map(command).collect();
     view! {
         <main class="whole" data-testid="failure" data-code=refusal.code.as_str()>
             <div class="failure" role="alert">
                 <span class="sign">{Icon::Alert.draw()}</span>
                 <h1>{prose(&sentence(&refusal.message))}</h1>
-                <p>{prose(&refusal.hint)}</p>
+                <p>{prose(&hint)}</p>
+                {(!commands.is_empty()).then(|| view! { <div class="commands">{commands}</div> })}
                 <div class="bar"><button class="primary" on:click=again>{say::TRY_AGAIN}</button>
                     <button hidden=!app.backend().opens_editors() on:click=move |_| app.open_log()>{say::sheet::OPEN_LOG}</button><code>{refusal.code.as_str()}</code></div>
             </div>

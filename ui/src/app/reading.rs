@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use engram_model::{Code, Engram, EngramId, Filter, Pointer, ask};
+use engram_model::{Code, Engram, EngramId, Filter, Pointer, Refusal, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{frame::Undo, state::App, views::feed};
+use super::{dom, frame::Undo, state::App, views::feed};
 use crate::words::say;
 
 /// What a source card shows below its lines.
@@ -52,6 +52,8 @@ pub(crate) struct Reading {
     pub(crate) has_changes: RwSignal<bool>,
     /// What is about to be done to an engram.
     pub(crate) closing: RwSignal<Option<(EngramId, Closing)>>,
+    /// Why what was done to it last failed, until something else is done or read.
+    pub(crate) refused: RwSignal<Option<Refusal>>,
 }
 
 impl Reading {
@@ -64,6 +66,7 @@ impl Reading {
             panel: RwSignal::new(None),
             has_changes: RwSignal::new(false),
             closing: RwSignal::new(None),
+            refused: RwSignal::new(None),
         }
     }
 
@@ -77,6 +80,7 @@ impl Reading {
     /// Reads another engram from its start.
     fn begin(self, pointer: usize) {
         self.closing.set(None);
+        self.refused.set(None);
         self.history.set(false);
         self.pointer.set(pointer);
         self.panel.set(None);
@@ -127,12 +131,25 @@ impl App {
             match self.ask(ask::Get(id)).await {
                 Ok(engram) => {
                     self.tell_successor(&engram).await;
+                    self.reading.refused.set(None);
                     self.reading.visited.set(Some(Arc::from(engram)));
                 }
                 Err(refusal) if refusal.code == Code::NotFound => self.leave(id),
-                Err(refusal) => self.complain(refusal),
+                Err(refusal) => self.refuse(id, refusal),
             }
         });
+    }
+
+    /// Says why something failed beside the engram that it was done to; of one that is not read any more,
+    /// at the lower edge.
+    pub(crate) fn refuse(self, id: EngramId, refusal: Refusal) {
+        match self.reading.selected.get_untracked() == Some(id) {
+            true => {
+                dom::log(&refusal.to_string());
+                self.reading.refused.set(Some(refusal));
+            }
+            false => self.complain(refusal),
+        }
     }
 
     /// An engram that there is not, as a link may name one: the newest is read instead.
@@ -197,6 +214,7 @@ impl App {
             return;
         };
         if closing.is_for(&engram) {
+            self.reading.refused.set(None);
             self.reading.closing.set(Some((engram.id, closing)));
         }
     }
@@ -233,7 +251,7 @@ impl App {
                         self.select(next);
                     }
                 }
-                Err(refusal) => self.complain(refusal),
+                Err(refusal) => self.refuse(id, refusal),
             }
         });
     }

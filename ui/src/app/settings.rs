@@ -1,6 +1,6 @@
 //! The settings: what is chosen holds at once, and is kept in the home.
 
-use engram_model::{Density, Motion, Settings, Surroundings, Theme};
+use engram_model::{Density, Motion, Refusal, Settings, Surroundings, Theme};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{
@@ -9,6 +9,7 @@ use super::{
     icons::Icon,
     overlay::{Heading, Modal},
     prose::prose,
+    refused::Refused,
     state::App,
 };
 use crate::words::say;
@@ -36,10 +37,22 @@ impl App {
         }
         dom::apply(&settings);
         spawn_local(async move {
-            if let Err(refusal) = self.backend().keep_settings(&settings).await {
-                self.complain(refusal);
+            match self.backend().keep_settings(&settings).await {
+                Ok(()) => self.frame.settings_refused.set(None),
+                Err(refusal) => self.refuse_settings(refusal),
             }
         });
+    }
+
+    /// Says why in the sheet of the settings, where that is open.
+    fn refuse_settings(self, refusal: Refusal) {
+        match self.frame.over.get_untracked() {
+            Some(Over::Settings) => {
+                dom::log(&refusal.to_string());
+                self.frame.settings_refused.set(Some(refusal));
+            }
+            _ => self.complain(refusal),
+        }
     }
 }
 
@@ -93,16 +106,18 @@ fn Chosen() -> impl IntoView {
         (Motion::System, say::settings::SYSTEM),
         (Motion::Reduced, say::settings::REDUCED),
     ];
+    app.frame.settings_refused.set(None);
     let around = RwSignal::new(None::<Surroundings>);
     spawn_local(async move {
         match app.backend().surroundings().await {
             Ok(it) => around.set(it),
-            Err(refusal) => app.complain(refusal),
+            Err(refusal) => app.refuse_settings(refusal),
         }
     });
     let version = move || app.status.get().map(|it| it.version).unwrap_or_default();
     let home = move || app.status.get().and_then(|it| it.home);
     view! {
+        <Refused refusal=app.frame.settings_refused />
         {choices(app, say::settings::THEME, THEMES, |it| it.theme, |it, to| it.theme = to)}
         {choices(app, say::settings::DENSITY, DENSITIES, |it| it.density, |it, to| it.density = to)}
         {choices(app, say::settings::MOTION, MOTIONS, |it| it.motion, |it, to| it.motion = to)}
@@ -166,7 +181,7 @@ fn Links(is_here: bool) -> impl IntoView {
         spawn_local(async move {
             match app.backend().bring_links().await {
                 Ok(()) => is_here.set(true),
-                Err(refusal) => app.complain(refusal),
+                Err(refusal) => app.refuse_settings(refusal),
             }
         });
     };

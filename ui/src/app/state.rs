@@ -1,7 +1,7 @@
 //! What the window knows: its parts, and where it is among them.
 
 use engram_model::{Refusal, StatusReply};
-use leptos::{prelude::*, task::spawn_local};
+use leptos::prelude::*;
 
 use super::{
     backend::Backend,
@@ -79,17 +79,6 @@ impl App {
         self.backend.get_value()
     }
 
-    /// Reads the first page and follows the journal from there.
-    pub(crate) fn start(self) {
-        spawn_local(async move {
-            self.for_front(self.read_settings()).await;
-            match self.first_page().await {
-                Ok(()) => self.connect(),
-                Err(refusal) => self.phase.set(Phase::Failed(refusal)),
-            }
-        });
-    }
-
     /// Knows nothing any more of the repository that was in front.
     pub(super) fn reset(self) {
         self.connection.reset();
@@ -101,9 +90,12 @@ impl App {
         self.phase.set(Phase::Loading);
     }
 
-    async fn first_page(self) -> Result<(), Refusal> {
+    pub(super) async fn first_page(self) -> Result<(), Refusal> {
         let route = Route::parse(&dom::query(), self.clock.get_untracked().offset);
-        self.tell_missing(&route);
+        // What is tried again was told before.
+        if self.phase.get_untracked() == Phase::Loading {
+            self.tell_missing(&route);
+        }
         let query = route.query(self.clock.get_untracked().offset);
         self.show(View::named(route.view), route.filter);
         let status = self.read_status().await?;

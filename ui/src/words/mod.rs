@@ -1,11 +1,13 @@
 //! What a person reads: times, states and digests in words, and every string of the window (`say.rs`).
 
+mod places;
 pub mod say;
 
+pub use self::places::{checkout, commands};
 pub use engram_model::visible;
 use engram_model::{
-    Budget, Engram, Evidence, Kind, Lines, Media, MediaKind, Meter, Pointer, PointerType,
-    ProjectStatus, REVERIFY, Reading, Recent, Spending, Standing, is_hidden,
+    Budget, Engram, Evidence, Kind, Lines, Media, MediaKind, Meter, Pointer, PointerType, REVERIFY,
+    Reading, Recent, Spending, Standing, is_hidden,
 };
 use jiff::{Timestamp, tz::Offset};
 
@@ -223,15 +225,6 @@ pub fn standing(it: Evidence) -> &'static str {
         Evidence::NeedsReverification => say::state::EDITED,
         Evidence::EvidenceGone => say::state::GONE,
         Evidence::Unknown => say::state::UNKNOWN,
-    }
-}
-
-/// What is checked out: the branch, or the commit where there is none; and the word before it.
-pub fn checkout(project: &ProjectStatus) -> Option<(&'static str, String)> {
-    let commit = || project.head.as_ref().map(|it| it.chars().take(8).collect());
-    match &project.branch {
-        Some(branch) => Some((say::status::ON_BRANCH, visible(branch))),
-        None => commit().map(|it: String| (say::status::AT_COMMIT, visible(&it))),
     }
 }
 
@@ -568,27 +561,6 @@ mod tests {
             let (word, class) = evidence(&todo(tag, standing), false);
             assert_eq!(class, want, "{tag} {standing:?}: {word}");
         }
-    }
-
-    #[test]
-    fn what_is_checked_out_is_a_branch_or_a_commit() {
-        let at = |branch: Option<&str>, head: Option<&str>| {
-            checkout(&ProjectStatus {
-                id: None,
-                name: "shop".to_owned(),
-                branch: branch.map(str::to_owned),
-                head: head.map(str::to_owned),
-                root: None,
-                unavailable: None,
-            })
-        };
-        let head = Some("0123456789abcdef");
-        assert_eq!(
-            at(Some("a\u{202e}b"), head),
-            Some((" on ", "a⟨U+202E⟩b".to_owned()))
-        );
-        assert_eq!(at(None, head), Some((" at ", "01234567".to_owned())));
-        assert_eq!(at(None, None), None);
     }
 
     #[test]

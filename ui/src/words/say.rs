@@ -438,6 +438,8 @@ pub mod sheet {
     pub const LIST: &str = "List";
     pub const DISMISS: &str = "Dismiss";
     pub const OPEN_LOG: &str = "Open the log";
+    pub const REMEDY: &str = "In a terminal";
+    pub const COPY_REMEDY: &str = "Copy the command";
     pub const FIND: &str = "Find a command or an engram";
     pub const FIND_FIELD: &str = "Find";
     pub const FIND_HINT: &str = "A command, a view, words of a claim…";

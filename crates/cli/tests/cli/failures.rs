@@ -6,8 +6,12 @@ use std::{
     io::{Read, Write},
     path::PathBuf,
     process::Command,
+    sync::{Arc, mpsc::channel},
+    time::Duration,
 };
 
+use engram_engine::{Engine, Options};
+use engram_model::{Caller, EngramId, ask, quoted};
 use serde_json::{Value, json};
 
 use crate::fixture::{POINTER, Place, mount, with_mounts};
@@ -250,6 +254,85 @@ fn a_home_that_cannot_be_written_is_read() {
         place.put("Retries use no jitter at all.");
         assert_eq!(place.json(&["status"])["engrams"], 2);
     });
+}
+
+/// A window on a home that can only be read says so, and follows the home once it can be written.
+#[test]
+fn a_home_that_can_be_written_again_is_followed() {
+    with_mounts(
+        "failures::a_home_that_can_be_written_again_is_followed",
+        || {
+            const LONG: Duration = Duration::from_secs(30);
+            let place = Place::new();
+            let id = place.put("Retries use full jitter.");
+            let home = place.home();
+            let at = home.to_str().unwrap();
+            mount(&["--bind", at, at]);
+            mount(&["-o", "remount,bind,ro", at]);
+            let engine = Engine::open(Options {
+                home: home.clone(),
+                repo: Some(place.repo()),
+                from: place.repo(),
+            });
+            let engine = Arc::new(engine.unwrap());
+            engine.follow().unwrap();
+            let id: EngramId = id.parse().unwrap();
+            let refused = [
+                engine.subscribe(0, |_| ()).err().unwrap(),
+                engine.ask(&Caller::User, ask::Forget(id)).err().unwrap(),
+            ];
+            for it in refused {
+                assert_eq!(it.code.as_str(), "STORE_READ_ONLY");
+                assert!(it.message.contains(at), "{it}");
+            }
+            engine.ask(&Caller::User, ask::Get(id)).unwrap();
+            mount(&["-o", "remount,bind,rw", at]);
+            let (tell, told) = channel();
+            let subscription = engine.subscribe(0, move |it| tell.send(it.len()).unwrap_or(()));
+            let _subscription = subscription.unwrap();
+            told.recv_timeout(LONG).expect("what was there");
+            place.put("Retries use no jitter at all.");
+            told.recv_timeout(LONG).expect("what came from another");
+            engine.ask(&Caller::User, ask::Forget(id)).unwrap();
+        },
+    );
+}
+
+/// A checkup of a home that was moved away does not make another, which would look sound.
+#[test]
+fn a_home_that_is_not_there_is_not_made_by_a_checkup() {
+    let place = Place::new();
+    let error = place.run(&["doctor", "--json"]).error();
+    assert_eq!(error["code"], "NOT_FOUND");
+    let home = place.home();
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains(home.to_str().unwrap()), "{message}");
+    assert!(!home.exists());
+}
+
+/// Whoever reads of a failure is told where, and what to type for this home.
+#[test]
+fn a_damaged_home_is_named_in_what_to_do() {
+    let place = Place::new();
+    place.put("Retries use full jitter.");
+    let sound = fs::read(database(&place)).unwrap();
+    fs::write(database(&place), &sound[..sound.len() / 2]).unwrap();
+    for args in [&["status", "--json"][..], &["doctor", "--json"]] {
+        let ran = place.run(args);
+        if args[0] == "doctor" && ran.err.is_empty() {
+            assert!(ran.out.contains("damaged"), "{ran:?}");
+            continue;
+        }
+        let error = ran.error();
+        let said = |what: &str| error[what].as_str().unwrap().to_owned();
+        let (file, home) = (database(&place), place.home());
+        assert!(said("message").contains(file.to_str().unwrap()), "{error}");
+        let command = format!(
+            "engram --home {} doctor --recover",
+            quoted(home.to_str().unwrap())
+        );
+        assert!(said("hint").contains(&command), "{error}");
+    }
 }
 
 /// What a killed writer left in the log is acknowledged: it is shown, or the home is not read.

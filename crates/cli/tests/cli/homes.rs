@@ -409,6 +409,7 @@ fn agents_that_name_the_former_place_are_listed() {
 #[test]
 fn doctor_says_which_engram_a_shell_starts() {
     let place = Place::new();
+    place.put("Retries use full jitter.");
     let own = Path::new(env!("CARGO_BIN_EXE_engram"));
     let program = |name: &str, mode: u32| {
         let file = place.write(name, "#!/bin/sh\n");

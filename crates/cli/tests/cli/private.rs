@@ -66,7 +66,6 @@ fn a_home_is_private_whoever_makes_it_first_and_whatever_the_umask_is() {
         &["status"][..],
         &["connect", "claude", "--yes"],
         &["connect", "codex", "--yes"],
-        &["doctor", "--reindex"],
         &put("Retries use full jitter."),
     ];
     // The last takes from the owner too.

@@ -36,6 +36,7 @@ impl App {
             Verdict::Unsure => say::review::ASKED,
             Verdict::False => return self.ask_to_close(Closing::Forget),
         };
+        self.reading.refused.set(None);
         let next = untrack(|| self.neighbour(id));
         spawn_local(async move {
             let stored = match verdict {
@@ -59,7 +60,7 @@ impl App {
                     };
                     self.select(to);
                 }
-                Err(refusal) => self.complain(refusal),
+                Err(refusal) => self.refuse(id, refusal),
             }
         });
     }

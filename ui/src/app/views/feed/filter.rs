@@ -4,7 +4,7 @@ use engram_model::{Facets, Filter};
 use leptos::{ev, prelude::*};
 
 use crate::{
-    app::{dom, icons::Icon, state::App},
+    app::{dom, icons::Icon, refused::Refused, state::App},
     route::{Chip, author_name, chips, date_of, days_ago, end_of, last_day, midnight},
     words::{
         self,
@@ -59,6 +59,7 @@ pub(crate) fn FilterBar() -> impl IntoView {
                 on:click=move |_| app.toggle_facets()>{say::filter::BUTTON}" "<kbd>"F"</kbd></button>
         </search>
         <Chips />
+        <div class="within-list"><Refused refusal=app.list.facets_refused again=Callback::new(move |()| app.count_facets()) /></div>
         {move || app.list.facets_open.get().then(|| view! { <Values /> })}
     }
 }

@@ -11,7 +11,7 @@ use super::{
     row::{self, Places, Row, Shown, ShownAt},
 };
 use crate::{
-    app::{dom, first_run, state::App, states},
+    app::{connection::Link, dom, first_run, refused::Refused, state::App, states},
     feed::{Feed, MOST},
     layout::Layout,
     words::{self, say},
@@ -83,10 +83,28 @@ pub(crate) fn List() -> impl IntoView {
             </header>
             <filter::FilterBar />
             <states::Disconnected />
+            <ListRefused />
             <first_run::SampleNote />
             <Rows />
         </section>
     }
+}
+
+/// Why the list could not be read; while the connection is lost, that says so.
+#[component]
+fn ListRefused() -> impl IntoView {
+    let app = App::here();
+    let refusal = Signal::derive(move || {
+        let is_lost = app.connection.link.get() == Link::Lost;
+        let refused = app.list.refused.get().filter(|_| !is_lost);
+        refused.map(|(refusal, _)| refusal)
+    });
+    let again = move |()| {
+        if let Some((_, again)) = app.list.refused.get_untracked() {
+            again(app);
+        }
+    };
+    view! { <div class="within-list"><Refused refusal again=Callback::new(again) /></div> }
 }
 
 #[component]

@@ -79,13 +79,22 @@ impl App {
             let read = self.read_stretches(request, number).await;
             self.list.page_is_coming.set_value(false);
             match read {
-                Ok(Some(page)) => self.list.feed.update(|feed| match is_newer {
-                    true => feed.add_newer(page),
-                    false => feed.add_older(page),
-                }),
+                Ok(Some(page)) => {
+                    self.list.refused.set(None);
+                    self.list.feed.update(|feed| match is_newer {
+                        true => feed.add_newer(page),
+                        false => feed.add_older(page),
+                    });
+                }
                 // Another list began meanwhile, and may have asked in vain.
                 Ok(None) => self.list.feed.update(|_| ()),
-                Err(refusal) => self.complain(refusal),
+                Err(_) if self.list.filter_number.get_value() != number => {
+                    self.list.feed.update(|_| ());
+                }
+                // Each change of the feed asks for what is missing.
+                Err(refusal) => self
+                    .list
+                    .refuse(refusal, |app| app.list.feed.update(|_| ())),
             }
         });
     }
@@ -168,7 +177,7 @@ impl App {
                     }
                 }
                 Ok(None) => {}
-                Err(refusal) => self.complain(refusal),
+                Err(refusal) => self.list.refuse(refusal, Self::list_oldest),
             }
         });
     }

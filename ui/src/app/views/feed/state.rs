@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use engram_model::{Engram, EngramId, Facets, Filter, ask};
+use engram_model::{Engram, EngramId, Facets, Filter, Refusal, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::filter;
@@ -42,6 +42,10 @@ pub(crate) struct Listing {
     pub(crate) scroll_to_top: RwSignal<u32>,
     /// The row whose whole claim is shown.
     pub(crate) expanded: RwSignal<Option<EngramId>>,
+    /// Why the list, or its next page, could not be read, until it is; and how it is asked for again.
+    pub(crate) refused: RwSignal<Option<(Refusal, fn(App))>>,
+    /// The same of the values of the filter.
+    pub(crate) facets_refused: RwSignal<Option<Refusal>>,
 }
 
 impl Listing {
@@ -57,6 +61,8 @@ impl Listing {
             at_top: RwSignal::new(true),
             scroll_to_top: RwSignal::new(0),
             expanded: RwSignal::new(None),
+            refused: RwSignal::new(None),
+            facets_refused: RwSignal::new(None),
         }
     }
 
@@ -67,6 +73,7 @@ impl Listing {
         self.feed.set(Feed::default());
         self.at_top.set(true);
         self.facets.set(None);
+        self.facets_refused.set(None);
         self.expanded.set(None);
     }
 
@@ -75,7 +82,14 @@ impl Listing {
         let number = self.filter_number.get_value().wrapping_add(1);
         self.filter_number.set_value(number);
         self.search.set(None);
+        self.refused.set(None);
         number
+    }
+
+    /// Says why it could not be read, in its place.
+    pub(super) fn refuse(self, refusal: Refusal, again: fn(App)) {
+        dom::log(&refusal.to_string());
+        self.refused.set(Some((refusal, again)));
     }
 
     /// Goes to the newest end.
@@ -161,7 +175,8 @@ impl App {
                     // What arrived between the page and the subscription.
                     self.catch_up();
                 }
-                Err(refusal) => self.complain(refusal),
+                Err(_) if self.list.filter_number.get_value() != number => return,
+                Err(refusal) => self.list.refuse(refusal, Self::list_anew),
             }
             self.stale.touch(Tag::Facets);
         });
@@ -182,16 +197,21 @@ impl App {
     pub(crate) fn count_facets(self) {
         let is_limited = !self.list.filter.with_untracked(Filter::is_empty);
         if !self.list.facets_open.get_untracked() && !is_limited {
+            self.list.facets_refused.set(None);
             return self.list.facets.set(None);
         }
         let filter = untrack(|| self.asked());
         spawn_local(async move {
             match self.ask(ask::Facets(filter.clone())).await {
                 Ok(facets) if untrack(|| self.asked()) == filter => {
+                    self.list.facets_refused.set(None);
                     self.list.facets.set(Some(*facets));
                 }
                 Ok(_) => {}
-                Err(refusal) => self.complain(refusal),
+                Err(refusal) => {
+                    dom::log(&refusal.to_string());
+                    self.list.facets_refused.set(Some(refusal));
+                }
             }
         });
     }
