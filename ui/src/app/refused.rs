@@ -4,7 +4,7 @@ use engram_model::Refusal;
 use leptos::prelude::*;
 
 use super::{frame::sentence, icons::Icon, prose::prose};
-use crate::words::{self, say};
+use crate::words::say;
 
 /// What is wrong and what to do, with a way to try again where there is one.
 #[component]
