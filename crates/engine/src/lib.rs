@@ -448,11 +448,8 @@ impl Shelf for HomeShelf<'_> {
     fn urls_allowed(&self) -> bool {
         self.urls
     }
-}
 
-impl HomeShelf<'_> {
-    /// The commit that was checked out when a file of the working tree was kept, where known.
-    fn base(&self, digest_hex: &str, path: &str) -> Option<String> {
+    fn base(&self, path: &str, digest_hex: &str) -> Option<String> {
         let project = self.project?;
         self.store
             .read::<_, Refusal>(|it| Ok(it.snapshot_base(project, digest_hex, path)?))

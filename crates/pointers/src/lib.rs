@@ -75,6 +75,10 @@ pub trait Shelf {
     ) -> Result<Option<(String, Recorded)>, Refusal>;
     /// Whether the user turned `url:` on.
     fn urls_allowed(&self) -> bool;
+    /// The commit that was checked out when a file of the working tree was kept, where known.
+    fn base(&self, _path: &str, _digest_hex: &str) -> Option<String> {
+        None
+    }
 }
 
 /// Bytes of a file that are kept on either side of a span; even, since some encodings take two a letter.

@@ -17,6 +17,8 @@ use crate::{
 
 /// Lines of surroundings in what changed.
 const CONTEXT: u32 = 3;
+/// Longest comparison that is sent with all that did not change; a page folds that.
+const MAX_UNFOLDED: usize = 300;
 /// Most lines of a change that are sent.
 const MAX_LINES: usize = 600;
 /// Surroundings that are as long as any text.
@@ -62,7 +64,8 @@ fn followed(repo: &Repo, shelf: &dyn Shelf, path: &str, found: &Found<'_>) -> Op
                 Pin::Rev(commit) => Origin::Commit(commit.clone()),
                 Pin::Digest(digest_hex) => Origin::Kept {
                     digest_hex: digest_hex.clone(),
-                    base: None,
+                    // As health is followed, or the two would tell of other places.
+                    base: shelf.base(path, digest_hex),
                 },
                 Pin::Worktree => return None,
             }
@@ -297,10 +300,14 @@ fn around(all: &[Compared], span: Lines) -> (&[Compared], Option<Lines>) {
     )
 }
 
-/// What changed with its surroundings, and how much of that is left out; long runs of what did not
-/// change are.
+/// What changed with its surroundings, and how much of that is left out; in a long comparison, runs of
+/// what did not change are.
 fn shown(part: &[Compared], span: Lines, language: Option<&Language>) -> (Vec<SourceLine>, u32) {
+    let is_short = part.len() <= MAX_UNFOLDED;
     let near = |at: usize| {
+        if is_short {
+            return true;
+        }
         let from = at.saturating_sub(CONTEXT as usize);
         let to = (at + 1 + CONTEXT as usize).min(part.len());
         part[from..to].iter().any(|it| it.side != Side::Both)

@@ -105,7 +105,7 @@ fn address(shelf: &HomeShelf<'_>, pointer: &Pointer) -> Option<(String, Origin)>
         Pin::Rev(commit) => Origin::Commit(commit.clone()),
         Pin::Digest(digest) if matches!(pointer.target, Target::Repo { .. }) => Origin::Kept {
             digest_hex: digest.clone(),
-            base: shelf.base(digest, path),
+            base: shelf.base(path, digest),
         },
         _ => return None,
     };

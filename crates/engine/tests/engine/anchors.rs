@@ -11,7 +11,7 @@ use std::{
 use engram_engine::Subscription;
 use engram_model::{
     Anchored, Caller, Change, Check, CheckReply, Code, Draft, EngramId, Evidence, Feed, Filter,
-    Health, Noticed, PointerInput, PutReply, Query, Refusal, Reply, Request, ask,
+    Health, Noticed, PointerInput, PutReply, Query, Reading, Refusal, Reply, Request, ask,
 };
 
 use crate::fixture::{Asked, Ground, draft, git, head, query};
@@ -505,6 +505,16 @@ fn what_was_not_committed_is_followed_from_its_snapshot() {
         line(&health(&at, id)),
         "evidence unchanged | renamed, now src/core.rs#L40-L44"
     );
+    // A card says of it what its row says.
+    let pointer = at.get(&Caller::User, id).unwrap().pointers.remove(0);
+    let asked = Request::Standing(PointerInput::from(pointer));
+    match at.0.handle(&Caller::User, asked).unwrap() {
+        Reply::Standing(it) => assert_eq!(
+            (it.reading, it.path.as_deref()),
+            (Reading::Renamed, Some("src/core.rs"))
+        ),
+        other => panic!("{other:?}"),
+    }
     tree.replace("src/core.rs", "fresh_42", "stale_42");
     assert_eq!(
         line(&health(&at, id)),

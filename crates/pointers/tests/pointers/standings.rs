@@ -105,33 +105,40 @@ fn a_binary_is_compared_as_a_whole() {
 
 #[test]
 fn what_changed_is_told_with_both_numbers() {
-    let then: String = (1..=60).map(|n| format!("line {n}\n")).collect();
-    let fixture = Fixture::with(&[("a.txt", then.as_bytes())]);
-    let text = then
-        .replace("line 1\n", "")
-        .replace("line 10\n", "ten\n")
-        .replace("line 40\n", "");
-    fixture.write("a.txt", text.as_bytes());
-    let got = now(&fixture, "repo:a.txt#L8-L45@HEAD").unwrap();
-    assert_eq!(got.reading, Reading::Edited);
-    assert_eq!(got.lines.map(|it| (it.start, it.end)), Some((7, 43)));
-    let told: Vec<_> = got
-        .changes
-        .iter()
-        .filter(|it| it.side != Side::Both)
-        .map(|it| (it.side, it.before, it.number, it.text.as_str()))
-        .collect();
-    assert_eq!(
-        told,
-        [
-            (Side::Removed, 10, 0, "line 10"),
-            (Side::Added, 0, 9, "ten"),
-            (Side::Hunk, 0, 0, ""),
-            (Side::Removed, 40, 0, "line 40"),
-        ],
-        "what changed before the span is not told"
-    );
-    assert!(got.changes.len() < 20, "what did not change is left out");
+    // What did not change is told where all is short, and left out of a long comparison.
+    for (last, is_told) in [(45, true), (445, false)] {
+        let then: String = (1..=460).map(|n| format!("line {n}\n")).collect();
+        let fixture = Fixture::with(&[("a.txt", then.as_bytes())]);
+        let text = then
+            .replace("line 1\n", "")
+            .replace("line 10\n", "ten\n")
+            .replace("line 40\n", "");
+        fixture.write("a.txt", text.as_bytes());
+        let got = now(&fixture, &format!("repo:a.txt#L8-L{last}@HEAD")).unwrap();
+        assert_eq!(got.reading, Reading::Edited);
+        let there = got.lines.map(|it| (it.start, it.end));
+        assert_eq!(there, Some((7, last - 2)));
+        let told: Vec<_> = got
+            .changes
+            .iter()
+            .filter(|it| it.side != Side::Both)
+            .map(|it| (it.side, it.before, it.number, it.text.as_str()))
+            .collect();
+        let gap = (!is_told).then_some((Side::Hunk, 0, 0, ""));
+        let want = [
+            Some((Side::Removed, 10, 0, "line 10")),
+            Some((Side::Added, 0, 9, "ten")),
+            gap,
+            Some((Side::Removed, 40, 0, "line 40")),
+        ];
+        assert_eq!(
+            told,
+            want.into_iter().flatten().collect::<Vec<_>>(),
+            "what changed before the span is not told"
+        );
+        let length = if is_told { 45 } else { 16 };
+        assert_eq!(got.changes.len(), length, "to line {last}");
+    }
 }
 
 #[test]
