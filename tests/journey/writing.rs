@@ -40,6 +40,13 @@ fn refused(desk: &Desk, code: &str) {
     ));
 }
 
+/// Waits until these lines are marked.
+fn marked(desk: &Desk, lines: &str) {
+    desk.window.wait(&format!(
+        "document.querySelector('[data-testid=marked-lines] span')?.textContent === '{lines}'"
+    ));
+}
+
 /// What is read, as the command tells it.
 fn read(desk: &Desk) -> Value {
     let id = desk.window.attribute("[data-testid=engram]", "data-id");
@@ -47,7 +54,7 @@ fn read(desk: &Desk) -> Value {
 }
 
 fn acts(desk: &Desk, id: &str) -> Vec<String> {
-    let told = |(by, kind)| format!("{by} {kind}");
+    let told = |(by, kind): (String, String)| format!("{by} {kind}");
     desk.log(id).into_iter().map(told).collect()
 }
 
@@ -164,10 +171,7 @@ fn a_claim_is_added_about_lines_that_are_marked() {
     for _ in 0..3 {
         desk.window.shift(DOWN);
     }
-    assert_eq!(
-        desk.window.text("[data-testid=marked-lines] span"),
-        "lines 5–7"
-    );
+    marked(&desk, "lines 5–7");
     desk.window.shot("marked-lines");
     desk.window.keys("w");
     focused(&desk, "new-claim");
@@ -197,26 +201,17 @@ fn a_claim_is_added_about_lines_that_are_marked() {
     desk.read(edited);
     desk.window
         .drag_to(&format!("{} .number", at(5)), &format!("{} .number", at(8)));
-    assert_eq!(
-        desk.window.text("[data-testid=marked-lines] span"),
-        "lines 5–8"
-    );
+    marked(&desk, "lines 5–8");
     desk.window.click("[data-testid=unmark]");
     desk.window
         .wait("document.querySelector('[data-testid=marked-lines]') === null");
     desk.window
         .drag_to(&format!("{} .text", at(5)), &format!("{} .text", at(7)));
-    assert_eq!(
-        desk.window.text("[data-testid=marked-lines] span"),
-        "lines 5–7"
-    );
+    marked(&desk, "lines 5–7");
     // A press on a number marks that line, whatever text is still chosen.
     let number = format!("{} .number", at(6));
     desk.window.click(&number);
-    assert_eq!(
-        desk.window.text("[data-testid=marked-lines] span"),
-        "line 6"
-    );
+    marked(&desk, "line 6");
     desk.window.click("[data-testid=add-claim]");
     focused(&desk, "new-claim");
     desk.window.keys("A walnut is six");
