@@ -6,6 +6,7 @@ use std::{
     process::Command,
 };
 
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::json;
 
 use crate::{
@@ -107,7 +108,14 @@ fn a_home_that_cannot_be_opened_is_opened_once_it_can_be() {
         ("newer", newer, "STORE_NEWER", false),
         ("foreign", vec![b'x'; 100_000], "STORE_CORRUPT", false),
     ] {
-        fs::write(&database, &bytes).unwrap();
+        let broken = dir.path().join(name);
+        fs::create_dir(&broken).unwrap();
+        fs::write(broken.join("engram.db"), &bytes).unwrap();
+        // In one step: the window makes a home where it finds none.
+        let exchange = || {
+            renameat_with(CWD, &shop.home, CWD, &broken, RenameFlags::EXCHANGE).unwrap();
+        };
+        exchange();
         let window = Window::open(desktop(), &engram.place, &person, &editor.program);
         window.wait(&format!(
             "document.querySelector('[data-testid=failure]')?.dataset.code === '{code}'"
@@ -122,10 +130,11 @@ fn a_home_that_cannot_be_opened_is_opened_once_it_can_be() {
                 "{command}"
             );
             window.shot("home-corrupt");
+        } else {
+            assert_eq!(fs::read(&database).unwrap(), bytes, "{name}: untouched");
         }
-        assert_eq!(fs::read(&database).unwrap(), bytes, "{name}: untouched");
         // Nobody presses anything.
-        fs::write(&database, &sound).unwrap();
+        exchange();
         window.wait(&rows(8));
         window.wait(LIVE);
         assert_eq!(window.count("[data-testid=failure]"), 0, "{name}");
