@@ -131,8 +131,11 @@ impl App {
         if self.phase.get_untracked() != failed {
             self.phase.set(failed);
         }
-        let again = set_timeout_with_handle(move || self.start_again(), AGAIN);
-        self.connection.again.set_value(again.ok());
+        // A wrong token does not become right by itself.
+        if !self.backend().wants_token() {
+            let again = set_timeout_with_handle(move || self.start_again(), AGAIN);
+            self.connection.again.set_value(again.ok());
+        }
     }
 
     /// Tries again, if nothing could be shown.

@@ -13,10 +13,11 @@ pub fn checkout(project: &ProjectStatus) -> Option<(&'static str, String)> {
     }
 }
 
-/// The commands of ours that a text names, between backticks.
+/// The checkups and repairs that a text names, between backticks.
 pub fn commands(text: &str) -> Vec<String> {
     let quoted = text.split('`').skip(1).step_by(2);
-    let ours = quoted.filter(|it| it.starts_with("engram "));
+    let is_doctor = |it: &&str| it.starts_with("engram ") && it.split(' ').any(|it| it == "doctor");
+    let ours = quoted.filter(is_doctor);
     ours.map(str::to_owned).collect()
 }
 
@@ -29,7 +30,8 @@ mod tests {
         let hint =
             "Restore a backup, or run `engram --home '/a b' doctor --recover`; `ENGRAM_HOME` too.";
         assert_eq!(commands(hint), ["engram --home '/a b' doctor --recover"]);
-        assert!(commands("Update Engram. `").is_empty());
+        assert_eq!(commands("Run `engram doctor`; then"), ["engram doctor"]);
+        assert!(commands("Open what `engram serve` printed. `").is_empty());
     }
 
     #[test]
