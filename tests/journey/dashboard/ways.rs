@@ -133,6 +133,12 @@ pub const VIEWS: &[View] = &[
         shown: "document.querySelector('[data-testid=triage]') && document.querySelector('[data-testid=changes]')",
     },
     View {
+        name: "agents",
+        keys: &[Keys("3")],
+        mouse: &[Click("[data-testid=agents-view]")],
+        shown: "document.querySelector('[data-testid=no-agents]')",
+    },
+    View {
         name: "forget",
         keys: &[Keys(DELETE)],
         mouse: &[Click("[data-testid=forget]")],
