@@ -1,4 +1,5 @@
-//! What the list holds: engrams newest first, kept up to date from journal entries.
+//! What the list holds: engrams in the order of their places, newest first, kept up to date from journal
+//! entries.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -76,7 +77,7 @@ impl Feed {
             let gone: Vec<_> = self.rows.drain(..beyond).collect();
             self.let_go(gone);
             self.miss_waiting();
-            self.newer = self.rows.front().map(|it| it.seq);
+            self.newer = self.newest();
         }
     }
 
@@ -94,7 +95,7 @@ impl Feed {
         let is_newest = page.next.is_none() && page.head >= self.head;
         self.newer = match is_newest {
             true => None,
-            false => page.next.or(self.rows.front().map(|it| it.seq)).or(Some(0)),
+            false => page.next.or(self.newest()).or(Some(0)),
         };
         if is_newest {
             self.missed = 0;
@@ -140,16 +141,20 @@ impl Feed {
         }
         if self.waiting.len() > MOST {
             self.miss_waiting();
-            self.newer = self.rows.front().map(|it| it.seq).or(Some(0));
+            self.newer = self.newest().or(Some(0));
         }
         self.trim();
         new
     }
 
-    /// Takes a new engram in; whether it is listed.
+    /// Takes a new engram in; whether it is listed as a new one.
     fn arrive(&mut self, engram: Box<Engram>, hold: bool) -> bool {
         if !self.filter.admits(&engram) {
             self.replace(&engram);
+            return false;
+        }
+        if engram.place.is_some() {
+            self.stand_in(engram, hold);
             return false;
         }
         if self.newer.is_some() {
@@ -160,13 +165,48 @@ impl Feed {
         if !self.learn(&engram) {
             return false;
         }
-        let to = if hold {
-            &mut self.waiting
-        } else {
-            &mut self.rows
-        };
-        to.push_front(Arc::from(engram));
+        self.insert(Arc::from(engram), hold);
         true
+    }
+
+    /// A version with the words of an earlier one stands where that one stood: nothing moves.
+    fn stand_in(&mut self, engram: Box<Engram>, hold: bool) {
+        self.replace(&engram);
+        if self.known.contains(&engram.id) {
+            return;
+        }
+        let place = engram.placed();
+        let is_it = |it: &&mut Arc<Engram>| it.placed() == place;
+        let mut all = self.rows.iter_mut().chain(&mut self.waiting);
+        if let Some(row) = all.find(is_it) {
+            self.known.remove(&row.id);
+            self.known.insert(engram.id);
+            *row = Arc::from(engram);
+            return;
+        }
+        // Beyond either end it comes with its page.
+        let is_within = self.older.is_none_or(|older| place >= older)
+            && self.newer.is_none_or(|newer| place <= newer);
+        if is_within {
+            self.known.insert(engram.id);
+            self.insert(Arc::from(engram), hold);
+        }
+    }
+
+    /// Puts it where it belongs, in the list or among those that wait.
+    fn insert(&mut self, engram: Arc<Engram>, hold: bool) {
+        let to = match hold {
+            true => &mut self.waiting,
+            false => &mut self.rows,
+        };
+        let place = engram.placed();
+        let at = to.partition_point(|it| it.placed() > place);
+        to.insert(at, engram);
+    }
+
+    /// The place of the newest that is listed.
+    fn newest(&self) -> Option<u64> {
+        self.rows.front().map(|it| it.placed())
     }
 
     /// Shows what was held back; false where it must be read, since it was not kept.
@@ -175,7 +215,7 @@ impl Feed {
             return false;
         }
         while let Some(engram) = self.waiting.pop_back() {
-            self.rows.push_front(engram);
+            self.insert(engram, false);
         }
         self.trim();
         true
@@ -186,7 +226,12 @@ impl Feed {
         self.waiting.len() + self.missed
     }
 
-    /// Newest place in the journal that was seen.
+    /// How many of the list, which come first, were first said after this place.
+    pub fn count_after(&self, place: u64) -> usize {
+        self.rows.partition_point(|it| it.placed() > place)
+    }
+
+    /// The newest entry of the journal that is known.
     pub fn head(&self) -> u64 {
         self.head
     }
@@ -314,7 +359,7 @@ impl Feed {
         if self.rows.len() > MOST {
             let gone: Vec<_> = self.rows.drain(MOST..).collect();
             self.let_go(gone);
-            self.older = self.rows.back().map(|it| it.seq);
+            self.older = self.rows.back().map(|it| it.placed());
         }
         // Versions that were replaced and never listed.
         if self.replaced.len() > 2 * MOST {
@@ -418,6 +463,106 @@ mod tests {
         };
         feed.add_older(page);
         assert_eq!((seqs(&feed), feed.next_page()), (vec![8, 7, 4, 3, 2], None));
+    }
+
+    /// A version of `old` with these words, which takes the place of `place` where that is given.
+    fn version(seq: u64, old: u64, claim: &str, place: Option<u64>) -> Entry {
+        let mut it = engram(seq, claim);
+        it.lineage_id = engram(old, "").lineage_id;
+        it.supersedes = Some(engram(old, "").id);
+        it.place = place.map(|seq| engram_model::Place {
+            seq,
+            at: it.valid_from,
+        });
+        entry(seq, Change::Stored(Box::new(it)))
+    }
+
+    #[test]
+    fn a_confirmation_stays_where_its_claim_stood() {
+        for (what, confirmed, hold, want) in [
+            (
+                "listed",
+                vec![version(7, 3, "claim 3", Some(3))],
+                false,
+                vec![6, 5, 4, 7],
+            ),
+            (
+                "while others are held back",
+                vec![version(7, 3, "claim 3", Some(3))],
+                true,
+                vec![6, 5, 4, 7],
+            ),
+            (
+                "twice, and sent again",
+                vec![
+                    version(7, 3, "claim 3", Some(3)),
+                    version(8, 7, "claim 3", Some(3)),
+                    version(8, 7, "claim 3", Some(3)),
+                ],
+                false,
+                vec![6, 5, 4, 8],
+            ),
+            (
+                "all of them",
+                (3..=6)
+                    .map(|it| version(it + 10, it, "same", Some(it)))
+                    .collect(),
+                false,
+                vec![16, 15, 14, 13],
+            ),
+            (
+                "not loaded yet",
+                vec![version(7, 2, "claim 2", Some(2))],
+                false,
+                vec![6, 5, 4, 3],
+            ),
+            (
+                "in other words",
+                vec![version(7, 3, "other", None)],
+                false,
+                vec![7, 6, 5, 4, 3],
+            ),
+        ] {
+            let mut feed = loaded(3..=6, Some(3));
+            let is_new = want.len() > 4;
+            assert_eq!(feed.live(confirmed, hold), usize::from(is_new), "{what}");
+            assert_eq!((seqs(&feed), feed.waiting()), (want, 0), "{what}");
+            assert_eq!(feed.known.len(), feed.rows.len(), "{what}");
+        }
+    }
+
+    #[test]
+    fn a_confirmation_of_what_is_held_back_waits_with_it() {
+        let mut feed = loaded(1..=2, None);
+        let entries = vec![
+            stored(3, "c"),
+            version(4, 3, "c", Some(3)),
+            version(5, 1, "claim 1", Some(1)),
+        ];
+        assert_eq!(feed.live(entries, true), 1);
+        assert_eq!((seqs(&feed), feed.waiting()), (vec![2, 5], 1));
+        feed.release();
+        assert_eq!(seqs(&feed), [4, 2, 5]);
+        let id = |number| engram(number, "").id;
+        assert_eq!(feed.newer(id(3)), Some(id(4)));
+        // Pages begin at places, not at the entries that came last.
+        let entries = vec![version(6, 4, "c", Some(3))];
+        feed.live(entries, false);
+        assert_eq!(
+            [0, 1, 2, 3, 4].map(|place| feed.count_after(place)),
+            [3, 2, 1, 0, 0]
+        );
+    }
+
+    #[test]
+    fn a_claim_that_is_confirmed_comes_into_a_list_that_left_it_out_at_its_place() {
+        let mut feed = loaded(3..=6, None);
+        feed.filter.text = "again".to_owned();
+        feed.live(vec![version(8, 2, "again", Some(2))], false);
+        feed.live(vec![version(9, 1, "other", Some(1))], false);
+        feed.older = Some(2);
+        feed.live(vec![version(10, 1, "again", Some(1))], false);
+        assert_eq!(seqs(&feed), [6, 5, 4, 3, 8]);
     }
 
     #[test]

@@ -145,10 +145,9 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
         }),
         Verb::Feed(feed) => Request::Feed(Feed {
             before: feed.before,
-            after: None,
             limit: Some(feed.limit),
             all: feed.all,
-            filter: engram_model::Filter::default(),
+            ..Feed::default()
         }),
         Verb::Pointers {
             verb: PointersVerb::Check { changed, since, .. },

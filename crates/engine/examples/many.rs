@@ -177,6 +177,7 @@ fn measure(engine: &Engine) {
             before,
             after,
             limit: Some(200),
+            listed: true,
             filter,
             ..Feed::default()
         })

@@ -278,6 +278,7 @@ impl Context<'_> {
             figures: Figures::default(),
             health: None,
             asked: None,
+            place: None,
         }
     }
 }

@@ -257,6 +257,20 @@ pub struct Engram {
     /// The to-do that asks whether it still holds; told where a page or one record is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<EngramId>,
+    /// Where a list has it, if not at its own `seq`; told where the feed is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
+}
+
+/// Where a list has a version that repeats the words of the one that it confirms or restores: where
+/// those words first stood. So a confirmation moves nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Place {
+    /// The `seq` of the first version with these words.
+    pub seq: u64,
+    /// When that one started to hold.
+    pub at: Timestamp,
 }
 
 /// Most entities of a record.
@@ -289,6 +303,16 @@ impl Engram {
             corrects_lineage: Some(self.id.to_string()),
             ..Draft::default()
         }
+    }
+
+    /// Where a list has it: its own place in the journal, or the one that it took.
+    pub fn placed(&self) -> u64 {
+        self.place.map_or(self.seq, |it| it.seq)
+    }
+
+    /// Since when a list has it there.
+    pub fn placed_at(&self) -> Timestamp {
+        self.place.map_or(self.valid_from, |it| it.at)
     }
 
     /// Whether it held at a time that is past: its window was open and its ttl not over.

@@ -41,10 +41,10 @@ pub struct Filter {
     /// With evidence in one of these states; only current claims have one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub health: Vec<Evidence>,
-    /// Recorded at this time or later.
+    /// First said at this time or later: a confirmation is no new record.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
-    /// Recorded before this time.
+    /// First said before this time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
 }
@@ -87,8 +87,8 @@ impl Filter {
             && any(&self.authors, &it.provenance.created_by)
             && self.verified.is_none_or(|wanted| wanted == it.verified)
             && self.has_health(it)
-            && self.since.is_none_or(|since| it.valid_from >= since)
-            && self.until.is_none_or(|until| it.valid_from < until)
+            && self.since.is_none_or(|since| it.placed_at() >= since)
+            && self.until.is_none_or(|until| it.placed_at() < until)
             && is_on_topic(&it.topic, &self.topic)
             && self.has_words(it)
     }

@@ -36,8 +36,8 @@ pub use brief::{BriefLine, BriefPart, BriefReply};
 pub use call::Call;
 pub use change::{Change, Entry};
 pub use engram::{
-    Draft, Durability, Engram, FactType, Figures, Kind, MemoryOp, NewEngram, Provenance, Scope,
-    Source, holds, is_over,
+    Draft, Durability, Engram, FactType, Figures, Kind, MemoryOp, NewEngram, Place, Provenance,
+    Scope, Source, holds, is_over,
 };
 pub use filter::{Facets, Filter, is_on_topic, role_of};
 pub use grant::{GrantState, Granted, IssuedGrant};

@@ -328,6 +328,10 @@ pub struct Feed {
     pub limit: Option<usize>,
     /// Every kind of entry, not only engrams.
     pub all: bool,
+    /// The engrams as a list has them: each where its words first stood, by [`crate::Engram::placed`]
+    /// in place of `seq`, and only the last version with the same words. Always so with a filter.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub listed: bool,
     /// Only engrams like these, and no other entries; everything when it asks nothing.
     #[serde(skip_serializing_if = "Filter::is_empty")]
     pub filter: Filter,

@@ -9,7 +9,7 @@ use engram_model::{
     operation::{Agent, Carried, ERASED, Event, Located, Read, Redaction, Snapshot},
 };
 use jiff::Timestamp;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::{Result, StoreError, beside};
 
@@ -57,11 +57,13 @@ impl Applied<'_> {
     }
 
     fn store(&self, engram: &Engram) -> Result<()> {
+        let (place, placed_at) = self.place(engram)?;
         self.run(
             "INSERT INTO engram (seq, id, lineage, project, run, scope, kind, fact_type, topic,
                durability, content_hash, valid_from, valid_until, expires_at, recorded_at, by, verified,
-               asks)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, NULL, ?13, ?14, ?15, ?16, ?17)",
+               asks, place, placed_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, NULL, ?13, ?14, ?15, ?16, ?17,
+               ?18, ?19)",
             params![
                 self.seq,
                 engram.id.to_string(),
@@ -80,6 +82,8 @@ impl Applied<'_> {
                 engram.provenance.created_by,
                 engram.verified,
                 engram.asks.map(|it| it.to_string()),
+                place,
+                placed_at,
             ],
         )?;
         for digest in engram.pointers.iter().filter_map(Pointer::kept) {
@@ -92,6 +96,34 @@ impl Applied<'_> {
             Some(old) => self.close(old),
             None => Ok(()),
         }
+    }
+
+    /// Where a list has a version, and since when: the place of the one that it confirms or restores,
+    /// which it takes, if it has the same words; else its own.
+    fn place(&self, engram: &Engram) -> Result<(i64, i64)> {
+        let own = (self.seq, engram.valid_from.as_microsecond());
+        let Some(before) = engram.restores.or(engram.supersedes) else {
+            return Ok(own);
+        };
+        let project = engram.project.to_string();
+        let taken: Option<(i64, i64)> = self
+            .connection
+            .prepare_cached(
+                "SELECT place, placed_at FROM engram
+                 WHERE id = ?1 AND content_hash = ?2 AND project = ?3",
+            )?
+            .query_row(
+                params![before.to_string(), engram.content_hash, project],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )
+            .optional()?;
+        if let Some((place, _)) = taken {
+            self.run(
+                "UPDATE engram SET stands = 0 WHERE project = ?1 AND place = ?2 AND stands = 1",
+                params![project, place],
+            )?;
+        }
+        Ok(taken.unwrap_or(own))
     }
 
     /// A window that was closed already stays as it was, and none ends before it began.

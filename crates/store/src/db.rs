@@ -36,6 +36,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("schema/007.sql"),
     include_str!("schema/008.sql"),
     include_str!("schema/009.sql"),
+    include_str!("schema/010.sql"),
 ];
 
 /// From this step on the journal says all that the tables hold.

@@ -1,4 +1,4 @@
-//! How many engrams each value of a filter would leave: from the table `tally`, or from the newest
+//! How many engrams of the list each value of a filter would leave: from the table `tally`, or from the newest
 //! versions where the filter asks what is not counted there.
 
 use std::collections::{HashMap, HashSet};
@@ -188,7 +188,9 @@ impl Reader<'_> {
                 wanted.value(reach.place),
                 wanted.value(reach.last.unwrap_or(0)),
             );
-            wanted.and(&format!("engram.seq < {place} AND engram.seq >= {last}"));
+            wanted.and(&format!(
+                "engram.place < {place} AND engram.place >= {last}"
+            ));
         }
         let sql = format!(
             "SELECT engram.kind, engram.scope, engram.fact_type, CAST(engram.verified AS TEXT),

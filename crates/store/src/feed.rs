@@ -1,12 +1,14 @@
-//! The feed: journal entries as a reader sees them. The one place where an entry becomes a change.
+//! The feed: journal entries as a reader sees them, in their order or in that of the list. The one place where an entry becomes a change.
 
-use engram_model::{Change, Entry, Feed, LineageId, Operation, OperationKind, ProjectId};
-use rusqlite::{params, params_from_iter};
+use engram_model::{
+    Change, Engram, Entry, Feed, LineageId, Operation, OperationKind, Place, ProjectId,
+};
+use rusqlite::{OptionalExtension, params, params_from_iter};
 
 use crate::{
     Reader, Result,
     filter::{Reach, Where},
-    journal::{ENTRY, Journalled, journalled},
+    journal::{ENTRY, Journalled, journalled, timestamp},
 };
 
 /// Entries of a page that names no limit, and the most that a page holds.
@@ -26,13 +28,15 @@ impl Reader<'_> {
         feed: &Feed,
     ) -> Result<(Vec<Entry>, Option<u64>)> {
         let limit = feed.limit.unwrap_or(PAGE).clamp(1, MOST);
-        let (rows, edge) = match feed.filter.is_empty() {
-            true => (self.unfiltered(project, feed, limit)?, None),
-            false => self.filtered(project, worktree, feed, limit)?,
+        let is_list = feed.listed || !feed.filter.is_empty();
+        let (rows, edge) = match is_list {
+            true => self.listed(project, worktree, feed, limit)?,
+            false => (self.journalled(project, feed, limit)?, None),
         };
-        let next = match rows.last() {
-            Some(last) if rows.len() == limit => Some(last.seq),
-            _ => edge,
+        let next = match rows.last().filter(|_| rows.len() == limit) {
+            Some(last) if is_list => self.place(last.seq)?.map(|it| it.seq),
+            Some(last) => Some(last.seq),
+            None => edge,
         };
         let mut entries = Vec::with_capacity(rows.len());
         for row in rows {
@@ -41,7 +45,7 @@ impl Reader<'_> {
         Ok((entries, next))
     }
 
-    fn unfiltered(&self, project: ProjectId, feed: &Feed, limit: usize) -> Result<Vec<Journalled>> {
+    fn journalled(&self, project: ProjectId, feed: &Feed, limit: usize) -> Result<Vec<Journalled>> {
         let kinds = kinds(feed.all);
         let (bound, order, place) = direction(feed);
         Ok(self
@@ -54,8 +58,8 @@ impl Reader<'_> {
             .collect::<rusqlite::Result<_>>()?)
     }
 
-    /// A page of the engrams that a filter leaves, and how far it looked, unless to the end.
-    fn filtered(
+    /// A page of the list as a filter leaves it, and how far it looked, unless to the end.
+    fn listed(
         &self,
         project: ProjectId,
         worktree: &str,
@@ -64,7 +68,8 @@ impl Reader<'_> {
     ) -> Result<(Vec<Journalled>, Option<u64>)> {
         let (bound, order, place) = direction(feed);
         let mut wanted = Where::rows(project, worktree, &feed.filter);
-        let reach = match wanted.is_listed {
+        // Where nothing is left out, nothing is examined in vain.
+        let reach = match wanted.is_listed || feed.filter.is_empty() {
             true => Reach {
                 place,
                 last: None,
@@ -73,15 +78,15 @@ impl Reader<'_> {
             false => self.reach(project, &feed.filter, place, feed.after.is_some())?,
         };
         let place = wanted.value(reach.place);
-        wanted.and(&format!("engram.seq {bound} {place}"));
+        wanted.and(&format!("engram.place {bound} {place}"));
         if let Some(last) = reach.last {
             let last = wanted.value(last);
             let within = if bound == "<" { ">=" } else { "<=" };
-            wanted.and(&format!("engram.seq {within} {last}"));
+            wanted.and(&format!("engram.place {within} {last}"));
         }
         let limit = wanted.value(limit as i64);
         let sql = format!(
-            "SELECT {ENTRY} FROM {} WHERE {} ORDER BY engram.seq {order} LIMIT {limit}",
+            "SELECT {ENTRY} FROM {} WHERE {} ORDER BY engram.place {order} LIMIT {limit}",
             wanted.tables, wanted.sql
         );
         let rows = self
@@ -109,11 +114,35 @@ impl Reader<'_> {
             .collect()
     }
 
+    /// Where the list has the version stored by this entry, and since when.
+    fn place(&self, seq: u64) -> Result<Option<Place>> {
+        let found: Option<(i64, i64)> = self
+            .0
+            .prepare_cached("SELECT place, placed_at FROM engram WHERE seq = ?1")?
+            .query_row([seq as i64], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        let place = |(place, at)| {
+            Ok(Place {
+                seq: place as u64,
+                at: timestamp(at)?,
+            })
+        };
+        found.map(place).transpose()
+    }
+
+    /// The same version, with its place if that is not its own.
+    fn placed(&self, mut engram: Engram) -> Result<Engram> {
+        let place = self.place(engram.seq)?;
+        engram.place = place.filter(|it| it.seq != engram.seq);
+        Ok(engram)
+    }
+
     /// An entry as a reader sees it; none for one that is not told, is not known, or cannot be read.
     fn entry(&self, row: Journalled) -> Result<Option<Entry>> {
         let change = match row.kind() {
             Some(OperationKind::Stored) => match self.engram_at(row.seq) {
-                Ok(engram) => engram.map(|it| Change::Stored(Box::new(it))),
+                Ok(Some(it)) => Some(Change::Stored(Box::new(self.placed(it)?))),
+                Ok(None) => None,
                 Err(error) if error.is_of_one_record() => {
                     tracing::warn!(%error, seq = row.seq, "a version is passed over");
                     None

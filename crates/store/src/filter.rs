@@ -10,8 +10,8 @@ use crate::{Reader, Result};
 const LOOK: usize = 50_000;
 const LOOK_FOR_WORDS: usize = 10_000;
 
-/// The tables. This index is ordered newest first, so that a page is found without reading older rows.
-const BY_PLACE: &str = "engram INDEXED BY engram_project JOIN journal ON journal.seq = engram.seq
+/// The tables. This index is in the order of the list, so that a page is found without reading older rows.
+const BY_PLACE: &str = "engram INDEXED BY engram_place JOIN journal ON journal.seq = engram.seq
      LEFT JOIN content ON content.engram = engram.id";
 /// Starts from the few claims whose evidence changed in a working tree.
 const BY_STANDING: &str = "health CROSS JOIN engram ON engram.id = health.engram
@@ -84,7 +84,7 @@ impl Where {
             is_listed,
         };
         let project = it.value(project.to_string());
-        it.sql = format!("engram.project = {project}");
+        it.sql = format!("engram.project = {project} AND engram.stands = 1");
         if !filter.health.is_empty() {
             let standing = it.standing(worktree, &filter.health);
             it.and(&standing);
@@ -92,7 +92,7 @@ impl Where {
         for (at, sign) in [(filter.since, ">="), (filter.until, "<")] {
             if let Some(at) = at {
                 let at = it.value(at.as_microsecond());
-                it.and(&format!("engram.valid_from {sign} {at}"));
+                it.and(&format!("engram.placed_at {sign} {at}"));
             }
         }
         for word in filter.words() {
@@ -184,18 +184,18 @@ impl Where {
     }
 }
 
-/// A stretch of the journal.
+/// A stretch of the list.
 pub(crate) struct Reach {
     /// It starts after this position,
     pub(crate) place: i64,
-    /// and ends with this one, or with the journal's end.
+    /// and ends with this one, or with the end of the list.
     pub(crate) last: Option<i64>,
     /// Where to continue; none if nothing further can match.
     pub(crate) next: Option<u64>,
 }
 
 impl Reader<'_> {
-    /// The stretch of the journal that a filtered page examines.
+    /// The stretch of the list that a filtered page examines.
     pub(crate) fn reach(
         &self,
         project: ProjectId,
@@ -228,10 +228,14 @@ impl Reader<'_> {
         let edge: Option<i64> = self
             .0
             .prepare_cached(&format!(
-                "SELECT seq FROM engram INDEXED BY engram_project WHERE project = ?1 AND seq {bound} ?2
-                 ORDER BY seq {order} LIMIT 1 OFFSET ?3"
+                "SELECT place FROM engram INDEXED BY engram_place
+                 WHERE project = ?1 AND stands = 1 AND place {bound} ?2
+                 ORDER BY place {order} LIMIT 1 OFFSET ?3"
             ))?
-            .query_row(params![project.to_string(), place, look as i64 - 1], |row| row.get(0))
+            .query_row(
+                params![project.to_string(), place, look as i64 - 1],
+                |row| row.get(0),
+            )
             .optional()?;
         let last = match is_newer {
             true => until.map(|it| it - 1),

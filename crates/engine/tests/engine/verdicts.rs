@@ -1,6 +1,8 @@
 //! What a person says of a claim: on record as theirs, undone at will, and never by reopening a window.
 
-use engram_model::{Caller, Change, Code, Draft, Engram, EngramId, Entry, PutReply, Query, ask};
+use engram_model::{
+    Caller, Change, Code, Draft, Engram, EngramId, Entry, Feed, PutReply, Query, ask,
+};
 
 use crate::fixture::{Asked, Ground, correcting, draft, git, query, refused};
 
@@ -223,6 +225,67 @@ fn who_sees_a_claim_sees_its_correction() {
         ["The parser is slow on long lines."]
     );
     assert!(at.query(&bob, "parser long lines").engrams.is_empty());
+}
+
+/// The engrams of the list, newest first, with their places.
+fn listed(at: &Asked) -> Vec<(String, u64)> {
+    let feed = Feed {
+        listed: true,
+        ..Feed::default()
+    };
+    let page = at.0.ask(&USER, ask::Feed(feed)).unwrap();
+    let stored = page.entries.iter().filter_map(|it| it.change.stored());
+    stored.map(|it| (it.claim.clone(), it.placed())).collect()
+}
+
+#[test]
+fn a_confirmation_moves_nothing_in_the_list() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let ada = at.agent("ada");
+    let claims = [
+        "The parser is slow.",
+        "The lexer is slow.",
+        "The printer is slow.",
+    ];
+    let ids: Vec<EngramId> = claims
+        .iter()
+        .map(|it| at.put(&ada, draft(it)).unwrap().id)
+        .collect();
+    let before = listed(&at);
+    assert_eq!(
+        before.iter().map(|it| it.0.as_str()).collect::<Vec<_>>(),
+        [claims[2], claims[1], claims[0]]
+    );
+    // All of them are confirmed, the oldest last; one twice.
+    push_lines_down(&ground);
+    let confirm = |id: EngramId| at.0.ask(&USER, ask::Repin(id)).unwrap().id;
+    let now: Vec<EngramId> = ids.iter().rev().map(|it| confirm(*it)).collect();
+    assert_eq!(listed(&at), before);
+    push_lines_down(&ground);
+    let parser = confirm(now[2]);
+    assert_eq!(listed(&at), before);
+    // It is a new entry of the journal all the same, and no other record has the place.
+    let journal = at.journal().entries;
+    let newest = journal.iter().rev().find_map(|it| it.change.engram());
+    assert_eq!(newest, Some(parser));
+    for who in [&USER, &ada] {
+        assert_eq!(at.get(who, parser).unwrap().place, None);
+    }
+    // Undone, forgotten, and back.
+    let back = restore(&at, now[2]).unwrap().id;
+    assert_eq!(listed(&at), before);
+    at.forget(&USER, back).unwrap();
+    let back = restore(&at, back).unwrap().id;
+    assert_eq!(listed(&at), before);
+    // Other words are news; who takes them back has the claim where it stood.
+    at.put(&USER, correcting(back, "The parser is fast."))
+        .unwrap();
+    let news = listed(&at);
+    assert_eq!(news[0].0, "The parser is fast.");
+    assert_eq!(news[1..], before);
+    restore(&at, back).unwrap();
+    assert_eq!(listed(&at), news);
 }
 
 #[test]

@@ -106,6 +106,7 @@ pub(crate) fn engram(number: u128, claim: &str) -> Engram {
         figures: Figures::default(),
         health: None,
         asked: None,
+        place: None,
     }
 }
 

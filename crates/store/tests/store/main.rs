@@ -7,5 +7,6 @@ mod home;
 mod index;
 mod locks;
 mod ours;
+mod place;
 mod recover;
 mod replay;

@@ -93,14 +93,14 @@ fn everything(store: &Store) {
     }
 }
 
-fn sound(store: &Store) -> Replayed {
+pub(crate) fn sound(store: &Store) -> Replayed {
     let replayed = store.replay().unwrap();
     assert_eq!(replayed.faults, [""; 0]);
     assert_eq!(replayed.differences, [""; 0]);
     replayed
 }
 
-fn damage(home: &Path, sql: &str) {
+pub(crate) fn damage(home: &Path, sql: &str) {
     Connection::open(home.join("engram.db"))
         .unwrap()
         .execute_batch(&format!("PRAGMA foreign_keys = off; {sql}"))
@@ -247,8 +247,11 @@ fn a_home_of_the_sixth_step_is_brought_up_to_date() {
          CREATE INDEX agent_called ON agent (project, last_call);
          DELETE FROM journal WHERE kind = 'admitted';
          ALTER TABLE journal DROP COLUMN clock;
+         DROP INDEX engram_place; DROP TRIGGER engram_replaced; DROP TRIGGER engram_erased;
+         ALTER TABLE engram DROP COLUMN place; ALTER TABLE engram DROP COLUMN placed_at;
+         ALTER TABLE engram DROP COLUMN stands;
          DROP INDEX engram_asks; ALTER TABLE engram DROP COLUMN asks;
-         DROP TRIGGER engram_erased; DROP TABLE admitted; DROP TABLE pinned;
+         DROP TABLE admitted; DROP TABLE pinned;
          ALTER TABLE snapshot RENAME TO newer;
          CREATE TABLE snapshot (digest TEXT NOT NULL, path TEXT NOT NULL, base TEXT, blob TEXT NOT NULL,
             PRIMARY KEY (digest, path)) STRICT, WITHOUT ROWID;

@@ -34,6 +34,7 @@ impl App {
     pub(crate) fn request(self) -> FeedRequest {
         FeedRequest {
             limit: Some(PAGE),
+            listed: true,
             filter: untrack(|| self.asked()),
             ..Default::default()
         }

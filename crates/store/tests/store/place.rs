@@ -1,0 +1,154 @@
+//! Where the list has a version: a confirmation stays where its claim stood, also in a home of before.
+
+use engram_model::{Change, Engram, EngramId, Feed, Filter, LineageId, Operation};
+use engram_store::{Store, StoreError};
+use jiff::SignedDuration;
+use tempfile::TempDir;
+use ulid::Ulid;
+
+use crate::{
+    fixture::{PROJECT, add, engram, now, open, record},
+    replay::{damage, sound},
+};
+
+fn id(number: u128) -> EngramId {
+    EngramId(Ulid(number))
+}
+
+/// A later version of a claim, an hour later.
+fn version(number: u128, first: u128, claim: &str) -> Engram {
+    let at = now() + SignedDuration::from_hours(1);
+    Engram {
+        lineage_id: LineageId(id(first).0),
+        valid_from: at,
+        recorded_at: at,
+        ..engram(number, claim)
+    }
+}
+
+/// The first claim is confirmed twice; the second is corrected, and that undone; a third is forgotten,
+/// and is back. Each has its number as its place in the journal, but for 4 and what follows it.
+fn fill(store: &Store) {
+    let after = |number, first, old, claim| Engram {
+        supersedes: Some(id(old)),
+        ..version(number, first, claim)
+    };
+    let again = |number, first, old, supersedes: Option<u128>, claim| Engram {
+        restores: Some(id(old)),
+        supersedes: supersedes.map(id),
+        ..version(number, first, claim)
+    };
+    store
+        .write::<_, StoreError>(now(), |it| {
+            add(it, engram(1, "one"))?;
+            add(it, engram(2, "two"))?;
+            add(it, engram(3, "three"))?;
+            record(it, Operation::Forgotten(id(3)))?;
+            add(it, after(5, 1, 1, "one"))?;
+            add(it, after(6, 2, 2, "other"))?;
+            add(it, again(7, 2, 2, Some(6), "two"))?;
+            add(it, after(8, 1, 5, "one"))?;
+            add(it, again(9, 3, 3, None, "three"))?;
+            // The same words in a lineage of their own are another claim.
+            add(it, version(10, 10, "one")).map(drop)
+        })
+        .unwrap();
+}
+
+/// Version and place of each that is listed, page by page.
+fn list(store: &Store, filter: &Filter, limit: usize, oldest_first: bool) -> Vec<(EngramId, u64)> {
+    let mut feed = Feed {
+        after: oldest_first.then_some(0),
+        limit: Some(limit),
+        listed: true,
+        filter: filter.clone(),
+        ..Feed::default()
+    };
+    let mut all = Vec::new();
+    loop {
+        let page = store.read::<_, StoreError>(|it| it.feed(PROJECT, "", &feed));
+        let (entries, next) = page.unwrap();
+        for entry in entries {
+            match entry.change {
+                Change::Stored(it) => all.push((it.id, it.placed())),
+                other => panic!("{other:?}"),
+            }
+        }
+        match (next, oldest_first) {
+            (None, _) => return all,
+            (next, true) => feed.after = next,
+            (next, false) => feed.before = next,
+        }
+    }
+}
+
+fn check(store: &Store) {
+    let want = [(10, 10), (6, 6), (9, 3), (7, 2), (8, 1)].map(|(it, place)| (id(it), place));
+    let text = |text: &str| Filter {
+        text: text.to_owned(),
+        ..Filter::default()
+    };
+    let since = Filter {
+        since: Some(now() + SignedDuration::from_mins(30)),
+        ..Filter::default()
+    };
+    for (what, filter, want) in [
+        ("all", Filter::default(), &want[..]),
+        ("by a word", text("one"), &[want[0], want[4]]),
+        ("first said since", since, &want[..2]),
+    ] {
+        for limit in [1, 2, 100] {
+            assert_eq!(list(store, &filter, limit, false), want, "{what}, {limit}");
+            let mut forth = list(store, &filter, limit, true);
+            forth.reverse();
+            assert_eq!(forth, want, "{what}, {limit}, oldest first");
+        }
+        let facets = store.read::<_, StoreError>(|it| it.facets(PROJECT, "", &filter));
+        assert_eq!(facets.unwrap().total, want.len() as u64, "{what}");
+    }
+    // The journal is as it was.
+    let journal = store.read::<_, StoreError>(|it| it.feed(PROJECT, "", &Feed::default()));
+    let seqs: Vec<u64> = journal.unwrap().0.iter().map(|it| it.seq).collect();
+    assert_eq!(seqs, [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+    sound(store);
+}
+
+#[test]
+fn a_version_with_the_same_words_takes_the_place_of_the_one_before() {
+    let home = TempDir::new().unwrap();
+    let store = open(home.path());
+    fill(&store);
+    check(&store);
+    store.rebuild(now()).unwrap();
+    check(&store);
+    // What is erased is taken out of the counts once.
+    crate::fixture::redact(&store, 1, "one");
+    sound(&store);
+}
+
+/// One entry of the journal cannot be read: the others have their places.
+#[test]
+fn a_home_of_the_ninth_step_has_its_claims_where_they_stood() {
+    let home = TempDir::new().unwrap();
+    let store = open(home.path());
+    fill(&store);
+    drop(store);
+    let before =
+        "DROP INDEX engram_place; DROP TRIGGER engram_replaced; DROP TRIGGER engram_erased;
+         ALTER TABLE engram DROP COLUMN place; ALTER TABLE engram DROP COLUMN placed_at;
+         ALTER TABLE engram DROP COLUMN stands;
+         CREATE TRIGGER engram_erased AFTER UPDATE OF topic ON engram BEGIN SELECT 1; END;
+         DELETE FROM tally;
+         INSERT INTO tally SELECT project, kind, scope, fact_type, verified, by, topic, count(*)
+            FROM engram GROUP BY 1, 2, 3, 4, 5, 6, 7;
+         PRAGMA user_version = 9";
+    damage(home.path(), before);
+    check(&open(home.path()));
+    damage(
+        home.path(),
+        &format!("UPDATE journal SET body = 'no json' WHERE seq = 7; {before}"),
+    );
+    let store = open(home.path());
+    let places = list(&store, &Filter::default(), 100, false);
+    assert!(places.contains(&(id(8), 1)), "{places:?}");
+}
