@@ -4,8 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    lexicon::{self, Form},
-    name,
+    lexicon, name,
     sketch::{Place, Sketch},
     statement::Statement,
     token::Token,

@@ -1,8 +1,7 @@
 //! Takes the values of a clause in order: numbers, periods, ports, versions.
 
 use super::{
-    lexicon::{self, Form},
-    name,
+    lexicon, name,
     quantity::{self, Found},
     read::Reader,
     sketch::Place,

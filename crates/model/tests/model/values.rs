@@ -213,5 +213,6 @@ fn record(
         figures: Figures::default(),
         health: None,
         asked: None,
+        place: None,
     }
 }
