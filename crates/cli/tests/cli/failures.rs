@@ -317,7 +317,7 @@ fn a_damaged_home_is_named_in_what_to_do() {
     place.put("Retries use full jitter.");
     let sound = fs::read(database(&place)).unwrap();
     fs::write(database(&place), &sound[..sound.len() / 2]).unwrap();
-    for args in [&["status", "--json"][..], &["doctor", "--json"]] {
+    for args in [&["query", "retries", "--json"][..], &["doctor", "--json"]] {
         let ran = place.run(args);
         if args[0] == "doctor" && ran.err.is_empty() {
             assert!(ran.out.contains("damaged"), "{ran:?}");
