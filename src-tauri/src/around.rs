@@ -22,12 +22,14 @@ pub(crate) async fn settings(shell: State<'_, Shell>) -> Result<Settings, Refusa
     Ok(settings::read(shell.home()))
 }
 
-/// Keeps what the person chose.
+/// Keeps what the person chose; the window is as large in itself as that says, kept or not.
 #[tauri::command]
 pub(crate) async fn keep_settings(
     shell: State<'_, Shell>,
+    window: WebviewWindow,
     settings: Settings,
 ) -> Result<(), Refusal> {
+    window::zoom(&window, settings.zoom);
     settings::keep(shell.home(), &settings)
 }
 

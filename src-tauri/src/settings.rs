@@ -43,7 +43,7 @@ pub(crate) fn keep(home: &Path, settings: &Settings) -> Result<(), Refusal> {
         .parse()
         .map_err(|error: toml::de::Error| refuse(&error))?;
     let chosen = toml::Table::try_from(settings).map_err(|error| refuse(&error))?;
-    for key in ["theme", "density", "motion", "list_width", "editor"] {
+    for key in ["theme", "density", "motion", "zoom", "list_width", "editor"] {
         table.remove(key);
     }
     table.extend(chosen);
@@ -66,6 +66,7 @@ mod tests {
         let chosen = Settings {
             theme: Theme::Contrast,
             density: Density::Compact,
+            zoom: 150.0.into(),
             list_width: Some(500),
             editor: Some("x \"a b\" {file}".to_owned()),
             ..Settings::default()
@@ -84,6 +85,11 @@ mod tests {
                 Some(want) => assert_eq!(&read(home.path()), want),
                 None => assert_eq!(fs::read_to_string(&file).unwrap(), before),
             }
+        }
+        for (said, want) in [("nan", 100), ("inf", 200), ("-9", 80), ("1.2e2", 125)] {
+            fs::write(&file, format!("theme = \"dark\"\nzoom = {said}\n")).unwrap();
+            let read = read(home.path());
+            assert_eq!((read.theme, read.zoom.percent()), (Theme::Dark, want));
         }
         fs::write(&file, "mine = 1\ntheme = \"dark\"\neditor = \"vi\"\n").unwrap();
         keep(home.path(), &Settings::default()).unwrap();

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use engram_model::Handed;
+use engram_model::{Handed, Zoom};
 use tauri::{Theme, WebviewWindow, WebviewWindowBuilder, utils::config::Color};
 
 use crate::{
-    around, commands, graphics, place,
+    around, commands, graphics, place, settings,
     shell::Shell,
     single::{Asked, Door},
 };
@@ -61,6 +61,7 @@ pub(crate) fn run(shell: Shell, door: Option<Door>) -> tauri::Result<()> {
             if window.theme().is_ok_and(|it| it == Theme::Dark) {
                 window.set_background_color(Some(DARK))?;
             }
+            zoom(&window, settings::read(shell.home()).zoom);
             if let Err(error) = place::restore(shell.home(), &window) {
                 tracing::warn!(%error, "the window is not put where it stood");
             }
@@ -187,6 +188,14 @@ fn remember_place(window: &WebviewWindow, shell: &Shell) {
             place::keep(&home, &place);
         }
     });
+}
+
+/// Draws everything in the window larger or smaller. The web view does it, not the page: so the page sees
+/// how much room is left, and lays itself out for that.
+pub(crate) fn zoom(window: &WebviewWindow, zoom: Zoom) {
+    if let Err(error) = window.set_zoom(zoom.factor()) {
+        tracing::warn!(%error, "the window is not zoomed");
+    }
 }
 
 /// Shows the window in front.

@@ -16,6 +16,8 @@ pub enum Act {
     Repositories,
     /// The window's log in the person's editor.
     Log,
+    /// Everything larger, smaller, or as large as at first.
+    Zoom(Zooming),
     /// Moves the selection by rows; to an end at the limits.
     Step(isize),
     /// Shows what was held back.
@@ -66,6 +68,17 @@ pub enum Act {
     Forget,
     /// Erases its text.
     Redact,
+}
+
+/// What becomes of the size of everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zooming {
+    /// It grows by a step.
+    In,
+    /// It shrinks by one.
+    Out,
+    /// It is what it was at first.
+    Reset,
 }
 
 /// Where a command holds.
@@ -136,6 +149,27 @@ pub const COMMANDS: &[Command] = &[
         &["Mod+o"],
     ),
     command("log", say::sheet::OPEN_LOG, Act::Log, Holds::Always, &[]),
+    command(
+        "zoom-in",
+        "Zoom in",
+        Act::Zoom(Zooming::In),
+        Holds::Always,
+        &["Mod+Plus"],
+    ),
+    command(
+        "zoom-out",
+        "Zoom out",
+        Act::Zoom(Zooming::Out),
+        Holds::Always,
+        &["Mod+-"],
+    ),
+    command(
+        "zoom-reset",
+        say::settings::ZOOM_RESET,
+        Act::Zoom(Zooming::Reset),
+        Holds::Always,
+        &["Mod+0"],
+    ),
     command("view", "View by number", Act::View, Holds::List, &["1-9"]),
     command("sheet", "All shortcuts", Act::Sheet, Holds::List, &["?"]),
     command(
@@ -360,6 +394,8 @@ fn fits(chord: &str, press: Press) -> bool {
     match (key, press.key) {
         ("1-9", _) => press.digit().is_some() && shift == press.shift,
         ("Space", " ") => shift == press.shift,
+        // On most keyboards it needs Shift, and nobody presses that for it.
+        ("Plus", "+" | "=") => true,
         // A letter is the same key with Shift or a locked capital; a sign needs Shift on some keyboards.
         (key, pressed) if key.len() == 1 => key.eq_ignore_ascii_case(pressed),
         (key, pressed) => key == pressed && shift == press.shift,
@@ -382,6 +418,7 @@ pub fn caps(chord: &str, is_mac: bool) -> Vec<String> {
         "ArrowDown" => "↓".to_owned(),
         "ArrowUp" => "↑".to_owned(),
         "Enter" => "↵".to_owned(),
+        "Plus" => "+".to_owned(),
         "Escape" => "Esc".to_owned(),
         "Delete" => "Del".to_owned(),
         "Backspace" => "⌫".to_owned(),
@@ -449,6 +486,11 @@ mod tests {
             ("0", false, false, None),
             ("10", false, false, None),
             (" ", false, false, Some("expand")),
+            ("=", true, false, Some("zoom-in")),
+            ("+", true, true, Some("zoom-in")),
+            ("+", false, true, None),
+            ("-", true, false, Some("zoom-out")),
+            ("0", true, false, Some("zoom-reset")),
             ("j", true, false, None),
             ("", false, false, None),
             ("É", false, false, None),

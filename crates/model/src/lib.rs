@@ -62,7 +62,7 @@ pub use request::{
 pub use schema::schemas;
 pub use settings::{
     ConnectHint, Density, EditorFound, Handed, Motion, OpenedReply, Recent, Settings, Surroundings,
-    Theme, quoted,
+    Theme, Zoom, quoted,
 };
 pub use source::{
     Blame, BlamePart, Block, Class, FoundIn, Inline, LineReply, LineView, Media, MediaKind, Piece,

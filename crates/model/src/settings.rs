@@ -12,6 +12,8 @@ pub struct Settings {
     pub density: Density,
     /// Whether things move.
     pub motion: Motion,
+    /// How large everything is.
+    pub zoom: Zoom,
     /// Width of the list, in CSS pixels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list_width: Option<u32>,
@@ -55,6 +57,63 @@ pub enum Motion {
     System,
     /// Nothing moves.
     Reduced,
+}
+
+/// How large everything in the window is, in percent: one of [`Zoom::STEPS`], whatever a file says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "f64", into = "u16")]
+pub struct Zoom(u16);
+
+impl Zoom {
+    /// What can be chosen, from small to large.
+    pub const STEPS: [u16; 8] = [80, 90, 100, 110, 125, 150, 175, 200];
+
+    /// In percent.
+    pub fn percent(self) -> u16 {
+        self.0
+    }
+
+    /// What sizes are multiplied by.
+    pub fn factor(self) -> f64 {
+        f64::from(self.0) / 100.0
+    }
+
+    /// The next larger one; itself at the end.
+    pub fn larger(self) -> Self {
+        let next = Self::STEPS.into_iter().find(|it| *it > self.0);
+        next.map_or(self, Self)
+    }
+
+    /// The next smaller one; itself at the end.
+    pub fn smaller(self) -> Self {
+        let next = Self::STEPS.into_iter().rev().find(|it| *it < self.0);
+        next.map_or(self, Self)
+    }
+}
+
+impl Default for Zoom {
+    fn default() -> Self {
+        Self(100)
+    }
+}
+
+impl From<f64> for Zoom {
+    fn from(percent: f64) -> Self {
+        let far = |step: &u16| (f64::from(*step) - percent.clamp(0.0, 1000.0)).abs();
+        let nearest = Self::STEPS
+            .into_iter()
+            .min_by(|a, b| far(a).total_cmp(&far(b)));
+        match nearest {
+            Some(step) if !percent.is_nan() => Self(step),
+            _ => Self::default(),
+        }
+    }
+}
+
+impl From<Zoom> for u16 {
+    fn from(zoom: Zoom) -> Self {
+        zoom.0
+    }
 }
 
 /// An editor of this machine.
@@ -158,6 +217,38 @@ pub enum Handed {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_zoom_is_one_of_its_steps_whatever_a_file_says() {
+        for (said, want) in [
+            ("100", 100),
+            ("80", 80),
+            ("119.9", 125),
+            ("0", 80),
+            ("-1", 80),
+            ("1e300", 200),
+            ("18446744073709551615", 200),
+        ] {
+            let text = format!("{{\"zoom\": {said}}}");
+            let read: Settings = serde_json::from_str(&text).unwrap();
+            assert_eq!(read.zoom.percent(), want, "{said}");
+            let kept = serde_json::to_value(&read).unwrap();
+            assert_eq!(kept["zoom"], want, "{said}");
+        }
+        assert_eq!(Zoom::from(f64::NAN), Zoom::default());
+        assert_eq!(Settings::default().zoom.factor(), 1.0);
+        let (mut up, mut down) = (Zoom::from(80.0), Zoom::from(200.0));
+        for step in Zoom::STEPS {
+            assert_eq!(up.percent(), step);
+            up = up.larger();
+        }
+        assert_eq!(up, down);
+        for step in Zoom::STEPS.into_iter().rev() {
+            assert_eq!(down.percent(), step);
+            down = down.smaller();
+        }
+        assert_eq!(down, Zoom::from(80.0));
+    }
 
     #[test]
     fn a_path_is_one_word_of_a_command_line() {

@@ -26,6 +26,7 @@ impl App {
             (Act::Open, _) => engram().is_some() && self.backend().opens_editors(),
             (Act::Undo, _) => self.frame.undo.get_untracked().is_some(),
             (Act::Log, _) => self.backend().opens_editors(),
+            (Act::Zoom(_), _) => self.backend().zooms(),
             (Act::Changes, _) => engram().is_some() && self.reading.has_changes.get_untracked(),
             (Act::True, _) => engram().is_some_and(|it| words::can_repin(&it)),
             (Act::Forget | Act::Correct, _) => can_close(Closing::Forget),
@@ -48,6 +49,7 @@ impl App {
             Act::Settings => self.frame.over.set(Some(Over::Settings)),
             Act::Repositories => self.frame.over.set(Some(Over::Repositories)),
             Act::Log => self.open_log(),
+            Act::Zoom(to) => self.zoom(to),
             Act::Step(by) => (self.view.get_untracked().step)(self, by),
             Act::New => self.show_new(),
             Act::Search => dom::select("filter"),
@@ -125,6 +127,14 @@ fn press(app: App, event: &web_sys::KeyboardEvent) -> bool {
     let Some(command) = commands::pressed(press) else {
         return false;
     };
+    // It holds over everything; what a browser has for it is left to that.
+    if let Act::Zoom(to) = command.act {
+        let is_ours = app.backend().zooms();
+        if is_ours {
+            app.zoom(to);
+        }
+        return is_ours;
+    }
     // What lies over the window is a modal dialog and has its own keys.
     if app.frame.over.get_untracked().is_some() {
         return is_mod;

@@ -89,6 +89,11 @@ impl Backend {
         matches!(self, Self::Tauri)
     }
 
+    /// Whether it draws everything larger or smaller: a browser has its own keys for that, and its own memory.
+    pub(crate) fn zooms(&self) -> bool {
+        matches!(self, Self::Tauri)
+    }
+
     /// Opens what a pointer addresses in the person's editor, where it is now; returns the editor's name.
     pub(crate) async fn open_editor(&self, pointer: &str) -> Result<String, Refusal> {
         #[derive(Serialize)]

@@ -59,6 +59,8 @@ pub(crate) struct Frame {
     pub(crate) settings: RwSignal<Settings>,
     /// Why the settings could not be kept.
     pub(crate) settings_refused: RwSignal<Option<Refusal>>,
+    /// What was chosen is being kept.
+    pub(super) is_keeping: StoredValue<bool>,
     pub(crate) list_width: RwSignal<Option<u32>>,
 }
 
@@ -74,6 +76,7 @@ impl Frame {
             unannounced: StoredValue::new(0),
             settings: RwSignal::new(Settings::default()),
             settings_refused: RwSignal::new(None),
+            is_keeping: StoredValue::new(false),
             list_width: RwSignal::new(None),
         }
     }

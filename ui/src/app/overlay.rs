@@ -13,7 +13,7 @@ use super::{
     state::{App, Phase},
 };
 use crate::{
-    commands::{self, GROUPS, Holds},
+    commands::{self, Act, GROUPS, Holds},
     words::{self, say},
 };
 
@@ -76,8 +76,10 @@ pub(crate) fn Heading(title: &'static str) -> impl IntoView {
 
 #[component]
 pub(crate) fn Shortcuts() -> impl IntoView {
-    let group = |(title, holds): &(&'static str, &'static [Holds])| {
-        let keyed = commands::of(holds).filter(|it| !it.keys.is_empty());
+    let zooms = App::here().backend().zooms();
+    let group = move |(title, holds): &(&'static str, &'static [Holds])| {
+        let is_ours = |act: Act| zooms || !matches!(act, Act::Zoom(_));
+        let keyed = commands::of(holds).filter(|it| !it.keys.is_empty() && is_ours(it.act));
         let rows = keyed.map(|it| {
             let keys = it.keys.iter().map(|chord| keycaps(chord));
             view! { <div><dt>{keys.collect_view()}</dt><dd>{it.title}</dd></div> }

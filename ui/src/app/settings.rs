@@ -1,6 +1,6 @@
 //! The settings: what is chosen holds at once, and is kept in the home.
 
-use engram_model::{Density, Motion, Refusal, Settings, Surroundings, Theme};
+use engram_model::{Density, Motion, Refusal, Settings, Surroundings, Theme, Zoom};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{
@@ -12,7 +12,10 @@ use super::{
     refused::Refused,
     state::App,
 };
-use crate::words::say;
+use crate::{
+    commands::{self, Act, Zooming},
+    words::say,
+};
 
 impl App {
     /// Reads what was chosen before; what cannot be read leaves the system's.
@@ -36,12 +39,38 @@ impl App {
             return;
         }
         dom::apply(&settings);
+        // One at a time: none may overtake a later one.
+        if self.frame.is_keeping.get_value() {
+            return;
+        }
+        self.frame.is_keeping.set_value(true);
         spawn_local(async move {
-            match self.backend().keep_settings(&settings).await {
-                Ok(()) => self.frame.settings_refused.set(None),
-                Err(refusal) => self.refuse_settings(refusal),
+            loop {
+                let settings = self.frame.settings.get_untracked();
+                match self.backend().keep_settings(&settings).await {
+                    Ok(()) => self.frame.settings_refused.set(None),
+                    Err(refusal) => self.refuse_settings(refusal),
+                }
+                if self.frame.settings.get_untracked() == settings {
+                    break;
+                }
+            }
+            self.frame.is_keeping.set_value(false);
+        });
+    }
+
+    /// Everything in the window larger or smaller.
+    pub(crate) fn zoom(self, to: Zooming) {
+        self.change_settings(|it| {
+            it.zoom = match to {
+                Zooming::In => it.zoom.larger(),
+                Zooming::Out => it.zoom.smaller(),
+                Zooming::Reset => Zoom::default(),
             }
         });
+        let percent = self.frame.settings.with_untracked(|it| it.zoom.percent());
+        let told = say::settings::percent(percent);
+        self.frame.announcement.set(told);
     }
 
     /// Says why in the sheet of the settings, where that is open.
@@ -121,11 +150,33 @@ fn Chosen() -> impl IntoView {
         {choices(app, say::settings::THEME, THEMES, |it| it.theme, |it, to| it.theme = to)}
         {choices(app, say::settings::DENSITY, DENSITIES, |it| it.density, |it, to| it.density = to)}
         {choices(app, say::settings::MOTION, MOTIONS, |it| it.motion, |it, to| it.motion = to)}
+        {app.backend().zooms().then(|| view! { <Zoomed /> })}
         {move || around.get().map(|it| view! { <Editor around=it.clone() /> <Log path=it.log.clone() /> {it.has_links.map(|it| view! { <Links is_here=it /> })} })}
         <p class="about" data-testid="about">
             <b>{say::settings::PRODUCT}{version}</b>
             {move || home().map(|it| view! { <span>{say::settings::DATA_IN}<code>{it}</code></span> })}
         </p>
+    }
+}
+
+/// How large everything is, with a step to each side.
+#[component]
+fn Zoomed() -> impl IntoView {
+    let app = App::here();
+    let zoom = move || app.frame.settings.with(|it| it.zoom);
+    let percent = move || say::settings::percent(zoom().percent());
+    let tip = |to| commands::by(Act::Zoom(to)).map(|it| commands::tip(it, dom::is_mac()));
+    view! {
+        <div class="choice" role="group" aria-label=say::settings::ZOOM>
+            <span class="name">{say::settings::ZOOM}</span>
+            <div class="segments">
+                <button data-testid="zoom-out" title=tip(Zooming::Out) aria-label=tip(Zooming::Out) aria-disabled=move || (zoom().smaller() == zoom()).to_string()
+                    on:click=move |_| app.zoom(Zooming::Out)>"−"</button>
+                <button data-testid="zoom-reset" title=tip(Zooming::Reset) on:click=move |_| app.zoom(Zooming::Reset)>{percent}</button>
+                <button data-testid="zoom-in" title=tip(Zooming::In) aria-label=tip(Zooming::In) aria-disabled=move || (zoom().larger() == zoom()).to_string()
+                    on:click=move |_| app.zoom(Zooming::In)>"+"</button>
+            </div>
+        </div>
     }
 }
 

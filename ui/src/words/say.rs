@@ -513,6 +513,8 @@ pub mod settings {
     pub const COMPACT: &str = "Compact";
     pub const MOTION: &str = "Motion";
     pub const REDUCED: &str = "Reduced";
+    pub const ZOOM: &str = "Zoom";
+    pub const ZOOM_RESET: &str = "Reset the zoom";
     pub const PRODUCT: &str = "Engram ";
     pub const DATA_IN: &str = "Data in ";
     pub const EDITOR: &str = "Editor";
@@ -526,6 +528,10 @@ pub mod settings {
     pub const LOG: &str = "Log";
     pub const OPEN: &str = "Open";
     pub const COPY_LOG: &str = "Copy the path of the log";
+
+    pub fn percent(zoom: u16) -> String {
+        format!("{zoom}%")
+    }
 
     pub fn automatic(editor: Option<&str>) -> String {
         let editor = editor.map_or_else(|| "none found".to_owned(), |it| format!("now {it}"));
