@@ -69,8 +69,8 @@ pub(crate) fn restore(home: &Path, window: &WebviewWindow) -> tauri::Result<()> 
         return Ok(());
     };
     window.set_size(PhysicalSize::new(
-        place.width.clamp(720, 16_384),
-        place.height.clamp(480, 16_384),
+        place.width.clamp(420, 16_384),
+        place.height.clamp(360, 16_384),
     ))?;
     window.set_position(PhysicalPosition::new(place.x, place.y))?;
     if place.maximized {

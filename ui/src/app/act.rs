@@ -6,6 +6,7 @@ use super::{
     dom,
     frame::Over,
     reading::{Closing, Panel},
+    room,
     state::{App, Phase},
     views::{LIST, VIEWS, drift::Verdict, feed},
 };
@@ -26,6 +27,7 @@ impl App {
             (Act::Open, _) => engram().is_some() && self.backend().opens_editors(),
             (Act::Undo, _) => self.frame.undo.get_untracked().is_some(),
             (Act::Log, _) => self.backend().opens_editors(),
+            (Act::Expand, _) => engram().is_some() && !untrack(|| self.covers_list()),
             (Act::Zoom(_), _) => self.backend().zooms(),
             (Act::Changes, _) => engram().is_some() && self.reading.has_changes.get_untracked(),
             (Act::True, _) => engram().is_some_and(|it| words::can_repin(&it)),
@@ -43,6 +45,9 @@ impl App {
         if act != Act::Back {
             self.close_menu();
         }
+        if is_of_detail(act) && self.bring_forward() && !shows(act) {
+            return;
+        }
         match act {
             Act::Palette => self.frame.over.set(Some(Over::Palette)),
             Act::Sheet => self.frame.over.set(Some(Over::Sheet)),
@@ -51,14 +56,16 @@ impl App {
             Act::Log => self.open_log(),
             Act::Zoom(to) => self.zoom(to),
             Act::Step(by) => (self.view.get_untracked().step)(self, by),
-            Act::New => self.show_new(),
-            Act::Search => dom::select("filter"),
-            Act::Facets => {
+            Act::New => self.in_list(move || self.show_new()),
+            Act::Search => self.in_list(|| dom::select("filter")),
+            Act::Facets => self.in_list(move || {
                 self.toggle_facets();
                 // By keys one goes on in it.
                 request_animation_frame(|| dom::focus(feed::PANEL));
-            }
+            }),
             Act::Menu => self.open_menu(),
+            // In front of the list the claim is whole.
+            Act::Expand if untrack(|| self.covers_list()) => {}
             Act::Expand => self.toggle_row(),
             Act::Back => self.back(),
             Act::Go(steps) => dom::go(steps),
@@ -99,9 +106,23 @@ impl App {
         } else if self.is_searching() {
             self.stop_search();
         } else {
-            dom::focus(LIST);
+            self.to_list();
         }
     }
+}
+
+/// Whether a command is about what is read, so that a person must see it.
+fn is_of_detail(act: Act) -> bool {
+    shows(act) || matches!(act, Act::First | Act::True | Act::False | Act::Unsure)
+}
+
+/// Whether it shows more of that: then it is done as soon as that is in front. A verdict waits for who has
+/// seen what it is about.
+fn shows(act: Act) -> bool {
+    matches!(
+        act,
+        Act::Blame | Act::Changes | Act::History | Act::Forget | Act::Redact
+    )
 }
 
 /// The keys of the window.
@@ -149,11 +170,14 @@ fn press(app: App, event: &web_sys::KeyboardEvent) -> bool {
     if matches!(key.as_str(), "Enter" | " ") && dom::is_control(event) {
         return false;
     }
+    if room::scrolls(app, &key) {
+        return false;
+    }
     let number = press.digit().unwrap_or(1);
     match command.act {
         Act::Pointer => {
             app.close_menu();
-            dom::focus(&format!("pointer-{}", number - 1));
+            app.in_detail(move || dom::focus(&format!("pointer-{}", number - 1)));
         }
         Act::View => {
             app.close_menu();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engram_model::{Engram, EngramId};
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 
 use super::{
     dom,
@@ -13,12 +13,14 @@ use super::{
     prose,
     reading::Closing,
     refused::Refused,
+    room::{self, ToList},
     source::SourceCard,
     state::App,
     views::drift::{Triage, Verdicts},
     write::{Correct, CorrectButton},
 };
 use crate::{
+    commands::{self, Act},
     feed::Feed,
     words::{self, State, say},
 };
@@ -40,7 +42,8 @@ pub(crate) fn Detail() -> impl IntoView {
     });
     let id = Memo::new(move |_| current.get().map(|it| it.id));
     view! {
-        <section class="pane detail" aria-label=say::engram::LABEL data-testid="detail">
+        <section class="pane detail" id=room::DETAIL aria-label=say::engram::LABEL data-testid="detail">
+            <ToList />
             {move || match id.get() {
                 None if app.list.feed.with(|it| it.iter().next().is_none()) => ().into_any(),
                 None => view! { <p class="none quiet">{say::engram::NONE}</p> }.into_any(),
@@ -67,14 +70,18 @@ fn Whole(id: EngramId, current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
         let fate = |feed: &Feed| (feed.state(&engram, now), feed.newer(engram.id));
         Some((app.list.feed.with(fate), app.is_blind()))
     });
+    let node = NodeRef::<html::Div>::new();
+    node.on_load(move |it| room::keep_focus(app, &it));
     view! {
-        <div class="scroll" id="engram" data-testid="engram" data-id=id.to_string()>
+        <div class="scroll" id="engram" node_ref=node tabindex="-1" data-testid="engram" data-id=id.to_string()>
             <Correct id engram=current />
             {move || current.get().zip(fate.get()).map(|(engram, ((state, newer), is_blind))| view! { <Head engram state newer is_blind /> })}
             <Triage engram=current />
             {move || app.reading.history.get().then(|| view! { <History id /> })}
             <h2 class="offscreen">{say::engram::EVIDENCE}</h2>
-            {cards.map(|(index, pointer)| view! { <SourceCard engram=id index pointer /> }).collect_view()}
+            <div class="sources">
+                {cards.map(|(index, pointer)| view! { <SourceCard engram=id index pointer /> }).collect_view()}
+            </div>
         </div>
     }
 }
@@ -146,25 +153,31 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let can = move |closing: Closing| current.get().is_some_and(|it| closing.is_for(&it));
     let is_drifted =
         Memo::new(move |_| current.with(|it| it.as_ref().is_some_and(|it| words::is_drifted(it))));
+    let menu = commands::by(Act::Menu).map(|it| commands::tip(it, dom::is_mac()));
+    let menu = StoredValue::new(menu);
     let actions = move || {
+        let menu = menu.get_value();
         view! {
             {move || is_drifted.get().then(|| view! { <Verdicts engram=current /> })}
-            <button class:primary=move || !is_drifted.get() data-testid="open-editor" hidden=!app.backend().opens_editors() disabled=move || !can_open() on:click=move |_| app.open_editor()>
+            <button class:primary=move || !is_drifted.get() class:folds=is_drifted data-testid="open-editor" hidden=!app.backend().opens_editors() disabled=move || !can_open() on:click=move |_| app.open_editor()>
                 {say::OPEN_EDITOR}" "<kbd>"O"</kbd>
             </button>
             <button data-testid="copy-pointer" hidden=is_drifted on:click=move |_| app.copy_pointer()>{say::engram::COPY_POINTER}" "<kbd>"C"</kbd></button>
-            <button data-testid="history-button" aria-pressed=move || app.reading.history.get().to_string()
+            <button class="folds-first" class:folds=is_drifted data-testid="history-button" aria-pressed=move || app.reading.history.get().to_string()
                 on:click=move |_| app.reading.history.update(|it| *it = !*it)>{say::engram::HISTORY}" "<kbd>"H"</kbd></button>
             <span class="space"></span>
             {move || (!is_drifted.get()).then(|| view! { <CorrectButton engram=current /> })}
-            <button data-testid="forget" hidden=is_drifted disabled=move || !can(Closing::Forget) title=say::engram::FORGET_MEANS
+            <button class="folds" data-testid="forget" hidden=is_drifted disabled=move || !can(Closing::Forget) title=say::engram::FORGET_MEANS
                 on:click=move |_| app.ask_to_close(Closing::Forget)>
                 {say::engram::FORGET}" "<kbd aria-label=say::engram::DELETE_KEY>"Del"</kbd>
             </button>
-            <button data-testid="redact" disabled=move || !can(Closing::Redact) title=say::engram::REDACT_MEANS
+            <button class="folds" data-testid="redact" disabled=move || !can(Closing::Redact) title=say::engram::REDACT_MEANS
                 on:click=move |_| app.ask_to_close(Closing::Redact)>
                 {say::engram::REDACT}" "{keycaps("Shift+Delete")}
             </button>
+            // Where there is little room, what folds away is in it.
+            <button class="folded" data-testid="more-actions" aria-label=say::engram::MENU aria-haspopup="menu" title=menu
+                on:click=move |event| app.open_menu_at(&event)>"⋯"</button>
         }
     };
     view! {
@@ -208,11 +221,11 @@ fn Confirm(closing: Closing, claim: String) -> impl IntoView {
     let claim = prose::claim(&claim, &[]);
     let keep = move || {
         app.reading.closing.set(None);
-        dom::focus("feed");
+        app.focus_pane();
     };
     let close = move || {
         app.close();
-        dom::focus("feed");
+        app.focus_pane();
     };
     view! {
         <div class="ask" role="alertdialog" aria-label=question aria-describedby="ask-why" data-testid="confirm">

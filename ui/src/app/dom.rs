@@ -76,6 +76,12 @@ pub(crate) fn select(id: &str) {
     }
 }
 
+/// Whether nothing has the focus.
+pub(crate) fn is_nowhere() -> bool {
+    let active = document().active_element();
+    active.is_none_or(|it| it.tag_name() == "BODY")
+}
+
 /// Focuses an element, if there is one.
 pub(crate) fn focus_on(element: Option<Element>) {
     if let Some(element) = element.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {

@@ -62,6 +62,8 @@ pub(crate) struct Frame {
     /// What was chosen is being kept.
     pub(super) is_keeping: StoredValue<bool>,
     pub(crate) list_width: RwSignal<Option<u32>>,
+    /// There is room for one pane.
+    pub(crate) is_narrow: RwSignal<bool>,
 }
 
 impl Frame {
@@ -78,6 +80,7 @@ impl Frame {
             settings_refused: RwSignal::new(None),
             is_keeping: StoredValue::new(false),
             list_width: RwSignal::new(None),
+            is_narrow: RwSignal::new(false),
         }
     }
 

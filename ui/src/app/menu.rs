@@ -22,6 +22,7 @@ impl App {
     /// Opens the menu of the selected engram at its row; where that is not drawn, at the claim itself.
     pub(crate) fn open_menu(self) {
         let selected = self.reading.selected.get_untracked();
+        let selected = selected.filter(|_| !untrack(|| self.covers_list()));
         let row = selected.and_then(|id| document().get_element_by_id(&feed::element_id(id)));
         let Some(element) = row.or_else(|| document().get_element_by_id("engram")) else {
             return;
@@ -31,6 +32,18 @@ impl App {
             x: element.left() + 40.0,
             y: element.top() + element.height().min(80.0) - 2.0,
         }));
+    }
+
+    /// Opens it at what was pressed.
+    pub(crate) fn open_menu_at(self, event: &web_sys::Event) {
+        let pressed = event.current_target();
+        if let Some(it) = pressed.and_then(|it| it.dyn_into::<Element>().ok()) {
+            let it = it.get_bounding_client_rect();
+            self.frame.menu.set(Some(Place {
+                x: it.left(),
+                y: it.top(),
+            }));
+        }
     }
 
     /// Closes it; the focus goes back to where it was.

@@ -26,6 +26,7 @@ mod rail;
 mod reading;
 mod refused;
 mod repositories;
+mod room;
 mod settings;
 mod sides;
 mod source;
@@ -85,6 +86,7 @@ fn Window() -> impl IntoView {
     let app = App::new(Backend::here());
     provide_context(app);
     app.follow_stale();
+    room::follow(app);
     app.start();
     follow_time(app);
     act::follow_keys(app);

@@ -25,7 +25,7 @@ impl App {
                     // What is only in the past stands in its card.
                     if refusal.code == Code::PointerNotFound {
                         let index = self.reading.pointer.get_untracked();
-                        dom::focus(&format!("pointer-{index}"));
+                        self.in_detail(move || dom::focus(&format!("pointer-{index}")));
                     }
                     self.complain(refusal);
                 }

@@ -75,7 +75,7 @@ impl Target {
             Self::Repository(it) => app.open_repository(it.path.clone()),
             Self::Engram(it) => {
                 app.go_to(it.id);
-                dom::focus("feed");
+                app.focus_pane();
             }
         }
     }
@@ -230,7 +230,7 @@ fn option(
         Target::Command(it) => it.keys.first().map(|chord| keycaps(chord).into_any()),
         Target::Engram(it) => Some(view! { <small>{words::author(it)}</small> }.into_any()),
         Target::Repository(it) => {
-            Some(view! { <small>{words::visible(&it.path)}</small> }.into_any())
+            Some(view! { <small class="place">{words::visible(&it.path)}</small> }.into_any())
         }
         Target::View(it) => it.key().map(|key| keycaps(&key).into_any()),
     };

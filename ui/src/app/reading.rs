@@ -40,6 +40,8 @@ impl Closing {
 #[derive(Clone, Copy)]
 pub(crate) struct Reading {
     pub(crate) selected: RwSignal<Option<EngramId>>,
+    /// Where there is room for one pane, whether it is shown rather than the list.
+    pub(crate) is_in_front: RwSignal<bool>,
     /// The engram that was read last, which the list may leave out.
     pub(crate) visited: RwSignal<Option<Arc<Engram>>>,
     /// Whether its history is shown.
@@ -60,6 +62,7 @@ impl Reading {
     pub(super) fn new() -> Self {
         Self {
             selected: RwSignal::new(None),
+            is_in_front: RwSignal::new(false),
             visited: RwSignal::new(None),
             history: RwSignal::new(false),
             pointer: RwSignal::new(0),
@@ -73,6 +76,7 @@ impl Reading {
     /// Reads nothing.
     pub(super) fn reset(self) {
         self.selected.set(None);
+        self.is_in_front.set(false);
         self.visited.set(None);
         self.begin(0);
     }
@@ -97,7 +101,10 @@ impl App {
             self.write_address(true);
             self.list_anew();
         }
-        self.select_by(id, is_read);
+        let was_covered = self.come_forward();
+        if !self.select_by(id, is_read) && was_covered {
+            self.write_address(true);
+        }
     }
 
     /// Reads an engram, as each on the way through the list.
@@ -105,13 +112,15 @@ impl App {
         self.select_by(id, false);
     }
 
-    fn select_by(self, id: EngramId, is_step: bool) {
+    /// Says whether it was another one.
+    fn select_by(self, id: EngramId, is_step: bool) -> bool {
         if self.reading.selected.get_untracked() == Some(id) {
-            return;
+            return false;
         }
         self.reading.begin(self.worst_pointer(id));
         self.reading.selected.set(Some(id));
         self.write_address(is_step);
+        true
     }
 
     /// There is nothing to read, and nothing that keys could act on.
@@ -161,6 +170,7 @@ impl App {
                 true,
             );
             self.reading.selected.set(None);
+            self.reading.is_in_front.set(false);
             self.select_newest();
             self.write_address(false);
         }

@@ -111,6 +111,7 @@ impl App {
         self.load_first(page, filter);
         self.phase.set(Phase::Ready);
         self.stale.touch(Tag::Facets);
+        self.show_as_addressed(route.engram.is_some());
         if let Some(id) = route.engram {
             self.repositories.stays_outside.set(true);
             self.select(id);
@@ -127,7 +128,10 @@ impl App {
         Route {
             view: self.view.get_untracked().id,
             filter: self.list.filter.get_untracked(),
-            engram: self.reading.selected.get_untracked(),
+            engram: match self.is_covered() {
+                true => None,
+                false => self.reading.selected.get_untracked(),
+            },
             ..Route::default()
         }
     }
@@ -153,6 +157,7 @@ impl App {
         let route = Route::parse(&dom::query(), self.clock.get_untracked().offset);
         self.tell_missing(&route);
         let is_another = self.show(View::named(route.view), route.filter);
+        self.show_as_addressed(route.engram.is_some());
         if let Some(id) = route.engram {
             self.repositories.stays_outside.set(true);
             self.select(id);

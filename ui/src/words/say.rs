@@ -236,6 +236,10 @@ pub mod engram {
     pub const READING_HISTORY: &str = "Reading its history…";
     pub const ONE_VERSION: &str = "One version, never corrected";
 
+    pub fn back_to(list: &str) -> String {
+        format!("Back to {list}")
+    }
+
     pub fn versions(count: usize) -> String {
         match count {
             1 => ONE_VERSION.to_owned(),

@@ -8,7 +8,7 @@ pub(crate) mod feed;
 use engram_model::Filter;
 use leptos::prelude::*;
 
-use super::{dom, icons::Icon, state::App};
+use super::{icons::Icon, state::App};
 use crate::{
     commands::{Act, Command, Holds},
     words::say::Noun,
@@ -86,7 +86,7 @@ impl App {
             self.limit(view, Filter::default(), true);
         }
         // Its list may have to be drawn first.
-        request_animation_frame(|| dom::focus(LIST));
+        request_animation_frame(move || self.to_list());
     }
 
     /// What is asked for: what the view lists, as the person limits it.

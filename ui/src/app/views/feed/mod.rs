@@ -58,7 +58,7 @@ fn both() -> AnyView {
     let panes = NodeRef::<html::Main>::new();
     let width = move || app.frame.list_width.get().map(|it| format!("{it}px"));
     view! {
-        <main class="panes" node_ref=panes style=("--list", width)>
+        <main class="panes" class:one=app.frame.is_narrow class:read=move || app.covers_list() node_ref=panes style=("--list", width)>
             <List />
             <Split panes />
             <Detail />

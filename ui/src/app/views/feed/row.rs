@@ -167,7 +167,7 @@ fn content(
         None => words::evidence(it, is_blind),
     };
     let at = it.recorded_at;
-    let (folder, file) = split(&pointer);
+    let (folder, file, lines) = split(&pointer);
     let claim = said(it, searched);
     view! {
         <span class="kind" title=words::kind(it.kind)>{icon.draw()}<span class="offscreen">{words::kind(it.kind)}</span></span>
@@ -178,7 +178,7 @@ fn content(
         <div class="meta">
             <span class="from">
                 <span class="by">{words::author(it)}</span>
-                <span class="pointer" title=pointer.clone()><span class="file">{file}</span><span class="folder">{folder}</span></span>
+                <span class="pointer" title=pointer.clone()><span class="file"><span>{file}</span><span class="at">{lines}</span></span><span class="folder">{folder}</span></span>
                 {(others > 0).then(|| view! { <span class="more">{format!("+{others}")}</span> })}
             </span>
             <span class=class data-testid="evidence">
@@ -218,10 +218,12 @@ fn more(it: &Engram) -> impl IntoView + use<> {
     }
 }
 
-/// The file first: a row has no room for all, and the folder can be cut.
-fn split(pointer: &str) -> (String, String) {
+/// Folder, file and lines. The file comes first: a row has no room for all, and the folder can be cut.
+fn split(pointer: &str) -> (String, String, String) {
     let (folder, file) = words::split_path(pointer);
-    (folder.trim_end_matches('/').to_owned(), file.to_owned())
+    let (file, lines) = file.split_at(file.rfind("#L").unwrap_or(file.len()));
+    let folder = folder.trim_end_matches('/');
+    (folder.to_owned(), file.to_owned(), lines.to_owned())
 }
 
 /// When each row was first on the screen: on the row as `data-shown-at`, so that it can be measured from outside.

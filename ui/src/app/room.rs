@@ -1,0 +1,167 @@
+//! Where there is room for one pane, it is the list or what is read: which of them, and the ways between.
+//! The other one keeps its place and its size, unseen and out of reach of keys, so that nothing scrolls
+//! away. The address of the list names no engram there, so that going back leads to it.
+
+use leptos::prelude::*;
+use wasm_bindgen::{JsCast, prelude::Closure};
+
+use super::{
+    dom,
+    icons::Icon,
+    state::{App, Phase},
+    views::LIST,
+};
+use crate::{
+    commands::{self, Act},
+    words::say,
+};
+
+/// From this width on there is room for two panes; `3-frame.css` has the same.
+const NARROW: &str = "(max-width: 719.98px)";
+/// The pane of what is read, and in it what is scrolled.
+pub(crate) const DETAIL: &str = "detail";
+const READ: &str = "engram";
+
+impl App {
+    /// Whether what is read stands in front of the list.
+    pub(crate) fn covers_list(self) -> bool {
+        let is_in_front = self.reading.is_in_front.get() && self.reading.selected.get().is_some();
+        self.frame.is_narrow.get() && is_in_front && self.view.get().reads
+    }
+
+    /// Whether it stands behind.
+    pub(crate) fn is_covered(self) -> bool {
+        untrack(|| self.frame.is_narrow.get() && !self.covers_list())
+    }
+
+    /// Brings what is read in front of the list, as a step that can be gone back; says whether it was not.
+    pub(crate) fn bring_forward(self) -> bool {
+        let is_any = self.reading.selected.get_untracked().is_some();
+        let was_covered = is_any && self.come_forward();
+        if was_covered {
+            self.write_address(true);
+        }
+        was_covered
+    }
+
+    /// The same, for who goes on to another address.
+    pub(super) fn come_forward(self) -> bool {
+        if !self.is_covered() {
+            return false;
+        }
+        // Where one comes back to.
+        self.write_address(false);
+        self.reading.is_in_front.set(true);
+        request_animation_frame(|| dom::focus(READ));
+        true
+    }
+
+    /// Does something with what is read, once that is in front.
+    pub(crate) fn in_detail(self, act: impl FnOnce() + 'static) {
+        match self.bring_forward() {
+            true => request_animation_frame(act),
+            false => act(),
+        }
+    }
+
+    /// Does something in the list, once that is in front.
+    pub(crate) fn in_list(self, act: impl FnOnce() + 'static) {
+        if untrack(|| self.covers_list()) {
+            self.reading.is_in_front.set(false);
+            self.write_address(false);
+            request_animation_frame(act);
+        } else {
+            act();
+        }
+    }
+
+    /// Back to the list, and into it.
+    pub(crate) fn to_list(self) {
+        self.in_list(|| dom::focus(LIST));
+    }
+
+    /// Gives the focus to the pane that keys lead through.
+    pub(crate) fn focus_pane(self) {
+        match untrack(|| self.covers_list()) {
+            true => dom::focus(READ),
+            false => dom::focus(LIST),
+        }
+    }
+
+    /// What an address leads to is in front: an engram, or the list.
+    pub(super) fn show_as_addressed(self, names_engram: bool) {
+        let was_in_front = untrack(|| self.covers_list());
+        self.reading.is_in_front.set(names_engram);
+        if untrack(|| self.covers_list()) != was_in_front {
+            request_animation_frame(move || self.focus_pane());
+        }
+    }
+}
+
+/// What was drawn anew in front has the focus that went with the one before.
+pub(super) fn keep_focus(app: App, it: &web_sys::HtmlDivElement) {
+    let it = it.clone();
+    request_animation_frame(move || {
+        if untrack(|| app.covers_list()) && dom::is_nowhere() {
+            dom::focus_on(Some(it.into()));
+        }
+    });
+}
+
+/// Keeps known whether there is room for one pane; the one with the focus stays in front.
+pub(super) fn follow(app: App) {
+    let Ok(Some(query)) = window().match_media(NARROW) else {
+        return;
+    };
+    app.frame.is_narrow.set(query.matches());
+    let seen = query.clone();
+    let turn = Closure::<dyn FnMut()>::new(move || {
+        let is_narrow = seen.matches();
+        if is_narrow {
+            let is_read = dom::focused_in(DETAIL).is_some();
+            app.reading.is_in_front.set(is_read);
+        }
+        app.frame.is_narrow.set(is_narrow);
+        // Until there is a list, the address says where to begin.
+        if app.phase.get_untracked() == Phase::Ready {
+            app.write_address(false);
+        }
+    });
+    let each = turn.as_ref().unchecked_ref();
+    // A browser that does not tell leaves the panes as they are.
+    let _ = query.add_event_listener_with_callback("change", each);
+    let kept = StoredValue::new_local((query, turn));
+    on_cleanup(move || {
+        kept.with_value(|(query, turn)| {
+            let each = turn.as_ref().unchecked_ref();
+            let _ = query.remove_event_listener_with_callback("change", each);
+        });
+    });
+}
+
+/// Keys of the list that scroll what is read, where that is in front.
+pub(super) fn scrolls(app: App, key: &str) -> bool {
+    let is_one = matches!(
+        key,
+        "ArrowDown" | "ArrowUp" | "PageDown" | "PageUp" | "Home" | "End" | " "
+    );
+    is_one && untrack(|| app.covers_list())
+}
+
+/// The way back, on top of what is read.
+#[component]
+pub(crate) fn ToList() -> impl IntoView {
+    let app = App::here();
+    let tip = commands::by(Act::Back).map(|it| commands::tip(it, dom::is_mac()));
+    let title = move || app.view.get().title;
+    let label = move || say::engram::back_to(title());
+    view! {
+        <header class="to-list" hidden=move || !app.frame.is_narrow.get()>
+            // That of the list is not there.
+            <h1 class="offscreen">{say::engram::LABEL}</h1>
+            <button class="plain" data-testid="to-list" aria-label=label title=tip on:click=move |_| app.to_list()>
+                <span class="turn">{Icon::Chevron.draw()}</span>{title}
+            </button>
+        </header>
+    }
+}
