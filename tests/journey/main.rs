@@ -30,3 +30,4 @@ mod verdicts;
 mod views;
 mod window;
 mod writing;
+mod zoom;

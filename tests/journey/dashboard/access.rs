@@ -52,13 +52,22 @@ pub(super) fn axe() -> String {
 
 /// What axe finds, in each theme.
 pub(super) fn complaints(window: &Window, axe: &str, name: &str) -> Vec<String> {
+    complaints_in(window, axe, name, THEMES)
+}
+
+/// What it finds in one: where the others differ in colours alone, and those were seen.
+pub(super) fn complaints_in_light(window: &Window, axe: &str, name: &str) -> Vec<String> {
+    complaints_in(window, axe, name, &THEMES[..1])
+}
+
+fn complaints_in(window: &Window, axe: &str, name: &str, themes: &[(&str, &str)]) -> Vec<String> {
     let before = window.script(
         "return document.documentElement.dataset.theme ?? ''",
         json!([]),
     );
     window.script(axe, json!([]));
     let mut all = Vec::new();
-    for (index, (theme, scheme)) in THEMES.iter().enumerate() {
+    for (index, (theme, scheme)) in themes.iter().enumerate() {
         window.prefers(&[("prefers-color-scheme", scheme)]);
         window.script(
             "document.documentElement.dataset.theme = arguments[0]",

@@ -140,7 +140,7 @@ impl Window {
     /// Whether a person sees the first that matches.
     pub(crate) fn sees(&self, css: &str) -> bool {
         self.find(css);
-        let script = "return document.querySelector(arguments[0]).checkVisibility()";
+        let script = "return document.querySelector(arguments[0]).checkVisibility({visibilityProperty: true})";
         self.script(script, json!([css])) == json!(true)
     }
 

@@ -9,6 +9,7 @@ use std::{
 use serde_json::json;
 
 use super::{
+    narrow,
     server::Server,
     shop::Shop,
     ways::{VIEWS, each_state},
@@ -19,6 +20,8 @@ use crate::{
 };
 
 const SIZES: [(u32, u32); 2] = [(1280, 800), (900, 600)];
+/// A narrow window, one that is just broad enough for two panes, and one of 1280 at 200 %.
+const NARROW: [(u32, u32); 3] = [(420, 700), (720, 600), (640, 400)];
 /// Pixels of a thousand that may differ: letters are drawn a little otherwise by another browser.
 const TOLERATED: f64 = 1.0;
 /// Pixels of a thousand that are worth a new picture.
@@ -163,7 +166,30 @@ fn views_look_as_they_were_approved() {
 fn states_look_as_they_were_approved() {
     let dir = tempfile::tempdir().unwrap();
     let mut looks = Looks::here();
-    each_state(dir.path(), |window, name| looks.compare(window, name));
+    each_state(dir.path(), |window, name| {
+        looks.compare(window, name);
+        if name == "first-run" {
+            looks.compare_in(window, name, &NARROW);
+        }
+    });
+    looks.hold_all();
+}
+
+#[test]
+fn narrow_windows_look_as_they_were_approved() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let server = Server::start(&shop, &[]);
+    shop.drift();
+    let window = Window::browse(&server.url);
+    let mut looks = Looks::here();
+    for (name, moves) in narrow::WAYS {
+        window.size(420, 700);
+        narrow::begin(&window);
+        window.make_all(moves);
+        window.wait("!document.querySelector('[aria-busy=true]')");
+        looks.compare_in(&window, name, &NARROW);
+    }
     looks.hold_all();
 }
 

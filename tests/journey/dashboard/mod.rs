@@ -12,6 +12,7 @@ pub(crate) mod hands;
 mod hostile;
 mod lineage;
 mod looks;
+mod narrow;
 pub(crate) mod server;
 pub(crate) mod shop;
 pub(crate) mod viewer;

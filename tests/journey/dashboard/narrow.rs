@@ -1,0 +1,285 @@
+//! Where there is room for one pane: the list and what is read take turns, by keys and by mouse, and
+//! nothing is wider than the window.
+
+use serde_json::{Value, json};
+
+use super::{
+    access::{axe, complaints_in_light},
+    hands::{BOTH, ENTER, ESCAPE, HOME, Hand, read, row, rows},
+    server::Server,
+    shop::Shop,
+    ways::{
+        Move::{self, Keys, Wait},
+        VIEWS,
+    },
+};
+use crate::window::Window;
+
+const NARROW: (u32, u32) = (420, 700);
+/// What is read is in front of the list, and has the focus; and the other way around.
+const READS: &str =
+    "document.querySelector('.panes.one.read') && document.activeElement.id === 'engram'";
+const LISTS: &str =
+    "document.querySelector('.panes.one:not(.read)') && document.activeElement.id === 'feed'";
+const IN_FRONT: &str = "document.querySelector('.panes.one.read')";
+
+/// From the list to what is worth a picture.
+pub(super) const WAYS: &[(&str, &[Move])] = &[
+    ("feed", &[]),
+    ("read", &[Keys(ENTER), Wait(READS)]),
+    (
+        "drift",
+        &[
+            Keys("2"),
+            Wait(DRIFTED),
+            Keys(ENTER),
+            Wait(READS),
+            Wait(CHANGED),
+        ],
+    ),
+];
+const DRIFTED: &str = "document.querySelectorAll('[data-testid=feed-row]').length === 3 \
+    && document.querySelector('[data-testid=engram] [data-testid=triage]')";
+const CHANGED: &str = "document.querySelector('[data-testid=engram] [data-testid=changes]')";
+
+/// What is wider than its place, or beyond the edge.
+const TOO_WIDE: &str = "
+    const wide = [...document.querySelectorAll(':root, .pane, .rows, .scroll, .bar, .filter, .facets, .status, .whole, dialog[open] .inside, .palette .found')]
+        .filter(it => it.scrollWidth > it.clientWidth)
+        .map(it => `${it.tagName}.${it.className}: ${it.scrollWidth} of ${it.clientWidth}`);
+    const beyond = [...document.querySelectorAll('button, input, kbd, .file, time, [role=option]')]
+        .filter(it => it.checkVisibility({visibilityProperty: true}) && !it.closest('.rail, .source-lines, .offscreen'))
+        .filter(it => it.getBoundingClientRect().right > innerWidth + 0.5)
+        .map(it => `${it.tagName}.${it.className} ends at ${it.getBoundingClientRect().right}`);
+    return [...wide, ...beyond]";
+
+fn too_wide(window: &Window) -> Vec<String> {
+    serde_json::from_value(window.script(TOO_WIDE, json!([]))).unwrap()
+}
+
+/// Whether the name of the file that matches is whole, and on the screen.
+fn is_whole(window: &Window, css: &str) -> bool {
+    let script = "const it = document.querySelector(arguments[0]), at = it.getBoundingClientRect();
+        const top = document.elementFromPoint(at.left + at.width / 2, at.top + at.height / 2);
+        return it.scrollWidth <= it.clientWidth && at.left >= 0 && at.right <= innerWidth && it.parentElement.contains(top)";
+    window.script(script, json!([css])) == json!(true)
+}
+
+/// A page that was loaded anew, at its list.
+pub(super) fn begin(window: &Window) {
+    window.anew();
+    window.wait("document.querySelector('[data-testid=drift-view]')");
+    window.wait("document.querySelector('[data-testid=engram] [data-testid=standing]')");
+    window.script("document.getElementById('feed').focus()", json!([]));
+    window.wait_moved(LISTS);
+}
+
+fn open(window: &Window, hand: Hand, id: &str) {
+    match hand {
+        Hand::Keys => {
+            let place = window.attribute(&row(id), "aria-posinset");
+            let steps = place.parse::<usize>().unwrap() - 1;
+            window.keys(&format!("{HOME}{}{ENTER}", "j".repeat(steps)));
+        }
+        Hand::Mouse => window.click(&row(id)),
+    }
+    window.wait_moved(READS);
+    window.wait(&read(id));
+}
+
+#[test]
+fn one_pane_at_a_time_is_left_and_come_back_to_by_keys_and_by_mouse() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let server = Server::start(&shop, &[]);
+    shop.drift();
+    let window = Window::browse(&server.url);
+    window.size(NARROW.0, NARROW.1);
+    for hand in BOTH {
+        begin(&window);
+        assert!(!window.sees("#engram"), "only the list is there");
+        assert!(!window.query().contains("id="), "{}", window.query());
+        // The keys of the list stay in it.
+        window.keys("j");
+        window.wait_moved(LISTS);
+        let id = &shop.ids[0];
+        open(&window, hand, id);
+        assert!(!window.sees("#feed") && window.sees("[data-testid=claim]"));
+        assert!(window.query().contains(id.as_str()));
+        assert_eq!(too_wide(&window), Vec::<String>::new());
+        // Its file is named, however far its lines are scrolled.
+        let file = "[data-open=true] .title .file";
+        assert!(is_whole(&window, file));
+        window.script(
+            "document.querySelector('[data-open=true]').scrollIntoView({block: 'end'})",
+            json!([]),
+        );
+        assert!(is_whole(&window, file), "{hand:?}");
+        // The one before it, and it again, in front too.
+        window.keys("k");
+        window.wait_moved(&format!(
+            "{READS} && document.querySelector('[data-testid=engram]').dataset.id !== '{id}'"
+        ));
+        window.keys("j");
+        window.wait_moved(&format!("{READS} && {}", read(id)));
+        match hand {
+            Hand::Keys => window.keys(ESCAPE),
+            Hand::Mouse => window.click("[data-testid=to-list]"),
+        }
+        window.wait_moved(LISTS);
+        assert!(!window.query().contains("id="), "{}", window.query());
+        let selected = "[data-testid=feed-row][aria-selected=true]";
+        assert_eq!(window.attribute(selected, "data-id"), *id);
+        // The way back of a browser, and forward again.
+        open(&window, hand, id);
+        window.script("history.back()", json!([]));
+        window.wait_moved(LISTS);
+        window.script("history.forward()", json!([]));
+        window.wait_moved(READS);
+        // Who searches is in the list.
+        window.keys("/");
+        window.wait_moved("document.activeElement.id === 'filter'");
+        assert!(!window.sees("#engram"));
+    }
+    // With room for both, both are there; and one again, with what has the focus.
+    window.size(1280, 800);
+    window.wait("!document.querySelector('.panes.one')");
+    assert!(
+        window.sees("#feed") && window.sees("#engram") && !window.sees("[data-testid=to-list]")
+    );
+    window.click("[data-testid=pointer-title]");
+    window.size(NARROW.0, NARROW.1);
+    window.wait(IN_FRONT);
+}
+
+#[test]
+fn a_verdict_waits_for_who_has_seen_what_it_is_about() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let server = Server::start(&shop, &[]);
+    shop.drift();
+    let window = Window::browse(&server.url);
+    window.size(NARROW.0, NARROW.1);
+    for hand in BOTH {
+        begin(&window);
+        window.do_nothing_later();
+        match hand {
+            Hand::Keys => window.keys("2"),
+            Hand::Mouse => window.click("[data-testid=drift-view]"),
+        }
+        window.wait(&rows(3));
+        window.wait(DRIFTED);
+        match hand {
+            // In the list the key leads to the claim, and says nothing of it.
+            Hand::Keys => {
+                window.keys("a");
+                window.wait_moved(READS);
+                assert_eq!(window.count("[data-testid=notice]"), 0);
+                window.keys("a");
+            }
+            Hand::Mouse => {
+                window.click("[data-testid=feed-row]");
+                window.wait_moved(READS);
+                let bar = window.script(
+                    "return document.querySelector('.detail > .bar').offsetHeight",
+                    json!([]),
+                );
+                assert!(bar.as_u64().unwrap() < 60, "one line of actions: {bar}");
+                window.click("[data-testid=ask-agent]");
+            }
+        }
+        window.find("[data-testid=notice] [data-testid=undo]");
+        window.wait(IN_FRONT);
+        window.keys("z");
+        window
+            .wait("document.querySelector('[data-testid=notice]')?.textContent.includes('Undone')");
+    }
+}
+
+#[test]
+fn every_view_fits_a_narrow_window() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let server = Server::start(&shop, &[]);
+    shop.drift();
+    let window = Window::browse(&server.url);
+    let axe = axe();
+    let mut wrong = Vec::new();
+    for (width, height) in [NARROW, (640, 400)] {
+        window.size(width, height);
+        for view in VIEWS {
+            view.visit(&window, view.keys);
+            let wide = too_wide(&window).into_iter();
+            wrong.extend(wide.map(|it| format!("{} at {width}: {it}", view.name)));
+            if (width, height) == NARROW {
+                wrong.extend(complaints_in_light(&window, &axe, view.name));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    // What has no room in the bar is in its menu.
+    window.size(NARROW.0, NARROW.1);
+    begin(&window);
+    open(&window, Hand::Keys, &shop.ids[2]);
+    assert!(!window.sees("[data-testid=redact]"));
+    window.click("[data-testid=more-actions]");
+    window.wait_moved(
+        "document.querySelector('[data-testid=menu]:popover-open [data-testid=menu-item]:focus')",
+    );
+    assert_eq!(too_wide(&window), Vec::<String>::new());
+    assert_eq!(window.count("[data-command=redact]"), 1);
+    window.keys(ESCAPE);
+    window.wait("!document.querySelector('[data-testid=menu]')");
+    // The palette leads to an engram, in front.
+    window.keys(ESCAPE);
+    window.wait_moved(LISTS);
+    window.control('k');
+    window.find("[data-testid=palette-input]");
+    window.keys("reservation");
+    window.wait("document.querySelector('[data-testid=palette-option][aria-selected=true] mark')");
+    window.keys(ENTER);
+    window.wait_moved(READS);
+}
+
+#[test]
+fn an_empty_home_fits_a_narrow_window() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::empty(dir.path());
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url);
+    window.find("[data-testid=first-run] .command");
+    for (width, height) in [NARROW, (640, 400)] {
+        window.size(width, height);
+        assert_eq!(too_wide(&window), Vec::<String>::new());
+    }
+    window.size(NARROW.0, NARROW.1);
+    let found = complaints_in_light(&window, &axe(), "first-run");
+    assert_eq!(found, Vec::<String>::new());
+}
+
+#[test]
+fn a_broad_window_shows_two_sources_side_by_side() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut shop = Shop::open(dir.path());
+    let pointers = [
+        "repo:src/ledger.rs#L17-L31@HEAD",
+        "repo:src/retry.rs#L9-L15@HEAD",
+    ];
+    shop.say([(
+        0,
+        json!({"claim": "The ledger and the retries agree.", "pointers": pointers}),
+    )]);
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url);
+    window.size(1920, 1080);
+    window.open_row(Hand::Mouse, shop.ids.last().unwrap());
+    window.click("[data-testid=pointer-card][data-open=false] [data-testid=pointer-title]");
+    window.wait(
+        "document.querySelectorAll('[data-testid=pointer-card] [data-testid=digest]').length === 2",
+    );
+    let script = "return [...document.querySelectorAll('[data-testid=pointer-card]')].map(it => it.getBoundingClientRect().toJSON())";
+    let cards: Vec<Value> = serde_json::from_value(window.script(script, json!([]))).unwrap();
+    let of = |index: usize, side: &str| cards[index][side].as_f64().unwrap();
+    assert_eq!(of(0, "top"), of(1, "top"));
+    assert!(of(0, "right") < of(1, "left") && of(0, "width") > 500.0);
+}

@@ -1,0 +1,114 @@
+//! The window zooms by keys and by mouse, remembers it, and lays itself out for the room that is left.
+
+use std::{
+    fs, thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::json;
+
+use crate::{
+    dashboard::{
+        hands::{ENTER, ESCAPE},
+        shop::noted,
+    },
+    editor::Editor,
+    engram::Engram,
+    machine::desktop,
+    window::Window,
+};
+
+/// Waits until this holds; what a zoom changes is how large the page is, and no element.
+fn wait_sized(window: &Window, holds: &str) {
+    let script = format!(
+        "const done = arguments[0];
+         const look = () => {{ if ({holds}) {{ removeEventListener('resize', look); done(true); }} }};
+         addEventListener('resize', look);
+         look();"
+    );
+    window.script_until(&script, json!([]));
+}
+
+fn at(percent: u32) -> String {
+    format!("Math.abs(innerWidth - 1280 * 100 / {percent}) <= 1")
+}
+
+#[test]
+fn the_window_zooms_and_remembers_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let repo = noted(dir.path());
+    let engram = Engram::new(dir.path(), &repo.root);
+    let draft = json!({"claim": "The ledger is append-only.", "pointers": ["repo:NOTES.md#L1-L1@HEAD"], "agent": "architect"});
+    engram.put(dir.path(), &[draft]);
+    let editor = Editor::new(dir.path());
+    let kept = dir.path().join("engram-home/window.toml");
+    let open = || {
+        let person = dir.path().join("person");
+        let window = Window::open(desktop(), &engram.place, &person, &editor.program);
+        window.find("[data-testid=engram] [data-testid=digest]");
+        window
+    };
+    let is_kept = |line: &str| {
+        let begun = Instant::now();
+        while !fs::read_to_string(&kept).is_ok_and(|it| it.contains(line)) {
+            assert!(begun.elapsed() < Duration::from_secs(30), "never: {line}");
+            thread::yield_now();
+        }
+    };
+    let window = open();
+    wait_sized(&window, &at(100));
+    window.control('=');
+    wait_sized(&window, &at(110));
+    window.control('+');
+    wait_sized(&window, &at(125));
+    window.control('-');
+    window.control('-');
+    window.control('-');
+    wait_sized(&window, &at(90));
+    // The end of it is one.
+    for _ in 0..3 {
+        window.control('-');
+    }
+    wait_sized(&window, &at(80));
+    is_kept("zoom = 80");
+    window.control('0');
+    wait_sized(&window, &at(100));
+    // By mouse, over the window; keys hold there too.
+    window.click("[data-testid=settings-button]");
+    window.click("[data-testid=zoom-in]");
+    wait_sized(&window, &at(110));
+    assert_eq!(window.text("[data-testid=zoom-reset]"), "110%");
+    window.click("[data-testid=zoom-out]");
+    wait_sized(&window, &at(100));
+    for _ in 0..9 {
+        window.control('=');
+    }
+    wait_sized(&window, &at(200));
+    is_kept("zoom = 200");
+    window.keys(ESCAPE);
+    window.wait("!document.querySelector('dialog[open]')");
+    drop(window);
+
+    // As large as it was left, from its first frame on; there is room for one pane.
+    let window = open();
+    wait_sized(&window, &at(200));
+    window.wait("document.querySelector('.panes.one:not(.read)')");
+    window.script("document.getElementById('feed').focus()", json!([]));
+    window.keys(ENTER);
+    window.wait_moved(
+        "document.querySelector('.panes.one.read') && document.activeElement.id === 'engram'",
+    );
+    assert!(!window.sees("#feed"));
+    window.keys(ESCAPE);
+    window.wait_moved(
+        "document.querySelector('.panes.one:not(.read)') && document.activeElement.id === 'feed'",
+    );
+    drop(window);
+
+    // A file that somebody wrote.
+    fs::write(&kept, "zoom = -7e300\n").unwrap();
+    let window = open();
+    wait_sized(&window, &at(80));
+    window.control('0');
+    is_kept("zoom = 100");
+}
