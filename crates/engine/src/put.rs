@@ -1,7 +1,7 @@
 //! Put: gather, plan, commit once.
 
 use engram_model::{
-    Commit, Draft, Engram, EngramId, Figures, Finding, LineageId, MemoryOp, NewEngram, Note,
+    Code, Commit, Draft, Engram, EngramId, Figures, Finding, LineageId, MemoryOp, NewEngram, Note,
     Noticed, OWN_EVENT, Operation, PointerInput, Provenance, PutReply, Refusal, Scope, Source, Ttl,
     operation::{Agent, Event},
 };
@@ -124,6 +124,7 @@ impl Context<'_> {
         claim: &Claim<'_>,
     ) -> Result<Plan<PutReply>, Refusal> {
         let eyes = self.eyes_in(ground.project)?;
+        holds_still(it, claim.occasion)?;
         let head = match claim.new.corrects {
             Some(id) => Some(head_of(it, ground.project, &eyes, id)?),
             None => None,
@@ -280,6 +281,22 @@ impl Context<'_> {
             asked: None,
             place: None,
         }
+    }
+}
+
+/// What somebody confirms or asks about may have ended meanwhile: a correction must not be undone by
+/// whoever looked at the version before it.
+fn holds_still(it: &Reader<'_>, occasion: Occasion<'_>) -> Result<(), Refusal> {
+    let (Occasion::Confirmed(of) | Occasion::Asks(of)) = occasion else {
+        return Ok(());
+    };
+    match it.engram(of.id)? {
+        Some(now) if now.valid_until.is_none() => Ok(()),
+        _ => Err(Refusal::new(
+            Code::NotFound,
+            format!("engram {} no longer holds", of.id),
+            "Nothing was changed; look at the newest version of the claim.",
+        )),
     }
 }
 

@@ -289,6 +289,25 @@ fn a_confirmation_moves_nothing_in_the_list() {
 }
 
 #[test]
+fn what_ended_meanwhile_is_neither_confirmed_nor_asked_about() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let first = at.claim("The parser is slow.");
+    let newer = at
+        .put(&USER, correcting(first.lineage_id, "The parser is fast."))
+        .unwrap();
+    push_lines_down(&ground);
+    refused(at.0.ask(&USER, ask::Repin(first.id)), Code::NotFound);
+    refused(at.0.ask(&USER, ask::Reverify(first.id)), Code::NotFound);
+    assert_eq!(at.found("parser"), ["The parser is fast."]);
+    // Nor twice.
+    at.0.ask(&USER, ask::Repin(newer.id)).unwrap();
+    refused(at.0.ask(&USER, ask::Repin(newer.id)), Code::NotFound);
+    at.forget(&USER, first.id).unwrap_err();
+    assert_eq!(log(&at, first.id).len(), 3);
+}
+
+#[test]
 fn what_cannot_be_restored_is_refused() {
     let ground = Ground::new();
     let at = ground.open();
