@@ -20,6 +20,12 @@ pub enum Act {
     Zoom(Zooming),
     /// Moves the selection by rows; to an end at the limits.
     Step(isize),
+    /// Chooses the row that is read, or no longer.
+    Choose,
+    /// Chooses up to a row so far away.
+    Extend(isize),
+    /// Chooses all rows that are loaded.
+    ChooseAll,
     /// Shows what was held back.
     New,
     /// To the search field.
@@ -46,6 +52,8 @@ pub enum Act {
     Open,
     /// The exact pointer on the clipboard.
     Copy,
+    /// The claim on the clipboard; all that are chosen.
+    CopyClaim,
     /// A link that leads here, on the clipboard.
     Link,
     /// The commits that wrote the lines.
@@ -214,6 +222,34 @@ pub const COMMANDS: &[Command] = &[
         Holds::List,
         &["End"],
     ),
+    command(
+        "choose",
+        say::many::CHOOSE,
+        Act::Choose,
+        Holds::Engram,
+        &["v"],
+    ),
+    command(
+        "choose-next",
+        say::many::CHOOSE_NEXT,
+        Act::Extend(1),
+        Holds::List,
+        &["Shift+j", "Shift+ArrowDown"],
+    ),
+    command(
+        "choose-previous",
+        say::many::CHOOSE_PREVIOUS,
+        Act::Extend(-1),
+        Holds::List,
+        &["Shift+k", "Shift+ArrowUp"],
+    ),
+    command(
+        "choose-all",
+        say::many::CHOOSE_ALL,
+        Act::ChooseAll,
+        Holds::List,
+        &["Mod+a"],
+    ),
     command("new", "Show new engrams", Act::New, Holds::List, &["n"]),
     command("search", "Search", Act::Search, Holds::List, &["/"]),
     command(
@@ -268,6 +304,13 @@ pub const COMMANDS: &[Command] = &[
         Act::Copy,
         Holds::Engram,
         &["c"],
+    ),
+    command(
+        "copy-claim",
+        say::engram::COPY_CLAIM,
+        Act::CopyClaim,
+        Holds::Engram,
+        &["Shift+c"],
     ),
     command("link", "Copy link", Act::Link, Holds::Engram, &["l"]),
     command(
@@ -339,8 +382,14 @@ pub const GROUPS: &[(&str, &[Holds])] = &[
 
 /// What the menu of an engram holds, in the groups that a line parts.
 pub const MENU: &[&[Act]] = &[
-    &[Act::Open, Act::Copy, Act::Link],
-    &[Act::Expand, Act::Blame, Act::Changes, Act::History],
+    &[Act::Open, Act::CopyClaim, Act::Copy, Act::Link],
+    &[
+        Act::Choose,
+        Act::Expand,
+        Act::Blame,
+        Act::Changes,
+        Act::History,
+    ],
     &[Act::True, Act::False, Act::Unsure],
     &[Act::Correct, Act::Forget, Act::Redact],
 ];
@@ -380,12 +429,15 @@ impl Press<'_> {
 
 /// What a key stands for.
 pub fn pressed(press: Press) -> Option<&'static Command> {
-    COMMANDS
-        .iter()
-        .find(|it| it.keys.iter().any(|chord| fits(chord, press)))
+    let find = |is_exact| {
+        let mut all = COMMANDS.iter();
+        all.find(|it| it.keys.iter().any(|chord| fits(chord, press, is_exact)))
+    };
+    // A letter with Shift is another one only where a chord names it.
+    find(true).or_else(|| find(false))
 }
 
-fn fits(chord: &str, press: Press) -> bool {
+fn fits(chord: &str, press: Press, is_exact: bool) -> bool {
     let (is_mod, chord) = strip(chord, "Mod+");
     let (shift, key) = strip(chord, "Shift+");
     if is_mod != press.is_mod {
@@ -396,8 +448,12 @@ fn fits(chord: &str, press: Press) -> bool {
         ("Space", " ") => shift == press.shift,
         // On most keyboards it needs Shift, and nobody presses that for it.
         ("Plus", "+" | "=") => true,
-        // A letter is the same key with Shift or a locked capital; a sign needs Shift on some keyboards.
-        (key, pressed) if key.len() == 1 => key.eq_ignore_ascii_case(pressed),
+        // A letter is the same key with a locked capital; a sign needs Shift on some keyboards.
+        (key, pressed) if key.len() == 1 => {
+            let is_letter = key.starts_with(|it: char| it.is_ascii_alphabetic());
+            let may_differ = !shift && !(is_exact && is_letter);
+            key.eq_ignore_ascii_case(pressed) && (shift == press.shift || may_differ)
+        }
         (key, pressed) => key == pressed && shift == press.shift,
     }
 }
@@ -476,7 +532,15 @@ mod tests {
             ("k", true, false, Some("palette")),
             ("K", true, false, Some("palette")),
             ("k", false, false, Some("previous")),
-            ("J", false, true, Some("next")),
+            ("J", false, false, Some("next")),
+            ("J", false, true, Some("choose-next")),
+            ("j", false, true, Some("choose-next")),
+            ("ArrowUp", false, true, Some("choose-previous")),
+            ("c", false, false, Some("copy")),
+            ("C", false, true, Some("copy-claim")),
+            ("X", false, true, Some("false")),
+            ("a", true, false, Some("choose-all")),
+            ("A", false, true, Some("unsure")),
             ("?", false, true, Some("sheet")),
             ("Delete", false, false, Some("forget")),
             ("Delete", false, true, Some("redact")),

@@ -21,11 +21,14 @@ impl App {
         if !self.view.get_untracked().has(command) {
             return false;
         }
+        if let Some(holds) = self.holds_for_chosen(command.act) {
+            return holds;
+        }
         let engram = || untrack(|| self.current());
         let can_close = |closing: Closing| engram().is_some_and(|it| closing.is_for(&it));
         match (command.act, command.holds) {
             (Act::Open, _) => engram().is_some() && self.backend().opens_editors(),
-            (Act::Undo, _) => self.frame.undo.get_untracked().is_some(),
+            (Act::Undo, _) => !self.frame.undo.with_untracked(Vec::is_empty),
             (Act::Log, _) => self.backend().opens_editors(),
             (Act::Expand, _) => engram().is_some() && !untrack(|| self.covers_list()),
             (Act::Zoom(_), _) => self.backend().zooms(),
@@ -33,6 +36,7 @@ impl App {
             (Act::True, _) => engram().is_some_and(|it| words::can_repin(&it)),
             (Act::Forget | Act::Correct, _) => can_close(Closing::Forget),
             (Act::Redact, _) => can_close(Closing::Redact),
+            (Act::CopyClaim, _) => engram().is_some_and(|it| !it.redacted),
             (_, Holds::Always) => true,
             (_, Holds::List) => self.phase.get_untracked() == Phase::Ready,
             (_, Holds::Engram) => engram().is_some(),
@@ -45,6 +49,9 @@ impl App {
         if act != Act::Back {
             self.close_menu();
         }
+        if self.act_on_chosen(act) {
+            return;
+        }
         if is_of_detail(act) && self.bring_forward() && !shows(act) {
             return;
         }
@@ -56,6 +63,9 @@ impl App {
             Act::Log => self.open_log(),
             Act::Zoom(to) => self.zoom(to),
             Act::Step(by) => (self.view.get_untracked().step)(self, by),
+            Act::Choose => self.toggle_read(),
+            Act::Extend(by) => self.extend(by),
+            Act::ChooseAll => self.choose_all(),
             Act::New => self.in_list(move || self.show_new()),
             Act::Search => self.in_list(|| dom::select("filter")),
             Act::Facets => self.in_list(move || {
@@ -73,6 +83,7 @@ impl App {
             Act::View => self.show_view(&feed::VIEW),
             Act::Open => self.open_editor(),
             Act::Copy => self.copy_pointer(),
+            Act::CopyClaim => self.copy_claim(),
             Act::Link => self.copy_link(),
             Act::Blame => self.toggle_panel(Panel::Blame),
             Act::Changes => match self.reading.has_changes.get_untracked() {
@@ -97,7 +108,13 @@ impl App {
             self.close_menu();
         } else if self.reading.closing.get_untracked().is_some() {
             self.reading.closing.set(None);
-        } else if self.frame.toast.get_untracked().is_some() {
+        } else if !self.leave_chosen() {
+            self.back_to_list();
+        }
+    }
+
+    fn back_to_list(self) {
+        if self.frame.toast.get_untracked().is_some() {
             self.frame.toast.set(None);
         } else if !self.view.get_untracked().reads {
             dom::focus(LIST);
@@ -158,10 +175,11 @@ fn press(app: App, event: &web_sys::KeyboardEvent) -> bool {
     }
     // What lies over the window is a modal dialog and has its own keys.
     if app.frame.over.get_untracked().is_some() {
-        return is_mod;
+        return is_mod && command.holds == Holds::Always;
     }
     let is_list = app.phase.get_untracked() == Phase::Ready;
-    if !is_mod && (dom::is_typing(event) || dom::is_separator(event) || !is_list) {
+    let is_everywhere = is_mod && command.holds == Holds::Always;
+    if !is_everywhere && (dom::is_typing(event) || dom::is_separator(event) || !is_list) {
         return false;
     }
     if !app.view.get_untracked().has(command) {

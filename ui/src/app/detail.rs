@@ -181,7 +181,8 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
         }
     };
     view! {
-        <div class="bar" hidden=move || current.with(Option::is_none)>
+        // While rows are chosen, keys and buttons act on those: theirs is the bar.
+        <div class="bar" hidden=move || current.with(Option::is_none) || app.list.choice.is_any()>
             {move || match app.reading.closing.get() {
                 Some((_, closing)) => view! { <Confirm closing claim=named(app) /> }.into_any(),
                 None => actions().into_any(),

@@ -123,6 +123,19 @@ pub(crate) fn has_selection() -> bool {
     selection.is_some_and(|it| !it.is_collapsed())
 }
 
+/// Whether a key is held that makes a press choose.
+pub(crate) fn is_choosing(event: &web_sys::MouseEvent) -> bool {
+    event.shift_key() || event.ctrl_key() || event.meta_key()
+}
+
+/// A press that chooses a row selects no text; the list has the keys all the same.
+pub(crate) fn keep_text(event: web_sys::MouseEvent) {
+    if event.shift_key() {
+        event.prevent_default();
+        focus("feed");
+    }
+}
+
 /// Whether the event came from a control that has its own use for Enter and Space.
 pub(crate) fn is_control(event: &web_sys::KeyboardEvent) -> bool {
     let element = target::<Element>(event);

@@ -6,6 +6,7 @@ use engram_model::{EngramId, Refusal, Settings, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{dom, menu, state::App};
+pub(crate) use crate::words::sentence;
 use crate::words::{self, say};
 
 /// What can lie over the window, one at a time.
@@ -51,8 +52,8 @@ pub(crate) struct Frame {
     /// Where the menu of the selected engram is open.
     pub(crate) menu: RwSignal<Option<menu::Place>>,
     pub(crate) toast: RwSignal<Option<Toast>>,
-    /// How what was done last is undone; also once nothing tells of it any more.
-    pub(crate) undo: RwSignal<Option<Undo>>,
+    /// How what was done last is undone, in the order in which it was done; also once nothing tells of it any more.
+    pub(crate) undo: RwSignal<Vec<Undo>>,
     toast_number: StoredValue<u64>,
     pub(crate) announcement: RwSignal<String>,
     unannounced: StoredValue<usize>,
@@ -72,7 +73,7 @@ impl Frame {
             over: RwSignal::new(None),
             menu: RwSignal::new(None),
             toast: RwSignal::new(None),
-            undo: RwSignal::new(None),
+            undo: RwSignal::new(Vec::new()),
             toast_number: StoredValue::new(0),
             announcement: RwSignal::new(String::new()),
             unannounced: StoredValue::new(0),
@@ -87,7 +88,7 @@ impl Frame {
     /// Closes what is of one engram; what the person chose and what was said last stays.
     pub(super) fn reset(self) {
         self.menu.set(None);
-        self.undo.set(None);
+        self.undo.set(Vec::new());
     }
 }
 
@@ -104,8 +105,17 @@ impl App {
 
     /// Says what was done, with a way to take it back.
     pub(crate) fn say_done(self, text: &str, undo: Undo) {
-        self.frame.undo.set(Some(undo));
-        self.tell(text, "", false, true, 12);
+        self.say_all_done(text, "", false, vec![undo]);
+    }
+
+    /// Says what was done to many, and of which not; what was done can be taken back.
+    pub(crate) fn say_all_done(self, text: &str, hint: &str, is_error: bool, undo: Vec<Undo>) {
+        let undoes = !undo.is_empty();
+        // Where nothing was done, what was done before is still the last.
+        if undoes {
+            self.frame.undo.set(undo);
+        }
+        self.tell(text, hint, is_error, undoes, 12);
     }
 
     fn tell(self, text: &str, hint: &str, is_error: bool, undoes: bool, seconds: u64) {
@@ -139,27 +149,39 @@ impl App {
         self.reading.refused.set(None);
     }
 
-    /// Takes back what was done last.
+    /// Takes back what was done last, the last of it first; what could not be taken back can be tried
+    /// again.
     pub(crate) fn undo(self) {
-        let Some(undo) = self.frame.undo.get_untracked() else {
+        let mut all = self.frame.undo.get_untracked();
+        if !self.batch.begin(say::many::UNDOING, all.len()) {
             return;
-        };
-        self.frame.undo.set(None);
+        }
+        all.reverse();
+        self.frame.undo.set(Vec::new());
         spawn_local(async move {
-            let undone = match undo {
-                Undo::Restore(id) => self.ask(ask::Restore(id)).await.map(|it| Some(it.id)),
-                Undo::Withdraw(id) => self.ask(ask::Forget(id)).await.map(|_| None),
-            };
-            match undone {
-                Ok(restored) => {
+            let outcome = self.each(all, async |it| self.take_back(it).await).await;
+            let failed = outcome.refused.iter().chain(&outcome.left).copied();
+            let failed: Vec<Undo> = failed.collect();
+            let (text, why) = outcome.told(say::many::UNDONE);
+            match (outcome.is_whole(), outcome.done.as_slice()) {
+                (true, [(_, restored)]) => {
                     self.say(say::notice::UNDONE, "", false);
-                    if let Some(id) = restored {
+                    if let Some(id) = *restored {
                         self.select(id);
                     }
                 }
-                Err(refusal) => self.complain(refusal),
+                (true, _) => self.say(&text, "", false),
+                (false, _) => self.say_all_done(&text, &why, true, failed),
             }
         });
+    }
+
+    /// Takes one thing back; the version that holds again, where there is one.
+    async fn take_back(self, undo: Undo) -> Result<Option<EngramId>, Refusal> {
+        match undo {
+            Undo::Restore(id) => self.ask(ask::Restore(id)).await.map(|it| Some(it.id)),
+            Undo::Withdraw(id) => self.ask(ask::Forget(id)).await.map(|_| None),
+        }
     }
 
     /// One sentence for all that came within a moment.

@@ -33,10 +33,16 @@ use super::{
     sides::Sides,
     state::{App, Phase},
     states,
-    views::{VIEWS, feed::List},
+    views::{
+        VIEWS,
+        feed::{ChosenBar, List},
+    },
     write::Adding,
 };
-use crate::words::{self, State};
+use crate::{
+    chosen::Deed,
+    words::{self, State},
+};
 
 const ROLES: &[&str] = &[
     "ground",
@@ -112,6 +118,7 @@ fn Feeds() -> impl IntoView {
             <Frame title="each kind, each standing" set=set::full><List /></Frame>
             <Frame title="forgotten, erased, expired, replaced" set=set::past><List /></Frame>
             <Frame title="a row that is open" set=set::open><List /></Frame>
+            <Frame title="several are selected" set=|app| set::picked(app, None)><List /></Frame>
             <Frame title="paused, with news" set=set::paused><List /></Frame>
             <Frame title="a sample" set=set::sample><List /></Frame>
             <Frame title="a search that takes long" set=|app| set::search(app, false)><List /></Frame>
@@ -142,6 +149,11 @@ fn Details() -> impl IntoView {
             <Frame title="replaced" set=|app| set::read(app, State::Replaced)><Detail /></Frame>
             <Frame title="gone, to be forgotten" set=|app| set::closing(app, Closing::Forget)><Detail /></Frame>
             <Frame title="gone, to be erased" set=|app| set::closing(app, Closing::Redact)><Detail /></Frame>
+        </Part>
+        <Part title="Several at once">
+            <Frame title="what can be done" set=|app| set::picked(app, None) is_wide=true><ChosenBar /></Frame>
+            <Frame title="to be forgotten" set=|app| set::picked(app, Some(Deed::Forget)) is_wide=true><ChosenBar /></Frame>
+            <Frame title="while it is done" set=set::busy is_wide=true><ChosenBar /></Frame>
         </Part>
     }
 }

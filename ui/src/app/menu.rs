@@ -68,6 +68,7 @@ pub(crate) fn follow_pointer(app: App) {
         let id = within.and_then(|it| it.get_attribute("data-id")?.parse().ok());
         if let Some(id) = id {
             event.prevent_default();
+            app.leave_choice_of(id);
             app.select(id);
             app.frame.menu.set(Some(Place {
                 x: event.client_x().into(),
@@ -131,7 +132,8 @@ pub(crate) fn Items() -> impl IntoView {
     let app = App::here();
     let held = |group: &&[commands::Act]| -> Vec<_> {
         let all = group.iter().filter_map(|&act| commands::by(act));
-        all.filter(|it| app.holds(it)).collect()
+        all.filter(|it| app.holds(it) && app.is_for_all_chosen(it.act))
+            .collect()
     };
     let groups = commands::MENU.iter().map(held);
     let groups = groups.filter(|it| !it.is_empty()).enumerate();

@@ -3,6 +3,7 @@
 mod act;
 mod ask;
 mod backend;
+mod batch;
 mod choice;
 mod code;
 mod connection;

@@ -63,6 +63,13 @@ impl App {
         }
     }
 
+    /// Copies the claim that is read, as it is shown.
+    pub(crate) fn copy_claim(self) {
+        if let Some(engram) = untrack(|| self.current()).filter(|it| !it.redacted) {
+            self.copy(words::claim(&engram), say::notice::CLAIM_COPIED);
+        }
+    }
+
     pub(crate) fn copy(self, text: String, done: &'static str) {
         spawn_local(async move {
             match dom::copy(&text).await {

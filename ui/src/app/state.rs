@@ -5,6 +5,7 @@ use leptos::prelude::*;
 
 use super::{
     backend::Backend,
+    batch::Batch,
     connection::Connection,
     dom,
     frame::Frame,
@@ -42,6 +43,7 @@ pub(crate) struct App {
     pub(crate) reading: Reading,
     pub(crate) write: Writing,
     pub(crate) frame: Frame,
+    pub(crate) batch: Batch,
     pub(crate) list: Listing,
     /// The view on the screen.
     pub(crate) view: RwSignal<&'static View>,
@@ -60,6 +62,7 @@ impl App {
             reading: Reading::new(),
             write: Writing::new(),
             frame: Frame::new(),
+            batch: Batch::new(),
             list: Listing::new(),
             view: RwSignal::new(&feed::VIEW),
             repositories: Known::new(),
@@ -85,6 +88,7 @@ impl App {
         self.reading.reset();
         self.write.reset();
         self.frame.reset();
+        self.batch.end();
         self.list.reset();
         self.stale.reset();
         self.phase.set(Phase::Loading);

@@ -329,6 +329,16 @@ pub fn split_path(path: &str) -> (&str, &str) {
     }
 }
 
+/// A message of a refusal as a sentence.
+pub fn sentence(message: &str) -> String {
+    let message = visible(message);
+    let mut letters = message.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => String::new(),
+    }
+}
+
 /// `1 engram`, `1,284 engrams`.
 pub fn count(number: u64, (one, many): say::Noun) -> String {
     let noun = if number == 1 { one } else { many };

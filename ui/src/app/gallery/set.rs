@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::{
     super::{
+        batch::Progress,
         connection::{Link, Why},
         dom,
         frame::Toast,
@@ -21,7 +22,10 @@ use super::{
     KINDS,
     made_up::{engrams, repositories},
 };
-use crate::words::State;
+use crate::{
+    chosen::Deed,
+    words::{State, say::many},
+};
 
 fn entry(seq: u64, it: &Arc<Engram>, change: Change) -> Entry {
     Entry {
@@ -221,6 +225,25 @@ pub(super) fn chosen(app: App, index: usize) {
     let all = engrams();
     load(app, &all, Filter::default());
     app.reading.selected.set(all.get(index).map(|it| it.id));
+}
+
+/// The first rows, chosen to do something to; and what is asked about them.
+pub(super) fn picked(app: App, asking: Option<Deed>) {
+    let all = engrams();
+    load(app, &all, Filter::default());
+    let rows = untrack(|| app.rows());
+    app.list.choice.rows.update(|it| it.add(&rows, |_| true));
+    app.list.choice.asking.set(asking);
+}
+
+/// Many that something is done to.
+pub(super) fn busy(app: App) {
+    picked(app, None);
+    app.batch.progress.set(Some(Progress {
+        verb: many::CONFIRM.0,
+        done: 212,
+        of: 1_000,
+    }));
 }
 
 /// The first row, shown whole.

@@ -31,11 +31,20 @@ impl App {
             return self.say(say::review::IS_ASKED, "", false);
         }
         let id = engram.id;
+        // Pressed twice, it is said once.
+        let is_done = self
+            .list
+            .choice
+            .rows
+            .with_untracked(|it| it.is_settling(id));
         let done = match verdict {
             Verdict::True => say::review::CONFIRMED,
             Verdict::Unsure => say::review::ASKED,
             Verdict::False => return self.ask_to_close(Closing::Forget),
         };
+        if is_done || !self.batch.begin(done, 1) {
+            return;
+        }
         self.reading.refused.set(None);
         let next = untrack(|| self.neighbour(id));
         spawn_local(async move {
@@ -43,6 +52,7 @@ impl App {
                 Verdict::True => self.ask(ask::Repin(id)).await,
                 _ => self.ask(ask::Reverify(id)).await,
             };
+            self.batch.end();
             match stored {
                 Ok(stored) => {
                     self.say_done(

@@ -149,6 +149,7 @@ fn Rows() -> impl IntoView {
         let is_blind = app.is_blind();
         let words: Arc<[String]> = app.list.filter.with(Filter::words).into();
         let feed = app.list.feed.read();
+        let chosen = app.list.choice.rows.read();
         let of = feed.next_page().is_none().then(|| layout.len());
         let shown = |(index, engram): (usize, &Arc<Engram>)| {
             let (top, bottom) = (layout.top(index), layout.top(index + 1));
@@ -164,6 +165,7 @@ fn Rows() -> impl IntoView {
                 is_blind,
                 words: words.clone(),
                 is_selected: selected == Some(engram.id),
+                is_chosen: (!chosen.is_empty()).then(|| chosen.has(engram.id)),
                 is_whole: whole == Some(engram.id),
                 is_free: false,
             }
@@ -286,7 +288,7 @@ fn Rows() -> impl IntoView {
     let is_none = Memo::new(move |_| rows.with(Vec::is_empty));
     view! {
         <empty::End rows />
-        <div class="rows" class:bare=is_none id="feed" node_ref=box_ref tabindex="0" role="listbox" aria-label=say::list::LABEL
+        <div class="rows" class:bare=is_none id="feed" node_ref=box_ref tabindex="0" role="listbox" aria-multiselectable="true" aria-label=say::list::LABEL
             aria-activedescendant=active data-testid="feed" on:scroll=move |_| measure()>
             <div class="sheet" role="presentation" style:height=move || format!("{}px", layout.with(Layout::total))>
                 <For each=drawn key=|(place, _)| *place let((_place, row))>

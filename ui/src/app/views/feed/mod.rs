@@ -1,5 +1,6 @@
 //! All engrams of a project, newest first: the list, what it is limited to, and what is read of it.
 
+mod chosen;
 mod empty;
 mod filter;
 mod list;
@@ -10,6 +11,7 @@ mod state;
 use leptos::{html, prelude::*};
 
 pub(crate) use self::{
+    chosen::ChosenBar,
     filter::PANEL,
     list::List,
     pages::PAGE,
@@ -62,6 +64,7 @@ fn both() -> AnyView {
             <List />
             <Split panes />
             <Detail />
+            <ChosenBar />
             <Menu />
         </main>
     }

@@ -30,6 +30,8 @@ pub(super) struct Shown {
     pub(super) height: u32,
     pub(super) is_short: bool,
     pub(super) is_selected: bool,
+    /// It is one of those that are chosen; none where no row is, and keys act on the one that is read.
+    pub(super) is_chosen: Option<bool>,
     /// Its repository is not there to be looked at.
     pub(super) is_blind: bool,
     /// Words that are searched for.
@@ -127,15 +129,17 @@ pub(super) fn Row(row: ArcRwSignal<Shown>, shown_at: ShownAt) -> impl IntoView {
             data-testid=move || shown().map(|_| "feed-row")
             data-id=move || shown().map(|it| it.to_string())
             class:selected=move || row.with(|it| it.is_selected)
+            class:chosen=move || row.with(|it| it.is_chosen == Some(true))
             class:short=move || row.with(|it| it.is_short && !it.is_whole)
             class:opened=is_whole
             style:height=height
             style:transform=move || row.with(|it| format!("translateY({}px)", it.top))
-            aria-selected=move || row.with(|it| it.is_selected.to_string())
+            aria-selected=move || row.with(|it| it.is_chosen.unwrap_or(it.is_selected).to_string())
             aria-posinset=move || row.with(|it| (it.index + 1).to_string())
             aria-setsize=move || row.with(|it| it.of.map_or("-1".to_owned(), |of| of.to_string()))
-            on:click=move |_| app.go_to(id.get_untracked())
-            on:dblclick=move |_| app.toggle_row()>
+            on:mousedown=dom::keep_text
+            on:click=move |event| app.press_row(id.get_untracked(), &event)
+            on:dblclick=move |event| if !dom::is_choosing(&event) { app.toggle_row() }>
             {move || what.with(|(it, state, ago, words, is_blind)| content(it, *state, ago, words, *is_blind))}
             {all}
         </div>

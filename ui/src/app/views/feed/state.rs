@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use engram_model::{Engram, EngramId, Facets, Filter, Refusal, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::filter;
+use super::{chosen::Choice, filter};
 use crate::{
     app::{dom, state::App, views::View},
     feed::Feed,
@@ -46,6 +46,8 @@ pub(crate) struct Listing {
     pub(crate) refused: RwSignal<Option<(Refusal, fn(App))>>,
     /// The same of the values of the filter.
     pub(crate) facets_refused: RwSignal<Option<Refusal>>,
+    /// Rows that something is to be done to at once.
+    pub(crate) choice: Choice,
 }
 
 impl Listing {
@@ -63,6 +65,7 @@ impl Listing {
             expanded: RwSignal::new(None),
             refused: RwSignal::new(None),
             facets_refused: RwSignal::new(None),
+            choice: Choice::new(),
         }
     }
 
@@ -75,6 +78,7 @@ impl Listing {
         self.facets.set(None);
         self.facets_refused.set(None);
         self.expanded.set(None);
+        self.choice.reset();
     }
 
     /// Another list: pages and searches of the one before are dropped when they come. Its number.
@@ -132,6 +136,7 @@ impl App {
         if !is_same {
             self.view.set(view);
             self.list.filter.set(filter);
+            self.list.choice.reset();
         }
         !is_same
     }

@@ -1,0 +1,98 @@
+//! The same done to many, one after the other: each once, with a way to stop, and never two at a time.
+
+use engram_model::Refusal;
+use leptos::prelude::*;
+
+use super::state::App;
+use crate::chosen::Outcome;
+
+/// So many are done before anybody would read how far it is.
+const FEW: usize = 20;
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// What is done to each.
+    pub(crate) verb: &'static str,
+    pub(crate) done: usize,
+    pub(crate) of: usize,
+}
+
+impl Progress {
+    /// Whether it takes so long that it is said.
+    pub(crate) fn is_long(self) -> bool {
+        self.of > FEW
+    }
+}
+
+/// What is being done.
+#[derive(Clone, Copy)]
+pub(crate) struct Batch {
+    pub(crate) progress: RwSignal<Option<Progress>>,
+    is_stopped: StoredValue<bool>,
+}
+
+impl Batch {
+    pub(super) fn new() -> Self {
+        Self {
+            progress: RwSignal::new(None),
+            is_stopped: StoredValue::new(false),
+        }
+    }
+
+    /// Nothing is being done any more. Another repository ends it too: answers of this one never come then.
+    pub(crate) fn end(self) {
+        self.progress.set(None);
+    }
+
+    /// Whether something is.
+    pub(crate) fn is_busy(self) -> bool {
+        self.progress.with_untracked(Option::is_some)
+    }
+
+    /// Whether something takes so long that a person can stop it.
+    pub(crate) fn is_long(self) -> bool {
+        self.progress.get_untracked().is_some_and(Progress::is_long)
+    }
+
+    /// Does no more than is on its way.
+    pub(crate) fn stop(self) {
+        self.is_stopped.set_value(true);
+    }
+
+    /// Begins with so many, before anything is asked: a second press finds it busy. Says whether it began.
+    pub(crate) fn begin(self, verb: &'static str, of: usize) -> bool {
+        let is_free = !self.is_busy() && of > 0;
+        if is_free {
+            self.is_stopped.set_value(false);
+            self.progress.set(Some(Progress { verb, done: 0, of }));
+        }
+        is_free
+    }
+}
+
+impl App {
+    /// Does what was begun to each of `all`, until all is done, the person stops it, or a refusal would
+    /// meet the next ones too.
+    pub(crate) async fn each<T: Copy, D>(
+        self,
+        all: Vec<T>,
+        deed: impl AsyncFn(T) -> Result<D, Refusal>,
+    ) -> Outcome<T, D> {
+        let mut outcome = Outcome::of(all);
+        while let Some(&next) = outcome.next() {
+            let goes_on = outcome.answer(deed(next).await);
+            let done = outcome.len() - outcome.left.len();
+            self.batch.progress.update(|it| {
+                if let Some(it) = it {
+                    it.done = done;
+                }
+            });
+            if !goes_on || self.batch.is_stopped.get_value() {
+                break;
+            }
+        }
+        self.batch.end();
+        outcome
+    }
+}

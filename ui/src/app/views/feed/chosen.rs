@@ -1,0 +1,434 @@
+//! Several rows, chosen by keys or by mouse, and what is done to all of them at once.
+
+use engram_model::{Engram, EngramId, ask};
+use leptos::{ev, prelude::*, task::spawn_local};
+
+use crate::{
+    app::{batch::Progress, dom, frame::Undo, palette::keycaps, state::App},
+    chosen::{Chosen, Deed, named},
+    commands::Act,
+    feed::Feed,
+    words::{self, State, say},
+};
+
+/// What is chosen in a list, and what is asked about it.
+#[derive(Clone, Copy)]
+pub(crate) struct Choice {
+    pub(crate) rows: RwSignal<Chosen>,
+    /// What is about to be done to them.
+    pub(crate) asking: RwSignal<Option<Deed>>,
+}
+
+impl Choice {
+    pub(super) fn new() -> Self {
+        Self {
+            rows: RwSignal::new(Chosen::default()),
+            asking: RwSignal::new(None),
+        }
+    }
+
+    /// Chooses nothing.
+    pub(crate) fn reset(self) {
+        self.asking.set(None);
+        if untrack(|| self.is_any()) {
+            self.rows.update(Chosen::clear);
+        }
+    }
+
+    /// Whether any row is chosen, so that keys act on those.
+    pub(crate) fn is_any(self) -> bool {
+        !self.rows.with(Chosen::is_empty)
+    }
+
+    /// Chooses otherwise; what was asked about the rows before is asked no more.
+    fn change(self, change: impl FnOnce(&mut Chosen)) {
+        self.asking.set(None);
+        self.rows.update(change);
+    }
+}
+
+impl Deed {
+    /// What a command does to rows that are chosen.
+    fn of(act: Act) -> Option<Self> {
+        match act {
+            Act::True => Some(Self::Confirm),
+            Act::False => Some(Self::Deny),
+            Act::Unsure => Some(Self::Ask),
+            Act::Forget => Some(Self::Forget),
+            _ => None,
+        }
+    }
+
+    /// What it is called while it is done, and then.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Confirm => say::many::CONFIRM,
+            Self::Ask => say::many::ASK,
+            Self::Deny | Self::Forget => say::many::FORGET,
+        }
+    }
+
+    /// What is said where it was done to one.
+    fn done_to_one(self) -> &'static str {
+        match self {
+            Self::Confirm => say::review::CONFIRMED,
+            Self::Ask => say::review::ASKED,
+            Self::Deny | Self::Forget => say::engram::FORGOTTEN,
+        }
+    }
+
+    /// Which claims it is for.
+    fn is_for(self) -> &'static str {
+        match self {
+            Self::Confirm => say::many::CONFIRM_FITS,
+            Self::Deny => say::many::DENY_FITS,
+            Self::Ask => say::many::ASK_FITS,
+            Self::Forget => "",
+        }
+    }
+}
+
+impl App {
+    /// Whether a row can be chosen: what no longer holds is nobody's to judge.
+    fn can_choose(self) -> impl Fn(&Engram) -> bool {
+        let now = self.clock.get_untracked().now;
+        move |it| {
+            let feed = |feed: &Feed| feed.state(it, now) == State::Holds;
+            self.list.feed.with_untracked(feed)
+        }
+    }
+
+    /// A press of the mouse on a row: it is read; with a key held, it is chosen too.
+    pub(super) fn press_row(self, id: EngramId, event: &ev::MouseEvent) {
+        if event.shift_key() {
+            self.extend_to(id);
+        } else if event.ctrl_key() || event.meta_key() {
+            self.toggle_chosen(id);
+            self.select(id);
+        } else {
+            self.list.choice.reset();
+            self.go_to(id);
+        }
+    }
+
+    /// Chooses the row that is read, or no longer.
+    pub(crate) fn toggle_read(self) {
+        if let Some(id) = self.reading.selected.get_untracked() {
+            self.toggle_chosen(id);
+        }
+    }
+
+    fn toggle_chosen(self, id: EngramId) {
+        let row = self.list.feed.with_untracked(|feed| {
+            let mut rows = feed.iter();
+            rows.find(|it| it.id == id).cloned()
+        });
+        let Some(row) = row else { return };
+        if !self.can_choose()(&row) {
+            return self.say(say::many::CLOSED, say::many::CLOSED_HINT, true);
+        }
+        self.reading.closing.set(None);
+        self.list.choice.change(|it| it.toggle(row));
+    }
+
+    /// Chooses up to the row that is so many further.
+    pub(crate) fn extend(self, by: isize) {
+        let at = self.reading.selected.get_untracked();
+        let to = self.list.feed.with_untracked(|feed| {
+            let place = feed.iter().position(|it| Some(it.id) == at);
+            let last = feed.iter().count().saturating_sub(1);
+            let to = place.map_or(0, |it| it.saturating_add_signed(by).min(last));
+            feed.iter().nth(to).map(|it| it.id)
+        });
+        if let Some(to) = to {
+            self.extend_to(to);
+        }
+    }
+
+    fn extend_to(self, to: EngramId) {
+        let at = self.reading.selected.get_untracked();
+        let (rows, can) = (untrack(|| self.rows()), self.can_choose());
+        self.reading.closing.set(None);
+        self.list.choice.change(|it| it.extend(&rows, at, to, can));
+        self.select(to);
+    }
+
+    /// Chooses all rows that are loaded, and says whether there are more.
+    pub(crate) fn choose_all(self) {
+        let (rows, can) = (untrack(|| self.rows()), self.can_choose());
+        if rows.is_empty() {
+            return;
+        }
+        self.reading.closing.set(None);
+        self.list.choice.change(|it| it.add(&rows, can));
+        let is_all = self
+            .list
+            .feed
+            .with_untracked(|it| it.next_page().is_none() && it.newer_page().is_none());
+        let hint = match is_all {
+            true => say::many::ALL,
+            false => say::many::ALL_LOADED,
+        };
+        self.say(&self.told_chosen(), hint, false);
+    }
+
+    fn told_chosen(self) -> String {
+        let count = self.list.choice.rows.with_untracked(Chosen::len);
+        say::many::selected(&words::thousands(count as u64))
+    }
+
+    /// Whether a command has something to work on among the rows that are chosen; none where it is not
+    /// for several, or none is chosen.
+    pub(crate) fn holds_for_chosen(self, act: Act) -> Option<bool> {
+        let choice = self.list.choice;
+        if !untrack(|| choice.is_any()) {
+            return None;
+        }
+        match act {
+            Act::CopyClaim => Some(true),
+            Act::Redact => Some(false),
+            _ => Deed::of(act).map(|deed| choice.rows.with_untracked(|it| it.count(deed) > 0)),
+        }
+    }
+
+    /// Does to all rows that are chosen what a command stands for; says whether it is for several, and
+    /// any are chosen.
+    pub(crate) fn act_on_chosen(self, act: Act) -> bool {
+        if self.holds_for_chosen(act).is_none() {
+            return false;
+        }
+        match Deed::of(act) {
+            Some(deed) => self.do_to_chosen(deed),
+            None if act == Act::CopyClaim => self.copy_chosen(),
+            None => self.say(
+                say::many::ONE_AT_A_TIME,
+                say::many::ONE_AT_A_TIME_HINT,
+                true,
+            ),
+        }
+        true
+    }
+
+    /// Whether a command of the menu is about what is chosen, where anything is.
+    pub(crate) fn is_for_all_chosen(self, act: Act) -> bool {
+        let choice = self.list.choice;
+        act == Act::Choose || !untrack(|| choice.is_any()) || self.holds_for_chosen(act).is_some()
+    }
+
+    /// Who asks what can be done to a row that is not chosen means that row.
+    pub(crate) fn leave_choice_of(self, id: EngramId) {
+        if !self.list.choice.rows.with_untracked(|it| it.has(id)) {
+            self.list.choice.reset();
+        }
+    }
+
+    /// Takes the last step back: the question, what is being done, the choice; says whether there was one.
+    pub(crate) fn leave_chosen(self) -> bool {
+        let choice = self.list.choice;
+        if choice.asking.get_untracked().is_some() {
+            choice.asking.set(None);
+        } else if self.batch.is_long() {
+            self.batch.stop();
+        } else if untrack(|| choice.is_any()) {
+            choice.reset();
+        } else {
+            return false;
+        }
+        dom::focus("feed");
+        true
+    }
+
+    fn copy_chosen(self) {
+        let text = self.list.choice.rows.with_untracked(Chosen::text);
+        self.copy(text, say::many::COPIED);
+    }
+
+    /// Does it, or asks first.
+    fn do_to_chosen(self, deed: Deed) {
+        let fits = self
+            .list
+            .choice
+            .rows
+            .with_untracked(|it| it.count(deed) > 0);
+        // A question is answered first: Y is no yes to it.
+        if self.batch.is_busy() || self.list.choice.asking.get_untracked().is_some() {
+            return;
+        }
+        if !fits {
+            return self.say(say::many::NONE_FITS, deed.is_for(), true);
+        }
+        match deed.asks() {
+            true => self.list.choice.asking.set(Some(deed)),
+            false => self.carry_out(deed),
+        }
+    }
+
+    /// Does it to all that it is for, once each.
+    fn carry_out(self, deed: Deed) {
+        let rows = self.list.choice.rows;
+        let all: Vec<EngramId> = rows.with_untracked(|it| {
+            let fitting = it.fitting(deed);
+            fitting.iter().map(|it| it.id).collect()
+        });
+        let (doing, done) = deed.words();
+        self.list.choice.asking.set(None);
+        if !self.batch.begin(doing, all.len()) {
+            return;
+        }
+        spawn_local(async move {
+            let to_one = async move |id| match deed {
+                Deed::Confirm => self.ask(ask::Repin(id)).await.map(|_| Undo::Restore(id)),
+                Deed::Ask => {
+                    let asked = self.ask(ask::Reverify(id)).await;
+                    asked.map(|it| Undo::Withdraw(it.id))
+                }
+                Deed::Deny | Deed::Forget => {
+                    let forgotten = self.ask(ask::Forget(id)).await;
+                    forgotten.map(|_| Undo::Restore(id))
+                }
+            };
+            let outcome = self.each(all, to_one).await;
+            // What failed, and what it is not for, stays chosen.
+            rows.update(|it| it.settle(outcome.done.iter().map(|it| it.0)));
+            let (text, why) = outcome.told(done);
+            let text = match (outcome.is_whole(), outcome.len()) {
+                (true, 1) => deed.done_to_one(),
+                _ => text.as_str(),
+            };
+            let undo = outcome.done.iter().map(|it| it.1).collect();
+            self.say_all_done(text, &why, !outcome.is_whole(), undo);
+        });
+    }
+}
+
+/// What can be done to the rows that are chosen, below the panes; how far it is, where it takes long.
+#[component]
+pub(crate) fn ChosenBar() -> impl IntoView {
+    let app = App::here();
+    let choice = app.list.choice;
+    // Rows that close or leave the list are chosen no more.
+    Effect::new(move |_| {
+        let now = app.clock.get().now;
+        let follow = |feed: &Feed| choice.rows.maybe_update(|it| it.follow(feed, now));
+        app.list.feed.with(follow);
+    });
+    let count = Memo::new(move |_| choice.rows.with(Chosen::len));
+    Effect::new(move |before: Option<usize>| {
+        let count = count.get();
+        if before.is_some_and(|before| before != count) {
+            let told = say::many::selected(&words::thousands(count as u64));
+            app.frame.announcement.set(told);
+        }
+        if count == 0 {
+            choice.asking.set(None);
+        }
+        count
+    });
+    let progress = Memo::new(move |_| app.batch.progress.get().filter(|it| it.is_long()));
+    let is_long = Memo::new(move |_| progress.with(Option::is_some));
+    let asking = Memo::new(move |_| choice.asking.get());
+    let is_shown = Memo::new(move |_| count.get() > 0 || is_long.get());
+    move || {
+        is_shown.get().then(|| {
+            view! {
+                <div class="bar chosen" role="group" aria-label=say::many::LABEL data-testid="chosen-bar">
+                    {move || match (is_long.get(), asking.get()) {
+                        (true, _) => doing(app, progress).into_any(),
+                        (false, Some(deed)) => question(app, deed).into_any(),
+                        (false, None) => actions(app, count).into_any(),
+                    }}
+                </div>
+            }
+        })
+    }
+}
+
+fn actions(app: App, count: Memo<usize>) -> impl IntoView {
+    let choice = app.list.choice;
+    let fits = Memo::new(move |_| {
+        let all = [Deed::Confirm, Deed::Deny, Deed::Ask];
+        choice.rows.with(|rows| all.map(|it| rows.count(it)))
+    });
+    // How many it is for is said where that is not all.
+    let called = move |verdict: &'static str, at: usize| {
+        move || match fits.get()[at] {
+            some if some == count.get() => verdict.to_owned(),
+            some => say::many::some(verdict, &words::thousands(some as u64)),
+        }
+    };
+    let is_busy = move || app.batch.progress.with(Option::is_some);
+    let is_for = move |at: usize| move || fits.get()[at] == 0;
+    let none_drifted = is_for(1);
+    let all_drifted = move || fits.get()[1] == count.get();
+    let press = move |deed| move |_| app.do_to_chosen(deed);
+    let clear = move |_| {
+        choice.reset();
+        dom::focus("feed");
+    };
+    view! {
+        <b data-testid="chosen-count">{move || say::many::selected(&words::thousands(count.get() as u64))}</b>
+        <button class="primary" data-testid="chosen-true" hidden=is_for(0) disabled=is_busy on:click=press(Deed::Confirm)>{called(say::review::YES, 0)}" "<kbd>"Y"</kbd></button>
+        <button data-testid="chosen-false" hidden=none_drifted disabled=is_busy on:click=press(Deed::Deny)>{called(say::review::NO_ASKS, 1)}" "<kbd>"X"</kbd></button>
+        <button data-testid="chosen-ask" hidden=is_for(2) disabled=is_busy on:click=press(Deed::Ask)>{called(say::review::ASK, 2)}" "<kbd>"A"</kbd></button>
+        <button data-testid="chosen-copy" on:click=move |_| app.copy_chosen()>{say::many::COPY}" "{keycaps("Shift+c")}</button>
+        <span class="space"></span>
+        <button data-testid="chosen-forget" hidden=all_drifted disabled=is_busy title=say::engram::FORGET_MEANS on:click=press(Deed::Forget)>
+            {say::engram::FORGET}" "<kbd aria-label=say::engram::DELETE_KEY>"Del"</kbd></button>
+        <button class="plain" data-testid="chosen-clear" on:click=clear>{say::many::CLEAR}" "<kbd>"Esc"</kbd></button>
+    }
+}
+
+/// Asks in the place of the actions, and names the first claims.
+fn question(app: App, deed: Deed) -> impl IntoView {
+    let choice = app.list.choice;
+    let fitting = move || choice.rows.with(|it| it.fitting(deed));
+    let asked = Memo::new(move |_| {
+        let rows = fitting();
+        (rows.len(), named(&rows))
+    });
+    let ask = move || {
+        let claims = words::count(asked.with(|it| it.0) as u64, say::CLAIMS);
+        say::many::forget_ask(&claims)
+    };
+    let names = move || {
+        let (names, more) = asked.with(|it| it.1.clone());
+        let more = (more > 0).then(|| say::many::and_more(&words::thousands(more as u64)));
+        view! { {names.into_iter().map(|it| view! { <q>{it}</q>" " }).collect_view()}{more} }
+    };
+    request_animation_frame(|| dom::focus("chosen-yes"));
+    let keep = move |_| {
+        choice.asking.set(None);
+        dom::focus("feed");
+    };
+    let forget = move |_| {
+        app.carry_out(deed);
+        dom::focus("feed");
+    };
+    view! {
+        <div class="ask" role="alertdialog" aria-label=ask aria-describedby="chosen-why" data-testid="chosen-confirm">
+            <p id="chosen-why"><b>{ask}</b>" "<span data-testid="chosen-named">{names}</span>" "{say::many::FORGET_ALL}</p>
+            <span class="space"></span>
+            <button id="chosen-yes" class="danger" data-testid="chosen-yes" on:click=forget>{say::engram::FORGET_YES}</button>
+            <button data-testid="chosen-no" on:click=keep>{say::engram::KEEP}" "<kbd>"Esc"</kbd></button>
+        </div>
+    }
+}
+
+/// How far it is, and a way to stop.
+fn doing(app: App, progress: Memo<Option<Progress>>) -> impl IntoView {
+    let of = move |what: fn(&Progress) -> usize| progress.with(|it| it.as_ref().map_or(0, what));
+    let told = move || {
+        let verb = progress.with(|it| it.map_or("", |it| it.verb));
+        let number = |it: usize| words::thousands(it as u64);
+        say::many::doing(verb, &number(of(|it| it.done)), &number(of(|it| it.of)))
+    };
+    let stop = move |_| {
+        app.batch.stop();
+        dom::focus("feed");
+    };
+    view! {
+        <span data-testid="chosen-progress">{told}</span>
+        <progress max=move || of(|it| it.of).to_string() value=move || of(|it| it.done).to_string() aria-label=say::many::PROGRESS></progress>
+        <button data-testid="chosen-stop" on:click=stop>{say::many::STOP}" "<kbd>"Esc"</kbd></button>
+    }
+}

@@ -1,0 +1,575 @@
+//! The rows that a person chose to do something to at once, and what came of it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
+
+use engram_model::{Code, Engram, EngramId, Refusal, shorten};
+use jiff::Timestamp;
+
+use crate::{
+    feed::Feed,
+    words::{self, State, say},
+};
+
+/// What can be done to several at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// Still true: each points at its evidence as that is now.
+    Confirm,
+    /// No longer true: those whose evidence changed are forgotten.
+    Deny,
+    /// Not known: agents are asked.
+    Ask,
+    /// All are forgotten.
+    Forget,
+}
+
+impl Deed {
+    /// Whether it can be done to this one, which holds.
+    pub fn fits(self, engram: &Engram) -> bool {
+        match self {
+            Self::Confirm => words::can_repin(engram),
+            Self::Deny => words::is_drifted(engram),
+            Self::Ask => words::is_drifted(engram) && engram.asked.is_none(),
+            Self::Forget => true,
+        }
+    }
+
+    /// Whether it asks before it is done.
+    pub fn asks(self) -> bool {
+        matches!(self, Self::Deny | Self::Forget)
+    }
+}
+
+/// The rows that are chosen. They are kept with what is known of them: the list lets go of rows that
+/// are scrolled far away.
+#[derive(Clone, Debug, Default)]
+pub struct Chosen {
+    all: BTreeMap<EngramId, Arc<Engram>>,
+    /// What was done already, and does not show in the list yet: nobody can do it once more.
+    settling: BTreeSet<EngramId>,
+    /// Where the last extension began, and where it ended.
+    range: Option<(EngramId, EngramId)>,
+}
+
+impl Chosen {
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Whether this one is.
+    pub fn has(&self, id: EngramId) -> bool {
+        self.all.contains_key(&id)
+    }
+
+    /// Whether something was done to it that the list does not show yet.
+    pub fn is_settling(&self, id: EngramId) -> bool {
+        self.settling.contains(&id)
+    }
+
+    /// Newest first.
+    pub fn rows(&self) -> Vec<Arc<Engram>> {
+        let mut rows: Vec<_> = self.all.values().cloned().collect();
+        rows.sort_by_key(|it| std::cmp::Reverse(it.seq));
+        rows
+    }
+
+    /// Those that something can be done to, newest first.
+    pub fn fitting(&self, deed: Deed) -> Vec<Arc<Engram>> {
+        let mut rows = self.rows();
+        rows.retain(|it| deed.fits(it));
+        rows
+    }
+
+    /// How many those are.
+    pub fn count(&self, deed: Deed) -> usize {
+        self.all.values().filter(|it| deed.fits(it)).count()
+    }
+
+    /// Chooses a row, or no longer.
+    pub fn toggle(&mut self, row: Arc<Engram>) {
+        self.range = Some((row.id, row.id));
+        if self.all.remove(&row.id).is_none() && !self.is_settling(row.id) {
+            self.all.insert(row.id, row);
+        }
+    }
+
+    /// Chooses from where one stands to another row; `can` says which rows can be chosen. While one goes on
+    /// from where the last extension ended, that one is made longer or shorter.
+    pub fn extend(
+        &mut self,
+        rows: &[Arc<Engram>],
+        at: Option<EngramId>,
+        to: EngramId,
+        can: impl Fn(&Engram) -> bool,
+    ) {
+        let place = |id: EngramId| rows.iter().position(|it| it.id == id);
+        let between = |a: EngramId, b: EngramId| {
+            let (a, b) = (place(a)?, place(b)?);
+            rows.get(a.min(b)..=a.max(b))
+        };
+        let at = at.filter(|&it| place(it).is_some()).unwrap_or(to);
+        let last = self
+            .range
+            .filter(|&(from, end)| end == at && place(from).is_some());
+        let from = last.map_or(at, |(from, _)| from);
+        for it in last
+            .and_then(|(from, end)| between(from, end))
+            .unwrap_or_default()
+        {
+            self.all.remove(&it.id);
+        }
+        self.add(between(from, to).unwrap_or_default(), can);
+        self.range = Some((from, to));
+    }
+
+    /// Chooses these too, where they can be chosen.
+    pub fn add(&mut self, rows: &[Arc<Engram>], can: impl Fn(&Engram) -> bool) {
+        let rows = rows
+            .iter()
+            .filter(|it| can(it) && !self.settling.contains(&it.id));
+        self.all.extend(rows.map(|it| (it.id, it.clone())));
+    }
+
+    /// Something was done to these: they are chosen no more.
+    pub fn settle(&mut self, done: impl Iterator<Item = EngramId>) {
+        for id in done {
+            self.all.remove(&id);
+            self.settling.insert(id);
+        }
+    }
+
+    /// Chooses nothing.
+    pub fn clear(&mut self) {
+        self.all.clear();
+        self.range = None;
+    }
+
+    /// Lets go of what no longer holds and of what left the list, and knows the others as they are now;
+    /// says whether anything is otherwise. What was only scrolled out of memory stays.
+    pub fn follow(&mut self, feed: &Feed, now: Timestamp) -> bool {
+        if self.is_empty() && self.settling.is_empty() {
+            return false;
+        }
+        let listed: HashMap<EngramId, &Arc<Engram>> = feed.iter().map(|it| (it.id, it)).collect();
+        let newest = feed.newer_page().unwrap_or(u64::MAX);
+        let oldest = feed.next_page().unwrap_or(0);
+        self.settling.retain(|id| {
+            let row = listed.get(id);
+            row.is_some_and(|it| it.asked.is_none() && feed.state(it, now) == State::Holds)
+        });
+        let mut is_other = false;
+        self.all.retain(|id, it| match listed.get(id) {
+            Some(row) => {
+                let holds = feed.state(row, now) == State::Holds;
+                is_other |= !holds || !Arc::ptr_eq(it, row);
+                *it = Arc::clone(row);
+                holds
+            }
+            None => {
+                let is_gone = feed.newer(*id).is_some() || (oldest..=newest).contains(&it.seq);
+                is_other |= is_gone;
+                !is_gone
+            }
+        });
+        is_other
+    }
+
+    /// Their claims, one a line; what stands there is what a person sees of each.
+    pub fn text(&self) -> String {
+        let line = |it: &Arc<Engram>| {
+            let claim = words::claim(it);
+            claim.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let lines: Vec<String> = self.rows().iter().map(line).collect();
+        lines.join("\n")
+    }
+}
+
+/// Of how many claims a question repeats the words, and how many characters of each.
+const NAMED: (usize, usize) = (3, 48);
+
+/// The first of these claims in few words, and how many there are besides.
+pub fn named(rows: &[Arc<Engram>]) -> (Vec<String>, usize) {
+    let (most, long) = NAMED;
+    let name = |it: &Arc<Engram>| shorten(&words::claim(it), long);
+    let names: Vec<String> = rows.iter().take(most).map(name).collect();
+    (names, rows.len().saturating_sub(most))
+}
+
+/// What came of doing something to many, one after the other.
+#[derive(Debug)]
+pub struct Outcome<T, D> {
+    /// What was done, and what it led to.
+    pub done: Vec<(T, D)>,
+    /// What was refused for a reason of its own.
+    pub refused: Vec<T>,
+    /// Why the first of them was.
+    pub first: Option<Refusal>,
+    /// What was not done, because all of it ended before.
+    pub left: Vec<T>,
+    /// Why it ended, where not by the person.
+    pub ended: Option<Refusal>,
+}
+
+impl<T, D> Outcome<T, D> {
+    /// Of these nothing was done yet.
+    pub fn of(mut all: Vec<T>) -> Self {
+        all.reverse();
+        Self {
+            done: Vec::new(),
+            refused: Vec::new(),
+            first: None,
+            left: all,
+            ended: None,
+        }
+    }
+
+    /// The next one.
+    pub fn next(&self) -> Option<&T> {
+        self.left.last()
+    }
+
+    /// What was answered for the next one; whether it goes on.
+    pub fn answer(&mut self, answer: Result<D, Refusal>) -> bool {
+        match answer {
+            Err(refusal) if !is_of_one(refusal.code) => {
+                self.ended = Some(refusal);
+                return false;
+            }
+            Ok(done) => self.done.extend(self.left.pop().map(|it| (it, done))),
+            Err(refusal) => {
+                self.refused.extend(self.left.pop());
+                self.first.get_or_insert(refusal);
+            }
+        }
+        !self.left.is_empty()
+    }
+
+    /// How many there were.
+    pub fn len(&self) -> usize {
+        self.done.len() + self.refused.len() + self.left.len()
+    }
+
+    /// Whether there were none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether all was done.
+    pub fn is_whole(&self) -> bool {
+        self.done.len() == self.len()
+    }
+
+    /// How much of it was done, and why not the rest.
+    pub fn told(&self, done: &str) -> (String, String) {
+        let number = |it: usize| words::thousands(it as u64);
+        if self.is_whole() {
+            let all = words::count(self.done.len() as u64, say::CLAIMS);
+            return (format!("{done} {all}"), String::new());
+        }
+        let text = say::many::done_of(done, &number(self.done.len()), &number(self.len()));
+        let reason = |it: &Refusal| {
+            let message = words::sentence(&it.message);
+            words::visible(&format!("{message}. {}", it.hint))
+        };
+        let mut why = Vec::new();
+        if let Some(first) = &self.first {
+            why.push(say::many::refused(
+                &number(self.refused.len()),
+                &reason(first),
+            ));
+        }
+        if !self.left.is_empty() {
+            let because = self.ended.as_ref().map(reason);
+            why.push(say::many::left(
+                &number(self.left.len()),
+                because.as_deref(),
+            ));
+        }
+        (text, why.join(" "))
+    }
+}
+
+/// Whether a refusal is about one claim; any other would meet the next ones too.
+fn is_of_one(code: Code) -> bool {
+    matches!(
+        code,
+        Code::NotFound
+            | Code::PointerNotFound
+            | Code::PointerInvalid
+            | Code::PointerUnpinned
+            | Code::Unanchored
+            | Code::Expired
+            | Code::ScopeDenied
+            | Code::SecretDetected
+            | Code::SchemaInvalid
+            | Code::ClaimTooLong
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use engram_model::{Change, Entry, FeedPage, Filter};
+
+    use super::*;
+
+    fn engram(number: u64, standing: &str) -> Engram {
+        let id = format!("{number:026}");
+        let mut engram = serde_json::json!({
+            "id": id, "seq": number, "lineage_id": id, "project": id, "claim": format!("Claim\n{number}"),
+            "kind": "fact", "fact_type": "observation", "scope": "project", "topic": "", "pointers": [],
+            "confidence": 0.7, "durability": "durable", "tags": [], "hash_keys": [], "entities": [],
+            "provenance": {"created_at": "2026-11-20T10:00:00Z", "created_by": "ada", "source": "agent"},
+            "content_hash": format!("sha256:{number}"), "valid_from": "2026-11-20T10:00:00Z",
+            "recorded_at": "2026-11-20T10:00:00Z", "memory_op": "add", "verified": true
+        });
+        if !standing.is_empty() {
+            engram["health"] = serde_json::json!({"standing": standing, "pointers": []});
+        }
+        serde_json::from_value(engram).unwrap()
+    }
+
+    fn id(number: u64) -> EngramId {
+        engram(number, "").id
+    }
+
+    fn entry(seq: u64, change: Change) -> Entry {
+        Entry {
+            seq,
+            at: now(),
+            agent: None,
+            by: String::new(),
+            change,
+        }
+    }
+
+    fn now() -> Timestamp {
+        "2026-11-20T11:00:00Z".parse().unwrap()
+    }
+
+    /// Engrams from the newest to the oldest, with what comes before and after them.
+    fn feed(numbers: std::ops::RangeInclusive<u64>, older: Option<u64>) -> Feed {
+        let mut feed = Feed::default();
+        let head = *numbers.end();
+        let stored = |it| entry(it, Change::Stored(Box::new(engram(it, ""))));
+        let page = FeedPage {
+            entries: numbers.rev().map(stored).collect(),
+            next: older,
+            head,
+            ..FeedPage::default()
+        };
+        feed.load(page, Filter::default());
+        feed
+    }
+
+    fn numbers(chosen: &Chosen) -> Vec<u64> {
+        chosen.rows().iter().map(|it| it.seq).collect()
+    }
+
+    #[test]
+    fn an_extension_goes_on_from_where_it_ended() {
+        let rows = feed(1..=9, None).rows();
+        let can = |it: &Engram| it.seq != 6;
+        let mut chosen = Chosen::default();
+        // Row by row, past one that cannot be chosen, and back.
+        for (at, to, want) in [
+            (9, 8, &[9, 8][..]),
+            (8, 7, &[9, 8, 7]),
+            (7, 6, &[9, 8, 7]),
+            (6, 5, &[9, 8, 7, 5]),
+            (5, 7, &[9, 8, 7]),
+            // From elsewhere another one begins; across its beginning it turns around.
+            (3, 2, &[9, 8, 7, 3, 2]),
+            (2, 4, &[9, 8, 7, 4, 3]),
+            (4, 4, &[9, 8, 7, 4, 3]),
+        ] {
+            chosen.extend(&rows, Some(id(at)), id(to), can);
+            assert_eq!(numbers(&chosen), want, "from {at} to {to}");
+        }
+        // Where nothing is read, or what is read is not listed, one row is chosen.
+        for at in [None, Some(id(99))] {
+            let mut chosen = Chosen::default();
+            chosen.extend(&rows, at, id(5), can);
+            assert_eq!(numbers(&chosen), [5]);
+        }
+        // It goes on from a row that was chosen by itself.
+        let mut chosen = Chosen::default();
+        chosen.toggle(rows[2].clone());
+        chosen.extend(&rows, Some(id(7)), id(8), can);
+        assert_eq!(numbers(&chosen), [8, 7]);
+        chosen.toggle(rows[1].clone());
+        assert_eq!(numbers(&chosen), [7]);
+    }
+
+    #[test]
+    fn what_closes_or_leaves_the_list_is_chosen_no_more() {
+        let mut feed = feed(10..=19, Some(10));
+        let mut chosen = Chosen::default();
+        chosen.add(&feed.rows(), |_| true);
+        assert!(!chosen.follow(&feed, now()), "nothing is otherwise");
+        let mut newer = engram(21, "");
+        newer.supersedes = Some(id(12));
+        let closed = vec![
+            entry(20, Change::Forgotten(id(11))),
+            entry(21, Change::Stored(Box::new(newer))),
+            entry(22, Change::Redacted(id(13))),
+            entry(23, Change::Forgotten(id(99))),
+        ];
+        feed.live(closed, false);
+        assert!(chosen.follow(&feed, now()));
+        assert_eq!(numbers(&chosen), [19, 18, 17, 16, 15, 14, 10]);
+        // What is scrolled out of memory stays; what the list would have, and has no more, does not.
+        let page = |numbers: &[u64], next| FeedPage {
+            entries: numbers
+                .iter()
+                .map(|&it| entry(it, Change::Stored(Box::new(engram(it, "")))))
+                .collect(),
+            next,
+            head: 23,
+            ..FeedPage::default()
+        };
+        feed.load(page(&[19, 18, 16], Some(16)), Filter::default());
+        assert!(chosen.follow(&feed, now()));
+        assert_eq!(numbers(&chosen), [19, 18, 16, 15, 14, 10]);
+        feed.load(page(&[19], None), Filter::default());
+        assert!(chosen.follow(&feed, now()));
+        assert_eq!(numbers(&chosen), [19]);
+    }
+
+    #[test]
+    fn what_was_done_is_not_chosen_again_before_the_list_shows_it() {
+        let mut feed = feed(1..=3, None);
+        let mut chosen = Chosen::default();
+        chosen.add(&feed.rows(), |_| true);
+        chosen.settle([id(1), id(2)].into_iter());
+        assert_eq!(numbers(&chosen), [3]);
+        chosen.add(&feed.rows(), |_| true);
+        chosen.toggle(feed.get(id(2)).unwrap());
+        assert_eq!(numbers(&chosen), [3]);
+        chosen.follow(&feed, now());
+        assert!(chosen.is_settling(id(1)) && chosen.is_settling(id(2)));
+        let mut todo = engram(4, "");
+        todo.asks = Some(engram(1, "").lineage_id);
+        feed.live(
+            vec![
+                entry(4, Change::Stored(Box::new(todo))),
+                entry(5, Change::Forgotten(id(2))),
+            ],
+            false,
+        );
+        chosen.follow(&feed, now());
+        assert!(!chosen.is_settling(id(1)) && !chosen.is_settling(id(2)));
+    }
+
+    #[test]
+    fn ten_thousand_are_chosen_and_followed() {
+        let mut chosen = Chosen::default();
+        for from in (1..=10_000u64).step_by(2_000) {
+            let feed = feed(from..=from + 1_999, Some(from));
+            chosen.add(&feed.rows(), |_| true);
+        }
+        let mut newest = feed(8_001..=10_000, Some(8_001));
+        newest.live(vec![entry(10_001, Change::Forgotten(id(9_000)))], false);
+        assert!(chosen.follow(&newest, now()));
+        assert_eq!(chosen.fitting(Deed::Forget).len(), 9_999);
+    }
+
+    #[test]
+    fn a_deed_is_done_to_those_that_it_is_for() {
+        let mut asked = engram(4, "evidence_gone");
+        asked.asked = Some(id(9));
+        let all = [
+            engram(1, ""),
+            engram(2, "holds"),
+            engram(3, "needs_reverification"),
+            asked,
+            engram(5, "evidence_gone"),
+        ];
+        let mut chosen = Chosen::default();
+        chosen.add(&all.map(Arc::new), |_| true);
+        for (deed, want) in [
+            (Deed::Confirm, &[3][..]),
+            (Deed::Deny, &[5, 4, 3]),
+            (Deed::Ask, &[5, 3]),
+            (Deed::Forget, &[5, 4, 3, 2, 1]),
+        ] {
+            let fitting = chosen.fitting(deed);
+            let numbers: Vec<u64> = fitting.iter().map(|it| it.seq).collect();
+            assert_eq!(numbers, want, "{deed:?}");
+            assert_eq!(chosen.count(deed), want.len(), "{deed:?}");
+        }
+        assert_eq!(chosen.text(), "Claim 5\nClaim 4\nClaim 3\nClaim 2\nClaim 1");
+        let (names, more) = named(&chosen.rows());
+        assert_eq!((names[0].as_str(), names.len(), more), ("Claim 5", 3, 2));
+    }
+
+    /// What is told of so many, each answered by its number.
+    fn told(count: u32, answer: impl Fn(u32) -> Result<(), Refusal>) -> (String, String) {
+        let mut outcome = Outcome::of((1..=count).collect());
+        let mut asked = BTreeSet::new();
+        while let Some(&next) = outcome.next() {
+            assert!(asked.insert(next), "each once");
+            if !outcome.answer(answer(next)) {
+                break;
+            }
+        }
+        let is_whole = outcome.is_whole();
+        let (text, why) = outcome.told("Confirmed");
+        assert_eq!(is_whole, why.is_empty());
+        assert_eq!(outcome.len(), count as usize, "nothing is lost");
+        (text, why)
+    }
+
+    #[test]
+    fn what_was_done_and_what_not_is_told() {
+        let refused = |code| Refusal::new(code, "it is over", "Look again.");
+        assert_eq!(told(1, |_| Ok(())).0, "Confirmed 1 claim");
+        assert_eq!(told(10_000, |_| Ok(())).0, "Confirmed 10,000 claims");
+        // Each refusal of one is counted; the others go on.
+        let odd = |it| match it % 2 {
+            0 => Ok(()),
+            _ => Err(refused(Code::NotFound)),
+        };
+        for (count, text, why) in [
+            (
+                2,
+                "Confirmed 1 of 2",
+                "1 was refused: It is over. Look again.",
+            ),
+            (
+                5,
+                "Confirmed 2 of 5",
+                "3 were refused; the first: It is over. Look again.",
+            ),
+        ] {
+            assert_eq!(told(count, odd), (text.to_owned(), why.to_owned()));
+        }
+        // One that would meet all ends it.
+        for code in [Code::RateLimited, Code::StoreFull, Code::Internal] {
+            let full = |it| match it {
+                ..=212 => Ok(()),
+                _ => Err(refused(code)),
+            };
+            let (text, why) = told(1_000, full);
+            assert_eq!(text, "Confirmed 212 of 1,000");
+            assert_eq!(why, "Not done: 788. It is over. Look again.");
+        }
+        // Stopped by the person.
+        let mut outcome = Outcome::of(vec![1, 2, 3]);
+        assert!(outcome.answer(Ok(())));
+        assert_eq!(outcome.done, [(1, ())]);
+        let (text, why) = outcome.told("Confirmed");
+        assert_eq!(text, "Confirmed 1 of 3");
+        assert_eq!(why, "Stopped: 2 not done.");
+    }
+}
