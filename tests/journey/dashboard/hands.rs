@@ -10,7 +10,8 @@ pub(crate) const ESCAPE: &str = "\u{E00C}";
 pub(crate) const HOME: &str = "\u{E011}";
 pub(crate) const DOWN: &str = "\u{E015}";
 pub(crate) const DELETE: &str = "\u{E017}";
-const SHIFT: char = '\u{E008}';
+pub(crate) const SHIFT: char = '\u{E008}';
+pub(crate) const CONTROL: char = '\u{E009}';
 
 /// With what a thing is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +135,27 @@ impl Window {
         self.post(
             "/actions",
             json!({"actions": [{"type": "key", "id": "keys", "actions": actions}]}),
+        );
+    }
+
+    /// Clicks on what matches while a key is held.
+    pub(crate) fn click_with(&self, key: char, css: &str) {
+        let at = self.script("const it = document.querySelector(arguments[0]).getBoundingClientRect(); return [it.x + it.width / 2, it.y + it.height / 2]", json!([css]));
+        let [x, y] = [0, 1].map(|it| at[it].as_f64().unwrap().round() as i64);
+        let pause = json!({"type": "pause"});
+        let down = json!({"type": "keyDown", "value": key});
+        let up = json!({"type": "keyUp", "value": key});
+        let keys = [&down, &pause, &pause, &pause, &up];
+        let to = json!({"type": "pointerMove", "duration": 0, "x": x, "y": y});
+        let press = json!({"type": "pointerDown", "button": 0});
+        let release = json!({"type": "pointerUp", "button": 0});
+        let pointer = [&pause, &to, &press, &release, &pause];
+        self.post(
+            "/actions",
+            json!({"actions": [
+                {"type": "key", "id": "keys", "actions": keys},
+                {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": pointer},
+            ]}),
         );
     }
 

@@ -5,6 +5,7 @@ mod access;
 mod agents_view;
 mod both_ways;
 pub(crate) mod browser;
+mod chosen;
 mod closing;
 mod conditions;
 mod filter;

@@ -1,0 +1,395 @@
+//! Several claims at once: chosen by keys and by mouse, judged, undone; pressed twice, refused in the
+//! midst, stopped, and closed by somebody else meanwhile.
+
+use serde_json::{Value, json};
+
+use super::{
+    access::{axe, complaints},
+    hands::{BOTH, CONTROL, DELETE, ENTER, ESCAPE, Hand, SHIFT, listed, row, rows},
+    server::Server,
+    shop::Shop,
+};
+use crate::{
+    engram::Engram,
+    machine::{self, clean, ok},
+    window::Window,
+};
+
+const LIVE: &str = "document.querySelector('[data-testid=link]')?.dataset.state === 'live'";
+/// Nothing is chosen.
+const NONE: &str = "!document.querySelector('[data-testid=chosen-bar]')";
+const ON_YES: &str = "document.activeElement.dataset.testid === 'chosen-yes'";
+
+/// From now on each change that the page asks for is counted; `window.hold` is from which on they wait
+/// until `window.go()`, `window.refuse` which one is refused, and how.
+const WATCHED: &str = "const real = window.fetch.bind(window);
+    window.sent = [];
+    window.fetch = async (path, init) => {
+        if (path !== '/api/change') return real(path, init);
+        window.sent.push(init.body);
+        const number = window.sent.length;
+        if (number >= window.hold) await new Promise(go => { window.go = go; });
+        const code = window.refuse?.[number];
+        if (!code) return real(path, init);
+        const error = {code, message: 'this is refused', hint: 'Try again later.'};
+        return new Response(JSON.stringify({error}), {status: 400});
+    };";
+
+/// That so many are chosen.
+fn chosen(count: usize) -> String {
+    format!(
+        "document.querySelector('[data-testid=chosen-count]')?.textContent === '{count} selected'"
+    )
+}
+
+/// That these rows say this of their evidence.
+fn say(ids: &[&String], word: &str) -> String {
+    let says = ids.iter().map(|id| {
+        format!(
+            "document.querySelector('[data-testid=feed-row][data-id=\"{id}\"] [data-testid=evidence]')?.textContent === '{word}'"
+        )
+    });
+    says.collect::<Vec<_>>().join(" && ")
+}
+
+fn notice(words: &str) -> String {
+    format!(
+        "document.querySelector('[data-testid=notice]')?.textContent.includes({})",
+        json!(words)
+    )
+}
+
+fn sent(window: &Window) -> Vec<String> {
+    serde_json::from_value(window.script("return window.sent", json!([]))).unwrap()
+}
+
+/// The ids of the rows that are told as chosen, from the top.
+fn told(window: &Window) -> Vec<String> {
+    let script =
+        "const all = [...document.querySelectorAll('[data-testid=feed-row][aria-selected=true]')];
+        return all.sort((a, b) => a.ariaPosInSet - b.ariaPosInSet).map(it => it.dataset.id)";
+    serde_json::from_value(window.script(script, json!([]))).unwrap()
+}
+
+/// A page that lists the claims of a shop, the newest of them read.
+fn open(shop: &Shop) -> (Server, Window) {
+    let server = Server::start(shop, &[]);
+    let window = Window::browse(&server.url);
+    window.wait(&rows(shop.ids.len()));
+    window.wait(LIVE);
+    window.script("document.getElementById('feed').focus()", json!([]));
+    (server, window)
+}
+
+/// Chooses all three claims in doubt.
+fn choose(window: &Window, hand: Hand, ids: [&String; 3]) {
+    let [first, second, third] = ids;
+    match hand {
+        Hand::Keys => {
+            window.open_row(hand, first);
+            window.keys("v");
+            window.wait(&chosen(1));
+            window.shift('j');
+            window.wait(&chosen(2));
+            window.shift('\u{E015}');
+        }
+        Hand::Mouse => {
+            window.click_with(CONTROL, &row(first));
+            window.wait(&chosen(1));
+            window.click_with(SHIFT, &row(third));
+            window.wait(&chosen(3));
+            window.click_with(CONTROL, &row(second));
+            window.wait(&chosen(2));
+            window.click_with(CONTROL, &row(second));
+        }
+    }
+    window.wait(&chosen(3));
+    assert_eq!(told(window), ids.map(String::as_str), "{hand:?}");
+}
+
+#[test]
+fn several_are_judged_at_once_and_undone_by_one_key() {
+    for hand in BOTH {
+        println!("{hand:?}");
+        let answer = |window: &Window, key: &str, testid: &str| match hand {
+            Hand::Keys => window.keys(key),
+            Hand::Mouse => window.click(&format!("[data-testid={testid}]")),
+        };
+        let dir = tempfile::tempdir().unwrap();
+        let shop = Shop::open(dir.path());
+        let engram = Engram::of(dir.path(), &shop.home, &shop.root);
+        let log = |id: &str| {
+            engram.json(&["log", id])["entries"]
+                .as_array()
+                .unwrap()
+                .len()
+        };
+        let (_server, window) = open(&shop);
+        shop.drift();
+        window.press_on(hand, "drift-view");
+        let [edited, gone, also_gone] = [&shop.ids[1], &shop.ids[5], &shop.ids[6]];
+        let all = [also_gone, gone, edited];
+        window.wait(&listed(&all));
+        assert_eq!(
+            window.attribute("[data-testid=feed]", "aria-multiselectable"),
+            "true"
+        );
+
+        // Chosen, and not.
+        choose(&window, hand, all);
+        assert_eq!(window.count("[data-testid=still-true]"), 1);
+        assert!(
+            !window.sees("[data-testid=still-true]"),
+            "one bar of actions"
+        );
+        assert!(
+            window
+                .text("[data-testid=chosen-true]")
+                .starts_with("Still true (1)")
+        );
+        answer(&window, ESCAPE, "chosen-clear");
+        window.wait(NONE);
+
+        if hand == Hand::Keys {
+            choose(&window, hand, all);
+            let found = complaints(&window, &axe(), "chosen");
+            assert!(found.is_empty(), "{}", found.join("\n"));
+            window.keys(ESCAPE);
+            window.wait(NONE);
+        }
+
+        // Agents are asked about each once, however often it is pressed.
+        choose(&window, hand, all);
+        window.script(WATCHED, json!([]));
+        window.script("window.hold = 1", json!([]));
+        window.keys("a");
+        window.wait("document.querySelector('[data-testid=chosen-ask]:disabled')");
+        window.keys("aax");
+        assert_eq!(window.count("[data-testid=chosen-confirm]"), 0);
+        window.script("window.hold = undefined; window.go()", json!([]));
+        window.wait(&notice("Asked agents about 3 claims"));
+        window.wait(NONE);
+        assert_eq!(sent(&window).len(), 3);
+        window.wait(&say(&all, "asked"));
+        assert!(all.iter().all(|id| log(id) == 2));
+        answer(&window, "z", "undo");
+        window.wait(&notice("Undone: 3 claims"));
+        window.wait(&say(&[gone, also_gone], "evidence gone"));
+        assert_eq!(sent(&window).len(), 6);
+
+        // Forgotten, after a question that names them.
+        choose(&window, hand, all);
+        answer(&window, "x", "chosen-false");
+        window.wait_moved(ON_YES);
+        let asked = window.text("[data-testid=chosen-confirm]");
+        for words in [
+            "Forget 3 claims?",
+            "Webhooks are verified",
+            "Nobody has tried",
+        ] {
+            assert!(asked.contains(words), "{words}: {asked}");
+        }
+        answer(&window, ESCAPE, "chosen-no");
+        window.wait(&chosen(3));
+        answer(&window, "x", "chosen-false");
+        window.wait_moved(ON_YES);
+        answer(&window, ENTER, "chosen-yes");
+        window.wait(&notice("Forgot 3 claims"));
+        window.find("[data-testid=no-drift]");
+        answer(&window, "z", "undo");
+        window.wait(&notice("Undone: 3 claims"));
+        window.wait(&rows(3));
+        for id in all {
+            let entries = engram.json(&["log", id])["entries"].clone();
+            let newest = &entries[0]["change"]["with"];
+            assert_eq!(newest["restores"], json!(id), "{entries}");
+        }
+
+        // Still true is for the one whose evidence can be pointed at; the others stay chosen.
+        window.control('a');
+        window.wait(&chosen(3));
+        window.wait(&notice("3 selected"));
+        answer(&window, "y", "chosen-true");
+        window.wait(&notice("Confirmed against the current lines"));
+        window.wait(&chosen(2));
+        window.wait(&rows(2));
+        answer(&window, ESCAPE, "chosen-clear");
+        window.wait(NONE);
+    }
+}
+
+#[test]
+fn a_row_that_is_closed_meanwhile_is_chosen_no_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
+    let (_server, window) = open(&shop);
+    window.control('a');
+    window.wait(&chosen(8));
+    window.keys(DELETE);
+    window.wait_moved(ON_YES);
+    assert!(
+        window
+            .text("[data-testid=chosen-named]")
+            .ends_with("and 5 more.")
+    );
+    engram.json(&["forget", &shop.ids[3]]);
+    window.wait(
+        "document.querySelector('[data-testid=chosen-confirm] b')?.textContent === 'Forget 7 claims?'",
+    );
+    window.keys(ESCAPE);
+    window.wait(&chosen(7));
+    // One that no longer holds cannot be chosen, and says so.
+    window.click_with(CONTROL, &row(&shop.ids[3]));
+    window.wait(&notice("no longer holds"));
+    window.wait(&chosen(7));
+    // Erasing is one at a time.
+    window.shift('\u{E017}');
+    window.wait(&notice("one at a time"));
+    assert_eq!(window.count("[data-testid=confirm]"), 0);
+    // Another list chooses nothing; what is typed in a field is the field's.
+    window.keys("/");
+    window.keys("jitter");
+    window.wait(NONE);
+    window.wait(&rows(1));
+    window.control('a');
+    window.keys("gateway");
+    window.wait(&format!(
+        "{} && document.getElementById('filter').value === 'gateway'",
+        rows(2)
+    ));
+    assert!(window.count("[data-testid=chosen-bar]") == 0);
+}
+
+#[test]
+fn what_is_refused_in_the_midst_is_said_and_stays_chosen() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
+    let forgotten = || {
+        let is_closed = |id: &&String| engram.json(&["get", id])["valid_until"].is_string();
+        shop.ids.iter().filter(is_closed).count()
+    };
+    let forget = |window: &Window| {
+        window.control('a');
+        window.keys(DELETE);
+        window.wait_moved(ON_YES);
+        window.keys(ENTER);
+    };
+    let (_server, window) = open(&shop);
+    window.script(WATCHED, json!([]));
+    // One is refused: the others are done.
+    window.script("window.refuse = {2: 'NOT_FOUND'}", json!([]));
+    forget(&window);
+    window.wait(&notice(
+        "Forgot 7 of 8 1 was refused: This is refused. Try again later.",
+    ));
+    window.wait(&chosen(1));
+    assert_eq!((sent(&window).len(), forgotten()), (8, 7));
+    window.keys("z");
+    window.wait(&notice("Undone: 7 claims"));
+    window.wait("document.querySelectorAll('[data-testid=feed-row] p:not(.closed)').length === 8");
+
+    // A limit is met: the rest is not tried.
+    window.script(
+        "window.sent = []; window.refuse = {4: 'RATE_LIMITED'}",
+        json!([]),
+    );
+    forget(&window);
+    window.wait(&notice(
+        "Forgot 3 of 8 Not done: 5. This is refused. Try again later.",
+    ));
+    window.wait(&chosen(5));
+    assert_eq!(sent(&window).len(), 4);
+    // What cannot be undone now can be later.
+    window.script(
+        "window.sent = []; window.refuse = {2: 'RATE_LIMITED'}",
+        json!([]),
+    );
+    window.keys("z");
+    window.wait(&notice("Undone: 1 of 3"));
+    window.keys("z");
+    window.wait(&notice("Undone: 2 claims"));
+}
+
+#[test]
+fn a_long_run_says_how_far_it_is_and_is_stopped() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::empty(dir.path());
+    shop.change("src/file0.rs", "fn one() {}\n".repeat(50), "Add a file");
+    ok(clean(machine::many(), dir.path())
+        .args([&shop.home, &shop.root])
+        .arg("320"));
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url);
+    window.find("[data-testid=feed-row]");
+    window.wait(LIVE);
+    window.script("document.getElementById('feed').focus()", json!([]));
+    window.control('a');
+    window.wait(&chosen(200));
+    window.wait(&notice("not loaded yet"));
+    assert!(
+        window.count("[data-testid=feed-row]") < 60,
+        "little is drawn"
+    );
+    window.script(WATCHED, json!([]));
+    window.script("window.hold = 50", json!([]));
+    window.keys(DELETE);
+    window.wait_moved(ON_YES);
+    assert!(
+        window
+            .text("[data-testid=chosen-named]")
+            .ends_with("and 197 more.")
+    );
+    // Pressed twice, and once more while it is done.
+    window.keys(&format!("{ENTER}{ENTER}"));
+    let far = |count: usize| {
+        format!(
+            "document.querySelector('[data-testid=chosen-progress]')?.textContent === 'Forgetting {count} of 200'"
+        )
+    };
+    window.wait(&far(49));
+    window.keys("xy");
+    window.keys(ESCAPE);
+    window.script("window.hold = undefined; window.go()", json!([]));
+    window.wait(&notice("Forgot 50 of 200 Stopped: 150 not done."));
+    window.wait(&chosen(150));
+    let sent = sent(&window);
+    let each: std::collections::BTreeSet<&String> = sent.iter().collect();
+    assert_eq!((sent.len(), each.len()), (50, 50), "each once");
+    window.keys("z");
+    window.wait(&notice("Undone: 50 claims"));
+}
+
+#[test]
+fn claims_are_copied() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let (_server, window) = open(&shop);
+    let copied =
+        "navigator.clipboard.writeText = async text => { document.body.dataset.copied = text; }";
+    window.script(copied, json!([]));
+    let text = |window: &Window| window.script("return document.body.dataset.copied", json!([]));
+    window.open_row(Hand::Keys, &shop.ids[7]);
+    window.shift('c');
+    window.wait(&notice("Claim copied"));
+    assert_eq!(
+        text(&window),
+        json!("Only 429 and 5xx are tried again; a declined card never is.")
+    );
+    window.shift('j');
+    window.wait(&chosen(2));
+    window.shift('c');
+    window.wait(&notice("Claims copied"));
+    let lines = text(&window);
+    let lines: Vec<&str> = lines.as_str().unwrap().lines().collect();
+    assert_eq!(lines.len(), 2);
+    assert!(lines[1].starts_with("Nobody has tried"), "{lines:?}");
+    // The menu of a row that is not chosen is about that row.
+    window.right_click(&row(&shop.ids[0]));
+    window.wait(NONE);
+    window.click("[data-testid=menu-item][data-command=copy-claim]");
+    window.wait(&notice("Claim copied"));
+    let copied: Value = text(&window);
+    assert!(copied.as_str().unwrap().starts_with("A reservation is"));
+}
