@@ -291,6 +291,14 @@ fn single<T: PartialEq + Clone>(
     counts.iter().map(value).collect()
 }
 
+/// The values that split what is listed. One that all of it has does not, unless it is chosen.
+fn splitting(values: Vec<Value>, total: u64) -> Vec<Value> {
+    match values.iter().any(|it| it.is_on) {
+        true => values,
+        false => values.into_iter().filter(|it| it.count < total).collect(),
+    }
+}
+
 fn groups(app: App, facets: &Facets, filter: &Filter) -> Groups {
     let verified = single(
         filter,
@@ -323,7 +331,7 @@ fn groups(app: App, facets: &Facets, filter: &Filter) -> Groups {
         |it| filter.topic == *it,
         |it, to| it.topic = to.cloned().unwrap_or_default(),
     );
-    [
+    let all = [
         listed(
             filter,
             &facets.kinds,
@@ -352,5 +360,6 @@ fn groups(app: App, facets: &Facets, filter: &Filter) -> Groups {
             |it| &mut it.fact_types,
             |it| it.as_str(),
         ),
-    ]
+    ];
+    all.map(|it| splitting(it, facets.total))
 }
