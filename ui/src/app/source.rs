@@ -70,14 +70,7 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
             None => words::visible(&place),
         })
     });
-    // What failed while nothing answered is read again once something does.
-    Effect::new(move |before: Option<()>| {
-        app.stale.track(Tag::Sources);
-        let has_failed = untrack(|| matches!(loaded.get().flatten(), Some(Err(_))));
-        if before.is_some() && has_failed {
-            loaded.refetch();
-        }
-    });
+    read_again(app, loaded);
     let is_active = move || app.reading.pointer.get() == index;
     let body = move || {
         open.get().then(|| match loaded.get().flatten() {
@@ -108,6 +101,17 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
             {body}
         </article>
     }
+}
+
+/// What failed while nothing answered is read again once something does.
+fn read_again<T: Clone + 'static>(app: App, read: LocalResource<Option<Result<T, Refusal>>>) {
+    Effect::new(move |before: Option<()>| {
+        app.stale.track(Tag::Sources);
+        let has_failed = untrack(|| matches!(read.get().flatten(), Some(Err(_))));
+        if before.is_some() && has_failed {
+            read.refetch();
+        }
+    });
 }
 
 /// False once what asked is taken away.
@@ -385,8 +389,9 @@ fn Blamed(pointer: Pointer) -> impl IntoView {
     let asked = StoredValue::new(pointer);
     let blame = LocalResource::new(move || {
         let request = ask::Blame(PointerInput::from(asked.get_value()));
-        async move { app.ask(request).await }
+        async move { Some(app.ask(request).await) }
     });
+    read_again(app, blame);
     let most = RwSignal::new(PARTS);
     let rows = move |blame: Blame| {
         let (hidden, total) = (u64::from(blame.hidden), blame.parts.len());
@@ -432,7 +437,7 @@ fn Blamed(pointer: Pointer) -> impl IntoView {
     view! {
         <div class="panel" data-testid="blame" node_ref=shown_panel()>
             <h3>{say::source::WHO_WROTE_LINES}</h3>
-            {move || match blame.get() {
+            {move || match blame.get().flatten() {
                 None => view! { <p class="wait" aria-busy="true">{say::source::FOLLOWING}</p> }.into_any(),
                 Some(Ok(it)) => rows(it).into_any(),
                 Some(Err(refusal)) => view! { <Refused refusal retry=move || blame.refetch() /> }.into_any(),
