@@ -43,7 +43,15 @@ pub(crate) fn keep(home: &Path, settings: &Settings) -> Result<(), Refusal> {
         .parse()
         .map_err(|error: toml::de::Error| refuse(&error))?;
     let chosen = toml::Table::try_from(settings).map_err(|error| refuse(&error))?;
-    for key in ["theme", "density", "motion", "zoom", "list_width", "editor"] {
+    for key in [
+        "theme",
+        "density",
+        "motion",
+        "zoom",
+        "list_width",
+        "editor",
+        "looked",
+    ] {
         table.remove(key);
     }
     table.extend(chosen);
@@ -55,7 +63,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use std::fs;
 
-    use engram_model::{Density, Theme};
+    use engram_model::{Density, Looked, Theme};
 
     use super::*;
 
@@ -63,12 +71,17 @@ mod tests {
     fn what_is_chosen_is_kept_beside_what_else_is_there() {
         let home = tempfile::tempdir().unwrap();
         let file = home.path().join(FILE);
+        let looked = Looked {
+            seq: 7,
+            at: "2026-01-08T14:02:00Z".parse().unwrap(),
+        };
         let chosen = Settings {
             theme: Theme::Contrast,
             density: Density::Compact,
             zoom: 150.0.into(),
             list_width: Some(500),
             editor: Some("x \"a b\" {file}".to_owned()),
+            looked: [("a".to_owned(), looked)].into(),
             ..Settings::default()
         };
         assert_eq!(read(home.path()), Settings::default());

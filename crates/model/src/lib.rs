@@ -61,8 +61,8 @@ pub use request::{
 #[cfg(feature = "schema")]
 pub use schema::schemas;
 pub use settings::{
-    ConnectHint, Density, EditorFound, Handed, Motion, OpenedReply, Recent, Settings, Surroundings,
-    Theme, Zoom, quoted,
+    ConnectHint, Density, EditorFound, Handed, Looked, Motion, OpenedReply, Recent, Settings,
+    Surroundings, Theme, Zoom, quoted,
 };
 pub use source::{
     Blame, BlamePart, Block, Class, FoundIn, Inline, LineReply, LineView, Media, MediaKind, Piece,

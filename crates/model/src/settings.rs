@@ -1,5 +1,8 @@
 //! What a person chose for the window; kept in the home's `window.toml`.
 
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// Everything that can be chosen; what a file leaves out is as the system has it.
@@ -20,6 +23,18 @@ pub struct Settings {
     /// The person's editor as a command line, with `{file}` and `{line}` where it has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub editor: Option<String>,
+    /// By project: up to where the person looked last.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub looked: BTreeMap<String, Looked>,
+}
+
+/// Up to where in the journal a person looked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Looked {
+    /// The newest entry that was there.
+    pub seq: u64,
+    /// When they looked.
+    pub at: Timestamp,
 }
 
 /// Colours of the window.

@@ -169,40 +169,42 @@ impl App {
 
     fn hear(self, news: News) {
         match news {
-            News::Connected => {
-                self.connection.attempts.set_value(0);
-                self.connection.link.set(Link::Live);
-                self.connection.lost_why.set(None);
-                if self.connection.lost_at.get_untracked().is_some() {
-                    self.connection.lost_at.set(None);
-                    let was_refused = self.list.refused.with_untracked(Option::is_some);
-                    self.forgive();
-                    // Sources that could not be read meanwhile are read again.
-                    self.recheck();
-                    self.catch_up();
-                    // In the window a feed ends only with its home: what came back may be another.
-                    if was_refused || matches!(self.backend(), Backend::Tauri) {
-                        self.list_anew();
-                    }
-                    self.stale.touch(Tag::Facets);
-                }
-            }
+            News::Connected => self.is_back(),
             News::Lost => self.reconnect_later(),
             News::Entries(entries) => {
-                self.connection.attempts.set_value(0);
-                if self.connection.link.get_untracked() != Link::Live {
-                    self.connection.link.set(Link::Live);
-                    self.connection.lost_at.set(None);
-                }
+                self.is_back();
                 self.arrive(entries);
             }
         }
     }
 
+    /// Somebody answers; what nobody answered meanwhile is asked again.
+    fn is_back(self) {
+        self.connection.attempts.set_value(0);
+        if self.connection.link.get_untracked() != Link::Live {
+            self.connection.link.set(Link::Live);
+            self.connection.lost_why.set(None);
+        }
+        if self.connection.lost_at.get_untracked().is_some() {
+            self.connection.lost_at.set(None);
+            let was_refused = self.list.refused.with_untracked(Option::is_some);
+            self.forgive();
+            self.recheck();
+            self.catch_up();
+            // In the window a feed ends only with its home: what came back may be another.
+            if was_refused || matches!(self.backend(), Backend::Tauri) {
+                self.list_anew();
+            }
+            self.stale.touch(Tag::Facets);
+        }
+    }
+
     fn arrive(self, entries: Vec<Entry>) {
         self.clock.set(dom::clock());
-        let hold = !self.list.at_top.get_untracked();
+        let hold = self.holds_back();
         let was_empty = self.list.feed.with_untracked(Feed::is_empty);
+        let was_nothing_new = self.is_nothing_new();
+        let read = self.read_in_list();
         self.stale.follow(&entries);
         let new = self
             .list
@@ -212,6 +214,8 @@ impl App {
         if was_empty && new > 0 && self.reading.selected.with_untracked(Option::is_none) {
             self.select_newest();
         }
+        self.look_on(was_nothing_new);
+        self.read_on(read);
         self.announce(new);
     }
 

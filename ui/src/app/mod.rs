@@ -93,6 +93,7 @@ fn Window() -> impl IntoView {
     act::follow_keys(app);
     menu::follow_pointer(app);
     follow_page(app);
+    views::feed::follow_eyes(app);
     follow_address(app);
     spawn_local(async move {
         dom::fonts_ready().await;

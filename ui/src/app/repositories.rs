@@ -162,6 +162,7 @@ impl App {
             return;
         }
         known.is_switching.set_value(true);
+        self.look_away();
         spawn_local(async move {
             let mut brought = None;
             while let Some(wanted) = known.wanted.try_update_value(Option::take).flatten() {

@@ -113,6 +113,7 @@ impl App {
         let filter = request.filter.clone();
         let page = self.read_feed(request).await?;
         self.load_first(page, filter);
+        self.begin_to_look();
         self.phase.set(Phase::Ready);
         self.stale.touch(Tag::Facets);
         self.show_as_addressed(route.engram.is_some());
@@ -176,6 +177,7 @@ impl App {
     pub(crate) fn tick(self) {
         if dom::is_visible() {
             self.clock.set(dom::clock());
+            self.keep_looked();
         }
     }
 }

@@ -142,6 +142,15 @@ impl Clock {
         format!("{}, {:02}:{:02}", self.day(at), time.hour(), time.minute())
     }
 
+    /// The time where that was today, else with its day: `14:03`.
+    pub fn lately(&self, at: Timestamp) -> String {
+        let moment = self.moment(at);
+        match self.day(at) == self.day(self.now) {
+            true => moment.rsplit(' ').next().unwrap_or_default().to_owned(),
+            false => moment,
+        }
+    }
+
     /// The label and the value of the window in which a claim holds.
     pub fn window(&self, engram: &Engram, state: State) -> (&'static str, String) {
         match (state, engram.valid_until, engram.expires_at) {
@@ -537,6 +546,11 @@ mod tests {
         }
         let midnight: Timestamp = "2027-01-14T23:30:00Z".parse().unwrap();
         assert_eq!(clock.moment(midnight), "15 Jan, 01:30");
+        assert_eq!(clock.lately(midnight), "01:30");
+        assert_eq!(
+            clock.lately(midnight - jiff::SignedDuration::from_hours(2)),
+            "14 Jan, 23:30"
+        );
         assert_eq!(
             Clock::new(f64::NAN, f64::INFINITY).ago(Timestamp::UNIX_EPOCH),
             "now"

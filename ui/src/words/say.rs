@@ -129,8 +129,15 @@ pub mod list {
     pub const NEW: super::Noun = ("new engram", "new engrams");
     pub const LISTED: super::Noun = ("engram listed", "engrams listed");
 
+    pub const IS_NEW: &str = "New. ";
+
     pub fn new(count: usize) -> String {
         format!("{count} new")
+    }
+
+    /// Above what was seen, with the time of the last look.
+    pub fn new_since(time: &str) -> String {
+        format!("New since you looked · {time}")
     }
 
     /// How many a filter leaves; at least so many where not all was counted.

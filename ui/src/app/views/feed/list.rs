@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use engram_model::{Density, Engram, EngramId, Filter};
-use leptos::{html, prelude::*, task::spawn_local};
+use leptos::{ev, html, leptos_dom::helpers::window_event_listener, prelude::*, task::spawn_local};
 use wasm_bindgen::{JsCast, prelude::Closure};
 
 use super::{
@@ -22,6 +22,8 @@ const ONE_LINE: u32 = 61;
 const TWO_LINES: u32 = 80;
 /// Height of every row where the person wants many.
 const COMPACT: u32 = 50;
+/// Room for the line between what is new and what was seen (`list.css` has the same).
+const LINE: u32 = 26;
 /// What stands beside the claim: padding, icon, time, gaps.
 const BESIDE: f64 = 16.0 + 22.0 + 10.0 + 10.0 + 52.0 + 6.0;
 /// Of a claim's letters, on average: no sentence is narrower.
@@ -126,6 +128,15 @@ fn Rows() -> impl IntoView {
         }
     });
     let rows = Memo::new_with_compare(move |_| app.rows(), |_, _| true);
+    let new = Memo::new(move |_| {
+        let feed = app.list.feed.read();
+        app.list.look.count_new(&feed)
+    });
+    // The first row below the line, where something is new and something is not.
+    let seen = Memo::new(move |_| {
+        let new = new.get();
+        (new > 0 && rows.with(|rows| new < rows.len())).then_some(new)
+    });
     let layout = Memo::new(move |_| {
         let room = f64::from(at.with(|it| it.width)) - BESIDE;
         widths.changed();
@@ -136,7 +147,10 @@ fn Rows() -> impl IntoView {
             _ if is_compact => COMPACT,
             _ => widths.height(it, room),
         };
-        rows.with(|rows| Layout::new(rows.iter().map(height)))
+        let last_new = seen.get().map(|it| it - 1);
+        let line = |index: usize| if last_new == Some(index) { LINE } else { 0 };
+        let height = |(index, it): (usize, &Arc<Engram>)| height(it) + line(index);
+        rows.with(|rows| Layout::new(rows.iter().enumerate().map(height)))
     });
     let window = Memo::new(move |_| {
         let Scrolled { scroll, height, .. } = at.get();
@@ -151,17 +165,21 @@ fn Rows() -> impl IntoView {
         let feed = app.list.feed.read();
         let chosen = app.list.choice.rows.read();
         let of = feed.next_page().is_none().then(|| layout.len());
+        let (new, seen) = (new.get(), seen.get());
         let shown = |(index, engram): (usize, &Arc<Engram>)| {
-            let (top, bottom) = (layout.top(index), layout.top(index + 1));
+            let (top, below) = (layout.top(index), layout.top(index + 1));
+            let line = if seen == Some(index + 1) { LINE } else { 0 };
+            let height = below.saturating_sub(top).saturating_sub(line);
             Shown {
                 engram: engram.clone(),
                 state: feed.state(engram, clock.now),
-                ago: clock.ago(engram.recorded_at),
+                ago: clock.ago(engram.place.map_or(engram.recorded_at, |it| it.at)),
                 index,
                 of,
                 top,
-                height: bottom - top,
-                is_short: bottom - top <= ONE_LINE,
+                height,
+                is_short: height <= ONE_LINE,
+                is_new: index < new,
                 is_blind,
                 words: words.clone(),
                 is_selected: selected == Some(engram.id),
@@ -223,18 +241,44 @@ fn Rows() -> impl IntoView {
     Effect::new(move |before: Option<Option<EngramId>>| {
         let first = rows.with(|rows| rows.first().map(|it| it.id));
         let held = anchor.get_value();
-        if let (Some(before), Some((id, above))) = (before, held)
-            && before != first
-            && at.with_untracked(|it| it.scroll) >= 4
-            && let Some(index) = rows.with_untracked(|all| all.iter().position(|it| it.id == id))
-        {
-            scroll_to(
-                layout
-                    .with_untracked(|it| it.top(index))
-                    .saturating_add(above),
-            );
+        let Some(before) = before.filter(|it| *it != first) else {
+            // The row at the edge may show another version now.
+            anchor.set_value(anchored(at.with_untracked(|it| it.scroll)));
+            return first;
+        };
+        let place = |id| rows.with_untracked(|all| all.iter().position(|it| it.id == id));
+        let Scrolled { scroll, height, .. } = at.get_untracked();
+        let to = if scroll >= 4 {
+            held.and_then(|(id, above)| {
+                let top = layout.with_untracked(|it| Some(it.top(place(id)?)));
+                top.map(|it| it.saturating_add(above))
+            })
+        } else if dom::focused_in("feed").is_some() {
+            // Who works by keys keeps what is selected on the screen.
+            let (row, first) = (app.reading.selected.get_untracked().and_then(place), before);
+            row.zip(first.and_then(place)).and_then(|(row, first)| {
+                layout.with_untracked(|it| {
+                    let was = it.top(row + 1).saturating_sub(it.top(first));
+                    (row >= first && was <= height).then(|| it.reveal(row, scroll, height))?
+                })
+            })
+        } else {
+            None
+        };
+        if let Some(to) = to {
+            scroll_to(to);
         }
         first
+    });
+    // Who works by keys points at nothing.
+    let keys = window_event_listener(ev::keydown, move |event| {
+        if !matches!(event.key().as_str(), "Shift" | "Control" | "Alt" | "Meta") {
+            app.point_elsewhere();
+        }
+    });
+    on_cleanup(move || {
+        keys.remove();
+        app.point_elsewhere();
     });
     Effect::new(move |before: Option<u32>| {
         let asked = app.list.scroll_to_top.get();
@@ -251,6 +295,10 @@ fn Rows() -> impl IntoView {
         let view = at.get_untracked();
         if view.height == 0 {
             return; // not laid out yet: it stands at the top
+        }
+        let in_place = app.list.look.in_place;
+        if in_place.try_update_value(Option::take).flatten() == Some(id) {
+            return;
         }
         let index = rows.with_untracked(|rows| rows.iter().position(|it| it.id == id));
         let top = index.and_then(|it| {
@@ -285,12 +333,23 @@ fn Rows() -> impl IntoView {
         is_drawn.then(|| row::element_id(selected))
     };
     let shown_at = ShownAt::new();
+    // Rows say themselves that they are new.
+    let line = move || {
+        let (row, last) = (seen.get()?, app.list.look.last.get()?);
+        let top = layout.with(|it| it.top(row)).saturating_sub(LINE);
+        let text = say::list::new_since(&app.clock.get().lately(last.at));
+        Some(view! {
+            <p class="new-since" data-testid="new-since" aria-hidden="true" style:transform=format!("translateY({top}px)")>{text}</p>
+        })
+    };
     let is_none = Memo::new(move |_| rows.with(Vec::is_empty));
     view! {
         <empty::End rows />
         <div class="rows" class:bare=is_none id="feed" node_ref=box_ref tabindex="0" role="listbox" aria-multiselectable="true" aria-label=say::list::LABEL
-            aria-activedescendant=active data-testid="feed" on:scroll=move |_| measure()>
+            aria-activedescendant=active data-testid="feed" on:scroll=move |_| measure()
+            on:pointermove=move |event| app.point(&event) on:pointerleave=move |_| app.point_elsewhere()>
             <div class="sheet" role="presentation" style:height=move || format!("{}px", layout.with(Layout::total))>
+                {line}
                 <For each=drawn key=|(place, _)| *place let((_place, row))>
                     <Row row shown_at />
                 </For>

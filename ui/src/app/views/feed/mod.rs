@@ -4,6 +4,7 @@ mod chosen;
 mod empty;
 mod filter;
 mod list;
+mod look;
 mod pages;
 mod row;
 mod state;
@@ -14,6 +15,7 @@ pub(crate) use self::{
     chosen::ChosenBar,
     filter::PANEL,
     list::List,
+    look::follow_eyes,
     pages::PAGE,
     row::element_id,
     state::{Listing, Search},

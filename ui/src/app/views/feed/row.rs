@@ -36,6 +36,8 @@ pub(super) struct Shown {
     pub(super) is_blind: bool,
     /// Words that are searched for.
     pub(super) words: Arc<[String]>,
+    /// Came since the person looked last.
+    pub(super) is_new: bool,
     /// Shown whole, with all that it rests on.
     pub(super) is_whole: bool,
     /// Not shown: its place waits for another.
@@ -115,6 +117,7 @@ pub(super) fn Row(row: ArcRwSignal<Shown>, shown_at: ShownAt) -> impl IntoView {
         })
     });
     let is_whole = Memo::new(move |_| row.with(|it| it.is_whole));
+    let is_new = Memo::new(move |_| row.with(|it| it.is_new));
     let height = move || row.with(|it| it.is_whole.then(|| format!("{}px", it.height)));
     let all = move || is_whole.get().then(|| what.with(|(it, ..)| more(it)));
     let node = NodeRef::<html::Div>::new();
@@ -132,6 +135,7 @@ pub(super) fn Row(row: ArcRwSignal<Shown>, shown_at: ShownAt) -> impl IntoView {
             class:chosen=move || row.with(|it| it.is_chosen == Some(true))
             class:short=move || row.with(|it| it.is_short && !it.is_whole)
             class:opened=is_whole
+            class:new=is_new
             style:height=height
             style:transform=move || row.with(|it| format!("translateY({}px)", it.top))
             aria-selected=move || row.with(|it| it.is_chosen.unwrap_or(it.is_selected).to_string())
@@ -140,6 +144,7 @@ pub(super) fn Row(row: ArcRwSignal<Shown>, shown_at: ShownAt) -> impl IntoView {
             on:mousedown=dom::keep_text
             on:click=move |event| app.press_row(id.get_untracked(), &event)
             on:dblclick=move |event| if !dom::is_choosing(&event) { app.toggle_row() }>
+            {move || is_new.get().then(|| view! { <span class="offscreen">{say::list::IS_NEW}</span> })}
             {move || what.with(|(it, state, ago, words, is_blind)| content(it, *state, ago, words, *is_blind))}
             {all}
         </div>

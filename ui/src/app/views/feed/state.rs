@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use engram_model::{Engram, EngramId, Facets, Filter, Refusal, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{chosen::Choice, filter};
+use super::{chosen::Choice, filter, look::Look};
 use crate::{
     app::{dom, state::App, views::View},
     feed::Feed,
@@ -20,6 +20,15 @@ pub(crate) struct Search {
     pub(crate) done: u8,
     /// The person had enough of it.
     pub(crate) is_stopped: bool,
+}
+
+/// What a filter took from the person who read it.
+#[derive(Clone, Copy, Default)]
+struct Left {
+    /// What they chose to read.
+    before: Option<EngramId>,
+    /// What was read for want of it.
+    instead: Option<EngramId>,
 }
 
 /// A list of engrams: a stretch of the journal, as a filter leaves it.
@@ -48,6 +57,8 @@ pub(crate) struct Listing {
     pub(crate) facets_refused: RwSignal<Option<Refusal>>,
     /// Rows that something is to be done to at once.
     pub(crate) choice: Choice,
+    pub(crate) look: Look,
+    left: StoredValue<Left>,
 }
 
 impl Listing {
@@ -66,6 +77,8 @@ impl Listing {
             refused: RwSignal::new(None),
             facets_refused: RwSignal::new(None),
             choice: Choice::new(),
+            look: Look::new(),
+            left: StoredValue::new(Left::default()),
         }
     }
 
@@ -79,6 +92,8 @@ impl Listing {
         self.facets_refused.set(None);
         self.expanded.set(None);
         self.choice.reset();
+        self.look.reset();
+        self.left.set_value(Left::default());
     }
 
     /// Another list: pages and searches of the one before are dropped when they come. Its number.
@@ -169,10 +184,7 @@ impl App {
                         self.reconnect();
                     }
                     self.list.show_top();
-                    let is_none = self.reading.selected.get_untracked().is_none();
-                    if is_none || only_listed && !untrack(|| self.is_listed()) {
-                        self.select_newest();
-                    }
+                    self.read_listed(only_listed);
                     let found = self.list.feed.with_untracked(|feed| feed.rows().len()) as u64;
                     self.frame
                         .announcement
@@ -184,6 +196,33 @@ impl App {
                 Err(refusal) => self.list.refuse(refusal, Self::list_anew),
             }
             self.stale.touch(Tag::Facets);
+        });
+    }
+
+    /// Reads the newest where what is read is not listed; or again what the person read before a list
+    /// had nothing to read.
+    fn read_listed(self, only_listed: bool) {
+        let read = self.reading.selected.get_untracked();
+        let is_whole = untrack(|| self.asked()).is_empty();
+        let Left { before, instead } = self.list.left.get_value();
+        let left = read.filter(|_| read != instead).or(before);
+        let may =
+            |id: &EngramId| is_whole || self.list.feed.with_untracked(|it| it.get(*id).is_some());
+        match (read, left.filter(may)) {
+            (Some(_), _) if !only_listed || untrack(|| self.is_listed()) => {}
+            (None, Some(left)) => self.select(left),
+            _ => self.select_newest(),
+        }
+        self.list.left.set_value(match is_whole {
+            true => Left::default(),
+            false => Left {
+                before: left,
+                instead: self
+                    .reading
+                    .selected
+                    .get_untracked()
+                    .filter(|it| Some(*it) != left),
+            },
         });
     }
 
@@ -289,7 +328,7 @@ impl App {
     /// Lists by how evidence stands what an entry cannot say by itself.
     pub(crate) fn list_doubts_anew(self) {
         if !untrack(|| self.asked()).health.is_empty() {
-            self.list_anew();
+            self.list_anew_later();
         }
     }
 

@@ -1,0 +1,218 @@
+//! What the person looks at: rows under the pointer stay where they are, and what is new since somebody
+//! looked is told from what was seen.
+
+use engram_model::{EngramId, Looked, ProjectId};
+use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*, task::spawn_local};
+
+use crate::{
+    app::{
+        dom,
+        state::{App, Phase},
+    },
+    feed::Feed,
+};
+
+/// What is known of the person's eyes and hands.
+#[derive(Clone, Copy)]
+pub(crate) struct Look {
+    /// The pointer rests on the rows, and it is what the person works with.
+    pub(super) is_pointing: RwSignal<bool>,
+    /// Where the pointer was last.
+    pointer: StoredValue<(i32, i32)>,
+    /// The list is to be read anew once the pointer is gone.
+    is_due: StoredValue<bool>,
+    /// Another window has the person.
+    is_away: StoredValue<bool>,
+    /// What took the place of what was read: it is no step of the person.
+    pub(super) in_place: StoredValue<Option<EngramId>>,
+    /// Up to where they had looked when they looked last: what stands above is new.
+    pub(super) last: RwSignal<Option<Looked>>,
+}
+
+impl Look {
+    pub(super) fn new() -> Self {
+        Self {
+            is_pointing: RwSignal::new(false),
+            pointer: StoredValue::new((0, 0)),
+            is_due: StoredValue::new(false),
+            is_away: StoredValue::new(false),
+            in_place: StoredValue::new(None),
+            last: RwSignal::new(None),
+        }
+    }
+
+    pub(super) fn reset(self) {
+        self.is_pointing.set(false);
+        self.is_due.set_value(false);
+        self.last.set(None);
+    }
+
+    /// How many engrams of a list are new.
+    pub(super) fn count_new(self, feed: &Feed) -> usize {
+        self.last
+            .with(|it| it.map_or(0, |it| feed.count_after(it.seq)))
+    }
+}
+
+impl App {
+    /// The pointer moved on the rows: what is under it stays there.
+    pub(super) fn point(self, event: &web_sys::PointerEvent) {
+        let look = self.list.look;
+        let at = (event.client_x(), event.client_y());
+        // Rows that move under a pointer that rests are no movement of it.
+        if look.pointer.get_value() != at {
+            look.pointer.set_value(at);
+            if !look.is_pointing.get_untracked() {
+                look.is_pointing.set(true);
+            }
+        }
+    }
+
+    /// The pointer left the rows, or the person works by keys: what was held back comes.
+    pub(super) fn point_elsewhere(self) {
+        let look = self.list.look;
+        if !look.is_pointing.get_untracked() {
+            return;
+        }
+        look.is_pointing.set(false);
+        if look.is_due.get_value() {
+            look.is_due.set_value(false);
+            return self.list_anew();
+        }
+        let is_waiting = self.list.feed.with_untracked(Feed::waiting) > 0;
+        if is_waiting && self.list.at_top.get_untracked() {
+            self.show_new();
+        }
+    }
+
+    /// Whether what arrives is held back: the person reads further down, or points at a row.
+    pub(crate) fn holds_back(self) -> bool {
+        !self.list.at_top.get_untracked() || self.list.look.is_pointing.get_untracked()
+    }
+
+    /// What is read, if it is listed.
+    pub(crate) fn read_in_list(self) -> Option<EngramId> {
+        let read = self.reading.selected.get_untracked()?;
+        let is_listed = self.list.feed.with_untracked(|it| it.get(read).is_some());
+        is_listed.then_some(read)
+    }
+
+    /// A row that shows the next version of what was read is still the one that is read. Nothing scrolls.
+    pub(crate) fn read_on(self, read: Option<EngramId>) {
+        let next = self.list.feed.with_untracked(|it| {
+            let left = read.filter(|id| it.get(*id).is_none())?;
+            it.newer(left).filter(|id| it.get(*id).is_some())
+        });
+        if let Some(next) = next {
+            self.list.look.in_place.set_value(Some(next));
+            self.select(next);
+        }
+    }
+
+    /// Reads the list anew, once no row is pointed at.
+    pub(super) fn list_anew_later(self) {
+        match self.list.look.is_pointing.get_untracked() {
+            true => self.list.look.is_due.set_value(true),
+            false => self.list_anew(),
+        }
+    }
+
+    fn project_id(self) -> Option<String> {
+        let id = |it: &engram_model::StatusReply| it.project.as_ref()?.id;
+        let id: Option<ProjectId> = self.status.with_untracked(|it| it.as_ref().and_then(id));
+        id.map(|it| it.to_string())
+    }
+
+    /// Whether the newest engrams are before the person's eyes.
+    fn sees_newest(self) -> bool {
+        self.phase.get_untracked() == Phase::Ready
+            && self.list.at_top.get_untracked()
+            && self.list.feed.with_untracked(Feed::waiting) == 0
+            && untrack(|| self.asked()).is_empty()
+    }
+
+    /// All that is in the journal now was seen.
+    fn now_looked(self) -> Looked {
+        Looked {
+            seq: self.list.feed.with_untracked(Feed::head),
+            at: dom::clock().now,
+        }
+    }
+
+    /// The list begins, with what is new since it was looked at last; at first nothing is.
+    pub(crate) fn begin_to_look(self) {
+        let now = self.now_looked();
+        let kept = self.project_id().and_then(|id| {
+            let settings = self.frame.settings.get_untracked();
+            settings.looked.get(&id).copied()
+        });
+        // A journal that ends before is another.
+        let kept = kept.filter(|it| it.seq <= now.seq);
+        self.list.look.last.set(Some(kept.unwrap_or(now)));
+    }
+
+    /// What just came before the person's eyes is seen, unless there is more to see that is new.
+    pub(crate) fn look_on(self, was_nothing_new: bool) {
+        if was_nothing_new && !self.list.look.is_away.get_value() && self.sees_newest() {
+            self.list.look.last.set(Some(self.now_looked()));
+        }
+    }
+
+    /// Whether nothing in the list is new.
+    pub(crate) fn is_nothing_new(self) -> bool {
+        let look = self.list.look;
+        untrack(|| self.list.feed.with(|feed| look.count_new(feed)) == 0)
+    }
+
+    /// The person looks away: what was before their eyes is seen.
+    pub(crate) fn look_away(self) {
+        if self.sees_newest() && !self.list.look.is_away.get_value() {
+            self.list.look.last.set(Some(self.now_looked()));
+        }
+        self.keep_looked();
+    }
+
+    /// Keeps up to where the person looked, if that is news.
+    pub(crate) fn keep_looked(self) {
+        let (Some(id), Some(last)) = (self.project_id(), self.list.look.last.get_untracked())
+        else {
+            return;
+        };
+        let kept = self
+            .frame
+            .settings
+            .with_untracked(|it| it.looked.get(&id).map(|it| it.seq));
+        if kept == Some(last.seq) {
+            return;
+        }
+        self.frame.settings.update(|it| {
+            it.looked.insert(id, last);
+        });
+        let settings = self.frame.settings.get_untracked();
+        spawn_local(async move {
+            // Nobody asked for it: where it cannot be kept, more is new the next time.
+            if let Err(refusal) = self.backend().keep_settings(&settings).await {
+                dom::log(&refusal.to_string());
+            }
+        });
+    }
+}
+
+/// Knows when the person looks away, and when they are back.
+pub(crate) fn follow_eyes(app: App) {
+    let look = app.list.look;
+    let leave = move || {
+        app.look_away();
+        look.is_away.set_value(true);
+    };
+    let blur = window_event_listener(ev::blur, move |_| leave());
+    let gone = window_event_listener(ev::pagehide, move |_| leave());
+    let back = window_event_listener(ev::focus, move |_| look.is_away.set_value(false));
+    let shown = window_event_listener(ev::pageshow, move |_| look.is_away.set_value(false));
+    on_cleanup(move || {
+        blur.remove();
+        gone.remove();
+        back.remove();
+        shown.remove();
+    });
+}
