@@ -1,6 +1,6 @@
 //! Two texts side by side: which lines stand beside which, in what they differ, and what is folded.
 
-use std::ops::Range;
+use std::{collections::HashMap, ops::Range, ptr};
 
 use engram_model::{Piece, Side, SourceLine};
 
@@ -290,6 +290,22 @@ pub fn differing(then: &str, now: &str) -> Option<Marks> {
     (length(&kept) * 100 >= most * ALIKE).then(|| (ranges(&a, &same.0), ranges(&b, &same.1)))
 }
 
+/// For each line, where it differs from the one that it stands beside.
+pub fn marks(lines: &[SourceLine]) -> Vec<Vec<Range<usize>>> {
+    let mut found: HashMap<*const SourceLine, Vec<Range<usize>>> = HashMap::new();
+    for pair in pairs(lines) {
+        if let (Some(then), Some(now)) = (pair.then, pair.now)
+            && then.side == Side::Removed
+            && let Some((before, after)) = differing(&then.text, &now.text)
+        {
+            found.insert(ptr::from_ref(then), before);
+            found.insert(ptr::from_ref(now), after);
+        }
+    }
+    let marks = lines.iter().map(|it| found.remove(&ptr::from_ref(it)));
+    marks.map(Option::unwrap_or_default).collect()
+}
+
 /// Where the words stand that are not the same; what is blank between two of them goes with them.
 fn ranges(words: &[&str], same: &[bool]) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
@@ -524,6 +540,12 @@ mod tests {
         ] {
             assert_eq!(differing(then, now), want, "{then:?} {now:?}");
         }
+        let told = lines(&[" a", "-unlike", "-retry(3)", "+retry(5)", " b"]);
+        let none = Vec::new;
+        assert_eq!(
+            marks(&told),
+            [none(), none(), vec![6..7], vec![6..7], none()]
+        );
         let long = "word ".repeat(2_000);
         let other = "term ".repeat(2_000);
         assert_eq!(differing(&long, &other), None);

@@ -15,6 +15,7 @@ mod lineage;
 mod looks;
 mod narrow;
 pub(crate) mod server;
+mod set;
 pub(crate) mod shop;
 pub(crate) mod viewer;
 mod ways;

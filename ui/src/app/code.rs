@@ -7,7 +7,10 @@ use engram_model::{Class, Piece, Pointer, Side, SourceLine};
 use leptos::{ev, html, prelude::*};
 
 use super::{long_line::LongLine, write::Marks};
-use crate::words::{self, say};
+use crate::{
+    compare,
+    words::{self, say},
+};
 
 /// More lines than this get a box of their own height, in which only what is seen is drawn.
 const LONG: usize = 120;
@@ -51,8 +54,15 @@ pub(crate) fn Code(
         let (number, pointer) = reading.get().zip(pointer.clone())?;
         Some(view! { <LongLine pointer number close=move || reading.set(None) /> })
     };
-    let draw = move |it: &SourceLine| line(it, shape, reads_on.then_some(reading), marks);
     let now = lines.get_untracked();
+    let changed = StoredValue::new(match shape {
+        Shape::Compared => compare::marks(&now),
+        Shape::Source | Shape::Plain => Vec::new(),
+    });
+    let draw = move |at: usize, it: &SourceLine| {
+        let changed = changed.with_value(|all| all.get(at).cloned().unwrap_or_default());
+        line(it, shape, reads_on.then_some(reading), marks, &changed)
+    };
     let digits = now
         .iter()
         .map(|it| it.number.max(it.before))
@@ -78,7 +88,7 @@ pub(crate) fn Code(
         return view! {
             <pre class=class class:broad=is_broad tabindex="0" aria-label=label data-testid=testid style:--digits=digits.to_string() aria-keyshortcuts=keys
                 on:mousedown=press on:mousemove=drag on:mouseup=release on:keydown=key>
-                <code>{move || lines.with(|it| it.iter().map(draw).collect_view())}</code>
+                <code>{move || lines.with(|it| it.iter().enumerate().map(|(at, it)| draw(at, it)).collect_view())}</code>
             </pre>
             {rest}
         }
@@ -115,7 +125,7 @@ pub(crate) fn Code(
         let version = lines.with(|it| it.as_ptr() as usize);
         window(first.get()).map(move |at| (version, at))
     };
-    let drawn = move |(_, at)| lines.with_untracked(|it| it.get(at).map(draw));
+    let drawn = move |(_, at)| lines.with_untracked(|all| all.get(at).map(|it| draw(at, it)));
     let top = move || format!("{}px", window(first.get()).start as i32 * LINE);
     view! {
         <pre class=class class:long=true class:broad=is_broad tabindex="0" node_ref=node aria-label=label data-testid=testid
@@ -135,6 +145,7 @@ fn line(
     shape: Shape,
     reading: Option<RwSignal<Option<u32>>>,
     marks: Option<Marks>,
+    changed: &[Range<usize>],
 ) -> AnyView {
     let (side, sign, said) = match it.side {
         Side::Both => ("", " ", ""),
@@ -181,7 +192,7 @@ fn line(
             None => view! { <span class="cut">{more}</span> }.into_any(),
         }
     });
-    let text = pieces(drawn, &it.pieces, &[]);
+    let text = pieces(drawn, &it.pieces, changed);
     view! {
         <span class=format!("line {side}") class:marked=it.marked class:chosen=move || marks.is_some_and(|it| it.has(number)) data-testid="source-line" data-line=it.number.to_string()
             data-marked=it.marked.then_some("true")>

@@ -27,6 +27,7 @@ use super::{
     media::{AlsoIs, FoundElsewhere, NoLines, Refused},
     menu, overlay,
     palette::{Palette, keycaps},
+    prose,
     rail::Rail,
     reading::{Closing, Panel},
     settings::SettingsSheet,
@@ -87,6 +88,7 @@ pub(crate) fn Gallery() -> impl IntoView {
             <Part title="Controls"><Controls /></Part>
             <Part title="Icons">{icons()}</Part>
             <Part title="Words of state"><States /></Part>
+            <Part title="Claims"><Claims /></Part>
             <Part title="Source"><Sources /></Part>
             <Part title="Rail">
                 <Frame title="the feed" set=|app| set::status(app, 0)><Strip><Rail /></Strip></Frame>
@@ -312,14 +314,31 @@ fn States() -> impl IntoView {
     }
 }
 
+/// With code in them, and such that run right to left.
+#[component]
+fn Claims() -> impl IntoView {
+    let texts = [
+        "`retry(3)` -> waits at most 30 s, then `Error::Timeout`",
+        "הקובץ src/retry.rs קורא ל-`delay(attempt)` לפני כל ניסיון",
+        "يعيد `retry` المحاولة ثلاث مرات -> ثم يتوقف",
+    ];
+    let claim = |text: &str| {
+        let claim = prose::claim(text, &[]);
+        view! { <p class="claim" dir=claim.direction>{claim.text}</p> }
+    };
+    texts.into_iter().map(claim).collect_view()
+}
+
 #[component]
 fn Sources() -> impl IntoView {
     let (plain, edited, gone) = (made_up::plain(), made_up::edited(), made_up::gone());
     let compared = edited.clone();
     view! {
         <Exhibit title="marked"><Code lines=plain shape=Shape::Source label="marked".to_owned() testid="gallery-source" /></Exhibit>
+        <Exhibit title="a long span"><Code lines=made_up::long() shape=Shape::Source label="a long span".to_owned() testid="gallery-long" /></Exhibit>
         <Exhibit title="compared"><Code lines=compared shape=Shape::Compared label="compared".to_owned() testid="gallery-compared" /></Exhibit>
         <Exhibit title="then and now"><Sides lines=edited then="Pinned · 4d7a4d7".to_owned() now=words::say::source::NOW.to_owned() /></Exhibit>
+        <Exhibit title="far from a change"><Sides lines=made_up::far() then="Pinned · 4d7a4d7".to_owned() now=words::say::source::NOW.to_owned() /></Exhibit>
         <Exhibit title="nothing is left"><Sides lines=gone then="Pinned · 4d7a4d7".to_owned() now=words::say::source::NOW.to_owned() /></Exhibit>
         <Exhibit title="a document"><Document blocks=made_up::document() label="a document".to_owned() /></Exhibit>
         <Frame title="a part of a long line" set=|_| () is_wide=true>{long_line()}</Frame>

@@ -92,6 +92,26 @@ pub(super) fn edited() -> Arc<[SourceLine]> {
     ])
 }
 
+/// A span that is longer than a highlighter is good for.
+pub(super) fn long() -> Arc<[SourceLine]> {
+    let text = |n: u32| format!("    steps.push(Duration::from_millis({}));", n * 100);
+    (1..=14).map(|n| line(n, 0, &text(n), Side::Both)).collect()
+}
+
+/// A change with much around it that is as it was.
+pub(super) fn far() -> Arc<[SourceLine]> {
+    let same = |n: u32| line(n, n, &format!("steps.push({n});"), Side::Both);
+    let changed = [
+        line(0, 13, "steps.sort();", Side::Removed),
+        line(13, 0, "steps.sort_unstable();", Side::Added),
+    ];
+    (1..=12)
+        .map(same)
+        .chain(changed)
+        .chain((14..=30).map(same))
+        .collect()
+}
+
 pub(super) fn gone() -> Arc<[SourceLine]> {
     let first = "pub fn delay(attempt: u32) -> Duration {";
     Arc::new([

@@ -1,0 +1,102 @@
+//! How claims are set, and their evidence beside what became of it.
+
+use serde_json::json;
+
+use super::{
+    hands::{ENTER, Hand, row, rows},
+    server::Server,
+    shop::Shop,
+};
+use crate::window::Window;
+
+/// A claim, the direction of its lines, and what stands in an element of its own there.
+const SET: &[(&str, &str, &[(&str, &str)])] = &[
+    (
+        "`retry(3)` -> waits, then `<b>Timeout</b>`; one ` stays",
+        "ltr",
+        &[("code", "retry(3)"), ("code", "<b>Timeout</b>")],
+    ),
+    (
+        "הקובץ src/retry.rs קורא ל-`delay()` לפני כל ניסיון",
+        "rtl",
+        &[("bdi", "src/retry.rs"), ("code", "delay()")],
+    ),
+    ("The word שלום is kept as it is", "ltr", &[]),
+];
+
+/// The direction of a text, its features, and what is set apart in it, with its direction.
+const TOLD: &str = "const it = document.querySelector(arguments[0]), style = getComputedStyle(it);
+    const apart = [...it.querySelectorAll('*')].map(it => [it.localName, it.textContent, getComputedStyle(it).direction]);
+    return [style.direction, style.fontFeatureSettings.includes('\"calt\" 0'), apart]";
+
+#[test]
+fn a_claim_is_set_as_its_words_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut shop = Shop::empty(dir.path());
+    let drafts = SET.iter().map(|(claim, ..)| {
+        (
+            1,
+            json!({"claim": claim, "agent": "tester", "pointers": ["repo:src/retry.rs@HEAD"]}),
+        )
+    });
+    shop.say(drafts.collect::<Vec<_>>());
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url);
+    window.wait(&rows(SET.len()));
+    for (id, (claim, direction, apart)) in shop.ids.iter().zip(SET) {
+        let apart: Vec<_> = apart
+            .iter()
+            .map(|(name, text)| json!([name, text, "ltr"]))
+            .collect();
+        let want = json!([direction, true, apart]);
+        window.open_row(Hand::Mouse, id);
+        for css in [format!("{} p", row(id)), "[data-testid=claim]".to_owned()] {
+            assert_eq!(window.script(TOLD, json!([css])), want, "{claim}: {css}");
+        }
+    }
+    // A search marks its words in code as anywhere.
+    window.keys("/");
+    window.wait_moved("document.activeElement.localName === 'input'");
+    window.keys("timeout");
+    window.wait(&rows(1));
+    window.find(&format!("{} p code mark", row(&shop.ids[0])));
+}
+
+#[test]
+fn what_was_pinned_stands_beside_what_became_of_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut shop = Shop::empty(dir.path());
+    let line = |n: u32| format!("        let value_{n} = count({n});\n");
+    let then: String = (1..=40).map(line).collect();
+    shop.write("src/deep.rs", &then);
+    shop.commit("Add depth");
+    let draft = json!({"claim": "It counts", "agent": "tester", "pointers": ["repo:src/deep.rs#L1-L40@HEAD"]});
+    shop.say([(1, draft)]);
+    let pinned = shop.git(&["rev-parse", "--short=7", "HEAD"]);
+    shop.write("src/deep.rs", then.replace("count(20)", "total(20)"));
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url);
+    window.open_row(Hand::Mouse, &shop.ids[0]);
+    window.find("[data-testid=sides] mark");
+    let texts = |css: &str| window.texts(&format!("[data-testid=sides] {css}"));
+    let heads = texts("th");
+    assert_eq!(
+        heads,
+        [
+            format!("Pinned · {}", pinned.trim()),
+            "Working tree".to_owned()
+        ]
+    );
+    assert_eq!(texts("mark"), ["count", "total"], "words, not lines");
+    let folds = texts("[data-testid=unfold]");
+    assert_eq!(folds, ["16 unchanged lines", "17 unchanged lines"]);
+    let code = texts("tr:has(mark) td:nth-child(2) code");
+    assert_eq!(code, ["let value_20 = count(20);"], "the indent is off");
+    // By keys: what was folded is there, and the focus stays where it scrolls.
+    window.tab_until("it.matches('[data-testid=sides] [data-testid=unfold]')");
+    window.keys(ENTER);
+    window
+        .wait("document.querySelectorAll('[data-testid=sides] [data-testid=unfold]').length === 1");
+    window.wait_moved("document.activeElement.dataset.testid === 'sides'");
+    assert_eq!(texts("tbody tr").len(), 1 + 16 + 3 + 1 + 3);
+}
