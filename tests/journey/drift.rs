@@ -79,6 +79,14 @@ fn drifted_claims_are_told_and_triaged_by_keys() {
     repo.write(MOVED, format!("// above\n{text}"));
     window.wait(&badge(&second, "moved"));
     window.shot("drift-badges");
+    // Lines that had moved move on, which is no news: a card says one thing of them all the same.
+    repo.write(MOVED, format!("// above\n// once more\n{text}"));
+    window.click(&format!("[data-testid=feed-row][data-id=\"{second}\"]"));
+    window.wait(&format!(
+        "document.querySelector('[data-testid=engram][data-id=\"{second}\"] [data-testid=standing]')?.textContent === 'moved +2'"
+    ));
+    window
+        .wait("document.querySelector('[data-testid=now-at]')?.textContent.includes('now 11–17')");
 
     // What drifted and nothing else; then and now side by side.
     window.click("[data-testid=drift-view]");

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use engram_model::{Change, Engram, EngramId, Entry, FeedPage, Filter, LineageId};
+use engram_model::{Change, Engram, EngramId, Entry, FeedPage, Filter, Health, LineageId};
 use jiff::Timestamp;
 
 use crate::words::State;
@@ -296,6 +296,11 @@ impl Feed {
     /// Learns which versions of a claim replaced which.
     pub fn learn_versions<'e>(&mut self, versions: impl Iterator<Item = &'e Engram>) {
         versions.for_each(|it| self.replace(it));
+    }
+
+    /// Takes in how the evidence of an engram stands, as somebody just looked at it.
+    pub fn learn_health(&mut self, id: EngramId, health: Option<Health>) {
+        self.edit(id, |it| it.health = health);
     }
 
     /// Whether it was not listed before.

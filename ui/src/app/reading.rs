@@ -161,6 +161,23 @@ impl App {
         }
     }
 
+    /// Reads how the evidence of an engram stands: nobody tells that lines that had moved moved on.
+    pub(crate) fn reread_health(self, id: EngramId) {
+        spawn_local(async move {
+            match self.ask(ask::Get(id)).await {
+                Ok(it) if self.list.feed.with_untracked(|feed| feed.get(id).is_some()) => {
+                    let health = it.health.clone();
+                    self.list.feed.update(|feed| feed.learn_health(id, health));
+                }
+                Ok(it) if self.reading.selected.get_untracked() == Some(id) => {
+                    self.reading.visited.set(Some(Arc::from(it)));
+                }
+                Ok(_) => {}
+                Err(refusal) => dom::log(&refusal.to_string()),
+            }
+        });
+    }
+
     /// An engram that there is not, as a link may name one: the newest is read instead.
     fn leave(self, id: EngramId) {
         if self.reading.selected.get_untracked() == Some(id) {

@@ -3,8 +3,8 @@
 use std::{cell::Cell, rc::Rc, sync::Arc};
 
 use engram_model::{
-    Blame, BlamePart, EngramId, Pin, Pointer, PointerInput, PointerType, Refusal, Side, SourceLine,
-    SourceReply, SourceView, Standing, Target, ask,
+    Blame, BlamePart, Engram, EngramId, Pin, Pointer, PointerInput, PointerType, Refusal, Side,
+    SourceLine, SourceReply, SourceView, Standing, Target, ask,
 };
 use leptos::{html, prelude::*, task::spawn_local};
 
@@ -56,11 +56,30 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
         // The first press on a card that is open but not the active one only makes it active.
         open.set(!(is_open && active));
     };
-    let text = pointer.to_string();
     let path = pointer.name().to_owned();
+    // What this card read of the working tree; else what was told of its engram.
+    let seen = RwSignal::new(None::<Arc<Standing>>);
+    let pinned = StoredValue::new(pointer.clone());
+    let told = move |it: &Engram| pinned.with_value(|of| words::place_now(it, &of.to_string()));
+    let read_at = move |it: &Standing| pinned.with_value(|of| words::place_read(of, it));
+    let this = move || app.current().filter(|it| it.id == engram);
+    // Nobody tells the list that lines which had moved moved on: it asks where this card saw it.
+    Effect::new(move |_| {
+        let Some(seen) = seen.get() else { return };
+        let has_lines = pinned.with_value(|it| it.lines().is_some());
+        let known = untrack(this).filter(|it| has_lines && it.health.is_some());
+        if known.is_some_and(|it| told(&it) != read_at(&seen)) {
+            app.reread_health(engram);
+        }
+    });
     let place_now = Memo::new(move |_| {
-        let engram = app.current().filter(|it| it.id == engram)?;
-        let place = words::place_now(&engram, &text)?;
+        let place = match seen.get() {
+            Some(standing) => read_at(&standing)?,
+            None => {
+                let known = this()?;
+                told(&known)?
+            }
+        };
         // In the same file only the lines are news.
         let lines = place
             .strip_prefix(&path)
@@ -82,7 +101,7 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
                 let known = known.map(|it| (it, known_pointer.clone()));
                 view! { <Refused refusal known retry=move || loaded.refetch() /> }.into_any()
             }
-            Some(Ok(source)) => view! { <Shown engram index source /> }.into_any(),
+            Some(Ok(source)) => view! { <Shown engram index source seen /> }.into_any(),
         })
     };
     view! {
@@ -156,7 +175,12 @@ fn Title(pointer: Pointer) -> impl IntoView {
 
 /// What was read, whether it is what it was, and what became of it since.
 #[component]
-fn Shown(engram: EngramId, index: usize, source: Arc<SourceReply>) -> impl IntoView {
+fn Shown(
+    engram: EngramId,
+    index: usize,
+    source: Arc<SourceReply>,
+    seen: RwSignal<Option<Arc<Standing>>>,
+) -> impl IntoView {
     let app = App::here();
     let is_compared = source.lines.iter().any(|it| it.side != Side::Both);
     let shape = match source.pointer.kind() {
@@ -219,6 +243,11 @@ fn Shown(engram: EngramId, index: usize, source: Arc<SourceReply>) -> impl IntoV
         }
     });
     let standing = Memo::new(move |_| standing.get().flatten());
+    Effect::new(move |_| seen.set(standing.get()));
+    on_cleanup(move || {
+        // The card may go with what it shows.
+        seen.try_set(None);
+    });
     let has_changes =
         move || standing.with(|it| it.as_ref().is_some_and(|it| !it.changes.is_empty()));
     let is_active = move || app.reading.pointer.get() == index;

@@ -267,10 +267,25 @@ pub fn place_now(engram: &Engram, pointer: &str) -> Option<String> {
         && pinned
             .lines()
             .is_none_or(|it| (it.start, it.end) == (start, end));
-    (!is_there).then(|| match start == end {
-        true => format!("{path}#L{start}"),
-        false => format!("{path}#L{start}-L{end}"),
+    (!is_there).then(|| place(path, Lines { start, end }))
+}
+
+/// The same by what was read of the working tree just now.
+pub fn place_read(pointer: &Pointer, standing: &Standing) -> Option<String> {
+    let path = standing.path.as_deref().unwrap_or(pointer.name());
+    let lines = standing.lines.filter(|_| pointer.lines().is_some());
+    let is_there = path == pointer.name() && (lines.is_none() || lines == pointer.lines());
+    (!is_there).then(|| match lines {
+        Some(lines) => place(path, lines),
+        None => path.to_owned(),
     })
+}
+
+fn place(path: &str, lines: Lines) -> String {
+    match lines.start == lines.end {
+        true => format!("{path}#L{}", lines.start),
+        false => format!("{path}#L{}-L{}", lines.start, lines.end),
+    }
 }
 
 /// How a pointer stood when somebody last looked, where that is known.
@@ -623,6 +638,50 @@ mod tests {
             " in this turn: 96 of 1,200 tokens, 2 of 3 spans, 0 of 2 sections, 0 of 2 events"
         ));
         assert!(!said.contains('\u{202e}'), "{said}");
+    }
+
+    #[test]
+    fn where_lines_are_now_is_what_was_read_last() {
+        let at = |start, end| Some(Lines { start, end });
+        for (pointer, path, lines, want) in [
+            ("repo:src/a.rs#L5-L9@HEAD", None, at(5, 9), None),
+            (
+                "repo:src/a.rs#L5-L9@HEAD",
+                None,
+                at(8, 12),
+                Some("src/a.rs#L8-L12"),
+            ),
+            ("repo:src/a.rs#L5@HEAD", None, at(8, 8), Some("src/a.rs#L8")),
+            (
+                "repo:src/a.rs#L5-L9@HEAD",
+                Some("src/b.rs"),
+                at(5, 9),
+                Some("src/b.rs#L5-L9"),
+            ),
+            ("repo:src/a.rs#L5-L9@HEAD", None, None, None),
+            (
+                "repo:src/a.rs@HEAD",
+                Some("src/b.rs"),
+                at(1, 30),
+                Some("src/b.rs"),
+            ),
+            ("repo:src/a.rs@HEAD", None, at(1, 30), None),
+        ] {
+            let standing = Standing {
+                reading: Reading::Moved,
+                path: path.map(str::to_owned),
+                lines,
+                changes: Vec::new(),
+                hidden: 0,
+                media: None,
+            };
+            let pointer: Pointer = pointer.parse().unwrap();
+            assert_eq!(
+                place_read(&pointer, &standing).as_deref(),
+                want,
+                "{pointer}"
+            );
+        }
     }
 
     #[test]
