@@ -18,15 +18,10 @@ pub(crate) fn own() -> Result<PathBuf, Refusal> {
         })
 }
 
-/// The one that a shell would start.
-pub(crate) fn found() -> Option<PathBuf> {
-    which::which("engram").ok()
-}
-
 /// What `engram doctor` says of it: another program of this name is nothing that it should be.
 pub(crate) fn look() -> Result<Diagnosis, Refusal> {
     let own = own()?;
-    let found = found();
+    let found = engram_connect::found();
     let is_own = found
         .as_ref()
         .map(|it| it.canonicalize().is_ok_and(|it| it == own));

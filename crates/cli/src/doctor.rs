@@ -82,7 +82,7 @@ pub(crate) fn move_home(cli: &Cli) -> Result<ExitCode, Refusal> {
         ));
     }
     let moved = engram_engine::move_home()?;
-    let naming = connect::naming(&moved.from, &moved.to, cli.repo.as_deref());
+    let naming = connect::naming(&moved, cli.repo.as_deref());
     match cli.json {
         true => out::json(&object(&moved, &naming)),
         false => out::line(&words(&moved, &naming)),

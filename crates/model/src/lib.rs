@@ -10,6 +10,7 @@
 mod brief;
 mod call;
 mod change;
+mod connection;
 mod engram;
 mod filter;
 mod grant;
@@ -35,6 +36,10 @@ mod wire;
 pub use brief::{BriefLine, BriefPart, BriefReply};
 pub use call::Call;
 pub use change::{Change, Entry};
+pub use connection::{
+    ChangeShown, ChangedLine, Client, ConnectHint, ConnectReply, Connected, Connection, FileChange,
+    LineChange, quoted,
+};
 pub use engram::{
     Draft, Durability, Engram, FactType, Figures, Kind, MemoryOp, NewEngram, Place, Provenance,
     Scope, Source, holds, is_over,
@@ -61,8 +66,8 @@ pub use request::{
 #[cfg(feature = "schema")]
 pub use schema::schemas;
 pub use settings::{
-    ConnectHint, Density, EditorFound, Handed, Looked, Motion, OpenedReply, Recent, Settings,
-    Surroundings, Theme, Zoom, quoted,
+    Density, EditorFound, Handed, Looked, Motion, OpenedReply, Recent, Settings, Surroundings,
+    Theme, Zoom,
 };
 pub use source::{
     Blame, BlamePart, Block, Class, FoundIn, Inline, LineReply, LineView, Media, MediaKind, Piece,

@@ -159,39 +159,6 @@ pub struct Surroundings {
     pub picks_folders: bool,
 }
 
-/// How an agent of one kind is connected.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ConnectHint {
-    /// The agent, as its maker writes it.
-    pub agent: String,
-    /// The command line.
-    pub command: String,
-}
-
-impl ConnectHint {
-    /// For each agent that a first run names. `program` is `engram` as a terminal finds it; `home`
-    /// where it is not the one that is meant anyway.
-    pub fn all(program: &str, home: Option<&str>) -> Vec<Self> {
-        let home = home.map_or_else(String::new, |it| format!(" --home {}", quoted(it)));
-        let hint = |(agent, name): (&str, &str)| Self {
-            agent: agent.to_owned(),
-            command: format!("{}{home} connect {name}", quoted(program)),
-        };
-        [("Claude Code", "claude"), ("Codex", "codex")]
-            .map(hint)
-            .into()
-    }
-}
-
-/// A path as one word of a command line.
-pub fn quoted(path: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
-    match path.chars().all(is_plain) {
-        true => path.to_owned(),
-        false => format!("'{}'", path.replace('\'', r"'\''")),
-    }
-}
-
 /// A repository that was opened before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recent {
@@ -263,20 +230,5 @@ mod tests {
             down = down.smaller();
         }
         assert_eq!(down, Zoom::from(80.0));
-    }
-
-    #[test]
-    fn a_path_is_one_word_of_a_command_line() {
-        for (program, home, want) in [
-            ("engram", None, "engram connect claude"),
-            (
-                "/usr/bin/engram",
-                Some("/a b"),
-                "/usr/bin/engram --home '/a b' connect claude",
-            ),
-            ("/it's/$(x)", None, r"'/it'\''s/$(x)' connect claude"),
-        ] {
-            assert_eq!(ConnectHint::all(program, home)[0].command, want);
-        }
     }
 }

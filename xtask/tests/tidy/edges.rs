@@ -25,9 +25,15 @@ const EDGES: &[(&str, &[&str])] = &[
         "engram-server",
         &["engram-model", "engram-gateway", "engram-engine"],
     ),
+    ("engram-connect", &["engram-model", "engram-engine"]),
     (
         "engram-cli",
-        &["engram-model", "engram-engine", "engram-server"],
+        &[
+            "engram-model",
+            "engram-engine",
+            "engram-server",
+            "engram-connect",
+        ],
     ),
     ("engram-desktop", &["engram-model", "engram-engine"]),
     ("engram-ui", &["engram-model"]),
@@ -45,6 +51,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("libgit2-sys", &["engram-pointers"]),
     ("ureq", &["engram-pointers"]),
     ("tiktoken-rs", &["engram-gateway"]),
+    ("jsonc-parser", &["engram-connect"]),
     ("rmcp", &["engram-server"]),
     ("axum", &["engram-server"]),
     ("hyper", &["engram-server"]),
@@ -79,6 +86,11 @@ const NEVER: &[(&str, &[&str], &str)] = &[
         "engram-engine",
         &["tokio", "rmcp", "axum", "clap", "tauri"],
         "speaks no protocol",
+    ),
+    (
+        "engram-connect",
+        &["tokio", "clap", "tauri"],
+        "knows neither of its users",
     ),
     (
         "engram-cli",

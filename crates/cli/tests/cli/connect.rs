@@ -234,6 +234,30 @@ fn connecting_twice_is_undone_at_once() {
 }
 
 #[test]
+fn another_server_of_our_name_is_told_and_put_back() {
+    let place = Place::new();
+    for (client, path) in clients(&place) {
+        let before = match client {
+            "claude" => "{\"mcpServers\": {\"engram\": {\"url\": \"http://other\"}}}",
+            _ => "[mcp_servers.engram]\nurl = \"http://other\"\n",
+        };
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, before).unwrap();
+        let shown = place.run(&["connect", client]).out;
+        assert!(
+            shown.contains("another server named engram") && shown.contains("-"),
+            "{shown}"
+        );
+        let written = place.json(&["connect", client, "--yes"]);
+        assert_eq!(written["replaces"], true);
+        check_entry(client, &read(&path).unwrap(), &place);
+        assert!(!read(&path).unwrap().contains("other"));
+        place.json(&["connect", client, "--undo", "--yes"]);
+        assert_eq!(read(&path).as_deref(), Some(before), "{client}");
+    }
+}
+
+#[test]
 fn a_configuration_that_cannot_be_read_is_refused_unchanged() {
     let place = Place::new();
     for (client, path) in clients(&place) {

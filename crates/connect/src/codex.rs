@@ -6,12 +6,12 @@ use std::{
 };
 
 use engram_model::{Code, Refusal};
-use toml_edit::{Array, DocumentMut, Item, Table, value};
+use toml_edit::{Array, DocumentMut, Item, Table, TableLike, value};
 
-use super::{NAME, Server};
+use crate::{Entry, NAME, Server};
 
 /// `$CODEX_HOME/config.toml`, or `~/.codex/config.toml`.
-pub(super) fn path() -> Result<PathBuf, Refusal> {
+pub(crate) fn path() -> Result<PathBuf, Refusal> {
     let named = env::var_os("CODEX_HOME").filter(|it| !it.is_empty());
     let folder = match named {
         Some(named) => absolute(Path::new(&named)).ok(),
@@ -28,7 +28,7 @@ pub(super) fn path() -> Result<PathBuf, Refusal> {
     })
 }
 
-pub(super) fn add(text: &str, server: &Server) -> Result<String, String> {
+pub(crate) fn add(text: &str, server: &Server) -> Result<String, String> {
     let mut document = parse(text)?;
     let servers = document
         .entry("mcp_servers")
@@ -46,12 +46,17 @@ pub(super) fn add(text: &str, server: &Server) -> Result<String, String> {
         .get_mut(NAME)
         .and_then(Item::as_table_like_mut)
         .ok_or("mcp_servers.engram is not a table")?;
+    if whose(entry) == Entry::Foreign {
+        // Nothing of another server stays in ours: no address, no environment.
+        entry.clear();
+    }
     entry.insert("command", value(&server.command));
     entry.insert("args", value(server.args.iter().collect::<Array>()));
     Ok(document.to_string())
 }
 
-pub(super) fn remove(text: &str) -> Result<String, String> {
+/// Without the entry of our name; with that of `before` in its place, if given.
+pub(crate) fn remove(text: &str, before: Option<&str>) -> Result<String, String> {
     let mut document = parse(text)?;
     let servers = document
         .get_mut("mcp_servers")
@@ -59,11 +64,37 @@ pub(super) fn remove(text: &str) -> Result<String, String> {
     let Some(servers) = servers.filter(|it| it.contains_key(NAME)) else {
         return Ok(text.to_owned());
     };
+    let earlier = before.map(parse).transpose()?;
+    if let Some(earlier) = earlier.as_ref().and_then(server) {
+        servers.insert(NAME, earlier.clone());
+        return Ok(document.to_string());
+    }
     servers.remove(NAME);
     if servers.is_empty() {
         document.remove("mcp_servers");
     }
     Ok(document.to_string())
+}
+
+/// Whose entry stands under our name.
+pub(crate) fn entry(text: &str) -> Result<Entry, String> {
+    let document = parse(text)?;
+    let server = server(&document);
+    Ok(server.map_or(Entry::None, |it| {
+        it.as_table_like().map_or(Entry::Foreign, whose)
+    }))
+}
+
+fn whose(server: &dyn TableLike) -> Entry {
+    let command = server.get("command").and_then(Item::as_str);
+    let args = server.get("args").and_then(Item::as_array);
+    let last = args.and_then(|it| it.iter().last()?.as_str());
+    Entry::of(command.unwrap_or_default(), last)
+}
+
+fn server(document: &DocumentMut) -> Option<&Item> {
+    let servers = document.get("mcp_servers")?.as_table_like()?;
+    servers.get(NAME)
 }
 
 fn parse(text: &str) -> Result<DocumentMut, String> {

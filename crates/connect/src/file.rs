@@ -15,11 +15,11 @@ use tempfile::NamedTempFile;
 const LARGEST: u64 = 4 << 20;
 
 /// A file as it was read, or its place where there is none.
-pub(super) struct Configuration {
+pub(crate) struct Configuration {
     /// Where it is: no link leads there any more.
-    pub(super) path: PathBuf,
+    pub(crate) path: PathBuf,
     /// What it holds.
-    pub(super) text: Option<String>,
+    pub(crate) text: Option<String>,
     /// Whose it is, and who may do what with it.
     about: Option<Metadata>,
 }
@@ -27,7 +27,7 @@ pub(super) struct Configuration {
 impl Configuration {
     /// A file of a repository. Whoever wrote the repository may have put a link there: it is followed
     /// to another file of the working tree, and no further.
-    pub(super) fn of_repository(root: &Path, name: &str) -> Result<Self, Refusal> {
+    pub(crate) fn of_repository(root: &Path, name: &str) -> Result<Self, Refusal> {
         let unreadable = |error| unreadable(root, &error);
         let root = root.canonicalize().map_err(unreadable)?;
         let named = root.join(name);
@@ -54,7 +54,7 @@ impl Configuration {
     }
 
     /// A file of the user's own, who may keep it elsewhere and have put a link to it.
-    pub(super) fn of_user(named: &Path) -> Result<Self, Refusal> {
+    pub(crate) fn of_user(named: &Path) -> Result<Self, Refusal> {
         let path = followed(named).map_err(|error| unreadable(named, &error))?;
         Self::read(path)
     }
@@ -80,7 +80,7 @@ impl Configuration {
     /// Rights and owner stay, as far as this user may give them; access lists and other attributes of
     /// the file are not carried. Whoever writes between the last look and the renaming is written over:
     /// no file system offers more.
-    pub(super) fn write(&self, text: Option<&str>) -> Result<(), Refusal> {
+    pub(crate) fn write(&self, text: Option<&str>) -> Result<(), Refusal> {
         let failed = |error: io::Error| match error.kind() {
             ErrorKind::AlreadyExists => self.changed(),
             _ => unwritable(&self.path, &error),
@@ -103,7 +103,7 @@ impl Configuration {
     }
 
     /// Refuses what is no longer as it was read.
-    pub(super) fn refuse_changed(&self) -> Result<(), Refusal> {
+    pub(crate) fn refuse_changed(&self) -> Result<(), Refusal> {
         let now = match read(&self.path) {
             Ok((text, _)) => Ok(Some(text)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -122,7 +122,7 @@ impl Configuration {
                 "{} has just been changed by something else",
                 self.path.display()
             ),
-            "Nothing was written. Run the command again and review the change.",
+            "Nothing was written. Try again, and review the change as it is now.",
         )
     }
 
@@ -149,8 +149,7 @@ impl Configuration {
     }
 }
 
-const LINKED: &str =
-    "Nothing was changed. Replace the link with a file, then run the command again.";
+const LINKED: &str = "Nothing was changed. Replace the link with a file, then try again.";
 
 fn read(path: &Path) -> io::Result<(String, Metadata)> {
     let file = open_file(path, Links::Refused)?;
@@ -203,11 +202,11 @@ fn give(draft: &File, about: &Metadata) -> io::Result<()> {
     draft.set_permissions(about.permissions())
 }
 
-pub(super) fn unreadable(path: &Path, why: &impl std::fmt::Display) -> Refusal {
+pub(crate) fn unreadable(path: &Path, why: &impl std::fmt::Display) -> Refusal {
     Refusal::new(
         Code::SchemaInvalid,
         format!("cannot read {}: {why}", path.display()),
-        "Nothing was changed. Correct the file (readable text, at most 4 MiB), then run the command again.",
+        "Nothing was changed. Correct the file (readable text, at most 4 MiB), then try again.",
     )
 }
 

@@ -1,0 +1,102 @@
+//! Claude Code: `.mcp.json` at the root of the project, edited in place so that comments, order and
+//! spacing of what is there survive.
+
+use jsonc_parser::{
+    ParseOptions,
+    cst::{CstInputValue, CstNode, CstObjectProp, CstRootNode},
+};
+
+use crate::{Entry, NAME, Server};
+
+pub(crate) fn add(text: &str, server: &Server) -> Result<String, String> {
+    let text = match text.trim() {
+        "" => "{}\n",
+        _ => text,
+    };
+    let root = parse(text)?;
+    let servers = root
+        .object_value_or_create()
+        .ok_or("it does not contain an object")?
+        .object_value_or_create("mcpServers")
+        .ok_or("mcpServers is not an object")?;
+    let entry = CstInputValue::Object(vec![
+        ("type".to_owned(), "stdio".into()),
+        ("command".to_owned(), server.command.as_str().into()),
+        (
+            "args".to_owned(),
+            CstInputValue::Array(server.args.iter().map(|it| it.as_str().into()).collect()),
+        ),
+    ]);
+    match servers.get(NAME) {
+        Some(there) => there.set_value(entry),
+        None => {
+            servers.append(NAME, entry);
+        }
+    }
+    Ok(root.to_string())
+}
+
+/// Without the entry of our name; with that of `before` in its place, if given.
+pub(crate) fn remove(text: &str, before: Option<&str>) -> Result<String, String> {
+    let root = parse(text)?;
+    if let Some(entry) = server(&root) {
+        let earlier = before.map(parse).transpose()?;
+        let earlier = earlier.and_then(|it| copied(&server(&it)?.value()?));
+        match earlier {
+            Some(earlier) => entry.set_value(earlier),
+            None => entry.remove(),
+        }
+    }
+    Ok(root.to_string())
+}
+
+/// Whose entry stands under our name.
+pub(crate) fn entry(text: &str) -> Result<Entry, String> {
+    if text.trim().is_empty() {
+        return Ok(Entry::None);
+    }
+    let Some(server) = server(&parse(text)?) else {
+        return Ok(Entry::None);
+    };
+    let text = |it: CstNode| it.as_string_lit()?.decoded_value().ok();
+    let server = server.value().and_then(|it| it.as_object());
+    let value = |name: &str| server.as_ref()?.get(name)?.value();
+    let last = || text(value("args")?.as_array()?.elements().pop()?);
+    let command = value("command").and_then(text);
+    Ok(Entry::of(
+        command.as_deref().unwrap_or_default(),
+        last().as_deref(),
+    ))
+}
+
+fn server(root: &CstRootNode) -> Option<CstObjectProp> {
+    root.object_value()?.object_value("mcpServers")?.get(NAME)
+}
+
+/// What stands in one document, for another; without its comments.
+fn copied(node: &CstNode) -> Option<CstInputValue> {
+    if let Some(object) = node.as_object() {
+        let property = |it: CstObjectProp| Some((it.decoded_name()?, copied(&it.value()?)?));
+        let all: Option<Vec<_>> = object.properties().into_iter().map(property).collect();
+        return all.map(CstInputValue::Object);
+    }
+    if let Some(array) = node.as_array() {
+        let all: Option<Vec<_>> = array.elements().iter().map(copied).collect();
+        return all.map(CstInputValue::Array);
+    }
+    if let Some(text) = node.as_string_lit() {
+        return text.decoded_value().ok().map(CstInputValue::String);
+    }
+    if let Some(is) = node.as_boolean_lit() {
+        return Some(CstInputValue::Bool(is.value()));
+    }
+    match node.as_number_lit() {
+        Some(number) => Some(CstInputValue::Number(number.to_string())),
+        None => node.as_null_keyword().map(|_| CstInputValue::Null),
+    }
+}
+
+fn parse(text: &str) -> Result<CstRootNode, String> {
+    CstRootNode::parse(text, &ParseOptions::default())
+        .map_err(|error| error.to_string().replace('\n', " "))
+}

@@ -1,0 +1,69 @@
+//! What an agent is to run.
+
+use std::path::{Path, PathBuf};
+
+use engram_model::{Code, ConnectHint, Refusal};
+
+/// What a client is to run.
+pub(crate) struct Server {
+    pub(crate) command: String,
+    pub(crate) args: Vec<String>,
+}
+
+impl Server {
+    pub(crate) fn new(program: &str, home: &Path) -> Result<Self, Refusal> {
+        let home = named(home)?.map(|it| ["--home".to_owned(), it]);
+        let args = home.into_iter().flatten().chain(["mcp".to_owned()]);
+        Ok(Self {
+            command: program.to_owned(),
+            args: args.collect(),
+        })
+    }
+}
+
+/// The `engram` that a shell would start.
+pub fn found() -> Option<PathBuf> {
+    which::which("engram").ok()
+}
+
+/// A program by its short name where a shell finds it under that name, else by its path.
+///
+/// # Errors
+/// The path is not UTF-8: no configuration can name it.
+pub fn short_name(own: &Path) -> Result<String, Refusal> {
+    let found = found().and_then(|it| it.canonicalize().ok());
+    match found.is_some() && found == own.canonicalize().ok() {
+        true => Ok("engram".to_owned()),
+        false => text(own),
+    }
+}
+
+/// The command lines that connect an agent to a home; none where no text can name it.
+pub fn hints(program: &str, home: &Path) -> Vec<ConnectHint> {
+    match named(home) {
+        Ok(home) => ConnectHint::all(program, home.as_deref()),
+        Err(_) => Vec::new(),
+    }
+}
+
+/// A home that has to be named, since it is not the one that is meant without.
+fn named(home: &Path) -> Result<Option<String>, Refusal> {
+    if engram_engine::default_home().as_deref() == Some(home) {
+        return Ok(None);
+    }
+    text(&std::path::absolute(home).unwrap_or(home.to_owned())).map(Some)
+}
+
+/// A path as configurations can name it.
+fn text(path: &Path) -> Result<String, Refusal> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        Refusal::new(
+            Code::SchemaInvalid,
+            format!(
+                "{} is not UTF-8, so no configuration can name it",
+                path.display()
+            ),
+            "Nothing was changed. Use a home and an install folder for engram whose paths are UTF-8.",
+        )
+    })
+}

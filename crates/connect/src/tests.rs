@@ -1,0 +1,236 @@
+//! What is shown is what is written, and what is undone is what was there.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::{fs, path::PathBuf};
+
+use engram_kit::Site;
+use engram_model::{ChangeShown, Client, ConnectReply, Connected, FileChange, LineChange, Refusal};
+
+use crate::{Change, Entry, Place, connection, entry, file::Configuration};
+
+/// A configuration of an agent, in a folder of its own.
+struct Desk {
+    site: Site,
+    client: Client,
+}
+
+impl Desk {
+    fn all() -> [Self; 2] {
+        [Client::Claude, Client::Codex].map(|client| Self {
+            site: Site::new(),
+            client,
+        })
+    }
+
+    fn path(&self) -> PathBuf {
+        let root = self.site.repo().canonicalize().unwrap();
+        root.join(match self.client {
+            Client::Claude => ".mcp.json",
+            Client::Codex => "config.toml",
+        })
+    }
+
+    fn read(&self) -> Option<String> {
+        fs::read_to_string(self.path()).ok()
+    }
+
+    /// What the user has in it, with another server of our name or without.
+    fn write(&self, with_another: bool) -> String {
+        let text = match (self.client, with_another) {
+            (Client::Claude, false) => {
+                "{\n  // mine\n  \"mcpServers\": { \"a\": {\"command\": \"a\"} }\n}\n"
+            }
+            (Client::Claude, true) => {
+                "{\"mcpServers\": {\"engram\": {\"url\": \"http://other\", \"n\": [1, null, true, \"é\\n\"]}, \"b\": {}}}"
+            }
+            (Client::Codex, false) => "model = \"o\" # mine\n[mcp_servers.a]\ncommand = \"a\"\n",
+            (Client::Codex, true) => {
+                "[mcp_servers.engram]\nurl = \"http://other\"\n[mcp_servers.engram.env]\nKEY = \"v\"\n\n[mcp_servers.b]\ncommand = \"b\"\n"
+            }
+        };
+        fs::write(self.path(), text).unwrap();
+        text.to_owned()
+    }
+
+    fn change(&self, undo: bool) -> Change {
+        let (client, home, path) = (self.client, self.site.home(), self.path());
+        let file = Configuration::of_user(&path).unwrap();
+        match undo {
+            true => Change::taking_out(client, &home, path, file).unwrap(),
+            false => Change::adding(client, &home, path, file, "/bin/engram").unwrap(),
+        }
+    }
+
+    fn answer(&self, undo: bool, digest: Option<&str>) -> Result<ConnectReply, Refusal> {
+        self.change(undo).write_as_shown(digest)
+    }
+
+    fn shown(&self, undo: bool, digest: Option<&str>) -> ChangeShown {
+        match self.answer(undo, digest) {
+            Ok(ConnectReply::Shown(it)) => *it,
+            other => panic!("{:?}: {other:?}", self.client),
+        }
+    }
+
+    fn entry(&self) -> Entry {
+        entry(self.client, &self.read().unwrap_or_default()).unwrap()
+    }
+}
+
+/// The text that a change leads to, from its lines; where all of them are shown.
+fn told(shown: &ChangeShown) -> Vec<&str> {
+    let stays = shown
+        .lines
+        .iter()
+        .filter(|it| it.change != LineChange::Removed);
+    stays.map(|it| it.text.as_str()).collect()
+}
+
+#[test]
+fn what_is_shown_is_written_and_undone_to_the_byte() {
+    for desk in Desk::all() {
+        for has_file in [false, true] {
+            let before = has_file.then(|| desk.write(false));
+            let shown = desk.shown(false, None);
+            assert_eq!(desk.read(), before, "shown, not written");
+            assert_eq!(shown.path, desk.path().to_str().unwrap());
+            assert!(shown.is_any && !shown.replaces && shown.link.is_none());
+            assert_eq!(
+                shown.kind,
+                match has_file {
+                    true => FileChange::Edited,
+                    false => FileChange::Created,
+                }
+            );
+            let written = desk.answer(false, Some(&shown.digest));
+            assert_eq!(written, Ok(ConnectReply::Written));
+            let after = desk.read().unwrap();
+            assert_eq!(told(&shown), after.lines().collect::<Vec<_>>());
+            assert_eq!(desk.entry(), Entry::Ours);
+            // Asked for twice it is done once.
+            assert!(!desk.shown(false, Some(&shown.digest)).is_any);
+            assert_eq!(desk.read().unwrap(), after);
+
+            let back = desk.shown(true, None);
+            assert_eq!(desk.read().unwrap(), after);
+            assert_eq!(back.kind == FileChange::Removed, !has_file);
+            let undone = desk.answer(true, Some(&back.digest));
+            assert_eq!(undone, Ok(ConnectReply::Written));
+            assert_eq!(desk.read(), before);
+            assert!(!desk.shown(true, Some(&back.digest)).is_any);
+        }
+    }
+}
+
+#[test]
+fn what_changed_since_it_was_shown_is_shown_again() {
+    for desk in Desk::all() {
+        let shown = desk.shown(false, None);
+        let text = desk.write(false);
+        let again = desk.shown(false, Some(&shown.digest));
+        assert_ne!(again.digest, shown.digest);
+        assert_eq!(desk.read().unwrap(), text);
+        // Between the look and the writing too.
+        let change = desk.change(false);
+        let other = desk.write(true);
+        let refused = change.write_as_shown(Some(&again.digest)).unwrap_err();
+        assert!(refused.message.contains("just been changed"), "{refused}");
+        assert_eq!(desk.read().unwrap(), other);
+        // Another's entry is not ours to take out.
+        assert!(!desk.shown(true, Some(&again.digest)).is_any);
+    }
+}
+
+#[test]
+fn another_server_of_our_name_is_told_and_put_back() {
+    for desk in Desk::all() {
+        let before = desk.write(true);
+        assert_eq!(desk.entry(), Entry::Foreign);
+        let shown = desk.shown(false, None);
+        assert!(shown.replaces);
+        desk.answer(false, Some(&shown.digest)).unwrap();
+        let after = desk.read().unwrap();
+        assert!(
+            !after.contains("http://other") && !after.contains("KEY"),
+            "{after}"
+        );
+        assert_eq!(desk.entry(), Entry::Ours);
+        let back = desk.shown(true, None);
+        desk.answer(true, Some(&back.digest)).unwrap();
+        assert_eq!(desk.read().unwrap(), before);
+
+        // Edited since: only the entry goes back.
+        let shown = desk.shown(false, None);
+        desk.answer(false, Some(&shown.digest)).unwrap();
+        let edited = desk.read().unwrap().replace("\"b\"", "\"edited\"");
+        assert_ne!(edited, desk.read().unwrap());
+        fs::write(desk.path(), edited).unwrap();
+        let back = desk.shown(true, None);
+        desk.answer(true, Some(&back.digest)).unwrap();
+        let left = desk.read().unwrap();
+        assert!(
+            left.contains("http://other") && left.contains("edited"),
+            "{left}"
+        );
+        assert_eq!(desk.entry(), Entry::Foreign);
+        for kept in match desk.client {
+            Client::Claude => ["null", "true", "\"é\\n\""],
+            Client::Codex => ["KEY = \"v\"", "url", "env"],
+        } {
+            assert!(left.contains(kept), "{kept}: {left}");
+        }
+    }
+}
+
+#[test]
+fn each_state_is_told() {
+    let site = Site::new();
+    let path = site.repo().join(".mcp.json");
+    let place = Place {
+        home: site.home(),
+        repo: Some(site.repo()),
+    };
+    let state = |program: &str| connection(Client::Claude, &place, Some(program)).state;
+    assert_eq!(state("/bin/engram"), Connected::No);
+    let change = Change::connect(Client::Claude, &place, "/bin/engram").unwrap();
+    change.write().unwrap();
+    assert_eq!(state("/bin/engram"), Connected::Here);
+    assert_eq!(state("/other/engram"), Connected::Elsewhere);
+    assert_eq!(
+        connection(Client::Claude, &place, None).state,
+        Connected::Here
+    );
+    fs::write(&path, "{\"mcpServers\": {\"engram\": 3}}").unwrap();
+    assert_eq!(state("engram"), Connected::Stranger);
+    for malformed in ["{", "[]", "{\"mcpServers\": []}"] {
+        fs::write(&path, malformed).unwrap();
+        let Connected::Refused(why) = state("engram") else {
+            panic!("{malformed}")
+        };
+        assert!(why.hint.contains("Nothing was changed"), "{why}");
+    }
+    let nowhere = Place {
+        home: site.home(),
+        repo: None,
+    };
+    let state = connection(Client::Claude, &nowhere, Some("engram")).state;
+    assert!(matches!(state, Connected::Refused(_)), "{state:?}");
+}
+
+#[test]
+fn a_page_is_sent_so_much_and_no_more() {
+    let [desk, _] = Desk::all();
+    let long = "é".repeat(500);
+    fs::write(desk.path(), format!("{{\n  \"a\": \"{long}\"\n}}")).unwrap();
+    let shown = desk.shown(false, None);
+    let line = shown.lines.iter().find(|it| it.more > 0).unwrap();
+    assert_eq!(line.text.chars().count(), 400);
+    // Many lines go at once: the file was made by us, and nobody edited it.
+    let [_, desk] = Desk::all();
+    let lines: String = (0..1000).map(|n| format!("a{n} = {n}\n")).collect();
+    let record = crate::Record::new(&desk.path(), None, &lines);
+    record.keep(&desk.site.home(), &desk.path()).unwrap();
+    fs::write(desk.path(), lines).unwrap();
+    let shown = desk.shown(true, None);
+    assert_eq!((shown.lines.len(), shown.more), (400, 600));
+}
