@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use engram_model::{Call, Caller, Code, ConnectHint, Entry, PointerInput, Refusal, Request, ask};
+use engram_model::{Call, Caller, Code, Entry, PointerInput, Refusal, Request, ask};
 use serde::Serialize;
 use tauri::{
     State, WebviewWindow,
@@ -113,27 +113,6 @@ pub(crate) async fn ready(shell: State<'_, Shell>, window: WebviewWindow) -> Res
         crate::message::hide(&window);
     }
     Ok(())
-}
-
-/// The command lines that connect an agent on this machine.
-#[tauri::command]
-pub(crate) async fn connect_hint(shell: State<'_, Shell>) -> Result<Vec<ConnectHint>, Refusal> {
-    let home = shell.other_home().map(Path::to_string_lossy);
-    Ok(ConnectHint::all(&program(), home.as_deref()))
-}
-
-/// `engram` if a terminal finds it, else the one beside this program.
-fn program() -> String {
-    if which::which("engram").is_ok() {
-        return "engram".to_owned();
-    }
-    let beside = std::env::current_exe()
-        .ok()
-        .map(|it| it.with_file_name("engram"));
-    match beside.filter(|it| it.is_file()) {
-        Some(path) => path.display().to_string(),
-        None => "engram".to_owned(),
-    }
 }
 
 /// Nothing is opened that is not what the claim rests on.

@@ -7,6 +7,7 @@
 
 mod around;
 mod commands;
+mod connect;
 mod editor;
 mod folder;
 mod graphics;

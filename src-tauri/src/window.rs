@@ -6,7 +6,7 @@ use engram_model::{Handed, Zoom};
 use tauri::{Theme, WebviewWindow, WebviewWindowBuilder, utils::config::Color};
 
 use crate::{
-    around, commands, graphics, place, settings,
+    around, commands, connect, graphics, place, settings,
     shell::Shell,
     single::{Asked, Door},
 };
@@ -31,7 +31,9 @@ pub(crate) fn run(shell: Shell, door: Option<Door>) -> tauri::Result<()> {
             commands::entries,
             commands::open_editor,
             commands::ready,
-            commands::connect_hint,
+            connect::connect_hint,
+            connect::connections,
+            connect::connect,
             around::settings,
             around::keep_settings,
             around::surroundings,

@@ -12,6 +12,7 @@ mod agents;
 #[cfg(feature = "bench")]
 mod bench;
 mod clients;
+mod connect;
 mod dashboard;
 mod drift;
 mod editor;

@@ -14,6 +14,8 @@ pub enum Act {
     Settings,
     /// Chooses another repository.
     Repositories,
+    /// Connects agents.
+    Connect,
     /// The window's log in the person's editor.
     Log,
     /// Everything larger, smaller, or as large as at first.
@@ -155,6 +157,13 @@ pub const COMMANDS: &[Command] = &[
         Act::Repositories,
         Holds::Always,
         &["Mod+o"],
+    ),
+    command(
+        "connect",
+        say::connect::OPEN,
+        Act::Connect,
+        Holds::Always,
+        &[],
     ),
     command("log", say::sheet::OPEN_LOG, Act::Log, Holds::Always, &[]),
     command(

@@ -45,6 +45,10 @@ calls! {
     Ready = "ready", false;
     /// The command lines that connect an agent.
     ConnectHint = "connect_hint", true;
+    /// Which agents are connected.
+    Connections = "connections", false;
+    /// A change to an agent's configuration: shown, or written as it was shown.
+    Connect = "connect", false;
     /// What the person chose before.
     Settings = "settings", false;
     /// Keeps what the person chose.

@@ -60,6 +60,7 @@ impl App {
             Act::Sheet => self.frame.over.set(Some(Over::Sheet)),
             Act::Settings => self.frame.over.set(Some(Over::Settings)),
             Act::Repositories => self.frame.over.set(Some(Over::Repositories)),
+            Act::Connect => self.frame.over.set(Some(Over::Connect)),
             Act::Log => self.open_log(),
             Act::Zoom(to) => self.zoom(to),
             Act::Step(by) => (self.view.get_untracked().step)(self, by),

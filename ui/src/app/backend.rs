@@ -1,8 +1,8 @@
 //! The one way to the engine, over one of two transports: Tauri's IPC in the window, HTTP in a browser.
 
 use engram_model::{
-    Call, Code, ConnectHint, Entry, Handed, OpenedReply, Recent, Refusal, Reply, Request, Settings,
-    Surroundings,
+    Call, Client, Code, ConnectHint, ConnectReply, Connection, Entry, Handed, OpenedReply, Recent,
+    Refusal, Reply, Request, Settings, Surroundings,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use wasm_bindgen::{JsCast, JsValue};
@@ -233,6 +233,43 @@ impl Backend {
             if let Err(refusal) = done {
                 dom::log(&refusal.to_string());
             }
+        }
+    }
+
+    /// Whether it can write an agent's configuration: a page in a browser cannot.
+    pub(crate) fn connects(&self) -> bool {
+        matches!(self, Self::Tauri)
+    }
+
+    /// Which agents are connected.
+    pub(crate) async fn connections(&self) -> Result<Vec<Connection>, Refusal> {
+        match self {
+            Self::Tauri => tauri::call(Call::Connections, &Nothing {}).await,
+            Self::Http(_) => Err(in_window_only()),
+        }
+    }
+
+    /// Has the change to an agent's configuration shown; or written, if it is what was shown.
+    pub(crate) async fn connect(
+        &self,
+        client: Client,
+        undo: bool,
+        shown: Option<String>,
+    ) -> Result<ConnectReply, Refusal> {
+        #[derive(Serialize)]
+        struct Args {
+            client: Client,
+            undo: bool,
+            shown: Option<String>,
+        }
+        let args = Args {
+            client,
+            undo,
+            shown,
+        };
+        match self {
+            Self::Tauri => tauri::call(Call::Connect, &args).await,
+            Self::Http(_) => Err(in_window_only()),
         }
     }
 

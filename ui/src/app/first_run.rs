@@ -1,9 +1,14 @@
 //! What an empty home shows: how to connect an agent, and that the window waits for it.
 
-use engram_model::{ConnectHint, Engram, SAMPLE, ask};
+use engram_model::{Engram, SAMPLE, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{connection::Link, frame::Over, icons::Icon, state::App};
+use super::{
+    connect::{self, Agents},
+    connection::Link,
+    frame::Over,
+    state::App,
+};
 use crate::{
     feed::Feed,
     words::{self, say},
@@ -12,16 +17,6 @@ use crate::{
 #[component]
 pub(crate) fn FirstRun() -> impl IntoView {
     let app = App::here();
-    let hints = LocalResource::new(move || async move { app.backend().connect_hint().await });
-    let commands = move || match hints.get() {
-        None => ().into_any(),
-        Some(Ok(hints)) => hints
-            .into_iter()
-            .map(|hint| view! { <Command hint /> })
-            .collect_view()
-            .into_any(),
-        Some(Err(refusal)) => view! { <p class="quiet">{refusal.hint}</p> }.into_any(),
-    };
     let busy = RwSignal::new(false);
     let load = move |_| {
         busy.set(true);
@@ -67,9 +62,9 @@ pub(crate) fn FirstRun() -> impl IntoView {
                 </p>
                 <ol>
                     <li>
-                        <h2>{say::first::CONNECT}</h2>
-                        <p>{move || if is_nowhere.get() { say::first::CONNECT_ANYWHERE } else { say::first::CONNECT_HERE }}</p>
-                        <div class="commands">{commands}</div>
+                        <h2>{say::connect::TITLE}</h2>
+                        <p>{connect::means()}</p>
+                        <Agents within=None />
                     </li>
                     <li>
                         <h2>{say::first::START}</h2>
@@ -124,20 +119,4 @@ fn is_sample(it: &Engram) -> bool {
 pub(crate) fn is_only_past_sample(feed: &Feed) -> bool {
     feed.iter()
         .all(|it| it.valid_until.is_some() && it.tags.iter().any(|tag| tag == SAMPLE))
-}
-
-#[component]
-fn Command(hint: ConnectHint) -> impl IntoView {
-    let app = App::here();
-    let command = StoredValue::new(hint.command.clone());
-    view! {
-        <div class="command" data-testid="connect-command">
-            <span class="agent">{hint.agent.clone()}</span>
-            <code>{hint.command}</code>
-            <button aria-label=say::first::copy(&hint.agent)
-                on:click=move |_| app.copy(command.get_value(), say::first::COMMAND_COPIED)>
-                {Icon::Copy.draw()}{say::COPY}
-            </button>
-        </div>
-    }
 }

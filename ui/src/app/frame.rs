@@ -24,6 +24,8 @@ pub(crate) enum Over {
     Add,
     /// A repository that a link leads to, and that is not known here.
     Offer,
+    /// Agents, and whether they are connected.
+    Connect,
 }
 
 /// What takes back what the person did last.

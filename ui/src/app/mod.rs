@@ -6,6 +6,7 @@ mod backend;
 mod batch;
 mod choice;
 mod code;
+mod connect;
 mod connection;
 mod detail;
 mod document;
@@ -113,6 +114,7 @@ fn Window() -> impl IntoView {
         <overlay::Shortcuts />
         <palette::Palette />
         <settings::SettingsSheet />
+        <connect::ConnectSheet />
         <choice::Repositories />
         <write::Adding />
         <start::Offer />

@@ -4,7 +4,7 @@ use engram_model::{Density, Motion, Refusal, Settings, Surroundings, Theme, Zoom
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{
-    dom,
+    connect, dom,
     frame::Over,
     icons::Icon,
     overlay::{Heading, Modal},
@@ -146,17 +146,16 @@ fn Chosen() -> impl IntoView {
     let version = move || app.status.get().map(|it| it.version).unwrap_or_default();
     let home = move || app.status.get().and_then(|it| it.home);
     view! {
-        <Refused refusal=app.frame.settings_refused />
-        {choices(app, say::settings::THEME, THEMES, |it| it.theme, |it, to| it.theme = to)}
-        {choices(app, say::settings::DENSITY, DENSITIES, |it| it.density, |it, to| it.density = to)}
-        {choices(app, say::settings::MOTION, MOTIONS, |it| it.motion, |it, to| it.motion = to)}
-        {app.backend().zooms().then(|| view! { <Zoomed /> })}
-        {move || around.get().map(|it| view! { <Editor around=it.clone() /> <Log path=it.log.clone() /> {it.has_links.map(|it| view! { <Links is_here=it /> })} })}
-        <p class="about" data-testid="about">
-            <b>{say::settings::PRODUCT}{version}</b>
-            {move || home().map(|it| view! { <span>{say::settings::DATA_IN}<code>{it}</code></span> })}
-        </p>
-    }
+            <Refused refusal=app.frame.settings_refused />
+            {choices(app, say::settings::THEME, THEMES, |it| it.theme, |it, to| it.theme = to)}
+            {choices(app, say::settings::DENSITY, DENSITIES, |it| it.density, |it, to| it.density = to)}
+            {choices(app, say::settings::MOTION, MOTIONS, |it| it.motion, |it, to| it.motion = to)}
+    ba        {move || around.get().map(|it| view! { <Editor around=it.clone() /> <Log path=it.log.clone() /> {it.has_links.map(|it| view! { <Links is_here=it /> })} })}
+            <p class="about" data-testid="about">
+                <b>{say::settings::PRODUCT}{version}</b>
+                {move || home().map(|it| view! { <span>{say::settings::DATA_IN}<code>{it}</code></span> })}
+            </p>
+        }
 }
 
 /// How large everything is, with a step to each side.
@@ -245,6 +244,21 @@ fn Links(is_here: bool) -> impl IntoView {
                     false => say::settings::LINKS_ELSEWHERE,
                 })}</span></p>
                 <button data-testid="bring-links" hidden=is_here on:click=bring>{say::settings::LINKS_BRING}</button>
+            </div>
+        </div>
+    }
+}
+
+/// The way to the agents' configurations.
+#[component]
+fn Agents() -> impl IntoView {
+    let app = App::here();
+    view! {
+        <div class="choice">
+            <span class="name">{say::settings::AGENTS}</span>
+            <div class="entry log">
+                <p class="hint">{connect::means()}</p>
+                <button data-testid="connect-agents" on:click=move |_| app.act(Act::Connect)>{say::connect::OPEN}</button>
             </div>
         </div>
     }

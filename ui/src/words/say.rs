@@ -616,6 +616,7 @@ pub mod settings {
     pub const LINKS_HERE: &str = "`engram://` in other programs leads to this window.";
     pub const LINKS_ELSEWHERE: &str = "`engram://` in other programs does not lead here yet.";
     pub const LINKS_BRING: &str = "Open them here";
+    pub const AGENTS: &str = "Agents";
     pub const LOG: &str = "Log";
     pub const OPEN: &str = "Open";
     pub const COPY_LOG: &str = "Copy the path of the log";
@@ -647,11 +648,6 @@ pub mod first {
     pub const SAMPLE_HERE: &str = "This is a sample, made from this repository’s history.";
     pub const SAMPLE_REMOVE: &str = "Remove it";
     pub const SAMPLE_GONE: &str = "The sample is gone";
-    pub const CONNECT: &str = "Connect an agent";
-    pub const CONNECT_HERE: &str =
-        "Run one of these in a terminal, in this repository. It shows the change before making it.";
-    pub const CONNECT_ANYWHERE: &str =
-        "Run one of these in a terminal, in a repository. It shows the change before making it.";
     pub const START: &str = "Start it and give it work";
     pub const START_MEANS: &str =
         "It picks up Engram’s tools automatically. If it stores nothing, tell it to.";
@@ -671,6 +667,52 @@ pub mod first {
 
     pub fn copy(agent: &str) -> String {
         format!("Copy the command for {agent}")
+    }
+}
+
+/// Agents, and the change to the configuration of one.
+pub mod connect {
+    pub const TITLE: &str = "Connect an agent";
+    pub const OPEN: &str = "Connect an agent…";
+    pub const MEANS: &str = "You see each change before it is written, and can undo it.";
+    pub const MEANS_COMMANDS: &str =
+        "Run one of these in a terminal, in your repository. It shows the change before making it.";
+    pub const IN_TERMINAL: &str = "Or in a terminal";
+    pub const HERE: &str = "connected";
+    pub const ELSEWHERE: &str = "connected to another Engram";
+    pub const STRANGER: &str = "not connected: another server is named engram";
+    pub const NO: &str = "not connected";
+    pub const REFUSED: &str = "cannot be connected";
+    pub const CONNECT: &str = "Connect…";
+    pub const UNDO: &str = "Undo…";
+    pub const CREATES: &str = "Creates ";
+    pub const EDITS: &str = "Changes ";
+    pub const REMOVES: &str = "Deletes ";
+    pub const LINKED: &str = "Reached through the link ";
+    pub const REPLACES: &str = "Replaces another server named `engram`. Undo puts it back.";
+    pub const OTHER: &str =
+        "The file changed in the meantime. Nothing was written; this is the change now.";
+    pub const WRITE: &str = "Write it";
+    pub const CANCEL: &str = "Cancel";
+
+    pub fn connect(agent: &str) -> String {
+        format!("Connect {agent}…")
+    }
+
+    pub fn undo(agent: &str) -> String {
+        format!("Undo for {agent}…")
+    }
+
+    pub fn next(agent: &str) -> String {
+        format!("Connected. Start or restart {agent}, and it picks up Engram’s tools.")
+    }
+
+    pub fn undone(agent: &str) -> String {
+        format!("Undone. {agent} stops using Engram when it restarts.")
+    }
+
+    pub fn more(lines: &str) -> String {
+        format!("Not shown: {lines} of this change.")
     }
 }
 

@@ -35,7 +35,10 @@ const EDGES: &[(&str, &[&str])] = &[
             "engram-connect",
         ],
     ),
-    ("engram-desktop", &["engram-model", "engram-engine"]),
+    (
+        "engram-desktop",
+        &["engram-model", "engram-engine", "engram-connect"],
+    ),
     ("engram-ui", &["engram-model"]),
     // For tests alone: no room may use it, and it knows none.
     ("engram-kit", &[]),

@@ -50,6 +50,10 @@ fn answer(command: &str, args: &JsValue) -> Result<JsValue, Refusal> {
             {"agent": "Claude Code", "command": "engram connect claude"},
             {"agent": "Codex", "command": "engram connect codex"},
         ])),
+        Some(Call::Connections) => to_js(&json!([
+            {"client": "claude", "state": "here"},
+            {"client": "codex", "state": "no"},
+        ])),
         Some(Call::KeepSettings) => Ok(JsValue::NULL),
         _ => Err(made_up::refusal()),
     }

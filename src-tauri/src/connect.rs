@@ -1,0 +1,80 @@
+//! Connecting agents from the window: what `engram connect` does. A change is written only as it was shown.
+
+use std::{
+    path::PathBuf,
+    sync::{Mutex, PoisonError},
+};
+
+use engram_connect::{Change, Place, connection, found, hints, short_name};
+use engram_model::{Client, Code, ConnectHint, ConnectReply, Connection, Refusal};
+use tauri::State;
+
+use crate::shell::Shell;
+
+/// The command lines that connect an agent on this machine.
+#[tauri::command]
+pub(crate) async fn connect_hint(shell: State<'_, Shell>) -> Result<Vec<ConnectHint>, Refusal> {
+    let program = program().unwrap_or_else(|_| "engram".to_owned());
+    Ok(hints(&program, shell.home()))
+}
+
+/// Which agents are connected, in the repository in front and in the user's own configuration.
+#[tauri::command]
+pub(crate) async fn connections(shell: State<'_, Shell>) -> Result<Vec<Connection>, Refusal> {
+    let look = |shell: &Shell| {
+        let (place, program) = (place(shell)?, program().ok());
+        let one = |it: &Client| connection(*it, &place, program.as_deref());
+        Ok(Client::ALL.iter().map(one).collect())
+    };
+    shell.blocking(look).await
+}
+
+/// Shows a change to an agent's configuration; writes it if that is what `shown` is the digest of.
+#[tauri::command]
+pub(crate) async fn connect(
+    shell: State<'_, Shell>,
+    client: Client,
+    undo: bool,
+    shown: Option<String>,
+) -> Result<ConnectReply, Refusal> {
+    /// Two that come at once see each other's file.
+    static ONE: Mutex<()> = Mutex::new(());
+    let take = move |shell: &Shell| {
+        let place = place(shell)?;
+        let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let change = match undo {
+            true => Change::undo(client, &place)?,
+            false => Change::connect(client, &place, &program()?)?,
+        };
+        change.write_as_shown(shown.as_deref())
+    };
+    shell.blocking(take).await
+}
+
+/// The home of this window, and the repository in front.
+fn place(shell: &Shell) -> Result<Place, Refusal> {
+    let project = shell.status()?.project;
+    Ok(Place {
+        home: shell.home().to_owned(),
+        repo: project.and_then(|it| it.root).map(PathBuf::from),
+    })
+}
+
+/// The `engram` that was installed with this window, else the one that a shell would start.
+fn program() -> Result<String, Refusal> {
+    let own = std::env::current_exe().and_then(|it| it.canonicalize());
+    let beside = own.map(|it| it.with_file_name(NAME)).ok();
+    match beside.filter(|it| it.is_file()).or_else(found) {
+        Some(path) => short_name(&path),
+        None => Err(Refusal::new(
+            Code::NotFound,
+            "the command engram is not installed",
+            "Install it beside this window, or where your shell finds it.",
+        )),
+    }
+}
+
+const NAME: &str = match cfg!(windows) {
+    true => "engram.exe",
+    false => "engram",
+};

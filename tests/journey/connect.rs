@@ -1,0 +1,231 @@
+//! Agents are connected from the window, by keys and by the mouse: the change is shown, written as it was
+//! shown, and taken back the same way.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use engram_kit::Repository;
+use serde_json::json;
+
+use crate::{
+    dashboard::{
+        hands::{BOTH, ENTER, ESCAPE, Hand},
+        shop::noted,
+    },
+    editor::Editor,
+    engram::Engram,
+    machine::desktop,
+    window::Window,
+};
+
+/// A window on a repository that no agent is connected in.
+struct Desk {
+    repo: Repository,
+    engram: Engram,
+    window: Window,
+}
+
+impl Desk {
+    fn open(dir: &Path) -> Self {
+        let repo = noted(dir);
+        let engram = Engram::new(dir, &repo.root);
+        let editor = Editor::new(dir);
+        let window = Window::open(
+            desktop(),
+            &engram.place,
+            &dir.join("person"),
+            &editor.program,
+        );
+        window.find("[data-testid=first-run]");
+        Self {
+            repo,
+            engram,
+            window,
+        }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.repo.root.join(".mcp.json")
+    }
+
+    fn read(&self) -> Option<String> {
+        fs::read_to_string(self.file()).ok()
+    }
+
+    /// Presses a button of Claude Code's row.
+    fn press(&self, hand: Hand, button: &str) {
+        self.window.press_any(
+            hand,
+            &format!("[data-client=claude] [data-testid={button}]"),
+        );
+    }
+
+    fn stands(&self, word: &str) {
+        self.window.wait(&format!(
+            "document.querySelector('[data-client=claude] [data-testid=connection]')?.textContent === {}",
+            json!(word)
+        ));
+    }
+
+    fn told(&self, css: &str, words: &str) {
+        self.window.wait(&format!(
+            "document.querySelector('[data-client=claude] {css}')?.textContent.includes({})",
+            json!(words)
+        ));
+    }
+
+    /// Waits for the change, which has the focus; returns the text that it leads to.
+    fn shown(&self) -> String {
+        self.window
+            .wait_moved("document.activeElement?.matches('[data-testid=change]')");
+        let path = self.window.text("[data-testid=change-path]");
+        assert_eq!(
+            Path::new(&path),
+            self.file().canonicalize().unwrap_or(self.file())
+        );
+        self.after()
+    }
+
+    fn after(&self) -> String {
+        self.window
+            .texts("[data-testid=change] .lines div:not(.removed) .text")
+            .join("\n")
+    }
+}
+
+fn lines(text: &str) -> String {
+    text.lines().collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn an_agent_is_connected_as_it_was_shown_and_taken_out_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let desk = Desk::open(dir.path());
+    let mine = "{\n  // mine\n  \"mcpServers\": {\n    \"a\": { \"command\": \"a\" }\n  }\n}\n";
+    for (hand, before) in BOTH.into_iter().zip([None, Some(mine)]) {
+        if let Some(before) = before {
+            fs::write(desk.file(), before).unwrap();
+        }
+        desk.stands("not connected");
+        desk.press(hand, "connect-agent");
+        let shown = desk.shown();
+        assert_eq!(
+            desk.read().as_deref(),
+            before,
+            "{hand:?}: shown, not written"
+        );
+        desk.window.shot(&format!("connect-{hand:?}"));
+        desk.press(hand, "write");
+        desk.stands("connected");
+        desk.told("[data-testid=next]", "Start or restart Claude Code");
+        let after = desk.read().unwrap();
+        assert_eq!(lines(&after), shown, "{hand:?}");
+        // The command sees the same.
+        let command = desk.engram.json(&["connect", "claude"]);
+        assert_eq!(command["changed"], false, "{command}");
+
+        desk.press(hand, "disconnect-agent");
+        let shown = desk.shown();
+        assert_eq!(shown, lines(before.unwrap_or_default()), "{hand:?}");
+        assert_eq!(desk.read().unwrap(), after);
+        desk.press(hand, "write");
+        desk.stands("not connected");
+        assert_eq!(desk.read().as_deref(), before, "{hand:?}: to the byte");
+    }
+}
+
+#[test]
+fn nothing_is_written_but_what_was_shown() {
+    let dir = tempfile::tempdir().unwrap();
+    let desk = Desk::open(dir.path());
+    desk.stands("not connected");
+    // Cancelled by Esc: the focus is where it was.
+    desk.press(Hand::Keys, "connect-agent");
+    desk.shown();
+    desk.window.keys(ESCAPE);
+    desk.window
+        .wait_moved("document.activeElement?.matches('[data-testid=connect-agent]')");
+    assert_eq!(desk.read(), None);
+
+    // Somebody writes it meanwhile: nothing is written, the new change is shown.
+    desk.press(Hand::Mouse, "connect-agent");
+    desk.shown();
+    let theirs = "{\"mcpServers\": {\"engram\": {\"url\": \"http://other\"}}}\n";
+    fs::write(desk.file(), theirs).unwrap();
+    desk.press(Hand::Mouse, "write");
+    desk.told("[data-testid=change]", "changed in the meantime");
+    desk.told(
+        "[data-testid=change]",
+        "Replaces another server named engram",
+    );
+    assert_eq!(desk.read().as_deref(), Some(theirs));
+    desk.window.shot("connect-other");
+
+    // Agreed to, twice: done once, and the other server is put back.
+    desk.window.double_click("[data-testid=write]");
+    desk.stands("connected");
+    assert_eq!(desk.read().unwrap().matches("\"engram\"").count(), 1);
+    assert!(!desk.read().unwrap().contains("other"));
+    desk.press(Hand::Mouse, "disconnect-agent");
+    desk.shown();
+    desk.press(Hand::Mouse, "write");
+    desk.stands("not connected: another server is named engram");
+    assert_eq!(desk.read().as_deref(), Some(theirs));
+
+    // What cannot be read is refused where it stands, untouched.
+    fs::write(desk.file(), "{").unwrap();
+    desk.press(Hand::Mouse, "connect-agent");
+    desk.stands("cannot be connected");
+    desk.told("[data-testid=refused]", "Nothing was changed");
+    assert_eq!(desk.read().as_deref(), Some("{"));
+    desk.window.shot("connect-refused");
+}
+
+#[test]
+fn agents_are_reached_from_the_palette_and_the_settings() {
+    let dir = tempfile::tempdir().unwrap();
+    let desk = Desk::open(dir.path());
+    desk.window.control('k');
+    desk.window.find("[data-testid=palette-input]");
+    desk.window.keys("connect an agent");
+    desk.window
+        .wait("document.querySelector('[data-testid=palette-option][aria-selected=true]')?.textContent.includes('Connect an agent')");
+    desk.window.keys(ENTER);
+    let codex = "dialog[open] [data-client=codex] [data-testid=connect-agent]";
+    desk.window.find(codex);
+    desk.window.press_any(Hand::Keys, codex);
+    desk.window
+        .wait_moved("document.activeElement?.matches('dialog [data-testid=change]')");
+    let path = desk.window.text("dialog [data-testid=change-path]");
+    let file = dir.path().join("person/.codex/config.toml");
+    assert!(path.ends_with("person/.codex/config.toml"), "{path}");
+    desk.window.shot("connect-sheet");
+    // Esc takes back the change that is shown, then the dialog.
+    desk.window.keys(ESCAPE);
+    desk.window.wait(
+        "document.querySelector('dialog[open]') && !document.querySelector('[data-testid=change]')",
+    );
+    desk.window.press_any(Hand::Keys, codex);
+    desk.window
+        .wait_moved("document.activeElement?.matches('dialog [data-testid=change]')");
+    desk.window
+        .press_any(Hand::Keys, "dialog[open] [data-testid=write]");
+    desk.window
+        .wait("document.querySelector('dialog [data-client=codex] [data-testid=connection]')?.textContent === 'connected'");
+    assert!(
+        fs::read_to_string(&file)
+            .unwrap()
+            .contains("[mcp_servers.engram]")
+    );
+    desk.window.keys(ESCAPE);
+    desk.window.wait("!document.querySelector('dialog[open]')");
+    // The page behind knows.
+    desk.window
+        .wait("document.querySelector('[data-client=codex] [data-testid=connection]')?.textContent === 'connected'");
+    desk.window.control(',');
+    desk.window.press_on(Hand::Mouse, "connect-agents");
+    desk.window
+        .find("dialog[open] [data-client=codex] [data-testid=disconnect-agent]");
+}

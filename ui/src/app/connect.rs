@@ -1,0 +1,345 @@
+//! Connecting agents: how each stands, the change to its configuration, and the way back. Where the page
+//! may not write (in a browser) it shows the command lines.
+
+use engram_model::{
+    ChangeShown, ChangedLine, Client, ConnectHint, ConnectReply, Connected, Connection, FileChange,
+    LineChange, Refusal,
+};
+use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*, task::spawn_local};
+
+use super::{
+    dom,
+    frame::{Over, marked, sentence},
+    icons::Icon,
+    overlay::{Heading, Modal},
+    state::App,
+};
+use crate::words::{self, say};
+
+/// What a row shows below its agent.
+#[derive(Clone, Debug, PartialEq)]
+enum Stage {
+    Rest,
+    /// A change that waits for a word.
+    Shown {
+        change: ChangeShown,
+        undo: bool,
+        /// The file is not as it was when the change was agreed to.
+        is_other: bool,
+    },
+    Done {
+        undo: bool,
+    },
+    Failed(Refusal),
+}
+
+type All = RwSignal<Option<Result<Vec<Connection>, Refusal>>>;
+
+/// One agent.
+#[derive(Clone, Copy)]
+struct Row {
+    app: App,
+    client: Client,
+    within: Option<Over>,
+    stage: RwSignal<Stage>,
+    is_busy: RwSignal<bool>,
+    all: All,
+}
+
+#[component]
+pub(crate) fn ConnectSheet() -> impl IntoView {
+    view! {
+        <Modal over=Over::Connect label=say::connect::TITLE class="connect">
+            <Heading title=say::connect::TITLE />
+            <p class="quiet">{means()}</p>
+            <Agents within=Some(Over::Connect) />
+        </Modal>
+    }
+}
+
+/// What is done here, in a sentence.
+pub(crate) fn means() -> &'static str {
+    match App::here().backend().connects() {
+        true => say::connect::MEANS,
+        false => say::connect::MEANS_COMMANDS,
+    }
+}
+
+/// The agents, on the page or in what lies over it; in a browser, the command lines that connect them.
+#[component]
+pub(crate) fn Agents(within: Option<Over>) -> impl IntoView {
+    let app = App::here();
+    if !app.backend().connects() {
+        return view! { <Commands /> }.into_any();
+    }
+    view! {
+        <Rows within />
+        <details class="terminal">
+            <summary>{say::connect::IN_TERMINAL}</summary>
+            <Commands />
+        </details>
+    }
+    .into_any()
+}
+
+#[component]
+fn Commands() -> impl IntoView {
+    let app = App::here();
+    let hints = LocalResource::new(move || async move { app.backend().connect_hint().await });
+    let commands = move || match hints.get() {
+        None => ().into_any(),
+        Some(Ok(hints)) => hints
+            .into_iter()
+            .map(|hint| view! { <Command hint /> })
+            .collect_view()
+            .into_any(),
+        Some(Err(refusal)) => view! { <p class="quiet">{refusal.hint}</p> }.into_any(),
+    };
+    view! { <div class="commands">{commands}</div> }
+}
+
+#[component]
+fn Command(hint: ConnectHint) -> impl IntoView {
+    let app = App::here();
+    let command = StoredValue::new(hint.command.clone());
+    view! {
+        <div class="command" data-testid="connect-command">
+            <span class="agent">{hint.agent.clone()}</span>
+            <code>{hint.command}</code>
+            <button aria-label=say::first::copy(&hint.agent)
+                on:click=move |_| app.copy(command.get_value(), say::first::COMMAND_COPIED)>
+                {Icon::Copy.draw()}{say::COPY}
+            </button>
+        </div>
+    }
+}
+
+#[component]
+fn Rows(within: Option<Over>) -> impl IntoView {
+    let app = App::here();
+    let all = All::new(None);
+    let row = |client: &Client| Row {
+        app,
+        client: *client,
+        within,
+        stage: RwSignal::new(Stage::Rest),
+        is_busy: RwSignal::new(false),
+        all,
+    };
+    let rows: Vec<Row> = Client::ALL.iter().map(row).collect();
+    // Also once nothing lies over the page: an agent may have been connected there.
+    Effect::new(move |_| {
+        if app.frame.over.get() == within {
+            spawn_local(read(app, all));
+        }
+    });
+    // A file may have been mended elsewhere: what was said of it goes with its cause.
+    let seen = rows.clone();
+    let focus = window_event_listener(ev::focus, move |_| {
+        let failed = |it: &&Row| matches!(it.stage.get_untracked(), Stage::Failed(_));
+        for it in seen.iter().filter(failed) {
+            it.stage.set(Stage::Rest);
+        }
+        spawn_local(read(app, all));
+    });
+    on_cleanup(move || focus.remove());
+    let refused = move || match all.get() {
+        Some(Err(why)) => Some(refused(&why)),
+        _ => None,
+    };
+    view! {
+        {refused}
+        <ul class="agents-to-connect">{rows.into_iter().map(Row::view).collect_view()}</ul>
+    }
+}
+
+async fn read(app: App, all: All) {
+    let backend = app.backend();
+    let read = app.for_front(async move { backend.connections().await });
+    all.set(Some(read.await));
+}
+
+fn refused(why: &Refusal) -> AnyView {
+    let (message, hint) = (sentence(&why.message), words::visible(&why.hint));
+    view! {
+        <div class="refused" role="note" data-testid="refused">{Icon::Alert.draw()}<p><b>{message}</b>" "{hint}</p></div>
+    }
+    .into_any()
+}
+
+impl Row {
+    fn state(self) -> Option<Connected> {
+        let of = |it: &&Connection| it.client == self.client;
+        self.all.with(|all| {
+            let all = all.as_ref()?.as_ref().ok()?;
+            all.iter().find(of).map(|it| it.state.clone())
+        })
+    }
+
+    /// Has a change shown; or written, as it was.
+    fn ask(self, undo: bool, shown: Option<String>) {
+        if self.is_busy.get_untracked() {
+            return;
+        }
+        self.is_busy.set(true);
+        let backend = self.app.backend();
+        let writes = shown.is_some();
+        spawn_local(async move {
+            let asked = async move { backend.connect(self.client, undo, shown).await };
+            let next = match self.app.for_front(asked).await {
+                Ok(ConnectReply::Written) => Stage::Done { undo },
+                Ok(ConnectReply::Shown(change)) if change.is_any => Stage::Shown {
+                    change: *change,
+                    undo,
+                    is_other: writes,
+                },
+                Ok(ConnectReply::Shown(_)) => Stage::Rest,
+                Err(refusal) => Stage::Failed(refusal),
+            };
+            if !matches!(next, Stage::Shown { .. }) {
+                read(self.app, self.all).await;
+            }
+            self.stage.set(next);
+            self.is_busy.set(false);
+            self.focus();
+        });
+    }
+
+    /// The focus follows what is done: to the change, and back to the button.
+    fn focus(self) {
+        let is_shown = matches!(self.stage.try_get_untracked(), Some(Stage::Shown { .. }));
+        let ids = match is_shown {
+            true => [self.id("change"), self.id("change")],
+            false => [self.id("disconnect"), self.id("connect")],
+        };
+        // What is hidden takes no focus: of the buttons, the one that is there.
+        request_animation_frame(move || ids.iter().for_each(|it| dom::focus(it)));
+    }
+
+    fn cancel(self) {
+        self.stage.set(Stage::Rest);
+        self.focus();
+    }
+
+    fn id(self, of: &str) -> String {
+        let within = self.within.map_or("", |_| "sheet-");
+        format!("{within}{of}-{}", self.client.name())
+    }
+
+    fn view(self) -> impl IntoView {
+        let is_shown = Memo::new(move |_| self.stage.with(|it| matches!(it, Stage::Shown { .. })));
+        let state = Memo::new(move |_| self.state());
+        let can_undo = move || matches!(state.get(), Some(Connected::Here | Connected::Elsewhere));
+        let can_connect = move || !matches!(state.get(), None | Some(Connected::Here));
+        let word = move || {
+            state.get().map(|it| {
+                let (class, word) = word(&it);
+                view! { <span class=class data-testid="connection">{word}</span> }
+            })
+        };
+        let below = move || match (self.stage.get(), state.get()) {
+            (
+                Stage::Shown {
+                    change,
+                    undo,
+                    is_other,
+                },
+                _,
+            ) => Some(self.change(change, undo, is_other)),
+            (Stage::Failed(why), _) | (_, Some(Connected::Refused(why))) => Some(refused(&why)),
+            _ => None,
+        };
+        let next = move || match self.stage.get() {
+            Stage::Done { undo: false } => say::connect::next(self.client.title()),
+            Stage::Done { undo: true } => say::connect::undone(self.client.title()),
+            _ => String::new(),
+        };
+        let keys = move |event: ev::KeyboardEvent| {
+            if event.key() == "Escape" && is_shown.get_untracked() {
+                // Of this row alone: a dialog around it stays.
+                event.prevent_default();
+                event.stop_propagation();
+                self.cancel();
+            }
+        };
+        let name = self.client.title();
+        view! {
+            <li data-testid="agent" data-client=self.client.name() aria-busy=move || self.is_busy.get().to_string() on:keydown=keys>
+                <div class="head">
+                    <b>{name}</b>{word}<span class="space"></span>
+                    <button id=self.id("connect") data-testid="connect-agent" aria-label=say::connect::connect(name)
+                        hidden=move || is_shown.get() || !can_connect() on:click=move |_| self.ask(false, None)>{say::connect::CONNECT}</button>
+                    <button id=self.id("disconnect") data-testid="disconnect-agent" aria-label=say::connect::undo(name)
+                        hidden=move || is_shown.get() || !can_undo() on:click=move |_| self.ask(true, None)>{say::connect::UNDO}</button>
+                </div>
+                {below}
+                <p class="next" role="status" data-testid="next">{next}</p>
+            </li>
+        }
+    }
+
+    fn change(self, change: ChangeShown, undo: bool, is_other: bool) -> AnyView {
+        let path = words::visible(&change.path);
+        let does = match change.kind {
+            FileChange::Created => say::connect::CREATES,
+            FileChange::Edited => say::connect::EDITS,
+            FileChange::Removed => say::connect::REMOVES,
+        };
+        let note = |it: &'static str| {
+            view! { <p class="note" role="note">{Icon::Alert.draw()}<span>{marked(it)}</span></p> }
+        };
+        let link = change.link.as_deref().map(words::visible);
+        let link = link.map(|it| view! { <p>{say::connect::LINKED}<code>{it}</code></p> });
+        let more = (change.more > 0).then(|| {
+            let lines = words::count(change.more, say::LINES);
+            view! { <p class="quiet">{say::connect::more(&lines)}</p> }
+        });
+        let label = format!("{does}{path}");
+        let digest = change.digest;
+        view! {
+            <div class="to-write" id=self.id("change") tabindex="-1" role="group" aria-label=label data-testid="change">
+                {is_other.then(|| note(say::connect::OTHER))}
+                <p>{does}<code data-testid="change-path">{path.clone()}</code></p>
+                {link}
+                {change.replaces.then(|| note(say::connect::REPLACES))}
+                <div class="lines">{change.lines.into_iter().map(line).collect_view()}</div>
+                {more}
+                <div class="actions">
+                    <button class="primary" data-testid="write" on:click=move |_| self.ask(undo, Some(digest.clone()))>{say::connect::WRITE}</button>
+                    <button data-testid="cancel" on:click=move |_| self.cancel()>{say::connect::CANCEL}" "<kbd>"Esc"</kbd></button>
+                </div>
+            </div>
+        }
+        .into_any()
+    }
+}
+
+/// A line of a change, with a sign and a word for those who see no colour.
+fn line(it: ChangedLine) -> impl IntoView {
+    let (class, sign, word) = match it.change {
+        LineChange::Same => ("", "", ""),
+        LineChange::Added => ("added", "+", say::source::ADDED),
+        LineChange::Removed => ("removed", "−", say::source::REMOVED),
+    };
+    let more = (it.more > 0).then(|| {
+        let left = say::source::cut(&it.more.to_string());
+        view! { <span class="quiet">{left}</span> }
+    });
+    view! {
+        <div class=class class:apart=it.is_apart data-change=class>
+            <i aria-hidden="true">{sign}</i>
+            <code><span class="offscreen">{word}</span><span class="text">{words::visible(&it.text)}</span>{more}</code>
+        </div>
+    }
+}
+
+/// The word for a state, and its colour.
+fn word(state: &Connected) -> (&'static str, &'static str) {
+    match state {
+        Connected::Here => ("word ok", say::connect::HERE),
+        Connected::Elsewhere => ("word warn", say::connect::ELSEWHERE),
+        Connected::Stranger => ("word warn", say::connect::STRANGER),
+        Connected::No => ("word quiet", say::connect::NO),
+        Connected::Refused(_) => ("word warn", say::connect::REFUSED),
+    }
+}
