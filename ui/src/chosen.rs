@@ -78,7 +78,7 @@ impl Chosen {
     /// Newest first.
     pub fn rows(&self) -> Vec<Arc<Engram>> {
         let mut rows: Vec<_> = self.all.values().cloned().collect();
-        rows.sort_by_key(|it| std::cmp::Reverse(it.seq));
+        rows.sort_by_key(|it| std::cmp::Reverse(it.placed()));
         rows
     }
 
@@ -175,7 +175,7 @@ impl Chosen {
                 holds
             }
             None => {
-                let is_gone = feed.newer(*id).is_some() || (oldest..=newest).contains(&it.seq);
+                let is_gone = feed.newer(*id).is_some() || (oldest..=newest).contains(&it.placed());
                 is_other |= is_gone;
                 !is_gone
             }

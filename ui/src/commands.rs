@@ -460,7 +460,7 @@ fn fits(chord: &str, press: Press, is_exact: bool) -> bool {
         // A letter is the same key with a locked capital; a sign needs Shift on some keyboards.
         (key, pressed) if key.len() == 1 => {
             let is_letter = key.starts_with(|it: char| it.is_ascii_alphabetic());
-            let may_differ = !shift && !(is_exact && is_letter);
+            let may_differ = !(shift || is_exact && is_letter);
             key.eq_ignore_ascii_case(pressed) && (shift == press.shift || may_differ)
         }
         (key, pressed) => key == pressed && shift == press.shift,

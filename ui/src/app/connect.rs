@@ -9,9 +9,10 @@ use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*, task::s
 
 use super::{
     dom,
-    frame::{Over, marked, sentence},
+    frame::{Over, sentence},
     icons::Icon,
     overlay::{Heading, Modal},
+    prose::prose,
     state::App,
 };
 use crate::words::{self, say};
@@ -286,7 +287,7 @@ impl Row {
             FileChange::Removed => say::connect::REMOVES,
         };
         let note = |it: &'static str| {
-            view! { <p class="note" role="note">{Icon::Alert.draw()}<span>{marked(it)}</span></p> }
+            view! { <p class="note" role="note">{Icon::Alert.draw()}<span>{prose(it)}</span></p> }
         };
         let link = change.link.as_deref().map(words::visible);
         let link = link.map(|it| view! { <p>{say::connect::LINKED}<code>{it}</code></p> });

@@ -202,13 +202,3 @@ impl App {
         }
     }
 }
-
-/// A message of a refusal as a sentence of the page.
-pub(crate) fn sentence(message: &str) -> String {
-    let message = words::visible(message);
-    let mut letters = message.chars();
-    match letters.next() {
-        Some(first) => first.to_uppercase().chain(letters).collect(),
-        None => String::new(),
-    }
-}
