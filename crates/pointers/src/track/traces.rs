@@ -32,7 +32,7 @@ const MAX_READ: usize = 32 << 20;
 const MAX_RENAMES: usize = 10;
 const MAX_RENAMED: usize = 8 << 20;
 /// How many changes of one kind are followed to the commit that is checked out.
-const MAX_TRIED: usize = 5;
+const MAX_TRIED: usize = 12;
 /// Most lines of a span, and the letters that tell it from another.
 const LINES: usize = 12;
 const FEW_LETTERS: usize = 20;
@@ -202,11 +202,17 @@ impl<'r> Search<'r> {
             if before.path == after.path || are_shown != [true, true] {
                 continue;
             }
-            let bytes = self.bytes(&before)?;
+            let Some(bytes) = self.bytes(&before) else {
+                continue;
+            };
             let lines: Vec<&[u8]> = Encoding::Utf8.lines(&bytes).collect();
-            let first = 0..lines.len().min(LINES);
-            if let Some(lines) = telling(&lines, first).and_then(numbers) {
-                self.offer(step.trace(&before.path, lines, Became::Renamed(after.path)));
+            // The head of a file, with what it uses, is the first to be edited.
+            for part in [2, 1, 3, 0] {
+                let span = beginning(&lines, lines.len() * part / 4..lines.len());
+                if let Some(lines) = span.and_then(numbers) {
+                    let became = Became::Renamed(after.path.clone());
+                    self.offer(step.trace(&before.path, lines, became));
+                }
             }
         }
         Some(())
@@ -259,10 +265,7 @@ impl<'r> Search<'r> {
         if equal.start == there {
             return None;
         }
-        let begins = |it: &usize| lines[*it].first().is_some_and(u8::is_ascii_alphabetic);
-        let start = equal.clone().find(begins)?;
-        let span = start..equal.end.min(start + LINES);
-        let span = telling(lines, span)?;
+        let span = beginning(lines, equal.clone())?;
         let now = there + (span.start - equal.start);
         let now = numbers(now..now + span.len())?;
         self.offer(step.trace(&file.path, numbers(span)?, Became::Moved(now)))
@@ -340,6 +343,13 @@ impl<'r> Search<'r> {
         let bytes = blob.content();
         (Encoding::of_file(bytes) == Some(Encoding::Utf8)).then(|| bytes.to_vec())
     }
+}
+
+/// What begins first within these lines, as a definition does: at the edge, with a letter.
+fn beginning(lines: &[&[u8]], within: Range<usize>) -> Option<Range<usize>> {
+    let begins = |line: &&[u8]| line.first().is_some_and(u8::is_ascii_alphabetic);
+    let start = within.start + lines.get(within.clone())?.iter().position(begins)?;
+    telling(lines, start..within.end.min(start + LINES))
 }
 
 /// A span without the blank lines at its end, where it has letters enough.
