@@ -1,0 +1,274 @@
+//! The feed under somebody's eyes: a confirmation moves nothing, rows under the pointer stay, what is new
+//! is told from what was seen, and what could not be read is read again.
+
+use serde_json::{Value, json};
+
+use super::{
+    hands::{ESCAPE, Hand, listed, read, row, rows},
+    server::{Server, put},
+    shop::Shop,
+};
+use crate::{engram::Engram, window::Window};
+
+const LIVE: &str = "document.querySelector('[data-testid=link]')?.dataset.state === 'live'";
+const NEW_SINCE: &str = "document.querySelector('[data-testid=new-since]')";
+
+impl Window {
+    /// Moves the pointer, and presses nothing.
+    fn point(&self, x: i64, y: i64) {
+        let to =
+            json!({"type": "pointerMove", "duration": 0, "x": x, "y": y, "origin": "viewport"});
+        self.post(
+            "/actions",
+            json!({"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [to]}]}),
+        );
+    }
+
+    /// Moves it onto what matches; says where that is.
+    fn point_at(&self, css: &str) -> (i64, i64) {
+        self.find(css);
+        let script = "const at = document.querySelector(arguments[0]).getBoundingClientRect();
+            return [at.left + at.width / 2, at.top + at.height / 2].map(Math.round)";
+        let at: (i64, i64) = serde_json::from_value(self.script(script, json!([css]))).unwrap();
+        self.point(at.0, at.1);
+        at
+    }
+
+    /// The row at a place of the screen.
+    fn row_at(&self, (x, y): (i64, i64)) -> Value {
+        let script = "return document.elementFromPoint(...arguments).closest('[data-testid=feed-row]')?.dataset.id";
+        self.script(script, json!([x, y]))
+    }
+
+    /// The claims of the list, from its top down.
+    fn claims(&self) -> Vec<String> {
+        let script = "return [...document.querySelectorAll('[data-testid=feed-row]')]
+            .sort((a, b) => a.ariaPosInSet - b.ariaPosInSet).map(it => it.querySelector('p').textContent)";
+        serde_json::from_value(self.script(script, json!([]))).unwrap()
+    }
+}
+
+#[test]
+fn a_claim_that_is_confirmed_stays_where_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url);
+    window.wait(&rows(8));
+    let before = window.claims();
+    shop.drift();
+    let old = &shop.ids[1];
+    window.open_row(Hand::Keys, old);
+    window.wait("document.querySelector('[data-testid=triage]')");
+    window.keys("y");
+    window.wait("document.querySelector('[data-testid=notice]:not(.error)')");
+    window.wait(&format!("!document.querySelector('{}')", row(old)));
+    assert_eq!(window.claims(), before);
+    // The journal has it at its end, and what is read is the version that holds.
+    let newest = engram.json(&["feed"])["entries"][0]["change"]["with"].clone();
+    assert_eq!(newest["supersedes"], json!(old));
+    window.wait(&read(newest["id"].as_str().unwrap()));
+    window.wait(
+        "document.querySelector('[data-testid=feed-row][aria-posinset=\"7\"][aria-selected=true]')",
+    );
+    // The page reads it so too, also as a filter leaves it.
+    window.anew();
+    window.wait(&rows(8));
+    assert_eq!(window.claims(), before);
+    window.keys("/retry.rs");
+    window.wait("!document.querySelector('[data-testid=feed-row][aria-posinset=\"8\"]')");
+    let left = window.claims();
+    let in_order: Vec<String> = before.into_iter().filter(|it| left.contains(it)).collect();
+    assert!(left.len() > 1);
+    assert_eq!(left, in_order);
+}
+
+#[test]
+fn what_is_under_the_pointer_stays_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url);
+    window.wait(&rows(8));
+    window.wait(LIVE);
+    let [pointed, other] = [&shop.ids[5], &shop.ids[2]];
+    let first = |claim: &str| {
+        format!(
+            "document.querySelector('[data-testid=feed-row][aria-posinset=\"1\"] p')?.textContent === '{claim}'"
+        )
+    };
+
+    let at = window.point_at(&row(pointed));
+    put(&shop, dir.path(), "Said under the pointer");
+    window.find("[data-testid=new-pill]");
+    engram.json(&["forget", other]);
+    // What ends is marked, where it is.
+    window.wait(&format!(
+        "document.querySelector('{} [data-testid=evidence]').textContent === 'forgotten'",
+        row(other)
+    ));
+    window.wait(&rows(8));
+    assert_eq!(window.row_at(at), json!(pointed));
+    // It comes when the pointer goes.
+    window.point(2, 2);
+    window.wait(&rows(9));
+    window.wait(&first("Said under the pointer"));
+    window.wait("!document.querySelector('[data-testid=new-pill]')");
+
+    // It comes when the person asks, and when they go on by keys.
+    for (key, claim) in [("n", "Asked for"), ("j", "Gone on by keys")] {
+        let at = window.point_at(&row(pointed));
+        put(&shop, dir.path(), claim);
+        window.find("[data-testid=new-pill]");
+        assert_eq!(window.row_at(at), json!(pointed));
+        window.keys(key);
+        window.wait(&first(claim));
+        // A pointer that rests is no hand: what comes now comes at once.
+        put(&shop, dir.path(), &format!("{claim}, and more"));
+        window.wait(&first(&format!("{claim}, and more")));
+        window.point(2, 2);
+    }
+
+    // A list of doubts is read anew once nobody points at it.
+    shop.drift();
+    window.press_on(Hand::Mouse, "drift-view");
+    let [edited, gone, also_gone] = [&shop.ids[1], &shop.ids[5], &shop.ids[6]];
+    window.wait(&listed(&[edited, gone, also_gone]));
+    let at = window.point_at(&row(edited));
+    engram.json(&["forget", gone]);
+    window.wait(&format!(
+        "document.querySelector('{} [data-testid=evidence]').textContent === 'forgotten'",
+        row(gone)
+    ));
+    window.wait(&listed(&[edited, gone, also_gone]));
+    assert_eq!(window.row_at(at), json!(edited));
+    window.point(2, 2);
+    window.wait(&listed(&[edited, also_gone]));
+}
+
+#[test]
+fn what_is_new_since_somebody_looked_is_told_from_what_was_seen() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url);
+    window.wait(&rows(8));
+    window.wait(LIVE);
+    let marked = || window.texts("[data-testid=feed-row].new p");
+    let look_away = || window.script("window.dispatchEvent(new Event('blur'))", json!([]));
+    // What comes before somebody's eyes is seen.
+    put(&shop, dir.path(), "Said while somebody looks");
+    window.wait(&rows(9));
+    assert_eq!(marked(), [""; 0]);
+    assert_eq!(window.count("[data-testid=new-since]"), 0);
+
+    look_away();
+    put(&shop, dir.path(), "Said meanwhile");
+    window.wait(&rows(10));
+    window.wait(NEW_SINCE);
+    assert_eq!(marked(), ["Said meanwhile"]);
+    let line = window.text("[data-testid=new-since]");
+    let time = line.strip_prefix("New since you looked · ").unwrap();
+    assert!(time.len() == 5 && time.contains(':'), "{line}");
+    // The line is between the two, and covers neither.
+    let apart = "const at = css => document.querySelector(css).getBoundingClientRect();
+        const line = at('[data-testid=new-since]'), above = at('[aria-posinset=\"1\"]'), below = at('[aria-posinset=\"2\"]');
+        return above.bottom <= line.top + 1 && line.bottom <= below.top + 1 && line.height > 10";
+    assert_eq!(window.script(apart, json!([])), json!(true));
+
+    // It is there when one comes back, also to a page that was closed.
+    window.anew();
+    window.wait(&rows(10));
+    window.wait(NEW_SINCE);
+    assert_eq!(marked(), ["Said meanwhile"]);
+    // More of the new comes above the line.
+    put(&shop, dir.path(), "Said afterwards");
+    window.wait(&rows(11));
+    assert_eq!(window.count("[data-testid=feed-row].new"), 2);
+    // Who saw it and looks away has seen it.
+    look_away();
+    window.wait(&format!("!{NEW_SINCE}"));
+    assert_eq!(marked(), [""; 0]);
+    window.anew();
+    window.wait(&rows(11));
+    assert_eq!(window.count("[data-testid=new-since]"), 0);
+}
+
+#[test]
+fn a_value_that_splits_nothing_is_not_offered() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url);
+    window.wait(&rows(8));
+    window.keys("f");
+    window.wait("document.querySelector('[data-testid=facet]')");
+    // Each value with its count, by sort; those that can be seen.
+    let offered = || -> Vec<Vec<(String, bool, Option<u64>)>> {
+        let script = "return [...document.querySelectorAll('#facets .sort')].filter(it => it.checkVisibility())
+            .map(it => [...it.querySelectorAll('[data-testid=facet]')]
+                .map(it => [it.dataset.value, it.ariaPressed === 'true', it.querySelector('i') ? Number(it.querySelector('i').textContent) : null]))";
+        serde_json::from_value(window.script(script, json!([]))).unwrap()
+    };
+    let check = |total: u64| {
+        let all = offered();
+        for sort in all.iter().filter(|sort| !sort.iter().any(|it| it.1)) {
+            for (value, _, count) in sort {
+                assert!(count.is_none_or(|it| it < total), "{value} is all of it");
+            }
+        }
+        all.into_iter().flatten().map(|it| it.0).collect::<Vec<_>>()
+    };
+    // All are of the project.
+    let values = check(8);
+    assert!(!values.contains(&"project".to_owned()), "{values:?}");
+    assert!(values.contains(&"fact".to_owned()), "{values:?}");
+    // What is chosen stays, although all of what is left has it.
+    window.click("[data-testid=facet][data-value=fact]");
+    window.wait(&rows(3));
+    window.wait("document.querySelector('[data-testid=list-count]').textContent === '3 found'");
+    let values = check(3);
+    assert!(values.contains(&"fact".to_owned()), "{values:?}");
+}
+
+#[test]
+fn what_was_read_before_a_search_that_found_nothing_is_read_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url);
+    window.wait(&rows(8));
+    window.open_row(Hand::Keys, &shop.ids[3]);
+    // On the way there it finds some.
+    window.keys("/jitter");
+    window.wait(&rows(1));
+    window.keys(" quagga");
+    window.wait("document.querySelector('[data-testid=no-match]')");
+    window.keys(ESCAPE);
+    window.wait(&rows(8));
+    window.wait(&read(&shop.ids[3]));
+}
+
+#[test]
+fn a_card_that_could_not_be_read_is_read_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let token = shop.home.join("token");
+    let token = token.to_str().unwrap();
+    let server = Server::start(&shop, &["--token-file", token]);
+    let listen = server.listen().to_owned();
+    let window = Window::browse(&server.url);
+    window.wait(LIVE);
+    drop(server);
+    window.wait("document.querySelector('[data-testid=disconnected]')");
+    window.click(&row(&shop.ids[1]));
+    window.wait(&format!(
+        "document.querySelector('[data-testid=engram][data-id=\"{}\"] [data-testid=pointer-card] .refused')",
+        shop.ids[1]
+    ));
+    let _server = Server::start(&shop, &["--listen", &listen, "--token-file", token]);
+    window.wait("document.querySelector('[data-testid=engram] [data-testid=pointer-card] .proof')");
+    window.wait("!document.querySelector('[data-testid=engram] .refused')");
+}
