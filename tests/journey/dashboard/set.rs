@@ -10,7 +10,13 @@ use super::{
 use crate::window::Window;
 
 /// A claim, the direction of its lines, and what stands in an element of its own there.
-const SET: &[(&str, &str, &[(&str, &str)])] = &[
+type Set = (
+    &'static str,
+    &'static str,
+    &'static [(&'static str, &'static str)],
+);
+
+const SET: &[Set] = &[
     (
         "`retry(3)` -> waits, then `<b>Timeout</b>`; one ` stays",
         "ltr",
