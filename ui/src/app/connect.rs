@@ -9,10 +9,11 @@ use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*, task::s
 
 use super::{
     dom,
-    frame::{Over, sentence},
+    frame::Over,
     icons::Icon,
     overlay::{Heading, Modal},
     prose::prose,
+    refused::told,
     state::App,
 };
 use crate::words::{self, say};
@@ -145,7 +146,7 @@ fn Rows(within: Option<Over>) -> impl IntoView {
     });
     on_cleanup(move || focus.remove());
     let refused = move || match all.get() {
-        Some(Err(why)) => Some(refused(&why)),
+        Some(Err(why)) => Some(told(&why, ().into_any())),
         _ => None,
     };
     view! {
@@ -158,14 +159,6 @@ async fn read(app: App, all: All) {
     let backend = app.backend();
     let read = app.for_front(async move { backend.connections().await });
     all.set(Some(read.await));
-}
-
-fn refused(why: &Refusal) -> AnyView {
-    let (message, hint) = (sentence(&why.message), words::visible(&why.hint));
-    view! {
-        <div class="refused" role="note" data-testid="refused">{Icon::Alert.draw()}<p><b>{message}</b>" "{hint}</p></div>
-    }
-    .into_any()
 }
 
 impl Row {
@@ -247,7 +240,9 @@ impl Row {
                 },
                 _,
             ) => Some(self.change(change, undo, is_other)),
-            (Stage::Failed(why), _) | (_, Some(Connected::Refused(why))) => Some(refused(&why)),
+            (Stage::Failed(why), _) | (_, Some(Connected::Refused(why))) => {
+                Some(told(&why, ().into_any()))
+            }
             _ => None,
         };
         let next = move || match self.stage.get() {

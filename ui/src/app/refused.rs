@@ -13,16 +13,21 @@ pub(crate) fn Refused(
     #[prop(optional, into)] again: Option<Callback<()>>,
 ) -> impl IntoView {
     move || {
-        refusal.get().map(|it| {
-            view! {
-                <div class="refused" role="alert" data-testid="refused" data-code=it.code.as_str()>
-                    {Icon::Alert.draw()}
-                    <p>{sentence(&it.message)}<span>{prose(&it.hint)}</span></p>
-                    {again.map(|again| view! {
-                        <button data-testid="again" on:click=move |_| again.run(())>{say::TRY_AGAIN}</button>
-                    })}
-                </div>
-            }
-        })
+        let again = again.map(|again| {
+            view! { <button data-testid="again" on:click=move |_| again.run(())>{say::TRY_AGAIN}</button> }
+        });
+        refusal.get().map(|it| told(&it, again.into_any()))
     }
+}
+
+/// The same of one that is known, with what stands beside it.
+pub(crate) fn told(refusal: &Refusal, beside: AnyView) -> AnyView {
+    view! {
+        <div class="refusal" role="alert" data-testid="refused" data-code=refusal.code.as_str()>
+            {Icon::Alert.draw()}
+            <p>{prose(&sentence(&refusal.message))}<span>{prose(&refusal.hint)}</span></p>
+            {beside}
+        </div>
+    }
+    .into_any()
 }
