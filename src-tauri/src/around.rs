@@ -174,12 +174,12 @@ fn folder_at(path: &str) -> Result<&Path, Refusal> {
     let (wrong, next) = if !folder.is_absolute() {
         (
             format!("{path} is not an absolute path"),
-            "Enter the whole path of a repository, from the root.",
+            "Enter the absolute path of a repository.",
         )
     } else if !folder.exists() {
         (
             format!("the folder {path} does not exist"),
-            "Check the path; the repository may have been moved or deleted, or its disk is not mounted.",
+            "Check the path; the repository may have been moved or deleted, or its disk may not be mounted.",
         )
     } else if !folder.is_dir() {
         (

@@ -68,8 +68,8 @@ fn program() -> Result<String, Refusal> {
         Some(path) => short_name(&path),
         None => Err(Refusal::new(
             Code::NotFound,
-            "the command engram is not installed",
-            "Install it beside this window, or where your shell finds it.",
+            "the command `engram` was not found",
+            "Install it beside the window's program or in a folder on your PATH.",
         )),
     }
 }

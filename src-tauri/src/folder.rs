@@ -17,7 +17,7 @@ pub(crate) async fn pick(window: &WebviewWindow) -> Result<Option<PathBuf>, Refu
     shown.map_err(|error| {
         Refusal::new(
             engram_model::Code::Internal,
-            format!("cannot show the dialog: {error}"),
+            format!("cannot open the folder dialog: {error}"),
             "Enter the path instead.",
         )
     })?;

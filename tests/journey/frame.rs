@@ -314,7 +314,7 @@ fn one_window_for_several_repositories_links_and_starts() {
     window.wait(&read(&ids[1]));
     window.beside(desktop(), &link("nonsense"));
     window.wait(
-        "document.querySelector('[data-testid=notice]')?.textContent.includes('leads nowhere')",
+        "document.querySelector('[data-testid=notice]')?.textContent.includes('cannot open this link')",
     );
     // Nor does a link open what nobody knows here: it is offered. Or show a view that there is not.
     let to = |link: String| {
@@ -328,7 +328,7 @@ fn one_window_for_several_repositories_links_and_starts() {
     let strange = |path: String| format!("engram://feed?repo={}", path.replace('%', "%25"));
     to(strange(stranger.root.display().to_string()));
     let offered = "document.querySelector('[data-testid=offer][open]')?.textContent";
-    window.wait(&format!("{offered}?.includes('not here')"));
+    window.wait(&format!("{offered}?.includes('another repository')"));
     assert_eq!(
         window.text("[data-testid=offered]"),
         stranger.root.display().to_string()
@@ -339,7 +339,7 @@ fn one_window_for_several_repositories_links_and_starts() {
     window.wait(&read(&ids[1]));
     // What is taken, and is no repository, is refused where it was offered.
     to(strange(dir.path().display().to_string()));
-    window.wait(&format!("{offered}?.includes('not here')"));
+    window.wait(&format!("{offered}?.includes('another repository')"));
     window.click("[data-testid=offer-open]");
     window.wait(&format!("{offered}?.includes('not a git repository')"));
     to(strange(stranger.root.display().to_string()));

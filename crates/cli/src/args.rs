@@ -100,7 +100,7 @@ Pointers:
     Feed(Feed),
     /// Show a summary of this repository's memory
     Status,
-    /// List the agents that stored or read anything here, the latest first
+    /// List the agents that stored or read anything here, most recent first
     Agents,
     /// Choose which memory a copy of a repository uses
     Project {

@@ -116,7 +116,7 @@ fn words(client: model::Client, undo: bool, path: &str, changed: bool, written: 
         (true, false, _) => format!("{path} was not changed; add --yes to write it"),
         (true, true, true) => format!("removed engram from {path}"),
         (true, true, false) => format!(
-            "wrote {path}; start {} there and it picks up Engram's tools",
+            "wrote {path}; start or restart {} so that it picks up Engram's tools",
             client.title()
         ),
     }

@@ -49,7 +49,7 @@ pub(crate) fn look_for(home: &Path) -> Result<(), Refusal> {
         false => Err(Refusal::new(
             Code::NotFound,
             format!("there is no Engram home in {}", home.display()),
-            "If it was moved or its disk is not mounted, put it back; if Engram is new here, the first claim makes it. Check --home and ENGRAM_HOME.",
+            "If it was moved or its disk is not mounted, put it back. If Engram is new here, the first claim creates it. Check --home and ENGRAM_HOME.",
         )),
     }
 }

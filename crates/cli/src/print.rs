@@ -281,7 +281,7 @@ fn agents(it: &AgentsReply) -> String {
     };
     let mut lines: Vec<String> = it.agents.iter().map(agent).collect();
     if it.more > 0 {
-        lines.push(format!("and {} earlier ones", it.more));
+        lines.push(format!("and {} more that called earlier", it.more));
     }
     lines.join("\n")
 }

@@ -266,7 +266,7 @@ fn project_root(repo: Option<&Path>) -> Result<PathBuf, Refusal> {
     let repo = repo.ok_or_else(|| {
         Refusal::new(
             Code::RepoUnavailable,
-            "no repository is open, and this agent is configured in its repository",
+            "this agent is configured in a repository, and none is open",
             "Open the repository first.",
         )
     })?;

@@ -240,7 +240,7 @@ impl Engine {
         if !retried.map_err(|it| self.name_the_file(it.into()))? {
             return Ok(());
         }
-        tracing::info!(home = %self.store.home().display(), "the home is writable by now");
+        tracing::info!(home = %self.store.home().display(), "the home is now writable");
         self.settle()?;
         self.follow()
     }
@@ -265,10 +265,10 @@ impl Engine {
             Refusal::new(
                 Code::StoreReadOnly,
                 format!(
-                    "changes cannot be followed: the home at {} is not writable",
+                    "cannot follow changes: the home at {} is not writable",
                     self.store.home().display()
                 ),
-                "What is stored can still be read. Make the home writable, and it is followed.",
+                "You can still read what is stored. Make the home writable to follow changes.",
             )
         })?;
         Ok(bell.listen(heard)?)

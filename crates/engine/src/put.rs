@@ -295,7 +295,7 @@ fn holds_still(it: &Reader<'_>, occasion: Occasion<'_>) -> Result<(), Refusal> {
         _ => Err(Refusal::new(
             Code::NotFound,
             format!("engram {} no longer holds", of.id),
-            "Nothing was changed; look at the newest version of the claim.",
+            "Nothing was changed. Read the newest version of the claim.",
         )),
     }
 }

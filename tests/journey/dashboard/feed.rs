@@ -170,7 +170,7 @@ fn what_is_new_since_somebody_looked_is_told_from_what_was_seen() {
     window.wait(NEW_SINCE);
     assert_eq!(marked(), ["Said meanwhile"]);
     let line = window.text("[data-testid=new-since]");
-    let time = line.strip_prefix("New since you looked · ").unwrap();
+    let time = line.strip_prefix("New since you last looked · ").unwrap();
     assert!(time.len() == 5 && time.contains(':'), "{line}");
     // The line is between the two, and covers neither.
     let apart = "const at = css => document.querySelector(css).getBoundingClientRect();

@@ -145,7 +145,7 @@ fn a_long_search_says_how_far_it_is_and_stops_and_goes_on() {
         let text = "document.querySelector('[data-testid=searching]')?.textContent";
         window.wait(&format!(
             "{text}?.startsWith('{word}') && held.length === {}",
-            u8::from(word == "Looking")
+            u8::from(word == "Searching")
         ));
     };
     let done = || {
@@ -157,18 +157,19 @@ fn a_long_search_says_how_far_it_is_and_stops_and_goes_on() {
     };
 
     window.keys("/svc0000500");
-    says("Looking");
+    says("Searching");
     assert!((40..60).contains(&done()), "{}", done());
     // What is on its way comes; nothing is asked for after it.
     window.keys(ESCAPE);
-    window.wait("document.querySelector('[data-testid=search-button]')?.textContent === 'Go on'");
+    window
+        .wait("document.querySelector('[data-testid=search-button]')?.textContent === 'Continue'");
     window.script("go()", json!([]));
     window.wait("document.querySelector('[data-testid=searching] progress').value > 80");
-    says("Stopped");
+    says("Search stopped");
     assert_eq!(window.count("[data-testid=no-match]"), 0);
     // It goes on where it stopped, and finds.
     window.click("[data-testid=search-button]");
-    says("Looking");
+    says("Searching");
     window.script("go()", json!([]));
     window.wait(&rows(1));
     assert!(

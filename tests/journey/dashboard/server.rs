@@ -78,7 +78,7 @@ fn a_page_outlives_its_server() {
     assert!(
         window
             .text("[data-testid=disconnected]")
-            .contains("does not answer")
+            .contains("is not responding")
     );
 
     // What was said meanwhile is there when it is back, and the page is the one that it was.

@@ -88,7 +88,7 @@ const CASES: &[Case] = &[
         pointer: "artifact:docs/flow.svg@HEAD",
         shown: "[data-testid=media][data-kind=drawing]",
         says: &[
-            "SVG picture, shown as the text",
+            "SVG picture, shown as its source text",
             "<script>window.hacked=1</script>",
         ],
         absent: "article script, article svg:not(.icon), article img, article object",
@@ -150,7 +150,7 @@ const CASES: &[Case] = &[
         name: "long-document",
         pointer: "artifact:docs/LONG.md@HEAD",
         shown: "[data-testid=document-cut]",
-        says: &["The document goes on"],
+        says: &["The document continues"],
         absent: "[data-testid=source]",
     },
 ];
@@ -316,8 +316,7 @@ fn what_is_known_of_evidence_that_is_gone_is_shown() {
     // The same bytes are still there, elsewhere.
     let told = read(&shop.ids[0]);
     assert!(
-        told.contains(gone)
-            && told.contains("The same bytes, by their digest, are in the files on disk"),
+        told.contains(gone) && told.contains("Bytes with the same digest are in the files on disk"),
         "{told}"
     );
     let marked = "return document.querySelector('[data-marked]').dataset.line";
@@ -330,7 +329,7 @@ fn what_is_known_of_evidence_that_is_gone_is_shown() {
 
     // They are not: what was pinned and read is told.
     let told = read(&shop.ids[1]);
-    for known in [gone, "What is known", "changed.rs", short, "sha256 "] {
+    for known in [gone, "Details", "changed.rs", short, "sha256 "] {
         assert!(told.contains(known), "no {known:?} in {told}");
     }
     let mut looks = Looks::here();
@@ -356,7 +355,7 @@ fn what_is_known_of_evidence_that_is_gone_is_shown() {
     let away = dir.path().join("away");
     fs::rename(&shop.root, &away).unwrap();
     let told = read(&shop.ids[1]);
-    for known in ["What is known", "changed.rs", short, "sha256 "] {
+    for known in ["Details", "changed.rs", short, "sha256 "] {
         assert!(told.contains(known), "no {known:?} in {told}");
     }
     fs::rename(&away, &shop.root).unwrap();

@@ -83,7 +83,7 @@ pub(crate) fn Gallery() -> impl IntoView {
     view! {
         <main class="gallery" data-testid="gallery">
             <h1>"Gallery"</h1>
-            <Part title="Colour">{ROLES.iter().map(|role| swatch(role)).collect_view()}</Part>
+            <Part title="Color">{ROLES.iter().map(|role| swatch(role)).collect_view()}</Part>
             <Part title="Type"><Type /></Part>
             <Part title="Controls"><Controls /></Part>
             <Part title="Icons">{icons()}</Part>

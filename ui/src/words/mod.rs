@@ -54,7 +54,7 @@ pub fn kind(kind: Kind) -> &'static str {
         Kind::Fact => "fact",
         Kind::Decision => "decision",
         Kind::Risk => "risk",
-        Kind::Todo => "to do",
+        Kind::Todo => "to-do",
         Kind::Constraint => "constraint",
         Kind::Diff => "change",
         Kind::Test => "test",

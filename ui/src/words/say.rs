@@ -46,9 +46,9 @@ pub mod agents {
 
     pub const TITLE: &str = "Agents";
     pub const COUNTS: &str = "Agents that stored or read something here";
-    pub const LABEL: &str = "Agents, the latest first";
+    pub const LABEL: &str = "Agents, most recent first";
     pub const ONE: &str = "Agent";
-    pub const READING: &str = "Reading the agents…";
+    pub const READING: &str = "Listing agents…";
     pub const NONE: &str = "No agent has used this memory yet";
     pub const NONE_MEANS: &str = "An agent appears here once it stores a claim or reads a source.";
     pub const CONNECT: &str =
@@ -58,7 +58,7 @@ pub mod agents {
     pub const FIRST: &str = "first seen";
     pub const LAST: &str = "last call";
     pub const STORED: &str = "stored";
-    pub const TURN: &str = "Spent in this turn";
+    pub const TURN: &str = "Spent this turn";
     pub const LAST_TURN: &str = "Spent in its last turn";
     pub const IDLE: &str = "no open turn";
     pub const SAID: &str = "Newest claims under this name";
@@ -76,7 +76,7 @@ pub mod agents {
     pub fn did(it: OperationKind) -> &'static str {
         match it {
             OperationKind::Stored => "stored a claim",
-            OperationKind::Corroborated => "said the same as another",
+            OperationKind::Corroborated => "repeated a claim",
             OperationKind::Forgotten => "forgot a claim",
             OperationKind::Dereferenced => "read a source",
             OperationKind::Noted => "recorded an event",
@@ -109,22 +109,22 @@ pub mod status {
 /// The list, and what stands in its place.
 pub mod list {
     pub const LABEL: &str = "Engrams, newest first";
-    pub const FOUND: &str = "Matching versions, past ones included";
+    pub const FOUND: &str = "Matching versions, including past ones";
     pub const WIDTH: &str = "Width of the list";
     pub const RESIZE: &str = "Drag, or use the arrow keys; double-click to reset";
     pub const READING: &str = "Reading the journal…";
-    pub const LOOKING: &str = "Looking further back: ";
-    pub const STOPPED: &str = "Stopped looking: ";
+    pub const LOOKING: &str = "Searching further back: ";
+    pub const STOPPED: &str = "Search stopped: ";
     pub const LOOKED: &str = "% of the journal";
     pub const PROGRESS: &str = "Share of the journal searched";
     pub const STOP: &str = "Stop";
-    pub const GO_ON: &str = "Go on";
+    pub const GO_ON: &str = "Continue";
     pub const NO_MATCH: &str = "No engram matches";
     pub const NO_WORDS: &str = "No claim contains all these words.";
     pub const NO_FILTER: &str = "No claim passes the filter.";
     pub const NO_WORDS_AND_FILTER: &str =
         "No claim contains all these words and passes the filter.";
-    pub const WITHOUT_WORDS: &str = "Drop the words";
+    pub const WITHOUT_WORDS: &str = "Clear the search";
     pub const CLEAR_FILTER: &str = "Clear the filter";
     pub const NEW: super::Noun = ("new engram", "new engrams");
     pub const LISTED: super::Noun = ("engram listed", "engrams listed");
@@ -137,7 +137,7 @@ pub mod list {
 
     /// Above what was seen, with the time of the last look.
     pub fn new_since(time: &str) -> String {
-        format!("New since you looked · {time}")
+        format!("New since you last looked · {time}")
     }
 
     /// How many a filter leaves; at least so many where not all was counted.
@@ -210,7 +210,7 @@ pub mod state {
 /// An engram: its head, its history, what is done to it.
 pub mod engram {
     pub const LABEL: &str = "Engram";
-    pub const NONE: &str = "Choose an engram to see its evidence.";
+    pub const NONE: &str = "Open an engram to see its evidence.";
     pub const EVIDENCE: &str = "Evidence";
     pub const TOPIC: &str = "Topic";
     pub const SCOPE: &str = "Who can see it";
@@ -276,14 +276,14 @@ pub mod acts {
 /// What a person writes: a correction, and a claim of their own.
 pub mod write {
     pub const CORRECT: &str = "Correct…";
-    pub const CORRECT_MEANS: &str = "Puts it in your words, as a new version";
+    pub const CORRECT_MEANS: &str = "Saves your wording as a new version";
     pub const CORRECTION: &str = "Your correction";
-    pub const UNSAVED: &str = "You began a correction that is not saved.";
+    pub const UNSAVED: &str = "You have an unsaved correction.";
     pub const CONTINUE: &str = "Continue";
     pub const DISCARD: &str = "Discard";
     pub const CORRECTED: &str = "Corrected: the claim is yours now";
     pub const MEANWHILE: &str =
-        "This claim was changed while you wrote. Saving replaces its newest version.";
+        "This claim changed while you were writing. Saving replaces its newest version.";
     pub const SAVE: &str = "Save";
     pub const SAVING: &str = "Saving…";
     pub const CANCEL: &str = "Cancel";
@@ -291,17 +291,17 @@ pub mod write {
     pub const TITLE: &str = "Add a claim";
     pub const ABOUT: &str = "Add a claim about these lines";
     pub const ADDED: &str = "Added: agents get this claim";
-    pub const EXISTS: &str = "This claim already exists, with this evidence";
+    pub const EXISTS: &str = "This claim already exists with this evidence";
     pub const CLAIM: &str = "Claim";
-    pub const CLAIM_HINT: &str = "What holds here, in one to three sentences";
+    pub const CLAIM_HINT: &str = "What is true here, in one to three sentences";
     pub const EVIDENCE: &str = "Evidence";
     pub const EVIDENCE_HINT: &str = "repo:src/main.rs#L10-L20@HEAD";
     pub const KIND: &str = "Kind";
     pub const TOPIC: &str = "Topic";
-    pub const TOPIC_HINT: &str = "optional, such as payments/webhooks";
-    pub const MARK: &str = "Drag, or press Shift and click, to mark lines";
+    pub const TOPIC_HINT: &str = "Optional, such as payments/webhooks";
+    pub const MARK: &str = "Drag or Shift-click to mark lines";
     pub const MARKED: &str = "Marked lines";
-    pub const UNMARK: &str = "Unmark the lines";
+    pub const UNMARK: &str = "Unmark lines";
 
     pub fn length(characters: &str, most: &str) -> String {
         format!("{characters} of {most} characters")
@@ -336,7 +336,7 @@ pub mod many {
     pub const CLEAR: &str = "Clear the selection";
     pub const COPY: &str = "Copy claims";
     pub const COPIED: &str = "Claims copied, one per line";
-    pub const ALL: &str = "Every engram here that holds is selected.";
+    pub const ALL: &str = "All engrams here that hold are selected.";
     pub const ALL_LOADED: &str =
         "Older engrams are not loaded yet: scroll down, then select all again.";
     pub const CLOSED: &str = "This engram no longer holds";
@@ -344,7 +344,7 @@ pub mod many {
     pub const ONE_AT_A_TIME: &str = "Claims are redacted one at a time";
     pub const ONE_AT_A_TIME_HINT: &str = "Clear the selection first; redacting cannot be undone.";
     pub const FORGET_ALL: &str = "Agents no longer get them. Their history stays readable.";
-    pub const PROGRESS: &str = "Share of the claims that is done";
+    pub const PROGRESS: &str = "Share of the claims done";
     pub const STOP: &str = "Stop";
     pub const UNDOING: &str = "Undoing";
     pub const UNDONE: &str = "Undone:";
@@ -407,7 +407,7 @@ pub mod many {
 /// A source: what a pointer leads to.
 pub mod source {
     pub const READING: &str = "Reading the pinned source…";
-    pub const CUT_DOCUMENT: &str = "The document goes on: read the rest as source.";
+    pub const CUT_DOCUMENT: &str = "The document continues: read the rest as source.";
     pub const RECORDED_BY: &str = "Recorded by ";
     pub const WORKING_TREE: &str = "working tree ";
     pub const IS_NOW: &str = "now a ";
@@ -422,7 +422,7 @@ pub mod source {
     pub const SIDES: &str = "Pinned and working tree, side by side";
     pub const UNCHANGED_LINES: super::Noun = ("unchanged line", "unchanged lines");
     pub const UNFOLD: &str = "Show unchanged lines";
-    pub const NOTHING_LEFT: &str = "Nothing of it is left";
+    pub const NOTHING_LEFT: &str = "Nothing is left of it";
     pub const ADDED: &str = "added: ";
     pub const REMOVED: &str = "removed: ";
     pub const CODE: &str = "Code";
@@ -430,7 +430,7 @@ pub mod source {
     pub const PICTURE: &str = "picture: ";
     pub const READING_LINE: &str = "Reading the line…";
     pub const LONG_LINE: &str = "A long line";
-    pub const LINE_PART: &str = "A part of the line";
+    pub const LINE_PART: &str = "Part of the line";
     pub const EARLIER: &str = "Earlier";
     pub const LATER: &str = "Later";
     pub const CLOSE_LINE: &str = "Close the line";
@@ -438,7 +438,7 @@ pub mod source {
     pub const WHOLE_FILE: &str =
         "A binary file has no lines: it is pinned and compared as a whole.";
     pub const ON_DISK: &str = "in the files on disk";
-    pub const KNOWN: &str = "What is known";
+    pub const KNOWN: &str = "Details";
     pub const KNOWN_PIN: &str = "pinned";
     pub const KNOWN_DIGEST: &str = "digest";
     pub const KNOWN_STATE: &str = "last checked";
@@ -474,11 +474,13 @@ pub mod source {
     }
 
     pub fn more_of_span(lines: &str) -> String {
-        format!("Not shown: {lines} of this span. Open the file in your editor to read on.")
+        format!("Not shown: {lines} of this span. Open the file in your editor to read the rest.")
     }
 
     pub fn more_of_comparison(lines: &str) -> String {
-        format!("Not shown: {lines} of this comparison. Open the file in your editor to read on.")
+        format!(
+            "Not shown: {lines} of this comparison. Open the file in your editor to read the rest."
+        )
     }
 
     pub fn more_of_blame(lines: &str) -> String {
@@ -490,7 +492,7 @@ pub mod source {
     }
 
     pub fn or_before(day: &str) -> String {
-        format!("{day} or before")
+        format!("{day} or earlier")
     }
 
     pub fn cut(characters: &str) -> String {
@@ -498,7 +500,7 @@ pub mod source {
     }
 
     pub fn read_on(line: u32, more: &str) -> String {
-        format!("Read on in line {line}: {more}")
+        format!("Continue line {line}: {more}")
     }
 
     pub fn line_part(line: &str, from: &str, to: &str, of: &str) -> String {
@@ -510,7 +512,7 @@ pub mod source {
     }
 
     pub fn as_text(media: &str) -> String {
-        format!("{media}, shown as the text that it is written in.")
+        format!("{media}, shown as its source text.")
     }
 
     pub fn in_head(commit: &str) -> String {
@@ -518,7 +520,7 @@ pub mod source {
     }
 
     pub fn found_elsewhere(because: &str, place: &str) -> String {
-        format!("{because}. The same bytes, by their digest, are {place}.")
+        format!("{because}. Bytes with the same digest are {place}.")
     }
 }
 
@@ -550,19 +552,19 @@ pub mod repositories {
     pub const PATH: &str = "Path of a repository";
     pub const PATH_HINT: &str = "/path/to/another/repository";
     pub const OPEN: &str = "Open";
-    pub const BEFORE: &str = "Opened before";
-    pub const SWITCHING: &str = "another repository is coming in front";
-    pub const SWITCHING_HINT: &str = "Nothing changed; try again once it is there.";
+    pub const BEFORE: &str = "Known repositories";
+    pub const SWITCHING: &str = "another repository is being opened";
+    pub const SWITCHING_HINT: &str = "Nothing changed; try again once it is open.";
     pub const PICK: &str = "Choose a folder…";
     pub const CHOOSE: &str = "Choose a repository";
     pub const OUTSIDE: &str = "Engram was started outside a repository.";
-    pub const NOT_HERE: &str = "The repository of this link is not here";
+    pub const NOT_HERE: &str = "This link leads to another repository";
     pub const OFFER: &str = "Engram does not know this repository yet. Open it only if you trust where the link came from.";
     pub const OPEN_IT: &str = "Open it";
     pub const LEAVE_IT: &str = "Not now";
-    pub const NOWHERE: &str = "This link leads nowhere in Engram";
+    pub const NOWHERE: &str = "Engram cannot open this link";
     pub const NOWHERE_HINT: &str =
-        "A link is engram://feed/ID, engram://feed or engram://drift; a filter can follow a ?.";
+        "Links look like `engram://feed/ID` or `engram://drift`; a filter can follow after `?`.";
     pub const NEWER_HINT: &str = "The address may come from a newer Engram.";
     pub const NO_ENGRAM: &str = "There is no such engram here";
     pub const NO_ENGRAM_HINT: &str = "It may be in another repository or another home.";
@@ -576,7 +578,7 @@ pub mod repositories {
     }
 
     pub fn not_here_hint(path: &str) -> String {
-        format!("It leads to {path}.")
+        format!("Its path is {path}.")
     }
 
     pub fn stay_outside(count: &str) -> String {
@@ -605,7 +607,7 @@ pub mod settings {
     pub const MOTION: &str = "Motion";
     pub const REDUCED: &str = "Reduced";
     pub const ZOOM: &str = "Zoom";
-    pub const ZOOM_RESET: &str = "Reset the zoom";
+    pub const ZOOM_RESET: &str = "Reset zoom";
     pub const PRODUCT: &str = "Engram ";
     pub const DATA_IN: &str = "Data in ";
     pub const EDITOR: &str = "Editor";
@@ -613,8 +615,8 @@ pub mod settings {
     pub const COMMAND_LINE: &str = "Command line";
     pub const COMMAND_LINE_HINT: &str = "code --goto {file}:{line}";
     pub const LINKS: &str = "Links";
-    pub const LINKS_HERE: &str = "`engram://` in other programs leads to this window.";
-    pub const LINKS_ELSEWHERE: &str = "`engram://` in other programs does not lead here yet.";
+    pub const LINKS_HERE: &str = "`engram://` links in other programs open in this window.";
+    pub const LINKS_ELSEWHERE: &str = "`engram://` links in other programs do not open here yet.";
     pub const LINKS_BRING: &str = "Open them here";
     pub const AGENTS: &str = "Agents";
     pub const LOG: &str = "Log";
@@ -647,7 +649,7 @@ pub mod first {
     pub const SAMPLE_BUSY: &str = "Reading the history…";
     pub const SAMPLE_HERE: &str = "This is a sample, made from this repository’s history.";
     pub const SAMPLE_REMOVE: &str = "Remove it";
-    pub const SAMPLE_GONE: &str = "The sample is gone";
+    pub const SAMPLE_GONE: &str = "Sample removed";
     pub const START: &str = "Start it and give it work";
     pub const START_MEANS: &str =
         "It picks up Engram’s tools automatically. If it stores nothing, tell it to.";
@@ -691,7 +693,7 @@ pub mod connect {
     pub const LINKED: &str = "Reached through the link ";
     pub const REPLACES: &str = "Replaces another server named `engram`. Undo puts it back.";
     pub const OTHER: &str =
-        "The file changed in the meantime. Nothing was written; this is the change now.";
+        "The file changed in the meantime. Nothing was written; review the new change.";
     pub const WRITE: &str = "Write it";
     pub const CANCEL: &str = "Cancel";
 
@@ -704,7 +706,7 @@ pub mod connect {
     }
 
     pub fn next(agent: &str) -> String {
-        format!("Connected. Start or restart {agent}, and it picks up Engram’s tools.")
+        format!("Connected. Start or restart {agent} so that it picks up Engram’s tools.")
     }
 
     pub fn undone(agent: &str) -> String {
@@ -720,27 +722,27 @@ pub mod connect {
 pub mod lost {
     pub const TOKEN: &str = "This page’s token is no longer valid";
     pub const HOME: &str = "Engram’s home folder is gone";
-    pub const SILENT: &str = "Engram does not answer";
+    pub const SILENT: &str = "Engram is not responding";
     pub const NOW: &str = "Try now";
 
     pub fn token(since: &str) -> String {
         format!(
-            "Engram was started again. Open the address that `engram serve` printed. You see the state of {since}."
+            "Engram was restarted. Open the address that `engram serve` printed. Last updated: {since}."
         )
     }
 
     pub fn home(why: &str, since: &str) -> String {
         format!(
-            "{why}. Put it back and the window goes on; to begin an empty one, restart Engram. You see the state of {since}."
+            "{why}. Put it back and the window continues; to start with an empty home, restart Engram. Last updated: {since}."
         )
     }
 
     pub fn refused(hint: &str, since: &str) -> String {
-        format!("{hint} You see the state of {since}.")
+        format!("{hint} Last updated: {since}.")
     }
 
     pub fn silent(since: &str) -> String {
-        format!("The window keeps trying. You see the state of {since}.")
+        format!("The window keeps trying. Last updated: {since}.")
     }
 }
 
@@ -757,19 +759,18 @@ pub mod notice {
     pub const NO_FILE: &str = "This evidence is not a file";
     pub const NO_FILE_HINT: &str = "Press C to copy the pointer instead.";
     pub const NO_EDITOR: &str = "a page in a browser cannot open your editor";
-    pub const NO_EDITOR_HINT: &str = "Copy the pointer, or open the window with: engram app.";
-    pub const NOT_KEPT: &str = "the browser keeps nothing for this page";
-    pub const NOT_KEPT_HINT: &str = "The choice holds until you load the page again.";
+    pub const NO_EDITOR_HINT: &str = "Copy the pointer, or open the window with `engram app`.";
+    pub const NOT_KEPT: &str = "the browser does not store settings for this page";
+    pub const NOT_KEPT_HINT: &str = "Your choice lasts until you reload the page.";
     pub const WINDOW_ONLY: &str = "a page in a browser cannot do that";
-    pub const WINDOW_ONLY_HINT: &str = "Open the window with: engram app.";
-    pub const STRANGE_HINT: &str =
-        "The window and Engram may be of different versions: restart both.";
-    pub const NO_SERVER: &str = "Engram’s server does not answer";
+    pub const WINDOW_ONLY_HINT: &str = "Open the window with `engram app`.";
+    pub const STRANGE_HINT: &str = "The window and Engram may be different versions: restart both.";
+    pub const NO_SERVER: &str = "Engram’s server is not responding";
     pub const NO_SERVER_HINT: &str =
-        "Start it again with engram serve, and open the address that it prints.";
-    pub const NO_SHELL: &str = "the window did not answer";
+        "Run `engram serve` again and open the address that it prints.";
+    pub const NO_SHELL: &str = "the window did not respond";
     pub const NO_SHELL_HINT: &str =
-        "Restart the window; its log is in the folder logs of Engram’s home.";
+        "Restart the window; its log is in the `logs` folder of Engram’s home.";
 
     pub fn opened_in(editor: &str) -> String {
         format!("Opened in {editor}")
