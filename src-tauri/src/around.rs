@@ -22,7 +22,7 @@ pub(crate) async fn settings(shell: State<'_, Shell>) -> Result<Settings, Refusa
     Ok(settings::read(shell.home()))
 }
 
-/// Keeps what the person chose; the window is as large in itself as that says, kept or not.
+/// Keeps the settings; the zoom applies even if they cannot be kept.
 #[tauri::command]
 pub(crate) async fn keep_settings(
     shell: State<'_, Shell>,
@@ -94,7 +94,7 @@ pub(crate) async fn repositories(shell: State<'_, Shell>) -> Result<Vec<Recent>,
     shell.blocking(list).await
 }
 
-/// Those that agents use and the window never opened.
+/// Repositories that agents use and the window never opened.
 fn of_home(shell: &Shell, recent: &[Recent]) -> Vec<Recent> {
     let places = shell
         .engine()
@@ -192,7 +192,7 @@ fn folder_at(path: &str) -> Result<&Path, Refusal> {
     Err(Refusal::new(Code::RepoUnavailable, wrong, next))
 }
 
-/// Lets the person choose a folder; none where they chose none.
+/// Lets the person choose a folder; none if they cancel.
 #[tauri::command]
 pub(crate) async fn choose_folder(window: WebviewWindow) -> Result<Option<String>, Refusal> {
     let Some(chosen) = folder::pick(&window).await? else {

@@ -1,4 +1,4 @@
-//! Connecting agents from the window: what `engram connect` does. A change is written only as it was shown.
+//! Connects agents from the window, as `engram connect` does: a change is written only as shown.
 
 use std::{
     path::PathBuf,
@@ -18,7 +18,7 @@ pub(crate) async fn connect_hint(shell: State<'_, Shell>) -> Result<Vec<ConnectH
     Ok(hints(&program, shell.home()))
 }
 
-/// Which agents are connected, in the repository in front and in the user's own configuration.
+/// Which agents are connected, by the repository in front and the user's configuration.
 #[tauri::command]
 pub(crate) async fn connections(shell: State<'_, Shell>) -> Result<Vec<Connection>, Refusal> {
     let look = |shell: &Shell| {
@@ -29,7 +29,7 @@ pub(crate) async fn connections(shell: State<'_, Shell>) -> Result<Vec<Connectio
     shell.blocking(look).await
 }
 
-/// Shows a change to an agent's configuration; writes it if that is what `shown` is the digest of.
+/// Shows a change to an agent's configuration; writes it if `shown` is its digest.
 #[tauri::command]
 pub(crate) async fn connect(
     shell: State<'_, Shell>,
@@ -37,7 +37,7 @@ pub(crate) async fn connect(
     undo: bool,
     shown: Option<String>,
 ) -> Result<ConnectReply, Refusal> {
-    /// Two that come at once see each other's file.
+    /// Two calls at once must see each other's file.
     static ONE: Mutex<()> = Mutex::new(());
     let take = move |shell: &Shell| {
         let place = place(shell)?;
@@ -60,7 +60,7 @@ fn place(shell: &Shell) -> Result<Place, Refusal> {
     })
 }
 
-/// The `engram` that was installed with this window, else the one that a shell would start.
+/// The `engram` installed with this window, else the one that a shell would start.
 fn program() -> Result<String, Refusal> {
     let own = std::env::current_exe().and_then(|it| it.canonicalize());
     let beside = own.map(|it| it.with_file_name(NAME)).ok();

@@ -1,4 +1,4 @@
-//! The system's own dialog to choose a folder. Only Linux has one here; elsewhere a path is typed.
+//! The system's folder dialog, on Linux only; elsewhere people type a path.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use tauri::WebviewWindow;
 /// Whether there is such a dialog.
 pub(crate) const CAN_PICK: bool = cfg!(target_os = "linux");
 
-/// Shows it over the window; none where the person chose nothing.
+/// Shows it over the window; none if the person cancels.
 #[cfg(target_os = "linux")]
 pub(crate) async fn pick(window: &WebviewWindow) -> Result<Option<PathBuf>, Refusal> {
     let (tell, told) = tokio::sync::oneshot::channel();
@@ -21,7 +21,7 @@ pub(crate) async fn pick(window: &WebviewWindow) -> Result<Option<PathBuf>, Refu
             "Enter the path instead.",
         )
     })?;
-    // One that another takes the place of chooses nothing.
+    // A dialog that is replaced chooses nothing.
     Ok(told.await.ok().flatten())
 }
 
@@ -43,7 +43,7 @@ mod linux {
     use tokio::sync::oneshot::Sender;
 
     thread_local! {
-        /// The dialog on the screen; only the main thread has one, and it lives no longer than this.
+        /// The dialog on the screen; it belongs to the main thread and closes with this.
         static SHOWN: RefCell<Option<FileChooserNative>> = const { RefCell::new(None) };
     }
 
@@ -60,7 +60,7 @@ mod linux {
         dialog.connect_response(move |dialog, response| {
             let chosen = (response == ResponseType::Accept).then(|| dialog.filename());
             if let Some(tell) = tell.take() {
-                // A page that is gone waits for nothing.
+                // A closed page waits for nothing.
                 let _ = tell.send(chosen.flatten());
             }
         });

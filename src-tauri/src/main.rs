@@ -70,7 +70,7 @@ fn main() -> ExitCode {
         .repo
         .clone()
         .map(|it| std::path::absolute(&it).unwrap_or(it));
-    // A start in a repository asks for that one; a link says itself where it leads.
+    // A start in a repository asks for that one, unless a link names another.
     let around = || match cli.link {
         None => engram_engine::repository_around(&from),
         Some(_) => None,

@@ -113,7 +113,7 @@ impl Shell {
         {
             let mut opened = lock(&self.0.opened);
             if !opened.has_front(&root) {
-                // No entry of the one before comes after this.
+                // No entry of the previous one follows.
                 *lock(&self.0.subscription) = None;
             }
             opened.bring(&root, &self.0.news);

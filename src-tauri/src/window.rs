@@ -192,8 +192,8 @@ fn remember_place(window: &WebviewWindow, shell: &Shell) {
     });
 }
 
-/// Draws everything in the window larger or smaller. The web view does it, not the page: so the page sees
-/// how much room is left, and lays itself out for that.
+/// Zooms the window. The web view does it, not the page, so that the page lays itself out for the room
+/// that is left.
 pub(crate) fn zoom(window: &WebviewWindow, zoom: Zoom) {
     if let Err(error) = window.set_zoom(zoom.factor()) {
         tracing::warn!(%error, "the window is not zoomed");

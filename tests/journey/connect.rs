@@ -1,5 +1,5 @@
-//! Agents are connected from the window, by keys and by the mouse: the change is shown, written as it was
-//! shown, and taken back the same way.
+//! Connecting agents from the window, by keys and by mouse: the change is shown, written as shown, and
+//! undone the same way.
 
 use std::{
     fs,
@@ -76,7 +76,7 @@ impl Desk {
         ));
     }
 
-    /// Waits for the change, which has the focus; returns the text that it leads to.
+    /// Waits for the change, which has the focus; returns the resulting text.
     fn shown(&self) -> String {
         self.window
             .wait_moved("document.activeElement?.matches('[data-testid=change]')");
@@ -149,7 +149,7 @@ fn nothing_is_written_but_what_was_shown() {
         .wait_moved("document.activeElement?.matches('[data-testid=connect-agent]')");
     assert_eq!(desk.read(), None);
 
-    // Somebody writes it meanwhile: nothing is written, the new change is shown.
+    // The file changes meanwhile: nothing is written, the new change is shown.
     desk.press(Hand::Mouse, "connect-agent");
     desk.shown();
     let theirs = "{\"mcpServers\": {\"engram\": {\"url\": \"http://other\"}}}\n";
@@ -174,7 +174,7 @@ fn nothing_is_written_but_what_was_shown() {
     desk.stands("not connected: another server is named engram");
     assert_eq!(desk.read().as_deref(), Some(theirs));
 
-    // What cannot be read is refused where it stands, untouched.
+    // An unreadable file is refused and left untouched.
     fs::write(desk.file(), "{").unwrap();
     desk.press(Hand::Mouse, "connect-agent");
     desk.stands("cannot be connected");
@@ -202,7 +202,7 @@ fn agents_are_reached_from_the_palette_and_the_settings() {
     let file = dir.path().join("person/.codex/config.toml");
     assert!(path.ends_with("person/.codex/config.toml"), "{path}");
     desk.window.shot("connect-sheet");
-    // Esc takes back the change that is shown, then the dialog.
+    // Esc closes the change, then the dialog.
     desk.window.keys(ESCAPE);
     desk.window.wait(
         "document.querySelector('dialog[open]') && !document.querySelector('[data-testid=change]')",

@@ -79,7 +79,7 @@ fn drifted_claims_are_told_and_triaged_by_keys() {
     repo.write(MOVED, format!("// above\n{text}"));
     window.wait(&badge(&second, "moved"));
     window.shot("drift-badges");
-    // Lines that had moved move on, which is no news: a card says one thing of them all the same.
+    // Moved lines move again, which changes no state: the card still agrees with its row.
     repo.write(MOVED, format!("// above\n// once more\n{text}"));
     window.click(&format!("[data-testid=feed-row][data-id=\"{second}\"]"));
     window.wait(&format!(

@@ -316,7 +316,7 @@ fn one_window_for_several_repositories_links_and_starts() {
     window.wait(
         "document.querySelector('[data-testid=notice]')?.textContent.includes('cannot open this link')",
     );
-    // Nor does a link open what nobody knows here: it is offered. Or show a view that there is not.
+    // A link to an unknown repository is offered, not opened; one to an unknown view is refused.
     let to = |link: String| {
         let mut args = engram.place[..2].to_vec();
         args.push(link);
@@ -337,7 +337,7 @@ fn one_window_for_several_repositories_links_and_starts() {
     window.keys(ESCAPE);
     window.wait("!document.querySelector('dialog[open]')");
     window.wait(&read(&ids[1]));
-    // What is taken, and is no repository, is refused where it was offered.
+    // An accepted path that is no repository is refused in the offer.
     to(strange(dir.path().display().to_string()));
     window.wait(&format!("{offered}?.includes('another repository')"));
     window.click("[data-testid=offer-open]");
@@ -346,7 +346,7 @@ fn one_window_for_several_repositories_links_and_starts() {
     window.wait(&format!("!{offered}?.includes('not a git repository')"));
     window.click("[data-testid=offer-open]");
     window.wait("document.querySelector('[data-testid=first-run]') && !document.querySelector('dialog[open]')");
-    // One that agents use is known, though nobody opened it here.
+    // A repository that agents use is known, though nobody opened it here.
     to(format!(
         "engram://feed/{}?repo={}",
         theirs[0],
@@ -533,7 +533,7 @@ fn a_sample_is_loaded_and_removed_from_the_first_page() {
     );
     let status = engram.json(&["status"]);
     assert_eq!(status["engrams"], json!(5), "{status}");
-    // One of each that becomes of claims.
+    // One claim for each fate.
     window.wait("['edited: check', 'moved', 'renamed', 'unchanged', 'replaced'].every(word => [...document.querySelectorAll('[data-testid=evidence]')].some(it => it.textContent === word))");
     window.shot("sample");
     // Filtered to nothing is another state than empty.

@@ -83,7 +83,7 @@ fn a_home_that_goes_is_noticed_and_one_that_comes_back_is_shown() {
     assert!(String::from_utf8_lossy(&printed.stdout).contains("Said in the copy"));
 }
 
-/// Each is said with where it is and what to do, and ends by itself with its cause.
+/// Each failure says where the home is and what to do, and ends with its cause.
 #[test]
 fn a_home_that_cannot_be_opened_is_opened_once_it_can_be() {
     let dir = tempfile::tempdir().unwrap();
@@ -111,7 +111,7 @@ fn a_home_that_cannot_be_opened_is_opened_once_it_can_be() {
         let broken = dir.path().join(name);
         fs::create_dir(&broken).unwrap();
         fs::write(broken.join("engram.db"), &bytes).unwrap();
-        // In one step: the window makes a home where it finds none.
+        // In one step: the window creates a home if it finds none.
         let exchange = || {
             renameat_with(CWD, &shop.home, CWD, &broken, RenameFlags::EXCHANGE).unwrap();
         };

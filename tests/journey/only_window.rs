@@ -201,7 +201,7 @@ fn a_repository_that_cannot_be_read_is_left_again() {
     window.wait(&read(&shop.ids[7]));
     fs::rename(other.root.join(".git"), other.root.join("git")).unwrap();
     window.click(behind);
-    // What is known of it is still there; nothing of it is green.
+    // What is known of it is still there; nothing is green.
     window.find("[data-testid=gone]");
     window.click(behind);
     window.wait(&read(&shop.ids[7]));
@@ -240,7 +240,7 @@ fn a_window_outside_of_a_repository_offers_those_that_are_known() {
         window.wait("document.querySelectorAll('[data-testid=start] [data-testid=repository]').length === 2");
         window.find("[data-testid=repository-pick]:not([hidden])");
         window.shot("start");
-        // What is no repository is refused in its place, and stays there until something else is tried.
+        // A folder that is no repository is refused below the field until something else is tried.
         for (path, why) in [
             (folder.join("gone"), "does not exist"),
             (file.clone(), "is a file"),
@@ -413,7 +413,7 @@ const OVER: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// What axe finds in the page, once no colour changes any more.
+/// What axe finds in the page, once no color changes any more.
 const AXE: &str = "const done = arguments[0];
     document.getAnimations().forEach(it => it.effect.getTiming().iterations !== Infinity && it.finish());
     axe.run(document, {resultTypes: ['violations']}).then(it => done(it.violations.flatMap(rule =>

@@ -212,7 +212,7 @@ impl Window {
         );
     }
 
-    /// Drags from what matches to what else matches.
+    /// Drags from one matching element to another.
     pub fn drag_to(&self, css: &str, onto: &str) {
         let (Element(from), Element(to)) = (self.find(css), self.find(onto));
         self.post(

@@ -1,5 +1,5 @@
-//! What a person writes: a correction in the place of the claim, and claims of their own about lines that
-//! are marked, by keys and by mouse. Nothing that was typed is lost.
+//! What a person writes: a correction in place of the claim, and claims of their own about marked lines,
+//! by keys and by mouse. Nothing typed is lost.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn focused(desk: &Desk, id: &str) {
         .wait(&format!("document.activeElement?.id === '{id}'"));
 }
 
-/// What stands in a field.
+/// The text of a field.
 fn written(desk: &Desk, id: &str) -> String {
     let value = desk.window.script(
         "return document.getElementById(arguments[0]).value",
@@ -28,7 +28,7 @@ fn written(desk: &Desk, id: &str) -> String {
     value.as_str().unwrap().to_owned()
 }
 
-/// Writes over what stands in the field that has the focus.
+/// Replaces the text of the focused field.
 fn write(desk: &Desk, text: &str) {
     desk.window.control('a');
     desk.window.keys(text);
@@ -47,7 +47,7 @@ fn marked(desk: &Desk, lines: &str) {
     ));
 }
 
-/// What is read, as the command tells it.
+/// The open engram, as the command prints it.
 fn read(desk: &Desk) -> Value {
     let id = desk.window.attribute("[data-testid=engram]", "data-id");
     desk.engram.json(&["log", &id])["entries"][0]["change"]["with"].clone()
@@ -65,7 +65,7 @@ fn a_claim_is_corrected_in_place_and_that_is_undone() {
     let [edited, moved, _] = &desk.ids;
     desk.read(edited);
 
-    // What is unchanged is not stored.
+    // An unchanged text is not stored.
     desk.window.keys("r");
     focused(&desk, "correction-text");
     assert_eq!(written(&desk, "correction-text"), "Walnuts are edited");
@@ -74,7 +74,7 @@ fn a_claim_is_corrected_in_place_and_that_is_undone() {
         .wait("document.querySelector('[data-testid=correction]') === null");
     assert_eq!(acts(&desk, edited), ["architect stored"]);
 
-    // A refusal stands below the text, which stays: also while others are read and others arrive.
+    // A refusal is shown below the text, and both stay while other claims are opened or arrive.
     desk.window.keys("r");
     focused(&desk, "correction-text");
     let token = format!(
@@ -197,7 +197,7 @@ fn a_claim_is_added_about_lines_that_are_marked() {
     desk.told("Undone");
     assert_eq!(acts(&desk, &id), ["user forgotten", "user stored"]);
 
-    // By mouse: numbers are dragged over, text is chosen.
+    // By mouse: dragging over numbers, and selecting text.
     desk.read(edited);
     desk.window
         .drag_to(&format!("{} .number", at(5)), &format!("{} .number", at(8)));
@@ -208,7 +208,7 @@ fn a_claim_is_added_about_lines_that_are_marked() {
     desk.window
         .drag_to(&format!("{} .text", at(5)), &format!("{} .text", at(7)));
     marked(&desk, "lines 5–7");
-    // A press on a number marks that line, whatever text is still chosen.
+    // A press on a number marks that line, whatever text is still selected.
     let number = format!("{} .number", at(6));
     desk.window.click(&number);
     marked(&desk, "line 6");
@@ -244,7 +244,7 @@ fn a_claim_is_added_from_the_palette_and_a_refusal_keeps_it() {
     );
     desk.window.shot("add-refused");
 
-    // It can be left, and gone on with.
+    // It can be left and continued.
     desk.window.keys(ESC);
     desk.window
         .wait("document.querySelector('[data-testid=new-evidence]') === null");
@@ -259,7 +259,7 @@ fn a_claim_is_added_from_the_palette_and_a_refusal_keeps_it() {
         .wait("document.querySelector('[data-testid=claim]')?.textContent === 'Chestnuts roast'");
     let id = read(&desk)["id"].as_str().unwrap().to_owned();
 
-    // The same again is not stored twice.
+    // The same claim is not stored twice.
     desk.window.keys("w");
     focused(&desk, "new-claim");
     desk.window.keys("Chestnuts roast");

@@ -1,4 +1,4 @@
-//! The window zooms by keys and by mouse, remembers it, and lays itself out for the room that is left.
+//! The window zooms by keys and by mouse, remembers it, and adapts its layout to the room left.
 
 use std::{
     fs, thread,
@@ -18,7 +18,7 @@ use crate::{
     window::Window,
 };
 
-/// Waits until this holds; what a zoom changes is how large the page is, and no element.
+/// Waits until this holds: a zoom changes the size of the page, not its elements.
 fn wait_sized(window: &Window, holds: &str) {
     let script = format!(
         "const done = arguments[0];
@@ -65,7 +65,7 @@ fn the_window_zooms_and_remembers_it() {
     window.control('-');
     window.control('-');
     wait_sized(&window, &at(90));
-    // The end of it is one.
+    // The last step is the limit.
     for _ in 0..3 {
         window.control('-');
     }
@@ -89,7 +89,7 @@ fn the_window_zooms_and_remembers_it() {
     window.wait("!document.querySelector('dialog[open]')");
     drop(window);
 
-    // As large as it was left, from its first frame on; there is room for one pane.
+    // The zoom is kept, from the first frame on; there is room for one pane.
     let window = open();
     wait_sized(&window, &at(200));
     window.wait("document.querySelector('.panes.one:not(.read)')");
@@ -105,7 +105,7 @@ fn the_window_zooms_and_remembers_it() {
     );
     drop(window);
 
-    // A file that somebody wrote.
+    // A file edited by hand.
     fs::write(&kept, "zoom = -7e300\n").unwrap();
     let window = open();
     wait_sized(&window, &at(80));

@@ -21,7 +21,7 @@ pub struct Act {
     pub at: Timestamp,
     /// The version that came of it, with its claim.
     pub version: Option<(EngramId, String)>,
-    /// The words that it took the place of, where they were others.
+    /// The words that it replaced, if they differ.
     pub before: Option<String>,
     /// Where the evidence of that version is otherwise than that of the one before: from, to.
     pub moved: Option<(String, String)>,

@@ -1,4 +1,4 @@
-//! The rows that a person chose to do something to at once, and what came of it.
+//! The selected rows, and the outcome of an action on them.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -13,21 +13,21 @@ use crate::{
     words::{self, State, say},
 };
 
-/// What can be done to several at once.
+/// An action on several claims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deed {
-    /// Still true: each points at its evidence as that is now.
+    /// Still true: repoints each at its evidence as it is now.
     Confirm,
-    /// No longer true: those whose evidence changed are forgotten.
+    /// No longer true: forgets those whose evidence changed.
     Deny,
-    /// Not known: agents are asked.
+    /// Unknown: asks agents.
     Ask,
-    /// All are forgotten.
+    /// Forgets all.
     Forget,
 }
 
 impl Deed {
-    /// Whether it can be done to this one, which holds.
+    /// Whether it applies to this engram, which holds.
     pub fn fits(self, engram: &Engram) -> bool {
         match self {
             Self::Confirm => words::can_repin(engram),
@@ -37,25 +37,25 @@ impl Deed {
         }
     }
 
-    /// Whether it asks before it is done.
+    /// Whether it asks first.
     pub fn asks(self) -> bool {
         matches!(self, Self::Deny | Self::Forget)
     }
 }
 
-/// The rows that are chosen. They are kept with what is known of them: the list lets go of rows that
-/// are scrolled far away.
+/// The selected rows, with their engrams: the list drops rows that are scrolled
+/// far away.
 #[derive(Clone, Debug, Default)]
 pub struct Chosen {
     all: BTreeMap<EngramId, Arc<Engram>>,
-    /// What was done already, and does not show in the list yet: nobody can do it once more.
+    /// Done, but not yet shown in the list: must not be done again.
     settling: BTreeSet<EngramId>,
-    /// Where the last extension began, and where it ended.
+    /// Start and end of the last extension.
     range: Option<(EngramId, EngramId)>,
 }
 
 impl Chosen {
-    /// How many.
+    /// The count.
     pub fn len(&self) -> usize {
         self.all.len()
     }
@@ -70,7 +70,7 @@ impl Chosen {
         self.all.contains_key(&id)
     }
 
-    /// Whether something was done to it that the list does not show yet.
+    /// Whether an action on it is not shown in the list yet.
     pub fn is_settling(&self, id: EngramId) -> bool {
         self.settling.contains(&id)
     }
@@ -82,19 +82,19 @@ impl Chosen {
         rows
     }
 
-    /// Those that something can be done to, newest first.
+    /// Those without a pending action, newest first.
     pub fn fitting(&self, deed: Deed) -> Vec<Arc<Engram>> {
         let mut rows = self.rows();
         rows.retain(|it| deed.fits(it));
         rows
     }
 
-    /// How many those are.
+    /// The count of those.
     pub fn count(&self, deed: Deed) -> usize {
         self.all.values().filter(|it| deed.fits(it)).count()
     }
 
-    /// Chooses a row, or no longer.
+    /// Selects or deselects a row.
     pub fn toggle(&mut self, row: Arc<Engram>) {
         self.range = Some((row.id, row.id));
         if self.all.remove(&row.id).is_none() && !self.is_settling(row.id) {
@@ -102,8 +102,8 @@ impl Chosen {
         }
     }
 
-    /// Chooses from where one stands to another row; `can` says which rows can be chosen. While one goes on
-    /// from where the last extension ended, that one is made longer or shorter.
+    /// Selects from one row to another; `can` says which rows can be selected. From the end of the last
+    /// extension, that one grows or shrinks.
     pub fn extend(
         &mut self,
         rows: &[Arc<Engram>],
@@ -131,7 +131,7 @@ impl Chosen {
         self.range = Some((from, to));
     }
 
-    /// Chooses these too, where they can be chosen.
+    /// Selects these too, if they can be.
     pub fn add(&mut self, rows: &[Arc<Engram>], can: impl Fn(&Engram) -> bool) {
         let rows = rows
             .iter()
@@ -139,7 +139,7 @@ impl Chosen {
         self.all.extend(rows.map(|it| (it.id, it.clone())));
     }
 
-    /// Something was done to these: they are chosen no more.
+    /// These were acted on: deselects them.
     pub fn settle(&mut self, done: impl Iterator<Item = EngramId>) {
         for id in done {
             self.all.remove(&id);
@@ -147,14 +147,14 @@ impl Chosen {
         }
     }
 
-    /// Chooses nothing.
+    /// Clears the selection.
     pub fn clear(&mut self) {
         self.all.clear();
         self.range = None;
     }
 
-    /// Lets go of what no longer holds and of what left the list, and knows the others as they are now;
-    /// says whether anything is otherwise. What was only scrolled out of memory stays.
+    /// Drops what no longer holds or left the list, and updates the others; returns whether anything
+    /// changed. Rows that were only scrolled out of memory stay.
     pub fn follow(&mut self, feed: &Feed, now: Timestamp) -> bool {
         if self.is_empty() && self.settling.is_empty() {
             return false;
@@ -183,7 +183,7 @@ impl Chosen {
         is_other
     }
 
-    /// Their claims, one a line; what stands there is what a person sees of each.
+    /// Their claims as shown, one per line.
     pub fn text(&self) -> String {
         let line = |it: &Arc<Engram>| {
             let claim = words::claim(it);
@@ -194,10 +194,10 @@ impl Chosen {
     }
 }
 
-/// Of how many claims a question repeats the words, and how many characters of each.
+/// How many claims a question quotes, and how many characters of each.
 const NAMED: (usize, usize) = (3, 48);
 
-/// The first of these claims in few words, and how many there are besides.
+/// The first of these claims, cut short, and how many more there are.
 pub fn named(rows: &[Arc<Engram>]) -> (Vec<String>, usize) {
     let (most, long) = NAMED;
     let name = |it: &Arc<Engram>| shorten(&words::claim(it), long);
@@ -205,23 +205,23 @@ pub fn named(rows: &[Arc<Engram>]) -> (Vec<String>, usize) {
     (names, rows.len().saturating_sub(most))
 }
 
-/// What came of doing something to many, one after the other.
+/// The outcome of an action on many claims.
 #[derive(Debug)]
 pub struct Outcome<T, D> {
-    /// What was done, and what it led to.
+    /// What was done, with the results.
     pub done: Vec<(T, D)>,
-    /// What was refused for a reason of its own.
+    /// What was refused for its own reasons.
     pub refused: Vec<T>,
-    /// Why the first of them was.
+    /// Why the first of them was refused.
     pub first: Option<Refusal>,
-    /// What was not done, because all of it ended before.
+    /// What was not tried, because the run ended before.
     pub left: Vec<T>,
-    /// Why it ended, where not by the person.
+    /// Why it ended, if not by the person.
     pub ended: Option<Refusal>,
 }
 
 impl<T, D> Outcome<T, D> {
-    /// Of these nothing was done yet.
+    /// Begins with all of these to do.
     pub fn of(mut all: Vec<T>) -> Self {
         all.reverse();
         Self {
@@ -238,7 +238,7 @@ impl<T, D> Outcome<T, D> {
         self.left.last()
     }
 
-    /// What was answered for the next one; whether it goes on.
+    /// Takes the answer for the next one; returns whether to go on.
     pub fn answer(&mut self, answer: Result<D, Refusal>) -> bool {
         match answer {
             Err(refusal) if !is_of_one(refusal.code) => {
@@ -254,7 +254,7 @@ impl<T, D> Outcome<T, D> {
         !self.left.is_empty()
     }
 
-    /// How many there were.
+    /// The count.
     pub fn len(&self) -> usize {
         self.done.len() + self.refused.len() + self.left.len()
     }
@@ -269,7 +269,7 @@ impl<T, D> Outcome<T, D> {
         self.done.len() == self.len()
     }
 
-    /// How much of it was done, and why not the rest.
+    /// Says how many were done, and why not the rest.
     pub fn told(&self, done: &str) -> (String, String) {
         let number = |it: usize| words::thousands(it as u64);
         if self.is_whole() {
@@ -299,7 +299,7 @@ impl<T, D> Outcome<T, D> {
     }
 }
 
-/// Whether a refusal is about one claim; any other would meet the next ones too.
+/// Whether a refusal is about one claim; any other would affect the rest too.
 fn is_of_one(code: Code) -> bool {
     matches!(
         code,
@@ -381,14 +381,14 @@ mod tests {
         let rows = feed(1..=9, None).rows();
         let can = |it: &Engram| it.seq != 6;
         let mut chosen = Chosen::default();
-        // Row by row, past one that cannot be chosen, and back.
+        // Row by row, past one that cannot be selected, and back.
         for (at, to, want) in [
             (9, 8, &[9, 8][..]),
             (8, 7, &[9, 8, 7]),
             (7, 6, &[9, 8, 7]),
             (6, 5, &[9, 8, 7, 5]),
             (5, 7, &[9, 8, 7]),
-            // From elsewhere another one begins; across its beginning it turns around.
+            // From elsewhere a new extension begins; across its start it turns around.
             (3, 2, &[9, 8, 7, 3, 2]),
             (2, 4, &[9, 8, 7, 4, 3]),
             (4, 4, &[9, 8, 7, 4, 3]),
@@ -396,13 +396,13 @@ mod tests {
             chosen.extend(&rows, Some(id(at)), id(to), can);
             assert_eq!(numbers(&chosen), want, "from {at} to {to}");
         }
-        // Where nothing is read, or what is read is not listed, one row is chosen.
+        // If nothing is open, or the open engram is not listed, one row is selected.
         for at in [None, Some(id(99))] {
             let mut chosen = Chosen::default();
             chosen.extend(&rows, at, id(5), can);
             assert_eq!(numbers(&chosen), [5]);
         }
-        // It goes on from a row that was chosen by itself.
+        // It extends from a row that was selected alone.
         let mut chosen = Chosen::default();
         chosen.toggle(rows[2].clone());
         chosen.extend(&rows, Some(id(7)), id(8), can);
@@ -428,7 +428,7 @@ mod tests {
         feed.live(closed, false);
         assert!(chosen.follow(&feed, now()));
         assert_eq!(numbers(&chosen), [19, 18, 17, 16, 15, 14, 10]);
-        // What is scrolled out of memory stays; what the list would have, and has no more, does not.
+        // Rows scrolled out of memory stay; rows that left the list do not.
         let page = |numbers: &[u64], next| FeedPage {
             entries: numbers
                 .iter()
@@ -513,7 +513,7 @@ mod tests {
         assert_eq!((names[0].as_str(), names.len(), more), ("Claim 5", 3, 2));
     }
 
-    /// What is told of so many, each answered by its number.
+    /// The message for so many claims, each answered by its number.
     fn told(count: u32, answer: impl Fn(u32) -> Result<(), Refusal>) -> (String, String) {
         let mut outcome = Outcome::of((1..=count).collect());
         let mut asked = BTreeSet::new();
@@ -554,7 +554,7 @@ mod tests {
         ] {
             assert_eq!(told(count, odd), (text.to_owned(), why.to_owned()));
         }
-        // One that would meet all ends it.
+        // A refusal that would affect all ends the run.
         for code in [Code::RateLimited, Code::StoreFull, Code::Internal] {
             let full = |it| match it {
                 ..=212 => Ok(()),

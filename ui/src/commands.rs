@@ -18,15 +18,15 @@ pub enum Act {
     Connect,
     /// The window's log in the person's editor.
     Log,
-    /// Everything larger, smaller, or as large as at first.
+    /// Zooms the window.
     Zoom(Zooming),
     /// Moves the selection by rows; to an end at the limits.
     Step(isize),
-    /// Chooses the row that is read, or no longer.
+    /// Selects or deselects the open row.
     Choose,
-    /// Chooses up to a row so far away.
+    /// Extends the selection by rows.
     Extend(isize),
-    /// Chooses all rows that are loaded.
+    /// Selects all loaded rows.
     ChooseAll,
     /// Shows what was held back.
     New,
@@ -54,7 +54,7 @@ pub enum Act {
     Open,
     /// The exact pointer on the clipboard.
     Copy,
-    /// The claim on the clipboard; all that are chosen.
+    /// Copies the claim, or all selected ones.
     CopyClaim,
     /// A link that leads here, on the clipboard.
     Link,
@@ -70,9 +70,9 @@ pub enum Act {
     False,
     /// Nobody knows.
     Unsure,
-    /// Puts the claim in other words.
+    /// Corrects the claim.
     Correct,
-    /// A claim by hand.
+    /// Adds a claim by hand.
     Add,
     /// Closes its window.
     Forget,
@@ -80,14 +80,14 @@ pub enum Act {
     Redact,
 }
 
-/// What becomes of the size of everything.
+/// A change of the zoom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Zooming {
-    /// It grows by a step.
+    /// One step larger.
     In,
-    /// It shrinks by one.
+    /// One step smaller.
     Out,
-    /// It is what it was at first.
+    /// Back to 100%.
     Reset,
 }
 
@@ -442,7 +442,7 @@ pub fn pressed(press: Press) -> Option<&'static Command> {
         let mut all = COMMANDS.iter();
         all.find(|it| it.keys.iter().any(|chord| fits(chord, press, is_exact)))
     };
-    // A letter with Shift is another one only where a chord names it.
+    // Shift with a letter counts only if a chord names it.
     find(true).or_else(|| find(false))
 }
 
@@ -455,9 +455,9 @@ fn fits(chord: &str, press: Press, is_exact: bool) -> bool {
     match (key, press.key) {
         ("1-9", _) => press.digit().is_some() && shift == press.shift,
         ("Space", " ") => shift == press.shift,
-        // On most keyboards it needs Shift, and nobody presses that for it.
+        // Most keyboards need Shift for this sign; the chord works without.
         ("Plus", "+" | "=") => true,
-        // A letter is the same key with a locked capital; a sign needs Shift on some keyboards.
+        // Caps Lock makes no other key of a letter; some keyboards need Shift for a sign.
         (key, pressed) if key.len() == 1 => {
             let is_letter = key.starts_with(|it: char| it.is_ascii_alphabetic());
             let may_differ = !(shift || is_exact && is_letter);

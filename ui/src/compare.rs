@@ -1,4 +1,4 @@
-//! Two texts side by side: which lines stand beside which, in what they differ, and what is folded.
+//! Two texts side by side: which lines pair up, where they differ, and what is folded.
 
 use std::{collections::HashMap, ops::Range, ptr};
 
@@ -8,11 +8,11 @@ use engram_model::{Piece, Side, SourceLine};
 const AROUND: usize = 3;
 /// Fewer rows than this are not worth a fold.
 const FEWEST: usize = 4;
-/// Lines replaced by lines are matched each with each up to so many pairs, and in their order beyond.
+/// Replaced lines are matched each with each up to this many pairs, and in order beyond.
 const MOST_PAIRS: usize = 2_500;
-/// Words are matched each with each up to so many pairs; beyond, only how lines begin and end.
+/// Words are matched each with each up to this many pairs; beyond, only the ends of lines.
 const MOST_WORDS: usize = 40_000;
-/// How much of the longer of two lines both must have, in hundredths, for one to have become the other.
+/// The share of the longer of two lines, in percent, that both must have to be paired.
 const ALIKE: usize = 40;
 
 /// A row of the two texts; what has no counterpart stands alone.
@@ -31,12 +31,12 @@ pub enum Row<'a> {
     Pair(Pair<'a>),
     /// Unchanged lines far from any change, until they are asked for.
     Fold(Vec<Pair<'a>>),
-    /// So many unchanged lines that were not sent.
+    /// This many unchanged lines that were not sent.
     Gap(u32),
 }
 
-/// The rows of two texts: lines that were replaced stand beside the most similar ones that replaced
-/// them, in order.
+/// The rows of two texts: replaced lines stand beside the most similar new
+/// ones, in order.
 pub fn rows(lines: &[SourceLine]) -> Vec<Row<'_>> {
     let pairs = pairs(lines);
     let mut rows = Vec::new();
@@ -55,7 +55,7 @@ pub fn rows(lines: &[SourceLine]) -> Vec<Row<'_>> {
         let (same, others) = rest.split_at(run);
         let above = if is_first { 0 } else { AROUND };
         let below = if others.is_empty() { 0 } else { AROUND };
-        // Where nothing changed at all, nothing is far from a change.
+        // Without any change, nothing is far from one: fold nothing.
         let is_all = is_first && others.is_empty();
         match is_all || run < above + below + FEWEST {
             true => rows.extend(same.iter().copied().map(Row::Pair)),
@@ -72,7 +72,7 @@ pub fn rows(lines: &[SourceLine]) -> Vec<Row<'_>> {
     rows
 }
 
-/// The lines with a sign in the place of what is folded, for where they stand one below the other.
+/// The lines for the one-column form, with a sign in place of each fold.
 pub fn folded(lines: &[SourceLine], say: impl Fn(u32) -> String) -> Vec<SourceLine> {
     let sign = |count: u32| SourceLine {
         side: Side::Hunk,
@@ -114,14 +114,14 @@ pub fn folded(lines: &[SourceLine], say: impl Fn(u32) -> String) -> Vec<SourceLi
 }
 
 impl Pair<'_> {
-    /// What its lines are; a line that stands alone or beside another one was changed.
+    /// The kind of its lines: an unpaired line, or one beside a different line, was changed.
     fn side(&self) -> Side {
         let line = self.then.or(self.now);
         line.map_or(Side::Both, |it| it.side)
     }
 }
 
-/// How many lines were not sent in the place of the pair at `at`; 0 where that cannot be known.
+/// How many lines were not sent at the pair `at`; 0 if unknown.
 fn missing(pairs: &[Pair<'_>], at: usize) -> u32 {
     let number = |it: &Pair<'_>| it.then.map(|it| it.before).filter(|it| *it > 0);
     let before = pairs.iter().take(at).rev().find_map(number);
@@ -152,8 +152,8 @@ fn pairs(lines: &[SourceLine]) -> Vec<Pair<'_>> {
     pairs
 }
 
-/// Lines that became each other stand beside each other; those between them do in their order, where
-/// they have company.
+/// Matched lines stand beside each other; those between them pair up in order, as far as they
+/// go.
 fn beside<'a>(
     pairs: &mut Vec<Pair<'a>>,
     removed: &mut Vec<&'a SourceLine>,
@@ -180,7 +180,7 @@ fn beside<'a>(
     added.clear();
 }
 
-/// Which line became which, in order: the most that can be the same in all.
+/// Which line became which, in order, with the highest similarity in all.
 fn matches(removed: &[&SourceLine], added: &[&SourceLine]) -> Vec<(usize, usize)> {
     let (height, width) = (removed.len(), added.len());
     if height * width > MOST_PAIRS {
@@ -202,7 +202,7 @@ fn matches(removed: &[&SourceLine], added: &[&SourceLine]) -> Vec<(usize, usize)
     })
 }
 
-/// How much of the longer of two lines both have, in hundredths; 0 where that is too little.
+/// The share of the longer of two lines that both have, in percent; 0 if too small.
 fn likeness(then: &[String], now: &[String]) -> usize {
     let length = |words: &[String]| words.iter().map(String::len).sum::<usize>();
     let (mut left, mut right) = (then.iter().peekable(), now.iter().peekable());
@@ -223,7 +223,7 @@ fn likeness(then: &[String], now: &[String]) -> usize {
     if alike < ALIKE { 0 } else { alike }
 }
 
-/// The pairs of a rising sequence with the highest sum; what comes to 0 is no pair.
+/// The increasing pairs with the highest sum; pairs of 0 do not count.
 fn best(height: usize, width: usize, worth: impl Fn(usize, usize) -> usize) -> Vec<(usize, usize)> {
     let mut sums = vec![vec![0usize; width + 1]; height + 1];
     let mut worths = vec![vec![0usize; width]; height];
@@ -258,8 +258,8 @@ fn best(height: usize, width: usize, worth: impl Fn(usize, usize) -> usize) -> V
 /// Where two lines differ, in bytes of each.
 pub type Marks = (Vec<Range<usize>>, Vec<Range<usize>>);
 
-/// The words in which two lines differ. None where they have too little in common, so that nothing would
-/// stand out.
+/// The words in which two lines differ. None if they share too little for a mark to
+/// help.
 pub fn differing(then: &str, now: &str) -> Option<Marks> {
     let (a, b) = (words(then), words(now));
     let start = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
@@ -290,7 +290,7 @@ pub fn differing(then: &str, now: &str) -> Option<Marks> {
     (length(&kept) * 100 >= most * ALIKE).then(|| (ranges(&a, &same.0), ranges(&b, &same.1)))
 }
 
-/// For each line, where it differs from the one that it stands beside.
+/// For each line, where it differs from its pair.
 pub fn marks(lines: &[SourceLine]) -> Vec<Vec<Range<usize>>> {
     let mut found: HashMap<*const SourceLine, Vec<Range<usize>>> = HashMap::new();
     for pair in pairs(lines) {
@@ -306,7 +306,7 @@ pub fn marks(lines: &[SourceLine]) -> Vec<Vec<Range<usize>>> {
     marks.map(Option::unwrap_or_default).collect()
 }
 
-/// Where the words stand that are not the same; what is blank between two of them goes with them.
+/// The ranges of differing words, with the blanks between two of them.
 fn ranges(words: &[&str], same: &[bool]) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     let (mut at, mut is_near) = (0, false);
@@ -327,7 +327,7 @@ fn ranges(words: &[&str], same: &[bool]) -> Vec<Range<usize>> {
     ranges
 }
 
-/// A text in words, blanks and single signs.
+/// Splits a text into words, blanks and single signs.
 fn words(text: &str) -> Vec<&str> {
     let sort = |c: char| match c {
         _ if c.is_alphanumeric() || c == '_' => 0,
@@ -350,7 +350,7 @@ fn words(text: &str) -> Vec<&str> {
     words
 }
 
-/// The lines without the indent that all of them have: the same blanks and tabs.
+/// The lines without their common indent: the same blanks and tabs.
 pub fn without_indent(lines: &[SourceLine]) -> Vec<SourceLine> {
     let full = lines
         .iter()

@@ -147,7 +147,7 @@ impl Feed {
         new
     }
 
-    /// Takes a new engram in; whether it is listed as a new one.
+    /// Takes in a new engram; returns whether it is listed as new.
     fn arrive(&mut self, engram: Box<Engram>, hold: bool) -> bool {
         if !self.filter.admits(&engram) {
             self.replace(&engram);
@@ -169,7 +169,7 @@ impl Feed {
         true
     }
 
-    /// A version with the words of an earlier one stands where that one stood: nothing moves.
+    /// A version with the words of an earlier one takes its place: nothing moves.
     fn stand_in(&mut self, engram: Box<Engram>, hold: bool) {
         self.replace(&engram);
         if self.known.contains(&engram.id) {
@@ -184,7 +184,7 @@ impl Feed {
             *row = Arc::from(engram);
             return;
         }
-        // Beyond either end it comes with its page.
+        // Beyond either end, it comes with its page.
         let is_within = self.older.is_none_or(|older| place >= older)
             && self.newer.is_none_or(|newer| place <= newer);
         if is_within {
@@ -193,7 +193,7 @@ impl Feed {
         }
     }
 
-    /// Puts it where it belongs, in the list or among those that wait.
+    /// Puts it in its place, in the list or among those held back.
     fn insert(&mut self, engram: Arc<Engram>, hold: bool) {
         let to = match hold {
             true => &mut self.waiting,
@@ -204,7 +204,7 @@ impl Feed {
         to.insert(at, engram);
     }
 
-    /// The place of the newest that is listed.
+    /// The place of the newest listed engram.
     fn newest(&self) -> Option<u64> {
         self.rows.front().map(|it| it.placed())
     }
@@ -226,12 +226,12 @@ impl Feed {
         self.waiting.len() + self.missed
     }
 
-    /// How many of the list, which come first, were first said after this place.
+    /// How many rows at the top were first recorded after this place.
     pub fn count_after(&self, place: u64) -> usize {
         self.rows.partition_point(|it| it.placed() > place)
     }
 
-    /// The newest entry of the journal that is known.
+    /// The newest known entry of the journal.
     pub fn head(&self) -> u64 {
         self.head
     }
@@ -298,7 +298,7 @@ impl Feed {
         versions.for_each(|it| self.replace(it));
     }
 
-    /// Takes in how the evidence of an engram stands, as somebody just looked at it.
+    /// Takes in the state of an engram's evidence, as just read.
     pub fn learn_health(&mut self, id: EngramId, health: Option<Health>) {
         self.edit(id, |it| it.health = health);
     }
@@ -470,7 +470,7 @@ mod tests {
         assert_eq!((seqs(&feed), feed.next_page()), (vec![8, 7, 4, 3, 2], None));
     }
 
-    /// A version of `old` with these words, which takes the place of `place` where that is given.
+    /// A version of `old` with these words, at `place` if given.
     fn version(seq: u64, old: u64, claim: &str, place: Option<u64>) -> Entry {
         let mut it = engram(seq, claim);
         it.lineage_id = engram(old, "").lineage_id;

@@ -1,13 +1,13 @@
-//! Lines that a person marks in a source, and the pointer that leads to them.
+//! Lines that a person marks in a source, and the pointer to them.
 
 use engram_model::{Lines, Pin, Pointer, Side, SourceReply, Target};
 
-/// Lines from where the marking began to where it has come, in either direction.
+/// Marked lines, from where marking began to where it is, in either direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marking {
     /// Where it began.
     pub from: u32,
-    /// Where it has come.
+    /// Where it is.
     pub to: u32,
 }
 
@@ -25,7 +25,7 @@ impl Marking {
         Self { to, ..self }
     }
 
-    /// Goes on by a line, as far as there are lines.
+    /// Extends by a line, within the source.
     pub fn stepped(self, is_down: bool, within: Lines) -> Self {
         let to = match is_down {
             true => self.to.saturating_add(1),
@@ -43,7 +43,7 @@ impl Marking {
     }
 }
 
-/// The lines of a source that can be marked; none where it shows no lines of one file.
+/// The lines of a source that can be marked; none if it does not show lines of one file.
 pub fn markable(source: &SourceReply) -> Option<Lines> {
     let numbers = || source.lines.iter().map(|it| it.number).filter(|it| *it > 0);
     let lines = Lines {
@@ -53,7 +53,7 @@ pub fn markable(source: &SourceReply) -> Option<Lines> {
     pointer(source, lines).map(|_| lines)
 }
 
-/// Leads to lines of what a source shows, pinned as that is.
+/// The pointer to lines of a source, with the source's pin.
 pub fn pointer(source: &SourceReply, lines: Lines) -> Option<Pointer> {
     let is_compared = source.lines.iter().any(|it| it.side != Side::Both);
     if is_compared || source.found_in.is_some() {
@@ -61,7 +61,7 @@ pub fn pointer(source: &SourceReply, lines: Lines) -> Option<Pointer> {
     }
     let (path, pin) = match &source.pointer.target {
         Target::Repo { path, pin, .. } | Target::Test { path, pin, .. } => (path, pin),
-        // By its digest an artifact may be no file of the repository.
+        // An artifact pinned by its digest may be no file of the repository.
         Target::Artifact {
             name,
             pin: pin @ Pin::Rev(_),

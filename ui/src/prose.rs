@@ -1,30 +1,30 @@
-//! How a text of words and code is set: what stands between backticks is code, and lines of Hebrew or
-//! Arabic run right to left, with paths and names of code in them the other way.
+//! How a text of words and code is typeset: backticked parts are code, and lines of Hebrew or Arabic run
+//! right to left, with paths and code names in them left to right.
 
 use std::ops::Range;
 
-/// How a stretch of a text is set.
+/// How a stretch of text is typeset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Face {
-    /// As it is.
+    /// Plain.
     Words,
-    /// It stood between backticks.
+    /// It was in backticks.
     Code,
-    /// A path or a name of code among words that run right to left: it runs left to right by itself.
+    /// A path or code name among words that run right to left: it runs left to right.
     Name,
 }
 
-/// A stretch of a text that is set in one way.
+/// A stretch of text in one face.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     /// How.
     pub face: Face,
-    /// Its text, in pieces that are marked or not.
+    /// Its text, in marked and unmarked pieces.
     pub pieces: Vec<(String, bool)>,
 }
 
-/// The text in its spans; `marked` has for each byte whether a search found it, or is empty. Backticks
-/// that are closed on their line are left out. Nothing nests.
+/// The text in spans; `marked` says for each byte whether a search found it, or is empty. Backticks
+/// that close on their line are left out. Spans do not nest.
 pub fn spans(text: &str, marked: &[bool]) -> Vec<Span> {
     let is_turned = text.chars().any(is_right_to_left);
     let mut spans = Vec::new();
@@ -55,7 +55,7 @@ pub fn spans(text: &str, marked: &[bool]) -> Vec<Span> {
     spans
 }
 
-/// Whether most letters of the words run right to left; code has no say.
+/// Whether most letters outside code run right to left.
 pub fn runs_right_to_left(spans: &[Span]) -> bool {
     let words = spans.iter().filter(|it| it.face == Face::Words);
     let letters = words
@@ -72,7 +72,7 @@ pub fn runs_right_to_left(spans: &[Span]) -> bool {
     right > 0 && right >= left
 }
 
-/// For each byte of a text, whether it belongs to one of these words (in lower case).
+/// For each byte of a text, whether it is part of one of these words (in lower case).
 pub fn found(text: &str, words: &[String]) -> Vec<bool> {
     let lower = text.to_ascii_lowercase();
     let mut is_found = vec![false; text.len()];
@@ -105,7 +105,7 @@ fn pieces(text: &str, range: Range<usize>, marked: &[bool]) -> Vec<(String, bool
     pieces
 }
 
-/// Code with its backticks, and without: as many close it as opened it, on the same line.
+/// Code with and without its backticks: as many close it as opened it, on the same line.
 fn codes(text: &str) -> Vec<(Range<usize>, Range<usize>)> {
     let mut codes = Vec::new();
     let mut start = 0;
@@ -127,7 +127,7 @@ fn codes(text: &str) -> Vec<(Range<usize>, Range<usize>)> {
     codes
 }
 
-/// Where backticks stand together.
+/// The runs of backticks.
 fn ticks(line: &str, start: usize) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for (at, _) in line.match_indices('`') {
@@ -140,7 +140,7 @@ fn ticks(line: &str, start: usize) -> Vec<Range<usize>> {
     runs
 }
 
-/// A space on either side keeps code apart from its backticks, and is none of it.
+/// A space on each side separates code from its backticks and is dropped.
 fn inside(text: &str, range: Range<usize>) -> Range<usize> {
     let code = text.get(range.clone()).unwrap_or_default();
     let is_padded = code.starts_with(' ') && code.ends_with(' ') && !code.trim().is_empty();
@@ -150,8 +150,8 @@ fn inside(text: &str, range: Range<usize>) -> Range<usize> {
     }
 }
 
-/// Paths and names of code among words: what has letters of no script that runs right to left, and signs
-/// besides. A sentence's own signs around it are none of it.
+/// Paths and code names among words: runs of other scripts that contain punctuation, less the punctuation
+/// around them.
 fn names(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
     let stretch = text.get(range.clone()).unwrap_or_default();
     let ends = |c: char| c.is_whitespace() || is_right_to_left(c);
@@ -161,7 +161,7 @@ fn names(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
         let from = at;
         at += part.len();
         let mut word = part.trim_end_matches(ends);
-        // A prefix of the language stands before it, with a hyphen.
+        // Hebrew puts a prefix before it, with a hyphen.
         let is_prefixed = text
             .get(..from)
             .and_then(|it| it.chars().next_back())
@@ -181,7 +181,7 @@ fn names(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
     names
 }
 
-/// A word without the signs that a sentence puts around it.
+/// A word without the punctuation around it.
 fn bare(word: &str) -> &str {
     let word = word.trim_start_matches(['"', '\'', '“', '‘', '«', '„']);
     let word = word.trim_end_matches(['.', ',', ';', ':', '!', '?', '"', '\'', '”', '’', '»']);
@@ -196,7 +196,7 @@ fn bare(word: &str) -> &str {
 mod tests {
     use super::*;
 
-    /// Code in backticks, a name in angles, what is marked in braces.
+    /// Faces in brackets, marks in braces.
     fn told(text: &str, words: &[&str]) -> String {
         let words: Vec<String> = words.iter().map(|it| (*it).to_owned()).collect();
         let tell = |it: Span| {

@@ -1,12 +1,12 @@
-//! What of a claim was put in other words.
+//! Which words of a claim were changed.
 
-/// A text in parts, each with whether the other text lacks it.
+/// A text in parts, each with whether it is missing from the other text.
 pub type Parts = Vec<(String, bool)>;
 
-/// Of longer texts (in words of one times words of the other) nothing in particular is marked.
+/// In longer texts (words of one times words of the other), all words are marked.
 const MOST: usize = 1_000_000;
 
-/// Two wordings, the words that only one of them has marked.
+/// Two wordings, with the words that only one has marked.
 pub fn reworded(before: &str, now: &str) -> (Parts, Parts) {
     let (a, b) = (tokens(before), tokens(now));
     if a.len().saturating_mul(b.len()) > MOST {
@@ -15,7 +15,7 @@ pub fn reworded(before: &str, now: &str) -> (Parts, Parts) {
             vec![(now.to_owned(), true)],
         );
     }
-    // How many tokens the ends of both have in common, from each pair of places on.
+    // How many tokens both share from each pair of places on.
     let width = b.len() + 1;
     let mut common = vec![0u32; (a.len() + 1) * width];
     for (i, x) in a.iter().enumerate().rev() {
@@ -46,7 +46,7 @@ pub fn reworded(before: &str, now: &str) -> (Parts, Parts) {
     (then, later)
 }
 
-/// Words, and what stands between them.
+/// Words, and what is between them.
 fn tokens(text: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! `engram connect`: shows what an agent's configuration would become, asks, and writes that.
+//! `engram connect`: shows the change to an agent's configuration, asks, and writes it.
 
 use std::{
     path::{Path, PathBuf},

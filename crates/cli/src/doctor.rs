@@ -42,7 +42,7 @@ pub(crate) fn doctor(
     })
 }
 
-/// A checkup makes no home: one that was moved away would look like an empty one.
+/// `doctor` creates no home: otherwise a home that was moved away would look empty.
 pub(crate) fn look_for(home: &Path) -> Result<(), Refusal> {
     match engram_engine::is_home_there(home) {
         true => Ok(()),

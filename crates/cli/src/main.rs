@@ -68,7 +68,7 @@ fn ended(ran: Result<ExitCode, Refusal>, as_json: bool) -> ExitCode {
 /// Help and version go their way; a wrong argument is an error like any other under `--json`.
 fn usage(error: &clap::Error) -> ExitCode {
     let as_json = std::env::args_os().any(|it| it == "--json");
-    // Without colours: it contains what was typed, which must not control the terminal.
+    // Without colors: it contains what was typed, which must not control the terminal.
     let text = error.render().to_string();
     match (error.use_stderr(), as_json) {
         (false, _) => {

@@ -247,7 +247,7 @@ fn status(it: &StatusReply) -> String {
     )
 }
 
-/// What is used of each meter of a turn.
+/// The use of each meter of a turn.
 fn spent(it: &Budget) -> String {
     let of = |(what, it): (_, Meter)| format!("{}/{} {what}", it.used, it.limit);
     it.meters().map(of).join(", ")

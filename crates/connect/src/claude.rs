@@ -1,5 +1,5 @@
 //! Claude Code: `.mcp.json` at the root of the project, edited in place so that comments, order and
-//! spacing of what is there survive.
+//! spacing survive.
 
 use jsonc_parser::{
     ParseOptions,
@@ -36,7 +36,7 @@ pub(crate) fn add(text: &str, server: &Server) -> Result<String, String> {
     Ok(root.to_string())
 }
 
-/// Without the entry of our name; with that of `before` in its place, if given.
+/// Removes the entry under our name; puts back that of `before`, if given.
 pub(crate) fn remove(text: &str, before: Option<&str>) -> Result<String, String> {
     let root = parse(text)?;
     if let Some(entry) = server(&root) {
@@ -50,7 +50,7 @@ pub(crate) fn remove(text: &str, before: Option<&str>) -> Result<String, String>
     Ok(root.to_string())
 }
 
-/// Whose entry stands under our name.
+/// Whose entry is under our name.
 pub(crate) fn entry(text: &str) -> Result<Entry, String> {
     if text.trim().is_empty() {
         return Ok(Entry::None);
@@ -73,7 +73,7 @@ fn server(root: &CstRootNode) -> Option<CstObjectProp> {
     root.object_value()?.object_value("mcpServers")?.get(NAME)
 }
 
-/// What stands in one document, for another; without its comments.
+/// A value of one document, for another; without its comments.
 fn copied(node: &CstNode) -> Option<CstInputValue> {
     if let Some(object) = node.as_object() {
         let property = |it: CstObjectProp| Some((it.decoded_name()?, copied(&it.value()?)?));

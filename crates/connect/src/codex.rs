@@ -47,7 +47,7 @@ pub(crate) fn add(text: &str, server: &Server) -> Result<String, String> {
         .and_then(Item::as_table_like_mut)
         .ok_or("mcp_servers.engram is not a table")?;
     if whose(entry) == Entry::Foreign {
-        // Nothing of another server stays in ours: no address, no environment.
+        // Our entry keeps nothing of the server that it replaces: no address, no environment.
         entry.clear();
     }
     entry.insert("command", value(&server.command));
@@ -55,7 +55,7 @@ pub(crate) fn add(text: &str, server: &Server) -> Result<String, String> {
     Ok(document.to_string())
 }
 
-/// Without the entry of our name; with that of `before` in its place, if given.
+/// Removes the entry under our name; puts back that of `before`, if given.
 pub(crate) fn remove(text: &str, before: Option<&str>) -> Result<String, String> {
     let mut document = parse(text)?;
     let servers = document
@@ -76,7 +76,7 @@ pub(crate) fn remove(text: &str, before: Option<&str>) -> Result<String, String>
     Ok(document.to_string())
 }
 
-/// Whose entry stands under our name.
+/// Whose entry is under our name.
 pub(crate) fn entry(text: &str) -> Result<Entry, String> {
     let document = parse(text)?;
     let server = server(&document);

@@ -1,10 +1,10 @@
-//! What an agent's configuration becomes when the agent is connected to a home, and when it no longer is:
-//! the change as it is shown, and the writing of exactly that. The command and the window share it.
+//! Connects agents to a home and disconnects them: shows the change to a configuration and writes exactly
+//! that. The command and the window share it.
 //!
-//! What is there is edited in place, so that comments, order and spacing survive; what was done is recorded
-//! in the home, so that it can be undone to the byte.
+//! Files are edited in place, so that comments, order and spacing survive. The home records each change, so
+//! that undo restores the file byte for byte.
 //!
-//! **Never:** writes what was not shown, asks or prints anything, or knows who does.
+//! **Never:** writes what was not shown, asks or prints anything, or knows its caller.
 
 mod claude;
 mod codex;
@@ -34,13 +34,13 @@ const MCP: &str = ".mcp.json";
 /// Where an agent is connected.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// The home that it is to use.
+    /// The home that it will use.
     pub home: PathBuf,
     /// A folder of the repository that it works in, if any.
     pub repo: Option<PathBuf>,
 }
 
-/// A change to an agent's configuration: planned, shown, and then perhaps written.
+/// A change to an agent's configuration: planned, shown, and written if agreed to.
 pub struct Change {
     client: Client,
     undoes: bool,
@@ -53,10 +53,10 @@ pub struct Change {
 }
 
 impl Change {
-    /// Adds our entry; `program` is what the agent is to run.
+    /// Adds our entry; `program` is what the agent will run.
     ///
     /// # Errors
-    /// There is no such file to change, it cannot be read, or nothing can name the home.
+    /// There is no file to change, it cannot be read, or the home's path is not UTF-8.
     pub fn connect(client: Client, place: &Place, program: &str) -> Result<Self, Refusal> {
         let (named, file) = configuration(client, place)?;
         Self::adding(client, &place.home, named, file, program)
@@ -85,8 +85,8 @@ impl Change {
         })
     }
 
-    /// Takes our entry out again: the original file if nobody has changed it since, else the file without our
-    /// entry, and with the one that it replaced.
+    /// Removes our entry: restores the original file if it is unchanged since, else edits the file, putting
+    /// back an entry that ours replaced.
     ///
     /// # Errors
     /// As [`Change::connect`].
@@ -104,7 +104,7 @@ impl Change {
         let after = match (&file.text, Record::of(home, &named)) {
             (None, _) => None,
             (Some(now), Some(known)) if known.after == *now => known.before,
-            // Another's entry is not ours to take out.
+            // A foreign entry is not ours to remove.
             (Some(now), _) if entry(client, now) == Ok(Entry::Foreign) => Some(now.clone()),
             (Some(now), known) => {
                 let before = known.and_then(|it| it.before);
@@ -128,7 +128,7 @@ impl Change {
         &self.named
     }
 
-    /// The file that is written: where the usual name links to.
+    /// The file to write, with links followed.
     pub fn path(&self) -> &Path {
         &self.file.path
     }
@@ -138,7 +138,7 @@ impl Change {
         self.before() != self.after()
     }
 
-    /// Whether it takes the place of another server of our name; undoing puts that back.
+    /// Whether it replaces another server with our name; undo puts that back.
     pub fn replaces(&self) -> bool {
         self.replaces
     }
@@ -162,12 +162,12 @@ impl Change {
     /// Writes it, all or nothing, and only over what it was planned from.
     ///
     /// # Errors
-    /// The file changed meanwhile, or cannot be written: nothing is.
+    /// The file changed meanwhile or cannot be written; it stays as it is.
     pub fn write(&self) -> Result<(), Refusal> {
         if !self.undoes
             && let Some(after) = self.after()
         {
-            // Nothing is recorded that will not happen.
+            // Record nothing that will not happen.
             self.file.refuse_changed()?;
             let record = Record::new(&self.named, self.first(), after);
             record.keep(&self.home, &self.named)?;
@@ -179,20 +179,20 @@ impl Change {
         Ok(())
     }
 
-    /// What undoing goes back to.
+    /// What undo restores.
     fn first(&self) -> Option<String> {
         let before = self.before()?;
         match Record::of(&self.home, &self.named) {
-            // Written over what we wrote before, that is still the first.
+            // We wrote this file before: keep the original.
             Some(known) if known.after == before => known.before,
-            // One that has another server of our name has it again.
+            // A replaced server comes back.
             _ if self.replaces => Some(before.to_owned()),
-            // One that names us already is none: undo takes us out.
+            // A file that already has our entry is no original: undo removes the entry.
             _ => Some(remove(self.client, before, None).unwrap_or(before.to_owned())),
         }
     }
 
-    /// Writes it if this is what was shown, by its digest; else shows it.
+    /// Writes it if `digest` is that of the change as it is now; else shows it.
     ///
     /// # Errors
     /// As [`Change::write`].
@@ -205,7 +205,7 @@ impl Change {
     }
 }
 
-/// Whether an agent is connected; `program` is what it would run, where that is known.
+/// Whether an agent is connected; `program` is what it would run, if known.
 pub fn connection(client: Client, place: &Place, program: Option<&str>) -> Connection {
     let look = || -> Result<Connected, Refusal> {
         let (named, file) = configuration(client, place)?;
@@ -226,7 +226,7 @@ pub fn connection(client: Client, place: &Place, program: Option<&str>) -> Conne
     }
 }
 
-/// Whose entry stands under our name.
+/// Whose entry is under our name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Entry {
     None,
@@ -280,7 +280,7 @@ fn add(client: Client, text: &str, server: &Server) -> Result<String, String> {
     }
 }
 
-/// Without our entry; with the foreign one of `before`, where that has one.
+/// Removes our entry; puts back the foreign one of `before`, if there is one.
 fn remove(client: Client, text: &str, before: Option<&str>) -> Result<String, String> {
     let is_foreign = |it: &&str| entry(client, it) == Ok(Entry::Foreign);
     let before = before.filter(is_foreign);

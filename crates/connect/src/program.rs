@@ -1,10 +1,10 @@
-//! What an agent is to run.
+//! What an agent runs.
 
 use std::path::{Path, PathBuf};
 
 use engram_model::{Code, ConnectHint, Refusal};
 
-/// What a client is to run.
+/// What a client runs.
 pub(crate) struct Server {
     pub(crate) command: String,
     pub(crate) args: Vec<String>,
@@ -26,7 +26,7 @@ pub fn found() -> Option<PathBuf> {
     which::which("engram").ok()
 }
 
-/// A program by its short name where a shell finds it under that name, else by its path.
+/// The short name of a program if a shell finds it by that name, else its path.
 ///
 /// # Errors
 /// The path is not UTF-8: no configuration can name it.
@@ -38,7 +38,7 @@ pub fn short_name(own: &Path) -> Result<String, Refusal> {
     }
 }
 
-/// The command lines that connect an agent to a home; none where no text can name it.
+/// The command lines that connect an agent to a home; none if its path is not UTF-8.
 pub fn hints(program: &str, home: &Path) -> Vec<ConnectHint> {
     match named(home) {
         Ok(home) => ConnectHint::all(program, home.as_deref()),
@@ -46,7 +46,7 @@ pub fn hints(program: &str, home: &Path) -> Vec<ConnectHint> {
     }
 }
 
-/// A home that has to be named, since it is not the one that is meant without.
+/// The home's path, unless it is the default.
 fn named(home: &Path) -> Result<Option<String>, Refusal> {
     if engram_engine::default_home().as_deref() == Some(home) {
         return Ok(None);
@@ -54,7 +54,7 @@ fn named(home: &Path) -> Result<Option<String>, Refusal> {
     text(&std::path::absolute(home).unwrap_or(home.to_owned())).map(Some)
 }
 
-/// A path as configurations can name it.
+/// A path as UTF-8, which configurations require.
 fn text(path: &Path) -> Result<String, Refusal> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
         Refusal::new(

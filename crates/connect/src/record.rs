@@ -1,4 +1,4 @@
-//! What was done, kept in the home so that it can be undone to the byte.
+//! Records of changes, kept in the home so that undo restores the file byte for byte.
 
 use std::path::{Path, PathBuf};
 
@@ -9,16 +9,16 @@ use serde_json::json;
 
 use crate::{MCP, codex, project_root};
 
-/// Where a home keeps what was done.
+/// Where a home keeps records.
 const RECORDS: &str = "connect";
-/// Longest name of a record without its ending, in bytes; no file system has less than 255 in all.
+/// Longest name of a record without its ending, in bytes; every file system allows 255 in all.
 const LONGEST: usize = 240;
 /// Largest file that is read here, in bytes: a record holds two configurations, as JSON.
 const LARGEST: u64 = 32 << 20;
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Record {
-    /// The configuration; records of earlier builds do not say.
+    /// The configuration; absent in records of earlier builds.
     path: Option<String>,
     pub(crate) before: Option<String>,
     pub(crate) after: String,
@@ -33,20 +33,20 @@ impl Record {
         }
     }
 
-    /// What was done to this file, as far as this home knows.
+    /// The record of this file, if this home has one.
     pub(crate) fn of(home: &Path, named: &Path) -> Option<Self> {
         let record = Self::read(&home.join(name(named)))?;
-        // Names of two files may come to the same.
+        // Two paths may share a record name.
         let is_of_it = |it: &String| Path::new(it) == named;
         record.path.as_ref().is_none_or(is_of_it).then_some(record)
     }
 
-    /// With whatever secrets stand in the file: for the user alone.
+    /// It may hold the file's secrets: readable by the user only.
     pub(crate) fn keep(&self, home: &Path, named: &Path) -> Result<(), Refusal> {
         keep_file(home, &name(named), &json!(self).to_string())
     }
 
-    /// Undone, there is nothing to go back to.
+    /// After undo, nothing is left to restore.
     pub(crate) fn forget(home: &Path, named: &Path) {
         if Self::of(home, named).is_some() {
             let _ = std::fs::remove_file(home.join(name(named)));
@@ -58,7 +58,7 @@ impl Record {
     }
 }
 
-/// The place of a record in a home: the path, or of a long one as much of its end as a name can be.
+/// The name of a record: the path, or as much of the end of a long one as fits.
 fn name(named: &Path) -> String {
     let name: String = named
         .to_string_lossy()
@@ -69,7 +69,7 @@ fn name(named: &Path) -> String {
     format!("{RECORDS}/{}.json", &name[end..])
 }
 
-/// Configurations that name the place where a home was, each with the command that mends it.
+/// Configurations that name a home's old place, each with the command that fixes it.
 pub fn naming(former: &Path, home: &Path, repo: Option<&Path>) -> Vec<(PathBuf, String)> {
     let records = std::fs::read_dir(home.join(RECORDS)).into_iter().flatten();
     let written = records.filter_map(|it| Record::read(&it.ok()?.path())?.path);

@@ -39,7 +39,7 @@ impl Change {
         }
     }
 
-    /// The lines that change, with some around them; and how many are left out.
+    /// The changed lines with their surroundings, and how many lines are left out.
     fn lines(&self) -> (Vec<ChangedLine>, u64) {
         let (before, after) = (self.before(), self.after());
         let diff = TextDiff::from_lines(before.unwrap_or_default(), after.unwrap_or_default());
@@ -68,7 +68,7 @@ impl Change {
         (lines, more)
     }
 
-    /// Of all that is written, and over what.
+    /// Covers the old and the new text.
     fn digest(&self) -> String {
         let all = json!([self.path().to_string_lossy(), self.before(), self.after()]);
         hex::encode(Sha256::digest(all.to_string()))

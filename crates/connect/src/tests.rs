@@ -1,4 +1,4 @@
-//! What is shown is what is written, and what is undone is what was there.
+//! A change is written as shown, and undo restores what was there.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::{fs, path::PathBuf};
@@ -77,7 +77,7 @@ impl Desk {
     }
 }
 
-/// The text that a change leads to, from its lines; where all of them are shown.
+/// The resulting text, from the lines of a change, if all are shown.
 fn told(shown: &ChangeShown) -> Vec<&str> {
     let stays = shown
         .lines
@@ -130,13 +130,13 @@ fn what_changed_since_it_was_shown_is_shown_again() {
         let again = desk.shown(false, Some(&shown.digest));
         assert_ne!(again.digest, shown.digest);
         assert_eq!(desk.read().unwrap(), text);
-        // Between the look and the writing too.
+        // Also between the check and the write.
         let change = desk.change(false);
         let other = desk.write(true);
         let refused = change.write_as_shown(Some(&again.digest)).unwrap_err();
         assert!(refused.message.contains("just been changed"), "{refused}");
         assert_eq!(desk.read().unwrap(), other);
-        // Another's entry is not ours to take out.
+        // A foreign entry is not ours to remove.
         assert!(!desk.shown(true, Some(&again.digest)).is_any);
     }
 }
@@ -225,7 +225,7 @@ fn a_page_is_sent_so_much_and_no_more() {
     let shown = desk.shown(false, None);
     let line = shown.lines.iter().find(|it| it.more > 0).unwrap();
     assert_eq!(line.text.chars().count(), 400);
-    // Many lines go at once: the file was made by us, and nobody edited it.
+    // A file that we made and nobody edited is deleted, with all its lines.
     let [_, desk] = Desk::all();
     let lines: String = (0..1000).map(|n| format!("a{n} = {n}\n")).collect();
     let record = crate::Record::new(&desk.path(), None, &lines);

@@ -67,7 +67,7 @@ impl Agents {
 }
 
 impl Context<'_> {
-    /// The agents that the home knows of in this project, the latest caller first.
+    /// The agents of this project, most recent call first.
     pub(crate) fn who_called(&self) -> Result<AgentsReply, Refusal> {
         let project = match self.known_project()? {
             Some(project) => project,
@@ -96,7 +96,7 @@ impl Context<'_> {
             did: it.did,
             stored: it.stored,
             budget: budget(limits, &it.spend, &it.agent.turn),
-            // A turn may be set to end never.
+            // A turn may be configured never to end.
             until: last_call.checked_add(idle).unwrap_or(Timestamp::MAX),
             handle: it.agent.handle,
         }

@@ -149,7 +149,7 @@ impl Engine {
             .inspect_err(log_cause)
     }
 
-    /// Says where the home is, in what is refused because of it.
+    /// Names the home in refusals that it causes.
     pub(crate) fn name_the_file(&self, refusal: Refusal) -> Refusal {
         crate::home::named(self.store.home(), refusal)
     }
@@ -216,7 +216,7 @@ impl<'e> Context<'e> {
         Ok(repo.as_ref())
     }
 
-    /// Looks at the repository for so long and no longer; what follows has its own time.
+    /// Runs `look` on the repository within a time limit of its own.
     pub(crate) fn for_a_while<T>(
         &self,
         patience: Duration,

@@ -231,7 +231,7 @@ impl Engine {
         })
     }
 
-    /// A home that could only be read when it was opened is written and followed as soon as it can be.
+    /// A home that was read-only when opened is followed as soon as it is writable.
     fn write_again(self: &Arc<Self>) -> Result<(), Refusal> {
         if self.store.is_writable() {
             return Ok(());

@@ -72,7 +72,7 @@ fn former_home() -> Option<PathBuf> {
     user.map(|it| it.join(".engram"))
 }
 
-/// Whether there is anything at all where a home would be.
+/// Whether a database file exists in the home, of whatever kind.
 pub fn is_home_there(home: &Path) -> bool {
     home.join(DATABASE).symlink_metadata().is_ok()
 }
@@ -92,7 +92,7 @@ pub(crate) fn open(home: &Path, origin: ulid::Ulid) -> Result<Store, Refusal> {
     Ok(store)
 }
 
-/// Who reads that a home failed must know where it is, and what to type for this one.
+/// Adds the home's path to a refusal, and `--home` to the commands in its hint.
 pub(crate) fn named(home: &Path, mut refusal: Refusal) -> Refusal {
     let is_of_home = matches!(
         refusal.code,
@@ -116,7 +116,7 @@ pub(crate) fn named(home: &Path, mut refusal: Refusal) -> Refusal {
     refusal
 }
 
-/// What is typed for a checkup of this home.
+/// The `doctor` command for this home.
 pub(crate) fn doctor_of(home: &Path) -> String {
     match default_home().as_deref() == Some(home) {
         true => "engram doctor".to_owned(),

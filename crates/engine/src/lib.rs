@@ -210,8 +210,8 @@ impl Engine {
         index.clone()
     }
 
-    /// The repositories that this home has claims of, where it saw them last, the newest first: their
-    /// working trees, or their git folders.
+    /// The repositories of this home where it last saw them, newest first: working trees, or git folders
+    /// without one.
     pub fn known_repositories(&self, most: usize) -> Result<Vec<PathBuf>, Refusal> {
         self.settle()?;
         let places = self.store.read::<_, Refusal>(|it| Ok(it.places(most)?))?;
@@ -326,8 +326,8 @@ fn bell(store: &Store) -> Result<Option<Doorbell>, Refusal> {
     Ok(home.map(Doorbell::open).transpose()?)
 }
 
-/// The repository that a folder is in: the root of its working tree, or its git folder. None where a
-/// repository that leads elsewhere would be another's own.
+/// The repository around a folder: the root of its working tree, or its git folder. None if its git
+/// folder does not name that working tree back.
 pub fn repository_around(from: &std::path::Path) -> Option<PathBuf> {
     let found = Repo::discover(from).ok().flatten()?;
     let root = found.workdir().unwrap_or(found.common_dir()).to_owned();

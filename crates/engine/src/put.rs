@@ -228,7 +228,7 @@ impl Context<'_> {
             Some(agent) => Some(agent.handle.clone()),
             None => same.and_then(|it| it.agent.clone()),
         };
-        // What the user corrects stays in the run that sees it, and asks what it asked.
+        // A user's correction keeps the claim's run and, for a to-do, the claim that it asks about.
         let of = head.filter(|_| agent.is_none());
         let said_in = agent.map_or_else(|| of.and_then(|it| it.run), |agent| Some(agent.run));
         let (provenance, whose, run, asks) = match claim.occasion {
@@ -284,8 +284,8 @@ impl Context<'_> {
     }
 }
 
-/// What somebody confirms or asks about may have ended meanwhile: a correction must not be undone by
-/// whoever looked at the version before it.
+/// The version that somebody confirms or asks about may have ended meanwhile: confirming it must not
+/// undo a correction.
 fn holds_still(it: &Reader<'_>, occasion: Occasion<'_>) -> Result<(), Refusal> {
     let (Occasion::Confirmed(of) | Occasion::Asks(of)) = occasion else {
         return Ok(());

@@ -1,5 +1,5 @@
-//! A sample to look around in: claims that the repository's own history proves, one of each thing that
-//! becomes of claims. They are taken out of use again with one request.
+//! A sample to explore: claims that the repository's history proves, one for each fate of a claim. One
+//! request forgets them all.
 
 use std::time::Duration;
 
@@ -14,17 +14,17 @@ use engram_pointers::{
 
 use crate::{context::Context, put::Occasion};
 
-/// How long the history is looked through.
+/// How long the history is searched.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Lines of a file that are shown.
 const LINES: u32 = 24;
-/// Most claims that are looked through for those of a sample.
+/// Most claims that are searched for those of a sample.
 const MOST: usize = 10_000;
-/// Who says what the sample says, and who says the same.
+/// The author of the sample's claims, and a second agent that says the same.
 const VOICES: [&str; 2] = ["sample agent", "second sample agent"];
 
 impl Context<'_> {
-    /// Stores the sample, unless one is here. What this history does not offer is left out.
+    /// Stores the sample, unless there is one. Claims that this history cannot prove are left out.
     pub(crate) fn store_sample(&self) -> Result<SampleReply, Refusal> {
         let held = self.held_sample()?;
         if !held.is_empty() {
@@ -32,7 +32,7 @@ impl Context<'_> {
         }
         let longest = self.repository()?.largest_files(1)?;
         let mut traces = self.for_a_while(PATIENCE, lately)?;
-        // The newest claim is read first: one that asks something.
+        // The newest claim is opened first: put one last that needs review.
         traces.sort_by_key(|it| match it.became {
             Became::Ends(_) => 0,
             Became::Renamed(_) => 1,
@@ -43,7 +43,7 @@ impl Context<'_> {
         let others = traces.iter().map(|it| self.say(it));
         let (mut ids, mut refused) = (Vec::new(), None);
         for stored in voices.into_iter().chain(others) {
-            // A path or a commit may be what no claim or pointer can hold.
+            // Some paths and commits fit no claim or pointer.
             match stored {
                 Ok(stored) => ids.push(stored.id),
                 Err(refusal) => refused = Some(refusal),
@@ -60,7 +60,7 @@ impl Context<'_> {
         }
     }
 
-    /// A claim with two voices.
+    /// A claim that two agents make.
     fn say_twice(&self, it: &Large) -> Result<PutReply, Refusal> {
         let claim = format!(
             "`{}` is the longest source file here: {}.",
@@ -76,7 +76,7 @@ impl Context<'_> {
         Ok(stored)
     }
 
-    /// A claim of what a commit did; of a file that ends elsewhere now, one and its correction.
+    /// A claim about what a commit did; for the end of a file, a claim and its correction.
     fn say(&self, it: &Trace) -> Result<PutReply, Refusal> {
         let pinned = pointer(&it.path, it.lines, &it.parent);
         let commit = it.commit.get(..7).unwrap_or(&it.commit);
@@ -149,7 +149,7 @@ fn draft(topic: &str, claim: String, pointer: Pointer) -> Draft {
         claim,
         pointers: vec![PointerInput::Text(pointer.to_string())],
         kind: Some(Kind::Fact),
-        // Of the user's own run: no agent is told of what was made to look at.
+        // In the user's own run: no agent gets a sample.
         scope: Some(Scope::Run),
         confidence: Some(1.0),
         topic: Some(format!("{SAMPLE}/{topic}")),

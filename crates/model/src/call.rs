@@ -63,7 +63,7 @@ calls! {
     Opened = "opened", false;
     /// Another repository in front.
     OpenRepository = "open_repository", false;
-    /// A folder that the person chooses in a dialog of the system.
+    /// A folder that the person chooses in the system's dialog.
     ChooseFolder = "choose_folder", false;
     /// That a repository behind the one in front is closed.
     CloseRepository = "close_repository", false;

@@ -1,5 +1,4 @@
-//! How agents are connected to a home: which there are, how each stands, and what a change to its
-//! configuration would be.
+//! Which agents can be connected to a home, whether each is, and the change to a configuration.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +18,7 @@ impl Client {
     /// Each of them.
     pub const ALL: &[Self] = &[Self::Claude, Self::Codex];
 
-    /// As its maker writes it.
+    /// Its product name.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Claude => "Claude Code",
@@ -27,7 +26,7 @@ impl Client {
         }
     }
 
-    /// As an argument.
+    /// Its name as an argument.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Claude => "claude",
@@ -41,7 +40,7 @@ impl Client {
 pub struct Connection {
     /// The agent.
     pub client: Client,
-    /// How it stands.
+    /// Whether it is connected.
     pub state: Connected,
 }
 
@@ -53,11 +52,11 @@ pub enum Connected {
     Here,
     /// To Engram, but to another home or program.
     Elsewhere,
-    /// No: its configuration has another server of our name.
+    /// No: its configuration has another server with our name.
     Stranger,
     /// No.
     No,
-    /// Its configuration cannot be read, or has no place.
+    /// Its configuration cannot be read or located.
     Refused(Refusal),
 }
 
@@ -70,79 +69,79 @@ pub struct ChangeShown {
     pub path: String,
     /// The link by which the agent reads it, if there is one.
     pub link: Option<String>,
-    /// What becomes of the file.
+    /// What happens to the file.
     pub kind: FileChange,
-    /// It takes the place of another server of our name.
+    /// It replaces another server with our name.
     pub replaces: bool,
     /// Whether there is anything to write.
     pub is_any: bool,
-    /// The lines that change, and some around them.
+    /// The changed lines with their surroundings.
     pub lines: Vec<ChangedLine>,
     /// Lines that are left out.
     pub more: u64,
-    /// Of what is written and over what: sent back, it says what was agreed to.
+    /// Covers the old and the new text; sent back to say what was agreed to.
     pub digest: String,
 }
 
-/// What becomes of a file.
+/// What happens to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileChange {
-    /// There was none.
+    /// It did not exist.
     Created,
     /// Some of its lines change.
     Edited,
-    /// There is none any more.
+    /// It is deleted.
     Removed,
 }
 
 /// A line of a change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedLine {
-    /// What becomes of it.
+    /// What happens to it.
     pub change: LineChange,
-    /// Its text, as far as it is sent.
+    /// Its text, perhaps cut.
     pub text: String,
     /// Characters that are left out.
     pub more: u64,
-    /// Lines that stay are left out before it.
+    /// Unchanged lines before it are left out.
     pub is_apart: bool,
 }
 
-/// What becomes of a line.
+/// What happens to a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LineChange {
-    /// It stays.
+    /// Unchanged.
     Same,
-    /// It comes.
+    /// Added.
     Added,
-    /// It goes.
+    /// Removed.
     Removed,
 }
 
-/// What came of asking for a change.
+/// The outcome of a request for a change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConnectReply {
-    /// Nothing was written: this is what would be.
+    /// Nothing was written: this is the change.
     Shown(Box<ChangeShown>),
-    /// What was shown is written.
+    /// The change was written as shown.
     Written,
 }
 
-/// How an agent of one kind is connected.
+/// How to connect an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConnectHint {
-    /// The agent, as its maker writes it.
+    /// The agent's product name.
     pub agent: String,
     /// The command line.
     pub command: String,
 }
 
 impl ConnectHint {
-    /// For each agent that a first run names. `program` is `engram` as a terminal finds it; `home`
-    /// where it is not the one that is meant anyway.
+    /// One for each agent. `program` is `engram` as a terminal finds it; `home` is given unless it is
+    /// the default.
     pub fn all(program: &str, home: Option<&str>) -> Vec<Self> {
         let home = home.map_or_else(String::new, |it| format!(" --home {}", quoted(it)));
         let hint = |it: &Client| Self {
@@ -153,7 +152,7 @@ impl ConnectHint {
     }
 }
 
-/// A path as one word of a command line.
+/// A path as one word of a shell command.
 pub fn quoted(path: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
     match path.chars().all(is_plain) {

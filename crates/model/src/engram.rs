@@ -257,19 +257,19 @@ pub struct Engram {
     /// The to-do that asks whether it still holds; told where a page or one record is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<EngramId>,
-    /// Where a list has it, if not at its own `seq`; told where the feed is read.
+    /// Its place in a list, if that is not its own `seq`; only in answers of the feed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
 }
 
-/// Where a list has a version that repeats the words of the one that it confirms or restores: where
-/// those words first stood. So a confirmation moves nothing.
+/// The place in a list of a version that repeats the words it confirms or restores: that of the first
+/// version with these words, so that a confirmation moves nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Place {
     /// The `seq` of the first version with these words.
     pub seq: u64,
-    /// When that one started to hold.
+    /// When that version started to hold.
     pub at: Timestamp,
 }
 
@@ -287,7 +287,7 @@ impl Engram {
         self.entities = keys.exact().take(ENTITIES).cloned().collect();
     }
 
-    /// What says the same again, of the same evidence, as a new version of it.
+    /// A draft that repeats this version, with the same evidence.
     pub fn draft(&self) -> Draft {
         Draft {
             claim: self.claim.clone(),
@@ -305,12 +305,12 @@ impl Engram {
         }
     }
 
-    /// Where a list has it: its own place in the journal, or the one that it took.
+    /// Its place in a list: its own `seq`, or the one that it took over.
     pub fn placed(&self) -> u64 {
         self.place.map_or(self.seq, |it| it.seq)
     }
 
-    /// Since when a list has it there.
+    /// The time of its place in a list.
     pub fn placed_at(&self) -> Timestamp {
         self.place.map_or(self.valid_from, |it| it.at)
     }

@@ -41,10 +41,10 @@ pub struct Filter {
     /// With evidence in one of these states; only current claims have one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub health: Vec<Evidence>,
-    /// First said at this time or later: a confirmation is no new record.
+    /// First recorded at this time or later; a confirmation does not count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
-    /// First said before this time.
+    /// First recorded before this time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
 }

@@ -77,8 +77,8 @@ pub struct ValidReply {
 /// The tag of what a sample consists of.
 pub const SAMPLE: &str = "sample";
 
-/// The tag of a to-do that asks whether a claim in doubt is still true: it shows evidence, and rests on
-/// none.
+/// The tag of a to-do that asks whether a claim is still true: it shows the evidence in doubt, and rests
+/// on none.
 pub const REVERIFY: &str = "reverify";
 
 /// Which claims of the sample were stored, or forgotten.
@@ -264,29 +264,29 @@ pub struct Spending {
 /// The agents of a project.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgentsReply {
-    /// Those that called last, the latest first.
+    /// Most recent call first.
     pub agents: Vec<AgentStatus>,
     /// How many more there are.
     pub more: u64,
 }
 
-/// What the home knows of an agent: what it recorded. An agent that only asked is in no table.
+/// What the home recorded about an agent. One that only queried is in no table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentStatus {
     /// Its handle.
     pub handle: AgentId,
     /// What it calls itself, as records name it; display only.
     pub name: String,
-    /// The role that whoever started it gave it.
+    /// The role that its parent gave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
     /// The name of the agent that started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// When the journal first heard of it.
+    /// The time of its first entry in the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_seen: Option<Timestamp>,
-    /// When it last did something that the journal tells of.
+    /// The time of its last entry in the journal.
     pub last_call: Timestamp,
     /// What that was.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -197,7 +197,7 @@ requests! {
     adopt: Adopt(how: Adoption) -> Status(Box<StatusReply>), User Changes;
     /// Where things stand.
     status: Status -> Status(Box<StatusReply>), Anyone Reads = "engram_status";
-    /// The agents that called in this project, the latest first.
+    /// The agents of this project, most recent call first.
     agents: Agents -> Agents(Box<AgentsReply>), User Reads;
     /// Check one message (seed 000 section 7) against its contract; stores nothing.
     validate_message: ValidateMessage(message: serde_json::Value) -> Valid(ValidReply), Anyone Reads;
@@ -328,8 +328,8 @@ pub struct Feed {
     pub limit: Option<usize>,
     /// Every kind of entry, not only engrams.
     pub all: bool,
-    /// The engrams as a list has them: each where its words first stood, by [`crate::Engram::placed`]
-    /// in place of `seq`, and only the last version with the same words. Always so with a filter.
+    /// The engrams in the order of a list: by [`crate::Engram::placed`] instead of `seq`, and only the
+    /// last version at each place. Always so with a filter.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub listed: bool,
     /// Only engrams like these, and no other entries; everything when it asks nothing.

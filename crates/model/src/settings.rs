@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
-    /// Colours.
+    /// Colors.
     pub theme: Theme,
     /// How much room a row takes.
     pub density: Density,
     /// Whether things move.
     pub motion: Motion,
-    /// How large everything is.
+    /// The zoom of the window.
     pub zoom: Zoom,
     /// Width of the list, in CSS pixels.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -23,12 +23,12 @@ pub struct Settings {
     /// The person's editor as a command line, with `{file}` and `{line}` where it has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub editor: Option<String>,
-    /// By project: up to where the person looked last.
+    /// By project: how far the person has seen the list.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub looked: BTreeMap<String, Looked>,
 }
 
-/// Up to where in the journal a person looked.
+/// How far in the journal a person has seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Looked {
     /// The newest entry that was there.
@@ -37,7 +37,7 @@ pub struct Looked {
     pub at: Timestamp,
 }
 
-/// Colours of the window.
+/// Colors of the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Theme {
@@ -74,13 +74,13 @@ pub enum Motion {
     Reduced,
 }
 
-/// How large everything in the window is, in percent: one of [`Zoom::STEPS`], whatever a file says.
+/// The window's zoom in percent: always one of [`Zoom::STEPS`], whatever a file says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "f64", into = "u16")]
 pub struct Zoom(u16);
 
 impl Zoom {
-    /// What can be chosen, from small to large.
+    /// The choices, from small to large.
     pub const STEPS: [u16; 8] = [80, 90, 100, 110, 125, 150, 175, 200];
 
     /// In percent.
@@ -88,7 +88,7 @@ impl Zoom {
         self.0
     }
 
-    /// What sizes are multiplied by.
+    /// As a factor.
     pub fn factor(self) -> f64 {
         f64::from(self.0) / 100.0
     }
@@ -154,7 +154,7 @@ pub struct Surroundings {
     /// Whether the system opens `engram://` links with the window; absent if it cannot be asked to.
     #[serde(default)]
     pub has_links: Option<bool>,
-    /// Whether the window can show the system's own dialog to choose a folder.
+    /// Whether the window can show the system's folder dialog.
     #[serde(default)]
     pub picks_folders: bool,
 }
@@ -192,7 +192,7 @@ pub struct OpenedReply {
 pub enum Handed {
     /// A link of another program.
     Link(String),
-    /// The path of a repository that is to come in front.
+    /// The path of a repository to bring to the front.
     Repository(String),
 }
 

@@ -1,4 +1,4 @@
-//! What the window shows of a pointed source: lines with their classes, never colours; how the
+//! What the window shows of a pointed source: lines with their classes, never colors; how the
 //! working tree reads now; who wrote it; and a document as parts that hold no markup.
 
 use jiff::Timestamp;
@@ -18,7 +18,7 @@ pub struct SourceView {
     pub soon: bool,
 }
 
-/// What a piece of a line is to who reads code. The window gives it a colour.
+/// What a piece of a line is to who reads code. The window gives it a color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {

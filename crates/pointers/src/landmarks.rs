@@ -4,11 +4,11 @@ use engram_model::{Pin, Pointer, Refusal, Target, is_hidden};
 
 use crate::{Encoding, Repo, trees};
 
-/// How many files are weighed.
+/// How many files are considered.
 const MAX_FILES: usize = 20_000;
 /// A longer file is data, not source.
 const MAX_BYTES: usize = 1 << 20;
-/// A longer path is no part of a sentence.
+/// A longer path does not fit a sentence.
 const MAX_PATH: usize = 160;
 
 /// A source file of the commit that is checked out.
@@ -52,7 +52,7 @@ impl Repo {
     }
 }
 
-/// By its ending: what people write, not what tools do; and by a path that can stand in a sentence.
+/// Whether people write it, by its ending, and its path fits a sentence.
 pub(crate) fn is_source(path: &str) -> bool {
     const ENDINGS: &[&str] = &[
         "c", "cc", "cpp", "cs", "css", "dart", "ex", "go", "h", "hpp", "hs", "java", "jl", "js",

@@ -17,7 +17,7 @@ use crate::{
 
 /// Lines of surroundings in what changed.
 const CONTEXT: u32 = 3;
-/// Longest comparison that is sent with all that did not change; a page folds that.
+/// Longest comparison that is sent with all unchanged lines; the page folds them.
 const MAX_UNFOLDED: usize = 300;
 /// Most lines of a change that are sent.
 const MAX_LINES: usize = 600;
@@ -64,7 +64,7 @@ fn followed(repo: &Repo, shelf: &dyn Shelf, path: &str, found: &Found<'_>) -> Op
                 Pin::Rev(commit) => Origin::Commit(commit.clone()),
                 Pin::Digest(digest_hex) => Origin::Kept {
                     digest_hex: digest_hex.clone(),
-                    // As health is followed, or the two would tell of other places.
+                    // Follow as health does, or the two would disagree.
                     base: shelf.base(path, digest_hex),
                 },
                 Pin::Worktree => return None,
@@ -300,8 +300,8 @@ fn around(all: &[Compared], span: Lines) -> (&[Compared], Option<Lines>) {
     )
 }
 
-/// What changed with its surroundings, and how much of that is left out; in a long comparison, runs of
-/// what did not change are.
+/// The changes with their surroundings, and how many lines are left out: in a long comparison, runs of
+/// unchanged lines.
 fn shown(part: &[Compared], span: Lines, language: Option<&Language>) -> (Vec<SourceLine>, u32) {
     let is_short = part.len() <= MAX_UNFOLDED;
     let near = |at: usize| {

@@ -60,16 +60,16 @@ pub struct Spender {
     pub spend: Spend,
 }
 
-/// An agent, with what the journal tells of it.
+/// An agent, with what the journal says about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
-    /// The agent, as it called last.
+    /// The agent at its last call.
     pub agent: Agent,
-    /// What the agent that started it calls itself.
+    /// The name of its parent.
     pub parent: Option<String>,
-    /// When it was first heard of; unknown of some that an earlier schema knew.
+    /// Its first entry; unknown for some agents of an earlier schema.
     pub first: Option<Timestamp>,
-    /// What it did last, of what readers are told.
+    /// What it did last, of what readers see.
     pub did: Option<OperationKind>,
     /// How many versions it stored.
     pub stored: u64,
@@ -113,7 +113,7 @@ impl Reader<'_> {
         Ok(count as u64)
     }
 
-    /// The agents of a project, the latest caller first and no more than `most`.
+    /// At most `most` agents of a project, most recent call first.
     pub fn agents_of(&self, project: ProjectId, most: usize) -> Result<Vec<Seen>> {
         self.0
             .prepare_cached(&format!(

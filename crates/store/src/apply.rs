@@ -98,8 +98,8 @@ impl Applied<'_> {
         }
     }
 
-    /// Where a list has a version, and since when: the place of the one that it confirms or restores,
-    /// which it takes, if it has the same words; else its own.
+    /// A version's place in lists, and its time: taken over from the version that it confirms or restores
+    /// if the words are the same, else its own.
     fn place(&self, engram: &Engram) -> Result<(i64, i64)> {
         let own = (self.seq, engram.valid_from.as_microsecond());
         let Some(before) = engram.restores.or(engram.supersedes) else {

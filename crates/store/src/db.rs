@@ -203,7 +203,7 @@ impl Store {
         Ok(())
     }
 
-    /// Opens for writing what could only be read when it was opened; says whether it can be now.
+    /// Reopens a read-only home for writing; says whether that worked.
     pub fn retry_writing(&self) -> Result<bool> {
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         if open.write.is_some() {

@@ -58,7 +58,7 @@ impl Reader<'_> {
             .collect::<rusqlite::Result<_>>()?)
     }
 
-    /// A page of the list as a filter leaves it, and how far it looked, unless to the end.
+    /// A filtered page of the list, and how far it looked, unless to the end.
     fn listed(
         &self,
         project: ProjectId,
@@ -68,7 +68,7 @@ impl Reader<'_> {
     ) -> Result<(Vec<Journalled>, Option<u64>)> {
         let (bound, order, place) = direction(feed);
         let mut wanted = Where::rows(project, worktree, &feed.filter);
-        // Where nothing is left out, nothing is examined in vain.
+        // Without a filter, every row examined is listed.
         let reach = match wanted.is_listed || feed.filter.is_empty() {
             true => Reach {
                 place,
@@ -114,7 +114,7 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// Where the list has the version stored by this entry, and since when.
+    /// The place, and its time, of the version that this entry stored.
     fn place(&self, seq: u64) -> Result<Option<Place>> {
         let found: Option<(i64, i64)> = self
             .0

@@ -26,7 +26,7 @@ impl Reader<'_> {
             .optional()?)
     }
 
-    /// The common git folders at which projects were seen last, the newest project first.
+    /// The common git folders where projects were last seen, newest project first.
     pub fn places(&self, most: usize) -> Result<Vec<String>> {
         let mut places = self
             .0

@@ -55,7 +55,7 @@ pub(super) fn complaints(window: &Window, axe: &str, name: &str) -> Vec<String> 
     complaints_in(window, axe, name, THEMES)
 }
 
-/// What it finds in one: where the others differ in colours alone, and those were seen.
+/// What axe finds in one theme: the others differ only in colors, which were checked.
 pub(super) fn complaints_in_light(window: &Window, axe: &str, name: &str) -> Vec<String> {
     complaints_in(window, axe, name, &THEMES[..1])
 }
@@ -73,7 +73,7 @@ fn complaints_in(window: &Window, axe: &str, name: &str, themes: &[(&str, &str)]
             "document.documentElement.dataset.theme = arguments[0]",
             json!([theme]),
         );
-        // A theme changes colours and nothing else.
+        // A theme changes colors and nothing else.
         let rules = match index {
             0 => json!({}),
             _ => json!({"runOnly": ["color-contrast"]}),

@@ -1,4 +1,4 @@
-//! The agents behind the status line: who called, when and for what, and the way to what each said.
+//! The agents view, from the status line: who called, when and for what, and the way to their claims.
 
 use serde_json::json;
 
@@ -38,12 +38,12 @@ fn agents_are_listed_and_lead_to_what_they_said() {
         }
         window.find("[data-testid=no-agents]");
 
-        // Each is there once it did something, above those before it.
+        // Each appears once it did something, above the earlier ones.
         read(&engram, "architect");
         window.wait(&listed("architect"));
         read(&engram, "programmer-1");
         window.wait(&listed("programmer-1,architect"));
-        // No row moves for what one does that is listed already; its figures follow.
+        // A listed agent keeps its row; its figures change.
         read(&engram, "architect");
         window.wait("[...document.querySelectorAll('[data-testid=agent]')][1]?.textContent.includes('2/3 spans')");
         assert_eq!(
@@ -54,7 +54,7 @@ fn agents_are_listed_and_lead_to_what_they_said() {
             json!(true)
         );
 
-        // What is not on the screen is not acted on.
+        // Keys do not act on what is not on the screen.
         window.keys(DELETE);
         assert_eq!(window.count("[data-testid=confirm]"), 0);
         match hand {
@@ -95,7 +95,7 @@ fn the_agents_are_behind_the_status_line() {
     window.wait(&rows(8));
     window.press_on(Hand::Keys, "agents");
     window.wait("document.querySelectorAll('[data-testid=agent]').length === 4");
-    // A turn that is spent is told from one that is not.
+    // A spent turn looks different from one that is not.
     window.find("[data-testid=agent] .spent");
     window.shot("agents");
 }

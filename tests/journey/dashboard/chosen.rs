@@ -1,5 +1,5 @@
-//! Several claims at once: chosen by keys and by mouse, judged, undone; pressed twice, refused in the
-//! midst, stopped, and closed by somebody else meanwhile.
+//! Several claims at once: selected by keys and by mouse, judged, undone; pressed twice, refused halfway,
+//! stopped, and closed by somebody else meanwhile.
 
 use serde_json::{Value, json};
 
@@ -16,12 +16,12 @@ use crate::{
 };
 
 const LIVE: &str = "document.querySelector('[data-testid=link]')?.dataset.state === 'live'";
-/// Nothing is chosen.
+/// Nothing is selected.
 const NONE: &str = "!document.querySelector('[data-testid=chosen-bar]')";
 const ON_YES: &str = "document.activeElement.dataset.testid === 'chosen-yes'";
 
-/// From now on each change that the page asks for is counted; `window.hold` is from which on they wait
-/// until `window.go()`, `window.refuse` which one is refused, and how.
+/// Counts each change that the page asks for from now on. From number `window.hold` on they wait for
+/// `window.go()`; `window.refuse` says which one is refused, and how.
 const WATCHED: &str = "const real = window.fetch.bind(window);
     window.sent = [];
     window.fetch = async (path, init) => {
@@ -35,14 +35,14 @@ const WATCHED: &str = "const real = window.fetch.bind(window);
         return new Response(JSON.stringify({error}), {status: 400});
     };";
 
-/// That so many are chosen.
+/// Waits until this many are selected.
 fn chosen(count: usize) -> String {
     format!(
         "document.querySelector('[data-testid=chosen-count]')?.textContent === '{count} selected'"
     )
 }
 
-/// That these rows say this of their evidence.
+/// Waits until these rows show this state of their evidence.
 fn say(ids: &[&String], word: &str) -> String {
     let says = ids.iter().map(|id| {
         format!(
@@ -63,7 +63,7 @@ fn sent(window: &Window) -> Vec<String> {
     serde_json::from_value(window.script("return window.sent", json!([]))).unwrap()
 }
 
-/// The ids of the rows that are told as chosen, from the top.
+/// The ids of the rows that are marked as selected, from the top.
 fn told(window: &Window) -> Vec<String> {
     let script =
         "const all = [...document.querySelectorAll('[data-testid=feed-row][aria-selected=true]')];
@@ -71,7 +71,7 @@ fn told(window: &Window) -> Vec<String> {
     serde_json::from_value(window.script(script, json!([]))).unwrap()
 }
 
-/// A page that lists the claims of a shop, the newest of them read.
+/// A page that lists the claims of a shop, the newest open.
 fn open(shop: &Shop) -> (Server, Window) {
     let server = Server::start(shop, &[]);
     let window = Window::browse(&server.url);
@@ -81,7 +81,7 @@ fn open(shop: &Shop) -> (Server, Window) {
     (server, window)
 }
 
-/// Chooses all three claims in doubt.
+/// Selects all three claims in doubt.
 fn choose(window: &Window, hand: Hand, ids: [&String; 3]) {
     let [first, second, third] = ids;
     match hand {
@@ -135,7 +135,7 @@ fn several_are_judged_at_once_and_undone_by_one_key() {
             "true"
         );
 
-        // Chosen, and not.
+        // Selected and deselected.
         choose(&window, hand, all);
         assert_eq!(window.count("[data-testid=still-true]"), 1);
         assert!(
@@ -158,7 +158,7 @@ fn several_are_judged_at_once_and_undone_by_one_key() {
             window.wait(NONE);
         }
 
-        // Agents are asked about each once, however often it is pressed.
+        // Agents are asked once about each, however often the key is pressed.
         choose(&window, hand, all);
         window.script(WATCHED, json!([]));
         window.script("window.hold = 1", json!([]));
@@ -205,7 +205,7 @@ fn several_are_judged_at_once_and_undone_by_one_key() {
             assert_eq!(newest["restores"], json!(id), "{entries}");
         }
 
-        // Still true is for the one whose evidence can be pointed at; the others stay chosen.
+        // “Still true” applies to the one whose evidence exists; the others stay selected.
         window.control('a');
         window.wait(&chosen(3));
         window.wait(&notice("3 selected"));
@@ -239,15 +239,15 @@ fn a_row_that_is_closed_meanwhile_is_chosen_no_more() {
     );
     window.keys(ESCAPE);
     window.wait(&chosen(7));
-    // One that no longer holds cannot be chosen, and says so.
+    // An engram that no longer holds cannot be selected, and the window says so.
     window.click_with(CONTROL, &row(&shop.ids[3]));
     window.wait(&notice("no longer holds"));
     window.wait(&chosen(7));
-    // Erasing is one at a time.
+    // Claims are redacted one at a time.
     window.shift('\u{E017}');
     window.wait(&notice("one at a time"));
     assert_eq!(window.count("[data-testid=confirm]"), 0);
-    // Another list chooses nothing; what is typed in a field is the field's.
+    // Another list has no selection; keys typed in a field belong to it.
     window.keys("/");
     window.keys("jitter");
     window.wait(NONE);
@@ -290,7 +290,7 @@ fn what_is_refused_in_the_midst_is_said_and_stays_chosen() {
     window.wait(&notice("Undone: 7 claims"));
     window.wait("document.querySelectorAll('[data-testid=feed-row] p:not(.closed)').length === 8");
 
-    // A limit is met: the rest is not tried.
+    // A limit is reached: the rest is not tried.
     window.script(
         "window.sent = []; window.refuse = {4: 'RATE_LIMITED'}",
         json!([]),
@@ -385,7 +385,7 @@ fn claims_are_copied() {
     let lines: Vec<&str> = lines.as_str().unwrap().lines().collect();
     assert_eq!(lines.len(), 2);
     assert!(lines[1].starts_with("Nobody has tried"), "{lines:?}");
-    // The menu of a row that is not chosen is about that row.
+    // The menu of a row that is not selected is about that row.
     window.right_click(&row(&shop.ids[0]));
     window.wait(NONE);
     window.click("[data-testid=menu-item][data-command=copy-claim]");

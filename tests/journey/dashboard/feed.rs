@@ -1,5 +1,5 @@
-//! The feed under somebody's eyes: a confirmation moves nothing, rows under the pointer stay, what is new
-//! is told from what was seen, and what could not be read is read again.
+//! The feed while somebody watches: a confirmation moves nothing, rows under the pointer stay, new claims
+//! are marked, and a failed read is tried again.
 
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ impl Window {
         );
     }
 
-    /// Moves it onto what matches; says where that is.
+    /// Moves it onto the matching element; returns its place.
     fn point_at(&self, css: &str) -> (i64, i64) {
         self.find(css);
         let script = "const at = document.querySelector(arguments[0]).getBoundingClientRect();
@@ -34,7 +34,7 @@ impl Window {
         at
     }
 
-    /// The row at a place of the screen.
+    /// The row at a point of the screen.
     fn row_at(&self, (x, y): (i64, i64)) -> Value {
         let script = "return document.elementFromPoint(...arguments).closest('[data-testid=feed-row]')?.dataset.id";
         self.script(script, json!([x, y]))
@@ -65,14 +65,14 @@ fn a_claim_that_is_confirmed_stays_where_it_was() {
     window.wait("document.querySelector('[data-testid=notice]:not(.error)')");
     window.wait(&format!("!document.querySelector('{}')", row(old)));
     assert_eq!(window.claims(), before);
-    // The journal has it at its end, and what is read is the version that holds.
+    // It is at the end of the journal, and the open version is the one that holds.
     let newest = engram.json(&["feed"])["entries"][0]["change"]["with"].clone();
     assert_eq!(newest["supersedes"], json!(old));
     window.wait(&read(newest["id"].as_str().unwrap()));
     window.wait(
         "document.querySelector('[data-testid=feed-row][aria-posinset=\"7\"][aria-selected=true]')",
     );
-    // The page reads it so too, also as a filter leaves it.
+    // A page of the list agrees, with and without a filter.
     window.anew();
     window.wait(&rows(8));
     assert_eq!(window.claims(), before);
@@ -104,7 +104,7 @@ fn what_is_under_the_pointer_stays_there() {
     put(&shop, dir.path(), "Said under the pointer");
     window.find("[data-testid=new-pill]");
     engram.json(&["forget", other]);
-    // What ends is marked, where it is.
+    // A claim that ends is marked in its place.
     window.wait(&format!(
         "document.querySelector('{} [data-testid=evidence]').textContent === 'forgotten'",
         row(other)
@@ -117,7 +117,7 @@ fn what_is_under_the_pointer_stays_there() {
     window.wait(&first("Said under the pointer"));
     window.wait("!document.querySelector('[data-testid=new-pill]')");
 
-    // It comes when the person asks, and when they go on by keys.
+    // It comes on request, and when the person uses keys.
     for (key, claim) in [("n", "Asked for"), ("j", "Gone on by keys")] {
         let at = window.point_at(&row(pointed));
         put(&shop, dir.path(), claim);
@@ -125,13 +125,13 @@ fn what_is_under_the_pointer_stays_there() {
         assert_eq!(window.row_at(at), json!(pointed));
         window.keys(key);
         window.wait(&first(claim));
-        // A pointer that rests is no hand: what comes now comes at once.
+        // A pointer at rest does not hold rows back: new claims come at once.
         put(&shop, dir.path(), &format!("{claim}, and more"));
         window.wait(&first(&format!("{claim}, and more")));
         window.point(2, 2);
     }
 
-    // A list of doubts is read anew once nobody points at it.
+    // A list of claims to review is reloaded once nobody points at it.
     shop.drift();
     window.press_on(Hand::Mouse, "drift-view");
     let [edited, gone, also_gone] = [&shop.ids[1], &shop.ids[5], &shop.ids[6]];
@@ -158,7 +158,7 @@ fn what_is_new_since_somebody_looked_is_told_from_what_was_seen() {
     window.wait(LIVE);
     let marked = || window.texts("[data-testid=feed-row].new p");
     let look_away = || window.script("window.dispatchEvent(new Event('blur'))", json!([]));
-    // What comes before somebody's eyes is seen.
+    // A claim that arrives in view counts as seen.
     put(&shop, dir.path(), "Said while somebody looks");
     window.wait(&rows(9));
     assert_eq!(marked(), [""; 0]);
@@ -178,16 +178,16 @@ fn what_is_new_since_somebody_looked_is_told_from_what_was_seen() {
         return above.bottom <= line.top + 1 && line.bottom <= below.top + 1 && line.height > 10";
     assert_eq!(window.script(apart, json!([])), json!(true));
 
-    // It is there when one comes back, also to a page that was closed.
+    // It is there on return, also on a page that was closed.
     window.anew();
     window.wait(&rows(10));
     window.wait(NEW_SINCE);
     assert_eq!(marked(), ["Said meanwhile"]);
-    // More of the new comes above the line.
+    // Later claims join above the line.
     put(&shop, dir.path(), "Said afterwards");
     window.wait(&rows(11));
     assert_eq!(window.count("[data-testid=feed-row].new"), 2);
-    // Who saw it and looks away has seen it.
+    // Leaving the window marks it as seen.
     look_away();
     window.wait(&format!("!{NEW_SINCE}"));
     assert_eq!(marked(), [""; 0]);
@@ -221,11 +221,11 @@ fn a_value_that_splits_nothing_is_not_offered() {
         }
         all.into_iter().flatten().map(|it| it.0).collect::<Vec<_>>()
     };
-    // All are of the project.
+    // All have the scope `project`.
     let values = check(8);
     assert!(!values.contains(&"project".to_owned()), "{values:?}");
     assert!(values.contains(&"fact".to_owned()), "{values:?}");
-    // What is chosen stays, although all of what is left has it.
+    // An active value stays, although all that is listed has it.
     window.click("[data-testid=facet][data-value=fact]");
     window.wait(&rows(3));
     window.wait("document.querySelector('[data-testid=list-count]').textContent === '3 found'");

@@ -167,7 +167,7 @@ fn a_long_search_says_how_far_it_is_and_stops_and_goes_on() {
     window.wait("document.querySelector('[data-testid=searching] progress').value > 80");
     says("Search stopped");
     assert_eq!(window.count("[data-testid=no-match]"), 0);
-    // It goes on where it stopped, and finds.
+    // It continues where it stopped, and finds.
     window.click("[data-testid=search-button]");
     says("Searching");
     window.script("go()", json!([]));

@@ -138,7 +138,7 @@ impl Window {
         );
     }
 
-    /// Clicks on what matches while a key is held.
+    /// Clicks the matching element while a key is held.
     pub(crate) fn click_with(&self, key: char, css: &str) {
         let at = self.script("const it = document.querySelector(arguments[0]).getBoundingClientRect(); return [it.x + it.width / 2, it.y + it.height / 2]", json!([css]));
         let [x, y] = [0, 1].map(|it| at[it].as_f64().unwrap().round() as i64);

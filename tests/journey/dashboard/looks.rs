@@ -20,7 +20,7 @@ use crate::{
 };
 
 const SIZES: [(u32, u32); 2] = [(1280, 800), (900, 600)];
-/// A narrow window, one that is just broad enough for two panes, and one of 1280 at 200 %.
+/// A narrow window, one just wide enough for two panes, and one of 1280 pixels at 200%.
 const NARROW: [(u32, u32); 3] = [(420, 700), (720, 600), (640, 400)];
 /// Pixels of a thousand that may differ: letters are drawn a little otherwise by another browser.
 const TOLERATED: f64 = 1.0;
@@ -77,7 +77,7 @@ impl Looks {
                 let file = format!("{name}-{width}-{theme}.png");
                 let now = self.now.join(&file);
                 fs::write(&now, window.png()).unwrap();
-                // Few colours: small, and all that an interface has.
+                // Few colors: small files, and all that an interface needs.
                 ok(crate::machine::clean(system("mogrify"), &self.now)
                     .args([
                         "-strip",

@@ -1,5 +1,5 @@
-//! Where there is room for one pane: the list and what is read take turns, by keys and by mouse, and
-//! nothing is wider than the window.
+//! With room for one pane: the list and the open engram take turns, by keys and by mouse, and nothing is
+//! wider than the window.
 
 use serde_json::{Value, json};
 
@@ -16,14 +16,14 @@ use super::{
 use crate::window::Window;
 
 const NARROW: (u32, u32) = (420, 700);
-/// What is read is in front of the list, and has the focus; and the other way around.
+/// The open engram is in front of the list and has the focus; and the other way around.
 const READS: &str =
     "document.querySelector('.panes.one.read') && document.activeElement.id === 'engram'";
 const LISTS: &str =
     "document.querySelector('.panes.one:not(.read)') && document.activeElement.id === 'feed'";
 const IN_FRONT: &str = "document.querySelector('.panes.one.read')";
 
-/// From the list to what is worth a picture.
+/// From the list to each view that gets a picture.
 pub(super) const WAYS: &[(&str, &[Move])] = &[
     ("feed", &[]),
     ("read", &[Keys(ENTER), Wait(READS)]),
@@ -42,7 +42,7 @@ const DRIFTED: &str = "document.querySelectorAll('[data-testid=feed-row]').lengt
     && document.querySelector('[data-testid=engram] [data-testid=triage]')";
 const CHANGED: &str = "document.querySelector('[data-testid=engram] [data-testid=changes]')";
 
-/// What is wider than its place, or beyond the edge.
+/// Elements wider than their place, or beyond the edge.
 const TOO_WIDE: &str = "
     const wide = [...document.querySelectorAll(':root, .pane, .rows, .scroll, .bar, .filter, .facets, .status, .whole, dialog[open] .inside, .palette .found')]
         .filter(it => it.scrollWidth > it.clientWidth)
@@ -65,7 +65,7 @@ fn is_whole(window: &Window, css: &str) -> bool {
     window.script(script, json!([css])) == json!(true)
 }
 
-/// A page that was loaded anew, at its list.
+/// A reloaded page, at its list.
 pub(super) fn begin(window: &Window) {
     window.anew();
     window.wait("document.querySelector('[data-testid=drift-view]')");
@@ -130,18 +130,18 @@ fn one_pane_at_a_time_is_left_and_come_back_to_by_keys_and_by_mouse() {
         assert!(!window.query().contains("id="), "{}", window.query());
         let selected = "[data-testid=feed-row][aria-selected=true]";
         assert_eq!(window.attribute(selected, "data-id"), *id);
-        // The way back of a browser, and forward again.
+        // The browser's back button, and forward again.
         open(&window, hand, id);
         window.script("history.back()", json!([]));
         window.wait_moved(LISTS);
         window.script("history.forward()", json!([]));
         window.wait_moved(READS);
-        // Who searches is in the list.
+        // A search shows the list.
         window.keys("/");
         window.wait_moved("document.activeElement.id === 'filter'");
         assert!(!window.sees("#engram"));
     }
-    // With room for both, both are there; and one again, with what has the focus.
+    // With room for both, both are shown; then one again, the one with the focus.
     window.size(1280, 800);
     window.wait("!document.querySelector('.panes.one')");
     assert!(
@@ -170,7 +170,7 @@ fn a_verdict_waits_for_who_has_seen_what_it_is_about() {
         window.wait(&rows(3));
         window.wait(DRIFTED);
         match hand {
-            // In the list the key leads to the claim, and says nothing of it.
+            // In the list, the key leads to the claim without answering.
             Hand::Keys => {
                 window.keys("a");
                 window.wait_moved(READS);
@@ -217,7 +217,7 @@ fn every_view_fits_a_narrow_window() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // What has no room in the bar is in its menu.
+    // Actions that do not fit the bar are in the menu.
     window.size(NARROW.0, NARROW.1);
     begin(&window);
     open(&window, Hand::Keys, &shop.ids[2]);

@@ -1,4 +1,4 @@
-//! How claims are set, and their evidence beside what became of it.
+//! How claims are typeset, and their evidence beside the current lines.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::window::Window;
 
-/// A claim, the direction of its lines, and what stands in an element of its own there.
+/// A claim, the direction of its lines, and the parts that have an element of their own.
 type Set = (
     &'static str,
     &'static str,

@@ -75,7 +75,7 @@ impl App {
                 request_animation_frame(|| dom::focus(feed::PANEL));
             }),
             Act::Menu => self.open_menu(),
-            // In front of the list the claim is whole.
+            // In front of the list, the claim is shown whole.
             Act::Expand if untrack(|| self.covers_list()) => {}
             Act::Expand => self.toggle_row(),
             Act::Back => self.back(),
@@ -129,13 +129,13 @@ impl App {
     }
 }
 
-/// Whether a command is about what is read, so that a person must see it.
+/// Whether a command acts on the open engram, so that a person must see it.
 fn is_of_detail(act: Act) -> bool {
     shows(act) || matches!(act, Act::First | Act::True | Act::False | Act::Unsure)
 }
 
-/// Whether it shows more of that: then it is done as soon as that is in front. A verdict waits for who has
-/// seen what it is about.
+/// Whether it only shows something or asks: then it runs as soon as the engram is in front. A verdict waits
+/// until the person has seen the claim.
 fn shows(act: Act) -> bool {
     matches!(
         act,
@@ -166,7 +166,7 @@ fn press(app: App, event: &web_sys::KeyboardEvent) -> bool {
     let Some(command) = commands::pressed(press) else {
         return false;
     };
-    // It holds over everything; what a browser has for it is left to that.
+    // It works everywhere; a browser keeps its own zoom.
     if let Act::Zoom(to) = command.act {
         let is_ours = app.backend().zooms();
         if is_ours {

@@ -89,7 +89,7 @@ impl Backend {
         matches!(self, Self::Tauri)
     }
 
-    /// Whether it draws everything larger or smaller: a browser has its own keys for that, and its own memory.
+    /// Whether it zooms: a browser has its own keys and memory for that.
     pub(crate) fn zooms(&self) -> bool {
         matches!(self, Self::Tauri)
     }
@@ -201,7 +201,7 @@ impl Backend {
         }
     }
 
-    /// Lets the person choose a folder in a dialog of the system; none where they chose none.
+    /// Lets the person choose a folder in the system's dialog; none if they cancel.
     pub(crate) async fn choose_folder(&self) -> Result<Option<String>, Refusal> {
         match self {
             Self::Tauri => tauri::call(Call::ChooseFolder, &Nothing {}).await,
@@ -249,7 +249,7 @@ impl Backend {
         }
     }
 
-    /// Has the change to an agent's configuration shown; or written, if it is what was shown.
+    /// Shows the change to an agent's configuration; writes it if it is still the one shown.
     pub(crate) async fn connect(
         &self,
         client: Client,

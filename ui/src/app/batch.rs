@@ -1,4 +1,4 @@
-//! The same done to many, one after the other: each once, with a way to stop, and never two at a time.
+//! One action on many claims, one after the other: each once, with a way to stop, and never two at a time.
 
 use engram_model::Refusal;
 use leptos::prelude::*;
@@ -6,20 +6,20 @@ use leptos::prelude::*;
 use super::state::App;
 use crate::chosen::Outcome;
 
-/// So many are done before anybody would read how far it is.
+/// So many are done before anybody could read the progress.
 const FEW: usize = 20;
 
-/// How far it is.
+/// The progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Progress {
-    /// What is done to each.
+    /// The action.
     pub(crate) verb: &'static str,
     pub(crate) done: usize,
     pub(crate) of: usize,
 }
 
 impl Progress {
-    /// Whether it takes so long that it is said.
+    /// Whether it takes long enough to show progress.
     pub(crate) fn is_long(self) -> bool {
         self.of > FEW
     }
@@ -40,27 +40,27 @@ impl Batch {
         }
     }
 
-    /// Nothing is being done any more. Another repository ends it too: answers of this one never come then.
+    /// Ends the run. A switch of repositories ends it too: no answers come after that.
     pub(crate) fn end(self) {
         self.progress.set(None);
     }
 
-    /// Whether something is.
+    /// Whether a run is going on.
     pub(crate) fn is_busy(self) -> bool {
         self.progress.with_untracked(Option::is_some)
     }
 
-    /// Whether something takes so long that a person can stop it.
+    /// Whether a run takes long enough for a person to stop it.
     pub(crate) fn is_long(self) -> bool {
         self.progress.get_untracked().is_some_and(Progress::is_long)
     }
 
-    /// Does no more than is on its way.
+    /// Starts no more than what was already sent.
     pub(crate) fn stop(self) {
         self.is_stopped.set_value(true);
     }
 
-    /// Begins with so many, before anything is asked: a second press finds it busy. Says whether it began.
+    /// Begins before anything is sent, so that a second press finds it busy. Returns whether it began.
     pub(crate) fn begin(self, verb: &'static str, of: usize) -> bool {
         let is_free = !self.is_busy() && of > 0;
         if is_free {
@@ -72,8 +72,8 @@ impl Batch {
 }
 
 impl App {
-    /// Does what was begun to each of `all`, until all is done, the person stops it, or a refusal would
-    /// meet the next ones too.
+    /// Runs the action on each of `all` until the end, a stop by the person, or a refusal that would
+    /// affect the rest too.
     pub(crate) async fn each<T: Copy, D>(
         self,
         all: Vec<T>,

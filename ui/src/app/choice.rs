@@ -1,4 +1,4 @@
-//! How a repository is chosen: from those that are known, by its path, or in a dialog of the system.
+//! Choosing a repository: a known one, one by its path, or one in the system's dialog.
 
 use engram_model::Recent;
 use leptos::{ev, html, prelude::*, task::spawn_local};
@@ -24,7 +24,7 @@ pub(crate) fn Repositories() -> impl IntoView {
     }
 }
 
-/// A field for a path, and those that are known. `list` is the id of the list.
+/// A field for a path, and the known repositories. `list` is the id of the list.
 #[component]
 pub(crate) fn Choice(list: &'static str) -> impl IntoView {
     let app = App::here();
@@ -44,7 +44,7 @@ pub(crate) fn Choice(list: &'static str) -> impl IntoView {
     });
     let picks = RwSignal::new(false);
     spawn_local(async move {
-        // What cannot be told is not offered.
+        // Offer only what the backend supports.
         if let Ok(Some(around)) = app.backend().surroundings().await {
             picks.set(around.picks_folders);
         }
@@ -59,7 +59,7 @@ pub(crate) fn Choice(list: &'static str) -> impl IntoView {
         });
     };
     field.on_load(|it| {
-        // A dialog focuses its first field by itself where this is refused.
+        // If this is refused, a dialog focuses its first field by itself.
         let _ = it.focus();
     });
     let open = move || {
@@ -71,7 +71,7 @@ pub(crate) fn Choice(list: &'static str) -> impl IntoView {
             app.open_repository(path.trim().to_owned());
         }
     };
-    // The arrows lead through the list, which follows the field.
+    // The arrow keys move through the list below the field.
     let step = move |event: ev::KeyboardEvent| {
         if dom::step_focus(&event, list) {
             event.prevent_default();

@@ -18,7 +18,7 @@ const LONG: usize = 120;
 const LINE: i32 = 20;
 /// Lines are drawn by blocks of this many.
 const BLOCK: usize = 20;
-/// More marked lines than this are marked faintly: they have an edge.
+/// More marked lines than this have an edge and a faint background.
 const BROAD: usize = 10;
 /// Longest line that is drawn, in characters with those that are hidden named: the engine sends as many.
 const LONGEST: usize = 1_000;
@@ -44,7 +44,7 @@ pub(crate) fn Code(
     /// What the lines are of, where their rest can be asked for.
     #[prop(optional_no_strip)]
     pointer: Option<Pointer>,
-    /// What marks the lines, where they can be marked.
+    /// The marking of lines, if they can be marked.
     #[prop(optional_no_strip)]
     marks: Option<Marks>,
 ) -> impl IntoView {
@@ -204,7 +204,7 @@ fn line(
     .into_any()
 }
 
-/// The text in its pieces, whatever they leave over being plain; ranges of its bytes can be marked.
+/// The text in its pieces, the rest plain; byte ranges can be marked.
 pub(crate) fn pieces(whole: &str, pieces: &[Piece], marks: &[Range<usize>]) -> Vec<AnyView> {
     let mut views = Vec::with_capacity(pieces.len());
     let mut at = 0usize;
@@ -212,7 +212,7 @@ pub(crate) fn pieces(whole: &str, pieces: &[Piece], marks: &[Range<usize>]) -> V
     let rest = std::iter::once((Class::Plain, usize::MAX));
     for (kind, length) in lengths.chain(rest) {
         let end = at.saturating_add(length).min(whole.len());
-        // A piece is cut where a mark begins and where it ends; marks rise.
+        // A piece is cut where a mark begins or ends; marks are in order.
         let edges = marks.iter().flat_map(|it| [it.start, it.end]);
         let edges = edges.filter(|it| (at..end).contains(it));
         let cuts: Vec<usize> = std::iter::once(at).chain(edges).chain([end]).collect();

@@ -1,5 +1,5 @@
-//! Connecting agents: how each stands, the change to its configuration, and the way back. Where the page
-//! may not write (in a browser) it shows the command lines.
+//! Connecting agents: the state of each, the change to its configuration, and undo. A page that may not
+//! write (in a browser) shows the command lines.
 
 use engram_model::{
     ChangeShown, ChangedLine, Client, ConnectHint, ConnectReply, Connected, Connection, FileChange,
@@ -18,15 +18,15 @@ use super::{
 };
 use crate::words::{self, say};
 
-/// What a row shows below its agent.
+/// What a row shows below its agent's name.
 #[derive(Clone, Debug, PartialEq)]
 enum Stage {
     Rest,
-    /// A change that waits for a word.
+    /// A change that waits for an answer.
     Shown {
         change: ChangeShown,
         undo: bool,
-        /// The file is not as it was when the change was agreed to.
+        /// The file changed after the change was shown.
         is_other: bool,
     },
     Done {
@@ -59,7 +59,7 @@ pub(crate) fn ConnectSheet() -> impl IntoView {
     }
 }
 
-/// What is done here, in a sentence.
+/// What this does, in a sentence.
 pub(crate) fn means() -> &'static str {
     match App::here().backend().connects() {
         true => say::connect::MEANS,
@@ -67,7 +67,7 @@ pub(crate) fn means() -> &'static str {
     }
 }
 
-/// The agents, on the page or in what lies over it; in a browser, the command lines that connect them.
+/// The agents, on the page or in a sheet; in a browser, the command lines that connect them.
 #[component]
 pub(crate) fn Agents(within: Option<Over>) -> impl IntoView {
     let app = App::here();
@@ -129,13 +129,13 @@ fn Rows(within: Option<Over>) -> impl IntoView {
         all,
     };
     let rows: Vec<Row> = Client::ALL.iter().map(row).collect();
-    // Also once nothing lies over the page: an agent may have been connected there.
+    // Also after a sheet closes: an agent may have been connected there.
     Effect::new(move |_| {
         if app.frame.over.get() == within {
             spawn_local(read(app, all));
         }
     });
-    // A file may have been mended elsewhere: what was said of it goes with its cause.
+    // A file may have been fixed elsewhere: its refusal goes with the cause.
     let seen = rows.clone();
     let focus = window_event_listener(ev::focus, move |_| {
         let failed = |it: &&Row| matches!(it.stage.get_untracked(), Stage::Failed(_));
@@ -170,7 +170,7 @@ impl Row {
         })
     }
 
-    /// Has a change shown; or written, as it was.
+    /// Shows a change, or writes it as shown.
     fn ask(self, undo: bool, shown: Option<String>) {
         if self.is_busy.get_untracked() {
             return;
@@ -199,14 +199,14 @@ impl Row {
         });
     }
 
-    /// The focus follows what is done: to the change, and back to the button.
+    /// The focus moves to the change, and back to the button.
     fn focus(self) {
         let is_shown = matches!(self.stage.try_get_untracked(), Some(Stage::Shown { .. }));
         let ids = match is_shown {
             true => [self.id("change"), self.id("change")],
             false => [self.id("disconnect"), self.id("connect")],
         };
-        // What is hidden takes no focus: of the buttons, the one that is there.
+        // A hidden button takes no focus: use the visible one.
         request_animation_frame(move || ids.iter().for_each(|it| dom::focus(it)));
     }
 
@@ -252,7 +252,7 @@ impl Row {
         };
         let keys = move |event: ev::KeyboardEvent| {
             if event.key() == "Escape" && is_shown.get_untracked() {
-                // Of this row alone: a dialog around it stays.
+                // Closes this row only: a dialog around it stays open.
                 event.prevent_default();
                 event.stop_propagation();
                 self.cancel();
@@ -310,7 +310,7 @@ impl Row {
     }
 }
 
-/// A line of a change, with a sign and a word for those who see no colour.
+/// A line of a change, with a sign and a word for those who see no color.
 fn line(it: ChangedLine) -> impl IntoView {
     let (class, sign, word) = match it.change {
         LineChange::Same => ("", "", ""),
@@ -329,7 +329,7 @@ fn line(it: ChangedLine) -> impl IntoView {
     }
 }
 
-/// The word for a state, and its colour.
+/// The word for a state, and its class.
 fn word(state: &Connected) -> (&'static str, &'static str) {
     match state {
         Connected::Here => ("word ok", say::connect::HERE),

@@ -19,7 +19,7 @@ use crate::{
 /// Longest wait between attempts to reconnect, in seconds.
 const PATIENCE: u64 = 4;
 
-/// How often is tried again what failed at the start.
+/// How often a failed start is retried.
 const AGAIN: Duration = Duration::from_secs(4);
 
 /// The connection to the journal.
@@ -42,7 +42,7 @@ pub(crate) enum Why {
     Refused(Refusal),
 }
 
-/// What is known of the connection.
+/// The state of the connection.
 #[derive(Clone, Copy)]
 pub(crate) struct Connection {
     /// The subscription; dropping it ends it.
@@ -52,7 +52,7 @@ pub(crate) struct Connection {
     is_waiting: StoredValue<bool>,
     /// The first page is being read.
     is_starting: StoredValue<bool>,
-    /// When that is tried again, after it failed.
+    /// When it is retried after a failure.
     again: StoredValue<Option<TimeoutHandle>>,
     pub(crate) link: RwSignal<Link>,
     /// When the connection broke.
@@ -85,7 +85,7 @@ impl Connection {
         self.lost_why.set(None);
     }
 
-    /// Says why it is lost; the same again is no news to who listens.
+    /// Sets why it is lost; the same reason again notifies nobody.
     fn explain(self, why: Why) {
         let why = Some(why);
         if self.lost_why.get_untracked() != why {
@@ -125,13 +125,13 @@ impl App {
         });
     }
 
-    /// Nothing can be shown: says why, and tries again for as long as that stands.
+    /// Nothing can be shown: says why, and retries until it can.
     fn fail(self, refusal: Refusal) {
         let failed = Phase::Failed(refusal);
         if self.phase.get_untracked() != failed {
             self.phase.set(failed);
         }
-        // A wrong token does not become right by itself.
+        // A wrong token stays wrong.
         if !self.backend().wants_token() {
             let again = set_timeout_with_handle(move || self.start_again(), AGAIN);
             self.connection.again.set_value(again.ok());
@@ -178,7 +178,7 @@ impl App {
         }
     }
 
-    /// Somebody answers; what nobody answered meanwhile is asked again.
+    /// The engine answers again: retries the requests that failed meanwhile.
     fn is_back(self) {
         self.connection.attempts.set_value(0);
         if self.connection.link.get_untracked() != Link::Live {
@@ -191,7 +191,7 @@ impl App {
             self.forgive();
             self.recheck();
             self.catch_up();
-            // In the window a feed ends only with its home: what came back may be another.
+            // In the window, a feed ends only with its home, which may be another now.
             if was_refused || matches!(self.backend(), Backend::Tauri) {
                 self.list_anew();
             }
@@ -251,7 +251,7 @@ impl App {
                 true => Why::Token,
                 false => Why::Refused(it),
             });
-            // A home that can only be read answers this, and has said itself why nothing comes of it.
+            // A read-only home refuses this, and has already said why.
             if let Some(why) = why {
                 self.connection.explain(why);
             }

@@ -175,13 +175,13 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
                 on:click=move |_| app.ask_to_close(Closing::Redact)>
                 {say::engram::REDACT}" "{keycaps("Shift+Delete")}
             </button>
-            // Where there is little room, what folds away is in it.
+            // In little room, the menu holds the actions that do not fit.
             <button class="folded" data-testid="more-actions" aria-label=say::engram::MENU aria-haspopup="menu" title=menu
                 on:click=move |event| app.open_menu_at(&event)>"⋯"</button>
         }
     };
     view! {
-        // While rows are chosen, keys and buttons act on those: theirs is the bar.
+        // While rows are selected, keys and buttons act on them, from their own bar.
         <div class="bar" hidden=move || current.with(Option::is_none) || app.list.choice.is_any()>
             {move || match app.reading.closing.get() {
                 Some((_, closing)) => view! { <Confirm closing claim=named(app) /> }.into_any(),

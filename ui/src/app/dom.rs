@@ -123,12 +123,12 @@ pub(crate) fn has_selection() -> bool {
     selection.is_some_and(|it| !it.is_collapsed())
 }
 
-/// Whether a key is held that makes a press choose.
+/// Whether a key is held that makes a press select.
 pub(crate) fn is_choosing(event: &web_sys::MouseEvent) -> bool {
     event.shift_key() || event.ctrl_key() || event.meta_key()
 }
 
-/// A press that chooses a row selects no text; the list has the keys all the same.
+/// A press that selects a row selects no text, and still focuses the list.
 pub(crate) fn keep_text(event: web_sys::MouseEvent) {
     if event.shift_key() {
         event.prevent_default();

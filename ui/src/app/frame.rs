@@ -22,7 +22,7 @@ pub(crate) enum Over {
     Repositories,
     /// A claim by hand.
     Add,
-    /// A repository that a link leads to, and that is not known here.
+    /// An unknown repository that a link leads to.
     Offer,
     /// Agents, and whether they are connected.
     Connect,
@@ -33,7 +33,7 @@ pub(crate) enum Over {
 pub(crate) enum Undo {
     /// This version holds again, as a new one.
     Restore(EngramId),
-    /// This claim is withdrawn, or this to-do.
+    /// Forget this claim, or this to-do.
     Withdraw(EngramId),
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Frame {
     /// Where the menu of the selected engram is open.
     pub(crate) menu: RwSignal<Option<menu::Place>>,
     pub(crate) toast: RwSignal<Option<Toast>>,
-    /// How what was done last is undone, in the order in which it was done; also once nothing tells of it any more.
+    /// How to undo the last action, in the order in which it was done; kept after its notice is gone.
     pub(crate) undo: RwSignal<Vec<Undo>>,
     toast_number: StoredValue<u64>,
     pub(crate) announcement: RwSignal<String>,
@@ -62,10 +62,10 @@ pub(crate) struct Frame {
     pub(crate) settings: RwSignal<Settings>,
     /// Why the settings could not be kept.
     pub(crate) settings_refused: RwSignal<Option<Refusal>>,
-    /// What was chosen is being kept.
+    /// The settings are being saved.
     pub(super) is_keeping: StoredValue<bool>,
     pub(crate) list_width: RwSignal<Option<u32>>,
-    /// There is room for one pane.
+    /// There is room for one pane only.
     pub(crate) is_narrow: RwSignal<bool>,
 }
 
@@ -110,10 +110,10 @@ impl App {
         self.say_all_done(text, "", false, vec![undo]);
     }
 
-    /// Says what was done to many, and of which not; what was done can be taken back.
+    /// Says what was done to many claims and what was not; what was done can be undone.
     pub(crate) fn say_all_done(self, text: &str, hint: &str, is_error: bool, undo: Vec<Undo>) {
         let undoes = !undo.is_empty();
-        // Where nothing was done, what was done before is still the last.
+        // If nothing was done, the action before is still the last.
         if undoes {
             self.frame.undo.set(undo);
         }
@@ -137,7 +137,7 @@ impl App {
         set_timeout(clear, Duration::from_secs(seconds));
     }
 
-    /// The connection is back: what was said to have failed for want of it goes.
+    /// The connection is back: removes notices of requests that failed without it.
     pub(super) fn forgive(self) {
         if self
             .frame
@@ -151,7 +151,7 @@ impl App {
         self.reading.refused.set(None);
     }
 
-    /// Takes back what was done last, the last of it first; what could not be taken back can be tried
+    /// Undoes the last action, newest step first; what could not be undone can be tried
     /// again.
     pub(crate) fn undo(self) {
         let mut all = self.frame.undo.get_untracked();
@@ -178,7 +178,7 @@ impl App {
         });
     }
 
-    /// Takes one thing back; the version that holds again, where there is one.
+    /// Undoes one step; returns the version that holds again, if any.
     async fn take_back(self, undo: Undo) -> Result<Option<EngramId>, Refusal> {
         match undo {
             Undo::Restore(id) => self.ask(ask::Restore(id)).await.map(|it| Some(it.id)),

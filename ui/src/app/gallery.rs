@@ -314,7 +314,7 @@ fn States() -> impl IntoView {
     }
 }
 
-/// With code in them, and such that run right to left.
+/// Claims with code, and claims that run right to left.
 #[component]
 fn Claims() -> impl IntoView {
     let texts = [

@@ -102,7 +102,7 @@ fn row(id: EngramId, act: Act) -> impl IntoView {
     }
 }
 
-/// A wording, in which what the other lacks stands out.
+/// A wording, with the words that the other lacks marked.
 fn parts(parts: Parts, is_past: bool) -> impl IntoView {
     let part = move |(text, is_other): (String, bool)| match (is_other, is_past) {
         (false, _) => text.into_any(),

@@ -1,4 +1,4 @@
-//! The icons: strokes on a grid of 24, drawn in the colour of the text.
+//! The icons: strokes on a grid of 24, drawn in the color of the text.
 
 use engram_model::Kind;
 use leptos::prelude::*;
@@ -6,7 +6,7 @@ use leptos::prelude::*;
 /// One icon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Icon {
-    /// That of a view, which draws it itself.
+    /// A view's own icon.
     Own(&'static str),
     Settings,
     Repository,

@@ -34,7 +34,7 @@ impl App {
         }));
     }
 
-    /// Opens it at what was pressed.
+    /// Opens it at the element that was pressed.
     pub(crate) fn open_menu_at(self, event: &web_sys::Event) {
         let pressed = event.current_target();
         if let Some(it) = pressed.and_then(|it| it.dyn_into::<Element>().ok()) {

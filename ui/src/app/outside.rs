@@ -63,7 +63,7 @@ impl App {
         }
     }
 
-    /// Copies the claim that is read, as it is shown.
+    /// Copies the open claim, as shown.
     pub(crate) fn copy_claim(self) {
         if let Some(engram) = untrack(|| self.current()).filter(|it| !it.redacted) {
             self.copy(words::claim(&engram), say::notice::CLAIM_COPIED);

@@ -114,7 +114,7 @@ pub(crate) fn Notice() -> impl IntoView {
     }
 }
 
-/// Nothing can be shown: what is wrong, what to do, and a way to try again, which is done unasked too.
+/// Nothing can be shown: what is wrong, what to do, and a button to try again, which happens unasked too.
 #[component]
 pub(crate) fn Failure(refusal: Refusal) -> impl IntoView {
     let app = App::here();

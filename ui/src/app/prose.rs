@@ -1,4 +1,4 @@
-//! Texts with code in them, on the page: our own, and claims.
+//! Texts that contain code: our own, and claims.
 
 use leptos::prelude::*;
 
@@ -7,18 +7,18 @@ use crate::{
     words,
 };
 
-/// A text in which what stands between backticks is code.
+/// A text with backticked parts as code.
 pub(crate) fn prose(text: &str) -> Vec<AnyView> {
     spans(text, &[]).into_iter().map(span).collect()
 }
 
-/// The text of a claim, and the direction of whatever holds it where that is not the page's own.
+/// The text of a claim, and its direction if that is not the page's.
 pub(crate) struct Claim {
     pub(crate) direction: Option<&'static str>,
     pub(crate) text: Vec<AnyView>,
 }
 
-/// A claim with the words that are searched for marked.
+/// A claim with the search's words marked.
 pub(crate) fn claim(text: &str, searched: &[String]) -> Claim {
     let is_found = match searched.is_empty() {
         true => Vec::new(),
@@ -27,7 +27,7 @@ pub(crate) fn claim(text: &str, searched: &[String]) -> Claim {
     marked_claim(text, &is_found)
 }
 
-/// A claim with these of its bytes marked.
+/// A claim with these byte ranges marked.
 pub(crate) fn marked_claim(text: &str, marked: &[bool]) -> Claim {
     let spans = spans(text, marked);
     Claim {

@@ -40,7 +40,7 @@ impl Closing {
 #[derive(Clone, Copy)]
 pub(crate) struct Reading {
     pub(crate) selected: RwSignal<Option<EngramId>>,
-    /// Where there is room for one pane, whether it is shown rather than the list.
+    /// With room for one pane: whether it is shown rather than the list.
     pub(crate) is_in_front: RwSignal<bool>,
     /// The engram that was read last, which the list may leave out.
     pub(crate) visited: RwSignal<Option<Arc<Engram>>>,
@@ -54,7 +54,7 @@ pub(crate) struct Reading {
     pub(crate) has_changes: RwSignal<bool>,
     /// What is about to be done to an engram.
     pub(crate) closing: RwSignal<Option<(EngramId, Closing)>>,
-    /// Why what was done to it last failed, until something else is done or read.
+    /// Why the last action on it failed, until another action or another engram.
     pub(crate) refused: RwSignal<Option<Refusal>>,
 }
 
@@ -112,7 +112,7 @@ impl App {
         self.select_by(id, false);
     }
 
-    /// Says whether it was another one.
+    /// Returns whether it was another one.
     fn select_by(self, id: EngramId, is_step: bool) -> bool {
         if self.reading.selected.get_untracked() == Some(id) {
             return false;
@@ -149,8 +149,8 @@ impl App {
         });
     }
 
-    /// Says why something failed beside the engram that it was done to; of one that is not read any more,
-    /// at the lower edge.
+    /// Says why an action failed, beside its engram; if another is open by now, at the
+    /// lower edge.
     pub(crate) fn refuse(self, id: EngramId, refusal: Refusal) {
         match self.reading.selected.get_untracked() == Some(id) {
             true => {
@@ -161,7 +161,7 @@ impl App {
         }
     }
 
-    /// Reads how the evidence of an engram stands: nobody tells that lines that had moved moved on.
+    /// Reads the state of an engram's evidence: nothing announces that moved lines moved again.
     pub(crate) fn reread_health(self, id: EngramId) {
         spawn_local(async move {
             match self.ask(ask::Get(id)).await {

@@ -1,4 +1,4 @@
-//! An error where it arose. It stands there until its cause is gone, or something else is tried.
+//! An error where it occurred. It stays until its cause is gone or something else is tried.
 
 use engram_model::Refusal;
 use leptos::prelude::*;
@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::{frame::sentence, icons::Icon, prose::prose};
 use crate::words::say;
 
-/// What is wrong and what to do, with a way to try again where there is one.
+/// What is wrong and what to do, with a button to try again if that can help.
 #[component]
 pub(crate) fn Refused(
     #[prop(into)] refusal: Signal<Option<Refusal>>,

@@ -1,5 +1,5 @@
-//! Which repository is in front, what the page knows of the others, and what other programs hand to the
-//! window. How one is chosen is in `choice.rs`.
+//! Which repository is in front, what the page knows about the others, and what other programs hand to the
+//! window. Choosing one: `choice.rs`.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -37,11 +37,11 @@ pub(crate) struct Known {
     link: StoredValue<Option<String>>,
     /// Where the person was in each: the query of the address.
     places: StoredValue<HashMap<String, String>>,
-    /// Why the one that was chosen last did not open, where it was chosen.
+    /// Why the last choice did not open; shown where it was made.
     pub(crate) refused: RwSignal<Option<Refusal>>,
-    /// Where a link leads in a repository that nobody opened here: its path, and the place in it.
+    /// The target of a link to an unknown repository: its path, and the place in it.
     pub(crate) offered: RwSignal<Option<(String, String)>>,
-    /// Outside of any repository, the person looks at what is stored there.
+    /// Outside a repository, the person views what is stored there.
     pub(crate) stays_outside: RwSignal<bool>,
 }
 
@@ -183,7 +183,7 @@ impl App {
         });
     }
 
-    /// Says why where one is chosen, for as long as that is on the screen.
+    /// Says why at the choice, while that is on the screen.
     fn refuse_to_open(self, refusal: Refusal) {
         let over = self.frame.over.get_untracked();
         let is_asked = matches!(over, Some(Over::Repositories | Over::Offer));
@@ -193,7 +193,7 @@ impl App {
         }
     }
 
-    /// Whether a repository is to be chosen first: the window was started outside of any.
+    /// Whether to ask for a repository first: the window was started outside of one.
     pub(crate) fn is_outside(self) -> bool {
         let is_nowhere = self
             .status
@@ -279,7 +279,7 @@ impl App {
         }
     }
 
-    /// Goes to a place in another repository, if that is known here: a link alone opens nothing else.
+    /// Goes to a place in another repository if that is known: a link alone opens no other.
     fn follow_to(self, path: String, query: String) {
         spawn_local(async move {
             match self.backend().repositories().await {
@@ -295,8 +295,8 @@ impl App {
         });
     }
 
-    /// Says that a repository is not known here, and offers to open it. Nothing at its path is looked at
-    /// before the person wants to: anybody may have written it.
+    /// Says that a repository is unknown, and offers to open it. Its path is not touched before the person
+    /// agrees: anybody may have written the link.
     pub(super) fn say_not_here(self, path: String, query: String) {
         match self.backend().switches_repositories() {
             true => {
@@ -312,7 +312,7 @@ impl App {
         }
     }
 
-    /// Opens what a link offered, and goes where it leads.
+    /// Opens the offered repository, and goes where the link leads.
     pub(super) fn take_offer(self) {
         if let Some((path, query)) = self.repositories.offered.get_untracked() {
             self.bring(Wanted {

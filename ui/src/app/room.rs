@@ -1,6 +1,6 @@
-//! Where there is room for one pane, it is the list or what is read: which of them, and the ways between.
-//! The other one keeps its place and its size, unseen and out of reach of keys, so that nothing scrolls
-//! away. The address of the list names no engram there, so that going back leads to it.
+//! With room for one pane, it is the list or the open engram: which one, and the ways between them. The
+//! other keeps its place and size, hidden and out of reach of keys, so that its scroll position stays. The
+//! list's address then names no engram, so that going back leads to it.
 
 use leptos::prelude::*;
 use wasm_bindgen::{JsCast, prelude::Closure};
@@ -18,23 +18,23 @@ use crate::{
 
 /// From this width on there is room for two panes; `3-frame.css` has the same.
 const NARROW: &str = "(max-width: 719.98px)";
-/// The pane of what is read, and in it what is scrolled.
+/// The pane of the open engram, and the part of it that scrolls.
 pub(crate) const DETAIL: &str = "detail";
 const READ: &str = "engram";
 
 impl App {
-    /// Whether what is read stands in front of the list.
+    /// Whether the open engram is in front of the list.
     pub(crate) fn covers_list(self) -> bool {
         let is_in_front = self.reading.is_in_front.get() && self.reading.selected.get().is_some();
         self.frame.is_narrow.get() && is_in_front && self.view.get().reads
     }
 
-    /// Whether it stands behind.
+    /// Whether it is behind the list.
     pub(crate) fn is_covered(self) -> bool {
         untrack(|| self.frame.is_narrow.get() && !self.covers_list())
     }
 
-    /// Brings what is read in front of the list, as a step that can be gone back; says whether it was not.
+    /// Brings the open engram in front of the list, as a step in the history; returns whether it was behind.
     pub(crate) fn bring_forward(self) -> bool {
         let is_any = self.reading.selected.get_untracked().is_some();
         let was_covered = is_any && self.come_forward();
@@ -44,19 +44,19 @@ impl App {
         was_covered
     }
 
-    /// The same, for who goes on to another address.
+    /// The same on the way to another address.
     pub(super) fn come_forward(self) -> bool {
         if !self.is_covered() {
             return false;
         }
-        // Where one comes back to.
+        // The place to come back to.
         self.write_address(false);
         self.reading.is_in_front.set(true);
         request_animation_frame(|| dom::focus(READ));
         true
     }
 
-    /// Does something with what is read, once that is in front.
+    /// Acts on the open engram once it is in front.
     pub(crate) fn in_detail(self, act: impl FnOnce() + 'static) {
         match self.bring_forward() {
             true => request_animation_frame(act),
@@ -64,7 +64,7 @@ impl App {
         }
     }
 
-    /// Does something in the list, once that is in front.
+    /// Acts in the list once it is in front.
     pub(crate) fn in_list(self, act: impl FnOnce() + 'static) {
         if untrack(|| self.covers_list()) {
             self.reading.is_in_front.set(false);
@@ -80,7 +80,7 @@ impl App {
         self.in_list(|| dom::focus(LIST));
     }
 
-    /// Gives the focus to the pane that keys lead through.
+    /// Focuses the pane that keys act on.
     pub(crate) fn focus_pane(self) {
         match untrack(|| self.covers_list()) {
             true => dom::focus(READ),
@@ -88,7 +88,7 @@ impl App {
         }
     }
 
-    /// What an address leads to is in front: an engram, or the list.
+    /// Brings what an address names in front: an engram, or the list.
     pub(super) fn show_as_addressed(self, names_engram: bool) {
         let was_in_front = untrack(|| self.covers_list());
         self.reading.is_in_front.set(names_engram);
@@ -98,7 +98,7 @@ impl App {
     }
 }
 
-/// What was drawn anew in front has the focus that went with the one before.
+/// Gives redrawn content in front the focus that went with the old.
 pub(super) fn keep_focus(app: App, it: &web_sys::HtmlDivElement) {
     let it = it.clone();
     request_animation_frame(move || {
@@ -108,7 +108,7 @@ pub(super) fn keep_focus(app: App, it: &web_sys::HtmlDivElement) {
     });
 }
 
-/// Keeps known whether there is room for one pane; the one with the focus stays in front.
+/// Tracks whether there is room for one pane; the one with the focus stays in front.
 pub(super) fn follow(app: App) {
     let Ok(Some(query)) = window().match_media(NARROW) else {
         return;
@@ -122,13 +122,13 @@ pub(super) fn follow(app: App) {
             app.reading.is_in_front.set(is_read);
         }
         app.frame.is_narrow.set(is_narrow);
-        // Until there is a list, the address says where to begin.
+        // Until there is a list, the address decides.
         if app.phase.get_untracked() == Phase::Ready {
             app.write_address(false);
         }
     });
     let each = turn.as_ref().unchecked_ref();
-    // A browser that does not tell leaves the panes as they are.
+    // A browser that cannot say leaves the panes as they are.
     let _ = query.add_event_listener_with_callback("change", each);
     let kept = StoredValue::new_local((query, turn));
     on_cleanup(move || {
@@ -139,7 +139,7 @@ pub(super) fn follow(app: App) {
     });
 }
 
-/// Keys of the list that scroll what is read, where that is in front.
+/// Keys of the list scroll the open engram while that is in front.
 pub(super) fn scrolls(app: App, key: &str) -> bool {
     let is_one = matches!(
         key,
@@ -148,7 +148,7 @@ pub(super) fn scrolls(app: App, key: &str) -> bool {
     is_one && untrack(|| app.covers_list())
 }
 
-/// The way back, on top of what is read.
+/// The way back, above the open engram.
 #[component]
 pub(crate) fn ToList() -> impl IntoView {
     let app = App::here();
@@ -157,7 +157,7 @@ pub(crate) fn ToList() -> impl IntoView {
     let label = move || say::engram::back_to(title());
     view! {
         <header class="to-list" hidden=move || !app.frame.is_narrow.get()>
-            // That of the list is not there.
+            // The list's own is hidden.
             <h1 class="offscreen">{say::engram::LABEL}</h1>
             <button class="plain" data-testid="to-list" aria-label=label title=tip on:click=move |_| app.to_list()>
                 <span class="turn">{Icon::Chevron.draw()}</span>{title}

@@ -39,7 +39,7 @@ impl App {
             return;
         }
         dom::apply(&settings);
-        // One at a time: none may overtake a later one.
+        // One at a time: an earlier save must not overwrite a later one.
         if self.frame.is_keeping.get_value() {
             return;
         }
@@ -59,7 +59,7 @@ impl App {
         });
     }
 
-    /// Everything in the window larger or smaller.
+    /// Zooms the window.
     pub(crate) fn zoom(self, to: Zooming) {
         self.change_settings(|it| {
             it.zoom = match to {
@@ -73,7 +73,7 @@ impl App {
         self.frame.announcement.set(told);
     }
 
-    /// Says why in the sheet of the settings, where that is open.
+    /// Says why in the settings sheet if that is open.
     fn refuse_settings(self, refusal: Refusal) {
         match self.frame.over.get_untracked() {
             Some(Over::Settings) => {
@@ -150,7 +150,9 @@ fn Chosen() -> impl IntoView {
             {choices(app, say::settings::THEME, THEMES, |it| it.theme, |it, to| it.theme = to)}
             {choices(app, say::settings::DENSITY, DENSITIES, |it| it.density, |it, to| it.density = to)}
             {choices(app, say::settings::MOTION, MOTIONS, |it| it.motion, |it, to| it.motion = to)}
-    ba        {move || around.get().map(|it| view! { <Editor around=it.clone() /> <Log path=it.log.clone() /> {it.has_links.map(|it| view! { <Links is_here=it /> })} })}
+        {app.backend().zooms().then(|| view! { <Zoomed /> })}
+        <Agents />
+        {move || around.get().map(|it| view! { <Editor around=it.clone() /> <Log path=it.log.clone() /> {it.has_links.map(|it| view! { <Links is_here=it /> })} })}
             <p class="about" data-testid="about">
                 <b>{say::settings::PRODUCT}{version}</b>
                 {move || home().map(|it| view! { <span>{say::settings::DATA_IN}<code>{it}</code></span> })}
@@ -158,7 +160,7 @@ fn Chosen() -> impl IntoView {
         }
 }
 
-/// How large everything is, with a step to each side.
+/// The zoom, with a step each way.
 #[component]
 fn Zoomed() -> impl IntoView {
     let app = App::here();
@@ -249,7 +251,7 @@ fn Links(is_here: bool) -> impl IntoView {
     }
 }
 
-/// The way to the agents' configurations.
+/// Opens the agents' connections.
 #[component]
 fn Agents() -> impl IntoView {
     let app = App::here();

@@ -1,5 +1,5 @@
-//! Two texts side by side: what was pinned and what is there now, the change marked in the lines. They
-//! are one table, so that both scroll together and lines that wrap stay beside each other.
+//! Two texts side by side: pinned and current, with changes marked. They are one table, so that both
+//! scroll together and wrapped lines stay beside each other.
 
 use std::{collections::HashSet, ops::Range, sync::Arc};
 
@@ -18,7 +18,7 @@ const ROWS: usize = 150;
 #[component]
 pub(crate) fn Sides(
     lines: Arc<[SourceLine]>,
-    /// What heads the columns.
+    /// The column heads.
     then: String,
     now: String,
 ) -> impl IntoView {
@@ -35,7 +35,7 @@ pub(crate) fn Sides(
         unfolded.update(|it| {
             it.insert(index);
         });
-        // The button is no more: the arrows go on scrolling.
+        // The button is gone: keep the arrow keys scrolling.
         if let Some(it) = node.get_untracked() {
             let _ = it.focus();
         }
@@ -96,7 +96,7 @@ pub(crate) fn Sides(
     }
 }
 
-/// In the place of lines that did not change: how many, and a way to see those that are here.
+/// In place of unchanged lines: how many, and a button to show those that were sent.
 fn between(row: Row<'_>, unfold: impl Fn() + Send + 'static) -> AnyView {
     let said = |count: u64| words::count(count, say::source::UNCHANGED_LINES);
     let inside = match row {

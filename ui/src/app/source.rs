@@ -57,13 +57,13 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
         open.set(!(is_open && active));
     };
     let path = pointer.name().to_owned();
-    // What this card read of the working tree; else what was told of its engram.
+    // What this card read of the working tree; else what its engram says.
     let seen = RwSignal::new(None::<Arc<Standing>>);
     let pinned = StoredValue::new(pointer.clone());
     let told = move |it: &Engram| pinned.with_value(|of| words::place_now(it, &of.to_string()));
     let read_at = move |it: &Standing| pinned.with_value(|of| words::place_read(of, it));
     let this = move || app.current().filter(|it| it.id == engram);
-    // Nobody tells the list that lines which had moved moved on: it asks where this card saw it.
+    // Nothing tells the list that moved lines moved again: it asks when this card sees it.
     Effect::new(move |_| {
         let Some(seen) = seen.get() else { return };
         let has_lines = pinned.with_value(|it| it.lines().is_some());
@@ -122,7 +122,7 @@ pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> im
     }
 }
 
-/// What failed while nothing answered is read again once something does.
+/// Retries, once the engine answers, what failed while it did not.
 fn read_again<T: Clone + 'static>(app: App, read: LocalResource<Option<Result<T, Refusal>>>) {
     Effect::new(move |before: Option<()>| {
         app.stale.track(Tag::Sources);
@@ -245,7 +245,7 @@ fn Shown(
     let standing = Memo::new(move |_| standing.get().flatten());
     Effect::new(move |_| seen.set(standing.get()));
     on_cleanup(move || {
-        // The card may go with what it shows.
+        // The card may be gone with its engram.
         seen.try_set(None);
     });
     let has_changes =
@@ -393,7 +393,7 @@ fn Changes(pointer: Pointer, standing: Arc<Standing>) -> impl IntoView {
     }
 }
 
-/// The two texts one below the other, where there is no room for them side by side.
+/// The two texts one below the other, if there is no room side by side.
 #[component]
 fn Below(lines: Arc<[SourceLine]>) -> impl IntoView {
     let count = |it: u32| words::count(it.into(), say::source::UNCHANGED_LINES);

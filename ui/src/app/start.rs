@@ -1,4 +1,4 @@
-//! What a window shows that was started outside of any repository, and what a link offers to open.
+//! What a window shows when started outside a repository, and the offer to open what a link names.
 
 use leptos::prelude::*;
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::words::{self, say};
 
-/// The repositories that are known, and ways to choose another.
+/// The known repositories, and ways to choose another.
 #[component]
 pub(crate) fn Start() -> impl IntoView {
     let app = App::here();
@@ -32,7 +32,7 @@ pub(crate) fn Start() -> impl IntoView {
     }
 }
 
-/// A link names a repository that is not known here: nothing of it is opened unasked.
+/// A link names an unknown repository: nothing of it is opened unasked.
 #[component]
 pub(crate) fn Offer() -> impl IntoView {
     let app = App::here();

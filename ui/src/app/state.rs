@@ -96,7 +96,7 @@ impl App {
 
     pub(super) async fn first_page(self) -> Result<(), Refusal> {
         let route = Route::parse(&dom::query(), self.clock.get_untracked().offset);
-        // What is tried again was told before.
+        // A retry was announced before.
         if self.phase.get_untracked() == Phase::Loading {
             self.tell_missing(&route);
         }

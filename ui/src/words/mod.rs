@@ -142,7 +142,7 @@ impl Clock {
         format!("{}, {:02}:{:02}", self.day(at), time.hour(), time.minute())
     }
 
-    /// The time where that was today, else with its day: `14:03`.
+    /// The time if that was today (`14:03`), else with its day.
     pub fn lately(&self, at: Timestamp) -> String {
         let moment = self.moment(at);
         match self.day(at) == self.day(self.now) {
@@ -193,7 +193,7 @@ pub fn reading(standing: &Standing, then: Option<Lines>) -> (String, &'static st
 /// How the evidence of a claim stands, in a word and the class of the word; `is_blind` where the repository
 /// is not there to be looked at. Where all is well the class is `word well`, for who has less to say of that.
 pub fn evidence(engram: &Engram, is_blind: bool) -> (&'static str, &'static str) {
-    // A question shows evidence that is in doubt: whatever became of that, nothing here is well.
+    // A question shows evidence in doubt: never call it well.
     if is_question(engram) {
         return (say::state::ASKED, "word quiet");
     }
@@ -270,7 +270,7 @@ pub fn place_now(engram: &Engram, pointer: &str) -> Option<String> {
     (!is_there).then(|| place(path, Lines { start, end }))
 }
 
-/// The same by what was read of the working tree just now.
+/// The same, by what was just read of the working tree.
 pub fn place_read(pointer: &Pointer, standing: &Standing) -> Option<String> {
     let path = standing.path.as_deref().unwrap_or(pointer.name());
     let lines = standing.lines.filter(|_| pointer.lines().is_some());
@@ -353,7 +353,7 @@ pub fn split_path(path: &str) -> (&str, &str) {
     }
 }
 
-/// A message of a refusal as a sentence.
+/// The message of a refusal as a sentence.
 pub fn sentence(message: &str) -> String {
     let message = visible(message);
     let mut letters = message.chars();

@@ -1,10 +1,10 @@
-//! Words for where a repository is, and what to type for a home.
+//! Words for a repository's checkout, and the commands that a text names.
 
 use engram_model::ProjectStatus;
 
 use super::{say, visible};
 
-/// What is checked out: the branch, or the commit where there is none; and the word before it.
+/// What is checked out: the branch, or the commit if detached; and the word before it.
 pub fn checkout(project: &ProjectStatus) -> Option<(&'static str, String)> {
     let commit = || project.head.as_ref().map(|it| it.chars().take(8).collect());
     match &project.branch {
@@ -13,7 +13,7 @@ pub fn checkout(project: &ProjectStatus) -> Option<(&'static str, String)> {
     }
 }
 
-/// The checkups and repairs that a text names, between backticks.
+/// The `doctor` commands that a text names in backticks.
 pub fn commands(text: &str) -> Vec<String> {
     let quoted = text.split('`').skip(1).step_by(2);
     let is_doctor = |it: &&str| it.starts_with("engram ") && it.split(' ').any(|it| it == "doctor");

@@ -7,7 +7,7 @@
 //! - a claim is *confirmed*, *forgotten*, *redacted*, *replaced* or *expired*; what was edited or is gone is
 //!   *to review*
 //!
-//! Between backticks stands what a person types or finds elsewhere, in the face of code.
+//! Backticks mark what a person types or finds elsewhere; it is typeset as code.
 #![allow(missing_docs, reason = "each says what it is")]
 
 /// One and several of something.
@@ -135,7 +135,7 @@ pub mod list {
         format!("{count} new")
     }
 
-    /// Above what was seen, with the time of the last look.
+    /// Above the rows already seen, with the time of the last look.
     pub fn new_since(time: &str) -> String {
         format!("New since you last looked · {time}")
     }
@@ -326,7 +326,7 @@ pub mod review {
     pub const BACK: &str = "Back to the feed";
 }
 
-/// Several rows, and what is done to all of them.
+/// The selection, and actions on it.
 pub mod many {
     pub const LABEL: &str = "Selected claims";
     pub const CHOOSE: &str = "Select or deselect";
@@ -353,7 +353,7 @@ pub mod many {
         format!("{count} selected")
     }
 
-    /// A verdict with how many of those that are selected it is for.
+    /// A verdict, with how many of the selected claims it applies to.
     pub fn some(verdict: &str, count: &str) -> String {
         format!("{verdict} ({count})")
     }
@@ -373,12 +373,12 @@ pub mod many {
     pub const ASK_FITS: &str =
         "Agents are asked once, about claims whose evidence was edited or is gone.";
 
-    /// While it is done: the verb, how many are done, of how many.
+    /// During a run: the verb, how many are done, of how many.
     pub fn doing(verb: &str, done: &str, of: &str) -> String {
         format!("{verb} {done} of {of}")
     }
 
-    /// What was done, where that is not all.
+    /// After a run that did not do all.
     pub fn done_of(done: &str, count: &str, of: &str) -> String {
         format!("{done} {count} of {of}")
     }
@@ -390,7 +390,7 @@ pub mod many {
         }
     }
 
-    /// How many were not done, and why; without a reason the person stopped it.
+    /// How many were not done, and why; without a reason, the person stopped it.
     pub fn left(count: &str, because: Option<&str>) -> String {
         match because {
             Some(because) => format!("Not done: {count}. {because}"),
@@ -398,7 +398,7 @@ pub mod many {
         }
     }
 
-    /// What is being done, and what was.
+    /// During, and after.
     pub const CONFIRM: (&str, &str) = ("Confirming", "Confirmed");
     pub const ASK: (&str, &str) = ("Asking about", "Asked agents about");
     pub const FORGET: (&str, &str) = ("Forgetting", "Forgot");
@@ -447,7 +447,7 @@ pub mod source {
         format!("pinned {pin}")
     }
 
-    /// What heads a side of a comparison, and of which commit or file it is.
+    /// The head of a side of a comparison, with its commit or file.
     pub fn side(side: &str, of: &str) -> String {
         match of.is_empty() {
             true => side.to_owned(),

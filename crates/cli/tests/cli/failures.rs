@@ -256,7 +256,7 @@ fn a_home_that_cannot_be_written_is_read() {
     });
 }
 
-/// A window on a home that can only be read says so, and follows the home once it can be written.
+/// A window on a read-only home says so, and follows it once it is writable.
 #[test]
 fn a_home_that_can_be_written_again_is_followed() {
     with_mounts(
@@ -298,7 +298,7 @@ fn a_home_that_can_be_written_again_is_followed() {
     );
 }
 
-/// A checkup of a home that was moved away does not make another, which would look sound.
+/// `doctor` on a home that was moved away creates no new one, which would look sound.
 #[test]
 fn a_home_that_is_not_there_is_not_made_by_a_checkup() {
     let place = Place::new();
@@ -310,7 +310,7 @@ fn a_home_that_is_not_there_is_not_made_by_a_checkup() {
     assert!(!home.exists());
 }
 
-/// Whoever reads of a failure is told where, and what to type for this home.
+/// A failure names the file and the command for this home.
 #[test]
 fn a_damaged_home_is_named_in_what_to_do() {
     let place = Place::new();

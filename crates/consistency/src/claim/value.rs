@@ -68,7 +68,7 @@ impl Reading {
 }
 
 impl Value {
-    /// As it is written from one character to another, neither a bound nor about.
+    /// As written between these characters: neither a bound nor approximate.
     pub(crate) fn exact(reading: Reading, from: usize, to: usize) -> Self {
         Self {
             reading,

@@ -95,11 +95,11 @@ pub(crate) struct AnchorFollower {
     cursor: u64,
     /// The working tree is not there: nobody can look.
     is_gone: bool,
-    /// What is checked out, as it was told last.
+    /// What is checked out, as last reported.
     checkout: Checkout,
 }
 
-/// A branch, or the commit where there is none.
+/// A branch, or the commit if detached.
 #[derive(PartialEq)]
 enum Checkout {
     Branch(String),
@@ -222,7 +222,7 @@ impl Follower for AnchorFollower {
 }
 
 impl AnchorFollower {
-    /// Who shows the branch is told at once that another is checked out.
+    /// Reports a checkout of another branch at once.
     fn tell_checkout(&mut self, engine: &Engine, repo: &Repo) -> Result<(), Refusal> {
         let now = Checkout::of(repo);
         if now == self.checkout {
@@ -233,8 +233,8 @@ impl AnchorFollower {
         Ok(())
     }
 
-    /// Tells who shows evidence of the tree itself: that nobody can look at it, that somebody can again,
-    /// that something else is checked out.
+    /// Reports changes of the working tree itself: it became unreachable, it is back, something else is
+    /// checked out.
     fn tell(&self, engine: &Engine, head: Option<String>) -> Result<(), Refusal> {
         let tree = &self.tree;
         engine.store.write::<_, Refusal>(engine.world.now(), |it| {

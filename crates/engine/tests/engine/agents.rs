@@ -466,7 +466,7 @@ fn a_name_is_not_an_identity() {
     );
 }
 
-/// What the journal tells of each, and nothing that nobody recorded.
+/// What the journal says about each, and nothing unrecorded.
 #[test]
 fn the_user_sees_who_called() {
     let ground = Ground::new();
@@ -485,7 +485,7 @@ fn the_user_sees_who_called() {
     engine.claim("The user is no agent.");
     let reply = listed(&engine);
     let names: Vec<&str> = reply.agents.iter().map(|it| it.name.as_str()).collect();
-    // As records name them: nobody passes for the person.
+    // As records name them: no agent passes for the person.
     assert_eq!((names, reply.more), (vec!["ada", "user (agent)"], 0));
     let [first, second] = reply.agents.as_slice() else {
         panic!("{reply:?}");

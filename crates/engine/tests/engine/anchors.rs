@@ -333,7 +333,7 @@ fn a_rebase_is_followed_to_its_end() {
     followed.until(id, "evidence unchanged", "reset");
 }
 
-/// Nothing of the evidence changes, and whoever shows the branch is told all the same.
+/// The evidence does not change, but the new branch is reported.
 #[test]
 fn another_branch_is_told_at_once() {
     let ground = Ground::new();
@@ -505,7 +505,7 @@ fn what_was_not_committed_is_followed_from_its_snapshot() {
         line(&health(&at, id)),
         "evidence unchanged | renamed, now src/core.rs#L40-L44"
     );
-    // A card says of it what its row says.
+    // The card agrees with its row.
     let pointer = at.get(&Caller::User, id).unwrap().pointers.remove(0);
     let asked = Request::Standing(PointerInput::from(pointer));
     match at.0.handle(&Caller::User, asked).unwrap() {

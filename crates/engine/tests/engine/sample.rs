@@ -9,7 +9,7 @@ const USER: Caller = Caller::User;
 
 fn load(at: &Asked) -> Result<Vec<Engram>, Refusal> {
     let ids = at.0.ask(&USER, ask::LoadSample)?.ids;
-    // Health is a follower's: looking tells of it at once.
+    // A follower keeps health; a look has it at once.
     at.0.ask(&USER, ask::CheckPointers(Check::default()))?;
     Ok(ids
         .into_iter()
@@ -36,7 +36,7 @@ fn function(name: &str) -> String {
     )
 }
 
-/// Where the evidence of a claim is, in a word: as each surface says it.
+/// The state of a claim's evidence in a word, as each surface shows it.
 fn state(it: &Engram) -> &str {
     let found = it.health.as_ref().and_then(|it| it.worst());
     found.and_then(|it| it.state.as_deref()).unwrap_or("")
@@ -94,7 +94,7 @@ fn a_sample_has_one_of_each_that_becomes_of_claims() {
         let standing = standing(it);
         assert!(standing.is_none_or(|it| it == Evidence::Holds), "{it:?}");
     }
-    // Two voices, and a correction.
+    // Two agents, and a correction.
     assert_eq!(sample[0].figures.corroborations, 1);
     let corrected = at.get(&USER, sample[1].supersedes.unwrap()).unwrap();
     assert_eq!(corrected.claim, "`src/ledger.rs` ends at line 15.");
@@ -148,7 +148,7 @@ fn a_history_that_offers_nothing_is_said() {
     assert_eq!(holding(&at), 0);
 }
 
-/// What a shallow clone left out ends its history.
+/// A shallow clone's history ends where it was cut.
 #[test]
 fn a_shallow_clone_has_what_it_holds() {
     let ground = Ground::new();
@@ -166,7 +166,7 @@ fn a_shallow_clone_has_what_it_holds() {
     assert_eq!(load(&ground.open_at("other", 2)).unwrap().len(), 3);
 }
 
-/// Names that no sentence can hold are left out, and so is what is too large; the rest is told.
+/// Names that fit no sentence and files that are too large are left out.
 #[test]
 fn hostile_names_and_huge_files_are_left_out() {
     let ground = Ground::new();
@@ -211,7 +211,7 @@ fn hostile_names_and_huge_files_are_left_out() {
     assert_eq!(remove(&at), sample.len());
 }
 
-/// What is in the working tree alone is nobody's history.
+/// What is only in the working tree is not history.
 #[test]
 fn a_working_tree_without_commits_or_a_folder_without_git_has_no_sample() {
     let ground = Ground::new();
@@ -221,7 +221,7 @@ fn a_working_tree_without_commits_or_a_folder_without_git_has_no_sample() {
     refused(load(&ground.open_at("other", 1)), Code::PointerNotFound);
 }
 
-/// Nobody waits for it any more: it ends, and what it would have said is said to the next who asks.
+/// A sample that nobody waits for ends; the next request answers in full.
 #[test]
 fn a_sample_that_is_waited_for_no_more_is_not_stored() {
     let ground = Ground::new();

@@ -166,7 +166,7 @@ fn what_a_person_corrects_is_the_persons_until_it_is_undone() {
         (then.kind, then.scope, &then.topic, &then.tags, &then.ttl)
     );
 
-    // No agent ends or replaces it, the one that said it first included.
+    // No agent ends or replaces it, its author included.
     let again = correcting(first.lineage_id, "The parser is fast.");
     refused(at.put(&ada, again), Code::ScopeDenied);
     refused(at.forget(&ada, corrected.id), Code::ScopeDenied);
@@ -205,7 +205,7 @@ fn a_correction_that_is_refused_changes_nothing() {
     refused(at.put(&USER, words), Code::NotFound);
 }
 
-/// A claim of a run stays in it, and a question stays one about its claim, whoever words it better.
+/// A corrected claim stays in its run, and a to-do keeps the claim that it asks about.
 #[test]
 fn who_sees_a_claim_sees_its_correction() {
     let ground = Ground::new();
@@ -278,7 +278,7 @@ fn a_confirmation_moves_nothing_in_the_list() {
     at.forget(&USER, back).unwrap();
     let back = restore(&at, back).unwrap().id;
     assert_eq!(listed(&at), before);
-    // Other words are news; who takes them back has the claim where it stood.
+    // A correction moves to the top; undoing it puts the claim back.
     at.put(&USER, correcting(back, "The parser is fast."))
         .unwrap();
     let news = listed(&at);

@@ -1,5 +1,5 @@
-//! What became of lines lately: from the newest commits back, one change of each kind that the commit
-//! that is checked out still bears out. A young or a shallow history offers fewer, or none.
+//! Recent changes to lines: one of each kind, newest first, that still holds at the checked-out commit.
+//! A young or shallow history has fewer, or none.
 
 use std::ops::Range;
 
@@ -19,21 +19,21 @@ use super::{
     verdict::{Edit, State},
 };
 
-/// How far back is looked, and through how many entries of root folders: a wide one takes its time.
+/// How many commits back, and how many entries of root folders: a wide root is slow to compare.
 const MAX_COMMITS: usize = 100;
 const MAX_ENTRIES: usize = 500_000;
-/// A commit that changed more files than this is passed over.
+/// Commits that changed more files are skipped.
 const MAX_FILES: usize = 200;
-/// Larger files are not compared, and neither is more than so much of all together.
+/// Largest file, and most bytes in all, that are compared.
 const MAX_BYTES: usize = 256 << 10;
 const MAX_READ: usize = 32 << 20;
-/// In how many commits renames are looked for, and in how large files together: all that came are
-/// compared with all that went.
+/// In how many commits, and in how many bytes of files, renames are searched for: every added file is
+/// compared with every deleted one.
 const MAX_RENAMES: usize = 10;
 const MAX_RENAMED: usize = 8 << 20;
-/// How many changes of one kind are followed to the commit that is checked out.
+/// How many changes of one kind are followed to the checked-out commit.
 const MAX_TRIED: usize = 12;
-/// Most lines of a span, and the letters that tell it from another.
+/// Most lines of a span, and the fewest letters that make it distinct.
 const LINES: usize = 12;
 const FEW_LETTERS: usize = 20;
 
@@ -48,20 +48,20 @@ pub struct Trace {
     pub path: String,
     /// See above.
     pub lines: Lines,
-    /// What became of them.
+    /// What happened to them.
     pub became: Became,
 }
 
-/// What became of lines.
+/// What happened to lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Became {
-    /// They stand here, unchanged, in the same file.
+    /// They are here, unchanged, in the same file.
     Moved(Lines),
-    /// Their file got this name; they are unchanged.
+    /// Their file has this name now; they are unchanged.
     Renamed(String),
     /// They were edited.
     Edited,
-    /// The last line of the file is this one in the commit that is checked out.
+    /// At the checked-out commit, the file ends at this line.
     Ends(u32),
 }
 
@@ -76,7 +76,7 @@ impl Became {
     }
 }
 
-/// The newest change of each kind, at most; what was found so far where the time is over.
+/// At most the newest change of each kind; on a timeout, what was found so far.
 pub fn lately(repo: &Repo) -> Vec<Trace> {
     let Some(head) = repo.head().1 else {
         return Vec::new();
@@ -101,7 +101,7 @@ struct Search<'r> {
     tried: [usize; 4],
     /// Bytes that were compared.
     read: usize,
-    /// Commits in which renames were looked for.
+    /// Commits in which renames were searched for.
     renames: usize,
 }
 
@@ -124,7 +124,7 @@ impl Step<'_> {
 }
 
 impl<'r> Search<'r> {
-    /// Back along first parents, to the end of what is here or of what may be looked at.
+    /// Back along first parents, to the end of the history or of the limits.
     fn walk(&mut self) -> Option<()> {
         let mut commit = self.repo.commit(self.head).ok()?;
         let mut entries = 0;
@@ -132,7 +132,7 @@ impl<'r> Search<'r> {
             if self.tried.iter().all(|it| *it >= MAX_TRIED) || self.repo.stop().is_due() {
                 return None;
             }
-            // What a shallow clone left out ends its history.
+            // A shallow clone's history ends where it was cut.
             let parent = commit.parent_id(0).ok()?;
             let parent = self.repo.commit_of_id(parent).ok()?;
             entries += self.repo.tree(parent.tree_id()).ok()?.len();
@@ -151,7 +151,7 @@ impl<'r> Search<'r> {
         None
     }
 
-    /// What one commit did; nothing where it cannot be read.
+    /// What one commit did; nothing if it cannot be read.
     fn look(&mut self, step: &Step<'_>) -> Option<()> {
         let trees = (step.parent.tree_id(), step.commit.tree_id());
         let changed = trees::differences(self.repo, trees.0, trees.1).ok()?;
@@ -206,7 +206,7 @@ impl<'r> Search<'r> {
                 continue;
             };
             let lines: Vec<&[u8]> = Encoding::Utf8.lines(&bytes).collect();
-            // The head of a file, with what it uses, is the first to be edited.
+            // The top of a file, with its imports, is the first to be edited.
             for part in [2, 1, 3, 0] {
                 let span = beginning(&lines, lines.len() * part / 4..lines.len());
                 if let Some(lines) = span.and_then(numbers) {
@@ -218,7 +218,7 @@ impl<'r> Search<'r> {
         Some(())
     }
 
-    /// What was edited in a file, and what moved for it.
+    /// What was edited in a file, and what moved because of it.
     fn compare(&mut self, step: &Step<'_>, before: &Entry, after: &Entry) -> Option<()> {
         let others = [
             Became::Edited,
@@ -254,7 +254,7 @@ impl<'r> Search<'r> {
         self.offer_end(step, before, lines.len())
     }
 
-    /// Lines that are the same before and after, and begin elsewhere.
+    /// Lines that are the same before and after, in other places.
     fn offer_moved(
         &mut self,
         step: &Step<'_>,
@@ -289,14 +289,14 @@ impl<'r> Search<'r> {
         self.offer(step.trace(&file.path, last, Became::Ends(now)))
     }
 
-    /// Whether a change of this kind is still looked for.
+    /// Whether a change of this kind is still wanted.
     fn is_open(&self, became: &Became) -> bool {
         self.tried
             .get(became.kind())
             .is_some_and(|it| *it < MAX_TRIED)
     }
 
-    /// Keeps what the commit that is checked out bears out, and looks for no other of its kind then.
+    /// Keeps a change that still holds at the checked-out commit, and wants no other of its kind.
     fn offer(&mut self, trace: Trace) -> Option<()> {
         if !self.is_open(&trace.became) {
             return None;
@@ -332,7 +332,7 @@ impl<'r> Search<'r> {
         })
     }
 
-    /// A text that is small enough; none where that cannot be read, or enough was.
+    /// A text within the limits; none if it cannot be read or the limits are spent.
     fn bytes(&mut self, file: &Entry) -> Option<Vec<u8>> {
         let size = self.repo.size(file.blob).ok()?;
         if size > MAX_BYTES || self.read + size > MAX_READ {
@@ -345,14 +345,14 @@ impl<'r> Search<'r> {
     }
 }
 
-/// What begins first within these lines, as a definition does: at the edge, with a letter.
+/// A span from the first line here that begins like a definition: with a letter, without indent.
 fn beginning(lines: &[&[u8]], within: Range<usize>) -> Option<Range<usize>> {
     let begins = |line: &&[u8]| line.first().is_some_and(u8::is_ascii_alphabetic);
     let start = within.start + lines.get(within.clone())?.iter().position(begins)?;
     telling(lines, start..within.end.min(start + LINES))
 }
 
-/// A span without the blank lines at its end, where it has letters enough.
+/// A span without its trailing blank lines, if it has enough letters.
 fn telling(lines: &[&[u8]], span: Range<usize>) -> Option<Range<usize>> {
     let is_blank = |line: &[u8]| line.iter().all(u8::is_ascii_whitespace);
     let within = lines.get(span.clone())?;
@@ -362,7 +362,7 @@ fn telling(lines: &[&[u8]], span: Range<usize>) -> Option<Range<usize>> {
     (letters >= FEW_LETTERS).then(|| span.start..span.start + last + 1)
 }
 
-/// Lines as they are counted, from 1.
+/// Line numbers, from 1.
 fn numbers(span: Range<usize>) -> Option<Lines> {
     Some(Lines {
         start: u32::try_from(span.start + 1).ok()?,

@@ -105,7 +105,7 @@ fn a_binary_is_compared_as_a_whole() {
 
 #[test]
 fn what_changed_is_told_with_both_numbers() {
-    // What did not change is told where all is short, and left out of a long comparison.
+    // Unchanged lines are in a short comparison, and left out of a long one.
     for (last, is_told) in [(45, true), (445, false)] {
         let then: String = (1..=460).map(|n| format!("line {n}\n")).collect();
         let fixture = Fixture::with(&[("a.txt", then.as_bytes())]);

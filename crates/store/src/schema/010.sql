@@ -1,5 +1,5 @@
--- Where the list has a version, and since when: where it was stored itself, or, where it has the words of
--- the one that it confirms or restores, the place of that one. Only the last version at a place stands there.
+-- A version's place in the list, and its time: its own, or that of the version that it confirms or
+-- restores if the words are the same. Only the last version at a place stands there.
 ALTER TABLE engram ADD COLUMN place INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE engram ADD COLUMN placed_at INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE engram ADD COLUMN stands INTEGER NOT NULL DEFAULT 1;
@@ -25,7 +25,7 @@ DROP TABLE temp.run;
 DROP TABLE temp.again;
 CREATE UNIQUE INDEX engram_place ON engram (project, place) WHERE stands = 1;
 
--- Only what stands in the list is counted for it.
+-- Only versions that stand in the list are counted.
 DELETE FROM tally;
 INSERT INTO tally
     SELECT project, kind, scope, fact_type, verified, by, topic, count(*)

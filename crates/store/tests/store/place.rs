@@ -1,4 +1,4 @@
-//! Where the list has a version: a confirmation stays where its claim stood, also in a home of before.
+//! Places in the list: a confirmation keeps its claim's place, also in homes of earlier builds.
 
 use engram_model::{Change, Engram, EngramId, Feed, Filter, LineageId, Operation};
 use engram_store::{Store, StoreError};
@@ -121,7 +121,7 @@ fn a_version_with_the_same_words_takes_the_place_of_the_one_before() {
     check(&store);
     store.rebuild(now()).unwrap();
     check(&store);
-    // What is erased is taken out of the counts once.
+    // Redacted versions leave the counts once.
     crate::fixture::redact(&store, 1, "one");
     sound(&store);
 }

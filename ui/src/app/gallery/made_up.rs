@@ -92,13 +92,13 @@ pub(super) fn edited() -> Arc<[SourceLine]> {
     ])
 }
 
-/// A span that is longer than a highlighter is good for.
+/// A span too long for the highlighter.
 pub(super) fn long() -> Arc<[SourceLine]> {
     let text = |n: u32| format!("    steps.push(Duration::from_millis({}));", n * 100);
     (1..=14).map(|n| line(n, 0, &text(n), Side::Both)).collect()
 }
 
-/// A change with much around it that is as it was.
+/// A change among many unchanged lines.
 pub(super) fn far() -> Arc<[SourceLine]> {
     let same = |n: u32| line(n, n, &format!("steps.push({n});"), Side::Both);
     let changed = [

@@ -227,7 +227,7 @@ pub(super) fn chosen(app: App, index: usize) {
     app.reading.selected.set(all.get(index).map(|it| it.id));
 }
 
-/// The first rows, chosen to do something to; and what is asked about them.
+/// The first rows, selected, and the question about them.
 pub(super) fn picked(app: App, asking: Option<Deed>) {
     let all = engrams();
     load(app, &all, Filter::default());
@@ -236,7 +236,7 @@ pub(super) fn picked(app: App, asking: Option<Deed>) {
     app.list.choice.asking.set(asking);
 }
 
-/// Many that something is done to.
+/// A run over many claims.
 pub(super) fn busy(app: App) {
     picked(app, None);
     app.batch.progress.set(Some(Progress {

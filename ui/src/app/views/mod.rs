@@ -27,19 +27,19 @@ pub(crate) struct View {
     /// It asks for something of each: it is absent without any, and marked with how many there are; what
     /// is done with one leads to the next.
     pub(crate) asks: bool,
-    /// An engram is read there, which keys act on; else its list is of something else.
+    /// Its list holds engrams, and keys act on the open one; else it lists something else.
     pub(crate) reads: bool,
     /// Which engrams it lists, of those that the person limits it to.
     pub(crate) within: fn(Filter) -> Filter,
-    /// Moves through its list by rows; to an end at the limits.
+    /// Moves through its list by rows, clamped at the ends.
     pub(crate) step: fn(App, isize),
-    /// Its list, with what is read of it and its actions; or what stands there while it is empty.
+    /// Its list, with the open item and its actions; or what stands there while it is empty.
     pub(crate) panes: fn() -> AnyView,
     /// What stands there when nothing is in it; where it has a word of its own for that.
     pub(crate) nothing: Option<fn() -> AnyView>,
 }
 
-/// The id of the list on the screen, which has the focus once nothing else has.
+/// The id of the list on the screen, which takes the focus when nothing else has it.
 pub(crate) const LIST: &str = "feed";
 
 /// All views, in the order of the rail. The first is shown where no other is asked for.
@@ -63,7 +63,7 @@ impl View {
         app.view.get().id == self.id
     }
 
-    /// Whether a command has its place in it: what is not on the screen is not acted on.
+    /// Whether a command applies in it: keys do not act on what is not on the screen.
     pub(crate) fn has(&self, command: &Command) -> bool {
         let is_of_engrams = matches!(command.act, Act::New | Act::Search | Act::Facets);
         match command.holds {
@@ -85,7 +85,7 @@ impl App {
         if !untrack(|| view.is_on(self)) {
             self.limit(view, Filter::default(), true);
         }
-        // Its list may have to be drawn first.
+        // Its list may not be drawn yet.
         request_animation_frame(move || self.to_list());
     }
 

@@ -1,4 +1,4 @@
-//! A claim by hand: about lines that are marked, or about what a pointer leads to.
+//! A claim by hand: about marked lines, or about what a pointer leads to.
 
 use std::sync::Arc;
 
@@ -27,14 +27,14 @@ pub(super) struct New {
     pointer: String,
     kind: Option<Kind>,
     topic: String,
-    /// What the pointer leads to, as it was filled in, and the lines.
+    /// The pointer as it was filled in, and the lines that it leads to.
     about: Option<(String, Arc<[SourceLine]>)>,
     is_saving: bool,
     refusal: Option<Refusal>,
 }
 
 impl New {
-    /// Its lines are of another repository, and no answer comes any more.
+    /// The repository was switched: its lines are gone, and no answer comes.
     pub(super) fn leave_lines(&mut self) {
         *self = Self {
             claim: std::mem::take(&mut self.claim),
@@ -56,7 +56,7 @@ impl New {
         }
     }
 
-    /// The lines, while the pointer leads to them.
+    /// The lines, while the pointer still leads to them.
     fn lines(&self) -> Option<Arc<[SourceLine]>> {
         let (pointer, lines) = self.about.as_ref()?;
         (*pointer == self.pointer).then(|| lines.clone())
@@ -64,7 +64,7 @@ impl New {
 }
 
 impl App {
-    /// Opens the form, about the lines that are marked in what is read; what was written before stays.
+    /// Opens the form, about the marked lines of the open engram; keeps what was written before.
     pub(crate) fn add_claim(self) {
         let selected = self.reading.selected.get_untracked();
         let marked = self.write.marked.get_untracked();
@@ -119,7 +119,7 @@ impl App {
     }
 }
 
-/// Whether a claim says so already, so that none was stored.
+/// Whether the same claim existed, so that none was stored.
 fn is_known(stored: &PutReply) -> bool {
     let mut found = stored.findings.iter();
     found.any(|it| it.what == Noticed::Duplicate)

@@ -1,4 +1,4 @@
-//! A claim in a person's words, in the place where it is read.
+//! A correction, written in place of the claim.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -13,7 +13,7 @@ use crate::{
 
 const FIELD: &str = "correction-text";
 
-/// A correction that was begun.
+/// A draft of a correction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Correction {
     text: String,
@@ -23,7 +23,7 @@ pub(super) struct Correction {
 }
 
 impl App {
-    /// Opens the claim that is read to be corrected, with what was written of it before.
+    /// Opens the field for the open claim, with the draft of before.
     pub(crate) fn correct(self) {
         if self.begin_correction() {
             dom::reveal(FIELD);
@@ -31,7 +31,7 @@ impl App {
         }
     }
 
-    /// Says whether there is anything to correct.
+    /// Returns whether there is anything to correct.
     pub(crate) fn begin_correction(self) -> bool {
         let engram = untrack(|| self.current()).filter(|it| Closing::Forget.is_for(it));
         let Some(engram) = engram else {
@@ -61,14 +61,14 @@ impl App {
         });
     }
 
-    /// Forgets what was written.
+    /// Drops the draft.
     fn drop_correction(self, id: EngramId) {
         self.write.corrections.update(|all| {
             all.remove(&id);
         });
     }
 
-    /// Closes the field; what was changed in it stays for later.
+    /// Closes the field; keeps a changed draft for later.
     fn leave_correction(self, engram: &Engram) {
         match is_changed(engram, &untrack(|| self.correction(engram.id)).text) {
             true => self.change_correction(engram.id, |it| it.is_open = false),
@@ -77,7 +77,7 @@ impl App {
         dom::focus("feed");
     }
 
-    /// Stores it as a new version; what is unchanged is not stored, and what is refused stays.
+    /// Stores it as a new version; an unchanged text is not stored, and a refused one stays in the field.
     fn save_correction(self, engram: &Engram) {
         let id = engram.id;
         let begun = untrack(|| self.correction(id));
@@ -117,12 +117,12 @@ impl App {
     }
 }
 
-/// Whether a text says something else than the claim, as that is shown.
+/// Whether a text differs from the claim as shown.
 fn is_changed(engram: &Engram, text: &str) -> bool {
     text.trim() != words::claim(engram).trim()
 }
 
-/// The version that a new one took the place of: a newer one than was read, where one came meanwhile.
+/// The version that a new one replaced: newer than the open one if another came meanwhile.
 fn replaced(stored: &PutReply, read: EngramId) -> EngramId {
     let replaced = stored
         .findings
@@ -131,14 +131,14 @@ fn replaced(stored: &PutReply, read: EngramId) -> EngramId {
     replaced.map_or(read, |it| it.id)
 }
 
-/// Stands in the place of the claim while that is corrected.
+/// The field in place of the claim.
 #[component]
 pub(crate) fn Correct(id: EngramId, engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let app = App::here();
     let begun =
         move |all: &HashMap<EngramId, Correction>| all.get(&id).map(|it: &Correction| it.is_open);
     let is_open = Memo::new(move |_| app.write.corrections.with(begun));
-    // What was erased is in no draft of it either.
+    // A redacted claim leaves no draft.
     Effect::new(move |_| {
         if engram.with(|it| it.as_ref().is_some_and(|it| it.id == id && it.redacted)) {
             app.drop_correction(id);

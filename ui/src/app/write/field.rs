@@ -8,12 +8,12 @@ use crate::{
     words::{self, say},
 };
 
-/// Characters of a line of the field, to tell how many lines a text takes.
+/// Characters per line of the field, to estimate how many lines a text takes.
 const ACROSS: usize = 64;
-/// Lines that the field has at least, and at most before it scrolls.
+/// Fewest lines of the field, and most before it scrolls.
 const ROWS: (usize, usize) = (3, 12);
 
-/// Several lines for a claim; counts its characters against what a home allows by default.
+/// A field for a claim; counts its characters against the default limit.
 #[component]
 pub(super) fn ClaimField(
     id: &'static str,
@@ -21,7 +21,7 @@ pub(super) fn ClaimField(
     #[prop(optional)] hint: &'static str,
     #[prop(into)] text: Signal<String>,
     set: impl Fn(String) + Copy + 'static,
-    /// While it is sent, what is typed would be lost.
+    /// While it is sent, typed text would be lost.
     #[prop(into)]
     is_saving: Signal<bool>,
 ) -> impl IntoView {
@@ -33,7 +33,7 @@ pub(super) fn ClaimField(
         taken.clamp(ROWS.0, ROWS.1).to_string()
     };
     let node = NodeRef::<html::Textarea>::new();
-    // Who goes on writing goes on at the end.
+    // The caret goes to the end.
     node.on_load(|it| {
         let end = u32::try_from(it.value().encode_utf16().count()).unwrap_or(u32::MAX);
         // A browser that refuses leaves the caret where it was.
@@ -49,7 +49,7 @@ pub(super) fn ClaimField(
     }
 }
 
-/// Why nothing was stored, below what was written.
+/// Why nothing was stored, below the text.
 #[component]
 pub(super) fn Refused(
     id: &'static str,
@@ -66,7 +66,7 @@ pub(super) fn Refused(
     }
 }
 
-/// Keys of what is written: the chord that stores it, and the one that leaves it.
+/// Keys of the field: the chord that saves, and the key that leaves.
 pub(super) fn keys(event: &ev::KeyboardEvent, save: impl FnOnce(), leave: Option<impl FnOnce()>) {
     // Enter and Esc end a composition first.
     if event.is_composing() {

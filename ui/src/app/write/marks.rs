@@ -1,5 +1,5 @@
-//! Lines that are marked in a source: by dragging over text or numbers, by Shift and a click, by Shift and
-//! the arrows.
+//! Marked lines of a source: by dragging over text or numbers, by Shift-click, by Shift and the arrow
+//! keys.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(super) struct Marked {
 }
 
 impl Marked {
-    /// Leads to them.
+    /// The pointer to them.
     pub(super) fn pointer(&self) -> Option<Pointer> {
         pointer(&self.source, self.marking.lines())
     }
@@ -38,7 +38,7 @@ impl Marked {
     }
 }
 
-/// The marking of one source's lines.
+/// The marking of lines in one source.
 #[derive(Clone, Copy)]
 pub(crate) struct Marks {
     app: App,
@@ -51,7 +51,7 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// None where no pointer could lead to the lines.
+    /// None if no pointer could lead to the lines.
     pub(crate) fn of(
         app: App,
         engram: EngramId,
@@ -91,7 +91,7 @@ impl Marks {
         self.app.write.marked.set(marked);
     }
 
-    /// A line, or with Shift the lines up to it; one that is marked alone is let go.
+    /// Marks a line, or with Shift the lines up to it; unmarks one that is marked alone.
     pub(crate) fn press(self, event: &ev::MouseEvent) {
         self.is_dragging.set_value(false);
         let target = dom::target::<Element>(event);
@@ -102,7 +102,7 @@ impl Marks {
         if event.button() != 0 {
             return;
         }
-        // No text is chosen from here, and the keys go on from here.
+        // Selects no text; keys continue from here.
         event.prevent_default();
         dom::focus_on(on_number.and_then(|it| it.closest("pre").ok()?));
         let now = self.marking.get_untracked();
@@ -129,7 +129,7 @@ impl Marks {
         }
     }
 
-    /// The lines of text that was chosen are marked; not those of a choice from before.
+    /// Marks the lines of the selected text; not those of an earlier selection.
     pub(crate) fn release(self, event: &ev::MouseEvent) {
         if self.is_dragging.get_value() {
             return self.is_dragging.set_value(false);
@@ -141,7 +141,7 @@ impl Marks {
         }
     }
 
-    /// Shift and an arrow mark line by line, from the first line of the evidence; Esc lets go.
+    /// Shift and an arrow key mark line by line, from the first line of the evidence; Esc unmarks.
     pub(crate) fn key(self, event: &ev::KeyboardEvent) {
         let now = self.marking.get_untracked();
         let marking = match (event.key().as_str(), event.shift_key(), now) {
@@ -173,7 +173,7 @@ fn line_of(element: &Element) -> Option<u32> {
     number.filter(|it| *it > 0)
 }
 
-/// The lines of the text that is chosen within an element.
+/// The lines of the selected text within an element.
 fn chosen(within: &Element) -> Option<Marking> {
     let selection = window().get_selection().ok()??;
     if selection.is_collapsed() {
@@ -189,7 +189,7 @@ fn chosen(within: &Element) -> Option<Marking> {
     };
     let ends = |it: &Selection| Some((line(it.anchor_node())?, line(it.focus_node())?));
     let (from, to) = ends(&selection)?;
-    // Nothing of a line is chosen where the choice ends before its first letter.
+    // A selection that ends before a line's first letter does not include the line.
     Some(match from.cmp(&to) {
         std::cmp::Ordering::Less if selection.focus_offset() == 0 => Marking { from, to: to - 1 },
         std::cmp::Ordering::Greater if selection.anchor_offset() == 0 => {
@@ -210,7 +210,7 @@ fn reveal(event: &ev::KeyboardEvent, line: u32) {
     }
 }
 
-/// What is marked, and what can be done with it; in view as long as its source is.
+/// The marked lines, and their actions; in view as long as the source is.
 #[component]
 pub(crate) fn MarkedLines(marks: Marks) -> impl IntoView {
     let app = App::here();

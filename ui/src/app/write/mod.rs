@@ -1,5 +1,5 @@
-//! What a person writes: a correction in the place of the claim, and a claim of their own about lines that
-//! are marked in a source. Nothing that was typed is lost before it is stored or thrown away.
+//! What a person writes: a correction in place of the claim, and a claim of their own about marked lines
+//! of a source. Nothing typed is lost before it is stored or discarded.
 
 mod add;
 mod correct;
@@ -18,12 +18,12 @@ pub(crate) use self::{
 };
 use self::{add::New, correct::Correction, marks::Marked};
 
-/// What the person writes and has not stored.
+/// What the person wrote and has not stored.
 #[derive(Clone, Copy)]
 pub(crate) struct Writing {
-    /// Corrections that were begun, by claim.
+    /// Drafts of corrections, by claim.
     corrections: RwSignal<HashMap<EngramId, Correction>>,
-    /// Lines that are marked in a source.
+    /// The marked lines of a source.
     marked: RwSignal<Option<Marked>>,
     /// The claim that is added by hand.
     new: RwSignal<New>,
@@ -38,7 +38,7 @@ impl Writing {
         }
     }
 
-    /// Marks nothing and waits for no answer: none comes to what was sent before. The texts stay.
+    /// Drops marks and pending answers: none come after a switch. The texts stay.
     pub(super) fn reset(self) {
         self.marked.set(None);
         let stop = |it: &mut Correction| it.is_saving = false;

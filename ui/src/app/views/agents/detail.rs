@@ -1,4 +1,4 @@
-//! One agent: what is known of it, what its turn has cost, and what it stored last.
+//! One agent: its figures, what its turn has cost, and what it stored last.
 
 use engram_model::{AgentStatus, EngramId, Feed, Filter, ask};
 use leptos::prelude::*;
@@ -9,7 +9,7 @@ use crate::{
     words::{self, Clock, say},
 };
 
-/// How many claims are named.
+/// How many claims are shown.
 const NAMED: usize = 5;
 
 #[component]

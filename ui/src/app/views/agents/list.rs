@@ -1,4 +1,4 @@
-//! The list of agents, the latest first.
+//! The list of agents, most recent first.
 
 use engram_model::{AgentId, AgentStatus, Budget, Meter};
 use leptos::{ev, prelude::*};
@@ -11,7 +11,7 @@ use crate::{
     words::{self, Clock, say},
 };
 
-/// Focuses another row, as far from the one that Tab leads to; the ends hold.
+/// Focuses the row that many away from the current one, clamped at the ends.
 pub(super) fn step(by: isize) {
     let rows = document()
         .get_element_by_id(LIST)
@@ -29,7 +29,7 @@ pub(super) fn step(by: isize) {
 pub(super) fn List(agents: Agents) -> impl IntoView {
     let app = App::here();
     let count = move || words::thousands((VIEW.count)(app));
-    // Also while the list itself has the focus, as after the view's number.
+    // Also while the list itself has the focus, as after its number key.
     let keys = move |event: ev::KeyboardEvent| {
         if event.key() == "Enter" {
             event.prevent_default();
@@ -134,7 +134,7 @@ fn content(it: &AgentStatus, clock: Clock) -> impl IntoView + use<> {
     }
 }
 
-/// What is used of the tokens, and of the pointers that are nearest to their limit.
+/// The use of tokens, and of the kind of pointer closest to its limit.
 fn gauges(budget: &Budget) -> impl IntoView + use<> {
     let (what, pointers) = words::fullest(budget);
     view! { {gauge(say::status::TOKENS, budget.tokens)}{gauge(what, pointers)} }

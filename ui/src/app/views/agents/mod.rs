@@ -1,5 +1,5 @@
-//! The agents that used the memory: who, started by whom, when last and for what, and what their turn has
-//! cost. What each said is in the feed.
+//! The agents that used the memory: who, started by whom, their last call, and what their turn has cost.
+//! Their claims are in the feed.
 
 mod detail;
 mod list;

@@ -1,4 +1,4 @@
-//! What is known of the agents, and which of them is looked at.
+//! The agents, and which of them is open.
 
 use std::collections::HashSet;
 
@@ -14,10 +14,10 @@ use crate::{
     tags::Tag,
 };
 
-/// What the view shows, for as long as it is on the screen.
+/// What the view shows while it is on the screen.
 #[derive(Clone, Copy)]
 pub(super) struct Agents {
-    /// What was read last; none until then.
+    /// The last answer; none until it comes.
     pub(super) known: Memo<Option<AgentsReply>>,
     /// Why nothing could be read.
     pub(super) refused: Memo<Option<Refusal>>,
@@ -27,7 +27,7 @@ pub(super) struct Agents {
 }
 
 impl Agents {
-    /// Reads them, and again once one did something: what makes the status stale touches them.
+    /// Reads them, and again after each action of one: they go stale with the status.
     pub(super) fn follow(app: App) -> Self {
         let loaded = LocalResource::new(move || {
             app.stale.track(Tag::Status);
@@ -55,12 +55,12 @@ impl Agents {
         }
     }
 
-    /// Looks at another one.
+    /// Opens another one.
     pub(super) fn choose(self, handle: &AgentId) {
         self.chosen.set(Some(handle.clone()));
     }
 
-    /// The one that is looked at: the first, until another is chosen.
+    /// The open one: the first, until another is chosen.
     pub(super) fn current(self) -> Option<AgentId> {
         let chosen = self.chosen.get();
         self.order.with(|all| {
@@ -69,7 +69,7 @@ impl Agents {
         })
     }
 
-    /// What is known of one.
+    /// The figures of one.
     pub(super) fn of(self, handle: &AgentId) -> Option<AgentStatus> {
         self.known.with(|it| {
             let all = it.as_ref()?.agents.iter();
@@ -89,7 +89,7 @@ fn in_order(before: &[AgentId], now: &[AgentStatus]) -> Vec<AgentId> {
 }
 
 impl App {
-    /// What was said under the name of the agent that is looked at, in the feed.
+    /// Shows the claims under the open agent's name in the feed.
     pub(super) fn show_said_by_current(self, agents: Agents) {
         let Some(it) = untrack(|| agents.of(&agents.current()?)) else {
             return;

@@ -31,7 +31,7 @@ impl App {
             return self.say(say::review::IS_ASKED, "", false);
         }
         let id = engram.id;
-        // Pressed twice, it is said once.
+        // Pressed twice, it answers once.
         let is_done = self
             .list
             .choice

@@ -1,4 +1,4 @@
-//! Several rows, chosen by keys or by mouse, and what is done to all of them at once.
+//! Several rows, selected by keys or by mouse, and actions on all of them.
 
 use engram_model::{Engram, EngramId, ask};
 use leptos::{ev, prelude::*, task::spawn_local};
@@ -11,11 +11,11 @@ use crate::{
     words::{self, State, say},
 };
 
-/// What is chosen in a list, and what is asked about it.
+/// The selection of a list, and the question about it.
 #[derive(Clone, Copy)]
 pub(crate) struct Choice {
     pub(crate) rows: RwSignal<Chosen>,
-    /// What is about to be done to them.
+    /// The action that waits for an answer.
     pub(crate) asking: RwSignal<Option<Deed>>,
 }
 
@@ -27,7 +27,7 @@ impl Choice {
         }
     }
 
-    /// Chooses nothing.
+    /// Clears the selection.
     pub(crate) fn reset(self) {
         self.asking.set(None);
         if untrack(|| self.is_any()) {
@@ -35,12 +35,12 @@ impl Choice {
         }
     }
 
-    /// Whether any row is chosen, so that keys act on those.
+    /// Whether any row is selected, so that keys act on those.
     pub(crate) fn is_any(self) -> bool {
         !self.rows.with(Chosen::is_empty)
     }
 
-    /// Chooses otherwise; what was asked about the rows before is asked no more.
+    /// Changes the selection; a question about the old one is dropped.
     fn change(self, change: impl FnOnce(&mut Chosen)) {
         self.asking.set(None);
         self.rows.update(change);
@@ -48,7 +48,7 @@ impl Choice {
 }
 
 impl Deed {
-    /// What a command does to rows that are chosen.
+    /// What a command does to selected rows.
     fn of(act: Act) -> Option<Self> {
         match act {
             Act::True => Some(Self::Confirm),
@@ -59,7 +59,7 @@ impl Deed {
         }
     }
 
-    /// What it is called while it is done, and then.
+    /// Its name while it runs, and after.
     fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Confirm => say::many::CONFIRM,
@@ -68,7 +68,7 @@ impl Deed {
         }
     }
 
-    /// What is said where it was done to one.
+    /// What is said after it was done to one.
     fn done_to_one(self) -> &'static str {
         match self {
             Self::Confirm => say::review::CONFIRMED,
@@ -77,7 +77,7 @@ impl Deed {
         }
     }
 
-    /// Which claims it is for.
+    /// Which claims it applies to.
     fn is_for(self) -> &'static str {
         match self {
             Self::Confirm => say::many::CONFIRM_FITS,
@@ -89,7 +89,7 @@ impl Deed {
 }
 
 impl App {
-    /// Whether a row can be chosen: what no longer holds is nobody's to judge.
+    /// Whether a row can be selected: what no longer holds needs no verdict.
     fn can_choose(self) -> impl Fn(&Engram) -> bool {
         let now = self.clock.get_untracked().now;
         move |it| {
@@ -98,7 +98,7 @@ impl App {
         }
     }
 
-    /// A press of the mouse on a row: it is read; with a key held, it is chosen too.
+    /// A press on a row opens it; with a key held, it selects it too.
     pub(super) fn press_row(self, id: EngramId, event: &ev::MouseEvent) {
         if event.shift_key() {
             self.extend_to(id);
@@ -111,7 +111,7 @@ impl App {
         }
     }
 
-    /// Chooses the row that is read, or no longer.
+    /// Selects or deselects the open row.
     pub(crate) fn toggle_read(self) {
         if let Some(id) = self.reading.selected.get_untracked() {
             self.toggle_chosen(id);
@@ -131,7 +131,7 @@ impl App {
         self.list.choice.change(|it| it.toggle(row));
     }
 
-    /// Chooses up to the row that is so many further.
+    /// Extends the selection by this many rows.
     pub(crate) fn extend(self, by: isize) {
         let at = self.reading.selected.get_untracked();
         let to = self.list.feed.with_untracked(|feed| {
@@ -153,7 +153,7 @@ impl App {
         self.select(to);
     }
 
-    /// Chooses all rows that are loaded, and says whether there are more.
+    /// Selects all loaded rows, and says whether there are more.
     pub(crate) fn choose_all(self) {
         let (rows, can) = (untrack(|| self.rows()), self.can_choose());
         if rows.is_empty() {
@@ -177,8 +177,8 @@ impl App {
         say::many::selected(&words::thousands(count as u64))
     }
 
-    /// Whether a command has something to work on among the rows that are chosen; none where it is not
-    /// for several, or none is chosen.
+    /// Whether a command applies to any selected row; none if it is not for several, or nothing is
+    /// selected.
     pub(crate) fn holds_for_chosen(self, act: Act) -> Option<bool> {
         let choice = self.list.choice;
         if !untrack(|| choice.is_any()) {
@@ -191,8 +191,8 @@ impl App {
         }
     }
 
-    /// Does to all rows that are chosen what a command stands for; says whether it is for several, and
-    /// any are chosen.
+    /// Runs a command on all selected rows; returns whether it is for several and any are
+    /// selected.
     pub(crate) fn act_on_chosen(self, act: Act) -> bool {
         if self.holds_for_chosen(act).is_none() {
             return false;
@@ -209,20 +209,20 @@ impl App {
         true
     }
 
-    /// Whether a command of the menu is about what is chosen, where anything is.
+    /// Whether a command of the menu acts on the selection, if there is one.
     pub(crate) fn is_for_all_chosen(self, act: Act) -> bool {
         let choice = self.list.choice;
         act == Act::Choose || !untrack(|| choice.is_any()) || self.holds_for_chosen(act).is_some()
     }
 
-    /// Who asks what can be done to a row that is not chosen means that row.
+    /// The menu of a row that is not selected is about that row.
     pub(crate) fn leave_choice_of(self, id: EngramId) {
         if !self.list.choice.rows.with_untracked(|it| it.has(id)) {
             self.list.choice.reset();
         }
     }
 
-    /// Takes the last step back: the question, what is being done, the choice; says whether there was one.
+    /// Goes one step back: the question, the run, the selection; returns whether there was one.
     pub(crate) fn leave_chosen(self) -> bool {
         let choice = self.list.choice;
         if choice.asking.get_untracked().is_some() {
@@ -243,14 +243,14 @@ impl App {
         self.copy(text, say::many::COPIED);
     }
 
-    /// Does it, or asks first.
+    /// Runs it, or asks first.
     fn do_to_chosen(self, deed: Deed) {
         let fits = self
             .list
             .choice
             .rows
             .with_untracked(|it| it.count(deed) > 0);
-        // A question is answered first: Y is no yes to it.
+        // A question comes first: Y does not answer it.
         if self.batch.is_busy() || self.list.choice.asking.get_untracked().is_some() {
             return;
         }
@@ -263,7 +263,7 @@ impl App {
         }
     }
 
-    /// Does it to all that it is for, once each.
+    /// Runs it on all claims that it applies to, once each.
     fn carry_out(self, deed: Deed) {
         let rows = self.list.choice.rows;
         let all: Vec<EngramId> = rows.with_untracked(|it| {
@@ -288,7 +288,7 @@ impl App {
                 }
             };
             let outcome = self.each(all, to_one).await;
-            // What failed, and what it is not for, stays chosen.
+            // What failed, and what it does not apply to, stays selected.
             rows.update(|it| it.settle(outcome.done.iter().map(|it| it.0)));
             let (text, why) = outcome.told(done);
             let text = match (outcome.is_whole(), outcome.len()) {
@@ -301,12 +301,12 @@ impl App {
     }
 }
 
-/// What can be done to the rows that are chosen, below the panes; how far it is, where it takes long.
+/// The actions for selected rows, below the panes; the progress of a long run.
 #[component]
 pub(crate) fn ChosenBar() -> impl IntoView {
     let app = App::here();
     let choice = app.list.choice;
-    // Rows that close or leave the list are chosen no more.
+    // Rows that close or leave the list are deselected.
     Effect::new(move |_| {
         let now = app.clock.get().now;
         let follow = |feed: &Feed| choice.rows.maybe_update(|it| it.follow(feed, now));
@@ -349,7 +349,7 @@ fn actions(app: App, count: Memo<usize>) -> impl IntoView {
         let all = [Deed::Confirm, Deed::Deny, Deed::Ask];
         choice.rows.with(|rows| all.map(|it| rows.count(it)))
     });
-    // How many it is for is said where that is not all.
+    // Says how many it applies to, if not all.
     let called = move |verdict: &'static str, at: usize| {
         move || match fits.get()[at] {
             some if some == count.get() => verdict.to_owned(),
@@ -378,7 +378,7 @@ fn actions(app: App, count: Memo<usize>) -> impl IntoView {
     }
 }
 
-/// Asks in the place of the actions, and names the first claims.
+/// Asks in place of the actions, and names the first claims.
 fn question(app: App, deed: Deed) -> impl IntoView {
     let choice = app.list.choice;
     let fitting = move || choice.rows.with(|it| it.fitting(deed));
@@ -414,7 +414,7 @@ fn question(app: App, deed: Deed) -> impl IntoView {
     }
 }
 
-/// How far it is, and a way to stop.
+/// The progress, and a way to stop.
 fn doing(app: App, progress: Memo<Option<Progress>>) -> impl IntoView {
     let of = move |what: fn(&Progress) -> usize| progress.with(|it| it.as_ref().map_or(0, what));
     let told = move || {

@@ -291,7 +291,7 @@ fn single<T: PartialEq + Clone>(
     counts.iter().map(value).collect()
 }
 
-/// The values that split what is listed. One that all of it has does not, unless it is chosen.
+/// The values that narrow the list: not those that all rows share, unless active.
 fn splitting(values: Vec<Value>, total: u64) -> Vec<Value> {
     match values.iter().any(|it| it.is_on) {
         true => values,

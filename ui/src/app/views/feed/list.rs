@@ -22,7 +22,7 @@ const ONE_LINE: u32 = 61;
 const TWO_LINES: u32 = 80;
 /// Height of every row where the person wants many.
 const COMPACT: u32 = 50;
-/// Room for the line between what is new and what was seen (`list.css` has the same).
+/// Room for the line between new and seen rows (`4-list.css` has the same).
 const LINE: u32 = 26;
 /// What stands beside the claim: padding, icon, time, gaps.
 const BESIDE: f64 = 16.0 + 22.0 + 10.0 + 10.0 + 52.0 + 6.0;
@@ -92,7 +92,7 @@ pub(crate) fn List() -> impl IntoView {
     }
 }
 
-/// Why the list could not be read; while the connection is lost, that says so.
+/// Why the list could not be read; a lost connection has its own message.
 #[component]
 fn ListRefused() -> impl IntoView {
     let app = App::here();
@@ -132,7 +132,7 @@ fn Rows() -> impl IntoView {
         let feed = app.list.feed.read();
         app.list.look.count_new(&feed)
     });
-    // The first row below the line, where something is new and something is not.
+    // The first row below the line, if some rows are new and some are not.
     let seen = Memo::new(move |_| {
         let new = new.get();
         (new > 0 && rows.with(|rows| new < rows.len())).then_some(new)
@@ -254,7 +254,7 @@ fn Rows() -> impl IntoView {
                 top.map(|it| it.saturating_add(above))
             })
         } else if dom::focused_in("feed").is_some() {
-            // Who works by keys keeps what is selected on the screen.
+            // Keys keep the open row on the screen.
             let (row, first) = (app.reading.selected.get_untracked().and_then(place), before);
             row.zip(first.and_then(place)).and_then(|(row, first)| {
                 layout.with_untracked(|it| {
@@ -270,7 +270,7 @@ fn Rows() -> impl IntoView {
         }
         first
     });
-    // Who works by keys points at nothing.
+    // A key means that the pointer is not in use.
     let keys = window_event_listener(ev::keydown, move |event| {
         if !matches!(event.key().as_str(), "Shift" | "Control" | "Alt" | "Meta") {
             app.point_elsewhere();
@@ -333,7 +333,7 @@ fn Rows() -> impl IntoView {
         is_drawn.then(|| row::element_id(selected))
     };
     let shown_at = ShownAt::new();
-    // Rows say themselves that they are new.
+    // Each row says that it is new.
     let line = move || {
         let (row, last) = (seen.get()?, app.list.look.last.get()?);
         let top = layout.with(|it| it.top(row)).saturating_sub(LINE);

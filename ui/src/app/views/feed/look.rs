@@ -1,5 +1,5 @@
-//! What the person looks at: rows under the pointer stay where they are, and what is new since somebody
-//! looked is told from what was seen.
+//! Where the person looks: rows under the pointer stay in place, and what arrived since the last look is
+//! marked as new.
 
 use engram_model::{EngramId, Looked, ProjectId};
 use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*, task::spawn_local};
@@ -12,20 +12,20 @@ use crate::{
     feed::Feed,
 };
 
-/// What is known of the person's eyes and hands.
+/// Where the pointer is, and what the person has seen.
 #[derive(Clone, Copy)]
 pub(crate) struct Look {
-    /// The pointer rests on the rows, and it is what the person works with.
+    /// The pointer is on the rows and in use.
     pub(super) is_pointing: RwSignal<bool>,
-    /// Where the pointer was last.
+    /// The last place of the pointer.
     pointer: StoredValue<(i32, i32)>,
-    /// The list is to be read anew once the pointer is gone.
+    /// The list must be reloaded once the pointer leaves.
     is_due: StoredValue<bool>,
-    /// Another window has the person.
+    /// The person is in another window.
     is_away: StoredValue<bool>,
-    /// What took the place of what was read: it is no step of the person.
+    /// The new version of the open engram: opening it is no step of the person.
     pub(super) in_place: StoredValue<Option<EngramId>>,
-    /// Up to where they had looked when they looked last: what stands above is new.
+    /// The last look: what came later is new.
     pub(super) last: RwSignal<Option<Looked>>,
 }
 
@@ -55,11 +55,11 @@ impl Look {
 }
 
 impl App {
-    /// The pointer moved on the rows: what is under it stays there.
+    /// The pointer moved on the rows: they stay in place.
     pub(super) fn point(self, event: &web_sys::PointerEvent) {
         let look = self.list.look;
         let at = (event.client_x(), event.client_y());
-        // Rows that move under a pointer that rests are no movement of it.
+        // Rows that move under a resting pointer also fire this event.
         if look.pointer.get_value() != at {
             look.pointer.set_value(at);
             if !look.is_pointing.get_untracked() {
@@ -68,7 +68,7 @@ impl App {
         }
     }
 
-    /// The pointer left the rows, or the person works by keys: what was held back comes.
+    /// The pointer left the rows, or the person uses keys: shows what was held back.
     pub(super) fn point_elsewhere(self) {
         let look = self.list.look;
         if !look.is_pointing.get_untracked() {
@@ -85,19 +85,19 @@ impl App {
         }
     }
 
-    /// Whether what arrives is held back: the person reads further down, or points at a row.
+    /// Whether new rows are held back: the person has scrolled down, or points at a row.
     pub(crate) fn holds_back(self) -> bool {
         !self.list.at_top.get_untracked() || self.list.look.is_pointing.get_untracked()
     }
 
-    /// What is read, if it is listed.
+    /// The open engram, if it is listed.
     pub(crate) fn read_in_list(self) -> Option<EngramId> {
         let read = self.reading.selected.get_untracked()?;
         let is_listed = self.list.feed.with_untracked(|it| it.get(read).is_some());
         is_listed.then_some(read)
     }
 
-    /// A row that shows the next version of what was read is still the one that is read. Nothing scrolls.
+    /// A row that now shows the next version of the open engram stays open. Nothing scrolls.
     pub(crate) fn read_on(self, read: Option<EngramId>) {
         let next = self.list.feed.with_untracked(|it| {
             let left = read.filter(|id| it.get(*id).is_none())?;
@@ -109,7 +109,7 @@ impl App {
         }
     }
 
-    /// Reads the list anew, once no row is pointed at.
+    /// Reloads the list once the pointer is off the rows.
     pub(super) fn list_anew_later(self) {
         match self.list.look.is_pointing.get_untracked() {
             true => self.list.look.is_due.set_value(true),
@@ -123,7 +123,7 @@ impl App {
         id.map(|it| it.to_string())
     }
 
-    /// Whether the newest engrams are before the person's eyes.
+    /// Whether the newest engrams are in view.
     fn sees_newest(self) -> bool {
         self.phase.get_untracked() == Phase::Ready
             && self.list.at_top.get_untracked()
@@ -131,7 +131,7 @@ impl App {
             && untrack(|| self.asked()).is_empty()
     }
 
-    /// All that is in the journal now was seen.
+    /// A look that has seen the whole journal.
     fn now_looked(self) -> Looked {
         Looked {
             seq: self.list.feed.with_untracked(Feed::head),
@@ -139,19 +139,19 @@ impl App {
         }
     }
 
-    /// The list begins, with what is new since it was looked at last; at first nothing is.
+    /// Begins with what is new since the last look; on the first, nothing is.
     pub(crate) fn begin_to_look(self) {
         let now = self.now_looked();
         let kept = self.project_id().and_then(|id| {
             let settings = self.frame.settings.get_untracked();
             settings.looked.get(&id).copied()
         });
-        // A journal that ends before is another.
+        // A journal that ends before the last look is another one.
         let kept = kept.filter(|it| it.seq <= now.seq);
         self.list.look.last.set(Some(kept.unwrap_or(now)));
     }
 
-    /// What just came before the person's eyes is seen, unless there is more to see that is new.
+    /// What just arrived in view counts as seen, unless other rows are new.
     pub(crate) fn look_on(self, was_nothing_new: bool) {
         if was_nothing_new && !self.list.look.is_away.get_value() && self.sees_newest() {
             self.list.look.last.set(Some(self.now_looked()));
@@ -164,7 +164,7 @@ impl App {
         untrack(|| self.list.feed.with(|feed| look.count_new(feed)) == 0)
     }
 
-    /// The person looks away: what was before their eyes is seen.
+    /// The person looks away: what was in view counts as seen.
     pub(crate) fn look_away(self) {
         if self.sees_newest() && !self.list.look.is_away.get_value() {
             self.list.look.last.set(Some(self.now_looked()));
@@ -172,7 +172,7 @@ impl App {
         self.keep_looked();
     }
 
-    /// Keeps up to where the person looked, if that is news.
+    /// Saves the last look, if it changed.
     pub(crate) fn keep_looked(self) {
         let (Some(id), Some(last)) = (self.project_id(), self.list.look.last.get_untracked())
         else {
@@ -190,7 +190,7 @@ impl App {
         });
         let settings = self.frame.settings.get_untracked();
         spawn_local(async move {
-            // Nobody asked for it: where it cannot be kept, more is new the next time.
+            // Nobody asked for it: if it cannot be saved, more is new next time.
             if let Err(refusal) = self.backend().keep_settings(&settings).await {
                 dom::log(&refusal.to_string());
             }
@@ -198,7 +198,7 @@ impl App {
     }
 }
 
-/// Knows when the person looks away, and when they are back.
+/// Tracks when the person leaves the window and returns.
 pub(crate) fn follow_eyes(app: App) {
     let look = app.list.look;
     let leave = move || {

@@ -41,7 +41,7 @@ pub(crate) static VIEW: View = View {
     nothing: None,
 };
 
-/// The list, and beside it what is read of it, with its actions; the first page while there is nothing.
+/// The list, and beside it the open engram with its actions; the first-run page while there is nothing.
 pub(crate) fn panes() -> AnyView {
     let app = App::here();
     let is_empty = Memo::new(move |_| {

@@ -30,13 +30,13 @@ pub(super) struct Shown {
     pub(super) height: u32,
     pub(super) is_short: bool,
     pub(super) is_selected: bool,
-    /// It is one of those that are chosen; none where no row is, and keys act on the one that is read.
+    /// Whether it is selected; none if no row is, and keys act on the open one.
     pub(super) is_chosen: Option<bool>,
     /// Its repository is not there to be looked at.
     pub(super) is_blind: bool,
     /// Words that are searched for.
     pub(super) words: Arc<[String]>,
-    /// Came since the person looked last.
+    /// Arrived since the last look.
     pub(super) is_new: bool,
     /// Shown whole, with all that it rests on.
     pub(super) is_whole: bool,
@@ -227,7 +227,7 @@ fn more(it: &Engram) -> impl IntoView + use<> {
     }
 }
 
-/// Folder, file and lines. The file comes first: a row has no room for all, and the folder can be cut.
+/// Folder, file and lines. The file matters most: a row has little room, and the folder can be cut.
 fn split(pointer: &str) -> (String, String, String) {
     let (folder, file) = words::split_path(pointer);
     let (file, lines) = file.split_at(file.rfind("#L").unwrap_or(file.len()));

@@ -22,12 +22,12 @@ pub(crate) struct Search {
     pub(crate) is_stopped: bool,
 }
 
-/// What a filter took from the person who read it.
+/// The open engram that a filter removed.
 #[derive(Clone, Copy, Default)]
 struct Left {
-    /// What they chose to read.
+    /// The one that the person opened.
     before: Option<EngramId>,
-    /// What was read for want of it.
+    /// The one shown instead.
     instead: Option<EngramId>,
 }
 
@@ -51,11 +51,11 @@ pub(crate) struct Listing {
     pub(crate) scroll_to_top: RwSignal<u32>,
     /// The row whose whole claim is shown.
     pub(crate) expanded: RwSignal<Option<EngramId>>,
-    /// Why the list, or its next page, could not be read, until it is; and how it is asked for again.
+    /// Why the list, or its next page, could not be read, until it is; and how to retry.
     pub(crate) refused: RwSignal<Option<(Refusal, fn(App))>>,
-    /// The same of the values of the filter.
+    /// The same for the values of the filter.
     pub(crate) facets_refused: RwSignal<Option<Refusal>>,
-    /// Rows that something is to be done to at once.
+    /// The selected rows.
     pub(crate) choice: Choice,
     pub(crate) look: Look,
     left: StoredValue<Left>,
@@ -105,7 +105,7 @@ impl Listing {
         number
     }
 
-    /// Says why it could not be read, in its place.
+    /// Says in its place why it could not be read.
     pub(super) fn refuse(self, refusal: Refusal, again: fn(App)) {
         dom::log(&refusal.to_string());
         self.refused.set(Some((refusal, again)));
@@ -166,7 +166,7 @@ impl App {
     }
 
     fn list_and_read(self, only_listed: bool) {
-        // Where another view takes its place the list waits for nobody; it is read when it comes back.
+        // Under another view, the list is not read; it is when it comes back.
         if !self.view.get_untracked().reads {
             return self.list.at_top.set(true);
         }
@@ -199,8 +199,8 @@ impl App {
         });
     }
 
-    /// Reads the newest where what is read is not listed; or again what the person read before a list
-    /// had nothing to read.
+    /// Opens the newest if the open engram is not listed; or again the one that the person had open before
+    /// the list was empty.
     fn read_listed(self, only_listed: bool) {
         let read = self.reading.selected.get_untracked();
         let is_whole = untrack(|| self.asked()).is_empty();
