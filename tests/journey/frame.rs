@@ -212,12 +212,12 @@ fn an_engram_has_a_menu_at_its_row_and_at_the_pointer() {
     assert_eq!(window.role("[data-testid=menu-item]"), "menuitem");
     assert_eq!(
         commands(),
-        "open copy link expand blame history forget redact"
+        "open copy-claim copy link choose expand blame history correct forget redact"
     );
     window.shot("menu");
     // The arrows lead through it, and away from it nothing is chosen.
     window.keys(DOWN);
-    window.wait(&format!("{focus}.dataset.command === 'copy'"));
+    window.wait(&format!("{focus}.dataset.command === 'copy-claim'"));
     window.keys(ESCAPE);
     window.wait(CLOSED);
     window.wait(&format!("{focus}.id === 'feed'"));
@@ -225,6 +225,7 @@ fn an_engram_has_a_menu_at_its_row_and_at_the_pointer() {
     window.right_click(&format!("[data-testid=feed-row][data-id=\"{}\"]", ids[0]));
     window.wait(OPEN);
     window.wait(&read(&ids[0]));
+    window.keys(DOWN);
     window.keys(DOWN);
     window.keys(ENTER);
     window.wait(
@@ -246,10 +247,10 @@ fn an_engram_has_a_menu_at_its_row_and_at_the_pointer() {
         is_it() ? done() : it.addEventListener('input', () => is_it() && done());",
         json!([link]),
     );
-    // No claim has it, so none is read; without it the newest is.
+    // No claim has it, so none is read; without it the one from before is.
     window.wait("!document.querySelector('[data-testid=engram]')");
     window.keys(ESCAPE);
-    window.wait(&read(&ids[1]));
+    window.wait(&read(&ids[0]));
     // A command's own key works in it, too.
     window.right_click("[data-testid=claim]");
     window.wait(OPEN);

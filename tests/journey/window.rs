@@ -214,13 +214,20 @@ impl Window {
 
     /// Drags from one matching element to another.
     pub fn drag_to(&self, css: &str, onto: &str) {
-        let (Element(from), Element(to)) = (self.find(css), self.find(onto));
+        self.find(css);
+        let script = "return [...arguments].map(css => {
+                const at = document.querySelector(css).getBoundingClientRect();
+                return [at.left + at.width / 2, at.top + at.height / 2].map(Math.round);
+            })";
+        let [from, to]: [(i64, i64); 2] =
+            serde_json::from_value(self.script(script, json!([css, onto]))).unwrap();
+        let moved = |(x, y): (i64, i64)| json!({"type": "pointerMove", "duration": 0, "x": x, "y": y, "origin": "viewport"});
         self.post(
             "/actions",
             json!({"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [
-                {"type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": {ELEMENT: from}},
+                moved(from),
                 {"type": "pointerDown", "button": 0},
-                {"type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": {ELEMENT: to}},
+                moved(to),
                 {"type": "pointerUp", "button": 0},
             ]}]}),
         );

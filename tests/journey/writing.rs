@@ -16,7 +16,7 @@ const TAB: &str = "\u{E004}";
 /// Waits until the element with this id has the focus.
 fn focused(desk: &Desk, id: &str) {
     desk.window
-        .wait(&format!("document.activeElement?.id === '{id}'"));
+        .wait_moved(&format!("document.activeElement?.id === '{id}'"));
 }
 
 /// The text of a field.

@@ -194,22 +194,22 @@ fn words_are_a_condition_that_the_address_holds() {
     for hand in BOTH {
         window.wait(&claims(&shop, &ALL));
         match hand {
-            Hand::Keys => window.keys("/jitter"),
+            Hand::Keys => window.keys("/second"),
             Hand::Mouse => {
                 window.click("[data-testid=filter]");
-                window.keys("jitter");
+                window.keys("second");
             }
         }
-        window.wait(&claims(&shop, &[2]));
-        assert!(window.query().contains("q=jitter"), "{}", window.query());
+        window.wait(&claims(&shop, &[5, 7]));
+        assert!(window.query().contains("q=second"), "{}", window.query());
         window.post("/refresh", json!({}));
-        window.wait(&claims(&shop, &[2]));
+        window.wait(&claims(&shop, &[5, 7]));
         let said = window.script("return document.getElementById('filter').value", json!([]));
-        assert_eq!(said, "jitter");
+        assert_eq!(said, "second");
         // With another condition, and without the words it stays.
         choose(&window, hand, "programmer-1");
         window.wait("location.search.includes('agent=programmer-1')");
-        window.wait(&claims(&shop, &[2]));
+        window.wait(&claims(&shop, &[5]));
         match hand {
             Hand::Keys => window.keys("/"),
             Hand::Mouse => window.click("[data-testid=filter]"),

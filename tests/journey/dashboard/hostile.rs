@@ -216,7 +216,7 @@ fn what_turns_text_around_is_named_wherever_it_is_shown() {
     shop.say([
         (2, second),
         (3, draft("other", &claim)),
-        (4, json!({"agent": format!("{TURNED}-agent-2"), "claim": "Another claim of nobody.", "topic": "x", "pointers": [format!("repo:{file}@HEAD")]})),
+        (4, json!({"agent": format!("{TURNED}-agent-2"), "claim": "Another claim of nobody.", "topic": format!("{TURNED}c/d"), "pointers": [format!("repo:{file}@HEAD")]})),
     ]);
     // An agent of that name spends, which the status line tells.
     let engram = Engram::of(dir.path(), &shop.home, &shop.root);

@@ -301,7 +301,7 @@ impl Row {
                 <div class="lines">{change.lines.into_iter().map(line).collect_view()}</div>
                 {more}
                 <div class="actions">
-                    <button class="primary" data-testid="write" on:click=move |_| self.ask(undo, Some(digest.clone()))>{say::connect::WRITE}</button>
+                    <button class="primary" data-testid="write" on:click=move |_| self.ask(undo, Some(digest.clone()))>{if undo { say::connect::REMOVE } else { say::connect::WRITE }}</button>
                     <button data-testid="cancel" on:click=move |_| self.cancel()>{say::connect::CANCEL}" "<kbd>"Esc"</kbd></button>
                 </div>
             </div>

@@ -171,7 +171,7 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
                 on:click=move |_| app.ask_to_close(Closing::Forget)>
                 {say::engram::FORGET}" "<kbd aria-label=say::engram::DELETE_KEY>"Del"</kbd>
             </button>
-            <button class="folds" data-testid="redact" disabled=move || !can(Closing::Redact) title=say::engram::REDACT_MEANS
+            <button class="folds-rare" data-testid="redact" disabled=move || !can(Closing::Redact) title=say::engram::REDACT_MEANS
                 on:click=move |_| app.ask_to_close(Closing::Redact)>
                 {say::engram::REDACT}" "{keycaps("Shift+Delete")}
             </button>

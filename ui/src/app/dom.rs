@@ -70,8 +70,12 @@ pub(crate) fn focus(id: &str) {
 /// Focuses a field and selects what stands in it.
 pub(crate) fn select(id: &str) {
     focus(id);
-    let field = document().get_element_by_id(id);
-    if let Some(field) = field.and_then(|it| it.dyn_into::<web_sys::HtmlInputElement>().ok()) {
+    let Some(field) = document().get_element_by_id(id) else {
+        return;
+    };
+    if let Some(field) = field.dyn_ref::<web_sys::HtmlInputElement>() {
+        field.select();
+    } else if let Some(field) = field.dyn_ref::<web_sys::HtmlTextAreaElement>() {
         field.select();
     }
 }

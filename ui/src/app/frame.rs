@@ -170,6 +170,7 @@ impl App {
                     self.say(say::notice::UNDONE, "", false);
                     if let Some(id) = *restored {
                         self.select(id);
+                        self.reading.returned.set(Some(id));
                     }
                 }
                 (true, _) => self.say(&text, "", false),

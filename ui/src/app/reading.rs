@@ -52,6 +52,8 @@ pub(crate) struct Reading {
     pub(crate) panel: RwSignal<Option<Panel>>,
     /// Whether its lines read otherwise now.
     pub(crate) has_changes: RwSignal<bool>,
+    /// The engram that an undo led back to: it stays open although a queue does not list it yet.
+    pub(crate) returned: RwSignal<Option<EngramId>>,
     /// What is about to be done to an engram.
     pub(crate) closing: RwSignal<Option<(EngramId, Closing)>>,
     /// Why the last action on it failed, until another action or another engram.
@@ -68,6 +70,7 @@ impl Reading {
             pointer: RwSignal::new(0),
             panel: RwSignal::new(None),
             has_changes: RwSignal::new(false),
+            returned: RwSignal::new(None),
             closing: RwSignal::new(None),
             refused: RwSignal::new(None),
         }
@@ -83,6 +86,7 @@ impl Reading {
 
     /// Reads another engram from its start.
     fn begin(self, pointer: usize) {
+        self.returned.set(None);
         self.closing.set(None);
         self.refused.set(None);
         self.history.set(false);

@@ -146,18 +146,18 @@ fn Chosen() -> impl IntoView {
     let version = move || app.status.get().map(|it| it.version).unwrap_or_default();
     let home = move || app.status.get().and_then(|it| it.home);
     view! {
-            <Refused refusal=app.frame.settings_refused />
-            {choices(app, say::settings::THEME, THEMES, |it| it.theme, |it, to| it.theme = to)}
-            {choices(app, say::settings::DENSITY, DENSITIES, |it| it.density, |it, to| it.density = to)}
-            {choices(app, say::settings::MOTION, MOTIONS, |it| it.motion, |it, to| it.motion = to)}
-        {app.backend().zooms().then(|| view! { <Zoomed /> })}
-        <Agents />
-        {move || around.get().map(|it| view! { <Editor around=it.clone() /> <Log path=it.log.clone() /> {it.has_links.map(|it| view! { <Links is_here=it /> })} })}
-            <p class="about" data-testid="about">
-                <b>{say::settings::PRODUCT}{version}</b>
-                {move || home().map(|it| view! { <span>{say::settings::DATA_IN}<code>{it}</code></span> })}
-            </p>
-        }
+        <Refused refusal=app.frame.settings_refused />
+        {choices(app, say::settings::THEME, THEMES, |it| it.theme, |it, to| it.theme = to)}
+        {choices(app, say::settings::DENSITY, DENSITIES, |it| it.density, |it, to| it.density = to)}
+        {choices(app, say::settings::MOTION, MOTIONS, |it| it.motion, |it, to| it.motion = to)}
+    {app.backend().zooms().then(|| view! { <Zoomed /> })}
+    <Agents />
+    {move || around.get().map(|it| view! { <Editor around=it.clone() /> <Log path=it.log.clone() /> {it.has_links.map(|it| view! { <Links is_here=it /> })} })}
+        <p class="about" data-testid="about">
+            <b>{say::settings::PRODUCT}{version}</b>
+            {move || home().map(|it| view! { <span>{say::settings::DATA_IN}<code>{it}</code></span> })}
+        </p>
+    }
 }
 
 /// The zoom, with a step each way.

@@ -137,7 +137,7 @@ pub mod list {
 
     /// Above the rows already seen, with the time of the last look.
     pub fn new_since(time: &str) -> String {
-        format!("New since you last looked · {time}")
+        format!("↑ New since you last looked · {time}")
     }
 
     /// How many a filter leaves; at least so many where not all was counted.
@@ -312,7 +312,7 @@ pub mod write {
 pub mod review {
     pub const QUESTION: &str = "Is the claim still true?";
     pub const EDITED: &str = "Its evidence was edited.";
-    pub const GONE: &str = "Its evidence is gone.";
+    pub const GONE: &str = "Its evidence is gone, so it cannot be confirmed.";
     pub const YES: &str = "Still true";
     pub const NO: &str = "No longer true";
     pub const NO_ASKS: &str = "No longer true…";
@@ -695,6 +695,7 @@ pub mod connect {
     pub const OTHER: &str =
         "The file changed in the meantime. Nothing was written; review the new change.";
     pub const WRITE: &str = "Write it";
+    pub const REMOVE: &str = "Undo it";
     pub const CANCEL: &str = "Cancel";
 
     pub fn connect(agent: &str) -> String {

@@ -73,6 +73,10 @@ impl App {
             && let Some(pointer) = marked.pointer()
         {
             let pointer = pointer.to_string();
+            // A text about other lines is replaced by whatever is typed.
+            if self.write.new.with_untracked(|it| it.pointer != pointer) {
+                request_animation_frame(|| request_animation_frame(|| dom::select(FIELD)));
+            }
             self.write.new.update(|it| {
                 it.about = Some((pointer.clone(), marked.lines()));
                 it.pointer = pointer;

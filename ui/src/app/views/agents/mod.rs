@@ -37,7 +37,7 @@ fn panes() -> AnyView {
     let panes = NodeRef::<html::Main>::new();
     let width = move || app.frame.list_width.get().map(|it| format!("{it}px"));
     view! {
-        <main class="panes" node_ref=panes style=("--list", width)>
+        <main class="panes" class:one=move || app.frame.is_narrow.get() node_ref=panes style=("--list", width)>
             <List agents />
             <Split panes />
             <Detail agents />

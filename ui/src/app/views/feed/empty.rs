@@ -81,6 +81,10 @@ fn no_match(app: App) -> impl IntoView {
         };
         view! { <button on:click=without>{say::list::WITHOUT_WORDS}</button> }
     });
+    let all = match words && !others {
+        true => say::list::WITHOUT_WORDS,
+        false => say::list::CLEAR_FILTER,
+    };
     view! {
         <div class="none" data-testid="no-match">
             <span class="sign">{Icon::Search.draw()}</span>
@@ -88,7 +92,7 @@ fn no_match(app: App) -> impl IntoView {
             <p>{why}</p>
             <div class="answers">
                 {less}
-                <button on:click=move |_| app.set_filter(Filter::default(), true)>{say::list::CLEAR_FILTER}</button>
+                <button on:click=move |_| app.set_filter(Filter::default(), true)>{all}</button>
             </div>
         </div>
     }

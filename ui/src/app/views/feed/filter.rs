@@ -291,11 +291,11 @@ fn single<T: PartialEq + Clone>(
     counts.iter().map(value).collect()
 }
 
-/// The values that narrow the list: not those that all rows share, unless active.
+/// None where the only value is what all rows have: it would leave the list as it is.
 fn splitting(values: Vec<Value>, total: u64) -> Vec<Value> {
-    match values.iter().any(|it| it.is_on) {
-        true => values,
-        false => values.into_iter().filter(|it| it.count < total).collect(),
+    match values.as_slice() {
+        [only] if !only.is_on && only.count >= total => Vec::new(),
+        _ => values,
     }
 }
 

@@ -427,6 +427,11 @@ impl Widths {
             });
             width
         });
+        // Code is set wider than what was measured.
+        let width = match engram.claim.contains('`') {
+            true => width * 1.3,
+            false => width,
+        };
         if width <= room && !engram.claim.contains('\n') {
             ONE_LINE
         } else {

@@ -209,6 +209,7 @@ impl App {
         let may =
             |id: &EngramId| is_whole || self.list.feed.with_untracked(|it| it.get(*id).is_some());
         match (read, left.filter(may)) {
+            (Some(_), _) if self.reading.returned.get_untracked() == read => {}
             (Some(_), _) if !only_listed || untrack(|| self.is_listed()) => {}
             (None, Some(left)) => self.select(left),
             _ => self.select_newest(),
