@@ -3,7 +3,7 @@
 
 use jsonc_parser::{
     ParseOptions,
-    cst::{CstInputValue, CstNode, CstObjectProp, CstRootNode},
+    cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode},
 };
 
 use crate::{Entry, NAME, Server};
@@ -96,7 +96,24 @@ fn copied(node: &CstNode) -> Option<CstInputValue> {
     }
 }
 
+/// A name that appears twice is refused: which of the two an agent takes is its own.
 fn parse(text: &str) -> Result<CstRootNode, String> {
-    CstRootNode::parse(text, &ParseOptions::default())
-        .map_err(|error| error.to_string().replace('\n', " "))
+    let root = CstRootNode::parse(text, &ParseOptions::default())
+        .map_err(|error| error.to_string().replace('\n', " "))?;
+    if let Some(object) = root.object_value() {
+        is_single(&object, "mcpServers")?;
+        if let Some(servers) = object.object_value("mcpServers") {
+            is_single(&servers, NAME)?;
+        }
+    }
+    Ok(root)
+}
+
+fn is_single(object: &CstObject, name: &str) -> Result<(), String> {
+    let named = object.properties().into_iter();
+    let named = named.filter(|it| it.decoded_name().as_deref() == Some(name));
+    match named.count() {
+        0 | 1 => Ok(()),
+        _ => Err(format!("{name} appears twice")),
+    }
 }

@@ -12,7 +12,7 @@ use engram_model::{Code, Refusal};
 use tempfile::NamedTempFile;
 
 /// Largest configuration that is read, in bytes.
-const LARGEST: u64 = 4 << 20;
+const LARGEST: u64 = 1 << 20;
 
 /// A file as it was read, or its place where there is none.
 pub(crate) struct Configuration {
@@ -206,7 +206,7 @@ pub(crate) fn unreadable(path: &Path, why: &impl std::fmt::Display) -> Refusal {
     Refusal::new(
         Code::SchemaInvalid,
         format!("cannot read {}: {why}", path.display()),
-        "Nothing was changed. Correct the file (readable text, at most 4 MiB), then try again.",
+        "Nothing was changed. Correct the file (readable text, at most 1 MiB), then try again.",
     )
 }
 

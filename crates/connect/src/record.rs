@@ -6,13 +6,14 @@ use engram_engine::{keep_file, read_file};
 use engram_model::{Client, Refusal, quoted};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use sha2::{Digest, Sha256};
 
 use crate::{MCP, codex, project_root};
 
 /// Where a home keeps records.
 const RECORDS: &str = "connect";
 /// Longest name of a record without its ending, in bytes; every file system allows 255 in all.
-const LONGEST: usize = 240;
+const LONGEST: usize = 220;
 /// Largest file that is read here, in bytes: a record holds two configurations, as JSON.
 const LARGEST: u64 = 32 << 20;
 
@@ -35,10 +36,19 @@ impl Record {
 
     /// The record of this file, if this home has one.
     pub(crate) fn of(home: &Path, named: &Path) -> Option<Self> {
-        let record = Self::read(&home.join(name(named)))?;
-        // Two paths may share a record name.
+        Self::found(home, named).map(|(_, record)| record)
+    }
+
+    /// The same, with where it is.
+    fn found(home: &Path, named: &Path) -> Option<(PathBuf, Self)> {
         let is_of_it = |it: &String| Path::new(it) == named;
-        record.path.as_ref().is_none_or(is_of_it).then_some(record)
+        [name(named), former_name(named)].iter().find_map(|name| {
+            let place = home.join(name);
+            let record = Self::read(&place)?;
+            // In earlier builds two paths shared a name.
+            let is_its = record.path.as_ref().is_none_or(is_of_it);
+            is_its.then_some((place, record))
+        })
     }
 
     /// It may hold the file's secrets: readable by the user only.
@@ -48,8 +58,8 @@ impl Record {
 
     /// After undo, nothing is left to restore.
     pub(crate) fn forget(home: &Path, named: &Path) {
-        if Self::of(home, named).is_some() {
-            let _ = std::fs::remove_file(home.join(name(named)));
+        if let Some((place, _)) = Self::found(home, named) {
+            let _ = std::fs::remove_file(place);
         }
     }
 
@@ -58,15 +68,26 @@ impl Record {
     }
 }
 
-/// The name of a record: the path, or as much of the end of a long one as fits.
+/// The name of a record: a digest of the path, after as much of its end as fits.
 fn name(named: &Path) -> String {
+    let digest = Sha256::digest(named.as_os_str().as_encoded_bytes());
+    let digest = hex::encode(&digest[..8]);
+    format!("{RECORDS}/{}-{digest}.json", readable(named))
+}
+
+/// That of earlier builds.
+fn former_name(named: &Path) -> String {
+    format!("{RECORDS}/{}.json", readable(named))
+}
+
+fn readable(named: &Path) -> String {
     let name: String = named
         .to_string_lossy()
         .chars()
         .map(|c| if c.is_alphanumeric() { c } else { '_' })
         .collect();
     let end = name.ceil_char_boundary(name.len().saturating_sub(LONGEST));
-    format!("{RECORDS}/{}.json", &name[end..])
+    name[end..].to_owned()
 }
 
 /// Configurations that name a home's old place, each with the command that fixes it.

@@ -234,3 +234,79 @@ fn a_page_is_sent_so_much_and_no_more() {
     let shown = desk.shown(true, None);
     assert_eq!((shown.lines.len(), shown.more), (400, 600));
 }
+
+/// An agent may take the other one.
+#[test]
+fn a_name_that_appears_twice_is_refused() {
+    for text in [
+        "{\"mcpServers\": {\"engram\": {}, \"engram\": {}}}",
+        "{\"mcpServers\": {}, \"mcpServers\": {\"engram\": {}}}",
+        "{\"mcpServers\": {\"engram\": {}, \"\\u0065ngram\": {}}}",
+    ] {
+        let why = entry(Client::Claude, text).unwrap_err();
+        assert!(why.contains("appears twice"), "{text}: {why}");
+    }
+}
+
+/// The names of their records differ, although their letters and digits do not.
+#[test]
+fn two_files_have_a_record_each() {
+    let site = Site::new();
+    let homes: Vec<PathBuf> = ["q-r", "q_r"]
+        .iter()
+        .map(|it| site.repo().canonicalize().unwrap().join(it))
+        .collect();
+    let file = |root: &PathBuf| Configuration::of_user(&root.join(".mcp.json")).unwrap();
+    let text =
+        |name: &str| format!("{{\"mcpServers\": {{\"engram\": {{\"url\": \"http://{name}\"}}}}}}");
+    for root in &homes {
+        fs::create_dir_all(root).unwrap();
+        let name = root.file_name().unwrap().to_str().unwrap();
+        fs::write(root.join(".mcp.json"), text(name)).unwrap();
+        let path = root.join(".mcp.json");
+        let change = Change::adding(
+            Client::Claude,
+            &site.home(),
+            path,
+            file(root),
+            "/bin/engram",
+        )
+        .unwrap();
+        let digest = match change.write_as_shown(None) {
+            Ok(ConnectReply::Shown(it)) => it.digest,
+            other => panic!("{other:?}"),
+        };
+        let path = root.join(".mcp.json");
+        let change = Change::adding(
+            Client::Claude,
+            &site.home(),
+            path,
+            file(root),
+            "/bin/engram",
+        )
+        .unwrap();
+        assert_eq!(
+            change.write_as_shown(Some(&digest)),
+            Ok(ConnectReply::Written)
+        );
+    }
+    for root in &homes {
+        let undo = || {
+            let path = root.join(".mcp.json");
+            Change::taking_out(Client::Claude, &site.home(), path, file(root)).unwrap()
+        };
+        let digest = match undo().write_as_shown(None) {
+            Ok(ConnectReply::Shown(it)) => it.digest,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(
+            undo().write_as_shown(Some(&digest)),
+            Ok(ConnectReply::Written)
+        );
+        let name = root.file_name().unwrap().to_str().unwrap();
+        assert_eq!(
+            fs::read_to_string(root.join(".mcp.json")).unwrap(),
+            text(name)
+        );
+    }
+}

@@ -133,7 +133,7 @@ impl Context<'_> {
         let store = &self.engine.store;
         let mut sample =
             store.read::<_, Refusal>(|it| Ok(it.newest_holding(project, now, None, MOST)?))?;
-        sample.retain(|it| it.tags.iter().any(|tag| tag == SAMPLE));
+        sample.retain(Engram::is_sample);
         Ok(sample)
     }
 }

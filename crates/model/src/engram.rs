@@ -315,6 +315,15 @@ impl Engram {
         self.place.map_or(self.valid_from, |it| it.at)
     }
 
+    /// Whether it is of a sample: in the user's own run, under the sample's topic and tag.
+    pub fn is_sample(&self) -> bool {
+        let is_under = self
+            .topic
+            .strip_prefix(crate::SAMPLE)
+            .is_some_and(|it| it.starts_with('/'));
+        self.scope == Scope::Run && is_under && self.tags.iter().any(|it| it == crate::SAMPLE)
+    }
+
     /// Whether it held at a time that is past: its window was open and its ttl not over.
     pub fn holds_at(&self, at: Timestamp) -> bool {
         holds(self.valid_from, self.valid_until, self.expires_at, at)

@@ -216,7 +216,8 @@ fn what_turns_text_around_is_named_wherever_it_is_shown() {
     shop.say([
         (2, second),
         (3, draft("other", &claim)),
-        (4, json!({"agent": format!("{TURNED}-agent-2"), "claim": "Another claim of nobody.", "topic": format!("{TURNED}c/d"), "pointers": [format!("repo:{file}@HEAD")]})),
+        (4, json!({"agent": format!("{TURNED}-agent-2"), "claim": "Another claim of nobody.", "topic": "x", "pointers": [format!("repo:{file}@HEAD")]})),
+        (5, json!({"agent": format!("{TURNED}-agent-2"), "claim": "One more of nobody.", "topic": format!("{TURNED}c/d"), "pointers": [format!("repo:{file}@HEAD")]})),
     ]);
     // An agent of that name spends, which the status line tells.
     let engram = Engram::of(dir.path(), &shop.home, &shop.root);
@@ -232,7 +233,7 @@ fn what_turns_text_around_is_named_wherever_it_is_shown() {
     // Its evidence is elsewhere now, under another such name, and was edited there.
     shop.git(&["mv", &file, &format!("src/moved {TURNED}.md")]);
     let window = Window::browse(&server.url);
-    window.wait("document.querySelectorAll('[data-testid=feed-row]').length === 3");
+    window.wait("document.querySelectorAll('[data-testid=feed-row]').length === 4");
     // Each place once, with the first screen that has it.
     let mut found = BTreeMap::new();
     let mut look = |name: &'static str| {
@@ -245,7 +246,7 @@ fn what_turns_text_around_is_named_wherever_it_is_shown() {
     for (name, moves, shown) in SCREENS {
         println!("{name}");
         window.anew();
-        window.wait("document.querySelectorAll('[data-testid=feed-row]').length === 3");
+        window.wait("document.querySelectorAll('[data-testid=feed-row]').length === 4");
         window.open_row(Hand::Mouse, &shop.ids[1]);
         window.make_all(moves);
         window.wait_moved(shown);

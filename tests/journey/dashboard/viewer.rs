@@ -323,7 +323,7 @@ fn what_is_known_of_evidence_that_is_gone_is_shown() {
     assert_eq!(window.script(marked, json!([])), "4");
     let told = read(&shop.ids[2]);
     assert!(
-        told.contains("PNG picture") && told.contains("The same bytes"),
+        told.contains("PNG picture") && told.contains("Bytes with the same digest"),
         "{told}"
     );
 

@@ -153,7 +153,11 @@ pub const VIEWS: &[View] = &[
             Wait(ERASE),
             Keys(ENTER),
         ],
-        mouse: &[Click("[data-testid=redact]")],
+        // It is in the menu where the bar has no room.
+        mouse: &[
+            Right("[data-testid=feed-row]"),
+            Click("[data-command=redact]"),
+        ],
         shown: "document.querySelector('[data-testid=confirm]')",
     },
     View {

@@ -1,6 +1,6 @@
 //! What an empty home shows: how to connect an agent, and that the window waits for it.
 
-use engram_model::{Engram, SAMPLE, ask};
+use engram_model::{Engram, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{
@@ -112,11 +112,11 @@ pub(crate) fn SampleNote() -> impl IntoView {
 
 /// Whether an engram is of the sample and still holds.
 fn is_sample(it: &Engram) -> bool {
-    it.valid_until.is_none() && it.tags.iter().any(|tag| tag == SAMPLE)
+    it.valid_until.is_none() && it.is_sample()
 }
 
 /// Whether nothing is left but what was of a sample.
 pub(crate) fn is_only_past_sample(feed: &Feed) -> bool {
     feed.iter()
-        .all(|it| it.valid_until.is_some() && it.tags.iter().any(|tag| tag == SAMPLE))
+        .all(|it| it.valid_until.is_some() && it.is_sample())
 }

@@ -1,9 +1,9 @@
 //! The sample: honest claims from the history, stored once, taken out of use with one request.
 
 use engram_kit::Repository;
-use engram_model::{Caller, Check, Code, Engram, Evidence, Refusal, SAMPLE, ask};
+use engram_model::{Caller, Check, Code, Draft, Engram, Evidence, Refusal, SAMPLE, ask};
 
-use crate::fixture::{Asked, Ground, git, refused};
+use crate::fixture::{Asked, Ground, draft, git, refused};
 
 const USER: Caller = Caller::User;
 
@@ -111,6 +111,12 @@ fn a_sample_is_stored_once_and_goes_again() {
     let ground = Ground::new();
     let at = ground.open();
     let own = at.claim("Mine stays");
+    // What the user calls so is theirs.
+    let tagged = Draft {
+        tags: vec!["sample".to_owned()],
+        ..draft("So does mine with a tag")
+    };
+    let tagged = at.put(&USER, tagged).unwrap();
     let loaded = load(&at).unwrap();
     assert_eq!(loaded.len(), 1, "one commit: nothing became of anything");
     assert_eq!(
@@ -120,7 +126,7 @@ fn a_sample_is_stored_once_and_goes_again() {
     let again = load(&at).unwrap();
     assert_eq!((again[0].id, again.len()), (loaded[0].id, 1));
     assert_eq!(again[0].figures.corroborations, 1);
-    assert_eq!(holding(&at), 2);
+    assert_eq!(holding(&at), 3);
 
     let agent = at.agent("programmer");
     // Made to look at: no agent is told of it.
@@ -130,8 +136,10 @@ fn a_sample_is_stored_once_and_goes_again() {
     refused(at.0.ask(&agent, ask::LoadSample), Code::ScopeDenied);
     refused(at.0.ask(&agent, ask::RemoveSample), Code::ScopeDenied);
     assert_eq!(remove(&at), 1);
-    assert_eq!(holding(&at), 1);
-    assert!(at.get(&USER, own.id).unwrap().valid_until.is_none());
+    assert_eq!(holding(&at), 2);
+    for id in [own.id, tagged.id] {
+        assert!(at.get(&USER, id).unwrap().valid_until.is_none());
+    }
     assert_eq!(remove(&at), 0);
     // And it can be looked at once more.
     assert_eq!(load(&at).unwrap().len(), 1);

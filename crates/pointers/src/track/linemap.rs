@@ -6,9 +6,10 @@
 
 use std::ops::Range;
 
-use imara_diff::{Algorithm, Diff, InternedInput};
+use imara_diff::{Diff, InternedInput};
 
 use super::{
+    compare::compared,
     likeness::Profile,
     text::{Text, is_blank, same_but_for_blanks},
 };
@@ -27,10 +28,6 @@ const STRAIGHT: f32 = 1.3;
 const MOST_SPLIT: usize = 6;
 /// Least similarity that a further line must add to be part of a split or join.
 const SPLIT_GAIN: f32 = 0.08;
-
-/// A histogram diff best shows what a person did, but takes quadratic time where every line moved:
-/// it is not used if the two texts together have more lines than this.
-const MOST_FOR_HISTOGRAM: usize = 20_000;
 
 /// More equal lines than this are no coincidence.
 const MOST_CHANCE: usize = 4;
@@ -347,16 +344,6 @@ impl LineMap {
             }
         }
     }
-}
-
-/// Compares two texts whose lines were interned.
-pub(crate) fn compared<T: std::hash::Hash + Eq>(input: &InternedInput<T>) -> Diff {
-    let lines = input.before.len() + input.after.len();
-    let algorithm = match lines > MOST_FOR_HISTOGRAM {
-        true => Algorithm::Myers,
-        false => Algorithm::Histogram,
-    };
-    Diff::compute(algorithm, input)
 }
 
 /// The changed lines of the old and the new file.

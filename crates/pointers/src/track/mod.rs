@@ -7,6 +7,7 @@
 
 mod between;
 mod cache;
+mod compare;
 mod history;
 mod likeness;
 mod linemap;
@@ -32,7 +33,7 @@ use side::Snapshot;
 use step::{Fate, Spot, Step};
 
 pub use between::between;
-pub(crate) use linemap::compared;
+pub(crate) use compare::compared;
 pub(crate) use renames::renamed;
 pub use side::Side;
 pub use traces::{Became, Trace, lately};

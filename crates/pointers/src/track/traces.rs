@@ -160,6 +160,9 @@ impl<'r> Search<'r> {
         }
         self.look_for_renames(step, trees, &changed);
         for (before, after) in &changed {
+            if self.repo.stop().is_due() {
+                return None;
+            }
             if let (Some(before), Some(after)) = (before, after) {
                 self.compare(step, before, after);
             }
@@ -195,6 +198,9 @@ impl<'r> Search<'r> {
         let sides = (Snapshot::Tree(old), Snapshot::Tree(new));
         let changes = renames::found(self.repo, sides, changes, &|_| true).ok()?;
         for change in changes {
+            if self.repo.stop().is_due() {
+                return None;
+            }
             let (Some(before), Some(after)) = (change.old, change.new) else {
                 continue;
             };
