@@ -155,7 +155,8 @@ pub const VIEWS: &[View] = &[
         ],
         // It is in the menu where the bar has no room.
         mouse: &[
-            Right("[data-testid=feed-row]"),
+            Keys("m"),
+            Wait("document.querySelector('[data-testid=menu-item]:focus')"),
             Click("[data-command=redact]"),
         ],
         shown: "document.querySelector('[data-testid=confirm]')",
