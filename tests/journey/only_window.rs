@@ -493,11 +493,11 @@ fn a_link_in_another_program_opens_the_window_once_that_was_chosen() {
     let chosen = person.join(".config/mimeapps.list");
     window.click("[data-testid=settings-button]");
     window.wait(
-        "document.querySelector('[data-testid=links]')?.textContent.includes('not lead here')",
+        "document.querySelector('[data-testid=links]')?.textContent.includes('do not open here')",
     );
     assert!(!chosen.exists(), "nothing is chosen for a person");
     window.click("[data-testid=bring-links]");
-    window.wait("document.querySelector('[data-testid=links]')?.textContent.includes('leads to this window')");
+    window.wait("document.querySelector('[data-testid=links]')?.textContent.includes('open in this window')");
     let list = fs::read_to_string(&chosen).unwrap();
     assert!(list.contains("x-scheme-handler/engram"), "{list}");
     window.keys(ESCAPE);

@@ -227,10 +227,9 @@ pub(crate) fn end_of(
         Extent::Indentation => return start + indented(&lines[start..], lexis),
         Extent::End => return start + ended(&lines[start..], &text, named, lexis),
     };
-    match offset {
-        Some(offset) => start + text[..offset].matches('\n').count(),
-        None => start,
-    }
+    // By bytes: a line may end in a letter of several.
+    let before = offset.and_then(|it| text.as_bytes().get(..it));
+    start + before.map_or(0, |it| it.iter().filter(|it| **it == b'\n').count())
 }
 
 /// The offset of the brace that closes the body.

@@ -587,6 +587,10 @@ fn what_has_no_definition_is_found_where_it_is_first_named() {
         ("broken.py", b"def test_x(:\n  '''\nunclosed\n"),
         ("broken.rs", b"fn test_x() { \"\n{{{{\n"),
         ("broken.js", b"it('test_x', `(\n"),
+        (
+            "letters.js",
+            "const test_x = () => \u{e9}\nlet y\n".as_bytes(),
+        ),
     ]);
     for (pointer, text) in [
         (
@@ -599,6 +603,10 @@ fn what_has_no_definition_is_found_where_it_is_first_named() {
         ("test:Makefile::check-all@HEAD", "\tcheck-all\n"),
         ("test:broken.rs::test_x@HEAD", "fn test_x() { \"\n"),
         ("test:broken.js::test_x@HEAD", "it('test_x', `(\n"),
+        (
+            "test:letters.js::test_x@HEAD",
+            "const test_x = () => \u{e9}\n",
+        ),
     ] {
         assert_eq!(fixture.text(pointer), text, "{pointer}");
     }
