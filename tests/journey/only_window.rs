@@ -236,7 +236,7 @@ fn a_window_outside_of_a_repository_offers_those_that_are_known() {
         let window = Window::open(desktop(), &place, &person, &editor.program);
         window.find("[data-testid=start]");
         assert_eq!(window.count("[data-testid=first-run]"), 0);
-        window.wait("document.activeElement.dataset.testid === 'repository-path'");
+        window.wait_moved("document.activeElement.dataset.testid === 'repository-path'");
         window.wait("document.querySelectorAll('[data-testid=start] [data-testid=repository]').length === 2");
         window.find("[data-testid=repository-pick]:not([hidden])");
         window.shot("start");

@@ -118,7 +118,7 @@ fn the_editor_opens_where_the_lines_are_now() {
     desk.window.keys("o");
     desk.told("no longer in the working tree");
     desk.window
-        .wait("document.activeElement?.id === 'pointer-0'");
+        .wait_moved("document.activeElement?.id === 'pointer-0'");
 }
 
 #[test]

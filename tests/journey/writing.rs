@@ -167,7 +167,7 @@ fn a_claim_is_added_about_lines_that_are_marked() {
     focused(&desk, "pointer-0");
     desk.window.keys(TAB);
     desk.window
-        .wait("document.activeElement?.dataset.testid === 'source'");
+        .wait_moved("document.activeElement?.dataset.testid === 'source'");
     for _ in 0..3 {
         desk.window.shift(DOWN);
     }
@@ -229,7 +229,7 @@ fn a_claim_is_added_from_the_palette_and_a_refusal_keeps_it() {
     let desk = Desk::open(dir.path());
     desk.window.control('k');
     desk.window
-        .wait("document.activeElement?.dataset.testid === 'palette-input'");
+        .wait_moved("document.activeElement?.dataset.testid === 'palette-input'");
     desk.window.keys("Add a claim");
     desk.window.keys(&ENTER.to_string());
     focused(&desk, "new-claim");
@@ -281,7 +281,7 @@ fn the_first_claim_needs_no_agent() {
     let window = Window::open(desktop(), &engram.place, &person, &editor.program);
     window.find("[data-testid=first-run]");
     window.keys("w");
-    window.wait("document.activeElement?.id === 'new-claim'");
+    window.wait_moved("document.activeElement?.id === 'new-claim'");
     window.keys("First is one");
     window.click("#new-evidence");
     window.keys("repo:src/first.rs#L1@HEAD");
