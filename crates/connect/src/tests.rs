@@ -248,65 +248,35 @@ fn a_name_that_appears_twice_is_refused() {
     }
 }
 
+/// Writes a change as it is shown.
+fn write(change: impl Fn() -> Change) {
+    let digest = match change().write_as_shown(None) {
+        Ok(ConnectReply::Shown(it)) => it.digest,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        change().write_as_shown(Some(&digest)),
+        Ok(ConnectReply::Written)
+    );
+}
+
 /// The names of their records differ, although their letters and digits do not.
 #[test]
 fn two_files_have_a_record_each() {
-    let site = Site::new();
-    let homes: Vec<PathBuf> = ["q-r", "q_r"]
-        .iter()
-        .map(|it| site.repo().canonicalize().unwrap().join(it))
-        .collect();
-    let file = |root: &PathBuf| Configuration::of_user(&root.join(".mcp.json")).unwrap();
+    let (site, client) = (Site::new(), Client::Claude);
+    let root = site.repo().canonicalize().unwrap();
+    let paths = ["q-r", "q_r"].map(|it| root.join(it).join(".mcp.json"));
     let text =
-        |name: &str| format!("{{\"mcpServers\": {{\"engram\": {{\"url\": \"http://{name}\"}}}}}}");
-    for root in &homes {
-        fs::create_dir_all(root).unwrap();
-        let name = root.file_name().unwrap().to_str().unwrap();
-        fs::write(root.join(".mcp.json"), text(name)).unwrap();
-        let path = root.join(".mcp.json");
-        let change = Change::adding(
-            Client::Claude,
-            &site.home(),
-            path,
-            file(root),
-            "/bin/engram",
-        )
-        .unwrap();
-        let digest = match change.write_as_shown(None) {
-            Ok(ConnectReply::Shown(it)) => it.digest,
-            other => panic!("{other:?}"),
-        };
-        let path = root.join(".mcp.json");
-        let change = Change::adding(
-            Client::Claude,
-            &site.home(),
-            path,
-            file(root),
-            "/bin/engram",
-        )
-        .unwrap();
-        assert_eq!(
-            change.write_as_shown(Some(&digest)),
-            Ok(ConnectReply::Written)
-        );
+        |path: &PathBuf| format!("{{\"mcpServers\": {{\"engram\": {{\"url\": {path:?}}}}}}}");
+    let file = |path: &PathBuf| Configuration::of_user(path).unwrap();
+    let home = site.home();
+    for path in &paths {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text(path)).unwrap();
+        write(|| Change::adding(client, &home, path.clone(), file(path), "/bin/engram").unwrap());
     }
-    for root in &homes {
-        let undo = || {
-            let path = root.join(".mcp.json");
-            Change::taking_out(Client::Claude, &site.home(), path, file(root)).unwrap()
-        };
-        let digest = match undo().write_as_shown(None) {
-            Ok(ConnectReply::Shown(it)) => it.digest,
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(
-            undo().write_as_shown(Some(&digest)),
-            Ok(ConnectReply::Written)
-        );
-        let name = root.file_name().unwrap().to_str().unwrap();
-        assert_eq!(
-            fs::read_to_string(root.join(".mcp.json")).unwrap(),
-            text(name)
-        );
+    for path in &paths {
+        write(|| Change::taking_out(client, &home, path.clone(), file(path)).unwrap());
+        assert_eq!(fs::read_to_string(path).unwrap(), text(path));
     }
 }
