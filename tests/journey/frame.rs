@@ -484,15 +484,19 @@ fn a_window_opens_where_it_was_closed() {
     let dir = tempfile::tempdir().unwrap();
     let mut alone = Alone::open(dir.path());
     let stands = |alone: &Alone| {
-        let it = alone.visible("^Engram");
-        let text = alone.point(&["getwindowgeometry", "--shell", &it]);
+        let it = alone.display.visible("^Engram");
+        let text = alone.display.point(&["getwindowgeometry", "--shell", &it]);
         let lines = text.lines().filter(|it| !it.starts_with("WINDOW="));
         (it, lines.collect::<Vec<_>>().join(" "))
     };
     alone.wait("the page is ready", 1);
     let (it, before) = stands(&alone);
-    alone.point(&["windowsize", "--sync", &it, "1000", "700"]);
-    alone.point(&["windowmove", "--sync", &it, "60", "40"]);
+    alone
+        .display
+        .point(&["windowsize", "--sync", &it, "1000", "700"]);
+    alone
+        .display
+        .point(&["windowmove", "--sync", &it, "60", "40"]);
     let (_, closed) = stands(&alone);
     assert_ne!(closed, before);
     // It closes for the one that takes its place.

@@ -14,7 +14,7 @@ use crate::{
     dashboard::shop::noted,
     editor::Editor,
     engram::Engram,
-    machine::{Running, desktop, ok, run, system},
+    machine::{Running, desktop},
     window::{Display, Window},
 };
 
@@ -30,7 +30,7 @@ const SAID: &str = "said";
 pub(crate) struct Alone {
     pub(crate) engram: Engram,
     pub(crate) window: Running,
-    display: Display,
+    pub(crate) display: Display,
     dir: PathBuf,
 }
 
@@ -60,49 +60,17 @@ impl Alone {
         (fs::read_to_string(self.dir.join(SAID)).unwrap(), status)
     }
 
-    /// The visible window that is named so, once there is one.
-    pub(crate) fn visible(&self, name: &str) -> String {
-        let begun = Instant::now();
-        loop {
-            if let Some(id) = self.search(name) {
-                return id;
-            }
-            assert!(begun.elapsed() < PATIENCE, "{name}: no such window");
-        }
-    }
-
-    /// The same, if there is one now. A window that closes while the list is walked ends the
-    /// search with an error; it is walked anew then.
-    fn search(&self, name: &str) -> Option<String> {
-        let args = ["search", "--onlyvisible", "--name", name];
-        loop {
-            let output = run(self.display.command(system("xdotool")).args(args));
-            let ids = String::from_utf8(output.stdout).unwrap();
-            let id = ids.lines().next().map(str::to_owned);
-            let said = String::from_utf8_lossy(&output.stderr);
-            match said.contains("BadWindow") {
-                true => continue,
-                false if said.is_empty() => return id,
-                false => panic!("xdotool: {said}"),
-            }
-        }
-    }
-
-    /// Does what a person's hands would, to the end.
-    pub(crate) fn point(&self, args: &[&str]) -> String {
-        ok(self.display.command(system("xdotool")).args(args))
-    }
-
     /// Answers the message by a key.
     fn answer(&self, key: &str) {
-        let message = self.visible(MESSAGE);
-        self.point(&["windowfocus", "--sync", &message, "key", key]);
+        let message = self.display.visible(MESSAGE);
+        self.display
+            .point(&["windowfocus", "--sync", &message, "key", key]);
         self.wait_without_message();
     }
 
     fn wait_without_message(&self) {
         let begun = Instant::now();
-        while self.search(MESSAGE).is_some() {
+        while self.display.search(MESSAGE).is_some() {
             assert!(begun.elapsed() < PATIENCE, "the message stays");
         }
     }
@@ -179,7 +147,7 @@ fn a_page_that_is_silent_says_what_to_try_until_it_comes_to_life() {
     let alone = Alone::open(dir.path());
     alone.wait("page=Started", 1);
     alone.signal_page(Signal::STOP);
-    alone.visible(MESSAGE);
+    alone.display.visible(MESSAGE);
     assert!(!log(&alone.engram.place[1]).contains("the page is ready"));
     alone.signal_page(Signal::CONT);
     alone.wait("the page is ready", 1);

@@ -2,16 +2,18 @@
 
 use std::{
     fs,
+    io::Write,
     path::{Path, PathBuf},
     process::Command,
 };
 
+use engram_kit::{mount, with_mounts};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::json;
 
 use crate::{
     dashboard::{
-        hands::{DELETE, ENTER, Hand, read, rows},
+        hands::{BOTH, DELETE, ENTER, Hand, read, rows},
         shop::Shop,
     },
     editor::Editor,
@@ -146,4 +148,121 @@ fn a_home_that_cannot_be_opened_is_opened_once_it_can_be() {
         window.wait(LIVE);
         assert_eq!(window.count("[data-testid=failure]"), 0, "{name}");
     }
+}
+
+/// A window on the shop's home, which another file system holds.
+fn on_disk(dir: &Path, shop: &Shop) -> Window {
+    let editor = Editor::new(dir);
+    let engram = Engram::of(dir, &shop.home, &shop.root);
+    let window = Window::open(
+        desktop(),
+        &engram.place,
+        &dir.join("person"),
+        &editor.program,
+    );
+    window.wait(&read(&shop.ids[7]));
+    window
+}
+
+/// Forgets the claim that is read; the refusal stands where it was asked for.
+fn is_refused(window: &Window, hand: Hand, code: &str) {
+    window.press_on(hand, "forget");
+    window.wait_moved(
+        "document.querySelector('[data-testid=confirm]')?.contains(document.activeElement)",
+    );
+    match hand {
+        Hand::Keys => window.keys(ENTER),
+        Hand::Mouse => window.click("[data-testid=forget-yes]"),
+    }
+    window.wait(&format!(
+        "document.querySelector('[data-testid=detail] [data-testid=refused]')?.dataset.code === '{code}'"
+    ));
+}
+
+#[test]
+fn a_home_that_is_read_only_is_read_and_written_again_once_it_can_be() {
+    with_mounts(
+        "home::a_home_that_is_read_only_is_read_and_written_again_once_it_can_be",
+        || {
+            let dir = tempfile::tempdir().unwrap();
+            let mut shop = Shop::open(dir.path());
+            let home = shop.home.to_str().unwrap().to_owned();
+            mount(&["--bind", &home, &home]);
+            mount(&["-o", "remount,bind,ro", &home]);
+            let window = on_disk(dir.path(), &shop);
+            window.wait("document.querySelector('[data-testid=disconnected]')?.textContent.includes('not writable')");
+            for (hand, id) in BOTH.into_iter().zip([6, 5]) {
+                // What is there is read.
+                window.open_row(Hand::Mouse, &shop.ids[id]);
+                is_refused(&window, hand, "STORE_READ_ONLY");
+                let told = window.text("[data-testid=refused]");
+                assert!(told.contains(&home), "{told}");
+                window.shot("home-read-only");
+            }
+            mount(&["-o", "remount,bind,rw", &home]);
+            window.wait(LIVE);
+            window.wait("!document.querySelector('[data-testid=disconnected]')");
+            shop.say([(400, json!({"claim": "Said once it could be.", "agent": "tester", "pointers": ["repo:src/retry.rs@HEAD"]}))]);
+            window.wait(&format!(
+                "{} || document.querySelector('[data-testid=new-pill]')",
+                rows(9)
+            ));
+            window.keys("n");
+            window.wait(&rows(9));
+            drop(window);
+            mount_ends(&home);
+        },
+    );
+}
+
+#[test]
+fn a_full_home_is_said_to_be_full_and_written_again_once_there_is_room() {
+    with_mounts(
+        "home::a_full_home_is_said_to_be_full_and_written_again_once_there_is_room",
+        || {
+            let dir = tempfile::tempdir().unwrap();
+            let disk = dir.path().join("disk");
+            fs::create_dir(&disk).unwrap();
+            mount(&[
+                "-t",
+                "tmpfs",
+                "-o",
+                "size=64m",
+                "tmpfs",
+                disk.to_str().unwrap(),
+            ]);
+            let mut shop = Shop::empty(dir.path());
+            shop.home = disk.join("home");
+            shop.say_all();
+            let window = on_disk(dir.path(), &shop);
+            window.wait(LIVE);
+            let ballast = disk.join("ballast");
+            let mut file = fs::File::create(&ballast).unwrap();
+            while file.write(&[0; 512]).is_ok_and(|it| it > 0) {}
+            for (hand, id) in BOTH.into_iter().zip([6, 5]) {
+                window.open_row(Hand::Mouse, &shop.ids[id]);
+                is_refused(&window, hand, "STORE_FULL");
+                let told = window.text("[data-testid=refused]");
+                assert!(told.contains(shop.home.to_str().unwrap()), "{told}");
+                window.shot("home-full");
+            }
+            drop(file);
+            fs::remove_file(&ballast).unwrap();
+            // The same key again.
+            window.keys(DELETE);
+            window.wait_moved(
+                "document.querySelector('[data-testid=confirm]')?.contains(document.activeElement)",
+            );
+            window.keys(ENTER);
+            window.find("[data-testid=notice] [data-testid=undo]");
+            window.wait("!document.querySelector('[data-testid=detail] [data-testid=refused]')");
+            drop(window);
+            mount_ends(disk.to_str().unwrap());
+        },
+    );
+}
+
+/// Its folder is removed with the others of the test.
+fn mount_ends(at: &str) {
+    ok(Command::new(system("umount")).args(["--lazy", at]));
 }

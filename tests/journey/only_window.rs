@@ -267,6 +267,38 @@ fn a_window_outside_of_a_repository_offers_those_that_are_known() {
 }
 
 #[test]
+fn a_folder_is_chosen_in_the_dialog_of_the_system() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let other = other(dir.path(), &shop.home);
+    let editor = Editor::new(dir.path());
+    let place = ["--home".to_owned(), shop.home.display().to_string()];
+    for hand in BOTH {
+        let person = dir.path().join(format!("{hand:?}"));
+        let window = Window::open(desktop(), &place, &person, &editor.program);
+        window.find("[data-testid=start]");
+        let display = window.drawn();
+        let dialog = || {
+            window.press_on(hand, "repository-pick");
+            display.visible("^Open a repository$")
+        };
+        // Who chooses nothing stays where they were.
+        let it = dialog();
+        display.point(&["windowfocus", "--sync", &it, "key", "Escape"]);
+        while display.search("^Open a repository$").is_some() {}
+        assert_eq!(window.count("[data-testid=start]"), 1);
+        // A path is typed as in every dialog of this kind; while its field opens, a letter may get lost.
+        let it = dialog();
+        display.point(&["windowfocus", "--sync", &it]);
+        let typed = format!("///{}", other.root.display());
+        display.point(&["type", "--delay", "5", &typed]);
+        window.shot("folder-dialog");
+        display.point(&["key", "alt+o"]);
+        window.wait(&read(&other.ids[0]));
+    }
+}
+
+#[test]
 fn a_dashboard_outside_of_a_repository_says_so_and_shows_what_is_stored_there() {
     let dir = tempfile::tempdir().unwrap();
     let home = dir.path().join("home");

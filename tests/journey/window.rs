@@ -326,7 +326,8 @@ impl Window {
         }
     }
 
-    fn drawn(&self) -> &Display {
+    /// The display that it is on.
+    pub(crate) fn drawn(&self) -> &Display {
         match &self.place {
             Place::Screen { display, .. } => display,
             Place::Browser(_) => panic!("a browser without a head is drawn nowhere"),
@@ -459,5 +460,38 @@ impl Display {
         // Not in a repository by chance.
         command.current_dir(&self.home);
         command
+    }
+
+    /// The visible window that is named so, once there is one.
+    pub(crate) fn visible(&self, name: &str) -> String {
+        let begun = Instant::now();
+        loop {
+            if let Some(id) = self.search(name) {
+                return id;
+            }
+            assert!(begun.elapsed() < PATIENCE, "{name}: no such window");
+        }
+    }
+
+    /// The same, if there is one now. A window that closes while the list is walked ends the
+    /// search with an error; it is walked anew then.
+    pub(crate) fn search(&self, name: &str) -> Option<String> {
+        let args = ["search", "--onlyvisible", "--name", name];
+        loop {
+            let output = run(self.command(system("xdotool")).args(args));
+            let ids = String::from_utf8(output.stdout).unwrap();
+            let id = ids.lines().next().map(str::to_owned);
+            let said = String::from_utf8_lossy(&output.stderr);
+            match said.contains("BadWindow") {
+                true => continue,
+                false if said.is_empty() => return id,
+                false => panic!("xdotool: {said}"),
+            }
+        }
+    }
+
+    /// Does what a person's hands would, to the end.
+    pub(crate) fn point(&self, args: &[&str]) -> String {
+        ok(self.command(system("xdotool")).args(args))
     }
 }

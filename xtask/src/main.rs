@@ -1,4 +1,4 @@
-//! The developer's commands: `cargo xtask setup`, `run`, `test`, `schemas`.
+//! The developer's commands: `cargo xtask setup`, `run`, `test`, `bench`, `pictures`, ...
 //!
 //! Everything that a fresh machine lacks is found and installed here, and every failure says what
 //! to do next. Never part of the product: nothing that ships depends on this package.
@@ -6,6 +6,7 @@
 mod accuracy;
 mod bench;
 mod host;
+mod pictures;
 mod run;
 mod schemas;
 mod setup;
@@ -48,6 +49,8 @@ enum Task {
     },
     /// Measure, each figure beside a plain baseline of the same run
     Bench(bench::Bench),
+    /// Draw every view in every width, theme, zoom and direction, to look at
+    Pictures(pictures::Pictures),
     /// Follow spans through histories, beside git's own ways of following lines
     Accuracy(accuracy::Accuracy),
     /// Write schemas/ from the types of engram-model
@@ -76,6 +79,7 @@ fn perform(task: Task, root: &Path) -> Result<ExitCode> {
         Task::Test(test) => return test.perform(root),
         Task::Ui { release } => ui::build(root, release)?,
         Task::Bench(bench) => bench.perform(root)?,
+        Task::Pictures(pictures) => pictures.perform(root)?,
         Task::Accuracy(accuracy) => accuracy.perform(root)?,
         Task::Schemas { check } => schemas::write_or_check(root, check)?,
     }

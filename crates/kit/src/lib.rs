@@ -1,5 +1,5 @@
 //! What the tests of every room begin with: a folder of their own, git repositories made for the test,
-//! a clock that is turned by hand, a pipe that holds nobody up, a good request of each kind, and what a
+//! a clock that is turned by hand, a pipe that holds nobody up, disks of their own, a good request of each kind, and what a
 //! command said. Never part of what ships, and knows no room: a test links no more of Engram for using it.
 #![allow(
     clippy::unwrap_used,
@@ -10,6 +10,7 @@
 
 mod clock;
 mod folder;
+mod mounts;
 mod pipe;
 mod ran;
 mod repository;
@@ -17,6 +18,7 @@ pub mod requests;
 
 pub use clock::{BEGIN, Clock};
 pub use folder::{Folder, files, holding, write};
+pub use mounts::{mount, with_mounts};
 pub use pipe::{Pipe, Use};
 pub use ran::{Ran, check_error, keys, ran};
 pub use repository::{Author, Repository, deaf, git, git_command};

@@ -15,6 +15,8 @@ mod hostile;
 mod lineage;
 mod looks;
 mod narrow;
+#[cfg(feature = "bench")]
+mod pictures;
 pub(crate) mod server;
 mod set;
 pub(crate) mod shop;

@@ -42,19 +42,22 @@ const DRIFTED: &str = "document.querySelectorAll('[data-testid=feed-row]').lengt
     && document.querySelector('[data-testid=engram] [data-testid=triage]')";
 const CHANGED: &str = "document.querySelector('[data-testid=engram] [data-testid=changes]')";
 
-/// Elements wider than their place, or beyond the edge.
-const TOO_WIDE: &str = "
+/// Elements larger than their place, or beyond the edge.
+const TOO_LARGE: &str = "
     const wide = [...document.querySelectorAll(':root, .pane, .rows, .scroll, .bar, .filter, .facets, .status, .whole, dialog[open] .inside, .palette .found')]
         .filter(it => it.scrollWidth > it.clientWidth)
         .map(it => `${it.tagName}.${it.className}: ${it.scrollWidth} of ${it.clientWidth}`);
+    const high = [...document.querySelectorAll('.pane, .menu')]
+        .filter(it => it.checkVisibility({visibilityProperty: true}) && ((it.matches('.pane') && it.scrollHeight > it.clientHeight) || it.getBoundingClientRect().bottom > innerHeight))
+        .map(it => `${it.className}: ${it.scrollHeight} high of ${it.clientHeight}`);
     const beyond = [...document.querySelectorAll('button, input, kbd, .file, time, [role=option]')]
         .filter(it => it.checkVisibility({visibilityProperty: true}) && !it.closest('.rail, .source-lines, .offscreen'))
         .filter(it => it.getBoundingClientRect().right > innerWidth + 0.5)
         .map(it => `${it.tagName}.${it.className} ends at ${it.getBoundingClientRect().right}`);
-    return [...wide, ...beyond]";
+    return [...wide, ...high, ...beyond]";
 
-fn too_wide(window: &Window) -> Vec<String> {
-    serde_json::from_value(window.script(TOO_WIDE, json!([]))).unwrap()
+fn too_large(window: &Window) -> Vec<String> {
+    serde_json::from_value(window.script(TOO_LARGE, json!([]))).unwrap()
 }
 
 /// Whether the name of the file that matches is whole, and on the screen.
@@ -106,7 +109,7 @@ fn one_pane_at_a_time_is_left_and_come_back_to_by_keys_and_by_mouse() {
         open(&window, hand, id);
         assert!(!window.sees("#feed") && window.sees("[data-testid=claim]"));
         assert!(window.query().contains(id.as_str()));
-        assert_eq!(too_wide(&window), Vec::<String>::new());
+        assert_eq!(too_large(&window), Vec::<String>::new());
         // Its file is named, however far its lines are scrolled.
         let file = "[data-open=true] .title .file";
         assert!(is_whole(&window, file));
@@ -209,7 +212,7 @@ fn every_view_fits_a_narrow_window() {
         window.size(width, height);
         for view in VIEWS {
             view.visit(&window, view.keys);
-            let wide = too_wide(&window).into_iter();
+            let wide = too_large(&window).into_iter();
             wrong.extend(wide.map(|it| format!("{} at {width}: {it}", view.name)));
             if (width, height) == NARROW {
                 wrong.extend(complaints_in_light(&window, &axe, view.name));
@@ -226,7 +229,7 @@ fn every_view_fits_a_narrow_window() {
     window.wait_moved(
         "document.querySelector('[data-testid=menu]:popover-open [data-testid=menu-item]:focus')",
     );
-    assert_eq!(too_wide(&window), Vec::<String>::new());
+    assert_eq!(too_large(&window), Vec::<String>::new());
     assert_eq!(window.count("[data-command=redact]"), 1);
     window.keys(ESCAPE);
     window.wait("!document.querySelector('[data-testid=menu]')");
@@ -250,7 +253,7 @@ fn an_empty_home_fits_a_narrow_window() {
     window.find("[data-testid=first-run] .command");
     for (width, height) in [NARROW, (640, 400)] {
         window.size(width, height);
-        assert_eq!(too_wide(&window), Vec::<String>::new());
+        assert_eq!(too_large(&window), Vec::<String>::new());
     }
     window.size(NARROW.0, NARROW.1);
     let found = complaints_in_light(&window, &axe(), "first-run");

@@ -175,6 +175,17 @@ impl Shop {
         shop
     }
 
+    /// With the same, in other words.
+    #[cfg(feature = "bench")]
+    pub fn of_claims(dir: &Path, claims: &[&str]) -> Self {
+        let mut shop = Self::empty(dir);
+        shop.say(said().zip(claims).map(|((after, mut draft), claim)| {
+            draft["claim"] = json!(claim);
+            (after, draft)
+        }));
+        shop
+    }
+
     /// With 21,000 made-up engrams: three stretches of a search. Filled once for all tests, which
     /// only read it, and kept beside their pictures.
     pub fn long() -> &'static Self {

@@ -90,6 +90,14 @@ pub(crate) fn Menu() -> impl IntoView {
             show(&element, place);
         }
     });
+    // A window of another size has room elsewhere.
+    let resized = window_event_listener(ev::resize, move |_| {
+        let open = (node.get_untracked(), app.frame.menu.get_untracked());
+        if let (Some(element), Some(place)) = open {
+            put(&element, place);
+        }
+    });
+    on_cleanup(move || resized.remove());
     // The browser closes it by itself: at Esc, at a press beside it.
     let toggled = move |_| {
         if !menu().is_some_and(|it| it.matches(":popover-open").unwrap_or(false)) {
@@ -160,6 +168,12 @@ pub(crate) fn Items() -> impl IntoView {
 fn show(menu: &HtmlElement, place: Place) {
     // Shown already where it only moves.
     let _ = menu.show_popover();
+    put(menu, place);
+    dom::focus_on(menu.query_selector("button").ok().flatten());
+}
+
+/// Puts it where all of it is within the window.
+fn put(menu: &HtmlElement, place: Place) {
     let room = |size: Result<_, _>| size.ok().and_then(|it: wasm_bindgen::JsValue| it.as_f64());
     let width = room(window().inner_width()).unwrap_or_default();
     let height = room(window().inner_height()).unwrap_or_default();
@@ -179,7 +193,6 @@ fn show(menu: &HtmlElement, place: Place) {
         // A style that cannot be set leaves it in the corner.
         let _ = style.set_property(name, &format!("{value}px"));
     }
-    dom::focus_on(menu.query_selector("button").ok().flatten());
 }
 
 /// What the pointer is on has the focus: one thing is chosen, by keys or by mouse.

@@ -183,7 +183,7 @@ pub(crate) fn StatusLine() -> impl IntoView {
     view! {
         <footer class="status">
             <span class="link" data-testid="link" data-state=move || link().0>{move || link().1}</span>
-            <button class="plain where" data-testid="repo" title=say::status::OTHER_REPOSITORY on:click=move |_| app.frame.over.set(Some(Over::Repositories))>
+            <button class="plain where" data-testid="repo" title=say::status::OTHER_REPOSITORY hidden=move || app.status.with(Option::is_none) on:click=move |_| app.frame.over.set(Some(Over::Repositories))>
                 {Icon::Repository.draw()}
                 {move || match project() {
                     Some(it) if it.unavailable.is_some() => view! {
@@ -194,7 +194,6 @@ pub(crate) fn StatusLine() -> impl IntoView {
                         <b>{words::visible(&it.name)}</b>
                         {words::checkout(&it).map(|(how, what)| view! { <i>{how}</i><b data-testid="checkout">{what}</b> })}
                     }.into_any(),
-                    None if app.status.with(Option::is_none) => ().into_any(),
                     None => view! { <span>{say::status::NO_REPOSITORY}</span> }.into_any(),
                 }}
             </button>

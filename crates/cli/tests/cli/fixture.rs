@@ -10,10 +10,7 @@ use std::{
 use engram_kit::{Folder, Repository, deaf};
 use serde_json::Value;
 
-pub(crate) use engram_kit::{Pipe, Ran, Use, files, git, keys, ran};
-
-/// Set for a test that runs again inside its own mounts.
-const INSIDE: &str = "ENGRAM_TEST_INSIDE";
+pub(crate) use engram_kit::{Pipe, Ran, Use, files, git, keys, mount, ran, with_mounts};
 
 /// A person's machine: a home of Engram, a repository, and nothing of the real one.
 pub(crate) struct Place(Folder);
@@ -158,39 +155,4 @@ pub(crate) fn make_repository(at: &Path) {
         ("README.md", b"# Rules\n\nOne.\n\n# Notes\n\nTwo.\n"),
     ];
     Repository::with(at, &files);
-}
-
-/// Runs a test, by its full name, again where it may mount file systems that nobody else sees.
-pub(crate) fn with_mounts(test: &str, body: impl FnOnce()) {
-    if std::env::var_os(INSIDE).is_some() {
-        return body();
-    }
-    let ways: [&[&str]; 2] = [&["--mount"], &["--user", "--map-root-user", "--mount"]];
-    let works = |way: &&[&str]| {
-        let tried = Command::new("unshare").args(*way).arg("true").output();
-        tried.is_ok_and(|it| it.status.success())
-    };
-    let way = ways.into_iter().find(works).expect(
-        "this test mounts a small disk and needs `unshare --mount`: run it as root, or allow user namespaces",
-    );
-    let output = Command::new("unshare")
-        .args(way)
-        .arg(std::env::current_exe().unwrap())
-        .args([test, "--exact", "--nocapture"])
-        .env(INSIDE, "1")
-        .output()
-        .unwrap();
-    let ran = ran(output);
-    assert!(
-        ran.code == Some(0) && ran.out.contains("1 passed"),
-        "{test}:\n{}\n{}",
-        ran.out,
-        ran.err
-    );
-}
-
-#[track_caller]
-pub(crate) fn mount(args: &[&str]) {
-    let output = Command::new("mount").args(args).output().unwrap();
-    assert!(output.status.success(), "mount {args:?}: {output:?}");
 }
