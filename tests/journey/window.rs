@@ -14,7 +14,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
-    dashboard::browser::Browser,
+    dashboard::{self, browser::Browser},
     machine::{Running, clean, ok, run, system},
 };
 
@@ -23,6 +23,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The key under which WebDriver names an element.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// Runs the rules of axe.
+const AXE: &str = "const [rules, done] = arguments;
+    document.getAnimations().forEach(it => it.effect.getTiming().iterations !== Infinity && it.finish());
+    axe.run(document, rules).then(it => done(it.violations.flatMap(rule =>
+        rule.nodes.map(node => rule.id + ': ' + node.target.join(' ') + ': ' + node.failureSummary.replace(/\\s+/g, ' ')))));";
 
 /// An open window, or a page of a browser.
 pub struct Window {
@@ -311,8 +317,10 @@ impl Window {
         self.post("/execute/async", json!({"script": script, "args": [width]}));
     }
 
-    /// Saves pictures of a state, in two sizes and each theme, among the files of the tests.
+    /// Saves pictures of a state, in two sizes and each theme, among the files of the tests; axe has
+    /// nothing against it.
     pub fn shot(&self, name: &str) {
+        let mut faults = Vec::new();
         for (width, height) in [(900, 600), (1280, 800)] {
             self.resize(width, height);
             for theme in ["light", "dark", "contrast"] {
@@ -322,8 +330,23 @@ impl Window {
                 );
                 let file = format!("{name}-{width}-{theme}.png");
                 self.picture(&Path::new(env!("CARGO_TARGET_TMPDIR")).join(file));
+                if width == 1280 {
+                    let found = self.faults(theme == "light").into_iter();
+                    faults.extend(found.map(|it| format!("{name}, {theme}: {it}")));
+                }
             }
         }
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+    }
+
+    /// What axe finds in the page, by all its rules or by those of colors, once no color changes any more.
+    pub(crate) fn faults(&self, by_all: bool) -> Vec<String> {
+        let rules = match by_all {
+            true => json!({"resultTypes": ["violations"]}),
+            false => json!({"resultTypes": ["violations"], "runOnly": ["color-contrast"]}),
+        };
+        self.script(&dashboard::axe(), json!([]));
+        serde_json::from_value(self.script_until(AXE, json!([rules]))).unwrap()
     }
 
     /// The display that it is on.
@@ -487,6 +510,25 @@ impl Display {
                 false if said.is_empty() => return id,
                 false => panic!("xdotool: {said}"),
             }
+        }
+    }
+
+    /// A picture of the display once nothing moves, and once it is another than `before`.
+    pub(crate) fn settled(&self, before: Option<&[u8]>) -> Vec<u8> {
+        let picture = || {
+            let mut import = self.command(system("import"));
+            let output = run(import.args(["-window", "root", "rgb:-"]));
+            output.stdout
+        };
+        let begun = Instant::now();
+        let mut last = picture();
+        loop {
+            let now = picture();
+            if now == last && before.is_none_or(|it| it != now) {
+                return now;
+            }
+            last = now;
+            assert!(begun.elapsed() < PATIENCE, "it never rests");
         }
     }
 

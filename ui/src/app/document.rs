@@ -1,6 +1,6 @@
 //! A document of Markdown, from the parts that the engine made of it: text alone reaches the page.
 
-use std::sync::Arc;
+use std::{cell::Cell, sync::Arc};
 
 use engram_model::{Block, Inline, SourceLine};
 use leptos::prelude::*;
@@ -10,22 +10,47 @@ use crate::words::{say, visible};
 
 #[component]
 pub(crate) fn Document(blocks: Vec<Block>, label: String) -> impl IntoView {
+    let outline = Outline::default();
     view! {
         <div class="document" role="document" tabindex="0" aria-label=label data-testid="document">
-            {blocks.into_iter().map(block).collect_view()}
+            {blocks.into_iter().map(|it| block(&outline, it)).collect_view()}
         </div>
     }
 }
 
-fn block(it: Block) -> AnyView {
+/// The levels of headings within the page's own outline, whose second level is the claim and its
+/// evidence. A part of a document may begin at any level; none is skipped on the way down.
+#[derive(Default)]
+struct Outline {
+    /// The level that the document begins at.
+    first: Cell<Option<u8>>,
+    before: Cell<u8>,
+}
+
+impl Outline {
+    const OF_PAGE: u8 = 2;
+
+    fn level(&self, own: u8) -> u8 {
+        let first = self.first.get().unwrap_or(own);
+        self.first.set(Some(first));
+        let within = own.saturating_sub(first) + 1;
+        let level = Self::OF_PAGE + within.min(self.before.get() + 1);
+        self.before.set(level - Self::OF_PAGE);
+        level.min(6)
+    }
+}
+
+fn block(outline: &Outline, it: Block) -> AnyView {
     match it {
-        // Inside the page's own outline: the claim and its evidence are its second level.
-        Block::Heading { level, text } => match level {
-            1 => view! { <h3 class="heading first">{words(text)}</h3> }.into_any(),
-            2 => view! { <h4 class="heading second">{words(text)}</h4> }.into_any(),
-            3 => view! { <h5 class="heading">{words(text)}</h5> }.into_any(),
-            _ => view! { <h6 class="heading">{words(text)}</h6> }.into_any(),
-        },
+        Block::Heading { level, text } => {
+            let (class, words) = (class_of(level), words(text));
+            match outline.level(level) {
+                3 => view! { <h3 class=class>{words}</h3> }.into_any(),
+                4 => view! { <h4 class=class>{words}</h4> }.into_any(),
+                5 => view! { <h5 class=class>{words}</h5> }.into_any(),
+                _ => view! { <h6 class=class>{words}</h6> }.into_any(),
+            }
+        }
         Block::Paragraph { text } => view! { <p>{words(text)}</p> }.into_any(),
         Block::Code { lines } => {
             let lines: Arc<[SourceLine]> = lines.into();
@@ -33,7 +58,7 @@ fn block(it: Block) -> AnyView {
         }
         Block::List { first, items } => {
             let items = items.into_iter().map(|blocks| {
-                view! { <li>{blocks.into_iter().map(block).collect_view()}</li> }
+                view! { <li>{blocks.into_iter().map(|it| block(outline, it)).collect_view()}</li> }
             });
             let items = items.collect_view();
             match first {
@@ -42,11 +67,20 @@ fn block(it: Block) -> AnyView {
             }
         }
         Block::Quote { blocks } => {
-            view! { <blockquote>{blocks.into_iter().map(block).collect_view()}</blockquote> }
-                .into_any()
+            let blocks = blocks.into_iter().map(|it| block(outline, it));
+            view! { <blockquote>{blocks.collect_view()}</blockquote> }.into_any()
         }
         Block::Table { rows } => table(rows),
         Block::Rule => view! { <hr /> }.into_any(),
+    }
+}
+
+/// As large as the document means it.
+fn class_of(level: u8) -> &'static str {
+    match level {
+        1 => "heading first",
+        2 => "heading second",
+        _ => "heading",
     }
 }
 

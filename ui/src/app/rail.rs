@@ -103,7 +103,7 @@ fn OpenedOne(path: String) -> impl IntoView {
     view! {
         <button class="opened" class:long=move || initials.with(|it| it.as_ref().is_some_and(|it| it.chars().count() > 3)) data-testid="opened" data-path=path aria-label=title title=title
             aria-current=move || is_front().then_some("true") on:click=move |_| app.open_repository(to.clone())>
-            <b aria-hidden="true">{initials}</b>
+            <b aria-hidden="true" data-letters=initials></b>
             {news}
         </button>
     }
