@@ -51,15 +51,20 @@ impl Run {
 }
 
 impl Session {
-    /// An agent in `repo` that was never started before, after its user ran the `connect` command.
-    pub fn connected(agent: Agent, connect: &str, repo: &Path, dir: &Path) -> Self {
+    /// An agent in `repo` that was never started before.
+    pub fn of(agent: Agent, repo: &Path, dir: &Path) -> Self {
         let home = dir.join(format!("{agent:?}"));
         fs::create_dir_all(&home).unwrap();
-        let session = Self {
+        Self {
             agent,
             home,
             repo: repo.to_owned(),
-        };
+        }
+    }
+
+    /// The same, after its user ran the `connect` command.
+    pub fn connected(agent: Agent, connect: &str, repo: &Path, dir: &Path) -> Self {
+        let session = Self::of(agent, repo, dir);
         let mut shell = session.command(system("sh"));
         ok(shell.args(["-c", &format!("{connect} --yes")]));
         session

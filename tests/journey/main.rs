@@ -27,6 +27,7 @@ mod model_stub;
 mod only_window;
 mod pictures;
 mod records;
+mod steps;
 mod verdicts;
 mod views;
 mod window;

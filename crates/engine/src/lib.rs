@@ -49,7 +49,7 @@ mod world;
 
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError, RwLock},
+    sync::{Arc, Mutex, PoisonError, RwLock, atomic::AtomicBool},
 };
 
 use engram_model::{Code, EngramId, Limits, ProjectId, Recorded, Refusal};
@@ -98,6 +98,8 @@ pub struct Engine {
     /// Query hits that were not stored yet; they ride on the next write.
     hits: Mutex<Vec<EngramId>>,
     following: Mutex<Option<follow::Followers>>,
+    /// Whether a thread waits until the process that follows the working tree ends.
+    succeeding: Arc<AtomicBool>,
     /// Which opening of the store all this is of.
     renewed: Mutex<u64>,
 }
@@ -140,6 +142,7 @@ impl Engine {
             keys: keys::KeptKeys::default(),
             hits: Mutex::default(),
             following: Mutex::default(),
+            succeeding: Arc::default(),
             renewed: Mutex::new(0),
         })
     }

@@ -72,8 +72,8 @@ impl Window {
         self.script(script, json!([]));
     }
 
-    /// Goes on by Tab until this holds of what has the focus, `it`.
-    pub(crate) fn tab_until(&self, holds: &str) {
+    /// Goes on by Tab until this holds of what has the focus, `it`; how often that was.
+    pub(crate) fn tab_until(&self, holds: &str) -> usize {
         let script = format!(
             "const it = document.activeElement; return ({holds}) ? '' : it.dataset.testid ?? it.tagName"
         );
@@ -83,7 +83,7 @@ impl Window {
             self.keys(TAB);
             let at = self.script(&script, json!([]));
             match at.as_str() {
-                Some("") => return,
+                Some("") => return seen.len() + 1,
                 at => seen.push(at.unwrap_or_default().to_owned()),
             }
         }
@@ -100,11 +100,17 @@ impl Window {
         self.find(css);
         match hand {
             Hand::Keys => {
-                self.tab_until(&format!("it.matches('{css}')"));
-                self.keys(ENTER);
+                self.press_by_keys(css);
             }
             Hand::Mouse => self.click(css),
         }
+    }
+
+    /// The same by Tab and Enter; how many keys that took.
+    pub(crate) fn press_by_keys(&self, css: &str) -> usize {
+        let tabs = self.tab_until(&format!("it.matches('{css}')"));
+        self.keys(ENTER);
+        tabs + 1
     }
 
     /// Reads an engram of the list.

@@ -7,6 +7,7 @@ use std::{
     path::PathBuf,
     sync::{
         Arc, Weak,
+        atomic::Ordering,
         mpsc::{Receiver, Sender},
     },
     time::Duration,
@@ -21,7 +22,7 @@ use super::pins::{Held, health, held, look};
 use crate::{
     Engine,
     context::{Context, Tree},
-    follow::{Follower, Woken, gather},
+    follow::{Follower, Woken, gather, spawn},
 };
 
 /// Pause before the first change of the tree is checked, together with those that arrive meanwhile.
@@ -52,9 +53,43 @@ impl Engine {
         self.store.home().join(name)
     }
 
-    fn elect(&self, tree: &Tree) -> Option<File> {
+    /// The lock of whoever keeps the health of a tree. Where another process has it, a bell rings
+    /// once that has ended.
+    fn elect(&self, tree: &Tree, own: &Sender<Woken>) -> Option<File> {
         let lock = open_private(&self.lock_path(tree)).ok()?;
-        lock.try_lock().ok().map(|()| lock)
+        match lock.try_lock() {
+            Ok(()) => Some(lock),
+            Err(TryLockError::WouldBlock) => {
+                self.succeed(lock, own);
+                None
+            }
+            Err(TryLockError::Error(error)) => {
+                tracing::info!(%error, "the lock of who follows cannot be taken");
+                None
+            }
+        }
+    }
+
+    /// Waits for this lock, on one thread at most: without it, an agent's process that ends would leave
+    /// the tree to nobody until somebody writes.
+    fn succeed(&self, lock: File, own: &Sender<Woken>) {
+        if self.succeeding.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let (waits, own) = (Arc::clone(&self.succeeding), own.clone());
+        let waiting = spawn("successor", move || {
+            let free = lock.lock();
+            drop(lock);
+            waits.store(false, Ordering::Release);
+            if free.is_ok() {
+                // Nobody may hear it any more.
+                let _ = own.send(Woken::Bell);
+            }
+        });
+        if let Err(error) = waiting {
+            self.succeeding.store(false, Ordering::Release);
+            tracing::warn!(%error, "who follows the working tree is not waited for");
+        }
     }
 }
 
@@ -125,7 +160,7 @@ impl Follower for AnchorFollower {
         let Some(tree) = context.tree()? else {
             return Ok(None);
         };
-        let Some(lock) = engine.elect(&tree) else {
+        let Some(lock) = engine.elect(&tree, sender) else {
             return Ok(None);
         };
         let repo = context.repository()?;

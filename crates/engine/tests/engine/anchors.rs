@@ -259,6 +259,27 @@ fn a_process_that_stays_journals_what_became_of_evidence() {
     );
 }
 
+/// An agent's process may follow the tree that a window shows. Nothing else happens when it ends.
+#[test]
+fn who_stays_takes_over_from_who_leaves() {
+    let ground = Ground::new();
+    let id = claim(&ground.open(), "There is something to follow", SPAN).id;
+    let leaves = follow(ground.open_at("repo", 2));
+    let tree = Tree(ground.path("repo"));
+    let [first, second] = &STEPS[..2] else {
+        panic!("two steps")
+    };
+    first.1(&tree);
+    leaves.until(id, first.2, first.0);
+    let stays = follow(ground.open_at("repo", 3));
+    second.1(&tree);
+    leaves.until(id, second.2, second.0);
+    stays.until(id, second.2, second.0);
+    drop(leaves);
+    first.1(&tree);
+    stays.until(id, first.2, first.0);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn who_leaves_lets_another_follow() {

@@ -1,0 +1,97 @@
+//! What a person does until the first engram is there, and until the first drift is triaged, counted: from
+//! an empty home, with an agent that is not connected.
+
+use std::cell::Cell;
+
+use serde_json::json;
+
+use crate::{
+    agents::{Agent, Session},
+    dashboard::{hands::Hand, shop::noted},
+    editor::Editor,
+    engram::Engram,
+    machine::desktop,
+    model_stub::call,
+    window::Window,
+};
+
+/// Presses of the mouse, or keys.
+struct Counted<'a> {
+    window: &'a Window,
+    hand: Hand,
+    steps: Cell<usize>,
+}
+
+impl Counted<'_> {
+    fn press(&self, css: &str) {
+        self.window.find(css);
+        let presses = match self.hand {
+            Hand::Mouse => {
+                self.window.click(css);
+                1
+            }
+            // Tab until it is there, then Enter.
+            Hand::Keys => self.window.press_by_keys(css),
+        };
+        self.steps.set(self.steps.get() + presses);
+    }
+
+    fn key(&self, key: &str) {
+        self.window.keys(key);
+        self.steps.set(self.steps.get() + 1);
+    }
+}
+
+#[test]
+fn the_first_engram_and_the_first_drift_take_few_steps() {
+    // A command that is copied to a terminal took six by mouse, and more by keys.
+    for (hand, to_engram, to_verdict) in [(Hand::Mouse, 2, 2), (Hand::Keys, 8, 2)] {
+        let dir = tempfile::tempdir().unwrap();
+        let repo = noted(dir.path());
+        let engram = Engram::new(dir.path(), &repo.root);
+        let editor = Editor::new(dir.path());
+        let person = dir.path().join("person");
+        let window = Window::open(desktop(), &engram.place, &person, &editor.program);
+        window.find("[data-testid=first-run]");
+        let counted = Counted {
+            window: &window,
+            hand,
+            steps: Cell::new(0),
+        };
+        counted.press("[data-client=claude] [data-testid=connect-agent]");
+        window.wait_moved("document.activeElement?.matches('[data-testid=change]')");
+        counted.press("[data-client=claude] [data-testid=write]");
+        window.wait("document.querySelector('[data-client=claude] [data-testid=connection]')?.textContent === 'connected'");
+        // Claude Code, as it is started after that.
+        let claude = Session::of(Agent::Claude, &repo.root, dir.path());
+        let commit = json!({"content": "Only 429 and 5xx are tried again.", "scope": "payments",
+            "confidence": 0.9, "pointers": ["repo:src/retry.rs#L17-L23@HEAD"]});
+        claude.prompt(vec![call("engram_commit", move |_| commit.clone())]);
+        window.find("[data-testid=feed-row]");
+        let first = counted.steps.take();
+
+        let source = std::fs::read_to_string(repo.root.join("src/retry.rs")).unwrap();
+        repo.write("src/retry.rs", source.replace("429 |", "408 | 429 |"));
+        window.wait("document.querySelector('[data-testid=drift-view]')");
+        match hand {
+            Hand::Mouse => {
+                counted.press("[data-testid=drift-view]");
+                counted.press("[data-testid=still-true]:not([hidden])");
+            }
+            Hand::Keys => {
+                counted.key("2");
+                window.find("[data-testid=still-true]:not([hidden])");
+                window.wait("!document.querySelector('[aria-busy=true]')");
+                counted.key("y");
+            }
+        }
+        window.find("[data-testid=notice] [data-testid=undo]");
+        window.wait("!document.querySelector('[data-testid=drift-view] .count')");
+        let verdict = counted.steps.take();
+        println!("{hand:?}: {first} to the first engram, {verdict} to the first verdict");
+        assert!(
+            first <= to_engram && verdict <= to_verdict,
+            "{hand:?}: {first}, {verdict}"
+        );
+    }
+}
