@@ -152,6 +152,18 @@ Pointers:
         #[command(subcommand)]
         verb: MessageVerb,
     },
+    /// Find out which pairs of claims contradict each other; store nothing
+    #[command(after_help = "Example:
+  echo '{\"id\":1,\"a\":\"A cart expires after 45 minutes.\",\"b\":\"A cart expires after 2 hours.\",\"topic_a\":\"checkout\",\"topic_b\":\"checkout\"}' | engram detect --pairs -
+
+Each line gets one object in answer, in order:
+  {\"id\",\"conflict\",\"tier\",\"severity\",\"score\",\"why\"}
+  tier, severity and why are null where there is no conflict")]
+    Detect {
+        /// Pairs as JSON, one per line: id, a, b, topic_a and topic_b; - for standard input
+        #[arg(long, value_name = "FILE")]
+        pairs: String,
+    },
     /// Follow evidence as the code changes
     Pointers {
         #[command(subcommand)]

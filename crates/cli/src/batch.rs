@@ -1,27 +1,57 @@
 //! Batches: one JSON object a line, each answered by one line, in order. A bad line is answered
 //! with its error and does not stop the batch.
 
-use engram_engine::Engine;
+use engram_engine::{Engine, Pair};
 use engram_model::{Caller, Draft, Refusal, ask};
 use serde_json::{Value, json};
 
-use crate::{lines, out};
+use crate::{
+    lines::{self, Line},
+    out,
+};
 
+const PAIR: &str = "Write one object per line with a and b, and id, topic_a and topic_b where you have them, such as {\"id\":1,\"a\":\"..\",\"b\":\"..\"}.";
 const HINT: &str = "Write one object per line with at least claim and pointers, such as {\"claim\":\"..\",\"pointers\":[\"repo:src/main.rs#L10@HEAD\"]}.";
 
 /// Stores every line of a file; `-` is standard input.
 pub(crate) fn put(engine: &Engine, file: &str) -> Result<(), Refusal> {
-    for line in lines::read(file, HINT)? {
-        let answer = match line.value.and_then(|it| put_line(engine, it)) {
-            Ok(answer) => answer,
-            Err(refusal) => json!({ "id": line.id, "error": refusal }),
-        };
-        // A reader that went away ends the batch; what it was told is stored.
+    each(lines::read(file, HINT)?, |line| {
+        put_line(engine, line.value?)
+    });
+    Ok(())
+}
+
+/// Compares the pair of each line of a file; `-` is standard input. Opens no home and no repository.
+pub(crate) fn detect(file: &str) -> Result<(), Refusal> {
+    each(lines::read(file, PAIR)?, |line| {
+        detect_line(&line.id, line.value?)
+    });
+    Ok(())
+}
+
+/// Answers each line. A reader that went away ends the batch; what it was told is done.
+fn each(input: lines::Input, answer: impl Fn(Line) -> Result<Value, Refusal>) {
+    for line in input {
+        let id = line.id.clone();
+        let answer = answer(line).unwrap_or_else(|it| json!({ "id": id, "error": it }));
         if !out::json(&answer) {
             break;
         }
     }
-    Ok(())
+}
+
+fn detect_line(id: &Value, line: Value) -> Result<Value, Refusal> {
+    let pair: Pair = serde_json::from_value(line)
+        .map_err(|error| lines::malformed(&format!("the line is not a pair: {error}"), PAIR))?;
+    let found = engram_engine::detect(&pair)?;
+    Ok(json!({
+        "id": id,
+        "conflict": found.conflict,
+        "tier": found.tier,
+        "severity": found.severity,
+        "score": found.score,
+        "why": found.why,
+    }))
 }
 
 fn put_line(engine: &Engine, line: Value) -> Result<Value, Refusal> {

@@ -39,6 +39,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
                     ref spans,
                 },
         } => pointers::track(cli.repo.as_deref(), from, to, spans),
+        Verb::Detect { ref pairs } => batch::detect(pairs).map(|()| ExitCode::SUCCESS),
         Verb::Mcp { .. } => {
             let engine = Arc::new(open(&cli)?);
             serve_mcp(engine)
@@ -169,6 +170,7 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
         Verb::Completions { .. }
         | Verb::Connect(_)
         | Verb::App
+        | Verb::Detect { .. }
         | Verb::Mcp { .. }
         | Verb::Serve(_)
         | Verb::Doctor { .. }

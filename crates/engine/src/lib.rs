@@ -29,6 +29,7 @@ mod config;
 mod context;
 mod decide;
 mod deref;
+mod detect;
 mod doctor;
 mod evidence;
 mod eyes;
@@ -57,6 +58,7 @@ use engram_pointers::{Repo, Shelf};
 use engram_store::{Doorbell, Index, Reader, Store};
 use jiff::civil::Date;
 
+pub use detect::{Detected, Pair, detect};
 pub use doctor::{Checkup, Diagnosis, Treatment};
 pub use engram_pointers::track::{Anchor, Edit, Side, Span, State};
 pub use engram_store::Recovered;

@@ -475,14 +475,14 @@ impl Draft {
         }
         let provenance = self.provenance;
         Ok(NewEngram {
-            claim: claim(&self.claim, limits)?,
+            claim: check_claim(&self.claim, limits)?,
             pointers: pointers(self.pointers, limits)?,
             kind,
             fact_type,
             confidence: confidence(self.confidence)?,
             ttl: self.ttl.map(|ttl| ttl.parse()).transpose()?,
             scope: self.scope.unwrap_or(Scope::Project),
-            topic: topic(self.topic.as_deref().unwrap_or_default())?,
+            topic: check_topic(self.topic.as_deref().unwrap_or_default())?,
             tags: tags(self.tags, limits)?,
             agent: name(
                 self.agent
@@ -500,7 +500,11 @@ fn schema(message: impl Into<String>, hint: impl Into<String>) -> Refusal {
     Refusal::new(Code::SchemaInvalid, message, hint)
 }
 
-fn claim(text: &str, limits: &Limits) -> Result<String, Refusal> {
+/// The words of a claim, trimmed.
+///
+/// # Errors
+/// None, too many, or a NUL among them.
+pub fn check_claim(text: &str, limits: &Limits) -> Result<String, Refusal> {
     let text = text.trim();
     if text.is_empty() {
         return Err(schema(
@@ -570,8 +574,11 @@ fn confidence(given: Option<f64>) -> Result<f64, Refusal> {
     }
 }
 
-/// Lower-cases nothing and guesses nothing: trims slashes and refuses what is not a path.
-fn topic(text: &str) -> Result<String, Refusal> {
+/// A topic without slashes at its ends; nothing else of it is changed.
+///
+/// # Errors
+/// It is not a path.
+pub fn check_topic(text: &str) -> Result<String, Refusal> {
     let text = text.trim().trim_matches('/');
     let ok = text.chars().count() <= 200
         && !text.chars().any(char::is_control)

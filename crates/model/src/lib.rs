@@ -42,7 +42,7 @@ pub use connection::{
 };
 pub use engram::{
     Draft, Durability, Engram, FactType, Figures, Kind, MemoryOp, NewEngram, Place, Provenance,
-    Scope, Source, holds, is_over,
+    Scope, Source, check_claim, check_topic, holds, is_over,
 };
 pub use filter::{Facets, Filter, is_on_topic, role_of};
 pub use grant::{GrantState, Granted, IssuedGrant};

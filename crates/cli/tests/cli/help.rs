@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::fixture::{Place, ran};
 
-const VERBS: [&str; 23] = [
+const VERBS: [&str; 24] = [
     "",
     "put",
     "get",
@@ -26,6 +26,7 @@ const VERBS: [&str; 23] = [
     "restore",
     "app",
     "message validate",
+    "detect",
     "pointers track",
     "completions",
 ];

@@ -5,6 +5,7 @@
 mod batch;
 mod connect;
 mod crashes;
+mod detect;
 mod failures;
 mod fixture;
 mod help;

@@ -148,6 +148,7 @@ fn nothing_that_a_terminal_obeys_leaves_the_command() {
         vec!["note", h],
         vec!["feed", "--all"],
         vec!["message", "validate", h],
+        vec!["detect", "--pairs", h],
         vec![
             "pointers",
             "track",

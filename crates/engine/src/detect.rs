@@ -1,0 +1,72 @@
+//! Whether two claims contradict each other, by the rules alone: nothing is stored, and neither a home
+//! nor a repository is needed.
+
+use engram_consistency::{
+    claim::Claim,
+    tier::{self, Said},
+};
+use engram_model::{FactType, Limits, Refusal, check_claim, check_topic};
+use jiff::Timestamp;
+use serde::Deserialize;
+
+/// Two claims, each under its topic.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Pair {
+    /// One claim.
+    pub a: String,
+    /// The other.
+    pub b: String,
+    /// The topic of the first; absent for the whole project.
+    #[serde(default)]
+    pub topic_a: Option<String>,
+    /// The topic of the second.
+    #[serde(default)]
+    pub topic_b: Option<String>,
+}
+
+/// Whether the claims of a pair contradict each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Detected {
+    /// Whether they cannot both hold now.
+    pub conflict: bool,
+    /// The tier that found it.
+    pub tier: Option<&'static str>,
+    /// How much it matters.
+    pub severity: Option<&'static str>,
+    /// Confidence that they conflict, 0 to 1; 0 if no rule says so.
+    pub score: f64,
+    /// Why, in a sentence.
+    pub why: Option<String>,
+}
+
+/// Compares the claims of a pair as if two agents had observed them on one day.
+///
+/// # Errors
+/// A claim or a topic that no commit could have.
+pub fn detect(pair: &Pair) -> Result<Detected, Refusal> {
+    let limits = Limits::default();
+    let claim = |text| Ok::<_, Refusal>(Claim::read(&check_claim(text, &limits)?));
+    let topic = |text: &Option<String>| check_topic(text.as_deref().unwrap_or_default());
+    let (a, b) = (claim(&pair.a)?, claim(&pair.b)?);
+    let (topic_a, topic_b) = (topic(&pair.topic_a)?, topic(&pair.topic_b)?);
+    let found = tier::compare(&observed(&a, &topic_a), &observed(&b, &topic_b));
+    Ok(Detected {
+        conflict: found.is_some(),
+        tier: found.as_ref().map(|it| it.tier.as_str()),
+        severity: found.as_ref().map(|it| it.severity.as_str()),
+        score: found.as_ref().map_or(0.0, |it| it.score),
+        why: found.map(|it| it.why),
+    })
+}
+
+/// A claim as an agent commits it that says nothing more about it.
+fn observed<'a>(claim: &'a Claim, topic: &'a str) -> Said<'a> {
+    Said {
+        claim,
+        topic,
+        fact_type: FactType::Observation,
+        confidence: 0.7,
+        valid_from: Timestamp::UNIX_EPOCH,
+        valid_until: None,
+    }
+}
