@@ -279,10 +279,11 @@ pub(crate) struct Put {
     /// durable or ephemeral [default: durable]
     #[arg(long)]
     pub(crate) durability: Option<Durability>,
-    /// add, update or delete [default: add]
+    /// add, update, delete or none, which stores nothing [default: add]
     #[arg(long)]
     pub(crate) operation: Option<MemoryOp>,
-    /// The lineage (or a version of it) that this corrects
+    /// The lineage (or a version of it) to update or delete [default for update: the nearest claim of
+    /// the same topic, subject and attribute]
     #[arg(long, value_name = "ID")]
     pub(crate) corrects: Option<String>,
     /// Engrams as JSON, one per line; - for standard input

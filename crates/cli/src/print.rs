@@ -44,6 +44,7 @@ fn object(reply: &Reply) -> Value {
 
 fn words(reply: &Reply) -> String {
     match reply {
+        Reply::Put(it) if !it.is_of_version() => "nothing was stored".to_owned(),
         Reply::Put(it) => {
             let verified = if it.verified {
                 "verified"

@@ -40,6 +40,7 @@ mod keys;
 mod lineage;
 mod memory;
 mod note;
+mod outdated;
 mod project;
 mod put;
 mod query;

@@ -1,8 +1,8 @@
 //! The head of a lineage, and its end.
 
 use engram_model::{
-    Code, Draft, Engram, EngramId, Figures, Finding, LineageId, MemoryOp, NewEngram, Noticed,
-    Operation, ProjectId, PutReply, Refusal, Scope,
+    Code, Draft, Engram, EngramId, Figures, Finding, LineageId, MemoryOp, Noticed, Operation,
+    ProjectId, PutReply, Refusal, Scope,
 };
 use engram_store::Reader;
 use jiff::Timestamp;
@@ -30,16 +30,17 @@ impl Context<'_> {
         let store = &self.engine.store;
         let head = store.read(|it| head_of(it, project, &eyes, lineage.0))?;
         let closed = self.close_window(&head)?;
-        Ok(PutReply {
+        let retired = Finding {
+            what: Noticed::Retired,
             id: head.id,
+            note: "It is closed; a query as of an earlier time still finds it.".to_owned(),
+        };
+        Ok(PutReply {
             seq: closed.seq,
-            lineage_id: head.lineage_id,
-            verified: head.verified,
-            findings: vec![Finding {
-                what: Noticed::Retired,
-                id: head.id,
-                note: "It is closed; a query as of an earlier time still finds it.".to_owned(),
-            }],
+            memory_op: MemoryOp::Delete,
+            supersedes: None,
+            committed_at: self.engine.world.now(),
+            ..PutReply::of(&head, vec![retired])
         })
     }
 }
@@ -67,13 +68,8 @@ impl Context<'_> {
                 figures: Figures::default(),
                 ..old
             };
-            let answer = PutReply {
-                id: engram.id,
-                seq: 0,
-                lineage_id: engram.lineage_id,
-                verified: engram.verified,
-                findings: head.as_ref().map(superseded).into_iter().collect(),
-            };
+            let replaced = head.as_ref().map(superseded).into_iter().collect();
+            let answer = PutReply::of(&engram, replaced);
             let stored = Planned {
                 shareable: engram.scope != Scope::Run,
                 operation: Operation::Stored(Box::new(engram)),
@@ -119,22 +115,6 @@ pub(crate) fn superseded(head: &Engram) -> Finding {
         what: Noticed::Superseded,
         id: head.id,
         note: "This version replaces it.".to_owned(),
-    }
-}
-
-pub(crate) fn check_operation(new: &NewEngram) -> Result<(), Refusal> {
-    match (new.operation, new.corrects) {
-        (MemoryOp::Update, None) => Err(Refusal::new(
-            Code::SchemaInvalid,
-            "operation update needs corrects_lineage",
-            "Query for the outdated claim and set corrects_lineage to its id.",
-        )),
-        (MemoryOp::None, _) => Err(Refusal::new(
-            Code::SchemaInvalid,
-            "operation none stores nothing",
-            "Skip the call, or use add, update or delete.",
-        )),
-        _ => Ok(()),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
     context::{Context, Ground},
     decide::{Plan, Planned},
     evidence::{Gathered, keep_commits, screen_claim, screen_text},
-    lineage::{check_operation, head_of, superseded},
+    lineage::{head_of, superseded},
     note::event_of,
 };
 
@@ -45,8 +45,8 @@ impl Context<'_> {
     /// A claim without a pointer, or with its evidence in words, points at its own recorded event.
     pub(crate) fn commit_claim(&self, commit: Commit) -> Result<PutReply, Refusal> {
         let Commit { mut draft, words } = commit;
-        let retires = draft.operation == Some(MemoryOp::Delete);
-        if retires || (words.is_none() && !draft.pointers.is_empty()) {
+        let says_it = !matches!(draft.operation, Some(MemoryOp::Delete | MemoryOp::None));
+        if !says_it || (words.is_none() && !draft.pointers.is_empty()) {
             return self.put_claim(draft, None, Occasion::Said);
         }
         let event = self.own_event(&draft, words.as_deref())?;
@@ -62,11 +62,12 @@ impl Context<'_> {
         own: Option<Event>,
         occasion: Occasion<'_>,
     ) -> Result<PutReply, Refusal> {
-        if draft.operation == Some(MemoryOp::Delete) {
-            return self.retire(&draft);
+        match draft.operation {
+            Some(MemoryOp::Delete) => return self.retire(&draft),
+            Some(MemoryOp::None) => return Ok(PutReply::nothing(self.now()?)),
+            _ => {}
         }
         let new = draft.validate(&self.engine.config.limits)?;
-        check_operation(&new)?;
         engram_gateway::may_write(self.caller, new.scope)?;
         screen_claim(&new)?;
         let found = self.gather(&new.pointers, own.as_ref())?;
@@ -125,29 +126,33 @@ impl Context<'_> {
     ) -> Result<Plan<PutReply>, Refusal> {
         let eyes = self.eyes_in(ground.project)?;
         holds_still(it, claim.occasion)?;
-        let head = match claim.new.corrects {
-            Some(id) => Some(head_of(it, ground.project, &eyes, id)?),
-            None => None,
-        };
         let mut findings = Vec::new();
-        match &head {
-            Some(head) => self.may_close(head)?,
+        let head = match claim.new.corrects {
+            Some(id) => {
+                let head = head_of(it, ground.project, &eyes, id)?;
+                self.may_close(&head)?;
+                Some(head)
+            }
             None => {
                 let clock = self.engine.world.now();
                 let mut held = it.same_content(ground.project, &claim.content_hash, clock)?;
                 held.retain(|same| eyes.may_see(same));
-                for same in held {
-                    if covers(&same, claim.new, claim.found) {
-                        return repeat(it, claim, &same);
-                    }
-                    findings.push(Finding {
-                        what: Noticed::SameClaim,
-                        id: same.id,
-                        note: "The same claim exists with other evidence.".to_owned(),
-                    });
+                if let Some(same) = held.iter().find(|it| covers(it, claim.new, claim.found)) {
+                    return repeat(it, claim, same);
+                }
+                findings.extend(held.iter().map(|same| Finding {
+                    what: Noticed::SameClaim,
+                    id: same.id,
+                    note: "The same claim exists with other evidence.".to_owned(),
+                }));
+                match claim.new.operation {
+                    MemoryOp::Update => self.outdated_by(it, ground.project, &eyes, claim.new)?,
+                    _ => None,
                 }
             }
-        }
+        };
+        // What it replaces is told as that alone.
+        findings.retain(|same| head.as_ref().is_none_or(|it| it.id != same.id));
         let engram = self.version(now, ground, claim, head.as_ref());
         findings.extend(claim.found.phantoms.iter().map(|label| Finding {
             what: Noticed::PhantomRead,
@@ -155,13 +160,7 @@ impl Context<'_> {
             note: format!("{label} does not match its digest: dereference it again."),
         }));
         findings.extend(head.as_ref().map(superseded));
-        let answer = PutReply {
-            id: engram.id,
-            seq: 0,
-            lineage_id: engram.lineage_id,
-            verified: engram.verified,
-            findings,
-        };
+        let answer = PutReply::of(&engram, findings);
         // The answer tells of the last entry.
         let mut entries = match &head {
             Some(head) => answered(it, head.lineage_id, &claim.by)?,
@@ -327,16 +326,15 @@ fn repeat(it: &Reader<'_>, claim: &Claim<'_>, same: &Engram) -> Result<Plan<PutR
             shareable: same.scope != Scope::Run,
         }],
     };
-    let answer = PutReply {
+    let known = Finding {
+        what: Noticed::Duplicate,
         id: same.id,
-        seq: same.seq,
-        lineage_id: same.lineage_id,
-        verified: same.verified,
-        findings: vec![Finding {
-            what: Noticed::Duplicate,
-            id: same.id,
-            note: "This claim already exists with this evidence.".to_owned(),
-        }],
+        note: "This claim already exists with this evidence.".to_owned(),
+    };
+    let answer = PutReply {
+        memory_op: MemoryOp::None,
+        supersedes: None,
+        ..PutReply::of(same, vec![known])
     };
     Ok(Plan { entries, answer })
 }

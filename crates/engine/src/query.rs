@@ -29,16 +29,13 @@ impl Context<'_> {
             eyes: self.eyes()?,
             now: self.engine.world.now(),
             query,
+            with_below: true,
         };
         let keys = hash_keys(&query.text, &[], "", &[]);
         if keys == HashKeys::default() {
             return self.newest(project, &filter, limit);
         }
-        let terms = Terms {
-            exact: keys.exact().cloned().collect(),
-            words: keys.words.clone(),
-            grams: keys.grams.clone(),
-        };
+        let terms = terms_of(&keys);
         let look = self.look(project, &terms);
         // Of those behind the ones that are returned, some may come to the front.
         let near = match query.as_of {
@@ -63,6 +60,34 @@ impl Context<'_> {
             self.engine.count_hits(reply.engrams.iter().map(|it| it.id));
         }
         Ok(reply)
+    }
+
+    /// What holds on this very topic and shares words with `claim`; the likeliest first.
+    pub(crate) fn alike(
+        &self,
+        it: &Reader<'_>,
+        project: ProjectId,
+        eyes: &Eyes,
+        claim: &str,
+        topic: &str,
+    ) -> Result<Vec<Engram>, Refusal> {
+        let query = Query {
+            topic: Some(topic.to_owned()),
+            include_ephemeral: true,
+            ..Query::default()
+        };
+        let filter = Filter {
+            eyes: *eyes,
+            now: self.engine.world.now(),
+            query: &query,
+            with_below: false,
+        };
+        let terms = terms_of(&hash_keys(claim, &[], "", &[]));
+        let look = self.look(project, &terms);
+        let mut ranked = self.recall(it, project, &look, &terms, &filter)?.ranked;
+        ranked.sort_by(Ranked::roughly);
+        ranked.truncate(self.engine.config.limits.recall_candidates);
+        Ok(it.engrams_at(ranked.iter().map(|it| it.seq))?)
     }
 
     /// Claims whose evidence changed rank lower than others like them: among those that would be
@@ -221,6 +246,14 @@ impl Context<'_> {
     }
 }
 
+fn terms_of(keys: &HashKeys) -> Terms {
+    Terms {
+        exact: keys.exact().cloned().collect(),
+        words: keys.words.clone(),
+        grams: keys.grams.clone(),
+    }
+}
+
 /// Brings the first `count` into their order, which some of their records decide: reads those, and
 /// what ties with the last of them.
 fn settle(
@@ -261,6 +294,8 @@ struct Filter<'a> {
     /// The clock.
     now: Timestamp,
     query: &'a Query,
+    /// Whether topics below the one that is asked for pass too.
+    with_below: bool,
 }
 
 impl Filter<'_> {
@@ -277,7 +312,10 @@ impl Filter<'_> {
             && query.kind.is_none_or(|kind| it.kind == kind)
             && query.fact_type.is_none_or(|known| it.fact_type == known)
             && (query.include_ephemeral || it.durability == Durability::Durable)
-            && topic.is_none_or(|topic| is_on_topic(&it.topic, topic))
+            && topic.is_none_or(|topic| match self.with_below {
+                true => is_on_topic(&it.topic, topic),
+                false => it.topic == topic,
+            })
     }
 }
 

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, Blame, Engram, EngramId, Entry, EventId, Facets, LineReply, LineageId, OperationKind,
-    ProjectId, SourceReply, Standing, engram::words,
+    AgentId, Blame, Engram, EngramId, Entry, EventId, Facets, LineReply, LineageId, MemoryOp,
+    OperationKind, ProjectId, SourceReply, Standing, engram::words,
 };
 
 /// What the engine answers; the variant follows from the request.
@@ -92,16 +92,76 @@ pub struct SampleReply {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PutReply {
-    /// The stored version; for a repeat, the one that was there.
+    /// The stored version; for a repeat, the one that was there; absent where nothing was stored.
+    #[serde(default = "no_engram", skip_serializing_if = "is_no_engram")]
     pub id: EngramId,
-    /// Its place in the journal.
+    /// Its place in the journal; 0 where nothing was stored.
     pub seq: u64,
-    /// All versions of the claim.
+    /// All versions of the claim; absent where nothing was stored.
+    #[serde(default = "no_lineage", skip_serializing_if = "is_no_lineage")]
     pub lineage_id: LineageId,
     /// Whether a repo, artifact, test or diff pointer resolved.
     pub verified: bool,
+    /// What was done: `none` for a repeat too.
+    pub memory_op: MemoryOp,
+    /// The version that this one replaced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supersedes: Option<EngramId>,
+    /// When the version was recorded; where nothing was stored, when that was said.
+    pub committed_at: Timestamp,
     /// What the engine noticed; never a reason for failure.
     pub findings: Vec<Finding>,
+}
+
+impl PutReply {
+    /// What is answered about a version; `seq` is 0 until it has a place in the journal.
+    pub fn of(engram: &Engram, findings: Vec<Finding>) -> Self {
+        Self {
+            id: engram.id,
+            seq: engram.seq,
+            lineage_id: engram.lineage_id,
+            verified: engram.verified,
+            memory_op: engram.memory_op,
+            supersedes: engram.supersedes,
+            committed_at: engram.recorded_at,
+            findings,
+        }
+    }
+
+    /// Nothing was new, so nothing was stored.
+    pub fn nothing(at: Timestamp) -> Self {
+        Self {
+            id: no_engram(),
+            seq: 0,
+            lineage_id: no_lineage(),
+            verified: false,
+            memory_op: MemoryOp::None,
+            supersedes: None,
+            committed_at: at,
+            findings: Vec::new(),
+        }
+    }
+
+    /// Whether it names a version.
+    pub fn is_of_version(&self) -> bool {
+        !is_no_engram(&self.id)
+    }
+}
+
+fn no_engram() -> EngramId {
+    EngramId(ulid::Ulid::nil())
+}
+
+fn is_no_engram(id: &EngramId) -> bool {
+    id.0.is_nil()
+}
+
+fn no_lineage() -> LineageId {
+    LineageId(ulid::Ulid::nil())
+}
+
+fn is_no_lineage(id: &LineageId) -> bool {
+    id.0.is_nil()
 }
 
 words!(

@@ -129,7 +129,15 @@ fn put_answers_and_get_returns_what_was_put() {
     ]);
     assert_eq!(
         keys(&stored),
-        ["findings", "id", "lineage_id", "seq", "verified"]
+        [
+            "committed_at",
+            "findings",
+            "id",
+            "lineage_id",
+            "memory_op",
+            "seq",
+            "verified"
+        ]
     );
     assert_eq!(
         (&stored["verified"], &stored["findings"], &stored["seq"]),
@@ -210,11 +218,7 @@ fn each_refusal_has_its_code() {
             "SCHEMA_INVALID",
         ),
         (
-            put(&["--pointer", POINTER, "--operation", "update"]),
-            "SCHEMA_INVALID",
-        ),
-        (
-            put(&["--pointer", POINTER, "--operation", "none"]),
+            put(&["--pointer", POINTER, "--operation", "delete"]),
             "SCHEMA_INVALID",
         ),
         (

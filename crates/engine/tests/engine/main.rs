@@ -15,4 +15,5 @@ mod recall;
 mod requests;
 mod sample;
 mod simulation;
+mod updates;
 mod verdicts;

@@ -37,16 +37,16 @@ const LIST_TTL_MS: u64 = 3_600_000;
 const INSTRUCTIONS: &str = "\
 Engram is the memory shared by all agents in this repository. \
 Call engram_status once at the start and follow its next_prompt. \
-Before you work on an area, call engram_query with a specific question: others may already know. \
+Before you work on an area, call engram_query with a specific question: others may know. \
 After each discovery worth keeping (a constraint, a side effect, a decision, a failed approach), call engram_commit: \
 one short claim plus pointers to its evidence, never pasted code. A claim without a pointer, or with only sam: pointers, is stored as verified: false. \
 engram_deref reads what a pointer addresses and spends your turn's small budget (budget: what is left): read only what you need, in narrow line spans.\n\
 A pointer is an address with a pin: repo:src/auth.rs#L10-L42@HEAD, test:PATH::NAME@HEAD, diff:BASE..HEAD#PATH, artifact:docs/a.md#sec=Heading@HEAD, sam:KIND:SLUG@DATE. \
 A pin is a commit, branch or tag, or @worktree for uncommitted lines. Answers carry full pins: pass them on unchanged.\n\
-In engram_commit, operation update replaces and delete retires the claim whose id or lineage_id is corrects_lineage; durability ephemeral is for a day; provenance is evidence in words.\n\
+In engram_commit, operation update replaces the claim whose id or lineage_id is corrects_lineage (default: the nearest in meaning), delete retires it; durability ephemeral is for a day; provenance is evidence in words.\n\
 In engram_query answers, evidence needs_reverification: the source was edited; evidence_gone: it was deleted; now: what became of each changed pointer. relaxed: no claim contains all your words. omitted: how many more matched but are not shown.\n\
 A refusal is {error: {code, message, hint}}: do what the hint says, then call again. \
-CLAIM_TOO_LONG: shorten it, or split it. POINTER_UNPINNED: add @HEAD. POINTER_INVALID: fix it as shown above. POINTER_NOT_FOUND: check path, lines and pin. \
+CLAIM_TOO_LONG: shorten or split it. POINTER_UNPINNED: add @HEAD. POINTER_INVALID: fix it as shown above. POINTER_NOT_FOUND: check path, lines and pin. \
 SECRET_DETECTED: leave the secret out. In excerpts, [masked: ..] replaces a credential; masked counts them. RATE_LIMITED: wait. DEREF_DENIED: the budget is spent; go on with what you have. SCHEMA_INVALID: check the arguments. NOT_FOUND: take ids from answers. SCOPE_DENIED: follow the hint, or tell the user what it asks of them. STORE_GONE, STORE_CORRUPT: tell the user.";
 
 /// Serves MCP on standard input and output until the input ends.

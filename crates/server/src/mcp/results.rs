@@ -3,7 +3,7 @@
 use engram_gateway::count_tokens;
 use engram_model::{
     Budget, CheckedPointer, Dereferenced, Engram, EngramId, Evidence, FactType, Finding, Kind,
-    LineageId, Meter, Noticed, PutReply, QueryReply, Refusal, StatusReply, Verdict,
+    LineageId, MemoryOp, Meter, Noticed, PutReply, QueryReply, Refusal, StatusReply, Verdict,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -18,24 +18,31 @@ const SPARED: usize = 70;
 /// `engram_commit`
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Committed {
-    id: EngramId,
-    lineage_id: LineageId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<EngramId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lineage_id: Option<LineageId>,
     verified: bool,
     duplicate: bool,
+    memory_op: MemoryOp,
     #[serde(skip_serializing_if = "Option::is_none")]
     supersedes: Option<EngramId>,
+    committed_at: String,
     findings: Vec<Finding>,
 }
 
 impl From<PutReply> for Committed {
     fn from(reply: PutReply) -> Self {
-        let found = |what| reply.findings.iter().find(|finding| finding.what == what);
+        let is_duplicate = |finding: &Finding| finding.what == Noticed::Duplicate;
+        let is_of_version = reply.is_of_version();
         Self {
-            id: reply.id,
-            lineage_id: reply.lineage_id,
+            id: is_of_version.then_some(reply.id),
+            lineage_id: is_of_version.then_some(reply.lineage_id),
             verified: reply.verified,
-            duplicate: found(Noticed::Duplicate).is_some(),
-            supersedes: found(Noticed::Superseded).map(|finding| finding.id),
+            duplicate: reply.findings.iter().any(is_duplicate),
+            memory_op: reply.memory_op,
+            supersedes: reply.supersedes,
+            committed_at: format!("{:.0}", reply.committed_at),
             findings: reply.findings,
         }
     }

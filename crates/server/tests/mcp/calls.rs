@@ -124,6 +124,9 @@ async fn a_repeat_is_told_and_a_correction_replaces() {
     let again = client.ok("engram_commit", finding()).await;
     assert_eq!(again["duplicate"], true, "{again}");
     assert_eq!(again["id"], first["id"]);
+    assert_eq!(again["committed_at"], first["committed_at"]);
+    let told = [&first["memory_op"], &again["memory_op"]];
+    assert_eq!(told, ["add", "none"]);
 
     let mut corrected = finding();
     corrected["content"] = json!("post() looks for an earlier entry since the last change.");
@@ -132,6 +135,7 @@ async fn a_repeat_is_told_and_a_correction_replaces() {
     let second = client.ok("engram_commit", corrected).await;
     assert_eq!(second["supersedes"], first["id"], "{second}");
     assert_eq!(second["lineage_id"], first["lineage_id"]);
+    assert_eq!(second["memory_op"], "update");
 
     let retire = json!({
         "content": "It is gone.", "scope": "payments/ledger", "confidence": 1,
