@@ -3,7 +3,7 @@
 
 use std::{cell::OnceCell, sync::Arc, time::Duration};
 
-use engram_consistency::mask;
+use engram_consistency::{claim::Claim, mask};
 use engram_model::{
     AgentId, Answers, Ask, Caller, Code, ProjectId, Refusal, Reply, Request, Who,
     operation::{Admitted, Agent, Located},
@@ -74,7 +74,7 @@ impl Tree {
 }
 
 impl Engine {
-    /// Answers one request. Records have their derived keys, for callers that print them. Blocks while
+    /// Answers one request. Records have their derived keys and entities, for callers that print them. Blocks while
     /// it looks at git and the disk.
     ///
     /// # Errors
@@ -164,7 +164,10 @@ fn without_secrets(mut refusal: Refusal) -> Refusal {
 }
 
 fn with_keys(mut reply: Reply) -> Reply {
-    reply.derive_keys();
+    for engram in reply.records() {
+        engram.derive_keys();
+        engram.entities = Claim::read(&engram.claim).entities().to_vec();
+    }
     reply
 }
 

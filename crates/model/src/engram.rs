@@ -4,8 +4,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, Code, EngramId, Health, Limits, LineageId, Pointer, PointerInput, ProjectId, Refusal,
-    RunId, Ttl, text::shorten,
+    AgentId, Code, EngramId, Entity, Health, Limits, LineageId, Pointer, PointerInput, ProjectId,
+    Refusal, RunId, Ttl, text::shorten,
 };
 
 macro_rules! words {
@@ -210,8 +210,9 @@ pub struct Engram {
         schemars(length(max = 32), inner(length(max = 80)))
     )]
     pub hash_keys: Vec<String>,
-    /// What it mentions: files, identifiers, numbers.
-    pub entities: Vec<String>,
+    /// What its claim names, and the values that it gives; at most 32.
+    #[cfg_attr(feature = "schema", schemars(length(max = 32)))]
+    pub entities: Vec<Entity>,
     /// Who made it, when, from what.
     pub provenance: Provenance,
     /// The agent handle behind it; absent for the user.
@@ -273,18 +274,14 @@ pub struct Place {
     pub at: Timestamp,
 }
 
-/// Most entities of a record.
-const ENTITIES: usize = 32;
-
 impl Engram {
-    /// Fills in what is derived from its words: hash keys and entities. A redacted one has none.
+    /// Fills in the hash keys, which are derived from its words. A redacted one has none.
     pub fn derive_keys(&mut self) {
         if self.redacted {
             return;
         }
         let keys = crate::hash_keys(&self.claim, &self.pointers, &self.topic, &self.tags);
         self.hash_keys = crate::wire_hash_keys(&keys);
-        self.entities = keys.exact().take(ENTITIES).cloned().collect();
     }
 
     /// A draft that repeats this version, with the same evidence.

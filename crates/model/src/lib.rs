@@ -12,6 +12,7 @@ mod call;
 mod change;
 mod connection;
 mod engram;
+mod entity;
 mod filter;
 mod grant;
 mod hash_keys;
@@ -44,6 +45,7 @@ pub use engram::{
     Draft, Durability, Engram, FactType, Figures, Kind, MemoryOp, NewEngram, Place, Provenance,
     Scope, Source, check_claim, check_topic, holds, is_over,
 };
+pub use entity::{Entity, EntityKind, EntityValue};
 pub use filter::{Facets, Filter, is_on_topic, role_of};
 pub use grant::{GrantState, Granted, IssuedGrant};
 pub use hash_keys::{HashKeys, concept_keys, hash_keys, wire_hash_keys};

@@ -53,14 +53,12 @@ pub enum Reply {
 }
 
 impl Reply {
-    /// Fills in the keys of the records that it returns whole ([`Engram::derive_keys`]).
-    pub fn derive_keys(&mut self) {
+    /// The records that it returns whole, with what is derived from their words.
+    pub fn records(&mut self) -> &mut [Engram] {
         match self {
-            Self::Engram(engram) => engram.derive_keys(),
-            Self::Query(QueryReply { engrams, .. }) => {
-                engrams.iter_mut().for_each(Engram::derive_keys);
-            }
-            _ => {}
+            Self::Engram(engram) => std::slice::from_mut(engram),
+            Self::Query(QueryReply { engrams, .. }) => engrams,
+            _ => &mut [],
         }
     }
 }

@@ -156,7 +156,7 @@ fn raw(row: &Row<'_>) -> rusqlite::Result<Raw> {
     ))
 }
 
-/// Puts the words back. Keys and entities are left to who needs them ([`Engram::derive_keys`]):
+/// Puts the words back. Keys and entities are left to who needs them:
 /// ranking reads many versions and returns few.
 fn record((seq, body, until, claim, tags, query_hits, corroborations): Raw) -> Result<Engram> {
     let bad = |e: serde_json::Error| StoreError::Record(format!("engram at {seq}: {e}"));

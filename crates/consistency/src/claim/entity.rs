@@ -1,5 +1,7 @@
 //! Entities as stored in the record (seed 002, phase 1): `{name, type, value, unit}`.
 
+use engram_model::{Entity, EntityKind, EntityValue};
+
 use super::{
     lexicon::{self, Meaning},
     name,
@@ -8,62 +10,6 @@ use super::{
     unit::Dimension,
     value::{Reading, Value},
 };
-
-/// The type of an entity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum EntityKind {
-    /// A quantity.
-    Numeric,
-    /// A setting, with its value if the claim states one.
-    ConfigKey,
-    /// A version.
-    Version,
-    /// A port.
-    Port,
-    /// A day, a month, a quarter, a year, a time of day.
-    Date,
-    /// On or off, true or false.
-    Boolean,
-    /// A technology.
-    Technology,
-    /// A service.
-    Service,
-    /// A file, a folder, an endpoint, an address.
-    Path,
-    /// Any other name.
-    Name,
-}
-
-impl EntityKind {
-    /// The word on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Numeric => "numeric",
-            Self::ConfigKey => "config_key",
-            Self::Version => "version",
-            Self::Port => "port",
-            Self::Date => "date",
-            Self::Boolean => "boolean",
-            Self::Technology => "technology",
-            Self::Service => "service",
-            Self::Path => "path",
-            Self::Name => "name",
-        }
-    }
-}
-
-/// What a claim names, with the value it gives.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Entity {
-    /// In lower case, parts joined by underscores: `rate_limit`.
-    pub name: String,
-    /// Its type.
-    pub kind: EntityKind,
-    /// The value in its base unit, or as written; absent if the claim gives none.
-    pub value: Option<String>,
-    /// The unit of the value: `s`, `bit`, `1/s`.
-    pub unit: Option<String>,
-}
 
 /// Most entities of one claim.
 const MOST: usize = 32;
@@ -82,7 +28,7 @@ pub(crate) fn entities(tokens: &[Token], statements: &[Statement]) -> Vec<Entity
             add(given(said, &subject, value));
         }
         if said.has("=enable") {
-            let value = Some((!said.negative).to_string());
+            let value = Some(EntityValue::Flag(!said.negative));
             add(Entity {
                 name: subject.clone(),
                 kind: EntityKind::Boolean,
@@ -166,8 +112,9 @@ fn subject_of(said: &Statement, tokens: &[Token]) -> String {
 }
 
 fn given(said: &Statement, subject: &str, value: &Value) -> Entity {
+    use EntityValue::Text;
     let name = subject.to_owned();
-    let of = |kind, value: String, unit: Option<&str>| Entity {
+    let of = |kind, value: EntityValue, unit: Option<&str>| Entity {
         name: name.clone(),
         kind,
         value: Some(value),
@@ -187,8 +134,8 @@ fn given(said: &Statement, subject: &str, value: &Value) -> Entity {
             let port =
                 said.settings.is_empty() && said.has("port") && *dimension == Dimension::Count;
             let number = match low == high {
-                true => low.as_f64().to_string(),
-                false => format!("{}..{}", low.as_f64(), high.as_f64()),
+                true => EntityValue::number(low.as_f64()),
+                false => EntityValue::Text(format!("{}..{}", low.as_f64(), high.as_f64())),
             };
             of(
                 if port { EntityKind::Port } else { kind },
@@ -198,19 +145,19 @@ fn given(said: &Statement, subject: &str, value: &Value) -> Entity {
         }
         Reading::Version(parts) => {
             let text: Vec<String> = parts.iter().map(u64::to_string).collect();
-            of(EntityKind::Version, text.join("."), None)
+            of(EntityKind::Version, Text(text.join(".")), None)
         }
         Reading::Days(days) if days.first == days.last => {
-            of(EntityKind::Date, days.first.to_string(), None)
+            of(EntityKind::Date, Text(days.first.to_string()), None)
         }
         Reading::Days(days) => of(
             EntityKind::Date,
-            format!("{}..{}", days.first, days.last),
+            Text(format!("{}..{}", days.first, days.last)),
             None,
         ),
         Reading::Clock(minutes) => of(
             EntityKind::Date,
-            format!("{:02}:{:02}", minutes / 60, minutes % 60),
+            Text(format!("{:02}:{:02}", minutes / 60, minutes % 60)),
             None,
         ),
         Reading::Name(text) => of(
@@ -219,7 +166,11 @@ fn given(said: &Statement, subject: &str, value: &Value) -> Entity {
             } else {
                 EntityKind::ConfigKey
             },
-            text.clone(),
+            match text.as_str() {
+                "true" => EntityValue::Flag(true),
+                "false" => EntityValue::Flag(false),
+                _ => Text(text.clone()),
+            },
             None,
         ),
     }

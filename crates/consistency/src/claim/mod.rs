@@ -26,8 +26,9 @@ mod value;
 mod vocabulary;
 mod word;
 
+use engram_model::Entity;
+
 pub use date::Days;
-pub use entity::{Entity, EntityKind};
 pub use lexicon::Form;
 pub use number::Ratio;
 pub use statement::{Statement, Term};

@@ -1,10 +1,11 @@
 //! Single cases that the sets do not show: severity, validity, what differs, entities, folding.
 
 use engram_consistency::{
-    claim::{Claim, EntityKind},
+    claim::Claim,
     tier::{self, Severity, Tier},
 };
-use engram_model::FactType;
+use engram_model::{EntityKind, FactType};
+use serde_json::json;
 
 use crate::{compared, compared_in, said};
 
@@ -102,72 +103,50 @@ fn what_the_topic_says_need_not_be_repeated() {
 
 #[test]
 fn entities_have_name_type_value_and_unit() {
-    let of = |text: &str| -> Vec<(String, EntityKind, Option<String>, Option<String>)> {
-        let claim = Claim::read(text);
-        let entities = claim.entities().iter();
-        entities
-            .map(|it| (it.name.clone(), it.kind, it.value.clone(), it.unit.clone()))
-            .collect()
-    };
-    let has =
-        |text: &str, name: &str, kind: EntityKind, value: Option<&str>, unit: Option<&str>| {
-            let wanted = (
-                name.to_owned(),
-                kind,
-                value.map(str::to_owned),
-                unit.map(str::to_owned),
-            );
-            assert!(of(text).contains(&wanted), "{text}: {:?}", of(text));
-        };
-    has(
-        "The auth service allows 1000 req/s.",
-        "auth_service",
-        EntityKind::Service,
-        None,
-        None,
-    );
-    has(
-        "JWT_SECRET is read at start.",
-        "jwt_secret",
-        EntityKind::ConfigKey,
-        None,
-        None,
-    );
-    has(
-        "PORT_RANGE_START=8000",
-        "port_range_start",
-        EntityKind::ConfigKey,
-        Some("8000"),
-        None,
-    );
-    has(
-        "The lease lasts 2.5 min.",
-        "lease",
-        EntityKind::Numeric,
-        Some("150"),
-        Some("s"),
-    );
-    has(
-        "The server listens on port 8080.",
-        "server_port",
-        EntityKind::Port,
-        Some("8080"),
-        None,
-    );
-    has(
-        "The shop runs on Node 18.2.",
-        "shop_nodejs",
-        EntityKind::Version,
-        Some("18.2"),
-        None,
-    );
-    has(
-        "Sessions are kept in Redis.",
-        "redis",
-        EntityKind::Technology,
-        None,
-        None,
-    );
+    for (text, wanted) in [
+        (
+            "The auth service allows 1000 req/s.",
+            json!({ "name": "auth_service", "type": EntityKind::Service }),
+        ),
+        (
+            "JWT_SECRET is read at start.",
+            json!({ "name": "jwt_secret", "type": "config_key" }),
+        ),
+        (
+            "PORT_RANGE_START=8000",
+            json!({ "name": "port_range_start", "type": "config_key", "value": 8000 }),
+        ),
+        (
+            "ENABLE_NEW_NAV=false",
+            json!({ "name": "enable_new_nav", "type": "boolean", "value": false }),
+        ),
+        (
+            "The lease lasts 2.5 min.",
+            json!({ "name": "lease", "type": "numeric", "value": 150, "unit": "s" }),
+        ),
+        (
+            "The lease lasts 5 to 10 seconds.",
+            json!({ "name": "lease", "type": "numeric", "value": "5..10", "unit": "s" }),
+        ),
+        (
+            "The server listens on port 8080.",
+            json!({ "name": "server_port", "type": "port", "value": 8080 }),
+        ),
+        (
+            "The shop runs on Node 18.2.",
+            json!({ "name": "shop_nodejs", "type": "version", "value": "18.2" }),
+        ),
+        (
+            "Sessions are kept in Redis.",
+            json!({ "name": "redis", "type": "technology" }),
+        ),
+    ] {
+        let found = serde_json::to_value(Claim::read(text).entities()).unwrap();
+        assert!(
+            found.as_array().unwrap().contains(&wanted),
+            "{text}: {found}"
+        );
+    }
 }
 
 #[test]

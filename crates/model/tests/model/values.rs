@@ -192,7 +192,7 @@ fn record(
         durability: new.durability,
         tags: new.tags,
         hash_keys: wire_hash_keys(&keys),
-        entities: keys.exact().cloned().collect(),
+        entities: Vec::new(),
         provenance: Provenance {
             created_at: time,
             created_by: new.agent.unwrap_or_default(),
