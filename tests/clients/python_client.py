@@ -15,7 +15,7 @@ import sys
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-TOOLS = {"engram_status", "engram_query", "engram_commit", "engram_deref"}
+TOOLS = {"engram_status", "engram_query", "engram_commit", "engram_deref", "engram_promote"}
 
 
 def expect(what, got, wanted):
@@ -59,6 +59,12 @@ async def drive(client, era, repo):
         client, "engram_commit", content=claim, scope="clients/python", confidence=0.9, pointers=[pointer]
     )
     expect("duplicate", (again["duplicate"], again["id"]), (True, stored["id"]))
+
+    short = await call(
+        client, "engram_commit", content="It is slow today.", scope="clients/python", confidence=0.7, durability="ephemeral"
+    )
+    kept = await call(client, "engram_promote", fact_id=short["id"])
+    expect("promoted", (kept["id"], kept["durability"]), (short["id"], "durable"))
 
     found = await call(client, "engram_query", topic=claim, scope="clients")
     expect("found", found["engrams"][0]["id"], stored["id"])

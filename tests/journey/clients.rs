@@ -40,13 +40,20 @@ fn the_inspector_uses_every_tool() {
             .iter()
             .filter_map(|it| it["name"].as_str())
             .collect();
-        for (tool, input) in tools() {
+        let mut stored = Value::Null;
+        for (tool, mut input) in tools() {
+            if tool == "engram_promote" {
+                input["fact_id"] = stored.clone();
+            }
             assert!(names.contains(&tool), "{era}: {tool} is listed: {names:?}");
             let reply = inspector.ok(&call(tool, &input));
             assert!(
                 reply["structuredContent"].is_object(),
                 "{era}: {tool} answers with data: {reply}"
             );
+            if tool == "engram_commit" {
+                stored = reply["structuredContent"]["id"].clone();
+            }
         }
         let unpinned = json!({"content": "No pin.", "scope": "a", "confidence": 0.5, "pointers": ["repo:NOTES.md"]});
         let refused = inspector.run(&call("engram_commit", &unpinned));
@@ -69,7 +76,7 @@ fn the_inspector_uses_every_tool() {
 const CLAIM: &str = "The notes are one line.";
 
 /// Every tool with an input that it takes, in an order in which each has something to find.
-fn tools() -> [(&'static str, Value); 4] {
+fn tools() -> [(&'static str, Value); 5] {
     [
         ("engram_status", json!({})),
         (
@@ -78,6 +85,8 @@ fn tools() -> [(&'static str, Value); 4] {
         ),
         ("engram_query", json!({"topic": "how long are the notes"})),
         ("engram_deref", json!({"pointer": "repo:NOTES.md#L1@HEAD"})),
+        // Of the claim that was committed.
+        ("engram_promote", json!({})),
     ]
 }
 

@@ -74,6 +74,7 @@ fn act(entry: &Entry, all: &HashMap<EngramId, &Engram>) -> Option<Act> {
         Change::Forgotten(id) if is_question(id) => plain(say::acts::ANSWERED),
         Change::Forgotten(_) => plain(say::acts::FORGOT),
         Change::Redacted(_) => plain(say::acts::REDACTED),
+        Change::Promoted { .. } => plain(say::acts::PROMOTED),
         Change::Dereferenced { .. } | Change::Noted { .. } | Change::Anchored { .. } => {
             return None;
         }

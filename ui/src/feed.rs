@@ -6,7 +6,9 @@ use std::{
     sync::Arc,
 };
 
-use engram_model::{Change, Engram, EngramId, Entry, FeedPage, Filter, Health, LineageId};
+use engram_model::{
+    Change, Durability, Engram, EngramId, Entry, FeedPage, Filter, Health, LineageId,
+};
 use jiff::Timestamp;
 
 use crate::words::State;
@@ -125,6 +127,12 @@ impl Feed {
                     self.answer(id);
                 }
                 Change::Redacted(id) => self.redact(id, entry.at),
+                Change::Promoted { id, ends_term } => self.edit(id, |it| {
+                    it.durability = Durability::Durable;
+                    if ends_term {
+                        (it.ttl, it.expires_at) = (None, None);
+                    }
+                }),
                 // Nobody can look any more, or somebody can again: what is shown is read anew then.
                 Change::Anchored { engrams, .. } if engrams.is_empty() => {
                     for it in self.rows.iter_mut().chain(&mut self.waiting) {
@@ -623,6 +631,27 @@ mod tests {
             1
         );
         assert_eq!(feed.newer(engram(4, "").id), Some(engram(7, "").id));
+    }
+
+    #[test]
+    fn what_becomes_durable_shows_on_the_row() {
+        let end = "2026-11-20T12:00:00Z".parse().unwrap();
+        for (ends_term, want) in [(true, State::Holds), (false, State::Expired)] {
+            let mut feed = loaded(1..=2, None);
+            let mut short = engram(3, "short");
+            short.durability = Durability::Ephemeral;
+            short.expires_at = Some(end);
+            let id = short.id;
+            let promoted = Change::Promoted { id, ends_term };
+            let entries = vec![
+                entry(3, Change::Stored(Box::new(short))),
+                entry(4, promoted),
+            ];
+            feed.live(entries, false);
+            let it = feed.get(id).unwrap();
+            assert_eq!(it.durability, Durability::Durable);
+            assert_eq!(feed.state(&it, end), want);
+        }
     }
 
     #[test]

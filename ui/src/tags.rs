@@ -30,6 +30,7 @@ pub fn touched(change: &Change) -> Vec<Tag> {
     let (tags, ids): (&[Tag], Vec<EngramId>) = match change {
         Change::Stored(it) => (&[Status, Facets, Doubts], Vec::from_iter(it.supersedes)),
         Change::Corroborated(id) => (&[Status], vec![*id]),
+        Change::Promoted { id, .. } => (&[Status], vec![*id]),
         Change::Forgotten(id) => (&[Status, Facets, Doubts], vec![*id]),
         Change::Redacted(id) => (&[Status, Facets], vec![*id]),
         Change::Dereferenced { .. } | Change::Noted { .. } => (&[Status], Vec::new()),

@@ -68,6 +68,11 @@ Pointers:
         /// The id of the ended version (see `engram log`)
         id: String,
     },
+    /// Keep an ephemeral claim: make it durable
+    Promote {
+        /// Its id
+        id: String,
+    },
     /// Erase the text of a claim or a note for good, including every copy of it
     Redact {
         /// Its id

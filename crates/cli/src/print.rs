@@ -23,6 +23,7 @@ fn object(reply: &Reply) -> Value {
         Reply::Put(it) => json!(it),
         Reply::Engram(it) => json!(it),
         Reply::Closed(it) => json!(it),
+        Reply::Promoted(it) => json!(it),
         Reply::Query(it) => json!(it),
         Reply::Deref(it) => json!(it),
         Reply::Note(it) => json!(it),
@@ -71,6 +72,7 @@ fn words(reply: &Reply) -> String {
             }
             out
         }
+        Reply::Promoted(it) => format!("{}  {}, entry {}", it.id, it.durability, it.seq),
         Reply::Query(it) => {
             let mut out = match (it.verdict, it.relaxed) {
                 (Verdict::None, _) => "no claims match".to_owned(),
@@ -199,6 +201,7 @@ pub(crate) fn entry(it: &Entry) -> String {
         ),
         Change::Corroborated(id) => format!("{:<10} {id}", "same"),
         Change::Forgotten(id) => format!("{:<10} {id}", "forgotten"),
+        Change::Promoted { id, .. } => format!("{:<10} {id}", "promoted"),
         Change::Redacted(id) => format!("{:<10} {id}", "redacted"),
         Change::Dereferenced {
             pointer, tokens, ..

@@ -120,6 +120,7 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
         Verb::Restore { id } => Request::Restore(id.parse()?),
         Verb::Forget { id } => Request::Forget(id.parse::<EngramId>()?),
         Verb::Redact { id } => Request::Redact(id.parse()?),
+        Verb::Promote { id } => Request::Promote(id.parse()?),
         Verb::Sample { remove: false } => Request::LoadSample,
         Verb::Sample { remove: true } => Request::RemoveSample,
         Verb::Query(query) => Request::Query(query_of(query)?),

@@ -3,8 +3,8 @@
 use engram_model::{
     Adoption, AgentsReply, Answers, Blame, Check, CheckReply, CheckedPointer, Commit, Deref,
     Dereferenced, Draft, Engram, EngramId, Entry, Facets, Feed, FeedPage, Filter, ForgetReply,
-    LineReply, LineView, Note, NoteReply, PointerInput, PutReply, Query, QueryReply, Refusal,
-    SampleReply, SourceReply, SourceView, Standing, StatusReply, ValidReply,
+    LineReply, LineView, Note, NoteReply, PointerInput, PromoteReply, PutReply, Query, QueryReply,
+    Refusal, SampleReply, SourceReply, SourceView, Standing, StatusReply, ValidReply,
 };
 
 use crate::{context::Context, put::Occasion};
@@ -38,6 +38,10 @@ impl Answers for Context<'_> {
 
     fn redact(&self, id: EngramId) -> Answer<ForgetReply> {
         self.erase(id)
+    }
+
+    fn promote(&self, id: EngramId) -> Answer<PromoteReply> {
+        self.promote_claim(id)
     }
 
     fn query(&self, query: Query) -> Answer<QueryReply> {

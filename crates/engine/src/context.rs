@@ -74,8 +74,8 @@ impl Tree {
 }
 
 impl Engine {
-    /// Answers one request. Records have their derived keys and entities, for callers that print them. Blocks while
-    /// it looks at git and the disk.
+    /// Answers one request. Records have their derived keys and entities, for callers that print them.
+    /// Blocks while it looks at git and the disk.
     ///
     /// # Errors
     /// `SCOPE_DENIED` for what only the user may ask; else what the request says.

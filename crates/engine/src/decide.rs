@@ -165,6 +165,29 @@ impl Engine {
         hits.extend(ids);
     }
 
+    /// Stores what was counted so far, without waiting for a write that happens anyway.
+    pub(crate) fn store_hits(&self, project: ProjectId) -> Result<(), Refusal> {
+        let hits = self.take_hits();
+        let counted = Planned {
+            operation: Operation::Counted(counted(&hits)),
+            by: String::new(),
+            shareable: false,
+        };
+        let done = self.store.write::<_, Refusal>(self.world.now(), |it| {
+            record(it, project, None, std::slice::from_ref(&counted))
+        });
+        match done {
+            Ok(_) => {
+                self.ring();
+                Ok(())
+            }
+            Err(refusal) => {
+                self.count_hits(hits);
+                Err(refusal)
+            }
+        }
+    }
+
     pub(crate) fn take_hits(&self) -> Vec<EngramId> {
         std::mem::take(&mut *self.hits.lock().unwrap_or_else(|it| it.into_inner()))
     }

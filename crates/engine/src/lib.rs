@@ -42,6 +42,7 @@ mod memory;
 mod note;
 mod outdated;
 mod project;
+mod promote;
 mod put;
 mod query;
 mod rank;

@@ -2,7 +2,7 @@
 
 use engram_model::{
     Code, Commit, Draft, Engram, EngramId, Figures, Finding, LineageId, MemoryOp, NewEngram, Note,
-    Noticed, OWN_EVENT, Operation, PointerInput, Provenance, PutReply, Refusal, Scope, Source, Ttl,
+    Noticed, OWN_EVENT, Operation, PointerInput, Provenance, PutReply, Refusal, Scope, Source,
     operation::{Agent, Event},
 };
 use engram_store::Reader;
@@ -236,7 +236,7 @@ impl Context<'_> {
             Occasion::Said => (said, said_by, said_in, of.and_then(|it| it.asks)),
         };
         let ttl = match (&new.ttl, ephemeral) {
-            (None, true) => Ttl::seconds(engine.config.limits.ephemeral_ttl_seconds).ok(),
+            (None, true) => self.default_term(),
             (ttl, _) => ttl.clone(),
         };
         Engram {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use engram_model::{
-    Caller, Code, Durability, Engram, HashKeys, ProjectId, Query, QueryReply, Refusal, Verdict,
-    hash_keys, is_on_topic,
+    Code, Durability, Engram, HashKeys, ProjectId, Query, QueryReply, Refusal, Verdict, hash_keys,
+    is_on_topic,
 };
 use engram_store::{Look, Match, Reader, StoreError, Terms, Traits};
 use jiff::Timestamp;
@@ -56,9 +56,7 @@ impl Context<'_> {
             store.read::<_, Refusal>(|it| settle(it, ranked, &keys, limit))?;
         }
         let reply = answer(recalled, limit);
-        if *self.caller != Caller::User {
-            self.engine.count_hits(reply.engrams.iter().map(|it| it.id));
-        }
+        self.count_answers(&reply.engrams);
         Ok(reply)
     }
 

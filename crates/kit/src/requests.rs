@@ -48,7 +48,17 @@ impl Site {
 
 /// What is asked first, so that a request of this name can be answered.
 pub fn first(name: &str, id: &str) -> Option<Value> {
-    (name == "restore").then(|| json!({ "do": "forget", "with": id }))
+    match name {
+        "restore" => Some(json!({ "do": "forget", "with": id })),
+        "promote" => {
+            let ephemeral = json!({
+                "claim": "The first claim.", "pointers": [POINTER],
+                "corrects_lineage": id, "durability": "ephemeral",
+            });
+            Some(json!({ "do": "put", "with": ephemeral }))
+        }
+        _ => None,
+    }
 }
 
 /// A request of this name that is answered, about the claim with this id.
@@ -60,7 +70,9 @@ pub fn good(name: &str, id: &str) -> Value {
         "commit" => {
             json!({ "draft": { "claim": "A claim without evidence." }, "words": "seen in a log" })
         }
-        "get" | "log" | "forget" | "restore" | "redact" | "repin" | "reverify" => json!(id),
+        "get" | "log" | "forget" | "restore" | "redact" | "promote" | "repin" | "reverify" => {
+            json!(id)
+        }
         "adopt" => json!("shared"),
         "query" => json!({ "text": "claim" }),
         "deref" => json!({ "pointer": POINTER }),

@@ -33,6 +33,13 @@ pub enum Change {
     Forgotten(EngramId),
     /// Text was erased for good.
     Redacted(EngramId),
+    /// An ephemeral engram became durable.
+    Promoted {
+        /// The version.
+        id: EngramId,
+        /// Whether its term ended with it.
+        ends_term: bool,
+    },
     /// Something was fetched.
     Dereferenced {
         /// The exact pointer, pinned.
@@ -66,7 +73,10 @@ impl Change {
     pub fn engram(&self) -> Option<EngramId> {
         match self {
             Self::Stored(engram) => Some(engram.id),
-            Self::Corroborated(id) | Self::Forgotten(id) | Self::Redacted(id) => Some(*id),
+            Self::Corroborated(id)
+            | Self::Forgotten(id)
+            | Self::Redacted(id)
+            | Self::Promoted { id, .. } => Some(*id),
             Self::Dereferenced { .. } | Self::Noted { .. } | Self::Anchored { .. } => None,
         }
     }

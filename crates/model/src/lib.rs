@@ -58,8 +58,8 @@ pub use pointer::{Lines, Pin, Pointer, PointerInput, PointerType, Target};
 pub use refusal::{Cause, Code, Cut, Figure, Refusal, Remedy};
 pub use reply::{
     AgentStatus, AgentsReply, Budget, Dereferenced, FeedPage, Finding, ForgetReply, Meter,
-    NoteReply, Noticed, ProjectStatus, PutReply, QueryReply, REVERIFY, Reply, SAMPLE, SampleReply,
-    Spending, StatusReply, ValidReply, Verdict,
+    NoteReply, Noticed, ProjectStatus, PromoteReply, PutReply, QueryReply, REVERIFY, Reply, SAMPLE,
+    SampleReply, Spending, StatusReply, ValidReply, Verdict,
 };
 pub use request::{
     Adoption, Answers, Ask, Caller, Check, Commit, Deref, Effect, Feed, Note, Query, Request,

@@ -28,6 +28,8 @@ pub struct Limits {
     pub recall_candidates: usize,
     /// Life of an ephemeral engram, in seconds.
     pub ephemeral_ttl_seconds: i64,
+    /// Answers to other agents at which an ephemeral engram becomes durable; 0 for never.
+    pub ephemeral_hits: u64,
     /// Most folders of a working tree that are watched; beyond, only those that hold evidence.
     pub watched_folders: usize,
     /// What a message may hold.
@@ -53,6 +55,7 @@ impl Default for Limits {
             query_max: 50,
             recall_candidates: 100,
             ephemeral_ttl_seconds: 86_400,
+            ephemeral_hits: 2,
             watched_folders: 30_000,
             message: MessageLimits::default(),
             deref: DerefLimits::default(),

@@ -25,6 +25,8 @@ words!(
         Forgotten = "forgotten",
         /// [`Operation::Redacted`]
         Redacted = "redacted",
+        /// [`Operation::Promoted`]
+        Promoted = "promoted",
         /// [`Operation::Dereferenced`]
         Dereferenced = "dereferenced",
         /// [`Operation::Noted`]
@@ -63,6 +65,7 @@ impl OperationKind {
             | Self::Corroborated
             | Self::Forgotten
             | Self::Redacted
+            | Self::Promoted
             | Self::Dereferenced
             | Self::Noted
             | Self::Anchored => true,
@@ -73,7 +76,7 @@ impl OperationKind {
     pub fn is_news(self) -> bool {
         matches!(
             self,
-            Self::Stored | Self::Corroborated | Self::Forgotten | Self::Redacted
+            Self::Stored | Self::Corroborated | Self::Forgotten | Self::Redacted | Self::Promoted
         )
     }
 }
@@ -89,6 +92,8 @@ pub enum Operation {
     Forgotten(EngramId),
     /// Text was erased for good, and the windows of its versions closed.
     Redacted(Redaction),
+    /// An ephemeral version became durable.
+    Promoted(Promotion),
     /// Something was fetched.
     Dereferenced(Read),
     /// An event was noted.
@@ -135,6 +140,21 @@ pub struct Redaction {
     /// The places of other entries that name what was erased.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<u64>,
+}
+
+/// What [`Operation::Promoted`] did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Promotion {
+    /// The version.
+    #[serde(skip, default = "no_engram")]
+    pub id: EngramId,
+    /// Whether its term ended with it: the one that every ephemeral claim has.
+    #[serde(default)]
+    pub ends_term: bool,
+}
+
+fn no_engram() -> EngramId {
+    EngramId(ulid::Ulid::nil())
 }
 
 /// The kind of an event whose address was erased.
@@ -302,6 +322,7 @@ impl Operation {
             Self::Corroborated(_) => OperationKind::Corroborated,
             Self::Forgotten(_) => OperationKind::Forgotten,
             Self::Redacted(_) => OperationKind::Redacted,
+            Self::Promoted(_) => OperationKind::Promoted,
             Self::Dereferenced(_) => OperationKind::Dereferenced,
             Self::Noted(_) => OperationKind::Noted,
             Self::Anchored(_) => OperationKind::Anchored,
@@ -321,6 +342,7 @@ impl Operation {
             Self::Stored(engram) => Some(engram.id.to_string()),
             Self::Corroborated(id) | Self::Forgotten(id) => Some(id.to_string()),
             Self::Redacted(it) => it.id.map(|id| id.to_string()),
+            Self::Promoted(it) => Some(it.id.to_string()),
             Self::Noted(it) => Some(it.id.to_string()),
             _ => None,
         }
@@ -376,6 +398,7 @@ impl Operation {
             Self::Stored(engram) => serde_json::to_string(&bare(engram)),
             Self::Corroborated(_) | Self::Forgotten(_) => Ok("{}".to_owned()),
             Self::Redacted(it) => serde_json::to_string(it),
+            Self::Promoted(it) => serde_json::to_string(it),
             Self::Dereferenced(it) => serde_json::to_string(it),
             Self::Noted(it) => serde_json::to_string(it),
             Self::Anchored(it) => serde_json::to_string(it),
@@ -401,6 +424,10 @@ impl Operation {
             OperationKind::Forgotten => Self::Forgotten(id()?),
             OperationKind::Redacted => Self::Redacted(Redaction {
                 id: Some(id()?),
+                ..parse(body)?
+            }),
+            OperationKind::Promoted => Self::Promoted(Promotion {
+                id: id()?,
                 ..parse(body)?
             }),
             OperationKind::Dereferenced => Self::Dereferenced(parse(body)?),

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, Blame, Engram, EngramId, Entry, EventId, Facets, LineReply, LineageId, MemoryOp,
-    OperationKind, ProjectId, SourceReply, Standing, engram::words,
+    AgentId, Blame, Durability, Engram, EngramId, Entry, EventId, Facets, LineReply, LineageId,
+    MemoryOp, OperationKind, ProjectId, Scope, SourceReply, Standing, engram::words,
 };
 
 /// What the engine answers; the variant follows from the request.
@@ -18,6 +18,8 @@ pub enum Reply {
     Engram(Box<Engram>),
     /// To [`Request::Forget`] and [`Request::Redact`].
     Closed(ForgetReply),
+    /// To [`Request::Promote`].
+    Promoted(PromoteReply),
     /// To [`Request::Query`].
     Query(QueryReply),
     /// To [`Request::Deref`].
@@ -201,6 +203,24 @@ pub struct ForgetReply {
     /// Where erased words still are, and why; empty once they are gone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pending: Vec<String>,
+}
+
+/// Answer to a promotion.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PromoteReply {
+    /// The version that holds.
+    pub id: EngramId,
+    /// Whether it stays.
+    pub durability: Durability,
+    /// Who may see it.
+    pub scope: Scope,
+    /// All versions of the claim.
+    pub lineage_id: LineageId,
+    /// The journal entry of the promotion; that of the version where there was nothing to promote.
+    pub seq: u64,
+    /// What the engine noticed; never a reason for failure.
+    pub findings: Vec<Finding>,
 }
 
 /// How well a query was answered.

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     AgentId, AgentsReply, Call, CheckReply, Code, Dereferenced, Draft, Engram, EngramId, Entry,
     FactType, FeedPage, Filter, ForgetReply, Kind, LineReply, LineView, NoteReply, PointerInput,
-    PutReply, QueryReply, Refusal, Reply, SampleReply, Scope, SourceReply, SourceView, StatusReply,
-    ValidReply,
+    PromoteReply, PutReply, QueryReply, Refusal, Reply, SampleReply, Scope, SourceReply,
+    SourceView, StatusReply, ValidReply,
 };
 
 /// Who is asking. Surfaces set it from what they know, never from what a client says of itself.
@@ -163,6 +163,8 @@ requests! {
     forget: Forget(id: EngramId) -> Closed(ForgetReply), Anyone Changes;
     /// Erase the words of a claim or a note for good, with what nothing else needs of it.
     redact: Redact(id: EngramId) -> Closed(ForgetReply), User Changes;
+    /// Make an ephemeral claim durable.
+    promote: Promote(id: EngramId) -> Promoted(PromoteReply), Anyone Changes = "engram_promote";
     /// Find claims.
     query: Query(query: crate::Query) -> Query(QueryReply), Anyone Reads = "engram_query";
     /// Fetch what a pointer addresses.

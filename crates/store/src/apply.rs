@@ -6,7 +6,7 @@
 
 use engram_model::{
     AgentId, Engram, EngramId, Operation, Pointer, ProjectId, Spend, Target,
-    operation::{Agent, Carried, ERASED, Event, Located, Read, Redaction, Snapshot},
+    operation::{Agent, Carried, ERASED, Event, Located, Promotion, Read, Redaction, Snapshot},
 };
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -29,6 +29,7 @@ impl Applied<'_> {
             Operation::Corroborated(id) => self.add_figure("corroborations", *id, 1)?,
             Operation::Forgotten(id) => self.close(*id)?,
             Operation::Redacted(it) => self.redact(it)?,
+            Operation::Promoted(it) => self.promote(it)?,
             Operation::Dereferenced(it) => self.charge(it)?,
             Operation::Noted(it) => self.note(it)?,
             Operation::Located(it) => self.locate(self.project, it)?,
@@ -131,6 +132,38 @@ impl Applied<'_> {
         self.run(
             "UPDATE engram SET valid_until = max(?2, valid_from) WHERE id = ?1 AND valid_until IS NULL",
             params![id.to_string(), self.at.as_microsecond()],
+        )
+    }
+
+    /// A version that was closed meanwhile stays as it was. One whose term ends is counted among those
+    /// without an end, as the triggers count when a version is stored.
+    fn promote(&self, it: &Promotion) -> Result<()> {
+        const TERM: &str =
+            "FROM engram WHERE id = ?1 AND valid_until IS NULL AND expires_at IS NOT NULL";
+        let id = it.id.to_string();
+        if it.ends_term {
+            self.run(
+                &format!(
+                    "UPDATE held SET ever = ever - 1, open = open - 1
+                     WHERE (project, hour) = (SELECT project, expires_at / 3600000000 {TERM})"
+                ),
+                [&id],
+            )?;
+            self.run(
+                &format!(
+                    "INSERT INTO held SELECT project, 9223372036854775807, 1, 1 {TERM}
+                     ON CONFLICT DO UPDATE SET ever = ever + 1, open = open + 1"
+                ),
+                [&id],
+            )?;
+            self.run(
+                "UPDATE engram SET expires_at = NULL WHERE id = ?1 AND valid_until IS NULL",
+                [&id],
+            )?;
+        }
+        self.run(
+            "UPDATE engram SET durability = 'durable' WHERE id = ?1 AND valid_until IS NULL",
+            [&id],
         )
     }
 

@@ -14,7 +14,8 @@ use crate::{
 };
 
 const COLUMNS: &str = "engram.seq, journal.body, engram.valid_until, content.claim, content.tags,
-     coalesce(figure.query_hits, 0), coalesce(figure.corroborations, 0)
+     coalesce(figure.query_hits, 0), coalesce(figure.corroborations, 0), engram.durability,
+     engram.expires_at IS NULL
      FROM engram JOIN journal ON journal.seq = engram.seq
      LEFT JOIN content ON content.engram = engram.id
      LEFT JOIN figure ON figure.engram = engram.id";
@@ -142,6 +143,8 @@ type Raw = (
     Option<String>,
     u64,
     u64,
+    String,
+    bool,
 );
 
 fn raw(row: &Row<'_>) -> rusqlite::Result<Raw> {
@@ -153,15 +156,24 @@ fn raw(row: &Row<'_>) -> rusqlite::Result<Raw> {
         row.get(4)?,
         row.get::<_, i64>(5)? as u64,
         row.get::<_, i64>(6)? as u64,
+        row.get(7)?,
+        row.get(8)?,
     ))
 }
 
 /// Puts the words back. Keys and entities are left to who needs them:
 /// ranking reads many versions and returns few.
-fn record((seq, body, until, claim, tags, query_hits, corroborations): Raw) -> Result<Engram> {
+fn record(
+    (seq, body, until, claim, tags, query_hits, corroborations, durability, is_endless): Raw,
+) -> Result<Engram> {
     let bad = |e: serde_json::Error| StoreError::Record(format!("engram at {seq}: {e}"));
     let mut engram: Engram = serde_json::from_str(&body).map_err(bad)?;
     engram.seq = seq as u64;
+    // A promotion changes these, and no body.
+    engram.durability = parse_id(&durability)?;
+    if is_endless {
+        (engram.ttl, engram.expires_at) = (None, None);
+    }
     engram.valid_until = until.map(timestamp).transpose()?;
     engram.redacted = claim.is_none();
     engram.claim = claim.unwrap_or_default();
@@ -408,8 +420,8 @@ impl Reader<'_> {
         Ok(self
             .0
             .prepare_cached(
-                "SELECT 1 FROM journal WHERE subject = ?1 AND agent IS ?2
-                 AND (agent IS NOT NULL OR by = ?3) LIMIT 1",
+                "SELECT 1 FROM journal WHERE subject = ?1 AND kind IN ('stored', 'corroborated')
+                 AND agent IS ?2 AND (agent IS NOT NULL OR by = ?3) LIMIT 1",
             )?
             .query_row(params![id.to_string(), agent.map(|it| &it.0), by], |_| {
                 Ok(())

@@ -167,6 +167,10 @@ fn told(operation: Operation) -> Option<Change> {
         Operation::Corroborated(id) => Change::Corroborated(id),
         Operation::Forgotten(id) => Change::Forgotten(id),
         Operation::Redacted(it) => Change::Redacted(it.id?),
+        Operation::Promoted(it) => Change::Promoted {
+            id: it.id,
+            ends_term: it.ends_term,
+        },
         Operation::Dereferenced(it) => Change::Dereferenced {
             pointer: it.pointer,
             digest: it.digest,

@@ -164,7 +164,7 @@ impl Reader<'_> {
             .0
             .prepare_cached(
                 "SELECT count(*) FROM journal INDEXED BY journal_agent
-                 WHERE agent = ?1 AND kind IN ('stored', 'corroborated', 'forgotten', 'noted')
+                 WHERE agent = ?1 AND kind IN ('stored', 'corroborated', 'forgotten', 'noted', 'promoted')
                    AND recorded_at > ?2
                    AND coalesce(clock, recorded_at) > ?2 AND coalesce(clock, recorded_at) <= ?3
                    AND NOT (kind = 'noted' AND EXISTS

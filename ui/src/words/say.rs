@@ -78,6 +78,7 @@ pub mod agents {
             OperationKind::Stored => "stored a claim",
             OperationKind::Corroborated => "repeated a claim",
             OperationKind::Forgotten => "forgot a claim",
+            OperationKind::Promoted => "made a claim durable",
             OperationKind::Dereferenced => "read a source",
             OperationKind::Noted => "recorded an event",
             _ => "",
@@ -266,6 +267,7 @@ pub mod acts {
     pub const RESTORED: &str = "restored it";
     pub const FORGOT: &str = "forgot it";
     pub const REDACTED: &str = "redacted it";
+    pub const PROMOTED: &str = "made it durable";
     pub const SAID: &str = "said the same";
     pub const ASKED: &str = "asked agents to check it";
     pub const ANSWERED: &str = "ended the question";

@@ -4,12 +4,13 @@ use std::process::Command;
 
 use crate::fixture::{Place, ran};
 
-const VERBS: [&str; 24] = [
+const VERBS: [&str; 25] = [
     "",
     "put",
     "get",
     "forget",
     "redact",
+    "promote",
     "query",
     "deref",
     "note",

@@ -13,6 +13,7 @@ fn typed<'a>(name: &str, id: &'a str, message: &'a str) -> Option<Vec<&'a str>> 
         "forget" => vec!["forget", id],
         "restore" => vec!["restore", id],
         "redact" => vec!["redact", id],
+        "promote" => vec!["promote", id],
         "query" => vec!["query", "claim"],
         "deref" => vec!["deref", POINTER],
         "note" => vec![
@@ -50,6 +51,12 @@ fn each_verb_does_to_the_home_what_the_table_says() {
         };
         if terms.name == "restore" {
             place.json(&["forget", &id]);
+        }
+        if terms.name == "promote" {
+            let words = "The first claim, for a day.";
+            let args = ["put", "--claim", words, "--pointer", POINTER];
+            let more = ["--corrects", &id, "--durability", "ephemeral"];
+            place.json(&[&args[..], &more].concat());
         }
         let head = |place: &Place| place.json(&["doctor"])["findings"][1]["found"].clone();
         let before = head(&place);

@@ -74,7 +74,7 @@ fn few_open_files_are_a_refusal() {
 /// Each number of the configuration, as small and as large as it can be written.
 #[test]
 fn every_verb_answers_whatever_the_limits_are() {
-    const LIMITS: [(&str, [i128; 2]); 27] = [
+    const LIMITS: [(&str, [i128; 2]); 28] = [
         ("claim_chars", [0, u64::MAX as i128]),
         ("pointers", [0, u64::MAX as i128]),
         ("tags", [0, u64::MAX as i128]),
@@ -88,6 +88,7 @@ fn every_verb_answers_whatever_the_limits_are() {
             "ephemeral_ttl_seconds",
             [i64::MIN as i128, i64::MAX as i128],
         ),
+        ("ephemeral_hits", [0, u64::MAX as i128]),
         ("watched_folders", [0, u64::MAX as i128]),
         ("message.inline_tokens", [0, u64::MAX as i128]),
         ("message.engrams", [0, u64::MAX as i128]),

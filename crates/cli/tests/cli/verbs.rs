@@ -33,6 +33,10 @@ fn each_verb_prints_its_object() {
             vec!["get", &id],
             "agent? claim confidence content_hash durability entities fact_type figures hash_keys health id kind lineage_id memory_op pointers project provenance recorded_at scope seq tags topic valid_from verified",
         ),
+        (
+            vec!["promote", &spare],
+            "durability findings id lineage_id scope seq",
+        ),
         (vec!["forget", &spare], "id seq"),
         (vec!["redact", &gone], "id seq"),
         (

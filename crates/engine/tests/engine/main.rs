@@ -10,6 +10,7 @@ mod fixture;
 mod homes;
 mod lifecycle;
 mod places;
+mod promotion;
 mod rebuild;
 mod recall;
 mod requests;

@@ -23,6 +23,7 @@ fn told(at: &Asked, id: EngramId) -> Vec<String> {
             Change::Corroborated(_) => "same".to_owned(),
             Change::Forgotten(_) => "ended".to_owned(),
             Change::Redacted(_) => "erased".to_owned(),
+            Change::Promoted { .. } => "promoted".to_owned(),
             other => format!("{other:?}"),
         };
         format!("{}: {what}", it.by)

@@ -3,8 +3,8 @@
 //! The types are what a model is shown (`schema.rs`): a comment on a field is its description.
 
 use engram_model::{
-    Code, Deref, Draft, Durability, FactType, Kind, MemoryOp, Pointer, PointerInput, Query,
-    Refusal, Ttl, parse_time,
+    Code, Deref, Draft, Durability, EngramId, FactType, Kind, MemoryOp, Pointer, PointerInput,
+    Query, Refusal, Ttl, parse_time,
 };
 use jiff::Timestamp;
 use rmcp::model::{JsonObject, Tool};
@@ -46,6 +46,14 @@ pub(super) struct Read {
     pointer: PointerInput,
     max_tokens: Option<u32>,
     budget_token: Option<String>,
+}
+
+/// `engram_promote`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Promote {
+    #[schemars(with = "String")]
+    pub(super) fact_id: EngramId,
 }
 
 /// `engram_commit`

@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde_json::json;
 
 use super::{
-    arguments::{Ask, Commit, Read, Status},
-    results::{Committed, Excerpt, Found, Overview},
+    arguments::{Ask, Commit, Promote, Read, Status},
+    results::{Committed, Excerpt, Found, Overview, Promoted},
     schema,
 };
 
@@ -68,6 +68,14 @@ truncated: ask for less. DEREF_DENIED: go on without."
             reads_only: true,
             idempotent: false,
             loaded: true,
+        }),
+        tool::<Promote, Promoted>(Told {
+            name: "engram_promote",
+            title: "Keep",
+            description: "Make an ephemeral claim durable once it proved useful.".to_owned(),
+            reads_only: false,
+            idempotent: true,
+            loaded: false,
         }),
     ]
 }

@@ -2,8 +2,9 @@
 
 use engram_gateway::count_tokens;
 use engram_model::{
-    Budget, CheckedPointer, Dereferenced, Engram, EngramId, Evidence, FactType, Finding, Kind,
-    LineageId, MemoryOp, Meter, Noticed, PutReply, QueryReply, Refusal, StatusReply, Verdict,
+    Budget, CheckedPointer, Dereferenced, Durability, Engram, EngramId, Evidence, FactType,
+    Finding, Kind, LineageId, MemoryOp, Meter, Noticed, PromoteReply, PutReply, QueryReply,
+    Refusal, Scope, StatusReply, Verdict,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -43,6 +44,28 @@ impl From<PutReply> for Committed {
             memory_op: reply.memory_op,
             supersedes: reply.supersedes,
             committed_at: format!("{:.0}", reply.committed_at),
+            findings: reply.findings,
+        }
+    }
+}
+
+/// `engram_promote`
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Promoted {
+    id: EngramId,
+    durability: Durability,
+    scope: Scope,
+    lineage_id: LineageId,
+    findings: Vec<Finding>,
+}
+
+impl From<PromoteReply> for Promoted {
+    fn from(reply: PromoteReply) -> Self {
+        Self {
+            id: reply.id,
+            durability: reply.durability,
+            scope: reply.scope,
+            lineage_id: reply.lineage_id,
             findings: reply.findings,
         }
     }

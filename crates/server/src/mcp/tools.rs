@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::{
     Server,
-    arguments::{self, Ask, Commit, Read, Status},
-    results::{Committed, Excerpt, Found, Overview},
+    arguments::{self, Ask, Commit, Promote, Read, Status},
+    results::{Committed, Excerpt, Found, Overview, Promoted},
 };
 
 fn defect(what: impl Into<String>) -> Refusal {
@@ -46,6 +46,15 @@ impl Server {
                 let read: Read = arguments::parse(tool, arguments)?;
                 let read = ask::Deref(read.into());
                 value(Excerpt::from(*self.ask_apart(context, caller, read).await?))
+            }
+            "engram_promote" => {
+                let promoted: Promote = arguments::parse(tool, arguments)?;
+                let promoted = ask::Promote(promoted.fact_id);
+                let promoted = match self.engine.is_free() {
+                    true => self.ask(&caller, promoted)?,
+                    false => self.ask_apart(context, caller, promoted).await?,
+                };
+                value(Promoted::from(promoted))
             }
             "engram_commit" => {
                 let commit: Commit = arguments::parse(tool, arguments)?;

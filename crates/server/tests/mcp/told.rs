@@ -73,6 +73,7 @@ fn must_say() -> Vec<(&'static str, Vec<String>)> {
                 "budget_token",
             ]),
         ),
+        ("engram_promote", say(&["ephemeral", "durable"])),
         (
             "",
             say(&[
@@ -243,6 +244,7 @@ fn documented(lineage: &Value) -> Vec<(&'static str, Value)> {
                 "budget_token": "none",
             }),
         ),
+        ("engram_promote", json!({ "fact_id": lineage })),
     ]
 }
 

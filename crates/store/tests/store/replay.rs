@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use engram_model::{
-    AgentId, EngramId, EventId, Operation, RunId, Spend,
-    operation::{Admitted, Agent, Event, Located, Read, Redaction, Snapshot},
+    AgentId, Durability, EngramId, EventId, Operation, RunId, Spend, Ttl,
+    operation::{Admitted, Agent, Event, Located, Promotion, Read, Redaction, Snapshot},
 };
 use engram_store::{NewEntry, Replayed, Store, StoreError};
 use rusqlite::Connection;
@@ -26,6 +26,12 @@ fn everything(store: &Store) {
         turn: "t1".to_owned(),
         last_call: now(),
     };
+    let first = engram_model::Engram {
+        durability: Durability::Ephemeral,
+        ttl: Ttl::days(1).ok(),
+        expires_at: Ttl::days(1).ok().map(|it| it.expires_at(now())),
+        ..engram(1, "one")
+    };
     let second = engram(2, "two");
     let newer = engram_model::Engram {
         supersedes: Some(second.id),
@@ -38,7 +44,7 @@ fn everything(store: &Store) {
             name: "x".to_owned(),
         }),
         Operation::Joined(Box::new(agent.clone())),
-        Operation::Stored(Box::new(engram(1, "one"))),
+        Operation::Stored(Box::new(first)),
         Operation::Stored(Box::new(second)),
         Operation::Stored(Box::new(newer)),
         Operation::Corroborated(EngramId(Ulid(1))),
@@ -65,6 +71,10 @@ fn everything(store: &Store) {
                 ..Spend::default()
             }),
             ..Read::default()
+        }),
+        Operation::Promoted(Promotion {
+            id: EngramId(Ulid(1)),
+            ends_term: true,
         }),
         Operation::Forgotten(EngramId(Ulid(1))),
         Operation::Redacted(Redaction {
@@ -112,9 +122,12 @@ fn every_operation_is_the_same_when_it_is_replayed() {
     let home = TempDir::new().unwrap();
     let store = open(home.path());
     everything(&store);
-    assert_eq!(sound(&store).applied, 13);
+    assert_eq!(sound(&store).applied, 14);
     let read = |it: &engram_store::Reader<'_>| {
         let agent = it.agent(&AgentId("a1".to_owned()))?.unwrap();
+        let first = it.engram(EngramId(Ulid(1)))?.unwrap();
+        assert_eq!(first.durability, Durability::Durable, "promoted");
+        assert_eq!((first.ttl, first.expires_at), (None, None));
         Ok((
             agent.topics,
             it.engram(EngramId(Ulid(2)))?.unwrap().valid_until,
@@ -196,7 +209,7 @@ fn a_hole_and_an_entry_that_cannot_be_read_are_named_and_the_rest_is_read() {
         let kept = store.read::<_, StoreError>(|it| it.newest_holding(PROJECT, now(), None, 10));
         kept.unwrap();
         put(&store, 99, "Another.").unwrap();
-        assert_eq!(head(&store), 14, "{sql}");
+        assert_eq!(head(&store), 15, "{sql}");
     }
 }
 
@@ -217,7 +230,7 @@ fn an_entry_of_a_newer_build_is_kept_and_passed_over() {
         // The tables may hold what only that build can make again.
         let refused = store.rebuild(now()).unwrap_err().to_string();
         assert!(refused.contains("from a newer Engram"), "{refused}");
-        assert_eq!(head(&store), 13);
+        assert_eq!(head(&store), 14);
     }
 }
 

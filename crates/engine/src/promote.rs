@@ -1,0 +1,105 @@
+//! Ephemeral claims become durable: by hand, or once others were answered with them (seed 002, phase 8).
+
+use engram_model::{
+    Caller, Code, Durability, Engram, EngramId, Operation, ProjectId, PromoteReply, Refusal, Scope,
+    Ttl, is_over, operation::Promotion,
+};
+
+use crate::{
+    context::{Context, Ground},
+    decide::{Plan, Planned},
+    lineage::head_of,
+};
+
+/// Who promotes what others were answered with.
+const ENGRAM: &str = "engram";
+
+impl Context<'_> {
+    /// The version of a claim that holds becomes durable. One that is durable already stays as it is.
+    pub(crate) fn promote_claim(&self, id: EngramId) -> Result<PromoteReply, Refusal> {
+        let found = self.find(id)?;
+        self.make_durable(&found, &self.speaker(None)?)
+    }
+
+    fn make_durable(&self, found: &Engram, by: &str) -> Result<PromoteReply, Refusal> {
+        let eyes = self.eyes_in(found.project)?;
+        let (mut reply, seq) = self.decide(&Ground::of(found.project), |it, _| {
+            let head = head_of(it, found.project, &eyes, found.id.0)?;
+            engram_gateway::may_write(self.caller, head.scope)?;
+            if is_over(head.recorded_at, head.expires_at, self.engine.world.now()) {
+                return Err(Refusal::new(
+                    Code::Expired,
+                    format!("engram {} has outlived its ttl", head.id),
+                    "Nothing was changed. Commit the claim again, as durable.",
+                ));
+            }
+            let mut entries = Vec::new();
+            if head.durability == Durability::Ephemeral {
+                self.admit(it)?;
+                entries.push(Planned {
+                    operation: Operation::Promoted(Promotion {
+                        id: head.id,
+                        ends_term: head.ttl == self.default_term(),
+                    }),
+                    by: by.to_owned(),
+                    shareable: head.scope != Scope::Run,
+                });
+            }
+            let answer = PromoteReply {
+                id: head.id,
+                durability: Durability::Durable,
+                scope: head.scope,
+                lineage_id: head.lineage_id,
+                seq: head.seq,
+                findings: Vec::new(),
+            };
+            Ok(Plan { entries, answer })
+        })?;
+        reply.seq = seq.unwrap_or(reply.seq);
+        Ok(reply)
+    }
+
+    /// The term of an ephemeral claim that came without one; none if such claims do not expire.
+    pub(crate) fn default_term(&self) -> Option<Ttl> {
+        Ttl::seconds(self.engine.config.limits.ephemeral_ttl_seconds).ok()
+    }
+
+    /// Counts what an agent was answered with. What is ephemeral counts only if another asks for it, and
+    /// is written at once: agents ask from processes of their own, none of which alone would know of the
+    /// second answer. By then it is durable, so few answers wait for a write.
+    pub(crate) fn count_answers(&self, engrams: &[Engram]) {
+        let Caller::Agent(asks) = self.caller else {
+            return;
+        };
+        let is_ephemeral = |it: &Engram| it.durability == Durability::Ephemeral;
+        let is_own = |it: &Engram| is_ephemeral(it) && it.agent.as_ref() == Some(asks);
+        let counted = || engrams.iter().filter(|it| !is_own(it));
+        self.engine.count_hits(counted().map(|it| it.id));
+        let asked: Vec<&Engram> = counted().filter(|it| is_ephemeral(it)).collect();
+        let Some(project) = asked.first().map(|it| it.project) else {
+            return;
+        };
+        // An answer never fails by what is counted.
+        if let Err(refusal) = self.promote_asked(project, &asked) {
+            tracing::info!(%refusal, "an ephemeral claim was asked for and is not promoted yet");
+        }
+    }
+
+    fn promote_asked(&self, project: ProjectId, asked: &[&Engram]) -> Result<(), Refusal> {
+        self.engine.store_hits(project)?;
+        let wanted = self.engine.config.limits.ephemeral_hits;
+        let own = Context::own(self.engine);
+        for engram in asked {
+            let store = &self.engine.store;
+            let now = store.read::<_, Refusal>(|it| Ok(it.engram(engram.id)?))?;
+            let is_due = |it: &Engram| {
+                (1..=it.figures.query_hits).contains(&wanted)
+                    && it.holds_now(self.engine.world.now())
+            };
+            if now.as_ref().is_some_and(is_due) {
+                own.make_durable(engram, ENGRAM)?;
+            }
+        }
+        Ok(())
+    }
+}

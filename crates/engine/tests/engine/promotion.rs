@@ -1,0 +1,204 @@
+//! Ephemeral claims, and what makes them durable.
+
+use engram_model::{Caller, Change, Code, Draft, Durability, EngramId, Query, Scope, ask};
+
+use crate::fixture::{Asked, Ground, draft, query, refused};
+
+const USER: Caller = Caller::User;
+const DAY: i64 = 86_400;
+
+fn ephemeral(claim: &str) -> Draft {
+    Draft {
+        durability: Some(Durability::Ephemeral),
+        ..draft(claim)
+    }
+}
+
+fn promote(
+    at: &Asked,
+    who: &Caller,
+    id: EngramId,
+) -> Result<engram_model::PromoteReply, engram_model::Refusal> {
+    at.0.ask(who, ask::Promote(id))
+}
+
+/// Asks with what does not last; how many answers came.
+fn ask_all(at: &Asked, who: &Caller, text: &str) -> usize {
+    let all = Query {
+        include_ephemeral: true,
+        ..query(text)
+    };
+    at.ask(who, all).unwrap().engrams.len()
+}
+
+fn is_durable(at: &Asked, id: EngramId) -> bool {
+    at.get(&USER, id).unwrap().durability == Durability::Durable
+}
+
+#[test]
+fn by_hand_it_is_durable_and_its_day_ends() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let agent = at.agent("claude");
+    let said = at.put(&agent, ephemeral("The cache is cold.")).unwrap();
+    assert_eq!(at.found("cache"), [""; 0]);
+    let reply = promote(&at, &agent, said.id).unwrap();
+    assert_eq!(
+        (reply.id, reply.lineage_id, reply.durability, reply.scope),
+        (
+            said.id,
+            said.lineage_id,
+            Durability::Durable,
+            Scope::Project
+        )
+    );
+    assert!(reply.seq > said.seq && reply.findings.is_empty());
+    let entries = at.journal().entries;
+    let told = entries.iter().find(|it| it.seq == reply.seq).unwrap();
+    let promoted = Change::Promoted {
+        id: said.id,
+        ends_term: true,
+    };
+    assert_eq!((&told.change, told.by.as_str()), (&promoted, "claude"));
+    assert_eq!(at.found("cache"), ["The cache is cold."]);
+    assert_eq!(at.status(&USER).unwrap().engrams, 1);
+
+    // Again, it changes nothing.
+    let head = at.status(&USER).unwrap().head;
+    let again = promote(&at, &USER, said.id).unwrap();
+    assert_eq!((again.id, again.durability), (said.id, Durability::Durable));
+    assert_eq!(at.status(&USER).unwrap().head, head);
+
+    ground.clock.turn(2 * DAY);
+    let held = at.get(&USER, said.id).unwrap();
+    assert_eq!(
+        (&held.ttl, held.expires_at, held.valid_until),
+        (&None, None, None)
+    );
+    assert_eq!(at.found("cache"), ["The cache is cold."]);
+    assert_eq!(at.status(&USER).unwrap().engrams, 1);
+    // Another process, another index, and the journal alone say the same.
+    let other = ground.open_at("repo", 7);
+    assert_eq!(other.found("cache"), ["The cache is cold."]);
+    let checked = other.0.doctor(engram_engine::Treatment {
+        reindex: true,
+        replay: true,
+        rebuild: false,
+    });
+    assert!(checked.unwrap().ok);
+    assert_eq!(other.found("cache"), ["The cache is cold."]);
+}
+
+/// A term that somebody chose goes on.
+#[test]
+fn a_chosen_term_does_not_end() {
+    for ttl in ["P1D", "PT2H"] {
+        let ground = Ground::new();
+        let at = ground.open();
+        let chosen = Draft {
+            ttl: Some(ttl.to_owned()),
+            ..ephemeral("The cache is cold.")
+        };
+        let said = at.put(&USER, chosen).unwrap();
+        promote(&at, &USER, said.id).unwrap();
+        let held = at.get(&USER, said.id).unwrap();
+        assert_eq!(held.durability, Durability::Durable);
+        assert!(held.ttl.is_some() && held.expires_at.is_some(), "{ttl}");
+        ground.clock.turn(DAY + 1);
+        assert_eq!(at.found("cache"), [""; 0], "{ttl}");
+    }
+}
+
+#[test]
+fn what_cannot_be_promoted() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let (ada, bob) = (at.agent("claude"), at.agent("codex"));
+    let hidden = Draft {
+        scope: Some(Scope::Run),
+        ..ephemeral("The cache is cold.")
+    };
+    let hidden = at.put(&ada, hidden).unwrap();
+    refused(promote(&at, &bob, hidden.id), Code::NotFound);
+    let wide = Draft {
+        scope: Some(Scope::Org),
+        ..ephemeral("The org is large.")
+    };
+    let wide = at.put(&USER, wide).unwrap();
+    refused(promote(&at, &ada, wide.id), Code::ScopeDenied);
+    let gone = at.put(&ada, ephemeral("The disk is full.")).unwrap();
+    at.forget(&ada, gone.id).unwrap();
+    refused(promote(&at, &ada, gone.id), Code::NotFound);
+    refused(
+        promote(&at, &USER, EngramId(hidden.id.0.increment().unwrap())),
+        Code::NotFound,
+    );
+    let late = at.put(&ada, ephemeral("The queue is long.")).unwrap();
+    ground.clock.turn(DAY);
+    refused(promote(&at, &ada, late.id), Code::Expired);
+    for id in [hidden.id, wide.id, gone.id, late.id] {
+        assert!(!is_durable(&at, id));
+    }
+}
+
+/// Two answers to others: what its author or the user asks does not count, nor does a question that did
+/// not ask for what does not last.
+#[test]
+fn two_answers_to_others_make_it_durable() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let (ada, bob) = (at.agent("claude"), at.agent("codex"));
+    let said = at.put(&ada, ephemeral("The cache is cold.")).unwrap();
+    for who in [&ada, &USER, &ada, &USER] {
+        assert_eq!(ask_all(&at, who, "cache"), 1);
+        assert_eq!(at.query(&bob, "cache").engrams.len(), 0);
+    }
+    assert!(!is_durable(&at, said.id));
+    assert_eq!(ask_all(&at, &bob, "cache"), 1);
+    assert!(!is_durable(&at, said.id));
+    // From a process of its own.
+    let other = ground.open_at("repo", 7);
+    let eve = other.agent("cursor");
+    assert_eq!(ask_all(&other, &eve, "cache"), 1);
+    assert!(is_durable(&at, said.id));
+    let held = at.get(&USER, said.id).unwrap();
+    assert_eq!((held.expires_at, held.figures.query_hits), (None, 2));
+    let entries = at.journal().entries;
+    let told = entries
+        .iter()
+        .find(|it| matches!(it.change, Change::Promoted { .. }))
+        .unwrap();
+    assert_eq!((told.by.as_str(), &told.agent), ("engram", &None));
+    assert_eq!(at.found("cache"), ["The cache is cold."]);
+
+    // From then on, asking writes nothing again.
+    let head = at.status(&USER).unwrap().head;
+    for _ in 0..3 {
+        assert_eq!(ask_all(&other, &eve, "cache"), 1);
+    }
+    assert_eq!(at.status(&USER).unwrap().head, head);
+    let promotions = |at: &Asked| {
+        let entries = at.journal().entries.into_iter();
+        entries
+            .filter(|it| matches!(it.change, Change::Promoted { .. }))
+            .count()
+    };
+    assert_eq!(promotions(&at), 1);
+}
+
+#[test]
+fn the_home_says_how_many_answers_it_takes() {
+    for (wanted, asked, durable) in [(0, 5, false), (1, 1, true), (3, 2, false), (3, 3, true)] {
+        let ground = Ground::new();
+        let config = format!("[limits]\nephemeral_hits = {wanted}\n");
+        std::fs::create_dir(ground.home()).unwrap();
+        std::fs::write(ground.home().join("config.toml"), config).unwrap();
+        let at = ground.open();
+        let (ada, bob) = (at.agent("claude"), at.agent("codex"));
+        let said = at.put(&ada, ephemeral("The cache is cold.")).unwrap();
+        for _ in 0..asked {
+            ask_all(&at, &bob, "cache");
+        }
+        assert_eq!(is_durable(&at, said.id), durable, "{wanted} {asked}");
+    }
+}
