@@ -10,7 +10,7 @@ use std::{
 };
 
 use engram_engine::{Engine, Options, Subscription};
-use engram_model::{Caller, Change, Code, Entry, Refusal, StatusReply, ask};
+use engram_model::{Caller, Code, Entry, Refusal, StatusReply, ask};
 use tokio::sync::watch;
 
 /// Counts the changes among them; whoever shows them waits for it.
@@ -46,9 +46,7 @@ impl Behind {
         let unseen = Arc::new(AtomicU64::new(0));
         let counted = unseen.clone();
         let count = move |entries: Vec<Entry>| {
-            let stored = |it: &&Entry| matches!(it.change, Change::Stored(_));
-            let stored = entries.iter().filter(stored).count();
-            counted.fetch_add(stored as u64, Ordering::Relaxed);
+            counted.fetch_add(arrived(&entries), Ordering::Relaxed);
             tell(&news);
         };
         Ok(Self {
@@ -213,6 +211,12 @@ impl Opened {
         };
         self.all.iter().enumerate().filter_map(seen).collect()
     }
+}
+
+/// How many of these entries the list will show as new.
+fn arrived(entries: &[Entry]) -> u64 {
+    let arrived = entries.iter().filter_map(|it| it.change.arrived());
+    arrived.count() as u64
 }
 
 fn go_behind(it: &mut Repository, news: &News) {

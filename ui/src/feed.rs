@@ -49,7 +49,7 @@ impl Feed {
 
     /// Begins again from the oldest page of what the filter leaves, oldest first.
     pub fn load_oldest(&mut self, page: FeedPage) {
-        let (missed, newer) = (self.waiting(), page.next);
+        let (missed, newer) = (self.waiting_new(), page.next);
         *self = Self {
             filter: std::mem::take(&mut self.filter),
             head: self.head,
@@ -234,6 +234,12 @@ impl Feed {
         self.waiting.len() + self.missed
     }
 
+    /// How many of those held back are new: a confirmed claim only takes its place again.
+    pub fn waiting_new(&self) -> usize {
+        let new = self.waiting.iter().filter(|it| it.place.is_none());
+        new.count() + self.missed
+    }
+
     /// How many rows at the top were first recorded after this place.
     pub fn count_after(&self, place: u64) -> usize {
         self.rows.partition_point(|it| it.placed() > place)
@@ -388,7 +394,7 @@ impl Feed {
     }
 
     fn miss_waiting(&mut self) {
-        self.missed += self.waiting.len();
+        self.missed = self.waiting_new();
         let gone = std::mem::take(&mut self.waiting);
         self.let_go(gone);
     }
@@ -576,6 +582,21 @@ mod tests {
         feed.older = Some(2);
         feed.live(vec![version(10, 1, "again", Some(1))], false);
         assert_eq!(seqs(&feed), [6, 5, 4, 3, 8]);
+    }
+
+    #[test]
+    fn a_claim_that_only_takes_its_place_again_waits_and_is_not_new() {
+        let mut feed = loaded(3..=6, None);
+        feed.filter.text = "again".to_owned();
+        let entries = vec![
+            version(8, 2, "again", Some(2)),
+            stored(9, "again and again"),
+        ];
+        assert_eq!(feed.live(entries, true), 1);
+        assert_eq!((feed.waiting(), feed.waiting_new()), (2, 1));
+        feed.release();
+        assert_eq!(seqs(&feed), [9, 6, 5, 4, 3, 8]);
+        assert_eq!((feed.waiting(), feed.waiting_new()), (0, 0));
     }
 
     #[test]

@@ -89,6 +89,12 @@ impl Change {
         }
     }
 
+    /// The version that was stored, if it takes a row of its own in the list: one that confirms or
+    /// restores a claim takes the row of that claim, and is nothing new.
+    pub fn arrived(&self) -> Option<&Engram> {
+        self.stored().filter(|it| it.place.is_none())
+    }
+
     /// The same, to be told more of.
     pub fn stored_mut(&mut self) -> Option<&mut Engram> {
         match self {

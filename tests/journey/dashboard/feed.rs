@@ -103,6 +103,7 @@ fn what_is_under_the_pointer_stays_there() {
     let at = window.point_at(&row(pointed));
     put(&shop, dir.path(), "Said under the pointer");
     window.find("[data-testid=new-pill]");
+    window.wait("document.querySelector('[data-testid=link]').textContent === '1 new, paused while you point'");
     engram.json(&["forget", other]);
     // A claim that ends is marked in its place.
     window.wait(&format!(
@@ -116,6 +117,7 @@ fn what_is_under_the_pointer_stays_there() {
     window.wait(&rows(9));
     window.wait(&first("Said under the pointer"));
     window.wait("!document.querySelector('[data-testid=new-pill]')");
+    window.wait(LIVE);
 
     // It comes on request, and when the person uses keys.
     for (key, claim) in [("n", "Asked for"), ("j", "Gone on by keys")] {

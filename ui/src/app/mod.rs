@@ -147,12 +147,14 @@ pub(crate) fn StatusLine() -> impl IntoView {
     let app = App::here();
     let failed = move || matches!(app.phase.get(), Phase::Failed(_));
     let is_paused = move || !app.list.at_top.get();
-    let link = move || match app.connection.link.get() {
-        Link::Connecting if failed() => ("lost", say::status::NOT_CONNECTED),
-        Link::Connecting => ("connecting", say::status::CONNECTING),
-        Link::Live if is_paused() => ("paused", say::status::PAUSED),
-        Link::Live => ("live", say::status::LIVE),
-        Link::Lost => ("lost", say::status::LOST),
+    let held = Memo::new(move |_| app.waits_for_pointer());
+    let link = move || match (app.connection.link.get(), held.get()) {
+        (Link::Connecting, _) if failed() => ("lost", say::status::NOT_CONNECTED.to_owned()),
+        (Link::Connecting, _) => ("connecting", say::status::CONNECTING.to_owned()),
+        (Link::Live, _) if is_paused() => ("paused", say::status::PAUSED.to_owned()),
+        (Link::Live, Some(new)) => ("paused", say::status::held(new)),
+        (Link::Live, None) => ("live", say::status::LIVE.to_owned()),
+        (Link::Lost, _) => ("lost", say::status::LOST.to_owned()),
     };
     let project = move || app.status.get().and_then(|status| status.project);
     let told = move |what: fn(&engram_model::StatusReply) -> String| {

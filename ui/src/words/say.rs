@@ -104,6 +104,11 @@ pub mod status {
     pub const OPEN_LOG: &str = "Open this window’s log in your editor";
     pub const SHORTCUTS: &str = "shortcuts";
     pub const FIND: &str = "find";
+
+    /// New rows do not push away the one that the person points at.
+    pub fn held(new: usize) -> String {
+        format!("{new} new, paused while you point")
+    }
     pub const TOKENS: &str = "tokens";
 }
 

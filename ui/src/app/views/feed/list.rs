@@ -44,7 +44,7 @@ struct Scrolled {
 #[component]
 pub(crate) fn List() -> impl IntoView {
     let app = App::here();
-    let waiting = move || app.list.feed.with(Feed::waiting);
+    let waiting = move || app.list.feed.with(Feed::waiting_new);
     let pill = move || {
         (waiting() > 0).then(|| {
             view! {

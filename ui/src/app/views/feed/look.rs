@@ -90,6 +90,13 @@ impl App {
         !self.list.at_top.get_untracked() || self.list.look.is_pointing.get_untracked()
     }
 
+    /// How many new rows wait only for the pointer to leave the list; none if there are none.
+    pub(crate) fn waits_for_pointer(self) -> Option<usize> {
+        let new = self.list.feed.with(Feed::waiting_new);
+        let is_pointing = self.list.at_top.get() && self.list.look.is_pointing.get();
+        (is_pointing && new > 0).then_some(new)
+    }
+
     /// The open engram, if it is listed.
     pub(crate) fn read_in_list(self) -> Option<EngramId> {
         let read = self.reading.selected.get_untracked()?;
