@@ -4,6 +4,8 @@ use std::{collections::HashMap, ops::Range, ptr};
 
 use engram_model::{Piece, Side, SourceLine};
 
+use crate::align::{best, shared};
+
 /// Unchanged rows that stay above and below what changed.
 const AROUND: usize = 3;
 /// Fewer rows than this are not worth a fold.
@@ -70,6 +72,36 @@ pub fn rows(lines: &[SourceLine]) -> Vec<Row<'_>> {
         rest = others;
     }
     rows
+}
+
+/// The rows, with the lines of open folds in their place. Each with its number in [`rows`], by which a fold
+/// is opened.
+pub fn unfolded_rows(
+    lines: &[SourceLine],
+    is_open: impl Fn(usize) -> bool,
+) -> Vec<(usize, Row<'_>)> {
+    let mut all = Vec::new();
+    for (index, row) in rows(lines).into_iter().enumerate() {
+        match row {
+            Row::Fold(pairs) if is_open(index) => {
+                all.extend(pairs.into_iter().map(|it| (index, Row::Pair(it))));
+            }
+            row => all.push((index, row)),
+        }
+    }
+    all
+}
+
+/// How many of these rows to draw for about `most`: a change that was cut would look like lines deleted.
+pub fn drawn(rows: &[(usize, Row<'_>)], most: usize) -> usize {
+    let is_change =
+        |(_, row): &(usize, Row<'_>)| matches!(row, Row::Pair(it) if it.side() != Side::Both);
+    let (shown, rest) = rows.split_at(most.min(rows.len()));
+    let more = match shown.last().is_some_and(is_change) {
+        true => rest.iter().take_while(|it| is_change(it)).count(),
+        false => 0,
+    };
+    shown.len() + more
 }
 
 /// The lines for the one-column form, with a sign in place of each fold.
@@ -223,38 +255,6 @@ fn likeness(then: &[String], now: &[String]) -> usize {
     if alike < ALIKE { 0 } else { alike }
 }
 
-/// The increasing pairs with the highest sum; pairs of 0 do not count.
-fn best(height: usize, width: usize, worth: impl Fn(usize, usize) -> usize) -> Vec<(usize, usize)> {
-    let mut sums = vec![vec![0usize; width + 1]; height + 1];
-    let mut worths = vec![vec![0usize; width]; height];
-    for row in (0..height).rev() {
-        for column in (0..width).rev() {
-            let worth = worth(row, column);
-            worths[row][column] = worth;
-            let with = if worth > 0 {
-                worth + sums[row + 1][column + 1]
-            } else {
-                0
-            };
-            sums[row][column] = with.max(sums[row + 1][column]).max(sums[row][column + 1]);
-        }
-    }
-    let (mut row, mut column) = (0, 0);
-    let mut pairs = Vec::new();
-    while row < height && column < width {
-        let worth = worths[row][column];
-        if worth > 0 && sums[row][column] == worth + sums[row + 1][column + 1] {
-            pairs.push((row, column));
-            (row, column) = (row + 1, column + 1);
-        } else if sums[row][column] == sums[row + 1][column] {
-            row += 1;
-        } else {
-            column += 1;
-        }
-    }
-    pairs
-}
-
 /// Where two lines differ, in bytes of each.
 pub type Marks = (Vec<Range<usize>>, Vec<Range<usize>>);
 
@@ -262,23 +262,7 @@ pub type Marks = (Vec<Range<usize>>, Vec<Range<usize>>);
 /// help.
 pub fn differing(then: &str, now: &str) -> Option<Marks> {
     let (a, b) = (words(then), words(now));
-    let start = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
-    let ends = a[start..].iter().rev().zip(b[start..].iter().rev());
-    let end = ends.take_while(|(a, b)| a == b).count();
-    let (height, width) = (a.len() - start - end, b.len() - start - end);
-    let mut same = (vec![true; a.len()], vec![true; b.len()]);
-    same.0[start..start + height].fill(false);
-    same.1[start..start + width].fill(false);
-    if height * width <= MOST_WORDS {
-        let worth = |row: usize, column: usize| match a[start + row] == b[start + column] {
-            true => a[start + row].len(),
-            false => 0,
-        };
-        for (row, column) in best(height, width, worth) {
-            same.0[start + row] = true;
-            same.1[start + column] = true;
-        }
-    }
+    let same = shared(&a, &b, MOST_WORDS);
     let is_blank = |word: &str| word.trim().is_empty();
     let length = |words: &[&str]| -> usize {
         let words = words.iter().filter(|it| !is_blank(it));
@@ -507,6 +491,30 @@ mod tests {
             let shown: Vec<String> = shown.map(|it| it.text.clone()).collect();
             assert_eq!(shown, signs(&told(&given)));
         }
+    }
+
+    #[test]
+    fn what_is_drawn_ends_after_a_change_not_within() {
+        let given = lines(&[" a", "-b", "-c", "+B", "+C", "+D", " e", "-f", " g"]);
+        let rows = unfolded_rows(&given, |_| false);
+        assert_eq!(rows.len(), 7, "a, b|B, c|C, |D, e, f|, g");
+        for (most, want) in [
+            (0, 0),
+            (1, 1),
+            (2, 4),
+            (3, 4),
+            (4, 4),
+            (5, 5),
+            (6, 6),
+            (9, 7),
+        ] {
+            assert_eq!(drawn(&rows, most), want, "{most}");
+        }
+        assert_eq!(drawn(&[], 3), 0);
+        // What is far from a change, once it is asked for.
+        let given = lines(&[vec!["-a"], vec![" same"; 9]].concat());
+        let count = |is_open: bool| unfolded_rows(&given, |_| is_open).len();
+        assert_eq!((count(false), count(true)), (5, 10));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! and reaches the engine through one [`app::Backend`](crate) alone.
 
 pub mod acts;
+pub mod align;
 pub mod chosen;
 pub mod commands;
 pub mod compare;

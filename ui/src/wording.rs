@@ -1,49 +1,29 @@
 //! Which words of a claim were changed.
 
+use crate::align::shared;
+
 /// A text in parts, each with whether it is missing from the other text.
 pub type Parts = Vec<(String, bool)>;
 
-/// In longer texts (words of one times words of the other), all words are marked.
+/// Words of one text times words of the other that are compared each with each.
 const MOST: usize = 1_000_000;
 
 /// Two wordings, with the words that only one has marked.
 pub fn reworded(before: &str, now: &str) -> (Parts, Parts) {
     let (a, b) = (tokens(before), tokens(now));
-    if a.len().saturating_mul(b.len()) > MOST {
-        return (
-            vec![(before.to_owned(), true)],
-            vec![(now.to_owned(), true)],
-        );
-    }
-    // How many tokens both share from each pair of places on.
-    let width = b.len() + 1;
-    let mut common = vec![0u32; (a.len() + 1) * width];
-    for (i, x) in a.iter().enumerate().rev() {
-        for (j, y) in b.iter().enumerate().rev() {
-            common[i * width + j] = match x == y {
-                true => common[(i + 1) * width + j + 1] + 1,
-                false => common[(i + 1) * width + j].max(common[i * width + j + 1]),
-            };
+    let (in_a, in_b) = shared(&a, &b, MOST);
+    (parts(&a, &in_a), parts(&b, &in_b))
+}
+
+fn parts(tokens: &[&str], is_shared: &[bool]) -> Parts {
+    let mut parts = Parts::new();
+    for (token, is_shared) in tokens.iter().zip(is_shared) {
+        match parts.last_mut() {
+            Some((text, is_other)) if *is_other != *is_shared => text.push_str(token),
+            _ => parts.push(((*token).to_owned(), !is_shared)),
         }
     }
-    let (mut then, mut later) = (Parts::new(), Parts::new());
-    let (mut i, mut j) = (0, 0);
-    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
-        if x == y {
-            push(&mut then, x, false);
-            push(&mut later, y, false);
-            (i, j) = (i + 1, j + 1);
-        } else if common[(i + 1) * width + j] >= common[i * width + j + 1] {
-            push(&mut then, x, true);
-            i += 1;
-        } else {
-            push(&mut later, y, true);
-            j += 1;
-        }
-    }
-    a[i..].iter().for_each(|it| push(&mut then, it, true));
-    b[j..].iter().for_each(|it| push(&mut later, it, true));
-    (then, later)
+    parts
 }
 
 /// Words, and what is between them.
@@ -58,13 +38,6 @@ fn tokens(text: &str) -> Vec<&str> {
         rest = after;
     }
     tokens
-}
-
-fn push(parts: &mut Parts, token: &str, is_other: bool) {
-    match parts.last_mut() {
-        Some((text, same)) if *same == is_other => text.push_str(token),
-        _ => parts.push((token.to_owned(), is_other)),
-    }
 }
 
 #[cfg(test)]

@@ -19,8 +19,9 @@ use crate::{
 const CONTEXT: u32 = 3;
 /// Longest comparison that is sent with all unchanged lines; the page folds them.
 const MAX_UNFOLDED: usize = 300;
-/// Most lines of a change that are sent.
+/// Lines of a comparison that are sent; where this is within a change, up to its end if that is near.
 const MAX_LINES: usize = 600;
+const MAX_WHOLE: usize = 2 * MAX_LINES;
 /// Surroundings that are as long as any text.
 const WHOLE: u32 = 50_000_000;
 /// Larger files are only said to differ, not how.
@@ -317,7 +318,10 @@ fn shown(part: &[Compared], span: Lines, language: Option<&Language>) -> (Vec<So
     let mut lines = Vec::new();
     let (mut gap, mut hidden) = (false, 0);
     for (at, it) in part.iter().enumerate() {
-        if lines.len() >= MAX_LINES {
+        // Cut within a change, lines that were replaced would look deleted.
+        let is_within = at > 0 && it.side != Side::Both && part[at - 1].side != Side::Both;
+        let most = if is_within { MAX_WHOLE } else { MAX_LINES };
+        if hidden > 0 || lines.len() >= most {
             hidden += u32::from(near(at));
             continue;
         }

@@ -8,7 +8,7 @@ use leptos::{html, prelude::*};
 
 use super::code::pieces;
 use crate::{
-    compare::{Pair, Row, differing, rows},
+    compare::{Pair, Row, differing, drawn, unfolded_rows},
     words::{self, say},
 };
 
@@ -41,42 +41,32 @@ pub(crate) fn Sides(
         }
     };
     let kept = StoredValue::new(lines);
-    let drawn = move || {
+    let laid = move |lay: &dyn Fn(Vec<(usize, Row<'_>)>) -> AnyView| {
         kept.with_value(|lines| {
-            let mut left = most.get();
-            let mut views = Vec::new();
-            for (index, row) in rows(lines).into_iter().enumerate() {
-                let open = match row {
-                    Row::Fold(pairs) if unfolded.with(|it| it.contains(&index)) => pairs,
-                    Row::Pair(pair) => vec![pair],
-                    folded => {
-                        if left > 0 {
-                            left -= 1;
-                            views.push(between(folded, move || unfold(index)));
-                        }
-                        continue;
-                    }
-                };
-                let shown = open.len().min(left);
-                left -= shown;
-                views.extend(open.into_iter().take(shown).map(beside));
-            }
-            views
+            lay(unfolded_rows(lines, |it| {
+                unfolded.with(|all| all.contains(&it))
+            }))
         })
     };
-    let total = move || {
-        let of = |(index, row): (usize, Row<'_>)| match row {
-            Row::Fold(pairs) if unfolded.with(|it| it.contains(&index)) => pairs.len(),
-            _ => 1,
-        };
-        kept.with_value(|lines| rows(lines).into_iter().enumerate().map(of).sum::<usize>())
+    let row = move |(fold, row): (usize, Row<'_>)| match row {
+        Row::Pair(pair) => beside(pair),
+        folded => between(folded, move || unfold(fold)),
+    };
+    let shown = move || {
+        laid(&|mut all| {
+            all.truncate(drawn(&all, most.get()));
+            all.into_iter().map(row).collect_view().into_any()
+        })
     };
     let more = move || {
-        let left = total().saturating_sub(most.get());
-        (left > 0).then(|| view! {
-            <button class="plain more-rows" data-testid="more-rows" on:click=move |_| most.update(|it| *it += ROWS)>
-                {say::source::show_more(left.min(ROWS), &words::count(left as u64, say::LINES))}
-            </button>
+        laid(&|all| {
+            let left = all.len() - drawn(&all, most.get());
+            let more = (left > 0).then(|| view! {
+                <button class="plain more-rows" data-testid="more-rows" on:click=move |_| most.update(|it| *it += ROWS)>
+                    {say::source::show_more(left.min(ROWS), &words::count(left as u64, say::LINES))}
+                </button>
+            });
+            more.into_any()
         })
     };
     view! {
@@ -88,7 +78,7 @@ pub(crate) fn Sides(
                     <th scope="colgroup" colspan="2" data-testid="then-head">{then}</th>
                     <th scope="colgroup" colspan="2" data-testid="now-head">{now}</th>
                 </tr></thead>
-                <tbody>{drawn}</tbody>
+                <tbody>{shown}</tbody>
             </table>
             {more}
             {is_gone.then(|| view! { <p class="nothing-now">{say::source::NOTHING_LEFT}</p> })}

@@ -196,6 +196,18 @@ fn what_is_left_out_of_a_long_span_is_counted() {
     fixture.write("a.txt", then.replace("line", "row").as_bytes());
     let told = now(&fixture, "repo:a.txt@HEAD").unwrap();
     assert_eq!(told.changes.len() as u32 + told.hidden, 5_000);
+    // One that ends a little beyond what is sent is sent whole: none of its lines looks deleted.
+    let edited: String = (1..=2_500)
+        .map(|n| match n {
+            100..=400 | 900 => format!("row {n}\n"),
+            n => format!("line {n}\n"),
+        })
+        .collect();
+    fixture.write("a.txt", edited.as_bytes());
+    let told = now(&fixture, "repo:a.txt@HEAD").unwrap();
+    let count = |side| told.changes.iter().filter(|it| it.side == side).count();
+    assert_eq!((count(Side::Removed), count(Side::Added)), (301, 301));
+    assert!(told.hidden > 0, "the change of line 900");
     let blamed = blame(
         Some(&fixture.repo()),
         &Stored::default(),
