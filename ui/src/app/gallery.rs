@@ -15,7 +15,6 @@ use web_sys::{HtmlDialogElement, HtmlElement};
 use self::made_up::{engrams, media, refusal};
 use super::{
     backend::Backend,
-    choice::Repositories,
     code::{Code, Shape},
     connection::Link,
     detail::Detail,
@@ -27,6 +26,7 @@ use super::{
     media::{AlsoIs, FoundElsewhere, NoLines, Refused},
     menu, overlay,
     palette::{Palette, keycaps},
+    pick::Repositories,
     prose,
     rail::Rail,
     reading::{Closing, Panel},

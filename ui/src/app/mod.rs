@@ -4,7 +4,6 @@ mod act;
 mod ask;
 mod backend;
 mod batch;
-mod choice;
 mod code;
 mod connect;
 mod connection;
@@ -23,6 +22,7 @@ mod menu;
 mod outside;
 mod overlay;
 mod palette;
+mod pick;
 mod prose;
 mod rail;
 mod reading;
@@ -115,7 +115,7 @@ fn Window() -> impl IntoView {
         <palette::Palette />
         <settings::SettingsSheet />
         <connect::ConnectSheet />
-        <choice::Repositories />
+        <pick::Repositories />
         <write::Adding />
         <start::Offer />
         // Where something lies over the window, the notice lies over that.

@@ -1,5 +1,5 @@
 //! Which repository is in front, what the page knows about the others, and what other programs hand to the
-//! window. Choosing one: `choice.rs`.
+//! window. Choosing one: `pick.rs`.
 
 use std::{collections::HashMap, time::Duration};
 

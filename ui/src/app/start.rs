@@ -3,9 +3,9 @@
 use leptos::prelude::*;
 
 use super::{
-    choice::Choice,
     frame::Over,
     overlay::{Heading, Modal},
+    pick::PickRepository,
     refused::Refused,
     state::App,
 };
@@ -21,7 +21,7 @@ pub(crate) fn Start() -> impl IntoView {
             <div class="welcome">
                 <h1>{say::repositories::CHOOSE}</h1>
                 <p class="lead">{say::repositories::OUTSIDE}</p>
-                <div class="repositories"><Choice list="start-list" /></div>
+                <div class="repositories"><PickRepository list="start-list" /></div>
                 <p class="outside" hidden=move || engrams() == 0>
                     <button data-testid="stay-outside" on:click=move |_| app.repositories.stays_outside.set(true)>
                         {move || say::repositories::stay_outside(&words::count(engrams(), say::ENGRAMS))}

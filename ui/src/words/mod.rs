@@ -498,6 +498,7 @@ mod tests {
     #[test]
     fn a_repository_is_said_in_two_letters_and_in_a_sentence() {
         for (name, want) in [
+            (&["re1", "re2"], &["re1", "re2"]),
             ("engram", "en"),
             ("api-gateway", "ag"),
             (".dotfiles", "do"),

@@ -19,14 +19,14 @@ pub(crate) fn Repositories() -> impl IntoView {
     view! {
         <Modal over=Over::Repositories label=say::repositories::TITLE class="repositories">
             <Heading title=say::repositories::TITLE />
-            <Choice list="repositories-list" />
+            <PickRepository list="repositories-list" />
         </Modal>
     }
 }
 
 /// A field for a path, and the known repositories. `list` is the id of the list.
 #[component]
-pub(crate) fn Choice(list: &'static str) -> impl IntoView {
+pub(crate) fn PickRepository(list: &'static str) -> impl IntoView {
     let app = App::here();
     app.repositories.refused.set(None);
     if !app.backend().switches_repositories() {
