@@ -197,11 +197,19 @@ impl Chosen {
 /// How many claims a question quotes, and how many characters of each.
 const NAMED: (usize, usize) = (3, 48);
 
+/// A claim, cut short to tell it from others.
+pub fn name(claim: &str) -> String {
+    shorten(claim, NAMED.1)
+}
+
 /// The first of these claims, cut short, and how many more there are.
 pub fn named(rows: &[Arc<Engram>]) -> (Vec<String>, usize) {
-    let (most, long) = NAMED;
-    let name = |it: &Arc<Engram>| shorten(&words::claim(it), long);
-    let names: Vec<String> = rows.iter().take(most).map(name).collect();
+    let most = NAMED.0;
+    let names: Vec<String> = rows
+        .iter()
+        .take(most)
+        .map(|it| name(&words::claim(it)))
+        .collect();
     (names, rows.len().saturating_sub(most))
 }
 

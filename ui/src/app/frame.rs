@@ -7,7 +7,10 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::{dom, menu, state::App};
 pub(crate) use crate::words::sentence;
-use crate::words::{self, say};
+use crate::{
+    chosen,
+    words::{self, say},
+};
 
 /// What can lie over the window, one at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +59,8 @@ pub(crate) struct Frame {
     pub(crate) toast: RwSignal<Option<Toast>>,
     /// How to undo the last action, in the order in which it was done; kept after its notice is gone.
     pub(crate) undo: RwSignal<Vec<Undo>>,
+    /// The claim that it is about, quoted, if it is one.
+    undo_of: StoredValue<String>,
     toast_number: StoredValue<u64>,
     pub(crate) announcement: RwSignal<String>,
     unannounced: StoredValue<usize>,
@@ -76,6 +81,7 @@ impl Frame {
             menu: RwSignal::new(None),
             toast: RwSignal::new(None),
             undo: RwSignal::new(Vec::new()),
+            undo_of: StoredValue::new(String::new()),
             toast_number: StoredValue::new(0),
             announcement: RwSignal::new(String::new()),
             unannounced: StoredValue::new(0),
@@ -105,9 +111,11 @@ impl App {
         self.tell(text, hint, is_error, false, seconds);
     }
 
-    /// Says what was done, with a way to take it back.
-    pub(crate) fn say_done(self, text: &str, undo: Undo) {
-        self.say_all_done(text, "", false, vec![undo]);
+    /// Says what was done to a claim, with a way to take it back.
+    pub(crate) fn say_done(self, text: &str, claim: &str, undo: Undo) {
+        let name = say::notice::of(&chosen::name(claim));
+        self.say_all_done(text, &name, false, vec![undo]);
+        self.frame.undo_of.set_value(name);
     }
 
     /// Says what was done to many claims and what was not; what was done can be undone.
@@ -116,6 +124,7 @@ impl App {
         // If nothing was done, the action before is still the last.
         if undoes {
             self.frame.undo.set(undo);
+            self.frame.undo_of.set_value(String::new());
         }
         self.tell(text, hint, is_error, undoes, 12);
     }
@@ -160,6 +169,7 @@ impl App {
         }
         all.reverse();
         self.frame.undo.set(Vec::new());
+        let of = self.frame.undo_of.get_value();
         spawn_local(async move {
             let outcome = self.each(all, async |it| self.take_back(it).await).await;
             let failed = outcome.refused.iter().chain(&outcome.left).copied();
@@ -167,14 +177,17 @@ impl App {
             let (text, why) = outcome.told(say::many::UNDONE);
             match (outcome.is_whole(), outcome.done.as_slice()) {
                 (true, [(_, restored)]) => {
-                    self.say(say::notice::UNDONE, "", false);
+                    self.say(say::notice::UNDONE, &of, false);
                     if let Some(id) = *restored {
                         self.select(id);
                         self.reading.returned.set(Some(id));
                     }
                 }
                 (true, _) => self.say(&text, "", false),
-                (false, _) => self.say_all_done(&text, &why, true, failed),
+                (false, _) => {
+                    self.say_all_done(&text, &why, true, failed);
+                    self.frame.undo_of.set_value(of);
+                }
             }
         });
     }

@@ -6,7 +6,7 @@ use engram_model::{Code, Engram, EngramId, Filter, Pointer, Refusal, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{dom, frame::Undo, state::App, views::feed};
-use crate::words::say;
+use crate::words::{self, say};
 
 /// What a source card shows below its lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -256,6 +256,7 @@ impl App {
             return;
         };
         self.reading.closing.set(None);
+        let engram = untrack(|| self.current()).filter(|it| it.id == id);
         let done = match closing {
             Closing::Forget => say::engram::FORGOTTEN,
             Closing::Redact => say::engram::REDACT_DONE,
@@ -271,12 +272,14 @@ impl App {
             };
             match closed {
                 Ok(it) => {
-                    match (closing, it.pending.first()) {
-                        (Closing::Forget, _) => self.say_done(done, Undo::Restore(id)),
-                        (Closing::Redact, None) => self.say(done, "", false),
-                        (Closing::Redact, Some(place)) => {
+                    match (closing, it.pending.first(), engram) {
+                        (Closing::Forget, _, Some(it)) => {
+                            self.say_done(done, &words::claim(&it), Undo::Restore(id))
+                        }
+                        (Closing::Redact, Some(place), _) => {
                             self.say(say::engram::REDACT_PENDING, place, true);
                         }
+                        _ => self.say(done, "", false),
                     }
                     if let Some(next) = next {
                         self.select(next);

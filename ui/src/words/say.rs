@@ -782,6 +782,11 @@ pub mod notice {
 
     pub fn opened_in(editor: &str) -> String {
         format!("Opened in {editor}")
+    /// Which claim it was done to.
+    pub fn of(claim: &str) -> String {
+        format!("“{claim}”")
+    }
+
     }
 
     pub fn strange(what: &dyn std::fmt::Display) -> String {

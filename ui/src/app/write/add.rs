@@ -104,7 +104,9 @@ impl App {
                     }
                     match is_known(&stored) {
                         true => self.say(say::write::EXISTS, "", false),
-                        false => self.say_done(say::write::ADDED, Undo::Withdraw(stored.id)),
+                        false => {
+                            self.say_done(say::write::ADDED, &new.claim, Undo::Withdraw(stored.id))
+                        }
                     }
                     self.go_to(stored.id);
                     // The dialog gives the focus back first.

@@ -98,7 +98,11 @@ impl App {
             match stored {
                 Ok(stored) => {
                     self.drop_correction(id);
-                    self.say_done(say::write::CORRECTED, Undo::Restore(replaced(&stored, id)));
+                    self.say_done(
+                        say::write::CORRECTED,
+                        &claim,
+                        Undo::Restore(replaced(&stored, id)),
+                    );
                     if is_here {
                         self.select(stored.id);
                         dom::focus("feed");
@@ -108,6 +112,7 @@ impl App {
                     if !is_here {
                         self.complain(refusal.clone());
                     }
+        let claim = draft.claim.clone();
                     self.change_correction(id, |it| {
                         (it.is_saving, it.is_open, it.refusal) = (false, true, Some(refusal));
                     });

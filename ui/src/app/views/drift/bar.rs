@@ -57,6 +57,7 @@ impl App {
                 Ok(stored) => {
                     self.say_done(
                         done,
+                        &words::claim(&engram),
                         match verdict {
                             Verdict::True => Undo::Restore(id),
                             _ => Undo::Withdraw(stored.id),

@@ -266,10 +266,8 @@ impl App {
     /// Runs it on all claims that it applies to, once each.
     fn carry_out(self, deed: Deed) {
         let rows = self.list.choice.rows;
-        let all: Vec<EngramId> = rows.with_untracked(|it| {
-            let fitting = it.fitting(deed);
-            fitting.iter().map(|it| it.id).collect()
-        });
+        let fitting = rows.with_untracked(|it| it.fitting(deed));
+        let all: Vec<EngramId> = fitting.iter().map(|it| it.id).collect();
         let (doing, done) = deed.words();
         self.list.choice.asking.set(None);
         if !self.batch.begin(doing, all.len()) {
@@ -290,13 +288,12 @@ impl App {
             let outcome = self.each(all, to_one).await;
             // What failed, and what it does not apply to, stays selected.
             rows.update(|it| it.settle(outcome.done.iter().map(|it| it.0)));
+            if let (true, [(_, undo)], [one]) = (outcome.is_whole(), &*outcome.done, &*fitting) {
+                return self.say_done(deed.done_to_one(), &words::claim(one), *undo);
+            }
             let (text, why) = outcome.told(done);
-            let text = match (outcome.is_whole(), outcome.len()) {
-                (true, 1) => deed.done_to_one(),
-                _ => text.as_str(),
-            };
             let undo = outcome.done.iter().map(|it| it.1).collect();
-            self.say_all_done(text, &why, !outcome.is_whole(), undo);
+            self.say_all_done(&text, &why, !outcome.is_whole(), undo);
         });
     }
 }
