@@ -91,7 +91,8 @@ fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
     window.control('k');
     window.find("[data-testid=palette-input]");
     window.keys("ledger isolated");
-    window.wait("document.querySelectorAll('[data-testid=palette-option]').length === 1");
+    // The last searches all claims.
+    window.wait("document.querySelectorAll('[data-testid=palette-option]').length === 2");
     window.keys(ENTER);
     window.wait(&read(&ids[1]));
     window.keys("?");

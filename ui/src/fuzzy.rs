@@ -1,7 +1,7 @@
 //! How well a text is what somebody typed a part of.
 
 /// A text that fits: the higher the better, and which of its characters were meant.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fit {
     /// Beginnings of words and runs count more than scattered letters.
     pub score: i32,

@@ -179,3 +179,75 @@ fn a_long_search_says_how_far_it_is_and_stops_and_goes_on() {
     );
     assert_eq!(window.count("[data-testid=searching]"), 0);
 }
+
+#[test]
+fn what_has_ended_is_left_out_or_listed_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url);
+    window.wait(&rows(8));
+    let [ended, next] = [&shop.ids[2], &shop.ids[4]];
+    engram.json(&["forget", ended]);
+    window.keys("f");
+    window.click("[data-testid=facet][data-value=holds]");
+    window.wait(&rows(7));
+    assert_eq!(window.chips(), ["Remove state holds"]);
+    window.wait("location.search === '?ended=no' || location.search.startsWith('?ended=no&')");
+    // What ends leaves the list.
+    engram.json(&["forget", next]);
+    window.wait(&rows(6));
+    window.click("[data-testid=facet][data-value=ended]");
+    window.wait(&listed(&[ended, next]));
+    window.click("[data-testid=facet][data-value=ended]");
+    window.wait(&rows(8));
+}
+
+#[test]
+fn the_focus_stays_in_the_filter_when_its_value_goes() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url);
+    window.wait(&rows(8));
+    shop.drift();
+    window.keys("f");
+    let gone = "[data-testid=facet][data-value=\"evidence gone\"]";
+    window.find(gone);
+    window.script(
+        "document.querySelector(arguments[0]).focus()",
+        json!([gone]),
+    );
+    engram.json(&["forget", &shop.ids[5]]);
+    window.wait(&format!("!document.querySelector('{gone}')"));
+    window.wait_moved("document.activeElement.matches('#facets [data-testid=facet]') && document.activeElement.checkVisibility()");
+    // So it does when chips are taken away, until none is left.
+    window.click("[data-testid=facet][data-value=fact]");
+    window.click("[data-testid=facet][data-value=holds]");
+    window.tab_to("filter-chip");
+    window.keys(ENTER);
+    window.wait_moved("document.activeElement.matches('[data-testid=filter-chip]') && document.querySelectorAll('[data-testid=filter-chip]').length === 1");
+    window.keys(ENTER);
+    window.wait_moved("document.activeElement.id === 'feed'");
+}
+
+#[test]
+fn the_palette_searches_all_claims_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url);
+    window.wait(&rows(8));
+    window.control('k');
+    window.find("[data-testid=palette-input]");
+    window.keys("webhooks zebra");
+    window.wait("document.querySelector('[data-testid=palette-option][aria-selected=true]')?.textContent === 'webhooks zebra'");
+    window.keys(ENTER);
+    window.wait("document.querySelector('[data-testid=no-match]')");
+    assert_eq!(
+        window.script("return document.getElementById('filter').value", json!([])),
+        json!("webhooks zebra")
+    );
+}

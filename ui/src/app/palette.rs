@@ -1,8 +1,9 @@
-//! The palette: every command, view, open repository and engram of the list, found by a few letters.
+//! The palette: every command, view, open repository and loaded engram, found by a few letters; and a way to
+//! search all claims.
 
 use std::sync::Arc;
 
-use engram_model::{Engram, Recent};
+use engram_model::{Engram, Filter, Recent};
 use leptos::{ev, html, prelude::*};
 
 use super::{
@@ -12,7 +13,7 @@ use super::{
     overlay::Modal,
     prose,
     state::App,
-    views::{VIEWS, View},
+    views::{VIEWS, View, feed},
 };
 use crate::{
     commands::{self, Act, COMMANDS, Command},
@@ -31,6 +32,8 @@ enum Target {
     Command(&'static Command),
     Repository(Recent),
     Engram(Arc<Engram>),
+    /// All claims with these words, loaded or not.
+    Search(String),
 }
 
 /// One that was.
@@ -47,6 +50,7 @@ impl Target {
             Self::Command(it) => it.title,
             Self::Repository(it) => &it.name,
             Self::Engram(it) => &it.claim,
+            Self::Search(words) => words,
         }
     }
 
@@ -56,6 +60,7 @@ impl Target {
             Self::Command(_) => Some(Icon::Chevron),
             Self::Repository(_) => Some(Icon::Repository),
             Self::Engram(it) => Some(Icon::Of(it.kind)),
+            Self::Search(_) => Some(Icon::Search),
         }
     }
 
@@ -65,6 +70,7 @@ impl Target {
             Self::Command(_) => say::sheet::COMMANDS,
             Self::Repository(_) => say::rail::OPEN_REPOSITORIES,
             Self::Engram(_) => say::sheet::ENGRAMS,
+            Self::Search(_) => say::sheet::ALL_CLAIMS,
         }
     }
 
@@ -77,11 +83,20 @@ impl Target {
                 app.go_to(it.id);
                 app.focus_pane();
             }
+            Self::Search(words) => {
+                let filter = Filter {
+                    text: words.clone(),
+                    ..Filter::default()
+                };
+                app.limit(&feed::VIEW, filter, true);
+                dom::focus("feed");
+            }
         }
     }
 }
 
-/// Views, then commands, then repositories behind, then engrams; within each the best first.
+/// Views, then commands, then repositories behind, then engrams; within each the best first. Engrams are those
+/// of the list that are loaded: the last searches the others.
 fn find(app: App, query: &str) -> Vec<Found> {
     let fit = |target: Target| {
         let fit = fuzzy::fit(query, target.text())?;
@@ -122,7 +137,12 @@ fn find(app: App, query: &str) -> Vec<Found> {
     if !query.trim().is_empty() {
         sorts.sort_by_key(|it| -i64::from(top(it)));
     }
-    sorts.into_iter().flatten().collect()
+    let words = query.trim();
+    let search = (!words.is_empty()).then(|| Found {
+        target: Target::Search(words.to_owned()),
+        fit: Fit::default(),
+    });
+    sorts.into_iter().flatten().chain(search).collect()
 }
 
 #[component]
@@ -193,8 +213,8 @@ fn Search(app: App) -> impl IntoView {
             <kbd>"Esc"</kbd>
         </div>
         <div class="found" id="palette-list" role="listbox" aria-label=say::sheet::FOUND>{listed}</div>
-        {move || found.with(Vec::is_empty).then(|| view! {
-            <p class="nothing" role="status">{say::sheet::NOTHING}<span>{say::sheet::NOTHING_HINT}</span></p>
+        {move || found.with(|all| all.iter().all(|it| matches!(it.target, Target::Search(_)))).then(|| view! {
+            <p class="nothing" role="status">{say::sheet::NOTHING}</p>
         })}
     }
 }
@@ -233,6 +253,7 @@ fn option(
             Some(view! { <small class="place">{words::visible(&it.path)}</small> }.into_any())
         }
         Target::View(it) => it.key().map(|key| keycaps(&key).into_any()),
+        Target::Search(_) => None,
     };
     view! {
         <div class="option" id=option_id(index) role="option" data-testid="palette-option" aria-selected=move || (at.get() == index).to_string()

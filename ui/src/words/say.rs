@@ -545,9 +545,9 @@ pub mod sheet {
     pub const FIND_HINT: &str = "A command, a view, words of a claim…";
     pub const FOUND: &str = "Found";
     pub const COMMANDS: &str = "Commands";
-    pub const ENGRAMS: &str = "Engrams";
-    pub const NOTHING: &str = "Nothing matches. ";
-    pub const NOTHING_HINT: &str = "Press / in the list to search all claims.";
+    pub const ENGRAMS: &str = "Loaded engrams";
+    pub const ALL_CLAIMS: &str = "Search all claims for";
+    pub const NOTHING: &str = "Nothing loaded matches.";
 }
 
 /// Repositories.
