@@ -84,6 +84,12 @@ fn a_claim_is_corrected_in_place_and_that_is_undone() {
     write(&desk, &token);
     desk.window.control(ENTER);
     refused(&desk, "SECRET_DETECTED");
+    let kept = "return sessionStorage.getItem('engram-drafts')";
+    assert_eq!(
+        desk.window.script(kept, json!([])),
+        json!(null),
+        "no secret is kept"
+    );
     assert_eq!(desk.window.count("[data-testid=notice]"), 0);
     desk.window.shot("correction-refused");
     let draft = json!({"claim": "Pecans arrive", "pointers": ["repo:src/moved.rs#L1@HEAD"], "agent": "architect"});

@@ -11,6 +11,7 @@ pub mod align;
 pub mod chosen;
 pub mod commands;
 pub mod compare;
+pub mod drafts;
 pub mod feed;
 pub mod fuzzy;
 pub mod layout;

@@ -216,6 +216,21 @@ pub(crate) fn store(name: &str, text: &str) -> bool {
     store.is_some_and(|it| it.set_item(name, text).is_ok())
 }
 
+/// What this tab or window keeps until it is closed.
+pub(crate) fn kept_for_session(name: &str) -> Option<String> {
+    let store = window().session_storage().ok().flatten()?;
+    store.get_item(name).ok().flatten()
+}
+
+/// Keeps it; without a text, nothing is kept any more. Where nothing can be kept, it is lost with the page.
+pub(crate) fn keep_for_session(name: &str, text: Option<&str>) {
+    let store = window().session_storage().ok().flatten();
+    let _ = store.map(|it| match text {
+        Some(text) => it.set_item(name, text),
+        None => it.remove_item(name),
+    });
+}
+
 /// Whether the keyboard is a Mac's.
 pub(crate) fn is_mac() -> bool {
     let agent = window().navigator().user_agent().unwrap_or_default();

@@ -88,6 +88,7 @@ fn Window() -> impl IntoView {
     let app = App::new(Backend::here());
     provide_context(app);
     app.follow_stale();
+    app.write.follow();
     room::follow(app);
     app.start();
     follow_time(app);

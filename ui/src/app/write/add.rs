@@ -15,6 +15,7 @@ use crate::{
         palette::keycaps,
         state::App,
     },
+    drafts::{Drafts, may_keep},
     words::{self, say},
 };
 
@@ -34,6 +35,31 @@ pub(super) struct New {
 }
 
 impl New {
+    /// A draft of before the page was loaded again.
+    pub(super) fn kept(it: Drafts) -> Self {
+        Self {
+            claim: it.claim,
+            pointer: it.pointer,
+            kind: it.kind,
+            topic: it.topic,
+            ..Self::default()
+        }
+    }
+
+    /// What is kept of it: nothing before a claim is begun.
+    pub(super) fn draft_to_keep(&self) -> Drafts {
+        if self.claim.trim().is_empty() || !may_keep(self.refusal.as_ref()) {
+            return Drafts::default();
+        }
+        Drafts {
+            claim: self.claim.clone(),
+            pointer: self.pointer.clone(),
+            kind: self.kind,
+            topic: self.topic.clone(),
+            ..Drafts::default()
+        }
+    }
+
     /// The repository was switched: its lines are gone, and no answer comes.
     pub(super) fn leave_lines(&mut self) {
         *self = Self {

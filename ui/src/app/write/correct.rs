@@ -8,6 +8,7 @@ use leptos::{prelude::*, task::spawn_local};
 use super::field::{ClaimField, Refused, keys};
 use crate::{
     app::{dom, frame::Undo, palette::keycaps, reading::Closing, state::App},
+    drafts::may_keep,
     words::{self, say},
 };
 
@@ -20,6 +21,21 @@ pub(super) struct Correction {
     is_open: bool,
     pub(super) is_saving: bool,
     refusal: Option<Refusal>,
+}
+
+impl Correction {
+    /// A draft of before the page was loaded again.
+    pub(super) fn kept(text: String) -> Self {
+        Self {
+            text,
+            ..Self::default()
+        }
+    }
+
+    /// What is kept of it.
+    pub(super) fn to_keep(&self) -> Option<String> {
+        may_keep(self.refusal.as_ref()).then(|| self.text.clone())
+    }
 }
 
 impl App {
@@ -92,6 +108,7 @@ impl App {
             claim: begun.text,
             ..engram.draft()
         };
+        let claim = draft.claim.clone();
         spawn_local(async move {
             let stored = self.ask(ask::Put(Box::new(draft))).await;
             let is_here = self.reading.selected.get_untracked() == Some(id);
@@ -112,7 +129,6 @@ impl App {
                     if !is_here {
                         self.complain(refusal.clone());
                     }
-        let claim = draft.claim.clone();
                     self.change_correction(id, |it| {
                         (it.is_saving, it.is_open, it.refusal) = (false, true, Some(refusal));
                     });

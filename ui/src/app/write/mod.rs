@@ -17,6 +17,8 @@ pub(crate) use self::{
     marks::{MarkedLines, Marks},
 };
 use self::{add::New, correct::Correction, marks::Marked};
+use super::dom;
+use crate::drafts::Drafts;
 
 /// What the person wrote and has not stored.
 #[derive(Clone, Copy)]
@@ -29,13 +31,33 @@ pub(crate) struct Writing {
     new: RwSignal<New>,
 }
 
+/// The name under which the session keeps drafts.
+const DRAFTS: &str = "engram-drafts";
+
 impl Writing {
+    /// With the drafts of before the page was loaded again.
     pub(super) fn new() -> Self {
+        let kept = dom::kept_for_session(DRAFTS);
+        let mut kept = kept.map(|it| Drafts::read(&it)).unwrap_or_default();
+        let corrections = std::mem::take(&mut kept.corrections).into_iter();
+        let corrections = corrections.map(|(id, text)| (id, Correction::kept(text)));
         Self {
-            corrections: RwSignal::new(HashMap::new()),
+            corrections: RwSignal::new(corrections.collect()),
             marked: RwSignal::new(None),
-            new: RwSignal::new(New::default()),
+            new: RwSignal::new(New::kept(kept)),
         }
+    }
+
+    /// Keeps drafts until they are stored or discarded, or the window is closed.
+    pub(super) fn follow(self) {
+        Effect::new(move |_| {
+            let mut drafts = self.new.with(New::draft_to_keep);
+            self.corrections.with(|all| {
+                let kept = all.iter().filter_map(|(id, it)| Some((*id, it.to_keep()?)));
+                drafts.corrections.extend(kept);
+            });
+            dom::keep_for_session(DRAFTS, drafts.text().as_deref());
+        });
     }
 
     /// Drops marks and pending answers: none come after a switch. The texts stay.

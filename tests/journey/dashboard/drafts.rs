@@ -1,0 +1,78 @@
+//! What a person is writing outlives a reload of the page, until it is stored or discarded; what was done
+//! to a claim names it.
+
+use serde_json::json;
+
+use super::{
+    hands::{ENTER, Hand, read, rows},
+    server::Server,
+    shop::Shop,
+};
+use crate::window::Window;
+
+const KEPT: &str = "return sessionStorage.getItem('engram-drafts')";
+
+fn notice(words: &str) -> String {
+    format!(
+        "document.querySelector('[data-testid=notice]')?.textContent.includes({})",
+        json!(words)
+    )
+}
+
+#[test]
+fn a_draft_outlives_a_reload_until_it_is_stored() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url);
+    window.wait(&rows(8));
+    let id = &shop.ids[3];
+    let written = || window.script("return document.activeElement.value", json!([]));
+    let focused = |id: &str| window.wait_moved(&format!("document.activeElement.id === '{id}'"));
+
+    window.open_row(Hand::Keys, id);
+    window.keys("r");
+    focused("correction-text");
+    window.control('a');
+    window.keys("Half a correction");
+    window.anew();
+    window.wait(&rows(8));
+    window.open_row(Hand::Keys, id);
+    window.find("[data-testid=unsaved]");
+    window.press_on(Hand::Mouse, "continue");
+    focused("correction-text");
+    assert_eq!(written(), json!("Half a correction"));
+    // Stored, it is kept no more; the notice names the claim, and so does what undoes it.
+    window.control(ENTER.chars().next().unwrap());
+    window.wait(&notice("“Half a correction”"));
+    window.wait_moved("sessionStorage.getItem('engram-drafts') === null");
+    window.keys("z");
+    window.wait(&notice("Undone"));
+    window.wait(&notice("“Half a correction”"));
+
+    // A claim of one's own.
+    window.keys("w");
+    focused("new-claim");
+    window.keys("Half a claim");
+    window.anew();
+    window.wait(&rows(10));
+    window.keys("w");
+    focused("new-claim");
+    assert_eq!(written(), json!("Half a claim"));
+
+    // A discarded correction is gone.
+    window.keys("\u{E00C}");
+    window.wait("!document.querySelector('dialog[open]')");
+    let other = &shop.ids[5];
+    window.open_row(Hand::Keys, other);
+    window.wait(&read(other));
+    window.keys("r");
+    focused("correction-text");
+    window.keys(" and more\u{E00C}");
+    window.press_on(Hand::Mouse, "discard");
+    let kept = window.script(KEPT, json!([])).to_string();
+    assert!(
+        kept.contains("Half a claim") && !kept.contains("and more"),
+        "{kept}"
+    );
+}

@@ -1,0 +1,78 @@
+//! What a person wrote and has not stored, as it outlives a reload of the page.
+
+use std::collections::BTreeMap;
+
+use engram_model::{Code, EngramId, Kind, Refusal};
+use serde::{Deserialize, Serialize};
+
+/// Most bytes that are kept.
+const MOST: usize = 200_000;
+
+/// Drafts, each as it was last typed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Drafts {
+    /// Corrections, by the claim that they correct.
+    pub corrections: BTreeMap<EngramId, String>,
+    /// A new claim.
+    pub claim: String,
+    /// Its evidence.
+    pub pointer: String,
+    /// Its kind, once chosen.
+    pub kind: Option<Kind>,
+    /// Its topic.
+    pub topic: String,
+}
+
+impl Drafts {
+    /// As they were kept; none where that cannot be read.
+    pub fn read(text: &str) -> Self {
+        serde_json::from_str(text).unwrap_or_default()
+    }
+
+    /// As they are kept; nothing without any, or with far too much.
+    pub fn text(&self) -> Option<String> {
+        let text = serde_json::to_string(self).ok();
+        text.filter(|it| *self != Self::default() && it.len() <= MOST)
+    }
+}
+
+/// Whether a draft may be kept: not one that was refused for a secret.
+pub fn may_keep(refusal: Option<&Refusal>) -> bool {
+    refusal.is_none_or(|it| it.code != Code::SecretDetected)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn drafts_are_read_as_they_were_kept() {
+        let id = "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap();
+        let written = Drafts {
+            corrections: BTreeMap::from([(id, "It is “quoted”.\n".to_owned())]),
+            claim: "Half a".to_owned(),
+            kind: Some(Kind::Risk),
+            ..Drafts::default()
+        };
+        assert_eq!(Drafts::read(&written.text().unwrap()), written);
+        for nothing in ["", "null", "[]", "{\"corrections\":{\"x\":1}}", "{"] {
+            assert_eq!(Drafts::read(nothing), Drafts::default(), "{nothing}");
+        }
+        let long = Drafts {
+            claim: "x".repeat(MOST),
+            ..Drafts::default()
+        };
+        assert_eq!((Drafts::default().text(), long.text()), (None, None));
+    }
+
+    #[test]
+    fn what_was_refused_for_a_secret_is_not_kept() {
+        for (code, want) in [(Code::SecretDetected, false), (Code::ClaimTooLong, true)] {
+            let refusal = Refusal::new(code, "refused", "Try again.");
+            assert_eq!(may_keep(Some(&refusal)), want, "{code:?}");
+        }
+        assert!(may_keep(None));
+    }
+}
