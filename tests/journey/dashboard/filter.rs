@@ -4,11 +4,11 @@
 use serde_json::json;
 
 use super::{
-    hands::{DOWN, ENTER, ESCAPE, TAB, rows},
+    hands::{DOWN, ENTER, ESCAPE, TAB, listed, rows},
     server::Server,
     shop::Shop,
 };
-use crate::window::Window;
+use crate::{engram::Engram, window::Window};
 
 impl Window {
     /// What has the focus: the value or the field; it is in sight.

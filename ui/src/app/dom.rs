@@ -287,6 +287,39 @@ pub(crate) fn step_focus(event: &web_sys::KeyboardEvent, list: &str) -> bool {
     true
 }
 
+/// Makes a change that may take the focused button of an element away: the focus then goes to the button in
+/// its place, or the one before; without any, to `otherwise`.
+pub(crate) fn keep_focus(within: &'static str, otherwise: &'static str, change: impl FnOnce()) {
+    let at = shown_buttons(within).iter().position(is_focused);
+    change();
+    let Some(at) = at else { return };
+    request_animation_frame(move || {
+        let buttons = shown_buttons(within);
+        if buttons.iter().any(is_focused) {
+            return;
+        }
+        match buttons.get(at).or(buttons.last()) {
+            Some(button) => focus_on(Some(button.clone().into())),
+            None => focus(otherwise),
+        }
+    });
+}
+
+/// The buttons of an element that are not hidden.
+fn shown_buttons(within: &str) -> Vec<HtmlElement> {
+    let element = document().get_element_by_id(within);
+    let Some(all) = element.and_then(|it| it.query_selector_all("button").ok()) else {
+        return Vec::new();
+    };
+    let all = (0..all.length()).filter_map(|it| all.item(it)?.dyn_into().ok());
+    all.filter(|it: &HtmlElement| it.offset_parent().is_some())
+        .collect()
+}
+
+fn is_focused(it: &HtmlElement) -> bool {
+    document().active_element().as_ref() == Some(it)
+}
+
 /// Measures text in the face of a claim.
 pub(crate) fn measure() -> Option<web_sys::CanvasRenderingContext2d> {
     let canvas = document().create_element("canvas").ok()?;

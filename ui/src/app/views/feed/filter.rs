@@ -69,20 +69,18 @@ fn Chips() -> impl IntoView {
     let app = App::here();
     let clear = move |_| {
         let text = app.list.filter.get_untracked().text;
-        app.set_filter(
-            Filter {
-                text,
-                ..Filter::default()
-            },
-            true,
-        );
+        let filter = Filter {
+            text,
+            ..Filter::default()
+        };
+        dom::keep_focus(CHIPS, "feed", || app.set_filter(filter, true));
     };
     move || {
         let all = chips(&app.list.filter.get(), app.clock.get_untracked().offset);
         (!all.is_empty()).then(|| {
             let several = all.len() > 1;
             view! {
-                <div class="filter-chips" role="group" aria-label=say::filter::ON>
+                <div class="filter-chips" id=CHIPS role="group" aria-label=say::filter::ON>
                     {all.into_iter().map(|it| removable(app, it)).collect_view()}
                     {several.then(|| view! { <button class="plain" on:click=clear>{say::filter::CLEAR}</button> })}
                 </div>
@@ -101,7 +99,7 @@ fn removable(app: App, it: Chip) -> impl IntoView {
     let value = words::visible(&value);
     view! {
         <button class="chip on" data-testid="filter-chip" title=say::filter::remove(what, &value)
-            on:click=move |_| app.set_filter(without.clone(), true)>
+            on:click=move |_| dom::keep_focus(CHIPS, "feed", || app.set_filter(without.clone(), true))>
             <span class="offscreen">{say::filter::REMOVE}</span><span>{what}</span>" "<b>{value.clone()}</b>{Icon::Close.draw()}
         </button>
     }
@@ -121,6 +119,8 @@ type Groups = [Vec<Value>; SORTS.len()];
 
 /// The id of the panel.
 pub(crate) const PANEL: &str = "facets";
+/// The id of what is on.
+const CHIPS: &str = "filter-chips";
 
 #[component]
 fn Values() -> impl IntoView {
@@ -172,7 +172,7 @@ fn value(app: App, values: Memo<Vec<Value>>, place: usize) -> impl IntoView {
     let count = move || it.with(|it| it.as_ref().map(|it| words::thousands(it.count)));
     let choose = move |_| {
         if let Some(it) = it.get_untracked() {
-            app.set_filter(it.chosen, true);
+            dom::keep_focus(PANEL, PANEL, || app.set_filter(it.chosen, true));
         }
     };
     view! {

@@ -250,7 +250,8 @@ impl App {
             match self.ask(ask::Facets(filter.clone())).await {
                 Ok(facets) if untrack(|| self.asked()) == filter => {
                     self.list.facets_refused.set(None);
-                    self.list.facets.set(Some(*facets));
+                    let set = || self.list.facets.set(Some(*facets));
+                    dom::keep_focus(filter::PANEL, filter::PANEL, set);
                 }
                 Ok(_) => {}
                 Err(refusal) => {
