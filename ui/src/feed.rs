@@ -157,7 +157,7 @@ impl Feed {
 
     /// Takes in a new engram; returns whether it is listed as new.
     fn arrive(&mut self, engram: Box<Engram>, hold: bool) -> bool {
-        if !self.filter.admits(&engram) {
+        if !self.filter.admits(&engram, engram.recorded_at) {
             self.replace(&engram);
             return false;
         }

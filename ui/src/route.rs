@@ -70,6 +70,7 @@ impl Route {
                 "verified" => {
                     filter.verified = (value == "yes" || value == "no").then(|| value == "yes")
                 }
+                "ended" => filter.ended = (value == "yes" || value == "no").then(|| value == "yes"),
                 "health" => filter.health.extend(value.parse::<Evidence>().ok()),
                 "since" => filter.since = midnight(&value, offset),
                 "until" => filter.until = end_of(&value, offset),
@@ -153,6 +154,9 @@ impl Route {
         if let Some(verified) = it.verified {
             pairs.push(("verified", if verified { "yes" } else { "no" }.to_owned()));
         }
+        if let Some(ended) = it.ended {
+            pairs.push(("ended", if ended { "yes" } else { "no" }.to_owned()));
+        }
         pairs.extend(it.health.iter().map(|it| ("health", it.to_string())));
         pairs.extend(it.since.map(|at| ("since", date_of(at, offset))));
         pairs.extend(it.until.map(|at| ("until", last_day(at, offset))));
@@ -226,6 +230,10 @@ pub fn chips(filter: &Filter, offset: Offset) -> Vec<Chip> {
             false => say::state::UNVERIFIED,
         };
         add("as stored", word.to_owned(), &|it| it.verified = None);
+    }
+    if let Some(ended) = filter.ended {
+        let (_, word) = say::filter::STATES[usize::from(ended)];
+        add("state", word.to_owned(), &|it| it.ended = None);
     }
     for standing in &filter.health {
         let word = words::standing(*standing).to_owned();
@@ -314,6 +322,8 @@ mod tests {
             "?kind=risk&kind=fact&scope=project&type=decision&role=programmer&agent=Claude%20Code&topic=ledger/locks&verified=no\
              &since=2026-11-20&until=2026-11-22&q=50%25%20%26%20more&id=01ARZ3NDEKTSV4RRFFQ69G5FAV",
             "?verified=yes",
+            "?ended=no&health=holds",
+            "?ended=yes",
             "?view=drift&kind=risk",
             "?health=needs_reverification&health=evidence_gone",
             "?q=%C3%A9%F0%9F%A6%80",
@@ -386,7 +396,7 @@ mod tests {
     #[test]
     fn what_is_not_understood_is_left_out() {
         for query in [
-            "?kind=nonsense&verified=maybe&since=yesterday&until=0002-11-20&view=Drift!&x=y&&=&q",
+            "?kind=nonsense&verified=maybe&ended=maybe&since=yesterday&until=0002-11-20&view=Drift!&x=y&&=&q",
             "?%",
             "????",
             "#token=abc",
@@ -398,7 +408,7 @@ mod tests {
 
     #[test]
     fn each_chip_takes_its_condition_away() {
-        let query = "?kind=risk&kind=fact&agent=user&health=evidence_gone&since=2026-11-20&until=2026-11-21";
+        let query = "?kind=risk&kind=fact&agent=user&ended=yes&health=evidence_gone&since=2026-11-20&until=2026-11-21";
         let filter = Route::parse(query, HERE).filter;
         let chips = chips(&filter, HERE);
         let told: Vec<_> = chips
@@ -411,15 +421,17 @@ mod tests {
                 "kind risk",
                 "kind fact",
                 "by you",
+                "state ended",
                 "evidence gone",
                 "since 2026-11-20",
                 "until 2026-11-21"
             ]
         );
         assert_eq!(chips[0].without.kinds.len(), 1);
-        assert_eq!(chips[3].without.health, []);
-        assert_eq!(chips[4].without.since, None);
-        assert_eq!(chips[5].without.until, None);
+        assert_eq!(chips[3].without.ended, None);
+        assert_eq!(chips[4].without.health, []);
+        assert_eq!(chips[5].without.since, None);
+        assert_eq!(chips[6].without.until, None);
         // Until a day is until it is over.
         let end: Timestamp = "2026-11-21T22:00:00Z".parse().unwrap();
         assert_eq!(filter.until, Some(end));

@@ -9,7 +9,7 @@ pub enum Tag {
     Status,
     /// How many engrams each value of a filter leaves.
     Facets,
-    /// Lists by how evidence stands, which no entry says by itself.
+    /// Lists by how evidence stands or by what has ended, which no entry says by itself.
     Doubts,
     /// The lines that pointers lead to, and how the working tree reads there.
     Sources,
@@ -32,7 +32,7 @@ pub fn touched(change: &Change) -> Vec<Tag> {
         Change::Corroborated(id) => (&[Status], vec![*id]),
         Change::Promoted { id, .. } => (&[Status], vec![*id]),
         Change::Forgotten(id) => (&[Status, Facets, Doubts], vec![*id]),
-        Change::Redacted(id) => (&[Status, Facets], vec![*id]),
+        Change::Redacted(id) => (&[Status, Facets, Doubts], vec![*id]),
         Change::Dereferenced { .. } | Change::Noted { .. } => (&[Status], Vec::new()),
         Change::Anchored { engrams, .. } => (
             &[Status, Facets, Doubts, Sources],

@@ -64,7 +64,7 @@ impl Context<'_> {
         let (project, eyes, worktree) = (self.project()?, self.eyes()?, self.worktree()?);
         let now = self.engine.world.now();
         let mut page = self.engine.store.read::<_, Refusal>(|it| {
-            let (mut entries, next) = it.feed(project, &worktree, feed)?;
+            let (mut entries, next) = it.feed(project, &worktree, feed, now)?;
             entries.retain(|entry| match &entry.change {
                 engram_model::Change::Stored(engram) => eyes.may_see(engram),
                 // How evidence stands in another working tree is no news in this one.
@@ -94,8 +94,8 @@ impl Context<'_> {
 
     pub(crate) fn count(&self, filter: &Filter) -> Result<Facets, Refusal> {
         let (project, worktree) = (self.project()?, self.worktree()?);
-        let store = &self.engine.store;
-        store.read(|it| Ok(it.facets(project, &worktree, filter)?))
+        let (store, now) = (&self.engine.store, self.engine.world.now());
+        store.read(|it| Ok(it.facets(project, &worktree, filter, now)?))
     }
 
     /// The window's view; only the user has a window, so nothing is metered.

@@ -41,6 +41,9 @@ pub struct Filter {
     /// With evidence in one of these states; only current claims have one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub health: Vec<Evidence>,
+    /// Whether it has ended: it was replaced, forgotten or redacted, or its ttl is over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended: Option<bool>,
     /// First recorded at this time or later; a confirmation does not count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
@@ -75,8 +78,8 @@ impl Filter {
         bare(&self.topic)
     }
 
-    /// Whether an engram matches.
-    pub fn admits(&self, it: &Engram) -> bool {
+    /// Whether an engram matches at this time.
+    pub fn admits(&self, it: &Engram, now: Timestamp) -> bool {
         fn any<T: PartialEq>(wanted: &[T], it: &T) -> bool {
             wanted.is_empty() || wanted.contains(it)
         }
@@ -87,6 +90,7 @@ impl Filter {
             && any(&self.authors, &it.provenance.created_by)
             && self.verified.is_none_or(|wanted| wanted == it.verified)
             && self.has_health(it)
+            && self.ended.is_none_or(|wanted| wanted == has_ended(it, now))
             && self.since.is_none_or(|since| it.placed_at() >= since)
             && self.until.is_none_or(|until| it.placed_at() < until)
             && is_on_topic(&it.topic, &self.topic)
@@ -126,6 +130,10 @@ impl Filter {
         text.make_ascii_lowercase();
         words.iter().all(|word| text.contains(word.as_str()))
     }
+}
+
+fn has_ended(it: &Engram, now: Timestamp) -> bool {
+    it.valid_until.is_some() || it.expires_at.is_some_and(|end| end <= now)
 }
 
 /// Whether a topic is the wanted one or below it; an empty one matches all.

@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use engram_model::{Evidence, Facets, Filter, ProjectId, is_on_topic, role_of};
+use jiff::Timestamp;
 use rusqlite::{Row, params_from_iter};
 
 use crate::{Reader, Result, filter::Where};
@@ -124,10 +125,17 @@ fn known<T: std::str::FromStr>(counts: Vec<(String, u64)>) -> Vec<(T, u64)> {
 
 impl Reader<'_> {
     /// How many engrams each value of a filter would leave.
-    pub fn facets(&self, project: ProjectId, worktree: &str, filter: &Filter) -> Result<Facets> {
+    pub fn facets(
+        &self,
+        project: ProjectId,
+        worktree: &str,
+        filter: &Filter,
+        now: Timestamp,
+    ) -> Result<Facets> {
         let mut counts = Counts::default();
         let is_tallied = filter.words().is_empty()
             && filter.health.is_empty()
+            && filter.ended.is_none()
             && filter.since.is_none()
             && filter.until.is_none();
         let partial = match is_tallied {
@@ -135,7 +143,7 @@ impl Reader<'_> {
                 self.tally(project, filter, &mut counts)?;
                 false
             }
-            false => self.count_each(project, worktree, filter, &mut counts)?,
+            false => self.count_each(project, worktree, filter, now, &mut counts)?,
         };
         let mut topics = counts.sorted(5);
         topics.retain(|(topic, _)| !topic.is_empty());
@@ -155,7 +163,7 @@ impl Reader<'_> {
             roles,
             authors,
             topics,
-            health: self.standings(project, worktree, filter)?,
+            health: self.standings(project, worktree, filter, now)?,
             partial,
         })
     }
@@ -177,9 +185,10 @@ impl Reader<'_> {
         project: ProjectId,
         worktree: &str,
         filter: &Filter,
+        now: Timestamp,
         counts: &mut Counts,
     ) -> Result<bool> {
-        let mut wanted = Where::beyond_tally(project, worktree, filter);
+        let mut wanted = Where::beyond_tally(project, worktree, filter, now);
         let mut partial = false;
         if !wanted.is_listed {
             let reach = self.reach(project, filter, i64::MAX, false)?;
@@ -212,6 +221,7 @@ impl Reader<'_> {
         project: ProjectId,
         worktree: &str,
         filter: &Filter,
+        now: Timestamp,
     ) -> Result<Vec<(Evidence, u64)>> {
         let any = Filter {
             health: Evidence::ALL
@@ -221,7 +231,7 @@ impl Reader<'_> {
                 .collect(),
             ..filter.clone()
         };
-        let wanted = Where::rows(project, worktree, &any);
+        let wanted = Where::rows(project, worktree, &any, now);
         let sql = format!(
             "SELECT health.standing, count(*) FROM {} WHERE {} GROUP BY 1 ORDER BY 2 DESC, 1",
             wanted.tables, wanted.sql

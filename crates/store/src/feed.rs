@@ -3,6 +3,7 @@
 use engram_model::{
     Change, Engram, Entry, Feed, LineageId, Operation, OperationKind, Place, ProjectId,
 };
+use jiff::Timestamp;
 use rusqlite::{OptionalExtension, params, params_from_iter};
 
 use crate::{
@@ -26,11 +27,12 @@ impl Reader<'_> {
         project: ProjectId,
         worktree: &str,
         feed: &Feed,
+        now: Timestamp,
     ) -> Result<(Vec<Entry>, Option<u64>)> {
         let limit = feed.limit.unwrap_or(PAGE).clamp(1, MOST);
         let is_list = feed.listed || !feed.filter.is_empty();
         let (rows, edge) = match is_list {
-            true => self.listed(project, worktree, feed, limit)?,
+            true => self.listed(project, worktree, feed, limit, now)?,
             false => (self.journalled(project, feed, limit)?, None),
         };
         let next = match rows.last().filter(|_| rows.len() == limit) {
@@ -65,9 +67,10 @@ impl Reader<'_> {
         worktree: &str,
         feed: &Feed,
         limit: usize,
+        now: Timestamp,
     ) -> Result<(Vec<Journalled>, Option<u64>)> {
         let (bound, order, place) = direction(feed);
-        let mut wanted = Where::rows(project, worktree, &feed.filter);
+        let mut wanted = Where::rows(project, worktree, &feed.filter, now);
         // Without a filter, every row examined is listed.
         let reach = match wanted.is_listed || feed.filter.is_empty() {
             true => Reach {

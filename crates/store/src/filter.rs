@@ -28,8 +28,13 @@ pub(crate) struct Where {
 
 impl Where {
     /// Every condition of a filter.
-    pub(crate) fn rows(project: ProjectId, worktree: &str, filter: &Filter) -> Self {
-        let mut it = Self::beyond_tally(project, worktree, filter);
+    pub(crate) fn rows(
+        project: ProjectId,
+        worktree: &str,
+        filter: &Filter,
+        now: Timestamp,
+    ) -> Self {
+        let mut it = Self::beyond_tally(project, worktree, filter, now);
         let words = |all: &mut dyn Iterator<Item = &'static str>| -> Vec<String> {
             all.map(str::to_owned).collect()
         };
@@ -75,7 +80,12 @@ impl Where {
     }
 
     /// The conditions that the table `tally` does not count by.
-    pub(crate) fn beyond_tally(project: ProjectId, worktree: &str, filter: &Filter) -> Self {
+    pub(crate) fn beyond_tally(
+        project: ProjectId,
+        worktree: &str,
+        filter: &Filter,
+        now: Timestamp,
+    ) -> Self {
         let is_listed = !filter.health.is_empty() && !filter.health.contains(&Evidence::Holds);
         let mut it = Self {
             sql: String::new(),
@@ -88,6 +98,16 @@ impl Where {
         if !filter.health.is_empty() {
             let standing = it.standing(worktree, &filter.health);
             it.and(&standing);
+        }
+        if let Some(ended) = filter.ended {
+            let now = it.value(now.as_microsecond());
+            let holds = format!(
+                "engram.valid_until IS NULL AND (engram.expires_at IS NULL OR engram.expires_at > {now})"
+            );
+            it.and(&match ended {
+                true => format!("NOT ({holds})"),
+                false => holds,
+            });
         }
         for (at, sign) in [(filter.since, ">="), (filter.until, "<")] {
             if let Some(at) = at {

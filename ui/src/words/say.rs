@@ -180,6 +180,9 @@ pub mod filter {
         "Topic",
         "Scope",
         "Type",
+    pub const STATE: &str = "State";
+    /// Whether it has ended, and the word.
+    pub const STATES: [(bool, &str); 2] = [(false, "holds"), (true, "ended")];
     ];
     pub const RECORDED: &str = "Recorded";
     pub const RECENT: [(&str, i64); 3] = [("today", 0), ("7 days", 6), ("30 days", 29)];

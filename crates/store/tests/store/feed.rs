@@ -128,6 +128,22 @@ fn filters() -> Vec<(&'static str, Filter)> {
             },
         ),
         (
+            "what holds",
+            Filter {
+                ended: Some(false),
+                kinds: vec![Kind::Fact],
+                ..Filter::default()
+            },
+        ),
+        (
+            "what has ended",
+            Filter {
+                ended: Some(true),
+                since: Some(at(10)),
+                ..Filter::default()
+            },
+        ),
+        (
             "a word at a time",
             Filter {
                 until: Some(at(4)),
@@ -147,7 +163,7 @@ fn pages(it: &Reader<'_>, filter: &Filter, oldest_first: bool) -> Result<(Vec<En
     };
     let (mut ids, mut count) = (Vec::new(), 0);
     loop {
-        let (entries, next) = it.feed(PROJECT, "", &feed)?;
+        let (entries, next) = it.feed(PROJECT, "", &feed, at(800))?;
         count += 1;
         ids.extend(entries.iter().filter_map(|it| match &it.change {
             Change::Stored(engram) => Some(engram.id),
@@ -169,7 +185,7 @@ fn a_filter_leaves_and_counts_what_it_admits() {
     let all: Vec<Engram> = (0..MANY).map(version).collect();
     for (what, filter) in filters() {
         let admits = |filter: &Filter| -> Vec<&Engram> {
-            all.iter().filter(|it| filter.admits(it)).collect()
+            all.iter().filter(|it| filter.admits(it, at(800))).collect()
         };
         let mut wanted: Vec<EngramId> = admits(&filter).iter().map(|it| it.id).collect();
         let (found, facets) = store
@@ -177,7 +193,7 @@ fn a_filter_leaves_and_counts_what_it_admits() {
                 let older = pages(it, &filter, true)?;
                 Ok((
                     (older, pages(it, &filter, false)?),
-                    it.facets(PROJECT, "", &filter)?,
+                    it.facets(PROJECT, "", &filter, at(800))?,
                 ))
             })
             .unwrap();
@@ -280,7 +296,7 @@ fn engrams_that_hold_are_counted_as_by_hand() {
     store.rebuild(at(MANY as i64)).unwrap();
     look(&store);
     let all = store
-        .read::<_, StoreError>(|it| it.facets(PROJECT, "", &Filter::default()))
+        .read::<_, StoreError>(|it| it.facets(PROJECT, "", &Filter::default(), at(800)))
         .unwrap();
     assert_eq!(all.total, MANY);
 }

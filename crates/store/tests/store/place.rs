@@ -66,7 +66,7 @@ fn list(store: &Store, filter: &Filter, limit: usize, oldest_first: bool) -> Vec
     };
     let mut all = Vec::new();
     loop {
-        let page = store.read::<_, StoreError>(|it| it.feed(PROJECT, "", &feed));
+        let page = store.read::<_, StoreError>(|it| it.feed(PROJECT, "", &feed, now()));
         let (entries, next) = page.unwrap();
         for entry in entries {
             match entry.change {
@@ -103,11 +103,11 @@ fn check(store: &Store) {
             forth.reverse();
             assert_eq!(forth, want, "{what}, {limit}, oldest first");
         }
-        let facets = store.read::<_, StoreError>(|it| it.facets(PROJECT, "", &filter));
+        let facets = store.read::<_, StoreError>(|it| it.facets(PROJECT, "", &filter, now()));
         assert_eq!(facets.unwrap().total, want.len() as u64, "{what}");
     }
     // The journal is as it was.
-    let journal = store.read::<_, StoreError>(|it| it.feed(PROJECT, "", &Feed::default()));
+    let journal = store.read::<_, StoreError>(|it| it.feed(PROJECT, "", &Feed::default(), now()));
     let seqs: Vec<u64> = journal.unwrap().0.iter().map(|it| it.seq).collect();
     assert_eq!(seqs, [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
     sound(store);

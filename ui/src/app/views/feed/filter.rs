@@ -147,6 +147,7 @@ fn Values() -> impl IntoView {
         <div class="facets" id=PANEL data-testid="facets" tabindex="-1" role="group" aria-label=say::filter::LIMIT on:keydown=keys>
             <p class="quiet" aria-busy=move || app.list.facets.with(Option::is_none).to_string()>{of}</p>
             {(0..SORTS.len()).map(|sort| group(app, all, sort)).collect_view()}
+            <States />
             <Dates />
         </div>
     }
@@ -179,6 +180,41 @@ fn value(app: App, values: Memo<Vec<Value>>, place: usize) -> impl IntoView {
         <button class="chip value" aria-pressed=move || is_on().to_string() data-testid="facet" data-value=word on:click=choose>
             <span>{word}</span><i>{count}</i>
         </button>
+    }
+}
+
+/// Whether a claim holds or has ended. Not counted: what holds depends on the clock.
+#[component]
+fn States() -> impl IntoView {
+    let app = App::here();
+    let ended = move || app.list.filter.with(|it| it.ended);
+    // While all that is listed holds, neither value would split it.
+    let is_split = Memo::new(move |_| {
+        let total = app.list.facets.with(|it| it.as_ref().map(|it| it.total));
+        let holding = app.status.with(|it| it.as_ref().map(|it| it.engrams));
+        !app.list.filter.with(Filter::is_empty) || total != holding
+    });
+    let state = move |(is_ended, word)| {
+        let is_on = move || ended() == Some(is_ended);
+        let choose = move |_| {
+            let ended = (!untrack(is_on)).then_some(is_ended);
+            app.refilter(|it| it.ended = ended, true);
+        };
+        view! {
+            <button class="chip value" aria-pressed=move || is_on().to_string() data-testid="facet" data-value=word on:click=choose>
+                <span>{word}</span>
+            </button>
+        }
+    };
+    move || {
+        is_split.get().then(|| {
+            view! {
+                <div class="sort" role="group" aria-label=say::filter::STATE>
+                    <span class="name" aria-hidden="true">{say::filter::STATE}</span>
+                    <div class="values">{say::filter::STATES.map(state)}</div>
+                </div>
+            }
+        })
     }
 }
 

@@ -327,9 +327,10 @@ impl App {
             .with(|feed| feed.rows().iter().any(|it| Some(it.id) == selected))
     }
 
-    /// Lists by how evidence stands what an entry cannot say by itself.
+    /// Lists anew what a filter by evidence or by state leaves, which an entry cannot say by itself.
     pub(crate) fn list_doubts_anew(self) {
-        if !untrack(|| self.asked()).health.is_empty() {
+        let asked = untrack(|| self.asked());
+        if !asked.health.is_empty() || asked.ended.is_some() {
             self.list_anew_later();
         }
     }
