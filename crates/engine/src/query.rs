@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use engram_model::{
-    Code, Durability, Engram, HashKeys, ProjectId, Query, QueryReply, Refusal, Verdict, hash_keys,
-    is_on_topic,
+    Code, Durability, Engram, HashKeys, ProjectId, Query, QueryReply, Refusal, Sign, Spelling,
+    Verdict, hash_keys, is_on_topic, spellings,
 };
 use engram_store::{Look, Match, Reader, StoreError, Terms, Traits};
 use jiff::Timestamp;
@@ -12,8 +12,8 @@ use jiff::Timestamp;
 use crate::{
     context::Context,
     eyes::Eyes,
-    keys::Keys,
-    rank::{Ranked, Weights, count_terms},
+    keys::{Keys, number},
+    rank::{Ranked, Weights, count_terms, due, respelled},
 };
 
 /// Longest accepted query, in characters; claims are 500.
@@ -43,7 +43,8 @@ impl Context<'_> {
             None => limit.saturating_mul(2),
         };
         let mut recalled = self.engine.store.read::<_, Refusal>(|it| {
-            let mut recalled = self.recall(it, project, &look, &terms, &filter)?;
+            let spellings = spellings(&query.text);
+            let mut recalled = self.recall(it, project, &look, &terms, &spellings, &filter)?;
             settle(it, &mut recalled.ranked, &keys, near)?;
             Ok(recalled)
         })?;
@@ -139,6 +140,7 @@ impl Context<'_> {
         project: ProjectId,
         look: &Option<Look>,
         terms: &Terms,
+        spellings: &[Spelling],
         filter: &Filter<'_>,
     ) -> Result<Recalled, Refusal> {
         let indexed = look.as_ref().map_or(0, Look::indexed);
@@ -147,6 +149,14 @@ impl Context<'_> {
         let mut found = look.as_ref().map(Look::frequencies).unwrap_or_default();
         for (_, keys) in &tail {
             count_terms(keys, terms, &mut found);
+        }
+        let due = due(terms, &found, spellings);
+        if !due.is_empty() {
+            let signs = self.count_signs(project, &due, &tail);
+            if let Some(terms) = respelled(terms, &due, &signs) {
+                let look = self.look(project, &terms);
+                return self.recall(it, project, &look, &terms, &[], filter);
+            }
         }
         let weights = Weights::new(terms, &found);
         let rank = |found: &Match, traits: &Traits| match filter.passes(traits) {
@@ -186,6 +196,36 @@ impl Context<'_> {
             }
             limit *= 8;
         }
+    }
+
+    /// How many versions are written in each of these spellings.
+    fn count_signs(
+        &self,
+        project: ProjectId,
+        spellings: &[&Spelling],
+        tail: &[(Traits, Arc<Keys>)],
+    ) -> Vec<u64> {
+        let mut signs = Terms::default();
+        for it in spellings {
+            match &it.sign {
+                Sign::Word(word) => signs.words.push(word.clone()),
+                Sign::Gram(gram) => signs.grams.push(gram.clone()),
+            }
+        }
+        let look = self.look(project, &signs);
+        let found = look.map(|it| it.frequencies()).unwrap_or_default();
+        let (mut words, mut grams) = (found.words.into_iter(), found.grams.into_iter());
+        let count = |it: &&Spelling| match &it.sign {
+            Sign::Word(word) => {
+                let has = |(_, keys): &&(Traits, Arc<Keys>)| keys.has_word(number(word));
+                words.next().unwrap_or(0) + tail.iter().filter(has).count() as u64
+            }
+            Sign::Gram(gram) => {
+                let has = |(_, keys): &&(Traits, Arc<Keys>)| keys.has_gram(number(gram));
+                grams.next().unwrap_or(0) + tail.iter().filter(has).count() as u64
+            }
+        };
+        spellings.iter().map(count).collect()
     }
 
     /// Versions that the index has not read, with their keys; none that was erased.

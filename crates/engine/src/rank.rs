@@ -3,9 +3,12 @@
 //! id breaks what is left. The same input gives the same order, whether a candidate came from the
 //! index or from the tail behind it.
 
-use std::cmp::{Ordering, Reverse};
+use std::{
+    cmp::{Ordering, Reverse},
+    collections::{HashMap, HashSet},
+};
 
-use engram_model::{Engram, Evidence, HashKeys, RunId, Scope};
+use engram_model::{Engram, Evidence, HashKeys, RunId, Scope, Spelling};
 use engram_store::{Frequencies, Match, Terms, Traits, Worth};
 
 use crate::keys::{Keys, number};
@@ -105,6 +108,42 @@ pub(crate) fn count_terms(keys: &Keys, terms: &Terms, found: &mut Frequencies) {
     for (count, key) in found.words.iter_mut().zip(&terms.words) {
         *count += u64::from(keys.has_word(number(key)));
     }
+}
+
+/// The spellings of words that nobody used.
+pub(crate) fn due<'s>(
+    terms: &Terms,
+    found: &Frequencies,
+    spellings: &'s [Spelling],
+) -> Vec<&'s Spelling> {
+    let counts: HashMap<&String, u64> = terms
+        .words
+        .iter()
+        .zip(found.words.iter().copied())
+        .collect();
+    let is_unknown = |word: &String| counts.get(word) == Some(&0);
+    let spellings = spellings.iter();
+    spellings
+        .filter(|it| it.asked.iter().any(is_unknown))
+        .collect()
+}
+
+/// The same question, with words replaced by another spelling that somebody used, by the `count` of each;
+/// none where nobody did.
+pub(crate) fn respelled(terms: &Terms, due: &[&Spelling], count: &[u64]) -> Option<Terms> {
+    let mut words = terms.words.clone();
+    for (it, count) in due.iter().zip(count) {
+        if *count > 0 && it.asked.iter().all(|word| words.contains(word)) {
+            words.retain(|word| !it.asked.contains(word));
+            words.extend(it.other.iter().cloned());
+        }
+    }
+    let mut seen = HashSet::new();
+    words.retain(|word| seen.insert(word.clone()));
+    (words != terms.words).then(|| Terms {
+        words,
+        ..terms.clone()
+    })
 }
 
 /// A candidate with what decides its place.

@@ -14,13 +14,20 @@ use crate::Pointer;
 const WIRE_KEYS: usize = 32;
 const WIRE_CHARS: usize = 80;
 
-/// Words that tell nothing; a text of nothing else keeps them.
+/// Most spellings of a question.
+const MOST_SPELLINGS: usize = 256;
+/// Longer words, in bytes, are not taken for two.
+const LONGEST_WORD: usize = 24;
+
+/// Words that tell nothing: articles, pronouns, question words, auxiliaries. A text of nothing else keeps them.
 const STOP: &[&str] = &[
-    "a", "about", "all", "an", "and", "any", "are", "as", "at", "be", "been", "by", "can", "did",
-    "do", "does", "e", "for", "from", "get", "had", "has", "have", "how", "i", "if", "in", "into",
-    "is", "it", "its", "me", "my", "no", "not", "of", "on", "or", "our", "s", "so", "t", "than",
-    "that", "the", "their", "then", "there", "these", "they", "this", "to", "us", "was", "we",
-    "were", "what", "when", "where", "which", "while", "who", "why", "will", "with", "you",
+    "a", "about", "all", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "but",
+    "by", "can", "could", "did", "do", "does", "e", "for", "from", "get", "had", "has", "have",
+    "having", "he", "her", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "may",
+    "me", "might", "must", "my", "no", "not", "of", "on", "or", "our", "s", "shall", "she",
+    "should", "so", "t", "than", "that", "the", "their", "them", "then", "there", "these", "they",
+    "this", "those", "to", "us", "was", "we", "were", "what", "when", "where", "which", "while",
+    "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
 ];
 
 /// The full set of keys of one text. Every list is in order of first appearance, without repeats.
@@ -86,6 +93,73 @@ pub fn hash_keys(claim: &str, pointers: &[Pointer], topic: &str, tags: &[String]
 /// Concept keys alone: what [`hash_keys`] derives from paths, topic and tags.
 pub fn concept_keys(pointers: &[Pointer], topic: &str, tags: &[String]) -> Vec<String> {
     hash_keys("", pointers, topic, tags).concepts
+}
+
+/// Words of a question, and how somebody else may have written them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spelling {
+    /// Stems of the question.
+    pub asked: Vec<String>,
+    /// Stems that say the same.
+    pub other: Vec<String>,
+    /// What a claim has that is written so: the one word, or the two side by side.
+    pub sign: Sign,
+}
+
+/// A key of a claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// One of [`HashKeys::words`].
+    Word(String),
+    /// One of [`HashKeys::grams`].
+    Gram(String),
+}
+
+/// Two words that some write as one, and one that some write as two: `back off` and `backoff`.
+pub fn spellings(text: &str) -> Vec<Spelling> {
+    let stemmer = Stemmer::create(Algorithm::English);
+    let stem = |word: &str| stemmer.stem(word).into_owned();
+    let stems = |words: &[&str]| -> Vec<String> {
+        let words = words.iter().filter(|it| !STOP.contains(*it));
+        words.map(|it| stem(it)).collect()
+    };
+    let text = text.to_lowercase();
+    let words: Vec<&str> = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|it| !it.is_empty() && it.chars().all(char::is_alphabetic))
+        .collect();
+    let mut all = Vec::new();
+    for pair in words.windows(2) {
+        let asked = stems(pair);
+        let [first, second] = pair else { continue };
+        if asked.is_empty() {
+            continue;
+        }
+        for first in [(*first).to_owned(), stem(first)] {
+            let whole = stem(&format!("{first}{second}"));
+            all.push(Spelling {
+                asked: asked.clone(),
+                other: vec![whole.clone()],
+                sign: Sign::Word(whole),
+            });
+        }
+    }
+    for word in words.iter().filter(|it| !STOP.contains(*it)) {
+        for (at, _) in word.char_indices().skip(2) {
+            let halves = word.split_at(at);
+            if halves.1.chars().count() < 2 || word.len() > LONGEST_WORD {
+                continue;
+            }
+            all.push(Spelling {
+                asked: vec![stem(word)],
+                other: stems(&[halves.0, halves.1]),
+                sign: Sign::Gram(format!("{} {}", stem(halves.0), stem(halves.1))),
+            });
+        }
+    }
+    all.retain(|it| !it.other.is_empty());
+    all.truncate(MOST_SPELLINGS);
+    all
 }
 
 /// At most 32 keys of at most 80 characters, the most telling first.
@@ -385,6 +459,47 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn two_words_that_some_write_as_one_are_known_as_that() {
+        for (text, asked, other, sign) in [
+            (
+                "how do retries back off",
+                &["back", "off"][..],
+                &["backoff"][..],
+                Sign::Word("backoff".to_owned()),
+            ),
+            (
+                "it backs off",
+                &["back", "off"],
+                &["backoff"],
+                Sign::Word("backoff".to_owned()),
+            ),
+            (
+                "retry backoff",
+                &["backoff"],
+                &["back", "off"],
+                Sign::Gram("back off".to_owned()),
+            ),
+            (
+                "Timeouts",
+                &["timeout"],
+                &["time", "out"],
+                Sign::Gram("time out".to_owned()),
+            ),
+        ] {
+            let all = spellings(text);
+            let found = all.iter().find(|it| it.sign == sign);
+            let found = found.map(|it| (it.asked.clone(), it.other.clone()));
+            let words = |all: &[&str]| all.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+            assert_eq!(found, Some((words(asked), words(other))), "{text}");
+        }
+        for text in ["", "how do", "42", "MAX_5"] {
+            let all = spellings(text);
+            assert!(all.iter().all(|it| !it.asked.is_empty()), "{text}: {all:?}");
+        }
+        assert!(spellings(&"x".repeat(2_000)).is_empty());
     }
 
     #[test]

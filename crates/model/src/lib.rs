@@ -48,7 +48,7 @@ pub use engram::{
 pub use entity::{Entity, EntityKind, EntityValue};
 pub use filter::{Facets, Filter, is_on_topic, role_of};
 pub use grant::{GrantState, Granted, IssuedGrant};
-pub use hash_keys::{HashKeys, concept_keys, hash_keys, wire_hash_keys};
+pub use hash_keys::{HashKeys, Sign, Spelling, concept_keys, hash_keys, spellings, wire_hash_keys};
 pub use health::{Anchored, CheckReply, CheckedEngram, CheckedPointer, Evidence, Health};
 pub use id::{AgentId, EngramId, EventId, LineageId, ProjectId, RunId};
 pub use limits::{DerefLimits, GrantLimits, Limits, MessageLimits, RateLimits, Scopes};

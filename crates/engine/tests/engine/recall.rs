@@ -348,6 +348,70 @@ fn the_verdict_is_honest() {
     }
 }
 
+/// What one writes as two words, another writes as one; a question needs none of its small words.
+#[test]
+fn a_question_is_understood_in_other_spellings() {
+    let said = |ground: &Ground, all: &[&str]| {
+        let engine = filled(ground);
+        all.iter().for_each(|it| drop(engine.claim(it)));
+        // Many claims share the word that is left.
+        for at in 0..30 {
+            ground.clock.turn(1);
+            engine.claim(&format!("Retries of service {at} are counted."));
+        }
+        engine
+    };
+    for (claim, question) in [
+        (
+            "Retries use exponential backoff.",
+            "how do retries back off",
+        ),
+        (
+            "The client backs off after a retry.",
+            "how do retries back off",
+        ),
+        (
+            "The client backs off after a retry.",
+            "what is the backoff of a retry",
+        ),
+        (
+            "Users log out after a day.",
+            "what could be the logout of users",
+        ),
+        (
+            "The login page is cached.",
+            "who would log in to a cached page",
+        ),
+    ] {
+        let ground = Ground::new();
+        let engine = said(&ground, &[claim]);
+        for indexed in [false, true] {
+            let reply = engine.query(&USER, question);
+            assert_eq!(
+                (claims(&reply).first().map(String::as_str), reply.verdict),
+                (Some(claim), Verdict::Strong),
+                "{question}, indexed: {indexed}"
+            );
+            assert!(engine.0.doctor(crate::fixture::REINDEX).unwrap().ok);
+        }
+    }
+    // What is known as it was asked is not taken for something else, and no junk comes in.
+    let ground = Ground::new();
+    let engine = said(&ground, &["A block of the chain is done elsewhere."]);
+    for question in UNKNOWN
+        .into_iter()
+        .chain(["should we have been there", "not able to be"])
+    {
+        let reply = engine.query(&USER, question);
+        assert_eq!(
+            reply.verdict,
+            Verdict::None,
+            "{question}: {:?}",
+            claims(&reply)
+        );
+    }
+}
+
 /// An identifier, number or file that is named comes before many words that are shared.
 #[test]
 fn exact_identifiers_come_first() {

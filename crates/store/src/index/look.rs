@@ -49,6 +49,8 @@ pub struct Frequencies {
     pub exact: Vec<u64>,
     /// For each of `words`.
     pub words: Vec<u64>,
+    /// For each of `grams`.
+    pub grams: Vec<u64>,
 }
 
 /// A version, and what it has of the terms.
@@ -122,6 +124,7 @@ impl Look {
             found.total += segment.total;
             add(&mut found.exact, &segment.exact);
             add(&mut found.words, &segment.words);
+            add(&mut found.grams, &segment.grams);
         }
         found
     }
