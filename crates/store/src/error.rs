@@ -63,6 +63,9 @@ pub enum StoreError {
         /// Those that are not ours.
         tables: String,
     },
+    /// The database has no byte, and the index beside it shows that it had.
+    #[error("{0} is empty, though an index of its claims is beside it: something emptied it")]
+    Emptied(PathBuf),
     /// A damaged database of which nothing can be saved.
     #[error("{path} cannot be recovered: {why}")]
     Unrecoverable {
@@ -101,6 +104,15 @@ impl StoreError {
         }
     }
 
+    /// Whether it is about the disk or who may use it, rather than about what is stored.
+    pub(crate) fn is_of_the_disk(&self) -> bool {
+        let code = self.code();
+        matches!(
+            code,
+            Code::StoreFull | Code::StoreLocked | Code::StoreReadOnly
+        )
+    }
+
     pub(crate) fn foreign(path: &Path, why: &'static str) -> Self {
         let path = path.to_owned();
         Self::Foreign { path, why }
@@ -126,6 +138,7 @@ impl StoreError {
             | Self::Foreign { .. }
             | Self::Half { .. }
             | Self::Shared { .. }
+            | Self::Emptied(_)
             | Self::Unrecoverable { .. } => Code::StoreCorrupt,
             Self::Newer { .. } => Code::StoreNewer,
             Self::Locked(_) | Self::InUse(_) => Code::StoreLocked,
@@ -175,6 +188,9 @@ impl From<StoreError> for Refusal {
             }
             StoreError::Shared { .. } => {
                 "Nothing was moved. Quit both programs and copy this file to the new home yourself; Engram will use the copy."
+            }
+            StoreError::Emptied(_) => {
+                "Nothing was changed. Restore a backup of it; to start with no claims, delete the empty file and the index folder."
             }
             StoreError::Unrecoverable { .. } => {
                 "Nothing was changed. Restore a backup, or choose another home with --home."

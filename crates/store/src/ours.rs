@@ -8,6 +8,7 @@ use rusqlite::{Connection, OpenFlags, config::DbConfig};
 use crate::{
     Result, StoreError,
     db::{APPLICATION_ID, LOGS, MIGRATIONS, beside, has_log},
+    index::Index,
 };
 
 /// SQLite takes what is shorter than its smallest page for nothing.
@@ -28,7 +29,7 @@ pub(crate) enum Found {
 pub fn is_home(folder: &Path) -> bool {
     match look(&folder.join("engram.db")) {
         Ok(found) => found == Found::Ours,
-        Err(error) => matches!(error, StoreError::Newer { .. }),
+        Err(error) => matches!(error, StoreError::Newer { .. } | StoreError::Emptied(_)),
     }
 }
 
@@ -49,7 +50,7 @@ pub(crate) fn look(database: &Path) -> Result<Found> {
         Err(error) => return Err(StoreError::io(database, error)),
         Ok(it) if it.is_dir() => return Err(foreign("it is a folder")),
         Ok(it) if !it.is_file() => return Err(foreign(NO_FILE)),
-        Ok(it) if it.len() == 0 => return Ok(Found::Nothing),
+        Ok(it) if it.len() == 0 => return empty(database),
         Ok(it) if it.len() < SMALLEST => return Err(foreign(NO_DATABASE)),
         Ok(_) => {}
     }
@@ -69,6 +70,16 @@ pub(crate) fn look(database: &Path) -> Result<Found> {
             }
             _ => Err(error.into()),
         },
+    }
+}
+
+/// A database without a byte: new, or all of it is in its log. An index beside it is read from a database
+/// that was there.
+fn empty(database: &Path) -> Result<Found> {
+    let is_lost = |home: &Path| !has_log(database) && Index::is_there(home);
+    match database.parent().is_some_and(is_lost) {
+        true => Err(StoreError::Emptied(database.to_owned())),
+        false => Ok(Found::Nothing),
     }
 }
 

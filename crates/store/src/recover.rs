@@ -70,7 +70,7 @@ pub fn recover(home: &Path, origin: ulid::Ulid, now: Timestamp) -> Result<Recove
     };
     match ours::look(&database) {
         Ok(ours::Found::Nothing) => return Err(not("there is no database, or it is empty")),
-        Err(error @ StoreError::Newer { .. }) => return Err(error),
+        Err(error @ (StoreError::Newer { .. } | StoreError::Emptied(_))) => return Err(error),
         Err(error @ StoreError::Foreign { .. }) if !has_log(&database) => return Err(error),
         // Else it is damaged, which is what this is for; or all of it is in the log still.
         _ => {}
@@ -110,7 +110,7 @@ fn open_damaged(database: &Path) -> Result<Connection> {
     };
     let stamp = |name| {
         old.pragma_query_value::<i64, _>(None, name, |row| row.get(0))
-            .map_err(|_| not("its first page cannot be read"))
+            .map_err(|error| unreadable(database, error))
     };
     if stamp("application_id")? != APPLICATION_ID {
         return Err(StoreError::foreign(
@@ -127,6 +127,18 @@ fn open_damaged(database: &Path) -> Result<Connection> {
         // What computes rows has no end that could be known.
         false if !is_table(&old, "journal") => Err(not("its journal is not a table")),
         false => Ok(old),
+    }
+}
+
+/// Why the first page could not be read: a full disk, a lock or a missing permission says nothing of the
+/// database.
+fn unreadable(database: &Path, error: rusqlite::Error) -> StoreError {
+    match StoreError::from(error) {
+        it if it.is_of_the_disk() => it,
+        _ => StoreError::Unrecoverable {
+            path: database.to_owned(),
+            why: "its first page cannot be read",
+        },
     }
 }
 
@@ -421,4 +433,32 @@ fn remove_all(database: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::{Error, ffi};
+
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_not_taken_for_a_damaged_database() {
+        for (code, want) in [
+            (ffi::SQLITE_FULL, "full"),
+            (ffi::SQLITE_IOERR_SHMSIZE, "full"),
+            (ffi::SQLITE_BUSY, "locked"),
+            (ffi::SQLITE_CANTOPEN, "read-only"),
+            (ffi::SQLITE_NOTADB, "damaged"),
+            (ffi::SQLITE_IOERR_SHORT_READ, "damaged"),
+        ] {
+            let error = Error::SqliteFailure(ffi::Error::new(code), None);
+            let found = match engram_model::Refusal::from(unreadable(Path::new("x"), error)).code {
+                engram_model::Code::StoreFull => "full",
+                engram_model::Code::StoreLocked => "locked",
+                engram_model::Code::StoreReadOnly => "read-only",
+                _ => "damaged",
+            };
+            assert_eq!(found, want, "{code}");
+        }
+    }
 }

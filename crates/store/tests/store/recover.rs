@@ -227,3 +227,37 @@ fn a_database_that_was_cut_short_is_read_as_far_as_it_goes() {
         put(&open(home.path()), 88_888, "after").unwrap();
     }
 }
+
+/// Something cut the database to nothing: it is not taken for a new home while its index tells otherwise.
+#[test]
+fn a_database_that_was_emptied_is_not_taken_for_a_new_one() {
+    let empty = |home: &Path| {
+        for end in ["", "-wal", "-shm"] {
+            let file = home.join(format!("engram.db{end}"));
+            if file.exists() {
+                fs::write(file, b"").unwrap();
+            }
+        }
+    };
+    let home = TempDir::new().unwrap();
+    filled(home.path());
+    empty(home.path());
+    Store::open(home.path(), Ulid(1)).expect("nothing else is left: it is new");
+
+    let home = TempDir::new().unwrap();
+    filled(home.path());
+    let store = open(home.path());
+    let index = engram_store::Index::open(&store).unwrap();
+    index.catch_up(&store).unwrap();
+    drop((index, store));
+    empty(home.path());
+    for refused in [
+        Store::open(home.path(), Ulid(1)).map(drop),
+        recover(home.path(), Ulid(1), now()).map(drop),
+    ] {
+        let refused = refused.unwrap_err();
+        assert!(matches!(refused, StoreError::Emptied(_)), "{refused}");
+    }
+    let database = fs::read(home.path().join("engram.db")).unwrap();
+    assert_eq!(database, b"", "nothing was changed");
+}
