@@ -30,7 +30,19 @@ impl Config {
             }
             Err(error) => return Err(refused(&path, &error.to_string())),
         };
-        toml::from_str(&text).map_err(|error| refused(&path, error.message()))
+        let it: Self = toml::from_str(&text).map_err(|error| refused(&path, error.message()))?;
+        // Each query that names no limit would be refused.
+        let Limits {
+            query_limit,
+            query_max,
+            ..
+        } = it.limits;
+        if query_limit == 0 || query_limit > query_max {
+            let why =
+                format!("query_limit is {query_limit}; it must be 1 to query_max, {query_max}");
+            return Err(refused(&path, &why));
+        }
+        Ok(it)
     }
 }
 
@@ -56,6 +68,30 @@ mod tests {
         if let Err(refusal) = Config::read(home.path()) {
             assert!(refusal.message.contains("config.toml"), "{refusal}");
             assert!(!refusal.hint.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_limit_that_every_query_would_exceed_is_refused_with_both_names() {
+        for (text, is_read) in [
+            ("query_limit = 60", false),
+            ("query_max = 9", false),
+            ("query_limit = 0", false),
+            ("query_limit = 60\nquery_max = 60", true),
+            ("query_limit = 50", true),
+        ] {
+            let home = tempfile::tempdir().unwrap();
+            let file = home.path().join("config.toml");
+            std::fs::write(file, format!("[limits]\n{text}\n")).unwrap();
+            let refusal = Config::read(home.path()).err();
+            assert_eq!(refusal.is_none(), is_read, "{text}: {refusal:?}");
+            if let Some(refusal) = refusal {
+                let names = ["query_limit", "query_max", "config.toml"];
+                assert!(
+                    names.iter().all(|it| refusal.message.contains(it)),
+                    "{refusal}"
+                );
+            }
         }
     }
 
