@@ -22,6 +22,8 @@ use crate::{
 pub(crate) enum Occasion<'a> {
     /// Somebody says it.
     Said,
+    /// Somebody says it, and another says the same.
+    SaidWith(&'a str),
     /// Somebody confirms it: it stays with its author, and points where its evidence is now.
     Confirmed(&'a Engram),
     /// A to-do asks whether this one still holds.
@@ -195,7 +197,14 @@ impl Context<'_> {
                 .own
                 .map(|event| planned(Operation::Noted(event.clone()), shareable)),
         );
+        let id = engram.id;
         entries.push(planned(Operation::Stored(Box::new(engram)), shareable));
+        if let Occasion::SaidWith(voice) = claim.occasion {
+            entries.push(Planned {
+                by: voice.to_owned(),
+                ..planned(Operation::Corroborated(id), shareable)
+            });
+        }
         Ok(entries)
     }
 
@@ -233,7 +242,9 @@ impl Context<'_> {
         let (provenance, whose, run, asks) = match claim.occasion {
             Occasion::Confirmed(of) => (of.provenance.clone(), of.agent.clone(), of.run, of.asks),
             Occasion::Asks(of) => (said, said_by, of.run, Some(of.lineage_id)),
-            Occasion::Said => (said, said_by, said_in, of.and_then(|it| it.asks)),
+            Occasion::Said | Occasion::SaidWith(_) => {
+                (said, said_by, said_in, of.and_then(|it| it.asks))
+            }
         };
         let ttl = match (&new.ttl, ephemeral) {
             (None, true) => self.default_term(),

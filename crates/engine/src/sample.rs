@@ -28,6 +28,8 @@ impl Context<'_> {
     pub(crate) fn store_sample(&self) -> Result<SampleReply, Refusal> {
         let held = self.held_sample()?;
         if !held.is_empty() {
+            // Oldest first, as they were put.
+            held.reverse();
             return Ok(reply(&held));
         }
         let longest = self.repository()?.largest_files(1)?;
@@ -67,13 +69,13 @@ impl Context<'_> {
             it.path,
             lines(it.lines)
         );
-        let end = u32::try_from(it.lines).map_or(LINES, |lines| lines.clamp(1, LINES));
-        let shown = Lines { start: 1, end };
-        let mut said = draft("files", claim, pointer(&it.path, shown, "HEAD"));
-        let stored = self.put_claim(said.clone(), None, Occasion::Said)?;
-        said.agent = Some(VOICES[1].to_owned());
-        self.put_claim(said, None, Occasion::Said)?;
-        Ok(stored)
+        let end = u32::try_from(it.lines).unwrap_or(u32::MAX).max(1);
+        let shown = Lines {
+            start: end.saturating_sub(LINES - 1).max(1),
+            end,
+        };
+        let said = draft("files", claim, pointer(&it.path, shown, "HEAD"));
+        self.put_claim(said, None, Occasion::SaidWith(VOICES[1]))
     }
 
     /// A claim about what a commit did; for the end of a file, a claim and its correction.

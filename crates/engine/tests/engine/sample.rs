@@ -123,6 +123,14 @@ fn a_sample_is_stored_once_and_goes_again() {
         loaded[0].claim,
         "`src/lib.rs` is the longest source file here: 400 lines."
     );
+    // Its evidence is where the file ends, and both voices came in one commit.
+    let lines = loaded[0].pointers[0].lines().unwrap();
+    assert_eq!((lines.start, lines.end), (377, 400));
+    let log = at.0.ask(&USER, ask::Log(loaded[0].id)).unwrap();
+    let told: Vec<_> = log.iter().map(|it| (it.by.as_str(), it.at)).collect();
+    let voices = ["second sample agent", "sample agent"];
+    assert_eq!(told, voices.map(|it| (it, log[0].at)));
+    assert_eq!(log[0].seq, log[1].seq + 1);
     let again = load(&at).unwrap();
     assert_eq!((again[0].id, again.len()), (loaded[0].id, 1));
     assert_eq!(again[0].figures.corroborations, 1);
