@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use engram_model::{Change, Engram, EngramId, Entry};
+use engram_model::{Change, Did, Engram, EngramId, Entry};
 use jiff::Timestamp;
 
 use crate::{
@@ -52,10 +52,9 @@ fn act(entry: &Entry, all: &HashMap<EngramId, &Engram>) -> Option<Act> {
         can_restore: false,
         is_voice: false,
     };
-    let is_question = |id: &EngramId| all.get(id).is_some_and(|it| it.asks.is_some());
+    let it_did = Did::of(&entry.change, |id| all.get(&id).copied())?;
     Some(match &entry.change {
-        Change::Stored(it) if it.asks.is_some() => plain(say::acts::ASKED),
-        Change::Stored(it) => {
+        Change::Stored(it) if it_did != Did::Asked => {
             let before = it.supersedes.and_then(|id| all.get(&id).copied());
             Act {
                 version: Some((it.id, words::claim(it))),
@@ -64,29 +63,28 @@ fn act(entry: &Entry, all: &HashMap<EngramId, &Engram>) -> Option<Act> {
                     .map(words::claim),
                 moved: before.and_then(|before| moved(before, it)),
                 can_restore: it.valid_until.is_some() && !it.redacted,
-                ..plain(did(it, before))
+                ..plain(did(it_did))
             }
         }
-        Change::Corroborated(_) => Act {
-            is_voice: true,
-            ..plain(say::acts::SAID)
+        _ => Act {
+            is_voice: it_did == Did::Repeated,
+            ..plain(did(it_did))
         },
-        Change::Forgotten(id) if is_question(id) => plain(say::acts::ANSWERED),
-        Change::Forgotten(_) => plain(say::acts::FORGOT),
-        Change::Redacted(_) => plain(say::acts::REDACTED),
-        Change::Promoted { .. } => plain(say::acts::PROMOTED),
-        Change::Dereferenced { .. } | Change::Noted { .. } | Change::Anchored { .. } => {
-            return None;
-        }
     })
 }
 
-fn did(it: &Engram, before: Option<&Engram>) -> &'static str {
-    match before {
-        _ if it.restores.is_some() => say::acts::RESTORED,
-        None => say::acts::STORED,
-        Some(before) if before.content_hash == it.content_hash => say::acts::CONFIRMED,
-        Some(_) => say::acts::CORRECTED,
+fn did(it: Did) -> &'static str {
+    match it {
+        Did::Stored => say::acts::STORED,
+        Did::Confirmed => say::acts::CONFIRMED,
+        Did::Corrected => say::acts::CORRECTED,
+        Did::Restored => say::acts::RESTORED,
+        Did::Repeated => say::acts::SAID,
+        Did::Asked => say::acts::ASKED,
+        Did::Answered => say::acts::ANSWERED,
+        Did::Forgot => say::acts::FORGOT,
+        Did::Redacted => say::acts::REDACTED,
+        Did::Promoted => say::acts::PROMOTED,
     }
 }
 

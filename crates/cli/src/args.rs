@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use engram_model::{Durability, FactType, Kind, MemoryOp, Scope};
+use engram_model::{Code, Durability, FactType, Kind, MemoryOp, Refusal, Scope, shorten};
 
 /// Below the arguments of a verb: those that all verbs share.
 const EVERYWHERE: &str = "Everywhere";
@@ -49,21 +49,30 @@ Pointers:
   REV is a commit id, a branch, a tag or HEAD~N; @HEAD is the current commit, @worktree the file on disk.")]
     Put(Box<Put>),
     /// Print one engram
+    #[command(after_help = "Example:
+  engram get 01JD8X2M5Q7R9T1V3W5Y7Z9A1B")]
     Get {
         /// Its id
         id: String,
     },
     /// Show everything that was done to a claim, newest first
+    #[command(after_help = "Example:
+  engram log 01JD8X2M5Q7R9T1V3W5Y7Z9A1B")]
     Log {
         /// Its id, or the id of any of its versions
         id: String,
     },
     /// Mark a claim as no longer true; it stays in history
+    #[command(after_help = "Example:
+  engram forget 01JD8X2M5Q7R9T1V3W5Y7Z9A1B          undo with engram restore and the same id")]
     Forget {
         /// Its id
         id: String,
     },
     /// Undo: make an ended version of a claim hold again, as a new version
+    #[command(after_help = "Examples:
+  engram log 01JD8X2M5Q7R9T1V3W5Y7Z9A1B             find the version
+  engram restore 01JD8X2M5Q7R9T1V3W5Y7Z9A1B")]
     Restore {
         /// The id of the ended version (see `engram log`)
         id: String,
@@ -74,11 +83,16 @@ Pointers:
         id: String,
     },
     /// Erase the text of a claim or a note for good, including every copy of it
+    #[command(after_help = "Example:
+  engram redact 01JD8X2M5Q7R9T1V3W5Y7Z9A1B          cannot be undone")]
     Redact {
         /// Its id
         id: String,
     },
     /// Store a few sample claims made from this repository's history
+    #[command(after_help = "Examples:
+  engram sample            then open the window: engram app
+  engram sample --remove")]
     Sample {
         /// Forget the sample claims
         #[arg(long)]
@@ -102,17 +116,32 @@ Pointers:
   engram note --kind decision --slug publish-domain 'We publish under example.org.'")]
     Note(Note),
     /// Show what agents learned, newest first
+    #[command(after_help = "Examples:
+  engram feed --limit 50
+  engram feed --follow     watch what agents learn")]
     Feed(Feed),
     /// Show a summary of this repository's memory
+    #[command(after_help = "Examples:
+  engram status
+  engram --json status     for scripts")]
     Status,
     /// List the agents that stored or read anything here, most recent first
+    #[command(after_help = "Example:
+  engram agents")]
     Agents,
     /// Choose which memory a copy of a repository uses
+    #[command(after_help = "Examples:
+  engram project own       start with an empty memory
+  engram project share     go on with the original's memory")]
     Project {
         /// own: an empty memory of its own; share: the original's memory
         how: Whose,
     },
     /// Check the home, and which engram your shell runs
+    #[command(after_help = "Examples:
+  engram doctor
+  engram doctor --reindex      when claims are not found
+  engram doctor --recover      when the database is damaged")]
     Doctor {
         /// Rebuild the index from the journal
         #[arg(long)]
@@ -137,6 +166,9 @@ Pointers:
   engram connect claude --undo   removes it again")]
     Connect(Connect),
     /// Serve the Model Context Protocol on standard input and output
+    #[command(after_help = "Examples:
+  engram connect claude    makes Claude Code run this command
+  engram mcp               for a client that you configure yourself")]
     Mcp {
         /// Groups of tools to offer
         #[arg(long, value_delimiter = ',', default_value = "core")]
@@ -151,6 +183,9 @@ Pointers:
                                                for other machines")]
     Serve(Serve),
     /// Open the window
+    #[command(after_help = "Examples:
+  engram app
+  engram --repo ~/code/shop app")]
     App,
     /// Check messages between parent and child agents
     Message {
@@ -186,6 +221,9 @@ Each line gets one object in answer, in order:
 #[derive(Subcommand, Debug)]
 pub(crate) enum MessageVerb {
     /// Check one message against its contract and budget; store nothing
+    #[command(after_help = "Examples:
+  engram message validate message.json
+  engram --json message validate -")]
     Validate {
         /// A JSON file, or - for standard input
         file: String,
@@ -228,7 +266,9 @@ Each line gets one object in answer, in order:
         #[arg(long)]
         exit_code: bool,
     },
-    /// Repoint a claim at its evidence in the current commit, as a new version
+    /// Confirm a claim: point it at its evidence in the current commit, as a new version
+    #[command(after_help = "Example:
+  engram pointers repin 01JD8X2M5Q7R9T1V3W5Y7Z9A1B")]
     Repin {
         /// Its id
         id: String,
@@ -393,7 +433,7 @@ pub(crate) enum Client {
 #[derive(Args, Debug)]
 pub(crate) struct Serve {
     /// Address and port; port 0 picks a free one. All but loopback addresses need a certificate
-    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0")]
+    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0", value_parser = address)]
     pub(crate) listen: SocketAddr,
     /// A host name to answer to; may be repeated
     #[arg(long, value_name = "NAME")]
@@ -410,4 +450,17 @@ pub(crate) struct Serve {
     /// Serve the window from this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
     pub(crate) ui: Option<PathBuf>,
+}
+
+/// A name may lead to several addresses, or to another one tomorrow: only a number says who can connect.
+fn address(text: &str) -> Result<SocketAddr, Refusal> {
+    text.parse().map_err(|_| {
+        let port = text.rsplit_once(':').map_or("4000", |(_, port)| port);
+        let port = port.parse::<u16>().map_or("4000".to_owned(), |it| it.to_string());
+        Refusal::new(
+            Code::SchemaInvalid,
+            format!("{:?} is not an IP address and a port", shorten(text, 80)),
+            format!("For this machine, write 127.0.0.1:{port} or [::1]:{port}; for others, this machine's own IP address."),
+        )
+    })
 }

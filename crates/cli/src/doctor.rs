@@ -7,7 +7,7 @@ use std::{
 };
 
 use engram_engine::{Engine, Moved, Treatment};
-use engram_model::{Code, Refusal};
+use engram_model::{Code, Refusal, count};
 use serde_json::{Value, json};
 
 use crate::{
@@ -63,10 +63,10 @@ pub(crate) fn recover(home: &Path, as_json: bool) -> Result<ExitCode, Refusal> {
             &json!({ "aside": aside, "saved": it.saved, "lost": it.lost, "words": it.words }),
         ),
         false => out::line(&format!(
-            "saved {} journal entries; {} were unreadable, and {} saved entries lost their text; the damaged database is now {}",
-            it.saved,
-            it.lost,
-            it.words,
+            "saved {}; {} unreadable, and {} lost their text; the damaged database is now {}",
+            count(it.saved, ("journal entry", "journal entries")),
+            count(it.lost, ("was", "were")),
+            count(it.words, ("saved entry", "saved entries")),
             one_line(&aside)
         )),
     };

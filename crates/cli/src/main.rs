@@ -16,9 +16,9 @@ mod pointers;
 mod print;
 mod run;
 
-use std::process::ExitCode;
+use std::{error::Error as _, process::ExitCode};
 
-use clap::Parser;
+use clap::{Parser, error::ContextKind};
 use engram_model::{Code, Refusal, shorten};
 use tracing_subscriber::EnvFilter;
 
@@ -70,6 +70,16 @@ fn usage(error: &clap::Error) -> ExitCode {
     let as_json = std::env::args_os().any(|it| it == "--json");
     // Without colors: it contains what was typed, which must not control the terminal.
     let text = error.render().to_string();
+    let code = ExitCode::from(error.exit_code().clamp(0, 255) as u8);
+    if let Some(refusal) = refused_value(error) {
+        return match as_json {
+            true => ended(Err(refusal), as_json),
+            false => {
+                out::refusal(&refusal, as_json);
+                code
+            }
+        };
+    }
     match (error.use_stderr(), as_json) {
         (false, _) => {
             out::line(text.trim_end());
@@ -77,7 +87,7 @@ fn usage(error: &clap::Error) -> ExitCode {
         }
         (true, false) => {
             out::complain(text.trim_end());
-            ExitCode::from(error.exit_code().clamp(0, 255) as u8)
+            code
         }
         (true, true) => {
             let why = shorten(&first_paragraph(&text), 500);
@@ -85,6 +95,16 @@ fn usage(error: &clap::Error) -> ExitCode {
             ended(Err(Refusal::new(Code::SchemaInvalid, why, hint)), as_json)
         }
     }
+}
+
+/// Why a value was refused, with the argument that has it, where the refusal is one of ours: its hint says
+/// what to write instead.
+fn refused_value(error: &clap::Error) -> Option<Refusal> {
+    let refusal = error.source()?.downcast_ref::<Refusal>()?;
+    let argument = error.get(ContextKind::InvalidArg)?.to_string();
+    let argument = argument.split(' ').next().unwrap_or_default();
+    let message = format!("{argument}: {}", refusal.message);
+    Some(Refusal::new(refusal.code, message, refusal.hint.clone()))
 }
 
 /// What is wrong, in one line: clap names missing arguments in the lines below the first.

@@ -1,14 +1,18 @@
 //! Replies as a person reads them, or as one JSON object.
 
-use std::fmt::Write as _;
+use std::{collections::HashMap, fmt::Write as _};
 
 use engram_model::{
-    AgentStatus, AgentsReply, Budget, Change, CheckReply, Engram, Entry, Evidence, Meter, Reply,
-    StatusReply, Verdict,
+    AgentStatus, AgentsReply, Budget, Change, CheckReply, Did, Engram, EngramId, Entry, Evidence,
+    Meter, Noun, Reply, StatusReply, Verdict, count,
 };
 use serde_json::{Value, json};
 
 use crate::out::{self, one_line};
+
+const TOKENS: Noun = ("token", "tokens");
+const CLAIMS: Noun = ("claim", "claims");
+const SAMPLES: Noun = ("sample claim", "sample claims");
 
 pub(crate) fn reply(reply: &Reply, as_json: bool) {
     match as_json {
@@ -68,7 +72,7 @@ fn words(reply: &Reply) -> String {
         Reply::Closed(it) => {
             let mut out = format!("{}  entry {}", it.id, it.seq);
             for place in &it.pending {
-                let _ = write!(out, "\n  not erased yet: {}", one_line(place));
+                let _ = write!(out, "\n  not redacted yet: {}", one_line(place));
             }
             out
         }
@@ -83,11 +87,16 @@ fn words(reply: &Reply) -> String {
             if let Some(unread) = it.unread {
                 let _ = write!(
                     out,
-                    "\nthere is no index, so {unread} older claims were not searched: run `engram doctor --reindex`"
+                    "\nthere is no index, so {} not searched: run `engram doctor --reindex`",
+                    count(unread, ("older claim was", "older claims were"))
                 );
             }
             for engram in &it.engrams {
                 let _ = write!(out, "\n\n{}", record(engram));
+            }
+            if let Some(more) = it.omitted {
+                let more = count(more, ("more claim matches", "more claims match"));
+                let _ = write!(out, "\n\n{more}: raise --k to see them, or narrow the query");
             }
             out
         }
@@ -99,8 +108,11 @@ fn words(reply: &Reply) -> String {
                 Some(masked) => format!(", {masked} credentials masked"),
             };
             format!(
-                "{}\n{}\n{} tokens{cut}{masked}\n\n{}",
-                it.pointer, it.content_digest, it.tokens, it.excerpt
+                "{}\n{}\n{}{cut}{masked}\n\n{}",
+                it.pointer,
+                it.content_digest,
+                count(it.tokens.into(), TOKENS),
+                it.excerpt
             )
         }
         Reply::Note(it) => format!("{}  {}  entry {}", it.pointer, it.id, it.seq),
@@ -109,12 +121,12 @@ fn words(reply: &Reply) -> String {
                 "no claims yet: connect an agent with `engram connect claude` or `engram connect codex`"
                     .to_owned()
             }
-            false => it.entries.iter().map(entry).collect::<Vec<_>>().join("\n"),
+            false => entries(&it.entries),
         },
-        Reply::Log(it) => it.iter().map(entry).collect::<Vec<_>>().join("\n"),
+        Reply::Log(it) => entries(it),
         Reply::Source(it) => it.label.clone(),
         Reply::Line(it) => it.text.clone(),
-        Reply::Sample(it) => format!("{} sample claims", it.ids.len()),
+        Reply::Sample(it) => count(it.ids.len() as u64, SAMPLES),
         Reply::Checked(it) => checked(it),
         // Only the window asks these.
         Reply::Facets(it) => it.total.to_string(),
@@ -133,7 +145,7 @@ fn words(reply: &Reply) -> String {
         }
         Reply::Status(it) => status(it),
         Reply::Agents(it) => agents(it),
-        Reply::Valid(it) => format!("ok, {} tokens", it.tokens),
+        Reply::Valid(it) => format!("ok, {}", count(it.tokens as u64, TOKENS)),
     }
 }
 
@@ -147,11 +159,11 @@ fn record(it: &Engram) -> String {
         out,
         "\n  {}\n  by {}, confidence {}, {}",
         match it.redacted {
-            true => "(erased)".to_owned(),
+            true => "(redacted)".to_owned(),
             false => one_line(&it.claim),
         },
         match it.provenance.created_by.as_str() {
-            "" if it.redacted => "(erased)".to_owned(),
+            "" if it.redacted => "(redacted)".to_owned(),
             name => one_line(name),
         },
         it.confidence,
@@ -181,32 +193,21 @@ fn record(it: &Engram) -> String {
     out
 }
 
-/// One entry on one line.
-pub(crate) fn entry(it: &Entry) -> String {
+/// One entry on one line; `find` has the versions that are at hand.
+pub(crate) fn entry<'e>(it: &Entry, find: impl Fn(EngramId) -> Option<&'e Engram>) -> String {
     let time = it.at.strftime("%Y-%m-%d %H:%M:%S");
+    let did = Did::of(&it.change, &find).map_or("", Did::verb);
     let what = match &it.change {
-        Change::Stored(engram) if engram.redacted => {
-            format!("{:<10} {}  (erased)", "stored", engram.id)
-        }
-        Change::Stored(engram) => format!(
-            "{:<10} {}  {}  [{}]",
-            engram.kind.as_str(),
-            engram.id,
-            one_line(&engram.claim),
-            engram
-                .pointers
-                .first()
-                .map(|it| one_line(it.label()))
-                .unwrap_or_default()
-        ),
-        Change::Corroborated(id) => format!("{:<10} {id}", "same"),
-        Change::Forgotten(id) => format!("{:<10} {id}", "forgotten"),
-        Change::Promoted { id, .. } => format!("{:<10} {id}", "promoted"),
-        Change::Redacted(id) => format!("{:<10} {id}", "redacted"),
+        Change::Stored(engram) => said(engram),
+        Change::Corroborated(id)
+        | Change::Forgotten(id)
+        | Change::Redacted(id)
+        | Change::Promoted { id, .. } => find(*id).map_or_else(|| id.to_string(), said),
         Change::Dereferenced {
             pointer, tokens, ..
         } => {
-            format!("{:<10} {}, {tokens} tokens", "read", one_line(pointer))
+            let tokens = count((*tokens).into(), TOKENS);
+            format!("{:<10} {}, {tokens}", "read", one_line(pointer))
         }
         Change::Noted { pointer, .. } => format!("{:<10} {}", "noted", one_line(pointer)),
         Change::Anchored { engrams, .. } => {
@@ -224,7 +225,42 @@ pub(crate) fn entry(it: &Entry) -> String {
             )
         }
     };
-    format!("{time}  {:<14} {what}", one_line(&it.by))
+    let what = match did {
+        "" => what,
+        did => format!("{did:<10} {what}"),
+    };
+    format!("{time}  {:<14} {what}", one_line(who(it)))
+}
+
+/// Who did it, as the window names them: what no agent did, the person at the terminal did.
+fn who(it: &Entry) -> &str {
+    match (it.by.as_str(), &it.agent) {
+        ("" | "user", None) => "you",
+        (by, _) => by,
+    }
+}
+
+/// A version: its id, kind, claim and first evidence.
+fn said(it: &Engram) -> String {
+    if it.redacted {
+        return format!("{}  (redacted)", it.id);
+    }
+    let evidence = it.pointers.first().map(|it| one_line(it.label()));
+    format!(
+        "{}  {}  {}  [{}]",
+        it.id,
+        it.kind,
+        one_line(&it.claim),
+        evidence.unwrap_or_default()
+    )
+}
+
+/// Entries on one line each.
+fn entries(all: &[Entry]) -> String {
+    let stored = all.iter().filter_map(|it| it.change.stored());
+    let versions: HashMap<EngramId, &Engram> = stored.map(|it| (it.id, it)).collect();
+    let line = |it: &Entry| entry(it, |id| versions.get(&id).copied());
+    all.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn status(it: &StatusReply) -> String {
@@ -241,9 +277,9 @@ fn status(it: &StatusReply) -> String {
         format!("\n{agent} in its turn: {spent}")
     });
     format!(
-        "{place}\n{} engrams, {} agents, entry {} (index at {}){spending}\nhome {}\n{}",
-        it.engrams,
-        it.agents,
+        "{place}\n{}, {}, entry {} (index at {}){spending}\nhome {}\n{}",
+        count(it.engrams, ("engram", "engrams")),
+        count(it.agents, ("agent", "agents")),
         it.head,
         it.indexed,
         one_line(it.home.as_deref().unwrap_or_default()),
@@ -319,14 +355,10 @@ fn checked(it: &CheckReply) -> String {
         .iter()
         .filter(|it| it.standing != Evidence::Holds)
         .count();
-    let claims = match it.checked {
-        1 => "claim",
-        _ => "claims",
-    };
     let _ = write!(
         out,
-        "{} {claims} checked; the evidence of {touched} changed",
-        it.checked
+        "{} checked; the evidence of {touched} changed",
+        count(it.checked, CLAIMS)
     );
     out
 }

@@ -359,7 +359,7 @@ fn follow(engine: Arc<Engine>, asked: &args::Feed, json: bool) -> Result<ExitCod
     for entry in printed {
         let is_read = match json {
             true => out::json(&entry),
-            false => out::line(&print::entry(&entry)),
+            false => out::line(&print::entry(&entry, |_| None)),
         };
         if !is_read {
             return Ok(ExitCode::SUCCESS);

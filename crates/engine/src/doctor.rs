@@ -1,11 +1,12 @@
 //! Doctor: is the home sound, how far has each follower read, and what to do about it.
 
-use engram_model::{Refusal, StatusReply};
+use engram_model::{Noun, Refusal, StatusReply, count, thousands};
 use engram_store::{Index, StoreError};
 use serde::Serialize;
 
 use crate::{Engine, context::Context};
 
+const ENTRIES: Noun = ("entry", "entries");
 /// Most faults that are named.
 const FAULTS: usize = 20;
 
@@ -95,7 +96,7 @@ impl Engine {
         let (faults, head) = self
             .store
             .read::<_, Refusal>(|it| Ok((it.journal_faults(FAULTS)?, it.head()?)))?;
-        Ok(self.journal(faults, || format!("{head} entries, none missing")))
+        Ok(self.journal(faults, || format!("{}, none missing", count(head, ENTRIES))))
     }
 
     /// Whether the tables are what the journal makes of them.
@@ -118,14 +119,14 @@ impl Engine {
             });
         }
         Ok(self.journal(replayed.faults, || {
-            let applied = replayed.applied;
+            let applied = count(replayed.applied, ENTRIES);
             match (replayed.passed_over, replayed.differences.is_empty()) {
-                (0, _) => format!("{applied} entries replayed, the tables match"),
+                (0, _) => format!("{applied} replayed, the tables match"),
                 (newer, true) => format!(
-                    "{applied} entries replayed, the tables match; skipped {newer} from a newer Engram"
+                    "{applied} replayed, the tables match; skipped {newer} from a newer Engram"
                 ),
                 (newer, false) => format!(
-                    "{applied} entries replayed; skipped {newer} from a newer Engram, so only that version can compare all tables"
+                    "{applied} replayed; skipped {newer} from a newer Engram, so only that version can compare all tables"
                 ),
             }
         }))
@@ -137,7 +138,10 @@ impl Engine {
         let rebuilt = rebuilt.map_err(|it| self.name_the_file(it.into()))?;
         self.ring();
         Ok(self.journal(rebuilt.faults, || {
-            format!("rebuilt the tables from {} entries", rebuilt.applied)
+            format!(
+                "rebuilt the tables from {}",
+                count(rebuilt.applied, ENTRIES)
+            )
         }))
     }
 
@@ -166,7 +170,11 @@ impl Engine {
                 return Ok(Diagnosis {
                     what: "index".to_owned(),
                     ok: true,
-                    found: format!("sound, has read {cursor} of {head} entries"),
+                    found: format!(
+                        "sound, has read {} of {}",
+                        thousands(cursor),
+                        count(head, ENTRIES)
+                    ),
                 });
             }
             Some(Ok((damaged, _))) => format!("{} was damaged", damaged[0].display()),
@@ -196,7 +204,7 @@ impl Engine {
             what: "index".to_owned(),
             ok: built.is_ok(),
             found: match built {
-                Ok(()) => format!("rebuilt from {head} entries"),
+                Ok(()) => format!("rebuilt from {}", count(head, ENTRIES)),
                 Err(why) => format!("could not be rebuilt, so queries run without it: {why}"),
             },
         })
@@ -240,10 +248,10 @@ impl Engine {
 fn describe(status: &StatusReply) -> String {
     match &status.project {
         Some(project) => format!(
-            "{} on {}, {} engrams",
+            "{} on {}, {}",
             project.name,
             project.branch.as_deref().unwrap_or("no branch"),
-            status.engrams
+            count(status.engrams, ("engram", "engrams"))
         ),
         None => "none here; claims belong to the home".to_owned(),
     }

@@ -97,7 +97,7 @@ fn restorable(it: &Reader<'_>, id: EngramId, clock: Timestamp) -> Result<Engram,
     match it.engram(id)? {
         None => not("does not exist", "Name a version that `engram log` lists."),
         Some(it) if it.redacted => not(
-            "was erased for good",
+            "was redacted",
             "Nothing of its words is left: say it again.",
         ),
         Some(it) if it.valid_until.is_none() => not("still holds", "There is nothing to restore."),

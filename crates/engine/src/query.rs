@@ -177,7 +177,7 @@ impl Context<'_> {
                     // Without it, everything is scanned; whoever opens it next rebuilds it.
                     Err(error) => {
                         self.engine.drop_index(&error);
-                        return self.recall(it, project, &None, terms, filter);
+                        return self.recall(it, project, &None, terms, &[], filter);
                     }
                 },
             };
@@ -268,6 +268,7 @@ impl Context<'_> {
                 None => Ok(it.newest_holding(project, filter.now, None, TAIL)?),
             })?;
         engrams.retain(|engram| filter.passes(&Traits::from(engram)));
+        let omitted = beyond(limit, engrams.len());
         engrams.truncate(limit);
         if filter.query.as_of.is_none() {
             self.tell_health_now(&mut engrams);
@@ -279,6 +280,7 @@ impl Context<'_> {
             },
             relaxed: true,
             unread: None,
+            omitted,
             engrams,
         })
     }
@@ -357,6 +359,14 @@ impl Filter<'_> {
     }
 }
 
+/// How many of these a limit cuts.
+fn beyond(limit: usize, matched: usize) -> Option<u64> {
+    matched
+        .checked_sub(limit)
+        .filter(|it| *it > 0)
+        .map(|it| it as u64)
+}
+
 fn answer(recalled: Recalled, limit: usize) -> QueryReply {
     let ranked = recalled.ranked;
     let verdict = match ranked.first() {
@@ -368,6 +378,7 @@ fn answer(recalled: Recalled, limit: usize) -> QueryReply {
         verdict,
         relaxed: !ranked.iter().any(|it| it.complete),
         unread: recalled.unread,
+        omitted: beyond(limit, ranked.len()),
         engrams: ranked
             .into_iter()
             .take(limit)

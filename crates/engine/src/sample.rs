@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use engram_model::{
     Code, Draft, Engram, Kind, Lines, Pin, Pointer, PointerInput, PutReply, Refusal, SAMPLE,
-    SampleReply, Scope, Target,
+    SampleReply, Scope, Target, count,
 };
 use engram_pointers::{
     Large,
@@ -26,7 +26,7 @@ const VOICES: [&str; 2] = ["sample agent", "second sample agent"];
 impl Context<'_> {
     /// Stores the sample, unless there is one. Claims that this history cannot prove are left out.
     pub(crate) fn store_sample(&self) -> Result<SampleReply, Refusal> {
-        let held = self.held_sample()?;
+        let mut held = self.held_sample()?;
         if !held.is_empty() {
             // Oldest first, as they were put.
             held.reverse();
@@ -62,12 +62,12 @@ impl Context<'_> {
         }
     }
 
-    /// A claim that two agents make.
+    /// A claim that two agents make, in one commit. The last lines of the file show how long it is.
     fn say_twice(&self, it: &Large) -> Result<PutReply, Refusal> {
         let claim = format!(
             "`{}` is the longest source file here: {}.",
             it.path,
-            lines(it.lines)
+            count(it.lines, ("line", "lines"))
         );
         let end = u32::try_from(it.lines).unwrap_or(u32::MAX).max(1);
         let shown = Lines {
@@ -180,12 +180,5 @@ fn span(lines: Lines) -> String {
     match lines.start == lines.end {
         true => format!("line {}", lines.start),
         false => format!("lines {}–{}", lines.start, lines.end),
-    }
-}
-
-fn lines(number: u64) -> String {
-    match number {
-        1 => "1 line".to_owned(),
-        many => format!("{many} lines"),
     }
 }

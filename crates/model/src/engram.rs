@@ -38,7 +38,7 @@ macro_rules! words {
                 Self::ALL.iter().copied().find(|it| it.as_str() == text).ok_or_else(|| {
                     $crate::Refusal::new(
                         $crate::Code::SchemaInvalid,
-                        format!("{:?} is not a valid {}", $crate::text::shorten(text, 40), stringify!($name).to_lowercase()),
+                        format!("{:?} is not a valid {}", $crate::text::shorten(text, 40), $crate::text::spaced(stringify!($name))),
                         concat!("Use one of:", $(" ", $word),+, "."),
                     )
                 })

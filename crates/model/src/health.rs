@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EngramId, Refusal, engram::words};
+use crate::{EngramId, Lines, Refusal, engram::words};
 
 words!(
     /// What became of the evidence of one claim.
@@ -87,7 +87,7 @@ impl CheckedPointer {
             self.end,
             self.state.as_deref() == Some("unchanged"),
         ) {
-            words.push_str(&format!(", now {path}#L{start}-L{end}"));
+            words.push_str(&format!(", now {path}#{}", Lines { start, end }));
         }
         if self.phantom {
             words.push_str("; not what the author read");

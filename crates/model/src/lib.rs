@@ -11,6 +11,7 @@ mod brief;
 mod call;
 mod change;
 mod connection;
+mod did;
 mod engram;
 mod entity;
 mod filter;
@@ -41,6 +42,7 @@ pub use connection::{
     ChangeShown, ChangedLine, Client, ConnectHint, ConnectReply, Connected, Connection, FileChange,
     LineChange, quoted,
 };
+pub use did::Did;
 pub use engram::{
     Draft, Durability, Engram, FactType, Figures, Kind, MemoryOp, NewEngram, Place, Provenance,
     Scope, Source, check_claim, check_topic, holds, is_over,
@@ -75,7 +77,7 @@ pub use source::{
     Blame, BlamePart, Block, Class, FoundIn, Inline, LineReply, LineView, Media, MediaKind, Piece,
     Reading, Recorded, Side, SourceLine, SourceReply, SourceView, Standing,
 };
-pub use text::{is_hidden, shorten, visible};
+pub use text::{Noun, count, is_hidden, shorten, thousands, visible};
 pub use time::parse_time;
 pub use ttl::Ttl;
 pub use wire::{EngramV01, PointerV01, ProvenanceV01};

@@ -247,6 +247,9 @@ pub struct QueryReply {
     /// Older versions that were not searched, since there is no index; absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<u64>,
+    /// How many more matched than were asked for, of those that were looked at; absent where none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub omitted: Option<u64>,
     /// Best first.
     pub engrams: Vec<Engram>,
 }

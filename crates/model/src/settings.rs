@@ -172,7 +172,7 @@ pub struct Recent {
     /// Engrams that came while it was open behind another.
     #[serde(default)]
     pub unseen: u64,
-    /// Current engrams, and how many of them need a check; absent if that is unknown.
+    /// Current engrams, and how many of them are to review; absent if that is unknown.
     #[serde(default)]
     pub holding: Option<(u64, u64)>,
 }

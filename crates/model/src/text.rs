@@ -14,6 +14,40 @@ pub fn shorten(text: &str, max: usize) -> String {
     out
 }
 
+/// The name of a type as words: `FactType` is a fact type.
+pub(crate) fn spaced(name: &str) -> String {
+    let mut out = String::with_capacity(name.len() + 2);
+    for c in name.chars() {
+        if c.is_uppercase() && !out.is_empty() {
+            out.push(' ');
+        }
+        out.extend(c.to_lowercase());
+    }
+    out
+}
+
+/// One and several of something.
+pub type Noun = (&'static str, &'static str);
+
+/// `1 engram`, `1,284 engrams`.
+pub fn count(number: u64, (one, many): Noun) -> String {
+    let noun = if number == 1 { one } else { many };
+    format!("{} {noun}", thousands(number))
+}
+
+/// `1,284`.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
 /// Whether a character cannot be seen and yet changes what can: a control character that begins no
 /// line and is no tab, one that turns the direction of what follows, or a mark that disguises it. The
 /// joiners U+200C and U+200D are none: languages and emoji are written with them.

@@ -65,7 +65,7 @@ impl Store {
             let newer = it.count_newer()?;
             if newer > 0 {
                 return Err(StoreError::Record(format!(
-                    "{newer} entries are from a newer Engram, and the tables may reflect them: rebuild with that version"
+                    "entries from a newer Engram: {newer}. The tables may reflect them: rebuild with that version"
                 )));
             }
             for table in TABLES {
@@ -142,7 +142,7 @@ fn difference(connection: &Connection, table: &str) -> Result<Option<String>> {
     Ok(match (missing, extra) {
         (0, 0) => None,
         _ => Some(format!(
-            "table {table}: {missing} rows are missing, {extra} are not in the journal"
+            "table {table}: rows missing: {missing}, rows not in the journal: {extra}"
         )),
     })
 }

@@ -192,7 +192,8 @@ fn Shown(
     let as_source = RwSignal::new(source.document.is_empty());
     let has_document = !source.document.is_empty();
     let name = words::visible(&source.label);
-    let label = say::source::label(&name, source.language.as_deref(), source.total_lines);
+    let lines = words::count(source.total_lines.into(), say::LINES);
+    let label = say::source::label(&name, source.language.as_deref(), &lines);
     let lines = RwSignal::new(Arc::<[SourceLine]>::from(&source.lines[..]));
     if source.unpainted {
         let pointer = source.pointer.clone();

@@ -4,11 +4,11 @@ mod places;
 pub mod say;
 
 pub use self::places::{checkout, commands};
-pub use engram_model::visible;
 use engram_model::{
     Budget, Engram, Evidence, Kind, Lines, Media, MediaKind, Meter, Pointer, PointerType, REVERIFY,
     Reading, Recent, Spending, Standing, is_hidden,
 };
+pub use engram_model::{count, thousands, visible};
 use jiff::{Timestamp, tz::Offset};
 
 /// What became of a claim, as it is shown on its row.
@@ -363,12 +363,6 @@ pub fn sentence(message: &str) -> String {
     }
 }
 
-/// `1 engram`, `1,284 engrams`.
-pub fn count(number: u64, (one, many): say::Noun) -> String {
-    let noun = if number == 1 { one } else { many };
-    format!("{} {noun}", thousands(number))
-}
-
 /// What is used of a meter, and its limit.
 pub fn meter(it: Meter) -> String {
     format!(
@@ -477,19 +471,6 @@ pub fn brief(number: u64) -> String {
     }
 }
 
-/// `1,284`.
-pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -498,7 +479,6 @@ mod tests {
     #[test]
     fn a_repository_is_said_in_two_letters_and_in_a_sentence() {
         for (name, want) in [
-            (&["re1", "re2"], &["re1", "re2"]),
             ("engram", "en"),
             ("api-gateway", "ag"),
             (".dotfiles", "do"),
@@ -518,6 +498,7 @@ mod tests {
                 &["payments-api", "payments-app", "pa"],
                 &["papi", "papp", "pa"],
             ),
+            (&["re1", "re2"], &["re1", "re2"]),
             (&["shop", "shelf", "docs"], &["sho", "she", "do"]),
             (&["shop", "docs", "shop"], &["sh1", "do", "sh2"]),
             (&["", "x", "\u{202E}"], &["·1", "x", "·2"]),

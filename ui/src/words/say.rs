@@ -10,8 +10,7 @@
 //! Backticks mark what a person types or finds elsewhere; it is typeset as code.
 #![allow(missing_docs, reason = "each says what it is")]
 
-/// One and several of something.
-pub type Noun = (&'static str, &'static str);
+pub use engram_model::Noun;
 
 pub const ENGRAMS: Noun = ("engram", "engrams");
 pub const CLAIMS: Noun = ("claim", "claims");
@@ -104,12 +103,12 @@ pub mod status {
     pub const OPEN_LOG: &str = "Open this window’s log in your editor";
     pub const SHORTCUTS: &str = "shortcuts";
     pub const FIND: &str = "find";
+    pub const TOKENS: &str = "tokens";
 
     /// New rows do not push away the one that the person points at.
     pub fn held(new: usize) -> String {
         format!("{new} new, paused while you point")
     }
-    pub const TOKENS: &str = "tokens";
 }
 
 /// The list, and what stands in its place.
@@ -180,10 +179,10 @@ pub mod filter {
         "Topic",
         "Scope",
         "Type",
+    ];
     pub const STATE: &str = "State";
     /// Whether it has ended, and the word.
     pub const STATES: [(bool, &str); 2] = [(false, "holds"), (true, "ended")];
-    ];
     pub const RECORDED: &str = "Recorded";
     pub const RECENT: [(&str, i64); 3] = [("today", 0), ("7 days", 6), ("30 days", 29)];
     pub const FROM: &str = "from";
@@ -476,10 +475,10 @@ pub mod source {
         }
     }
 
-    pub fn label(name: &str, language: Option<&str>, lines: u32) -> String {
+    pub fn label(name: &str, language: Option<&str>, lines: &str) -> String {
         match language {
-            Some(language) => format!("{name}, {language}, {lines} lines in all"),
-            None => format!("{name}, {lines} lines in all"),
+            Some(language) => format!("{name}, {language}, {lines} in all"),
+            None => format!("{name}, {lines} in all"),
         }
     }
 
@@ -783,13 +782,13 @@ pub mod notice {
     pub const NO_SHELL_HINT: &str =
         "Restart the window; its log is in the `logs` folder of Engram’s home.";
 
-    pub fn opened_in(editor: &str) -> String {
-        format!("Opened in {editor}")
     /// Which claim it was done to.
     pub fn of(claim: &str) -> String {
         format!("“{claim}”")
     }
 
+    pub fn opened_in(editor: &str) -> String {
+        format!("Opened in {editor}")
     }
 
     pub fn strange(what: &dyn std::fmt::Display) -> String {

@@ -637,3 +637,113 @@ fn a_config_that_cannot_be_read_is_refused_and_named() {
     place.json(&["deref", POINTER, "--agent", "a", "--turn", "2"]);
     place.json(&["deref", POINTER]);
 }
+
+/// A refused value says which argument has it, and what to write instead.
+#[test]
+fn a_refused_value_says_what_to_write() {
+    let place = Place::bare();
+    for (args, says) in [
+        (
+            &["put", "--claim", "x", "--kind", "rumour"][..],
+            &[
+                "--kind",
+                "\"rumour\" is not a valid kind",
+                "fact decision risk todo",
+            ][..],
+        ),
+        (
+            &["query", "x", "--fact-type", "rumour"],
+            &["--fact-type", "fact type", "observation inference decision"],
+        ),
+        (
+            &["serve", "--listen", "localhost:4000"],
+            &[
+                "--listen",
+                "\"localhost:4000\"",
+                "127.0.0.1:4000",
+                "[::1]:4000",
+            ],
+        ),
+        (
+            &["serve", "--listen", "here"],
+            &["--listen", "127.0.0.1:4000"],
+        ),
+    ] {
+        let ran = place.run(args);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{args:?}");
+        let in_json = place.run(&[&["--json"], args].concat());
+        assert_eq!(in_json.code, Some(1), "{args:?}");
+        let error: Value = serde_json::from_str(&in_json.err).unwrap();
+        let told = format!("{} {}", error["error"]["message"], error["error"]["hint"]);
+        for says in says {
+            assert!(ran.err.contains(says), "{says}: {}", ran.err);
+            assert!(told.replace("\\\"", "\"").contains(says), "{says}: {told}");
+        }
+    }
+}
+
+/// The feed and the log name who did what to which claim, as the window's history does.
+#[test]
+fn feed_and_log_say_who_did_what() {
+    let place = Place::new();
+    let id = place.put("Retries use full jitter.");
+    let correct = [
+        "put",
+        "--claim",
+        "Retries use no jitter.",
+        "--pointer",
+        POINTER,
+        "--corrects",
+        &id,
+    ];
+    let corrected = place.json(&correct)["id"].as_str().unwrap().to_owned();
+    place.json(&["forget", &corrected]);
+    let restored = place.json(&["restore", &corrected])["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let said = [
+        "put",
+        "--claim",
+        "Retries use no jitter.",
+        "--pointer",
+        POINTER,
+        "--agent",
+        "ann",
+    ];
+    place.json(&said);
+    for verb in [vec!["log", &id], vec!["feed"]] {
+        let out = place.run(&verb).out;
+        let told: Vec<Vec<&str>> = out
+            .lines()
+            .map(|it| it.split_whitespace().skip(2).collect())
+            .collect();
+        let want = [
+            ("ann", "repeated", &restored, "no"),
+            ("you", "restored", &restored, "no"),
+            ("you", "forgot", &corrected, "no"),
+            ("you", "corrected", &corrected, "no"),
+            ("you", "stored", &id, "full"),
+        ];
+        assert_eq!(told.len(), want.len(), "{out}");
+        for (told, (who, did, id, word)) in told.iter().zip(want) {
+            assert_eq!(told[..3], [who, did, id.as_str()], "{out}");
+            assert!(told.contains(&word), "{out}");
+        }
+    }
+}
+
+/// One of something is not many.
+#[test]
+fn one_is_counted_as_one() {
+    let place = Place::new();
+    place.put("Retries use full jitter.");
+    place.json(&["deref", POINTER, "--agent", "ann", "--turn", "1"]);
+    let status = place.run(&["status"]).out;
+    assert!(status.contains("1 engram, 1 agent, entry "), "{status}");
+    let many = place.run(&["query", "jitter", "--k", "1"]).out;
+    assert!(!many.contains("more claim"), "{many}");
+    place.put("Jitter is full.");
+    let many = place.run(&["query", "jitter", "--k", "1"]).out;
+    assert!(many.contains("1 more claim matches: raise --k"), "{many}");
+}

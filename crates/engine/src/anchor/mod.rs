@@ -134,7 +134,7 @@ impl Context<'_> {
             Refusal::new(
                 Code::PointerNotFound,
                 "the repository has no commit to pin to",
-                "Commit something, then repin.",
+                "Commit something, then confirm the claim again.",
             )
         })?;
         let shelf = self.shelf(Some(engram.project));

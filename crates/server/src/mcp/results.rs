@@ -84,14 +84,14 @@ pub(super) struct Found {
 
 impl From<QueryReply> for Found {
     fn from(reply: QueryReply) -> Self {
-        let matched = reply.engrams.len();
+        let found = reply.engrams.len();
+        let beyond = reply.omitted.unwrap_or(0) + reply.unread.unwrap_or(0);
         let mut engrams: Vec<Summary> = reply.engrams.into_iter().map(Summary::from).collect();
         engrams.truncate(within(QUERY_TOKENS, &engrams));
         Self {
             verdict: reply.verdict,
             relaxed: reply.relaxed,
-            omitted: Some((matched - engrams.len()) as u64 + reply.unread.unwrap_or(0))
-                .filter(|count| *count > 0),
+            omitted: Some((found - engrams.len()) as u64 + beyond).filter(|count| *count > 0),
             engrams,
         }
     }

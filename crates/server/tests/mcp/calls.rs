@@ -223,6 +223,13 @@ async fn an_answer_fits_and_says_what_it_left_out() {
     let shown = found["engrams"].as_array().unwrap().len();
     assert!(shown >= 3, "{shown}");
     assert_eq!(found["omitted"], json!(30 - shown));
+    // What the limit cuts is said too.
+    let ask = json!({ "topic": "ledger entry twice", "limit": 2 });
+    let cut = client.ok("engram_query", ask).await;
+    assert_eq!(
+        (&cut["engrams"][1]["id"], &cut["omitted"]),
+        (&found["engrams"][1]["id"], &json!(28))
+    );
     let tokens = count_tokens(&found.to_string());
     println!("{shown} engrams in {tokens} tokens");
     assert!(tokens <= 4_000, "{tokens}");

@@ -1,0 +1,71 @@
+//! What a journal entry did to a claim, as a history tells it.
+
+use crate::{Change, Engram, EngramId};
+
+/// What was done to a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Did {
+    /// It was said first.
+    Stored,
+    /// Its words stayed, and it points at its evidence as that was then.
+    Confirmed,
+    /// It got other words.
+    Corrected,
+    /// An ended version holds again.
+    Restored,
+    /// Another voice said the same.
+    Repeated,
+    /// Agents were asked if it still holds.
+    Asked,
+    /// That question ended.
+    Answered,
+    /// Its window was closed.
+    Forgot,
+    /// Its text was erased.
+    Redacted,
+    /// It no longer ends by itself.
+    Promoted,
+}
+
+impl Did {
+    /// What a change did; none where it is about no claim. `find` has other versions, as far as they are at
+    /// hand.
+    pub fn of<'e>(change: &Change, find: impl Fn(EngramId) -> Option<&'e Engram>) -> Option<Self> {
+        Some(match change {
+            Change::Stored(it) if it.asks.is_some() => Self::Asked,
+            Change::Stored(it) if it.restores.is_some() => Self::Restored,
+            Change::Stored(it) => match (it.supersedes, it.supersedes.and_then(&find)) {
+                (None, _) => Self::Stored,
+                (_, Some(before)) if before.content_hash == it.content_hash => Self::Confirmed,
+                (_, None) if it.place.is_some() => Self::Confirmed,
+                _ => Self::Corrected,
+            },
+            Change::Corroborated(_) => Self::Repeated,
+            Change::Forgotten(id) if find(*id).is_some_and(|it| it.asks.is_some()) => {
+                Self::Answered
+            }
+            Change::Forgotten(_) => Self::Forgot,
+            Change::Redacted(_) => Self::Redacted,
+            Change::Promoted { .. } => Self::Promoted,
+            Change::Dereferenced { .. } | Change::Noted { .. } | Change::Anchored { .. } => {
+                return None;
+            }
+        })
+    }
+
+    /// The verb for it.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Self::Stored => "stored",
+            Self::Confirmed => "confirmed",
+            Self::Corrected => "corrected",
+            Self::Restored => "restored",
+            Self::Repeated => "repeated",
+            Self::Asked => "asked",
+            Self::Answered => "answered",
+            Self::Forgot => "forgot",
+            Self::Redacted => "redacted",
+            Self::Promoted => "promoted",
+        }
+    }
+}
