@@ -83,7 +83,7 @@ impl Context<'_> {
         };
         let terms = terms_of(&hash_keys(claim, &[], "", &[]));
         let look = self.look(project, &terms);
-        let mut ranked = self.recall(it, project, &look, &terms, &filter)?.ranked;
+        let mut ranked = self.recall(it, project, &look, &terms, &[], &filter)?.ranked;
         ranked.sort_by(Ranked::roughly);
         ranked.truncate(self.engine.config.limits.recall_candidates);
         Ok(it.engrams_at(ranked.iter().map(|it| it.seq))?)
