@@ -71,6 +71,11 @@ ulid_id!(
     RunId
 );
 
+ulid_id!(
+    /// A conflict: the beginning of a digest of its two sides, in the form of a ULID.
+    ConflictId
+);
+
 /// The handle that the engine issued to an agent. Never what a client says about itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -10,6 +10,7 @@
 mod brief;
 mod call;
 mod change;
+mod conflict;
 mod connection;
 mod did;
 mod engram;
@@ -38,6 +39,11 @@ mod wire;
 pub use brief::{BriefLine, BriefPart, BriefReply};
 pub use call::Call;
 pub use change::{Change, Entry};
+pub use conflict::{
+    Allow, Allowed, Conflict, ConflictFilter, ConflictSide, ConflictStatus, ConflictsReply, Gate,
+    GateCheck, GateReply, How, Listed, RISK_POINTERS, Resolve, ResolveReply, Settle, Settled,
+    Severity, Tier,
+};
 pub use connection::{
     ChangeShown, ChangedLine, Client, ConnectHint, ConnectReply, Connected, Connection, FileChange,
     LineChange, quoted,
@@ -52,7 +58,7 @@ pub use filter::{Facets, Filter, is_on_topic, role_of};
 pub use grant::{GrantState, Granted, IssuedGrant};
 pub use hash_keys::{HashKeys, Sign, Spelling, concept_keys, hash_keys, spellings, wire_hash_keys};
 pub use health::{Anchored, CheckReply, CheckedEngram, CheckedPointer, Evidence, Health};
-pub use id::{AgentId, EngramId, EventId, LineageId, ProjectId, RunId};
+pub use id::{AgentId, ConflictId, EngramId, EventId, LineageId, ProjectId, RunId};
 pub use limits::{DerefLimits, GrantLimits, Limits, MessageLimits, RateLimits, Scopes};
 pub use message::{ChildMessage, ChildOutput, DerefRequest, Grant, Message, ParentMessage};
 pub use operation::{Operation, OperationKind, Spend};

@@ -1,0 +1,406 @@
+//! A conflict: two sides that cannot both hold; what is asked about conflicts, and what answers.
+//!
+//! A *side* is a topic with a folded claim, and every engram that holds and says it. A conflict is an
+//! unordered pair of sides of one project. Its id is a function of that pair: whoever finds it, in
+//! whatever order and however often, finds the same one.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{ConflictId, EngramId, FactType, LineageId, Pointer, engram::words};
+
+/// Most pointers of a risk engram: those of both sides, each side's first in turn.
+pub const RISK_POINTERS: usize = 12;
+
+words!(
+    /// Where a conflict stands.
+    ConflictStatus {
+        /// Both sides hold, and nobody has settled it.
+        Open = "open",
+        /// Somebody settled it: one side lost, or a new claim replaced both.
+        Resolved = "resolved",
+        /// Somebody said that it is none; it is never raised again.
+        Dismissed = "dismissed",
+        /// It ended by itself, with a side.
+        Closed = "closed",
+    }
+);
+
+words!(
+    /// How much a conflict matters (seed 002, "severity heuristic"). Worse is greater.
+    Severity {
+        /// A hint.
+        Low = "low",
+        /// Worth a look.
+        Medium = "medium",
+        /// Almost always a real problem.
+        High = "high",
+    }
+);
+
+words!(
+    /// Which tier found a conflict (seed 002, phase 3), in the order in which they run.
+    Tier {
+        /// Another value for the same setting, version, flag, technology or statement.
+        Entity = "tier0_entity",
+        /// A language model's judgement of two sentences.
+        Nli = "tier1_nli",
+        /// Another quantity for the same attribute.
+        Numeric = "tier2_numeric",
+        /// Another date, or gone against still there.
+        Temporal = "tier2_temporal",
+        /// Across topics.
+        CrossScope = "tier2b_cross_scope",
+        /// A large language model's judgement.
+        Llm = "tier3_llm",
+    }
+);
+
+words!(
+    /// How a conflict ended.
+    How {
+        /// One side was chosen; the other's claims were closed.
+        Winner = "winner",
+        /// One claim replaced both sides.
+        Merge = "merge",
+        /// It is no conflict.
+        Dismissed = "dismissed",
+        /// A side was replaced by a newer version.
+        Superseded = "superseded",
+        /// A side's term ended.
+        Expired = "expired",
+        /// A side was forgotten.
+        Forgotten = "forgotten",
+        /// A side was erased.
+        Redacted = "redacted",
+    }
+);
+
+words!(
+    /// Which conflicts are listed.
+    Listed {
+        /// Those that wait for a verdict.
+        Open = "open",
+        /// Those that were resolved.
+        Resolved = "resolved",
+        /// Those that were dismissed.
+        Dismissed = "dismissed",
+        /// Those that ended by themselves.
+        Closed = "closed",
+        /// Every one.
+        All = "all",
+    }
+);
+
+impl Listed {
+    /// Whether conflicts that stand so are listed.
+    pub fn admits(self, status: ConflictStatus) -> bool {
+        match self {
+            Self::All => true,
+            Self::Open => status == ConflictStatus::Open,
+            Self::Resolved => status == ConflictStatus::Resolved,
+            Self::Dismissed => status == ConflictStatus::Dismissed,
+            Self::Closed => status == ConflictStatus::Closed,
+        }
+    }
+}
+
+/// Two sides that cannot both hold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Conflict {
+    /// A function of the pair of sides and of their project.
+    pub id: ConflictId,
+    /// Where it stands.
+    pub status: ConflictStatus,
+    /// How much it matters.
+    pub severity: Severity,
+    /// Which tier found it.
+    pub tier: Tier,
+    /// Confidence that both are about the same thing, 0 to 1; null where the tier gives none.
+    pub score: Option<f64>,
+    /// Why both cannot hold, in a sentence; empty once erased.
+    pub why: String,
+    /// When it was found first.
+    pub found_at: Timestamp,
+    /// The side that was said first.
+    pub a: ConflictSide,
+    /// The side that was said last: the newer one.
+    pub b: ConflictSide,
+    /// The engram of kind risk that tells of it; null where none was stored.
+    pub risk: Option<EngramId>,
+    /// How it ended; null while it is open.
+    pub settled: Option<Settled>,
+    /// Who let it pass the gate; null where nobody did.
+    pub allowed: Option<Allowed>,
+}
+
+/// One side of a conflict, by the newest engram that says it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ConflictSide {
+    /// That engram.
+    pub id: EngramId,
+    /// Its lineage.
+    pub lineage_id: LineageId,
+    /// Its words; empty once erased.
+    pub claim: String,
+    /// What differs from the other side: `[from, to)`, in characters of the claim.
+    pub differs: Vec<(usize, usize)>,
+    /// Its topic.
+    pub topic: String,
+    /// Who said it, as a person would name them.
+    pub by: String,
+    /// When it was said.
+    pub created_at: Timestamp,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// How it came to be known.
+    pub fact_type: FactType,
+    /// Whether a repo, artifact, test or diff pointer resolved.
+    pub verified: bool,
+    /// When it stopped to hold, or will by its ttl; null where no end is known.
+    pub valid_until: Option<Timestamp>,
+    /// Where its evidence is.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::PointerV01>"))]
+    pub pointers: Vec<Pointer>,
+}
+
+/// How a conflict ended, and by whom.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Settled {
+    /// How.
+    pub how: How,
+    /// Who did it, as a person would name them; empty where nobody did.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
+    /// The reason that was given; null where none was, or once it was erased.
+    pub why: Option<String>,
+}
+
+/// Who let an open conflict pass the gate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Allowed {
+    /// Who, as a person would name them.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
+    /// The reason that was given; empty once erased.
+    pub why: String,
+}
+
+/// Which conflicts to list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ConflictFilter {
+    /// Only with a side in this topic or below it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub topic: Option<String>,
+    /// Only those that stand so.
+    pub status: Listed,
+}
+
+impl Default for ConflictFilter {
+    fn default() -> Self {
+        Self {
+            topic: None,
+            status: Listed::Open,
+        }
+    }
+}
+
+/// The conflicts of a project.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ConflictsReply {
+    /// How many are open in the whole project, whatever was asked for.
+    pub open: u64,
+    /// Grouped by the topic of the newer side, the group with the worst first; in a group, the worst
+    /// first, among equals the newest.
+    pub conflicts: Vec<Conflict>,
+    /// How many did not fit; absent where all did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub omitted: Option<u64>,
+}
+
+/// Whether anything bars the way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct GateCheck {
+    /// Conflicts of this severity and worse do.
+    pub severity: Severity,
+}
+
+impl Default for GateCheck {
+    fn default() -> Self {
+        Self {
+            severity: Severity::High,
+        }
+    }
+}
+
+words!(
+    /// Whether a job may go on.
+    Gate {
+        /// Nothing bars the way.
+        Open = "open",
+        /// Something does.
+        Shut = "shut",
+    }
+);
+
+/// What a gate says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateReply {
+    /// Whether it is open.
+    pub gate: Gate,
+    /// Open conflicts that nobody allowed, the worst first.
+    pub blocking: Vec<ConflictId>,
+}
+
+/// A verdict on a conflict.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Resolve {
+    /// Which one.
+    pub conflict: ConflictId,
+    /// How it is settled.
+    pub how: Settle,
+    /// The reason, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// How a conflict is settled, or no longer is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Settle {
+    /// This engram's side holds; all engrams of the other are closed.
+    Winner(EngramId),
+    /// The side that was said last holds.
+    Newer,
+    /// The side with the higher confidence holds; refused where both have the same.
+    Surer,
+    /// These words replace both sides, with the evidence of both.
+    Merge(String),
+    /// An engram that was stored before replaces both sides.
+    MergedBy(EngramId),
+    /// It is no conflict.
+    Dismiss,
+    /// The verdict no longer stands: what it closed holds again, as new versions.
+    Undo,
+}
+
+/// What a verdict did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ResolveReply {
+    /// Which conflict.
+    pub conflict: ConflictId,
+    /// Where it stands now.
+    pub status: ConflictStatus,
+    /// The journal entry of the verdict.
+    pub seq: u64,
+    /// The engrams that it closed.
+    pub closed: Vec<EngramId>,
+    /// The engrams that it stored.
+    pub stored: Vec<EngramId>,
+}
+
+/// Lets an open conflict pass the gate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Allow {
+    /// Which one.
+    pub conflict: ConflictId,
+    /// The reason, in words.
+    pub why: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn id(last: char) -> String {
+        format!("01K0000000000000000000000{last}")
+    }
+
+    fn side(last: char, until: serde_json::Value) -> serde_json::Value {
+        json!({
+            "id": id(last), "lineage_id": id(last), "claim": "The lock lasts 3 minutes.",
+            "differs": [[15, 24]], "topic": "wallet", "by": "programmer-1",
+            "created_at": "2026-01-01T00:00:00Z", "confidence": 0.7, "fact_type": "observation",
+            "verified": true, "valid_until": until, "pointers": []
+        })
+    }
+
+    #[test]
+    fn a_conflict_is_on_the_wire_as_the_contract_has_it() {
+        let open = json!({
+            "id": id('C'), "status": "open", "severity": "high", "tier": "tier2_numeric",
+            "score": 0.9, "why": "3 minutes is not half an hour.",
+            "found_at": "2026-01-01T00:00:00Z",
+            "a": side('A', json!(null)), "b": side('B', json!("2026-01-02T00:00:00Z")),
+            "risk": null, "settled": null, "allowed": null
+        });
+        let mut settled = open.clone();
+        settled["status"] = json!("resolved");
+        settled["score"] = json!(null);
+        settled["risk"] = json!(id('R'));
+        settled["settled"] = json!({
+            "how": "winner", "by": "user", "at": "2026-01-03T00:00:00Z", "why": null
+        });
+        settled["allowed"] = json!({
+            "by": "user", "at": "2026-01-02T00:00:00Z", "why": "Known."
+        });
+        for wire in [open, settled] {
+            let read: Conflict = serde_json::from_value(wire.clone()).unwrap();
+            assert_eq!(serde_json::to_value(&read).unwrap(), wire);
+        }
+    }
+
+    #[test]
+    fn requests_about_conflicts_are_read_as_they_are_sent() {
+        let requests = [
+            (json!("newer"), Settle::Newer),
+            (json!("surer"), Settle::Surer),
+            (json!("dismiss"), Settle::Dismiss),
+            (json!("undo"), Settle::Undo),
+            (json!({ "merge": "Both." }), Settle::Merge("Both.".into())),
+            (
+                json!({ "winner": id('A') }),
+                Settle::Winner(id('A').parse().unwrap()),
+            ),
+            (
+                json!({ "merged_by": id('A') }),
+                Settle::MergedBy(id('A').parse().unwrap()),
+            ),
+        ];
+        for (how, settle) in requests {
+            let wire = json!({ "conflict": id('C'), "how": how });
+            let read: Resolve = serde_json::from_value(wire.clone()).unwrap();
+            assert_eq!(read.how, settle);
+            assert_eq!(serde_json::to_value(&read).unwrap(), wire);
+        }
+        let filter: ConflictFilter = serde_json::from_value(json!({})).unwrap();
+        assert_eq!(filter.status, Listed::Open);
+        let gate: GateCheck = serde_json::from_value(json!({})).unwrap();
+        assert_eq!(gate.severity, Severity::High);
+        assert!(Severity::High > Severity::Medium && Severity::Medium > Severity::Low);
+    }
+
+    #[test]
+    fn a_list_admits_what_it_names() {
+        for status in ConflictStatus::ALL {
+            for listed in Listed::ALL {
+                let named = *listed == Listed::All || listed.as_str() == status.as_str();
+                assert_eq!(listed.admits(*status), named, "{listed} {status}");
+            }
+        }
+    }
+}
