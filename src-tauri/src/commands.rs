@@ -155,14 +155,15 @@ mod tests {
                 repo: Some(place.repo()),
                 from: place.repo(),
             });
-            let id = place.claim(|it| {
+            let mut id = place.claim(|it| {
                 let put = Request::Put(serde_json::from_value(it).unwrap());
                 serde_json::to_value(shell.engine().unwrap().handle(&Caller::User, put).unwrap())
                     .unwrap()
             });
-            if let Some(first) = requests::first(terms.name, &id) {
+            for first in requests::first(terms.name, &id) {
                 let first = serde_json::from_value(first).unwrap();
-                block_on(take(&shell, Call::Change, first)).unwrap();
+                let reply = block_on(take(&shell, Call::Change, first)).unwrap();
+                id = requests::about(&id, &serde_json::to_value(reply).unwrap());
             }
             let request: Request = serde_json::from_value(requests::good(terms.name, &id)).unwrap();
             let (right, wrong) = match request.changes() {

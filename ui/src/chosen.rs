@@ -317,6 +317,7 @@ fn is_of_one(code: Code) -> bool {
             | Code::PointerUnpinned
             | Code::Unanchored
             | Code::Expired
+            | Code::AlreadySettled
             | Code::ScopeDenied
             | Code::SecretDetected
             | Code::SchemaInvalid

@@ -144,7 +144,11 @@ impl Feed {
                         self.edit(it.id, |engram| engram.health = Some(it.health));
                     }
                 }
-                Change::Dereferenced { .. } | Change::Noted { .. } => {}
+                Change::Dereferenced { .. }
+                | Change::Noted { .. }
+                | Change::Conflict { .. }
+                | Change::Resolved { .. }
+                | Change::Allowed(_) => {}
             }
         }
         if self.waiting.len() > MOST {

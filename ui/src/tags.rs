@@ -33,7 +33,11 @@ pub fn touched(change: &Change) -> Vec<Tag> {
         Change::Promoted { id, .. } => (&[Status], vec![*id]),
         Change::Forgotten(id) => (&[Status, Facets, Doubts], vec![*id]),
         Change::Redacted(id) => (&[Status, Facets, Doubts], vec![*id]),
-        Change::Dereferenced { .. } | Change::Noted { .. } => (&[Status], Vec::new()),
+        Change::Dereferenced { .. } | Change::Noted { .. } | Change::Allowed(_) => {
+            (&[Status], Vec::new())
+        }
+        Change::Conflict { engrams, .. } => (&[Status], engrams.to_vec()),
+        Change::Resolved { closed, .. } => (&[Status, Facets, Doubts], closed.clone()),
         Change::Anchored { engrams, .. } => (
             &[Status, Facets, Doubts, Sources],
             engrams.iter().map(|it| it.id).collect(),

@@ -3,7 +3,9 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use engram_model::{Code, Durability, FactType, Kind, MemoryOp, Refusal, Scope, shorten};
+use engram_model::{
+    Code, Durability, FactType, Kind, Listed, MemoryOp, Refusal, Scope, Severity, shorten,
+};
 
 /// Below the arguments of a verb: those that all verbs share.
 const EVERYWHERE: &str = "Everywhere";
@@ -129,6 +131,21 @@ Pointers:
     #[command(after_help = "Example:
   engram agents")]
     Agents,
+    /// List claims that contradict each other, or check whether any bar a job
+    #[command(after_help = "Examples:
+  engram conflicts                          the open ones, by topic, the worst first
+  engram conflicts show ID                  both claims, where they differ, and why
+  engram conflicts --gate                   for CI: exit 1 while a severe conflict is open
+  engram conflicts allow ID --why 'Fixed in the next release.'")]
+    Conflicts(Conflicts),
+    /// Settle a conflict, or take a verdict back
+    #[command(after_help = "Examples:
+  engram resolve ID --winner 01K...         this engram's side holds; the other's claims end
+  engram resolve ID --winner newer          the side that was said last (surer: of higher confidence)
+  engram resolve ID --merge 'The lock lasts 3 minutes, 30 for admins.' --why 'Both are right.'
+  engram resolve ID --dismiss --why 'Not the same cache.'
+  engram resolve ID --undo")]
+    Resolve(Resolve),
     /// Choose which memory a copy of a repository uses
     #[command(after_help = "Examples:
   engram project own       start with an empty memory
@@ -408,6 +425,72 @@ pub(crate) struct Feed {
     /// Include dereferences and notes
     #[arg(long)]
     pub(crate) all: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Conflicts {
+    #[command(subcommand)]
+    pub(crate) verb: Option<ConflictsVerb>,
+    #[command(flatten)]
+    pub(crate) list: ConflictsList,
+    /// Exit with 1 while conflicts are open that nobody allowed
+    #[arg(long, conflicts_with_all = ["topic", "status"])]
+    pub(crate) gate: bool,
+    /// Only conflicts of this severity and worse: high, medium or low [default: high]
+    #[arg(long, requires = "gate")]
+    pub(crate) severity: Option<Severity>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ConflictsList {
+    /// Only this topic and those below it
+    #[arg(long)]
+    pub(crate) topic: Option<String>,
+    /// open, resolved, dismissed, closed or all [default: open]
+    #[arg(long)]
+    pub(crate) status: Option<Listed>,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum ConflictsVerb {
+    /// List conflicts, by topic, the worst first
+    List(ConflictsList),
+    /// Print one conflict
+    Show {
+        /// Its id
+        id: String,
+    },
+    /// Let an open conflict pass the gate
+    Allow {
+        /// Its id
+        id: String,
+        /// The reason, for the record
+        #[arg(long)]
+        why: String,
+    },
+}
+
+#[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("verdict").required(true).args(["winner", "merge", "dismiss", "undo"]))]
+pub(crate) struct Resolve {
+    /// The conflict's id
+    pub(crate) id: String,
+    /// An engram of the side that holds, or newer, or surer
+    #[arg(long, value_name = "ENGRAM")]
+    pub(crate) winner: Option<String>,
+    /// One claim in the place of both
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) merge: Option<String>,
+    /// It is no conflict, and is never raised again
+    #[arg(long)]
+    pub(crate) dismiss: bool,
+    /// Take the verdict back: what it ended holds again
+    #[arg(long)]
+    pub(crate) undo: bool,
+    /// The reason, for the record
+    #[arg(long)]
+    pub(crate) why: Option<String>,
 }
 
 #[derive(Args, Debug)]

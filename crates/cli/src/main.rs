@@ -7,6 +7,7 @@
 mod args;
 mod batch;
 mod command;
+mod conflicts;
 mod connect;
 mod dashboard;
 mod doctor;

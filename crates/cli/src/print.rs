@@ -8,7 +8,10 @@ use engram_model::{
 };
 use serde_json::{Value, json};
 
-use crate::out::{self, one_line};
+use crate::{
+    conflicts,
+    out::{self, one_line},
+};
 
 const TOKENS: Noun = ("token", "tokens");
 const CLAIMS: Noun = ("claim", "claims");
@@ -44,6 +47,10 @@ fn object(reply: &Reply) -> Value {
         Reply::Status(it) => json!(it),
         Reply::Agents(it) => json!(it),
         Reply::Valid(it) => json!(it),
+        Reply::Conflicts(it) => json!(it),
+        Reply::Conflict(it) => json!(it),
+        Reply::Gate(it) => json!(it),
+        Reply::Resolved(it) => json!(it),
     }
 }
 
@@ -65,6 +72,17 @@ fn words(reply: &Reply) -> String {
                     one_line(&finding.note),
                     finding.id
                 );
+                if let (Some(claim), Some(by)) = (&finding.claim, &finding.by) {
+                    let _ = write!(out, "\n    {} says: {}", one_line(by), one_line(claim));
+                }
+                if let Some(id) = finding.conflict {
+                    let _ = write!(out, "\n    settle it: engram resolve {id}");
+                }
+            }
+            let told = it.findings.iter().filter(|it| it.conflict.is_some()).count();
+            if it.conflicts > told as u64 {
+                let more = it.conflicts - told as u64;
+                let _ = write!(out, "\n  and {more} more: engram conflicts");
             }
             out
         }
@@ -146,6 +164,10 @@ fn words(reply: &Reply) -> String {
         Reply::Status(it) => status(it),
         Reply::Agents(it) => agents(it),
         Reply::Valid(it) => format!("ok, {}", count(it.tokens as u64, TOKENS)),
+        Reply::Conflicts(it) => conflicts::list(it),
+        Reply::Conflict(it) => conflicts::one(it),
+        Reply::Gate(it) => conflicts::gate(it),
+        Reply::Resolved(it) => conflicts::resolved(it),
     }
 }
 
@@ -181,6 +203,9 @@ fn record(it: &Engram) -> String {
     let health = it.health.as_ref();
     if let Some(health) = health.filter(|it| it.standing != Evidence::Holds) {
         let _ = write!(out, "\n  {}", health.standing.words());
+    }
+    for id in &it.conflicts {
+        let _ = write!(out, "\n  disputed: engram conflicts show {id}");
     }
     for pointer in &it.pointers {
         let text = pointer.to_string();
@@ -224,6 +249,17 @@ pub(crate) fn entry<'e>(it: &Entry, find: impl Fn(EngramId) -> Option<&'e Engram
                 counts.collect::<Vec<_>>().join(", ")
             )
         }
+        Change::Conflict {
+            id,
+            engrams: [a, b],
+            severity,
+            ..
+        } => format!("{:<10} {id}  {severity}: {a} against {b}", "conflict"),
+        Change::Resolved {
+            id, how: Some(how), ..
+        } => format!("{:<10} {id}  {how}", "resolved"),
+        Change::Resolved { id, .. } => format!("{:<10} {id}  undone", "resolved"),
+        Change::Allowed(id) => format!("{:<10} {id}", "allowed"),
     };
     let what = match did {
         "" => what,

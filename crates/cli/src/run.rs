@@ -10,15 +10,16 @@ use std::{
 use clap::CommandFactory;
 use engram_engine::{Engine, Options, Treatment, read_text};
 use engram_model::{
-    Adoption, AgentId, Caller, Check, Code, Draft, EngramId, Evidence, Feed, Note, PointerInput,
-    Query, Refusal, Reply, Request, ask, parse_time,
+    Adoption, AgentId, Allow, Caller, Check, Code, ConflictFilter, Draft, EngramId, Evidence, Feed,
+    Gate, GateCheck, Listed, Note, PointerInput, Query, Refusal, Reply, Request, Resolve, Settle,
+    ask, parse_time,
 };
 use engram_server::{Certificate, HttpOptions, Pages};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{
-    args::{self, Cli, MessageVerb, PointersVerb, Verb, Whose},
+    args::{self, Cli, ConflictsVerb, MessageVerb, PointersVerb, Verb, Whose},
     batch, connect, dashboard, doctor, out, pointers, print,
 };
 
@@ -107,6 +108,7 @@ fn exit_code(verb: &Verb, reply: &Reply) -> ExitCode {
         {
             ExitCode::FAILURE
         }
+        Reply::Gate(it) if it.gate == Gate::Shut => ExitCode::FAILURE,
         _ => ExitCode::SUCCESS,
     }
 }
@@ -162,6 +164,8 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
         Verb::Message {
             verb: MessageVerb::Validate { file },
         } => Request::ValidateMessage(json_of(&read_input(file)?)?),
+        Verb::Conflicts(asked) => conflicts(asked)?,
+        Verb::Resolve(asked) => Request::Resolve(Box::new(resolve(asked)?)),
         Verb::Status => Request::Status,
         Verb::Agents => Request::Agents,
         Verb::Project { how } => Request::Adopt(match how {
@@ -186,6 +190,46 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
         }
     };
     Ok((Caller::User, request))
+}
+
+fn conflicts(asked: &args::Conflicts) -> Result<Request, Refusal> {
+    let list = |list: &args::ConflictsList| {
+        Request::Conflicts(ConflictFilter {
+            topic: list.topic.clone(),
+            status: list.status.unwrap_or(Listed::Open),
+        })
+    };
+    Ok(match &asked.verb {
+        Some(ConflictsVerb::List(asked)) => list(asked),
+        Some(ConflictsVerb::Show { id }) => Request::Conflict(id.parse()?),
+        Some(ConflictsVerb::Allow { id, why }) => Request::Allow(Allow {
+            conflict: id.parse()?,
+            why: why.clone(),
+        }),
+        None if asked.gate => Request::Gate(match asked.severity {
+            Some(severity) => GateCheck { severity },
+            None => GateCheck::default(),
+        }),
+        None => list(&asked.list),
+    })
+}
+
+fn resolve(asked: &args::Resolve) -> Result<Resolve, Refusal> {
+    let how = match (&asked.winner, &asked.merge) {
+        (Some(winner), _) => match winner.as_str() {
+            "newer" => Settle::Newer,
+            "surer" => Settle::Surer,
+            id => Settle::Winner(id.parse()?),
+        },
+        (_, Some(text)) => Settle::Merge(text.clone()),
+        _ if asked.dismiss => Settle::Dismiss,
+        _ => Settle::Undo,
+    };
+    Ok(Resolve {
+        conflict: asked.id.parse()?,
+        how,
+        why: asked.why.clone(),
+    })
 }
 
 fn draft(put: &args::Put) -> Result<Draft, Refusal> {

@@ -61,7 +61,10 @@ fn main() {
         println!("written in {:.1?}", start.elapsed());
     }
     let start = Instant::now();
-    Index::open(&store).unwrap().catch_up(&store).unwrap();
+    Index::open(&store, |_| Vec::new())
+        .unwrap()
+        .catch_up(&store)
+        .unwrap();
     println!("indexed in {:.1?}", start.elapsed());
     measure(&engine);
 }

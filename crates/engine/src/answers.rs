@@ -1,10 +1,11 @@
 //! The table of requests, answered: one function a row, each a line to where it is done.
 
 use engram_model::{
-    Adoption, AgentsReply, Answers, Blame, Check, CheckReply, CheckedPointer, Commit, Deref,
-    Dereferenced, Draft, Engram, EngramId, Entry, Facets, Feed, FeedPage, Filter, ForgetReply,
-    LineReply, LineView, Note, NoteReply, PointerInput, PromoteReply, PutReply, Query, QueryReply,
-    Refusal, SampleReply, SourceReply, SourceView, Standing, StatusReply, ValidReply,
+    Adoption, AgentsReply, Allow, Answers, Blame, Check, CheckReply, CheckedPointer, Commit,
+    Conflict, ConflictFilter, ConflictId, ConflictsReply, Deref, Dereferenced, Draft, Engram,
+    EngramId, Entry, Facets, Feed, FeedPage, Filter, ForgetReply, GateCheck, GateReply, LineReply,
+    LineView, Note, NoteReply, PointerInput, PromoteReply, PutReply, Query, QueryReply, Refusal,
+    Resolve, ResolveReply, SampleReply, SourceReply, SourceView, Standing, StatusReply, ValidReply,
 };
 
 use crate::{context::Context, put::Occasion};
@@ -106,6 +107,26 @@ impl Answers for Context<'_> {
 
     fn adopt(&self, how: Adoption) -> Answer<Box<StatusReply>> {
         self.settle_project(how)
+    }
+
+    fn conflicts(&self, filter: ConflictFilter) -> Answer<ConflictsReply> {
+        self.list_conflicts(&filter)
+    }
+
+    fn conflict(&self, id: ConflictId) -> Answer<Box<Conflict>> {
+        self.one_conflict(id)
+    }
+
+    fn gate(&self, check: GateCheck) -> Answer<GateReply> {
+        self.gate_of(check)
+    }
+
+    fn resolve(&self, resolve: Box<Resolve>) -> Answer<ResolveReply> {
+        self.settle_conflict(*resolve)
+    }
+
+    fn allow(&self, allow: Allow) -> Answer<Box<Conflict>> {
+        self.allow_conflict(allow)
     }
 
     fn status(&self) -> Answer<Box<StatusReply>> {

@@ -1,10 +1,10 @@
 //! Forget closes a window; redact erases text for good. Both are entries like any other.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use engram_model::{
-    Code, Engram, EngramId, EventId, ForgetReply, OWN_EVENT, Operation, Pointer, ProjectId,
-    Refusal, Scope, Target, operation::Redaction,
+    Code, Engram, EngramId, EventId, ForgetReply, LineageId, OWN_EVENT, Operation, Pointer,
+    ProjectId, Refusal, Scope, Target, operation::Redaction,
 };
 use engram_store::{Index, Reader};
 
@@ -150,8 +150,8 @@ fn redaction(it: &Reader<'_>, engram: &Engram) -> Result<Redaction, Refusal> {
     let hash = &engram.content_hash;
     let digest = hash.strip_prefix("sha256:").unwrap_or(hash);
     let mut events = it.events_saying(engram.project, digest)?;
-    let pointers = versions.iter().flat_map(|it| &it.pointers);
-    for pointer in pointers.clone() {
+    let pointers: Vec<Pointer> = versions.iter().flat_map(|it| it.pointers.clone()).collect();
+    for pointer in &pointers {
         if let Target::Sam { kind, slug, date } = &pointer.target
             && kind == OWN_EVENT
         {
@@ -160,18 +160,47 @@ fn redaction(it: &Reader<'_>, engram: &Engram) -> Result<Redaction, Refusal> {
     }
     events.sort_unstable();
     events.dedup();
-    let mut addresses: Vec<String> = pointers.map(Pointer::address).collect();
+    let mut addresses: Vec<String> = pointers.iter().map(Pointer::address).collect();
     addresses.sort_unstable();
     addresses.dedup();
+    // What tells of a conflict shows the other side's evidence too, which stays.
+    let reasons = reasons(it, &mut versions)?;
     let said = Redaction {
         id: Some(engram.id),
         content_hash: hash.clone(),
         ids: versions.iter().map(|it| it.id).collect(),
         seqs: versions.iter().map(|it| it.seq).collect(),
         events,
+        reasons,
         ..Redaction::default()
     };
     reach(it, engram.project, said, &addresses)
+}
+
+/// What was said about conflicts of these versions: the places of the entries whose words go with theirs.
+/// The engrams of kind risk that repeat them are added to the versions.
+fn reasons(it: &Reader<'_>, versions: &mut Vec<Engram>) -> Result<Vec<u64>, Refusal> {
+    let mut pairs = BTreeMap::new();
+    for engram in versions.iter() {
+        if let Some(side) = it.side_of(engram.id)? {
+            let found = it.conflicts_of(engram.project, &side)?;
+            pairs.extend(found.into_iter().map(|it| (it.id, it)));
+        }
+    }
+    let mut places = Vec::new();
+    for pair in pairs.values() {
+        for place in it.entries_about(pair.id)? {
+            places.push(place);
+            let found = it.contradiction(place)?;
+            if let Some(risk) = found.and_then(|it| it.risk) {
+                versions.extend(it.lineage(LineageId(risk.0))?);
+            }
+        }
+    }
+    versions.retain(|it| !it.redacted);
+    versions.sort_by_key(|it| it.seq);
+    versions.dedup_by_key(|it| it.seq);
+    Ok(places)
 }
 
 /// What goes with the words: kept files that nothing else rests on, and what other entries say of them.

@@ -10,6 +10,7 @@ use crate::{
     Engine,
     agents::{named, since},
     context::{Context, Ground},
+    findings::ended_risks,
 };
 
 /// What is to be recorded, and what is answered then.
@@ -38,6 +39,16 @@ impl Context<'_> {
         let agent = self.agent()?;
         let store = &self.engine.store;
         let world = self.engine.world.now();
+        let plan = |it: &Reader<'_>, now| {
+            let Plan { entries, answer } = plan(it, now)?;
+            // First, since the answer tells of the last.
+            let mut all = ended_risks(it, world, &entries)?;
+            all.extend(entries);
+            Ok::<_, Refusal>(Plan {
+                entries: all,
+                answer,
+            })
+        };
         let (planned, head) = store.read::<_, Refusal>(|it| {
             let now = it.time(world)?;
             Ok((plan(it, now)?, it.head()?))

@@ -26,6 +26,7 @@ mod anchor;
 mod answers;
 mod close;
 mod config;
+mod conflicts;
 mod context;
 mod decide;
 mod deref;
@@ -33,6 +34,7 @@ mod detect;
 mod doctor;
 mod evidence;
 mod eyes;
+mod findings;
 mod follow;
 mod home;
 mod indexing;
@@ -41,6 +43,7 @@ mod lineage;
 mod memory;
 mod note;
 mod outdated;
+mod parsed;
 mod project;
 mod promote;
 mod put;
@@ -48,6 +51,7 @@ mod query;
 mod rank;
 mod read;
 mod sample;
+mod settle;
 mod world;
 
 use std::{
@@ -99,6 +103,7 @@ pub struct Engine {
     repos: Mutex<Vec<Repo>>,
     located: project::Known,
     keys: keys::KeptKeys,
+    claims: parsed::KeptClaims,
     /// Query hits that were not stored yet; they ride on the next write.
     hits: Mutex<Vec<EngramId>>,
     following: Mutex<Option<follow::Followers>>,
@@ -144,6 +149,7 @@ impl Engine {
             repos: Mutex::default(),
             located: project::Known::default(),
             keys: keys::KeptKeys::default(),
+            claims: parsed::KeptClaims::default(),
             hits: Mutex::default(),
             following: Mutex::default(),
             succeeding: Arc::default(),
@@ -207,13 +213,20 @@ impl Engine {
     fn index(&self) -> Option<Arc<Index>> {
         let mut index = self.index.lock().unwrap_or_else(|it| it.into_inner());
         if index.is_none() {
-            match Index::open(&self.store) {
+            match Index::open(&self.store, parsed::related) {
                 Ok(opened) => *index = Some(Arc::new(opened)),
                 Err(error) => {
                     tracing::info!(%error, "no index to be had; searching by scan");
                 }
             }
         }
+        index.clone()
+    }
+
+    /// The index, if it is open. Opening or deleting it may write to the home, which nobody does within a
+    /// transaction.
+    fn opened_index(&self) -> Option<Arc<Index>> {
+        let index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         index.clone()
     }
 
@@ -298,6 +311,7 @@ impl Engine {
         *self.bell.write().unwrap_or_else(PoisonError::into_inner) = bell(&self.store)?;
         self.located.forget();
         self.keys.forget();
+        self.claims.forget();
         self.take_hits();
         self.listen_again()?;
         *known = renewed;

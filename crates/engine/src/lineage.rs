@@ -11,6 +11,7 @@ use crate::{
     context::{Context, Ground},
     decide::{Plan, Planned},
     eyes::Eyes,
+    findings::Telling,
 };
 
 impl Context<'_> {
@@ -30,11 +31,11 @@ impl Context<'_> {
         let store = &self.engine.store;
         let head = store.read(|it| head_of(it, project, &eyes, lineage.0))?;
         let closed = self.close_window(&head)?;
-        let retired = Finding {
-            what: Noticed::Retired,
-            id: head.id,
-            note: "It is closed; a query as of an earlier time still finds it.".to_owned(),
-        };
+        let retired = Finding::new(
+            Noticed::Retired,
+            head.id,
+            "It is closed; a query as of an earlier time still finds it.",
+        );
         Ok(PutReply {
             seq: closed.seq,
             memory_op: MemoryOp::Delete,
@@ -51,37 +52,60 @@ impl Context<'_> {
     pub(crate) fn restore_version(&self, id: EngramId) -> Result<PutReply, Refusal> {
         let ground = Ground::of(self.find(id)?.project);
         let by = self.speaker(None)?;
-        let (mut reply, seq) = self.decide(&ground, |it, now| {
-            let clock = self.engine.world.now();
-            let old = restorable(it, id, clock)?;
+        self.before_comparing();
+        let ((mut reply, after), seq) = self.decide(&ground, |it, now| {
+            let old = restorable(it, id, self.engine.world.now())?;
             let versions = it.lineage(old.lineage_id)?;
             let head = versions.into_iter().find(|it| it.valid_until.is_none());
-            let engram = Engram {
-                id: EngramId(self.engine.world.id()),
-                seq: 0,
-                valid_from: now,
-                valid_until: None,
-                recorded_at: clock,
-                memory_op: MemoryOp::Update,
-                supersedes: head.as_ref().map(|it| it.id),
-                restores: Some(id),
-                figures: Figures::default(),
-                ..old
+            let engram = self.again(old, now, head.as_ref());
+            let ending: Vec<EngramId> = head.iter().map(|it| it.id).collect();
+            let compared = self.compare(
+                it,
+                &engram,
+                &Telling {
+                    now,
+                    by: &by,
+                    ending: &ending,
+                    of: None,
+                },
+            );
+            let superseded = head.as_ref().map(superseded).into_iter();
+            let answer = PutReply {
+                conflicts: compared.conflicts,
+                ..PutReply::of(&engram, superseded.chain(compared.findings).collect())
             };
-            let replaced = head.as_ref().map(superseded).into_iter().collect();
-            let answer = PutReply::of(&engram, replaced);
             let stored = Planned {
                 shareable: engram.scope != Scope::Run,
                 operation: Operation::Stored(Box::new(engram)),
                 by: by.clone(),
             };
+            let after = compared.entries.len() as u64;
+            let mut entries = vec![stored];
+            entries.extend(compared.entries);
             Ok(Plan {
-                entries: vec![stored],
-                answer,
+                entries,
+                answer: (answer, after),
             })
         })?;
-        reply.seq = seq.unwrap_or_default();
+        reply.seq = seq.unwrap_or_default().saturating_sub(after);
         Ok(reply)
+    }
+
+    /// A version that ended, as a new one of its lineage, in the place of the one that holds.
+    pub(crate) fn again(&self, old: Engram, now: Timestamp, head: Option<&Engram>) -> Engram {
+        Engram {
+            id: EngramId(self.engine.world.id()),
+            seq: 0,
+            valid_from: now,
+            valid_until: None,
+            recorded_at: self.engine.world.now(),
+            memory_op: MemoryOp::Update,
+            supersedes: head.map(|it| it.id),
+            restores: Some(old.id),
+            figures: Figures::default(),
+            place: None,
+            ..old
+        }
     }
 }
 
@@ -111,11 +135,7 @@ fn restorable(it: &Reader<'_>, id: EngramId, clock: Timestamp) -> Result<Engram,
 
 /// What a new version tells of the one that it took the place of.
 pub(crate) fn superseded(head: &Engram) -> Finding {
-    Finding {
-        what: Noticed::Superseded,
-        id: head.id,
-        note: "This version replaces it.".to_owned(),
-    }
+    Finding::new(Noticed::Superseded, head.id, "This version replaces it.")
 }
 
 /// The version of a lineage that holds and that the caller may see, by the id of the lineage or of any of its versions.

@@ -8,6 +8,7 @@ use engram_model::{
 use crate::{
     context::{Context, Ground},
     decide::{Plan, Planned},
+    findings::{Compared, Telling},
     lineage::head_of,
 };
 
@@ -23,7 +24,8 @@ impl Context<'_> {
 
     fn make_durable(&self, found: &Engram, by: &str) -> Result<PromoteReply, Refusal> {
         let eyes = self.eyes_in(found.project)?;
-        let (mut reply, seq) = self.decide(&Ground::of(found.project), |it, _| {
+        self.before_comparing();
+        let ((mut reply, after), seq) = self.decide(&Ground::of(found.project), |it, now| {
             let head = head_of(it, found.project, &eyes, found.id.0)?;
             engram_gateway::may_write(self.caller, head.scope)?;
             if is_over(head.recorded_at, head.expires_at, self.engine.world.now()) {
@@ -34,6 +36,7 @@ impl Context<'_> {
                 ));
             }
             let mut entries = Vec::new();
+            let mut compared = Compared::default();
             if head.durability == Durability::Ephemeral {
                 self.admit(it)?;
                 entries.push(Planned {
@@ -44,6 +47,17 @@ impl Context<'_> {
                     by: by.to_owned(),
                     shareable: head.scope != Scope::Run,
                 });
+                let telling = Telling {
+                    now,
+                    by,
+                    ending: &[],
+                    of: None,
+                };
+                let lasting = Engram {
+                    durability: Durability::Durable,
+                    ..head.clone()
+                };
+                compared = self.compare(it, &lasting, &telling);
             }
             let answer = PromoteReply {
                 id: head.id,
@@ -51,11 +65,16 @@ impl Context<'_> {
                 scope: head.scope,
                 lineage_id: head.lineage_id,
                 seq: head.seq,
-                findings: Vec::new(),
+                findings: compared.findings,
             };
-            Ok(Plan { entries, answer })
+            let after = compared.entries.len() as u64;
+            entries.extend(compared.entries);
+            Ok(Plan {
+                entries,
+                answer: (answer, after),
+            })
         })?;
-        reply.seq = seq.unwrap_or(reply.seq);
+        reply.seq = seq.map_or(reply.seq, |seq| seq - after);
         Ok(reply)
     }
 

@@ -13,6 +13,7 @@ use crate::{
     context::{Context, Ground},
     decide::{Plan, Planned},
     evidence::{Gathered, keep_commits, screen_claim, screen_text},
+    findings::Telling,
     lineage::{head_of, superseded},
     note::event_of,
 };
@@ -83,12 +84,13 @@ impl Context<'_> {
             own: own.as_ref(),
             agent: self.agent()?,
         };
-        let (mut reply, seq) = self.decide(&ground, |it, now| {
+        self.before_comparing();
+        let ((mut reply, after), seq) = self.decide(&ground, |it, now| {
             self.admit(it)?;
             self.plan_claim(it, now, &ground, &claim)
         })?;
         if reply.seq == 0 {
-            reply.seq = seq.unwrap_or_default();
+            reply.seq = seq.unwrap_or_default().saturating_sub(after);
         }
         if let Some(repo) = self.repo()? {
             keep_commits(repo, &found.pointers);
@@ -119,13 +121,14 @@ impl Context<'_> {
         )
     }
 
+    /// What a claim comes to; the answer, and how many entries follow that of the claim.
     fn plan_claim(
         &self,
         it: &Reader<'_>,
         now: Timestamp,
         ground: &Ground,
         claim: &Claim<'_>,
-    ) -> Result<Plan<PutReply>, Refusal> {
+    ) -> Result<Plan<(PutReply, u64)>, Refusal> {
         let eyes = self.eyes_in(ground.project)?;
         holds_still(it, claim.occasion)?;
         let mut findings = Vec::new();
@@ -142,10 +145,9 @@ impl Context<'_> {
                 if let Some(same) = held.iter().find(|it| covers(it, claim.new, claim.found)) {
                     return repeat(it, claim, same);
                 }
-                findings.extend(held.iter().map(|same| Finding {
-                    what: Noticed::SameClaim,
-                    id: same.id,
-                    note: "The same claim exists with other evidence.".to_owned(),
+                findings.extend(held.iter().map(|same| {
+                    let note = "The same claim exists with other evidence.";
+                    Finding::new(Noticed::SameClaim, same.id, note)
                 }));
                 match claim.new.operation {
                     MemoryOp::Update => self.outdated_by(it, ground.project, &eyes, claim.new)?,
@@ -156,20 +158,38 @@ impl Context<'_> {
         // What it replaces is told as that alone.
         findings.retain(|same| head.as_ref().is_none_or(|it| it.id != same.id));
         let engram = self.version(now, ground, claim, head.as_ref());
-        findings.extend(claim.found.phantoms.iter().map(|label| Finding {
-            what: Noticed::PhantomRead,
-            id: engram.id,
-            note: format!("{label} does not match its digest: dereference it again."),
+        findings.extend(claim.found.phantoms.iter().map(|label| {
+            let note = format!("{label} does not match its digest: dereference it again.");
+            Finding::new(Noticed::PhantomRead, engram.id, note)
         }));
         findings.extend(head.as_ref().map(superseded));
-        let answer = PutReply::of(&engram, findings);
-        // The answer tells of the last entry.
+        let ending: Vec<EngramId> = head.iter().map(|it| it.id).collect();
+        let compared = self.compare(
+            it,
+            &engram,
+            &Telling {
+                now,
+                by: &claim.by,
+                ending: &ending,
+                of: None,
+            },
+        );
+        findings.extend(compared.findings);
+        let answer = PutReply {
+            conflicts: compared.conflicts,
+            ..PutReply::of(&engram, findings)
+        };
         let mut entries = match &head {
             Some(head) => answered(it, head.lineage_id, &claim.by)?,
             None => Vec::new(),
         };
         entries.extend(self.entries(it, claim, engram)?);
-        Ok(Plan { entries, answer })
+        let after = compared.entries.len() as u64;
+        entries.extend(compared.entries);
+        Ok(Plan {
+            entries,
+            answer: (answer, after),
+        })
     }
 
     /// The claim, after what it rests on: files that were kept, and the event of saying so.
@@ -287,6 +307,7 @@ impl Context<'_> {
             verified: found.verified,
             redacted: false,
             figures: Figures::default(),
+            conflicts: Vec::new(),
             health: None,
             asked: None,
             place: None,
@@ -327,7 +348,11 @@ pub(crate) fn answered(
 }
 
 /// The same claim on the same evidence is not stored twice; another voice is counted.
-fn repeat(it: &Reader<'_>, claim: &Claim<'_>, same: &Engram) -> Result<Plan<PutReply>, Refusal> {
+fn repeat(
+    it: &Reader<'_>,
+    claim: &Claim<'_>,
+    same: &Engram,
+) -> Result<Plan<(PutReply, u64)>, Refusal> {
     let handle = claim.agent.map(|agent| &agent.handle);
     let entries = match it.has_said(handle, &claim.by, same.id)? {
         true => Vec::new(),
@@ -337,17 +362,20 @@ fn repeat(it: &Reader<'_>, claim: &Claim<'_>, same: &Engram) -> Result<Plan<PutR
             shareable: same.scope != Scope::Run,
         }],
     };
-    let known = Finding {
-        what: Noticed::Duplicate,
-        id: same.id,
-        note: "This claim already exists with this evidence.".to_owned(),
-    };
+    let known = Finding::new(
+        Noticed::Duplicate,
+        same.id,
+        "This claim already exists with this evidence.",
+    );
     let answer = PutReply {
         memory_op: MemoryOp::None,
         supersedes: None,
         ..PutReply::of(same, vec![known])
     };
-    Ok(Plan { entries, answer })
+    Ok(Plan {
+        entries,
+        answer: (answer, 0),
+    })
 }
 
 /// Whether `same` already says this, of this scope and topic, on this evidence.

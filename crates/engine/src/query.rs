@@ -56,7 +56,12 @@ impl Context<'_> {
             let store = &self.engine.store;
             store.read::<_, Refusal>(|it| settle(it, ranked, &keys, limit))?;
         }
-        let reply = answer(recalled, limit);
+        let mut reply = answer(recalled, limit);
+        if query.as_of.is_none() {
+            let engrams = &mut reply.engrams;
+            let store = &self.engine.store;
+            store.read::<_, Refusal>(|it| self.tell_conflicts(it, engrams))?;
+        }
         self.count_answers(&reply.engrams);
         Ok(reply)
     }
@@ -83,7 +88,9 @@ impl Context<'_> {
         };
         let terms = terms_of(&hash_keys(claim, &[], "", &[]));
         let look = self.look(project, &terms);
-        let mut ranked = self.recall(it, project, &look, &terms, &[], &filter)?.ranked;
+        let mut ranked = self
+            .recall(it, project, &look, &terms, &[], &filter)?
+            .ranked;
         ranked.sort_by(Ranked::roughly);
         ranked.truncate(self.engine.config.limits.recall_candidates);
         Ok(it.engrams_at(ranked.iter().map(|it| it.seq))?)
@@ -272,6 +279,8 @@ impl Context<'_> {
         engrams.truncate(limit);
         if filter.query.as_of.is_none() {
             self.tell_health_now(&mut engrams);
+            let store = &self.engine.store;
+            store.read::<_, Refusal>(|it| self.tell_conflicts(it, &mut engrams))?;
         }
         Ok(QueryReply {
             verdict: match engrams.is_empty() {

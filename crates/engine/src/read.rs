@@ -2,7 +2,7 @@
 
 use engram_gateway::budget;
 use engram_model::{
-    Engram, EngramId, Entry, Evidence, Facets, Feed, FeedPage, Filter, LineReply, LineView,
+    Change, Engram, EngramId, Entry, Evidence, Facets, Feed, FeedPage, Filter, LineReply, LineView,
     Pointer, PointerInput, ProjectId, ProjectStatus, Refusal, SourceReply, SourceView, Spending,
     StatusReply,
 };
@@ -36,6 +36,8 @@ impl Context<'_> {
         if engram.valid_until.is_none() {
             let store = &self.engine.store;
             engram.asked = store.read::<_, Refusal>(|it| Ok(it.asked(engram.lineage_id)?))?;
+            let told = std::slice::from_mut(&mut engram);
+            store.read::<_, Refusal>(|it| self.tell_conflicts(it, told))?;
         }
         Ok(engram)
     }
@@ -64,13 +66,23 @@ impl Context<'_> {
         let (project, eyes, worktree) = (self.project()?, self.eyes()?, self.worktree()?);
         let now = self.engine.world.now();
         let mut page = self.engine.store.read::<_, Refusal>(|it| {
-            let (mut entries, next) = it.feed(project, &worktree, feed, now)?;
-            entries.retain(|entry| match &entry.change {
-                engram_model::Change::Stored(engram) => eyes.may_see(engram),
-                // How evidence stands in another working tree is no news in this one.
-                engram_model::Change::Anchored { worktree: of, .. } => *of == worktree,
-                _ => true,
-            });
+            let (entries, next) = it.feed(project, &worktree, feed, now)?;
+            let mut seen = Vec::with_capacity(entries.len());
+            for entry in entries {
+                let is_seen = match &entry.change {
+                    Change::Stored(engram) => eyes.may_see(engram),
+                    // How evidence stands in another working tree is no news in this one.
+                    Change::Anchored { worktree: of, .. } => *of == worktree,
+                    change => match change.conflict() {
+                        Some(id) => self.may_see_conflict(it, id, &eyes)?,
+                        None => true,
+                    },
+                };
+                if is_seen {
+                    seen.push(entry);
+                }
+            }
+            let mut entries = seen;
             let mut replaced = Vec::new();
             for told in entries.iter_mut().filter_map(|it| it.change.stored_mut()) {
                 if told.valid_until.is_none() {

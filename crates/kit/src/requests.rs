@@ -47,18 +47,35 @@ impl Site {
 }
 
 /// What is asked first, so that a request of this name can be answered.
-pub fn first(name: &str, id: &str) -> Option<Value> {
+pub fn first(name: &str, id: &str) -> Vec<Value> {
+    let put = |claim: &str| {
+        let draft = json!({ "claim": claim, "pointers": [POINTER], "topic": "wallet" });
+        json!({ "do": "put", "with": draft })
+    };
     match name {
-        "restore" => Some(json!({ "do": "forget", "with": id })),
+        "restore" => vec![json!({ "do": "forget", "with": id })],
+        "conflict" | "resolve" | "allow" => vec![
+            put("The wallet lock lasts 3 minutes."),
+            put("The wallet lock lasts 30 minutes."),
+        ],
         "promote" => {
             let ephemeral = json!({
                 "claim": "The first claim.", "pointers": [POINTER],
                 "corrects_lineage": id, "durability": "ephemeral",
             });
-            Some(json!({ "do": "put", "with": ephemeral }))
+            vec![json!({ "do": "put", "with": ephemeral })]
         }
-        _ => None,
+        _ => Vec::new(),
     }
+}
+
+/// What the request is about, once this was answered to what is asked first: the conflict that it found,
+/// else what it was about before.
+pub fn about(id: &str, reply: &Value) -> String {
+    let found = reply["with"]["findings"].as_array();
+    let mut found = found.into_iter().flatten();
+    let conflict = found.find_map(|it| it["conflict"].as_str());
+    conflict.unwrap_or(id).to_owned()
 }
 
 /// A request of this name that is answered, about the claim with this id.
@@ -77,7 +94,10 @@ pub fn good(name: &str, id: &str) -> Value {
         "query" => json!({ "text": "claim" }),
         "deref" => json!({ "pointer": POINTER }),
         "note" => json!({ "kind": "decision", "slug": "domain", "text": "We publish." }),
-        "feed" | "facets" | "check_pointers" => json!({}),
+        "feed" | "facets" | "check_pointers" | "conflicts" | "gate" => json!({}),
+        "conflict" => json!(id),
+        "resolve" => json!({ "conflict": id, "how": "newer", "why": "Read again." }),
+        "allow" => json!({ "conflict": id, "why": "Known." }),
         "source" => json!({ "pointer": POINTER, "context": 3 }),
         "line" => json!({ "pointer": POINTER, "number": 2, "from": 0 }),
         "standing" | "track" | "blame" => json!(POINTER),

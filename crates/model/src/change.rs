@@ -3,7 +3,9 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, Anchored, Engram, EngramId, EventId};
+use crate::{
+    AgentId, Anchored, ConflictId, ConflictStatus, Engram, EngramId, EventId, How, Severity, Tier,
+};
 
 /// One entry of the journal as a reader sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -66,6 +68,38 @@ pub enum Change {
         /// The claims, with what was found.
         engrams: Vec<Anchored>,
     },
+    /// Two sides were found that cannot both hold.
+    Conflict {
+        /// Which conflict.
+        id: ConflictId,
+        /// The engrams by which it was found.
+        engrams: [EngramId; 2],
+        /// Which tier found it.
+        tier: Tier,
+        /// How much it matters.
+        severity: Severity,
+        /// The engram of kind risk that was stored with it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        risk: Option<EngramId>,
+    },
+    /// A conflict was settled, or its verdict was undone.
+    Resolved {
+        /// Which conflict.
+        id: ConflictId,
+        /// Where it stands from now on: open once a verdict was undone.
+        status: ConflictStatus,
+        /// How it was settled; none once undone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        how: Option<How>,
+        /// The versions that this closed.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        closed: Vec<EngramId>,
+        /// The versions that this stored.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        stored: Vec<EngramId>,
+    },
+    /// The user let an open conflict pass the gate.
+    Allowed(ConflictId),
 }
 
 impl Change {
@@ -77,7 +111,20 @@ impl Change {
             | Self::Forgotten(id)
             | Self::Redacted(id)
             | Self::Promoted { id, .. } => Some(*id),
-            Self::Dereferenced { .. } | Self::Noted { .. } | Self::Anchored { .. } => None,
+            Self::Dereferenced { .. }
+            | Self::Noted { .. }
+            | Self::Anchored { .. }
+            | Self::Conflict { .. }
+            | Self::Resolved { .. }
+            | Self::Allowed(_) => None,
+        }
+    }
+
+    /// The conflict that it is about.
+    pub fn conflict(&self) -> Option<ConflictId> {
+        match self {
+            Self::Conflict { id, .. } | Self::Resolved { id, .. } | Self::Allowed(id) => Some(*id),
+            _ => None,
         }
     }
 

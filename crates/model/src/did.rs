@@ -47,9 +47,12 @@ impl Did {
             Change::Forgotten(_) => Self::Forgot,
             Change::Redacted(_) => Self::Redacted,
             Change::Promoted { .. } => Self::Promoted,
-            Change::Dereferenced { .. } | Change::Noted { .. } | Change::Anchored { .. } => {
-                return None;
-            }
+            Change::Dereferenced { .. }
+            | Change::Noted { .. }
+            | Change::Anchored { .. }
+            | Change::Conflict { .. }
+            | Change::Resolved { .. }
+            | Change::Allowed(_) => return None,
         })
     }
 

@@ -4,8 +4,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, Code, EngramId, Entity, Health, Limits, LineageId, Pointer, PointerInput, ProjectId,
-    Refusal, RunId, Ttl, text::shorten,
+    AgentId, Code, ConflictId, EngramId, Entity, Health, Limits, LineageId, Pointer, PointerInput,
+    ProjectId, Refusal, RunId, Ttl, text::shorten,
 };
 
 macro_rules! words {
@@ -252,6 +252,9 @@ pub struct Engram {
     /// What reading has taught about it.
     #[serde(default)]
     pub figures: Figures,
+    /// Its open conflicts; told in answers to a query, and of one record.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<ConflictId>,
     /// The state of its evidence in the reader's working tree; absent if not checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::{
-    AgentId, Anchored, Code, Engram, EngramId, EventId, Figures, ProjectId, Refusal, RunId,
-    engram::words,
+    AgentId, Anchored, Code, ConflictId, ConflictStatus, Engram, EngramId, EventId, Figures, How,
+    ProjectId, Refusal, RunId, Severity, Tier, engram::words,
 };
 
 words!(
@@ -47,6 +47,12 @@ words!(
         Carried = "carried",
         /// [`Operation::Recovered`]
         Recovered = "recovered",
+        /// [`Operation::Conflicted`]
+        Conflicted = "conflict",
+        /// [`Operation::Resolved`]
+        Resolved = "resolved",
+        /// [`Operation::Allowed`]
+        Allowed = "allowed",
     }
 );
 
@@ -68,7 +74,10 @@ impl OperationKind {
             | Self::Promoted
             | Self::Dereferenced
             | Self::Noted
-            | Self::Anchored => true,
+            | Self::Anchored
+            | Self::Conflicted
+            | Self::Resolved
+            | Self::Allowed => true,
         }
     }
 
@@ -76,7 +85,14 @@ impl OperationKind {
     pub fn is_news(self) -> bool {
         matches!(
             self,
-            Self::Stored | Self::Corroborated | Self::Forgotten | Self::Redacted | Self::Promoted
+            Self::Stored
+                | Self::Corroborated
+                | Self::Forgotten
+                | Self::Redacted
+                | Self::Promoted
+                | Self::Conflicted
+                | Self::Resolved
+                | Self::Allowed
         )
     }
 }
@@ -114,6 +130,82 @@ pub enum Operation {
     Carried(Box<Carried>),
     /// What could be read of a damaged database was saved.
     Recovered(Lost),
+    /// Two sides were found that cannot both hold: for the first time, again after a verdict, or worse
+    /// than before.
+    Conflicted(Box<Contradiction>),
+    /// A conflict was settled, or its verdict was undone.
+    Resolved(Box<Ruling>),
+    /// The user let an open conflict pass the gate.
+    Allowed(Permit),
+}
+
+/// What [`Operation::Conflicted`] found. What is told of two sides is in the order of `sides`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Contradiction {
+    /// Which conflict: a function of the sides and the project.
+    #[serde(skip, default = "no_conflict")]
+    pub id: ConflictId,
+    /// Digests of the two sides, the lesser first.
+    pub sides: [String; 2],
+    /// The engrams by which it was found.
+    pub engrams: [EngramId; 2],
+    /// Which tier found it.
+    pub tier: Tier,
+    /// How much it matters.
+    pub severity: Severity,
+    /// Confidence that both are about the same thing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// What differs in the claim of each of these engrams: `[from, to)` in characters.
+    #[serde(default)]
+    pub differs: [Vec<(usize, usize)>; 2],
+    /// The engram of kind risk that was stored with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub risk: Option<EngramId>,
+    /// Why, in a sentence; kept beside the journal.
+    #[serde(skip)]
+    pub why: String,
+}
+
+/// What [`Operation::Resolved`] decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ruling {
+    /// Which conflict.
+    #[serde(skip, default = "no_conflict")]
+    pub id: ConflictId,
+    /// Where it stands from now on: open once a verdict was undone.
+    pub status: ConflictStatus,
+    /// How it was settled; none once undone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub how: Option<How>,
+    /// The digest of the side that won.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub winner: Option<String>,
+    /// The engram that replaced both sides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged: Option<EngramId>,
+    /// The versions that it closed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub closed: Vec<EngramId>,
+    /// The versions that it stored.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stored: Vec<EngramId>,
+    /// The reason that was given; kept beside the journal.
+    #[serde(skip)]
+    pub why: Option<String>,
+}
+
+/// What [`Operation::Allowed`] lets pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Permit {
+    /// Which conflict.
+    pub id: ConflictId,
+    /// The reason that was given; kept beside the journal.
+    pub why: String,
+}
+
+fn no_conflict() -> ConflictId {
+    ConflictId(ulid::Ulid::nil())
 }
 
 /// What [`Operation::Redacted`] erased.
@@ -137,6 +229,9 @@ pub struct Redaction {
     /// Digests of kept files that nothing else rests on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub digests: Vec<String>,
+    /// The places of entries about conflicts whose words repeat or weigh what was erased.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<u64>,
     /// The places of other entries that name what was erased.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<u64>,
@@ -333,10 +428,13 @@ impl Operation {
             Self::Counted(_) => OperationKind::Counted,
             Self::Carried(_) => OperationKind::Carried,
             Self::Recovered(_) => OperationKind::Recovered,
+            Self::Conflicted(_) => OperationKind::Conflicted,
+            Self::Resolved(_) => OperationKind::Resolved,
+            Self::Allowed(_) => OperationKind::Allowed,
         }
     }
 
-    /// The engram or event that it is about; beside the body, so that it can be looked up.
+    /// The engram, event or conflict that it is about; beside the body, so that it can be looked up.
     pub fn subject(&self) -> Option<String> {
         match self {
             Self::Stored(engram) => Some(engram.id.to_string()),
@@ -344,6 +442,9 @@ impl Operation {
             Self::Redacted(it) => it.id.map(|id| id.to_string()),
             Self::Promoted(it) => Some(it.id.to_string()),
             Self::Noted(it) => Some(it.id.to_string()),
+            Self::Conflicted(it) => Some(it.id.to_string()),
+            Self::Resolved(it) => Some(it.id.to_string()),
+            Self::Allowed(it) => Some(it.id.to_string()),
             _ => None,
         }
     }
@@ -396,7 +497,7 @@ impl Operation {
     pub fn body(&self) -> Result<String, serde_json::Error> {
         match self {
             Self::Stored(engram) => serde_json::to_string(&bare(engram)),
-            Self::Corroborated(_) | Self::Forgotten(_) => Ok("{}".to_owned()),
+            Self::Corroborated(_) | Self::Forgotten(_) | Self::Allowed(_) => Ok("{}".to_owned()),
             Self::Redacted(it) => serde_json::to_string(it),
             Self::Promoted(it) => serde_json::to_string(it),
             Self::Dereferenced(it) => serde_json::to_string(it),
@@ -409,6 +510,8 @@ impl Operation {
             Self::Counted(hits) => serde_json::to_string(&json!({ "hits": hits })),
             Self::Carried(it) => serde_json::to_string(it),
             Self::Recovered(it) => serde_json::to_string(it),
+            Self::Conflicted(it) => serde_json::to_string(it),
+            Self::Resolved(it) => serde_json::to_string(it),
         }
     }
 
@@ -446,6 +549,18 @@ impl Operation {
             }
             OperationKind::Carried => Self::Carried(parse(body)?),
             OperationKind::Recovered => Self::Recovered(parse(body)?),
+            OperationKind::Conflicted => Self::Conflicted(Box::new(Contradiction {
+                id: subject.unwrap_or_default().parse()?,
+                ..parse(body)?
+            })),
+            OperationKind::Resolved => Self::Resolved(Box::new(Ruling {
+                id: subject.unwrap_or_default().parse()?,
+                ..parse(body)?
+            })),
+            OperationKind::Allowed => Self::Allowed(Permit {
+                id: subject.unwrap_or_default().parse()?,
+                why: String::new(),
+            }),
         })
     }
 }
@@ -459,6 +574,7 @@ fn bare(engram: &Engram) -> Engram {
         entities: Vec::new(),
         valid_until: None,
         figures: Figures::default(),
+        conflicts: Vec::new(),
         health: None,
         asked: None,
         ..engram.clone()

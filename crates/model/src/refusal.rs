@@ -37,8 +37,10 @@ pub enum Code {
     ScopeDenied,
     /// A grant or engram past its time.
     Expired,
-    /// No such engram, event or artifact.
+    /// No such engram, event, artifact or conflict.
     NotFound,
+    /// A conflict that has another verdict already.
+    AlreadySettled,
 
     /// No git repository, or it was moved or deleted.
     RepoUnavailable,
@@ -76,6 +78,7 @@ impl Code {
             Code::ScopeDenied => "SCOPE_DENIED",
             Code::Expired => "EXPIRED",
             Code::NotFound => "NOT_FOUND",
+            Code::AlreadySettled => "ALREADY_SETTLED",
             Code::RepoUnavailable => "REPO_UNAVAILABLE",
             Code::StoreFull => "STORE_FULL",
             Code::StoreLocked => "STORE_LOCKED",

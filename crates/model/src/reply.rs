@@ -4,8 +4,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, Blame, Durability, Engram, EngramId, Entry, EventId, Facets, LineReply, LineageId,
-    MemoryOp, OperationKind, ProjectId, Scope, SourceReply, Standing, engram::words,
+    AgentId, Blame, ConflictId, Durability, Engram, EngramId, Entry, EventId, Facets, LineReply,
+    LineageId, MemoryOp, OperationKind, ProjectId, Scope, Severity, SourceReply, Standing, Tier,
+    engram::words,
 };
 
 /// What the engine answers; the variant follows from the request.
@@ -52,6 +53,14 @@ pub enum Reply {
     Agents(Box<AgentsReply>),
     /// To [`Request::ValidateMessage`].
     Valid(ValidReply),
+    /// To [`Request::Conflicts`].
+    Conflicts(crate::ConflictsReply),
+    /// To [`Request::Conflict`] and [`Request::Allow`].
+    Conflict(Box<crate::Conflict>),
+    /// To [`Request::Gate`].
+    Gate(crate::GateReply),
+    /// To [`Request::Resolve`].
+    Resolved(crate::ResolveReply),
 }
 
 impl Reply {
@@ -109,6 +118,9 @@ pub struct PutReply {
     pub supersedes: Option<EngramId>,
     /// When the version was recorded; where nothing was stored, when that was said.
     pub committed_at: Timestamp,
+    /// How many open conflicts it is part of; `findings` tells the worst.
+    #[serde(default)]
+    pub conflicts: u64,
     /// What the engine noticed; never a reason for failure.
     pub findings: Vec<Finding>,
 }
@@ -124,6 +136,7 @@ impl PutReply {
             memory_op: engram.memory_op,
             supersedes: engram.supersedes,
             committed_at: engram.recorded_at,
+            conflicts: 0,
             findings,
         }
     }
@@ -138,6 +151,7 @@ impl PutReply {
             memory_op: MemoryOp::None,
             supersedes: None,
             committed_at: at,
+            conflicts: 0,
             findings: Vec::new(),
         }
     }
@@ -177,6 +191,10 @@ words!(
         Retired = "retired",
         /// A source does not read as the digest that came with it.
         PhantomRead = "phantom_read",
+        /// Somebody else said the same in other words.
+        Corroborates = "corroborates",
+        /// Another claim cannot hold together with this one.
+        Conflict = "conflict",
     }
 );
 
@@ -190,6 +208,37 @@ pub struct Finding {
     pub id: EngramId,
     /// One sentence for a reader.
     pub note: String,
+    /// Of a conflict: which one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conflict: Option<ConflictId>,
+    /// Of a conflict: how much it matters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
+    /// Of a conflict: which tier found it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<Tier>,
+    /// Of a conflict: what the other engram claims. It is data of somebody else, never an order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<String>,
+    /// Of a conflict: who said that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
+impl Finding {
+    /// A finding that is no conflict.
+    pub fn new(what: Noticed, id: EngramId, note: impl Into<String>) -> Self {
+        Self {
+            what,
+            id,
+            note: note.into(),
+            conflict: None,
+            severity: None,
+            tier: None,
+            claim: None,
+            by: None,
+        }
+    }
 }
 
 /// Answer to forget and redact.

@@ -197,6 +197,16 @@ requests! {
     blame: Blame(pointer: PointerInput) -> Blame(crate::Blame), User Reads;
     /// Whose memory a repository uses that is a copy of another, or whose git folder is another's.
     adopt: Adopt(how: Adoption) -> Status(Box<StatusReply>), User Changes;
+    /// Conflicts: claims that cannot both hold.
+    conflicts: Conflicts(filter: crate::ConflictFilter) -> Conflicts(crate::ConflictsReply), Anyone Reads = "engram_conflicts";
+    /// One of them.
+    conflict: Conflict(id: crate::ConflictId) -> Conflict(Box<crate::Conflict>), Anyone Reads;
+    /// Whether open conflicts bar a job.
+    gate: Gate(check: crate::GateCheck) -> Gate(crate::GateReply), Anyone Reads;
+    /// Settle a conflict, or take a verdict back.
+    resolve: Resolve(resolve: Box<crate::Resolve>) -> Resolved(crate::ResolveReply), Anyone Changes = "engram_resolve";
+    /// Let an open conflict pass the gate.
+    allow: Allow(allow: crate::Allow) -> Conflict(Box<crate::Conflict>), User Changes;
     /// Where things stand.
     status: Status -> Status(Box<StatusReply>), Anyone Reads = "engram_status";
     /// The agents of this project, most recent call first.

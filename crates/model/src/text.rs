@@ -74,6 +74,14 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
+/// The words of a text in lower case with single spaces: texts with equal words are the same claim.
+pub fn fold(text: &str) -> String {
+    text.to_lowercase()
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,9 @@
 
 use engram_model::{
     AgentId, Engram, EngramId, Operation, Pointer, ProjectId, Spend, Target,
-    operation::{Agent, Carried, ERASED, Event, Located, Promotion, Read, Redaction, Snapshot},
+    operation::{
+        Agent, Carried, Contradiction, ERASED, Event, Located, Promotion, Read, Redaction, Snapshot,
+    },
 };
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -41,6 +43,15 @@ impl Applied<'_> {
             Operation::Kept(it) => self.keep(&self.project.to_string(), it)?,
             Operation::Counted(hits) => self.count(hits)?,
             Operation::Carried(it) => self.carry(it)?,
+            Operation::Conflicted(it) => self.conflict(it)?,
+            Operation::Resolved(it) => self.run(
+                "UPDATE conflict SET status = ?2, verdict = ?3 WHERE id = ?1",
+                params![it.id.to_string(), it.status.as_str(), self.seq],
+            )?,
+            Operation::Allowed(it) => self.run(
+                "UPDATE conflict SET allowed = ?2 WHERE id = ?1",
+                params![it.id.to_string(), self.seq],
+            )?,
             Operation::Anchored(_) | Operation::Recovered(_) => {}
         }
         match self.agent {
@@ -273,6 +284,25 @@ impl Applied<'_> {
             "INSERT OR IGNORE INTO snapshot (project, digest, path, base, blob, seq)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             params![project, it.digest_hex, it.path, it.base, it.blob, self.seq],
+        )
+    }
+
+    /// A pair that is found again is open again, under its old id: nobody let that pass yet.
+    fn conflict(&self, it: &Contradiction) -> Result<()> {
+        let [a, b] = &it.sides;
+        self.run(
+            "INSERT INTO conflict (id, project, a, b, status, first, last, risk)
+             VALUES (?1, ?2, ?3, ?4, 'open', ?5, ?5, ?6)
+             ON CONFLICT (id) DO UPDATE SET status = 'open', last = ?5, risk = coalesce(?6, risk),
+               allowed = CASE WHEN status = 'open' THEN allowed END",
+            params![
+                it.id.to_string(),
+                self.project.to_string(),
+                a,
+                b,
+                self.seq,
+                it.risk.map(|it| it.to_string()),
+            ],
         )
     }
 

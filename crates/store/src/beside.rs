@@ -1,5 +1,5 @@
-//! Tables `content`, `said` and `blob`, beside the journal: the words of claims and events, and the
-//! bytes of kept files, which can be erased for good.
+//! Tables `content`, `said` and `blob`, beside the journal: the words of claims, of events and about
+//! conflicts, and the bytes of kept files, which can be erased for good.
 
 use engram_model::{Operation, operation::Redaction};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -8,27 +8,41 @@ use serde_json::json;
 use crate::{
     Result, StoreError,
     journal::{ENTRY, journalled},
+    sides::side,
 };
 
 /// Keeps the words of an operation that was just appended at `seq`.
 pub(crate) fn keep(connection: &Connection, seq: i64, operation: &Operation) -> Result<()> {
     match operation {
         Operation::Stored(engram) => connection
-            .prepare_cached("INSERT INTO content (engram, claim, tags) VALUES (?1, ?2, ?3)")?
+            .prepare_cached(
+                "INSERT INTO content (engram, claim, tags, side) VALUES (?1, ?2, ?3, ?4)",
+            )?
             .execute(params![
                 engram.id.to_string(),
                 engram.claim,
-                json!(engram.tags).to_string()
+                json!(engram.tags).to_string(),
+                side(&engram.topic, &engram.claim)
             ])?,
-        Operation::Noted(event) => connection
-            .prepare_cached("INSERT INTO said (seq, text) VALUES (?1, ?2)")?
-            .execute(params![seq, event.text])?,
+        Operation::Noted(event) => say(connection, seq, Some(&event.text))?,
+        Operation::Conflicted(it) => say(connection, seq, Some(&it.why))?,
+        Operation::Resolved(it) => say(connection, seq, it.why.as_deref())?,
+        Operation::Allowed(it) => say(connection, seq, Some(&it.why))?,
         Operation::Kept(snapshot) => connection
             .prepare_cached("INSERT OR IGNORE INTO blob (digest, bytes) VALUES (?1, ?2)")?
             .execute(params![snapshot.digest_hex, snapshot.bytes])?,
         _ => 0,
     };
     Ok(())
+}
+
+fn say(connection: &Connection, seq: i64, text: Option<&str>) -> Result<usize> {
+    let Some(text) = text else {
+        return Ok(0);
+    };
+    Ok(connection
+        .prepare_cached("INSERT INTO said (seq, text) VALUES (?1, ?2)")?
+        .execute(params![seq, text])?)
 }
 
 /// Erases the words of claims and of the events that repeat them, kept files that nothing else rests on,
@@ -38,9 +52,9 @@ pub(crate) fn erase(connection: &Connection, it: &Redaction) -> Result<()> {
     for id in &it.ids {
         claims.execute([id.to_string()])?;
     }
-    let mut events = connection.prepare_cached("DELETE FROM said WHERE seq = ?1")?;
-    for seq in &it.events {
-        events.execute([*seq as i64])?;
+    let mut said = connection.prepare_cached("DELETE FROM said WHERE seq = ?1")?;
+    for seq in it.events.iter().chain(&it.reasons) {
+        said.execute([*seq as i64])?;
     }
     let mut blobs = connection.prepare_cached("DELETE FROM blob WHERE digest = ?1")?;
     for digest in &it.digests {

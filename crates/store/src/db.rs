@@ -22,6 +22,7 @@ use crate::{
     inodes::Files,
     ours::{self, Found},
     readers::Readers,
+    sides,
 };
 
 /// Each step of the schema, in order; `user_version` counts the steps taken. Never edit a step
@@ -37,10 +38,14 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("schema/008.sql"),
     include_str!("schema/009.sql"),
     include_str!("schema/010.sql"),
+    include_str!("schema/011.sql"),
 ];
 
 /// From this step on the journal says all that the tables hold.
 const CARRIED: i64 = 6;
+
+/// From this step on each claim lies beside its side.
+const SIDED: i64 = 11;
 
 /// The one file of a home that is the truth.
 const DATABASE: &str = "engram.db";
@@ -561,6 +566,9 @@ fn migrate(connection: &mut Connection, origin: ulid::Ulid) -> Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let found: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
     take_steps(&transaction, found)?;
+    if (1..SIDED).contains(&found) {
+        sides::fill(&transaction)?;
+    }
     transaction.execute(
         "INSERT OR IGNORE INTO meta (key, value) VALUES ('origin', ?1)",
         [origin.to_string()],

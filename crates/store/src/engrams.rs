@@ -37,7 +37,7 @@ const OF_LINEAGE: &str =
     "(engram.id = ?1 OR (engram.lineage = ?1 AND engram.lineage <> engram.id))";
 
 /// That a ttl is not over at `?2`, as [`engram_model::is_over`] has it.
-const NOT_OVER: &str = "(engram.expires_at IS NULL OR (engram.expires_at > ?2
+pub(crate) const NOT_OVER: &str = "(engram.expires_at IS NULL OR (engram.expires_at > ?2
      AND engram.recorded_at - ?2 <= min(engram.expires_at - engram.recorded_at, 86400000000)))";
 
 const TRAITS: &str = "engram.seq, engram.project, engram.run, engram.scope, engram.kind,
@@ -202,7 +202,11 @@ fn readable<T>(record: Result<T>) -> Option<Result<T>> {
 }
 
 impl Reader<'_> {
-    fn engrams_where(&self, tail: &str, values: impl rusqlite::Params) -> Result<Vec<Engram>> {
+    pub(crate) fn engrams_where(
+        &self,
+        tail: &str,
+        values: impl rusqlite::Params,
+    ) -> Result<Vec<Engram>> {
         self.0
             .prepare_cached(&format!("SELECT {COLUMNS} {tail}"))?
             .query_map(values, raw)?

@@ -188,6 +188,21 @@ fn told(operation: Operation) -> Option<Change> {
             head: it.head,
             engrams: it.engrams,
         },
+        Operation::Conflicted(it) => Change::Conflict {
+            id: it.id,
+            engrams: it.engrams,
+            tier: it.tier,
+            severity: it.severity,
+            risk: it.risk,
+        },
+        Operation::Resolved(it) => Change::Resolved {
+            id: it.id,
+            status: it.status,
+            how: it.how,
+            closed: it.closed,
+            stored: it.stored,
+        },
+        Operation::Allowed(it) => Change::Allowed(it.id),
         Operation::Stored(_)
         | Operation::Located(_)
         | Operation::Admitted(_)

@@ -3,6 +3,7 @@
 //!
 //! Every version stays in it, closed or not, for questions about the past; only redaction removes.
 
+mod kin;
 mod look;
 
 use std::{
@@ -23,14 +24,15 @@ use tantivy::{
     schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions},
 };
 
+pub use kin::{Kin, Related};
 pub use look::{Frequencies, Look, Match, Terms, Worth};
 
 use crate::{Result, Store, StoreError, db::pause, files::make_private_folder};
 
 /// Changes when the fields or the keys change, so that an older build's index is not misread.
-const VERSION: &str = "index-2";
+const VERSION: &str = "index-3";
 /// What it was called before.
-const EARLIER: [&str; 1] = ["index-1"];
+const EARLIER: [&str; 2] = ["index-1", "index-2"];
 /// The name under which it keeps its cursor in the home. The index has it too, in the same commit as
 /// what it read: that one decides.
 pub const INDEX_FOLLOWER: &str = "index";
@@ -60,6 +62,7 @@ pub struct Index {
     checked: Mutex<HashSet<SegmentId>>,
     fields: Fields,
     origin: String,
+    related: Related,
 }
 
 /// What changes whenever the description of the index is written: each is a new file.
@@ -73,6 +76,7 @@ struct Fields {
     words: Field,
     grams: Field,
     said: Field,
+    kin: Field,
 }
 
 /// A term as stored, prefixed by its project. Ids all have the same length.
@@ -82,16 +86,17 @@ fn within(project: ProjectId, key: &str) -> String {
 
 impl Index {
     /// Opens the index of a home, or begins an empty one. One that cannot be read is put aside
-    /// and begun anew: nothing in it is not in the journal.
-    pub fn open(store: &Store) -> Result<Self> {
+    /// and begun anew: nothing in it is not in the journal. `related` gives the keys under which a
+    /// version is kept as kin of others ([`Kin`]).
+    pub fn open(store: &Store, related: Related) -> Result<Self> {
         let folder = Self::folder(store.home());
-        match guarded(|| Self::open_at(&folder, store)) {
+        match guarded(|| Self::open_at(&folder, store, related)) {
             Ok(index) => Ok(index),
             Err(error) if !store.is_writable() => Err(error),
             Err(error) => {
                 tracing::info!(%error, "the index cannot be read; it is built anew");
                 Self::delete(store.home())?;
-                Self::open_at(&folder, store)
+                Self::open_at(&folder, store, related)
             }
         }
     }
@@ -135,7 +140,7 @@ impl Index {
         }
     }
 
-    fn open_at(folder: &Path, store: &Store) -> Result<Self> {
+    fn open_at(folder: &Path, store: &Store, related: Related) -> Result<Self> {
         make_private_folder(folder).map_err(|e| StoreError::io(folder, e))?;
         if store.is_writable() {
             Self::delete_earlier(store.home());
@@ -157,6 +162,7 @@ impl Index {
             checked: Mutex::default(),
             fields,
             origin: store.origin().to_string(),
+            related,
         };
         let (cursor, (head, kept)) = (index.cursor()?, places(store)?);
         if cursor > head {
@@ -313,6 +319,9 @@ impl Index {
         let said = hash_keys(&engram.claim, &[], "", &[]);
         let said = said.exact().chain(&said.concepts).chain(&said.words);
         said.for_each(|key| add(fields.said, key));
+        for key in (self.related)(engram) {
+            document.add_u64(fields.kin, key);
+        }
         document
     }
 
@@ -351,6 +360,14 @@ impl Index {
             checked.insert(segment.id());
         }
         Ok(())
+    }
+
+    /// The current index, for versions that are kept under a key.
+    pub fn kin(&self) -> Result<Kin> {
+        guarded(|| {
+            let (searcher, indexed) = self.load()?;
+            Ok(Kin::new(searcher, self.fields.kin, indexed))
+        })
     }
 
     /// The current index, for a query about one project.
@@ -466,6 +483,7 @@ fn schema() -> (Schema, Fields) {
         words: builder.add_text_field("words", keys()),
         grams: builder.add_text_field("grams", keys()),
         said: builder.add_text_field("said", keys()),
+        kin: builder.add_u64_field("kin", INDEXED),
     };
     (builder.build(), fields)
 }

@@ -16,6 +16,7 @@ mod agents;
 mod apply;
 mod beside;
 mod carry;
+mod conflicts;
 mod db;
 mod doorbell;
 mod engrams;
@@ -35,10 +36,12 @@ mod projects;
 mod readers;
 mod recover;
 mod replay;
+mod sides;
 mod snapshots;
 mod vacant;
 
 pub use agents::{Seen, Spender};
+pub use conflicts::{Deed, Pair};
 pub use db::{Reader, Store, Writer};
 pub use doorbell::{Doorbell, Listener};
 pub use engrams::{CommitCount, Traits};
@@ -48,11 +51,12 @@ pub use files::{
     read_file, read_text, sync_folder, write_private,
 };
 pub use followers::Looked;
-pub use index::{Frequencies, INDEX_FOLLOWER, Index, Look, Match, Terms, Worth};
+pub use index::{Frequencies, INDEX_FOLLOWER, Index, Kin, Look, Match, Related, Terms, Worth};
 pub use journal::{Journalled, NewEntry};
 pub use ours::is_home;
 pub use recover::{Recovered, recover};
 pub use replay::Replayed;
+pub use sides::{conflict_id, side};
 pub use vacant::Vacant;
 
 /// What every call here returns.

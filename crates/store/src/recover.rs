@@ -19,6 +19,7 @@ use crate::{
     journal::{ENTRY, Journalled, journalled},
     ours,
     replay::apply_all,
+    sides,
 };
 
 /// From this step of the schema on, a replay of the journal makes all tables.
@@ -180,6 +181,7 @@ fn save(
         [origin.to_string()],
     )?;
     apply_all(&transaction, "main")?;
+    sides::fill(&transaction)?;
     let saved: i64 = transaction.query_row("SELECT count(*) FROM journal", [], |row| row.get(0))?;
     let places = holes(&transaction, last)?;
     // What comes next does not take the place of what was lost.

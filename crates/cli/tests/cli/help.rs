@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::fixture::{Place, ran};
 
-const VERBS: [&str; 25] = [
+const VERBS: [&str; 27] = [
     "",
     "put",
     "get",
@@ -24,6 +24,8 @@ const VERBS: [&str; 25] = [
     "serve",
     "sample",
     "log",
+    "conflicts",
+    "resolve",
     "restore",
     "app",
     "message validate",

@@ -29,6 +29,11 @@ fn typed<'a>(name: &str, id: &'a str, message: &'a str) -> Option<Vec<&'a str>> 
         "repin" => vec!["pointers", "repin", id],
         "load_sample" => vec!["sample"],
         "remove_sample" => vec!["sample", "--remove"],
+        "conflicts" => vec!["conflicts"],
+        "gate" => vec!["conflicts", "--gate"],
+        "conflict" => vec!["conflicts", "show", id],
+        "allow" => vec!["conflicts", "allow", id, "--why", "Known."],
+        "resolve" => vec!["resolve", id, "--winner", "newer", "--why", "Read again."],
         "status" => vec!["status"],
         "agents" => vec!["agents"],
         "adopt" => vec!["project", "share"],
@@ -40,11 +45,56 @@ fn typed<'a>(name: &str, id: &'a str, message: &'a str) -> Option<Vec<&'a str>> 
     })
 }
 
+/// Two claims that contradict each other; the conflict's id.
+fn contradicted(place: &Place) -> String {
+    place.put("The wallet lock lasts 3 minutes.");
+    let claim = "The wallet lock lasts 30 minutes.";
+    let stored = place.json(&["put", "--claim", claim, "--pointer", POINTER]);
+    let found = &stored["findings"][0];
+    assert_eq!(found["what"], "conflict", "{stored}");
+    found["conflict"].as_str().unwrap().to_owned()
+}
+
+/// A gate is shut while a conflict is open that nobody let pass.
+#[test]
+fn the_gate_stops_a_job_until_a_conflict_is_settled_or_allowed() {
+    let place = Place::new();
+    let gate = |more: &[&str]| {
+        let ran = place.run(&[&["--json", "conflicts", "--gate"], more].concat());
+        let reply: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+        (ran.code, reply["gate"].clone(), reply["blocking"].clone())
+    };
+    assert_eq!(gate(&[]), (Some(0), "open".into(), serde_json::json!([])));
+    let id = contradicted(&place);
+    let shut = (Some(1), "shut".into(), serde_json::json!([id]));
+    assert_eq!(gate(&[]), shut);
+    assert_eq!(gate(&["--severity", "low"]), shut);
+    let allowed = place.json(&["conflicts", "allow", &id, "--why", "Known."]);
+    assert_eq!(
+        (&allowed["status"], &allowed["allowed"]["why"]),
+        (&"open".into(), &"Known.".into())
+    );
+    assert_eq!(gate(&[]).0, Some(0));
+    assert_eq!(place.json(&["conflicts"])["open"], 1);
+    let settled = place.json(&["resolve", &id, "--winner", "newer"]);
+    assert_eq!(settled["status"], "resolved");
+    assert_eq!(
+        place.json(&["conflicts", "list", "--status", "resolved"])["conflicts"][0]["settled"]["how"],
+        "winner"
+    );
+    let side = place.run(&["--json", "resolve", &id]);
+    assert_ne!(side.code, Some(0), "{side:?}");
+    assert!(side.err.contains("SCHEMA_INVALID"), "{side:?}");
+}
+
 #[test]
 fn each_verb_does_to_the_home_what_the_table_says() {
     for terms in Request::TABLE {
         let place = Place::new();
-        let id = place.put("The first claim.");
+        let id = match terms.name {
+            "conflict" | "allow" | "resolve" => contradicted(&place),
+            _ => place.put("The first claim."),
+        };
         let message = place.write("message.json", r#"{"role":"programmer","instructions":[]}"#);
         let Some(args) = typed(terms.name, &id, message.to_str().unwrap()) else {
             continue;

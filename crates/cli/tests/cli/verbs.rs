@@ -135,6 +135,7 @@ fn put_answers_and_get_returns_what_was_put() {
         keys(&stored),
         [
             "committed_at",
+            "conflicts",
             "findings",
             "id",
             "lineage_id",

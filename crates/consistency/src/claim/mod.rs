@@ -29,6 +29,7 @@ mod word;
 use engram_model::Entity;
 
 pub use date::Days;
+pub use engram_model::fold;
 pub use lexicon::Form;
 pub use number::Ratio;
 pub use statement::{Statement, Term};
@@ -77,12 +78,4 @@ impl Claim {
     pub fn entities(&self) -> &[Entity] {
         &self.entities
     }
-}
-
-/// The words of a text in lower case with single spaces: texts with equal words are the same claim.
-pub fn fold(text: &str) -> String {
-    text.to_lowercase()
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
 }

@@ -18,6 +18,7 @@ use difference::Difference;
 use ground::Ground;
 use pair::{Outcome, Weighed};
 
+pub use engram_model::{Severity, Tier};
 pub use keys::{Keys, keys};
 
 /// A claim with what its record says about it.
@@ -37,67 +38,12 @@ pub struct Said<'a> {
     pub valid_until: Option<Timestamp>,
 }
 
-/// Which tier found a conflict; the names are those of the conflict's record (seed 002, phase 1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Tier {
-    /// Another value for the same setting, version, flag, technology or statement.
-    Entity,
-    /// Another quantity for the same attribute.
-    Numeric,
-    /// Another date, or gone against still there.
-    Temporal,
-    /// Across topics.
-    CrossScope,
-}
-
-impl Tier {
-    /// Every tier, in the order they run.
-    pub const ALL: [Self; 4] = [
-        Self::Entity,
-        Self::Numeric,
-        Self::Temporal,
-        Self::CrossScope,
-    ];
-
-    /// The word on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Entity => "tier0_entity",
-            Self::Numeric => "tier2_numeric",
-            Self::Temporal => "tier2_temporal",
-            Self::CrossScope => "tier2b_cross_scope",
-        }
-    }
-}
-
-/// How much a conflict matters (seed 002, "severity heuristic"). Worse is greater.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Severity {
-    /// A hint.
-    Low,
-    /// Worth a look.
-    Medium,
-    /// Almost always a real problem.
-    High,
-}
-
-impl Severity {
-    /// The word on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        }
-    }
-
-    /// The seed's table: what the tiers without a model find is high. Two observations outrank two
-    /// inferences (seed 002, "memory injection defense", 4), which are one step lower.
-    fn of(left: FactType, right: FactType) -> Self {
-        match left == FactType::Inference && right == FactType::Inference {
-            true => Self::Medium,
-            false => Self::High,
-        }
+/// The seed's table: what the tiers without a model find is high. Two observations outrank two
+/// inferences (seed 002, "memory injection defense", 4), which are one step lower.
+fn severity(left: FactType, right: FactType) -> Severity {
+    match left == FactType::Inference && right == FactType::Inference {
+        true => Severity::Medium,
+        false => Severity::High,
     }
 }
 
@@ -142,7 +88,7 @@ pub fn compare(a: &Said<'_>, b: &Said<'_>) -> Option<Finding> {
     let (score, difference) = best?;
     Some(Finding {
         tier: difference.tier,
-        severity: Severity::of(a.fact_type, b.fact_type),
+        severity: severity(a.fact_type, b.fact_type),
         score,
         why: difference.why,
         differs_a: difference.left,

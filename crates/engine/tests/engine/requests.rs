@@ -16,11 +16,13 @@ fn each_request_does_to_the_home_what_the_table_says_for_each_caller() {
                 false => engine.agent("programmer-1"),
             };
             let id = engine.put(&caller, draft("The first claim.")).unwrap().id;
-            if let Some(first) = requests::first(terms.name, &id.to_string()) {
+            let mut id = id.to_string();
+            for first in requests::first(terms.name, &id) {
                 let first = serde_json::from_value(first).unwrap();
-                engine.0.handle(&caller, first).unwrap();
+                let reply = engine.0.handle(&caller, first).unwrap();
+                id = requests::about(&id, &serde_json::to_value(reply).unwrap());
             }
-            let request = requests::good(terms.name, &id.to_string());
+            let request = requests::good(terms.name, &id);
             let request: Request = serde_json::from_value(request).unwrap();
             assert_eq!(request.terms(), *terms);
             let before = head(&engine);

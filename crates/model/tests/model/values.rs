@@ -211,6 +211,7 @@ fn record(
         verified: false,
         redacted: false,
         figures: Figures::default(),
+        conflicts: Vec::new(),
         health: None,
         asked: None,
         place: None,

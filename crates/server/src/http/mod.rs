@@ -225,6 +225,7 @@ fn status(code: Code) -> StatusCode {
         Code::NotFound | Code::PointerNotFound => StatusCode::NOT_FOUND,
         Code::DerefDenied | Code::BudgetExceeded | Code::ScopeDenied => StatusCode::FORBIDDEN,
         Code::Expired => StatusCode::GONE,
+        Code::AlreadySettled => StatusCode::CONFLICT,
         Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         Code::RepoUnavailable | Code::StoreLocked | Code::StoreGone => {
             StatusCode::SERVICE_UNAVAILABLE

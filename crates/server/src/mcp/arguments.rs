@@ -3,13 +3,13 @@
 //! The types are what a model is shown (`schema.rs`): a comment on a field is its description.
 
 use engram_model::{
-    Code, Deref, Draft, Durability, EngramId, FactType, Kind, MemoryOp, Pointer, PointerInput,
-    Query, Refusal, Ttl, parse_time,
+    Code, ConflictFilter, ConflictId, Deref, Draft, Durability, EngramId, FactType, Kind, Listed,
+    MemoryOp, Pointer, PointerInput, Query, Refusal, Resolve, Ttl, parse_time,
 };
 use jiff::Timestamp;
 use rmcp::model::{JsonObject, Tool};
 use schemars::JsonSchema;
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::shorten;
@@ -46,6 +46,42 @@ pub(super) struct Read {
     pointer: PointerInput,
     max_tokens: Option<u32>,
     budget_token: Option<String>,
+}
+
+/// `engram_conflicts`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Disputes {
+    scope: Option<String>,
+    // A refusal names the words.
+    #[schemars(with = "Option<String>")]
+    status: Option<Listed>,
+}
+
+/// `engram_resolve`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Settle {
+    #[schemars(with = "String")]
+    conflict_id: ConflictId,
+    pub(super) resolution_type: Way,
+    /// Why
+    resolution: String,
+    #[schemars(with = "Option<String>")]
+    winning_claim_id: Option<EngramId>,
+    /// merge: the one claim
+    content: Option<String>,
+}
+
+/// How a conflict is settled.
+#[derive(Clone, Copy, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Way {
+    Winner,
+    Merge,
+    Dismissed,
+    LastWriter,
+    HigherConfidence,
 }
 
 /// `engram_promote`
@@ -151,6 +187,53 @@ fn moment(text: &str) -> Result<Timestamp, Refusal> {
         message: format!("argument as_of: {}", refusal.message),
         ..refusal
     })
+}
+
+impl From<Disputes> for ConflictFilter {
+    fn from(asked: Disputes) -> Self {
+        Self {
+            topic: asked.scope.filter(|it| !it.is_empty()),
+            status: asked.status.unwrap_or(Listed::Open),
+        }
+    }
+}
+
+impl TryFrom<Settle> for Resolve {
+    type Error = Refusal;
+
+    fn try_from(settle: Settle) -> Result<Self, Refusal> {
+        use engram_model::Settle as How;
+        let missing = |message: &str, hint: &str| Refusal::new(Code::SchemaInvalid, message, hint);
+        let how = match (
+            settle.resolution_type,
+            settle.winning_claim_id,
+            settle.content,
+        ) {
+            (Way::Winner, Some(id), _) => How::Winner(id),
+            (Way::Winner, None, _) => {
+                return Err(missing(
+                    "resolution_type winner needs winning_claim_id",
+                    "Set winning_claim_id to the id of side a or b.",
+                ));
+            }
+            (Way::Merge, _, Some(text)) => How::Merge(text),
+            (Way::Merge, Some(id), None) => How::MergedBy(id),
+            (Way::Merge, None, None) => {
+                return Err(missing(
+                    "resolution_type merge needs content",
+                    "Set content to one claim in the place of both, or winning_claim_id to the id of one that you committed.",
+                ));
+            }
+            (Way::Dismissed, ..) => How::Dismiss,
+            (Way::LastWriter, ..) => How::Newer,
+            (Way::HigherConfidence, ..) => How::Surer,
+        };
+        Ok(Self {
+            conflict: settle.conflict_id,
+            how,
+            why: Some(settle.resolution),
+        })
+    }
 }
 
 impl From<Read> for Deref {

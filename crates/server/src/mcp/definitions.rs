@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde_json::json;
 
 use super::{
-    arguments::{Ask, Commit, Promote, Read, Status},
-    results::{Committed, Excerpt, Found, Overview, Promoted},
+    arguments::{Ask, Commit, Disputes, Promote, Read, Settle, Status},
+    results::{Committed, Disputed, Excerpt, Found, Overview, Promoted, Settled},
     schema,
 };
 
@@ -68,6 +68,24 @@ truncated: ask for less. DEREF_DENIED: go on without."
             reads_only: true,
             idempotent: false,
             loaded: true,
+        }),
+        tool::<Disputes, Disputed>(Told {
+            name: "engram_conflicts",
+            title: "Conflicts",
+            description: "Claims that contradict each other, worst first. Call before you decide."
+                .to_owned(),
+            reads_only: true,
+            idempotent: true,
+            loaded: false,
+        }),
+        tool::<Settle, Settled>(Told {
+            name: "engram_resolve",
+            title: "Settle",
+            description: "Settle a conflict checked at the sources. A user's claim stays: commit yours."
+                .to_owned(),
+            reads_only: false,
+            idempotent: true,
+            loaded: false,
         }),
         tool::<Promote, Promoted>(Told {
             name: "engram_promote",

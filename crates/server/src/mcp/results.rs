@@ -2,15 +2,18 @@
 
 use engram_gateway::count_tokens;
 use engram_model::{
-    Budget, CheckedPointer, Dereferenced, Durability, Engram, EngramId, Evidence, FactType,
-    Finding, Kind, LineageId, MemoryOp, Meter, Noticed, PromoteReply, PutReply, QueryReply,
-    Refusal, Scope, StatusReply, Verdict,
+    Budget, CheckedPointer, Conflict, ConflictId, ConflictSide, ConflictStatus, ConflictsReply,
+    Dereferenced, Durability, Engram, EngramId, Evidence, FactType, Finding, How, Kind, LineageId,
+    MemoryOp, Meter, Noticed, PromoteReply, PutReply, QueryReply, Refusal, Scope, Severity,
+    StatusReply, Tier, Verdict,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Most tokens of the engrams in one answer.
+use super::arguments::Way;
+
+/// Most tokens of the engrams, or the conflicts, in one answer.
 const QUERY_TOKENS: usize = 3_900;
 
 /// A summary's field names and punctuation have at least this many more bytes than tokens.
@@ -29,6 +32,7 @@ pub(super) struct Committed {
     #[serde(skip_serializing_if = "Option::is_none")]
     supersedes: Option<EngramId>,
     committed_at: String,
+    conflicts: u64,
     findings: Vec<Finding>,
 }
 
@@ -44,6 +48,7 @@ impl From<PutReply> for Committed {
             memory_op: reply.memory_op,
             supersedes: reply.supersedes,
             committed_at: format!("{:.0}", reply.committed_at),
+            conflicts: reply.conflicts,
             findings: reply.findings,
         }
     }
@@ -99,7 +104,7 @@ impl From<QueryReply> for Found {
 
 /// How many items fit, from the first. Tokens are counted only if bytes do not settle it: a token is
 /// at least one byte, and the frame has [`SPARED`] bytes to spare.
-fn within(tokens: usize, items: &[Summary]) -> usize {
+fn within<T: Serialize>(tokens: usize, items: &[T]) -> usize {
     let texts: Vec<String> = items
         .iter()
         .map(|item| serde_json::to_string(item).unwrap_or_default())
@@ -140,6 +145,8 @@ pub(super) struct Summary {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     now: Vec<String>,
     has_open_conflict: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    conflicts: Vec<ConflictId>,
 }
 
 impl From<Engram> for Summary {
@@ -162,9 +169,126 @@ impl From<Engram> for Summary {
             created_at: format!("{:.0}", engram.provenance.created_at),
             verified: engram.verified,
             pointers: engram.pointers.iter().map(ToString::to_string).collect(),
-            has_open_conflict: engram.figures.conflicts > 0,
+            has_open_conflict: !engram.conflicts.is_empty(),
+            conflicts: engram.conflicts,
         }
     }
+}
+
+/// `engram_conflicts`
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Disputed {
+    open: u64,
+    conflicts: Vec<Dispute>,
+    /// How many more there are that did not fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    omitted: Option<u64>,
+}
+
+impl From<ConflictsReply> for Disputed {
+    fn from(reply: ConflictsReply) -> Self {
+        let all = reply.conflicts.len();
+        let mut conflicts: Vec<Dispute> = reply.conflicts.into_iter().map(Dispute::from).collect();
+        conflicts.truncate(within(QUERY_TOKENS, &conflicts));
+        Self {
+            open: reply.open,
+            omitted: Some((all - conflicts.len()) as u64).filter(|count| *count > 0),
+            conflicts,
+        }
+    }
+}
+
+/// A conflict as an answer shows it.
+#[derive(Serialize, JsonSchema)]
+struct Dispute {
+    id: ConflictId,
+    status: ConflictStatus,
+    severity: Severity,
+    tier: Tier,
+    score: Option<f64>,
+    why: String,
+    found_at: String,
+    a: Voice,
+    b: Voice,
+    risk: Option<EngramId>,
+    settled: Option<Deed>,
+    allowed: Option<Deed>,
+}
+
+/// One side, without what only a screen needs.
+#[derive(Serialize, JsonSchema)]
+struct Voice {
+    id: EngramId,
+    lineage_id: LineageId,
+    claim: String,
+    topic: String,
+    by: String,
+    created_at: String,
+    confidence: f64,
+    fact_type: FactType,
+    verified: bool,
+    pointers: Vec<String>,
+}
+
+/// Who settled or allowed it.
+#[derive(Serialize, JsonSchema)]
+struct Deed {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    how: Option<How>,
+    by: String,
+    at: String,
+    why: Option<String>,
+}
+
+impl From<Conflict> for Dispute {
+    fn from(it: Conflict) -> Self {
+        let voice = |side: ConflictSide| Voice {
+            id: side.id,
+            lineage_id: side.lineage_id,
+            claim: side.claim,
+            topic: side.topic,
+            by: side.by,
+            created_at: format!("{:.0}", side.created_at),
+            confidence: side.confidence,
+            fact_type: side.fact_type,
+            verified: side.verified,
+            pointers: side.pointers.iter().map(ToString::to_string).collect(),
+        };
+        Self {
+            id: it.id,
+            status: it.status,
+            severity: it.severity,
+            tier: it.tier,
+            score: it.score,
+            why: it.why,
+            found_at: format!("{:.0}", it.found_at),
+            a: voice(it.a),
+            b: voice(it.b),
+            risk: it.risk,
+            settled: it.settled.map(|it| Deed {
+                how: Some(it.how),
+                by: it.by,
+                at: format!("{:.0}", it.at),
+                why: it.why,
+            }),
+            allowed: it.allowed.map(|it| Deed {
+                how: None,
+                by: it.by,
+                at: format!("{:.0}", it.at),
+                why: Some(it.why),
+            }),
+        }
+    }
+}
+
+/// `engram_resolve`
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Settled {
+    pub(super) resolved: bool,
+    pub(super) conflict_id: ConflictId,
+    pub(super) resolution_type: Way,
+    pub(super) closed: Vec<EngramId>,
+    pub(super) stored: Vec<EngramId>,
 }
 
 /// `engram_deref`
@@ -278,6 +402,7 @@ mod tests {
             evidence: None,
             now: Vec::new(),
             has_open_conflict: false,
+            conflicts: Vec::new(),
         }
     }
 

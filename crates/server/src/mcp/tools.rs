@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::{
     Server,
-    arguments::{self, Ask, Commit, Promote, Read, Status},
-    results::{Committed, Excerpt, Found, Overview, Promoted},
+    arguments::{self, Ask, Commit, Disputes, Promote, Read, Settle, Status},
+    results::{Committed, Disputed, Excerpt, Found, Overview, Promoted, Settled},
 };
 
 fn defect(what: impl Into<String>) -> Refusal {
@@ -46,6 +46,27 @@ impl Server {
                 let read: Read = arguments::parse(tool, arguments)?;
                 let read = ask::Deref(read.into());
                 value(Excerpt::from(*self.ask_apart(context, caller, read).await?))
+            }
+            "engram_conflicts" => {
+                let asked: Disputes = arguments::parse(tool, arguments)?;
+                let asked = ask::Conflicts(asked.into());
+                value(Disputed::from(self.ask(&caller, asked)?))
+            }
+            "engram_resolve" => {
+                let settle: Settle = arguments::parse(tool, arguments)?;
+                let resolution_type = settle.resolution_type;
+                let settle = ask::Resolve(Box::new(settle.try_into()?));
+                let settled = match self.engine.is_free() {
+                    true => self.ask(&caller, settle)?,
+                    false => self.ask_apart(context, caller, settle).await?,
+                };
+                value(Settled {
+                    resolved: true,
+                    conflict_id: settled.conflict,
+                    resolution_type,
+                    closed: settled.closed,
+                    stored: settled.stored,
+                })
             }
             "engram_promote" => {
                 let promoted: Promote = arguments::parse(tool, arguments)?;

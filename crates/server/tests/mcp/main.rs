@@ -4,6 +4,7 @@
 mod bounds;
 mod calls;
 mod client;
+mod conflicts;
 mod hostile;
 mod refusals;
 mod resources;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::client::{Client, ERAS, Era, Ground, compiled};
 
 /// A model pays for this in every session. Seven tools have 7,100, eight 8 KB.
-const MOST_BYTES: usize = 5_200;
+const MOST_BYTES: usize = 7_100;
 
 #[tokio::test]
 async fn both_eras_list_the_same() {
@@ -40,6 +40,11 @@ async fn each_request_with_a_tool_is_called_and_no_other() {
             Some("engram_query") => json!({ "topic": "how does the ledger round" }),
             Some("engram_deref") => json!({ "pointer": "repo:src/ledger.rs#L2@HEAD" }),
             Some("engram_status") => json!({}),
+            Some("engram_conflicts") => json!({ "status": "all" }),
+            Some("engram_resolve") => {
+                let conflict = contradict(&mut client).await;
+                json!({ "conflict_id": conflict, "resolution_type": "last_writer", "resolution": "Read again." })
+            }
             Some("engram_promote") => {
                 let claim = json!({ "content": "The ledger is slow today.", "scope": "ledger", "confidence": 0.7, "durability": "ephemeral" });
                 let stored = client.ok("engram_commit", claim).await;
@@ -56,6 +61,24 @@ async fn each_request_with_a_tool_is_called_and_no_other() {
         };
         client.ok(terms.tool.unwrap(), arguments).await;
     }
+}
+
+/// Two claims that contradict each other; the conflict's id.
+async fn contradict(client: &mut Client) -> Value {
+    for claim in [
+        "The wallet lock lasts 3 minutes.",
+        "The wallet lock lasts 30 minutes.",
+    ] {
+        let claim = json!({ "content": claim, "scope": "wallet", "confidence": 0.9 });
+        let stored = client.ok("engram_commit", claim).await;
+        let found = stored["findings"].as_array().unwrap().first().cloned();
+        if let Some(found) = found {
+            assert_eq!(found["what"], "conflict", "{stored}");
+            assert_eq!(stored["conflicts"], 1);
+            return found["conflict"].clone();
+        }
+    }
+    panic!("no conflict was found");
 }
 
 #[tokio::test]
@@ -89,7 +112,7 @@ async fn each_tool_is_fully_declared() {
         }
         assert_eq!(
             tool["annotations"]["readOnlyHint"],
-            json!(!["engram_commit", "engram_promote"].contains(&name))
+            json!(!["engram_commit", "engram_promote", "engram_resolve"].contains(&name))
         );
         for schema in [&tool["inputSchema"], &tool["outputSchema"]] {
             assert_eq!(schema["type"], "object", "{name}");
@@ -104,7 +127,12 @@ async fn each_tool_is_fully_declared() {
         assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{name}");
         each_is_typed(&tool["outputSchema"]);
         let always = tool["_meta"]["anthropic/alwaysLoad"] == true;
-        let later = ["engram_status", "engram_promote"];
+        let later = [
+            "engram_status",
+            "engram_promote",
+            "engram_conflicts",
+            "engram_resolve",
+        ];
         assert_eq!(always, !later.contains(&name), "{name}");
     }
 }

@@ -75,6 +75,18 @@ fn must_say() -> Vec<(&'static str, Vec<String>)> {
         ),
         ("engram_promote", say(&["ephemeral", "durable"])),
         (
+            "engram_conflicts",
+            say(&["contradict", "worst first", "Call before"]),
+        ),
+        (
+            "engram_resolve",
+            say(&[
+                "checked at the sources",
+                "user's claim stays",
+                "winning_claim_id",
+            ]),
+        ),
+        (
             "",
             say(&[
                 "engram_status once",

@@ -104,6 +104,7 @@ pub(crate) fn engram(number: u128, claim: &str) -> Engram {
         verified: true,
         redacted: false,
         figures: Figures::default(),
+        conflicts: Vec::new(),
         health: None,
         asked: None,
         place: None,

@@ -36,7 +36,7 @@ fn all_that_is_made_in_a_home_is_private() {
         let store = open(&home);
         put(&store, 1, "one").unwrap();
         Doorbell::open(&home).unwrap().ring();
-        Index::open(&store).unwrap();
+        Index::open(&store, |_| Vec::new()).unwrap();
         let modes: BTreeMap<_, _> = fs::read_dir(&home)
             .unwrap()
             .map(|it| it.unwrap())

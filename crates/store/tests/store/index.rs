@@ -52,7 +52,7 @@ fn segments(store: &Store) -> usize {
 fn small_steps_do_not_pile_up() {
     let home = TempDir::new().unwrap();
     let store = open(home.path());
-    let index = Index::open(&store).unwrap();
+    let index = Index::open(&store, |_| Vec::new()).unwrap();
     for at in 1..=120 {
         put(&store, at, &format!("walnut {at}")).unwrap();
         assert_eq!(index.catch_up(&store).unwrap(), at as u64);
@@ -69,7 +69,7 @@ fn small_steps_do_not_pile_up() {
     // Built at once, the same.
     drop(index);
     Index::delete(store.home()).unwrap();
-    let index = Index::open(&store).unwrap();
+    let index = Index::open(&store, |_| Vec::new()).unwrap();
     assert_eq!(index.catch_up(&store).unwrap(), 120);
     assert_eq!(find(&index, "walnut", 50), newest);
 }
@@ -79,7 +79,7 @@ fn small_steps_do_not_pile_up() {
 fn what_is_erased_leaves_the_index() {
     let home = TempDir::new().unwrap();
     let store = open(home.path());
-    let index = Index::open(&store).unwrap();
+    let index = Index::open(&store, |_| Vec::new()).unwrap();
     for (round, others) in [0, 3, 30].into_iter().enumerate() {
         for read_between in [true, false] {
             let number = (round * 1_000 + usize::from(read_between) * 100) as u128 + 1;
@@ -106,8 +106,8 @@ fn two_who_have_it_open_take_turns() {
     let home = TempDir::new().unwrap();
     let stores = [open(home.path()), open(home.path())];
     let indexes = [
-        Index::open(&stores[0]).unwrap(),
-        Index::open(&stores[1]).unwrap(),
+        Index::open(&stores[0], |_| Vec::new()).unwrap(),
+        Index::open(&stores[1], |_| Vec::new()).unwrap(),
     ];
     std::thread::scope(|scope| {
         for at in 0..2 {
@@ -134,7 +134,7 @@ fn a_search_finds_what_a_plain_count_finds() {
     const WORDS: [&str; 6] = ["walnut", "cedar", "max_retries", "birch", "42", "maple"];
     let home = TempDir::new().unwrap();
     let store = open(home.path());
-    let index = Index::open(&store).unwrap();
+    let index = Index::open(&store, |_| Vec::new()).unwrap();
     let mut keys = Vec::new();
     for number in 1..=64u128 {
         let own = WORDS.iter().enumerate();
@@ -222,13 +222,13 @@ fn plainly(keys: &[HashKeys], terms: &Terms, worth: &Worth) -> Vec<Match> {
 fn deleted_under_another() {
     let home = TempDir::new().unwrap();
     let store = open(home.path());
-    let theirs = Index::open(&store).unwrap();
+    let theirs = Index::open(&store, |_| Vec::new()).unwrap();
     put(&store, 1, "walnut one").unwrap();
     theirs.catch_up(&store).unwrap();
     Index::delete(store.home()).unwrap();
     assert!(look(&theirs, "walnut").is_err());
     assert!(theirs.catch_up(&store).is_err());
-    let ours = Index::open(&store).unwrap();
+    let ours = Index::open(&store, |_| Vec::new()).unwrap();
     assert_eq!(look(&ours, "walnut").unwrap().indexed(), 0);
     put(&store, 2, "walnut two").unwrap();
     assert_eq!(
@@ -249,13 +249,13 @@ fn one_that_is_begun_anew_is_behind() {
     let store = open(home.path());
     put(&store, 1, "walnut").unwrap();
     assert!(Index::is_behind(&store).unwrap());
-    let index = Index::open(&store).unwrap();
+    let index = Index::open(&store, |_| Vec::new()).unwrap();
     index.catch_up(&store).unwrap();
     assert!(!Index::is_behind(&store).unwrap());
     drop(index);
     Index::delete(store.home()).unwrap();
     assert!(Index::is_behind(&store).unwrap());
-    let index = Index::open(&store).unwrap();
+    let index = Index::open(&store, |_| Vec::new()).unwrap();
     assert!(Index::is_behind(&store).unwrap(), "it is there, and empty");
     index.catch_up(&store).unwrap();
     assert!(!Index::is_behind(&store).unwrap());
@@ -295,7 +295,7 @@ fn reading_on_ends_while_others_write() {
     let home = TempDir::new().unwrap();
     let (store, writing) = (open(home.path()), open(home.path()));
     put(&store, 1, "walnut").unwrap();
-    let index = Index::open(&store).unwrap();
+    let index = Index::open(&store, |_| Vec::new()).unwrap();
     let is_done = std::sync::atomic::AtomicBool::new(false);
     let order = std::sync::atomic::Ordering::Relaxed;
     let written = std::thread::scope(|scope| {
@@ -315,4 +315,29 @@ fn reading_on_ends_while_others_write() {
         writer.join().unwrap()
     });
     assert!(written < MOST as usize - 2, "it ended after the last write");
+}
+
+/// Kept under a number that whoever opens the index makes of a version; of many, the newest.
+#[test]
+fn versions_are_found_by_the_keys_that_were_given() {
+    let home = TempDir::new().unwrap();
+    let store = open(home.path());
+    let index = Index::open(&store, |it| vec![it.claim.len() as u64, 7_000]).unwrap();
+    for at in 1..=60 {
+        let claim = if at % 2 == 0 { "even" } else { "odd" };
+        put(&store, at, claim).unwrap();
+        if at % 20 == 0 {
+            index.catch_up(&store).unwrap();
+        }
+    }
+    redact(&store, 2, "even");
+    index.catch_up(&store).unwrap();
+    let kin = index.kin().unwrap();
+    assert_eq!(kin.indexed(), head(&store));
+    assert_eq!(kin.of(&[3], 2).unwrap(), [59, 57]);
+    assert_eq!(kin.of(&[3, 3], 1_000).unwrap().len(), 30);
+    assert_eq!(kin.of(&[4], 5).unwrap(), [0; 0], "erased");
+    assert_eq!(kin.of(&[5], 5).unwrap(), [0; 0]);
+    let newest = kin.of(&[7_000], 3).unwrap();
+    assert_eq!(newest, [59, 57, 55]);
 }

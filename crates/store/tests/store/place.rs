@@ -141,6 +141,7 @@ fn a_home_of_the_ninth_step_has_its_claims_where_they_stood() {
          DELETE FROM tally;
          INSERT INTO tally SELECT project, kind, scope, fact_type, verified, by, topic, count(*)
             FROM engram GROUP BY 1, 2, 3, 4, 5, 6, 7;
+         DROP TABLE conflict; DROP INDEX content_side; ALTER TABLE content DROP COLUMN side;
          PRAGMA user_version = 9";
     damage(home.path(), before);
     check(&open(home.path()));

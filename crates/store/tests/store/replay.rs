@@ -3,8 +3,12 @@
 use std::path::Path;
 
 use engram_model::{
-    AgentId, Durability, EngramId, EventId, Operation, RunId, Spend, Ttl,
-    operation::{Admitted, Agent, Event, Located, Promotion, Read, Redaction, Snapshot},
+    AgentId, ConflictId, ConflictStatus, EngramId, EventId, How, Operation, RunId, Severity, Spend,
+    Tier,
+    operation::{
+        Admitted, Agent, Contradiction, Event, Located, Permit, Promotion, Read, Redaction, Ruling,
+        Snapshot,
+    },
 };
 use engram_store::{NewEntry, Replayed, Store, StoreError};
 use rusqlite::Connection;
@@ -12,6 +16,8 @@ use tempfile::TempDir;
 use ulid::Ulid;
 
 use crate::fixture::{PROJECT, add, code, engram, head, now, open, put, record};
+
+const CONFLICT: ConflictId = ConflictId(Ulid(7));
 
 /// One of each that a home can be told, and what follows from it.
 fn everything(store: &Store) {
@@ -87,6 +93,31 @@ fn everything(store: &Store) {
         Operation::Admitted(Admitted {
             place: "/y/.git".to_owned(),
         }),
+        Operation::Conflicted(Box::new(Contradiction {
+            id: CONFLICT,
+            sides: ["aa".to_owned(), "bb".to_owned()],
+            engrams: [EngramId(Ulid(1)), EngramId(Ulid(2))],
+            tier: Tier::Numeric,
+            severity: Severity::High,
+            score: Some(0.9),
+            differs: [vec![(0, 3)], Vec::new()],
+            risk: Some(EngramId(Ulid(9))),
+            why: "1 is not 2.".to_owned(),
+        })),
+        Operation::Allowed(Permit {
+            id: CONFLICT,
+            why: "Known.".to_owned(),
+        }),
+        Operation::Resolved(Box::new(Ruling {
+            id: CONFLICT,
+            status: ConflictStatus::Resolved,
+            how: Some(How::Winner),
+            winner: Some("aa".to_owned()),
+            merged: None,
+            closed: vec![EngramId(Ulid(2))],
+            stored: Vec::new(),
+            why: None,
+        })),
     ];
     for operation in operations {
         store
@@ -122,7 +153,7 @@ fn every_operation_is_the_same_when_it_is_replayed() {
     let home = TempDir::new().unwrap();
     let store = open(home.path());
     everything(&store);
-    assert_eq!(sound(&store).applied, 14);
+    assert_eq!(sound(&store).applied, 17);
     let read = |it: &engram_store::Reader<'_>| {
         let agent = it.agent(&AgentId("a1".to_owned()))?.unwrap();
         let first = it.engram(EngramId(Ulid(1)))?.unwrap();
@@ -135,6 +166,65 @@ fn every_operation_is_the_same_when_it_is_replayed() {
     };
     let (topics, until) = store.read::<_, StoreError>(read).unwrap();
     assert_eq!((topics, until), (vec!["ledger".to_owned()], Some(now())));
+}
+
+#[test]
+fn what_is_said_of_a_conflict_is_read_back_with_its_words() {
+    let home = TempDir::new().unwrap();
+    let store = open(home.path());
+    everything(&store);
+    store
+        .read::<_, StoreError>(|it| {
+            let pair = it.conflict(CONFLICT)?.unwrap();
+            assert_eq!(pair.status, ConflictStatus::Resolved);
+            assert_eq!(pair.sides, ["aa", "bb"]);
+            let found = it.contradiction(pair.last)?.unwrap();
+            assert_eq!((found.id, found.why.as_str()), (CONFLICT, "1 is not 2."));
+            let allowed = it.deed(pair.allowed.unwrap())?.unwrap();
+            assert_eq!(
+                (allowed.by.as_str(), allowed.why.as_deref()),
+                ("one", Some("Known."))
+            );
+            let ruling = it.ruling(pair.verdict.unwrap())?.unwrap();
+            assert_eq!((ruling.id, ruling.why), (CONFLICT, None));
+            assert_eq!(it.conflicts_of(PROJECT, "bb")?, [pair.clone()]);
+            assert_eq!(it.conflicts(PROJECT, Some(ConflictStatus::Open))?, []);
+            assert_eq!(it.conflicts(PROJECT, None)?, [pair.clone()]);
+            assert_eq!(it.entries_about(CONFLICT)?.len(), 3);
+            assert!(it.is_told_by(EngramId(Ulid(9)))? && !it.is_told_by(EngramId(Ulid(1)))?);
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// Whoever says the same of the same topic is found, also in a home of before there were sides.
+#[test]
+fn sides_are_filled_in_when_a_home_is_brought_up_to_date() {
+    let home = TempDir::new().unwrap();
+    let store = open(home.path());
+    put(&store, 1, "Retries are capped.").unwrap();
+    put(&store, 2, " RETRIES  are capped.").unwrap();
+    put(&store, 3, "Retries are not capped.").unwrap();
+    let side = engram_store::side("", "retries are capped.");
+    let voices = |store: &Store| {
+        let read = |it: &engram_store::Reader<'_>| {
+            let held = it.holding(PROJECT, &side, now())?;
+            let all = it.voices(PROJECT, &side)?;
+            Ok((
+                held.len(),
+                all.iter().map(|it| it.id.0.0).collect::<Vec<_>>(),
+            ))
+        };
+        store.read::<_, StoreError>(read).unwrap()
+    };
+    assert_eq!(voices(&store), (2, vec![2, 1]));
+    drop(store);
+    damage(
+        home.path(),
+        "DROP TABLE conflict; DROP INDEX content_side; ALTER TABLE content DROP COLUMN side;
+         PRAGMA user_version = 10",
+    );
+    assert_eq!(voices(&open(home.path())), (2, vec![2, 1]));
 }
 
 #[test]
@@ -155,6 +245,7 @@ fn a_table_that_the_journal_does_not_make_is_named_and_made_again() {
         ("event", "UPDATE event SET slug = 'other'"),
         ("held", "UPDATE held SET open = 7"),
         ("tally", "DELETE FROM tally"),
+        ("conflict", "UPDATE conflict SET status = 'open'"),
     ] {
         let home = TempDir::new().unwrap();
         let store = open(home.path());
@@ -258,7 +349,9 @@ fn a_home_of_the_sixth_step_is_brought_up_to_date() {
          CREATE INDEX engram_open ON engram (project, expires_at) WHERE valid_until IS NULL;
          CREATE INDEX engram_lineage ON engram (lineage, seq);
          CREATE INDEX agent_called ON agent (project, last_call);
-         DELETE FROM journal WHERE kind = 'admitted';
+         DELETE FROM journal WHERE kind IN ('admitted', 'conflict', 'allowed', 'resolved');
+         DELETE FROM said WHERE seq NOT IN (SELECT seq FROM journal);
+         DROP TABLE conflict; DROP INDEX content_side; ALTER TABLE content DROP COLUMN side;
          ALTER TABLE journal DROP COLUMN clock;
          DROP INDEX engram_place; DROP TRIGGER engram_replaced; DROP TRIGGER engram_erased;
          ALTER TABLE engram DROP COLUMN place; ALTER TABLE engram DROP COLUMN placed_at;

@@ -74,13 +74,15 @@ async fn each_request_is_taken_by_its_own_call_from_the_user_alone() {
             from: place.repo(),
         });
         let engine = engine.unwrap();
-        let id = place.claim(|draft| {
+        let mut id = place.claim(|draft| {
             let put = Request::Put(serde_json::from_value(draft).unwrap());
             json!(engine.handle(&Caller::User, put).unwrap())
         });
         let served = Served::over(engine, Pages::Built(BUILT), Bounds::default(), place).await;
-        if let Some(first) = engram_kit::requests::first(terms.name, &id) {
-            assert_eq!(served.post("/api/change", first).await.0, 200);
+        for first in engram_kit::requests::first(terms.name, &id) {
+            let (status, reply) = served.post("/api/change", first).await;
+            assert_eq!(status, 200, "{}: {reply}", terms.name);
+            id = engram_kit::requests::about(&id, &reply);
         }
         let request = engram_kit::requests::good(terms.name, &id);
         let (right, wrong) = match terms.effect {

@@ -1,0 +1,134 @@
+//! Conflicts as a person reads them.
+
+use std::fmt::Write as _;
+
+use engram_model::{Conflict, ConflictSide, ConflictsReply, Gate, GateReply, ResolveReply};
+
+use crate::out::one_line;
+
+/// Grouped by the topic of the newer side, as the reply is.
+pub(crate) fn list(it: &ConflictsReply) -> String {
+    let mut out = match it.open {
+        0 => "no open conflicts".to_owned(),
+        1 => "1 open conflict".to_owned(),
+        open => format!("{open} open conflicts"),
+    };
+    let mut topic = None;
+    for conflict in &it.conflicts {
+        if topic != Some(&conflict.b.topic) {
+            topic = Some(&conflict.b.topic);
+            let name = match conflict.b.topic.as_str() {
+                "" => "(no topic)".to_owned(),
+                name => one_line(name),
+            };
+            let _ = write!(out, "\n\n{name}");
+        }
+        let _ = write!(
+            out,
+            "\n{}  {}, {}\n  a {}\n  b {}",
+            conflict.id,
+            conflict.status,
+            conflict.severity,
+            claim(&conflict.a),
+            claim(&conflict.b)
+        );
+    }
+    out
+}
+
+/// Both claims with their source, why they cannot both hold, and what was decided.
+pub(crate) fn one(it: &Conflict) -> String {
+    let mut out = format!(
+        "{}  {}, {}, {}, found {}",
+        it.id,
+        it.status,
+        it.severity,
+        it.tier,
+        it.found_at.strftime("%Y-%m-%d %H:%M:%S")
+    );
+    if !it.why.is_empty() {
+        let _ = write!(out, "\n  {}", one_line(&it.why));
+    }
+    for (name, side) in [("a", &it.a), ("b", &it.b)] {
+        let _ = write!(
+            out,
+            "\n{name} {}  {}\n  {}\n  by {}, {}, {}, confidence {}",
+            side.id,
+            one_line(&side.topic),
+            claim(side),
+            one_line(&side.by),
+            side.created_at.strftime("%Y-%m-%d %H:%M:%S"),
+            side.fact_type,
+            side.confidence
+        );
+        for pointer in &side.pointers {
+            let _ = write!(out, "\n  {}", one_line(pointer.to_string()));
+        }
+    }
+    if let Some(settled) = &it.settled {
+        let _ = write!(
+            out,
+            "\n{} by {}, {}{}",
+            settled.how,
+            who(&settled.by),
+            settled.at.strftime("%Y-%m-%d %H:%M:%S"),
+            reason(settled.why.as_deref())
+        );
+    }
+    if let Some(allowed) = &it.allowed {
+        let _ = write!(
+            out,
+            "\nallowed by {}, {}{}",
+            who(&allowed.by),
+            allowed.at.strftime("%Y-%m-%d %H:%M:%S"),
+            reason(Some(&allowed.why))
+        );
+    }
+    out
+}
+
+pub(crate) fn gate(it: &GateReply) -> String {
+    match it.gate {
+        Gate::Open => "the gate is open".to_owned(),
+        Gate::Shut => {
+            let ids: Vec<String> = it.blocking.iter().map(ToString::to_string).collect();
+            format!(
+                "the gate is shut by {}:\n{}\nSettle each with `engram resolve`, or let it pass with `engram conflicts allow ID --why REASON`.",
+                match ids.len() {
+                    1 => "1 conflict".to_owned(),
+                    many => format!("{many} conflicts"),
+                },
+                ids.join("\n")
+            )
+        }
+    }
+}
+
+pub(crate) fn resolved(it: &ResolveReply) -> String {
+    let mut out = format!("{}  {}, entry {}", it.conflict, it.status, it.seq);
+    for (what, ids) in [("closed", &it.closed), ("stored", &it.stored)] {
+        for id in ids {
+            let _ = write!(out, "\n  {what} {id}");
+        }
+    }
+    out
+}
+
+fn claim(side: &ConflictSide) -> String {
+    match side.claim.is_empty() {
+        true => "(erased)".to_owned(),
+        false => one_line(&side.claim),
+    }
+}
+
+fn who(by: &str) -> String {
+    match by {
+        "" => "nobody".to_owned(),
+        by => one_line(by),
+    }
+}
+
+fn reason(why: Option<&str>) -> String {
+    why.filter(|it| !it.is_empty())
+        .map_or_else(String::new, |why| format!(": {}", one_line(why)))
+}

@@ -1,0 +1,524 @@
+//! What a claim that is about to be stored cannot hold together with, or says in other words: the
+//! tiers that need no model, asked of the few claims that may be about the same thing.
+//!
+//! Every version that is stored comes by here, so that the order in which two claims arrive changes
+//! nothing: whichever is last meets the other. A finding never fails a write.
+
+use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
+
+use engram_consistency::tier;
+use engram_model::{
+    ConflictId, ConflictStatus, Durability, Engram, EngramId, Figures, Finding, Kind, LineageId,
+    MemoryOp, Noticed, Operation, ProjectId, Provenance, RISK_POINTERS, Refusal, Scope, Severity,
+    Source, operation::Contradiction, shorten,
+};
+use engram_store::{Pair, Reader, Traits, conflict_id, side};
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+use crate::{context::Context, decide::Planned, eyes::Eyes, parsed::Parsed};
+
+/// Versions that are looked up under one key, the newest first.
+const UNDER_A_KEY: usize = 128;
+/// Most versions that are weighed by their columns, and most that are compared by their words.
+const WEIGHED: usize = 2_000;
+const COMPARED: usize = 256;
+/// Most conflicts, and most who say the same, that a reply tells of.
+const TOLD: usize = 5;
+/// The author of what the engine itself says.
+const ENGINE: &str = "engram";
+/// The tag of an engram that tells of a conflict.
+const CONFLICT: &str = "conflict";
+
+/// What is known of a version that is about to be stored.
+#[derive(Default)]
+pub(crate) struct Compared {
+    /// What its author is told: conflicts, the worst first, then who says the same.
+    pub(crate) findings: Vec<Finding>,
+    /// How many conflicts there are of which its author may know.
+    pub(crate) conflicts: u64,
+    /// What is recorded after it.
+    pub(crate) entries: Vec<Planned>,
+}
+
+/// Who stores a version, when, and what else the same transaction does.
+pub(crate) struct Telling<'a> {
+    pub(crate) now: Timestamp,
+    pub(crate) by: &'a str,
+    /// Versions that end with it.
+    pub(crate) ending: &'a [EngramId],
+    /// A conflict that it settles or opens itself.
+    pub(crate) of: Option<ConflictId>,
+}
+
+/// Another version that cannot hold together with the new one.
+struct Against {
+    engram: Engram,
+    found: tier::Finding,
+}
+
+impl Context<'_> {
+    /// Opens the index for [`Context::compare`]: outside of any transaction.
+    pub(crate) fn before_comparing(&self) {
+        let _ = self.engine.index();
+    }
+
+    /// Compares a version that is about to be stored with those that hold.
+    pub(crate) fn compare(
+        &self,
+        it: &Reader<'_>,
+        engram: &Engram,
+        telling: &Telling<'_>,
+    ) -> Compared {
+        let compared = self.compare_with_all(it, engram, telling);
+        compared.unwrap_or_else(|error| {
+            tracing::warn!(%error, "a claim is stored without being compared");
+            Compared::default()
+        })
+    }
+
+    fn compare_with_all(
+        &self,
+        it: &Reader<'_>,
+        engram: &Engram,
+        telling: &Telling<'_>,
+    ) -> Result<Compared, Refusal> {
+        let mut compared = Compared::default();
+        if !is_comparable(engram) {
+            return Ok(compared);
+        }
+        let own = Parsed::of(engram);
+        let mut against: BTreeMap<ConflictId, Vec<Against>> = BTreeMap::new();
+        let mut same = Vec::new();
+        let here = side(&engram.topic, &engram.claim);
+        for (other, parsed) in self.neighbours(it, engram, &own, telling)? {
+            let (one, two) = (own.said(engram), parsed.said(&other));
+            if let Some(found) = tier::compare(&one, &two) {
+                let there = side(&other.topic, &other.claim);
+                let id = conflict_id(engram.project, &here, &there);
+                let found = Against {
+                    engram: other,
+                    found,
+                };
+                against.entry(id).or_default().push(found);
+            } else if is_another_voice(engram, &other, telling.by)
+                && side(&other.topic, &other.claim) != here
+                && tier::corroborates(&one, &two).is_some()
+            {
+                same.push(other);
+            }
+        }
+        let eyes = self.eyes_in(engram.project)?;
+        let mut told: Vec<(Reverse<Severity>, Reverse<u64>, Finding)> = Vec::new();
+        for (id, mut voices) in against {
+            if telling.of == Some(id) {
+                continue;
+            }
+            voices.sort_by_key(|it| Reverse((it.found.severity, it.engram.seq)));
+            let pair = it.conflict(id)?;
+            if pair.as_ref().map(|it| it.status) == Some(ConflictStatus::Dismissed) {
+                continue;
+            }
+            let Some(worst) = voices.first() else {
+                continue;
+            };
+            if self.is_news(it, pair.as_ref(), worst, telling)? {
+                let entries = self.raised(it, engram, &here, worst, pair.as_ref(), telling)?;
+                compared.entries.extend(entries);
+            }
+            if let Some(seen) = voices.iter().find(|it| eyes.may_see(&it.engram)) {
+                let finding = told_of(it, id, seen, pair.as_ref())?;
+                told.push((
+                    Reverse(seen.found.severity),
+                    Reverse(seen.engram.seq),
+                    finding,
+                ));
+            }
+        }
+        told.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
+        compared.conflicts = told.len() as u64;
+        let worst = told.into_iter().take(TOLD).map(|it| it.2);
+        compared.findings.extend(worst);
+        self.corroborated(it, &eyes, same, telling, &mut compared)?;
+        Ok(compared)
+    }
+
+    /// Those who say the same in other words hear of it by a figure of their claim.
+    fn corroborated(
+        &self,
+        it: &Reader<'_>,
+        eyes: &Eyes,
+        same: Vec<Engram>,
+        telling: &Telling<'_>,
+        compared: &mut Compared,
+    ) -> Result<(), Refusal> {
+        let handle = self.agent()?.map(|agent| &agent.handle);
+        for other in same.into_iter().filter(|it| eyes.may_see(it)).take(TOLD) {
+            if !it.has_said(handle, telling.by, other.id)? {
+                compared.entries.push(Planned {
+                    operation: Operation::Corroborated(other.id),
+                    by: telling.by.to_owned(),
+                    shareable: other.scope != Scope::Run,
+                });
+            }
+            let note = format!("{} says the same in other words.", author(&other));
+            compared
+                .findings
+                .push(Finding::new(Noticed::Corroborates, other.id, note));
+        }
+        Ok(())
+    }
+
+    /// The versions that may be about the same thing, and that hold: newest first.
+    fn neighbours(
+        &self,
+        it: &Reader<'_>,
+        engram: &Engram,
+        own: &Parsed,
+        telling: &Telling<'_>,
+    ) -> Result<Vec<(Engram, Arc<Parsed>)>, Refusal> {
+        let clock = self.engine.world.now();
+        let mut found = Vec::new();
+        for seq in self.kin(it, engram.project, own)?.into_iter().take(WEIGHED) {
+            let Some(traits) = it.traits_at(seq)? else {
+                continue;
+            };
+            if !may_meet(&traits, engram, clock) {
+                continue;
+            }
+            let Some(other) = it.engram_at(seq)? else {
+                continue;
+            };
+            let is_one = other.lineage_id == engram.lineage_id || other.id == engram.id;
+            if is_one
+                || telling.ending.contains(&other.id)
+                || !is_comparable(&other)
+                || is_told(it, &other)?
+            {
+                continue;
+            }
+            let parsed = self.engine.claims.of(&other);
+            found.push((other, parsed));
+            if found.len() == COMPARED {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// The places of versions that share a key with a claim, newest first. Without an index, of those
+    /// that were stored last.
+    fn kin(&self, it: &Reader<'_>, project: ProjectId, own: &Parsed) -> Result<Vec<u64>, Refusal> {
+        if own.asked.is_empty() {
+            return Ok(Vec::new());
+        }
+        let read = self.engine.opened_index().and_then(|index| {
+            let kin = index.kin();
+            let found = kin.and_then(|kin| Ok((kin.indexed(), kin.of(&own.asked, UNDER_A_KEY)?)));
+            found
+                .inspect_err(|error| self.engine.close_index(error))
+                .ok()
+        });
+        let (indexed, mut found) = read.unwrap_or_default();
+        found.retain(|seq| *seq <= indexed);
+        let claims = &self.engine.claims;
+        found.extend(claims.behind(it, project, indexed, &own.asked)?);
+        found.sort_unstable_by(|a, b| b.cmp(a));
+        found.dedup();
+        Ok(found)
+    }
+
+    /// Whether what was found is worth an entry: it is new, was settled or had ended, or is worse than
+    /// was known.
+    fn is_news(
+        &self,
+        it: &Reader<'_>,
+        pair: Option<&Pair>,
+        worst: &Against,
+        telling: &Telling<'_>,
+    ) -> Result<bool, Refusal> {
+        let Some(pair) = pair else {
+            return Ok(true);
+        };
+        if pair.status != ConflictStatus::Open {
+            return Ok(true);
+        }
+        let known = it.contradiction(pair.last)?;
+        if known.is_none_or(|it| it.severity < worst.found.severity) {
+            return Ok(true);
+        }
+        let risk = held_risk(it, pair)?;
+        Ok(risk.is_none_or(|it| telling.ending.contains(&it.id)))
+    }
+
+    /// The conflict and the engram of kind risk that tells of it; the latter only where none does yet.
+    fn raised(
+        &self,
+        it: &Reader<'_>,
+        engram: &Engram,
+        here: &str,
+        against: &Against,
+        pair: Option<&Pair>,
+        telling: &Telling<'_>,
+    ) -> Result<Vec<Planned>, Refusal> {
+        let Against {
+            engram: other,
+            found,
+        } = against;
+        let there = side(&other.topic, &other.claim);
+        let id = conflict_id(engram.project, here, &there);
+        let shareable = engram.scope != Scope::Run && other.scope != Scope::Run;
+        let known = match pair {
+            Some(pair) => held_risk(it, pair)?,
+            None => None,
+        };
+        let risk = match known {
+            Some(_) => None,
+            None => Some(self.risk(id, engram, other, &found.why, telling.now)),
+        };
+        let mut both = [
+            (here.to_owned(), engram.id, found.differs_a.clone()),
+            (there, other.id, found.differs_b.clone()),
+        ];
+        both.sort_by(|one, two| one.0.cmp(&two.0));
+        let [one, two] = both;
+        let conflict = Contradiction {
+            id,
+            sides: [one.0, two.0],
+            engrams: [one.1, two.1],
+            tier: found.tier,
+            severity: found.severity,
+            score: Some(found.score),
+            differs: [one.2, two.2],
+            risk: risk.as_ref().map(|it| it.id),
+            why: found.why.clone(),
+        };
+        let planned = |operation, by: &str| Planned {
+            operation,
+            by: by.to_owned(),
+            shareable,
+        };
+        let mut entries = vec![planned(
+            Operation::Conflicted(Box::new(conflict)),
+            telling.by,
+        )];
+        entries.extend(risk.map(|it| planned(Operation::Stored(Box::new(it)), ENGINE)));
+        Ok(entries)
+    }
+
+    /// A contradiction as an engram of its own, with the sources of both sides, so that who asks about
+    /// the matter learns of it. It ends when the first of both would.
+    fn risk(
+        &self,
+        conflict: ConflictId,
+        one: &Engram,
+        other: &Engram,
+        why: &str,
+        now: Timestamp,
+    ) -> Engram {
+        let id = EngramId(self.engine.world.id());
+        let clock = self.engine.world.now();
+        let limit = self.engine.config.limits.claim_chars;
+        let why = shorten(why, limit.saturating_sub(100));
+        let claim = format!("Two claims contradict each other (conflict {conflict}): {why}");
+        let is_run = one.scope == Scope::Run || other.scope == Scope::Run;
+        let ends = [one.expires_at, other.expires_at];
+        Engram {
+            id,
+            seq: 0,
+            lineage_id: LineageId(id.0),
+            project: one.project,
+            run: [one, other]
+                .iter()
+                .find(|it| it.scope == Scope::Run)
+                .and_then(|it| it.run),
+            content_hash: format!("sha256:{}", hex::encode(Sha256::digest(&claim))),
+            claim,
+            kind: Kind::Risk,
+            fact_type: engram_model::FactType::Inference,
+            scope: match is_run {
+                true => Scope::Run,
+                false => Scope::Project,
+            },
+            topic: one.topic.clone(),
+            topic_key: None,
+            pointers: sources(one, other),
+            confidence: one.confidence.min(other.confidence),
+            ttl: None,
+            durability: Durability::Durable,
+            tags: vec![CONFLICT.to_owned()],
+            hash_keys: Vec::new(),
+            entities: Vec::new(),
+            provenance: Provenance {
+                created_at: clock,
+                created_by: ENGINE.to_owned(),
+                source: Source::Tool,
+            },
+            agent: None,
+            engineer: None,
+            valid_from: now,
+            valid_until: None,
+            expires_at: ends.into_iter().flatten().min(),
+            recorded_at: clock,
+            memory_op: MemoryOp::Add,
+            supersedes: None,
+            restores: None,
+            asks: None,
+            verified: one.verified && other.verified,
+            redacted: false,
+            figures: Figures::default(),
+            conflicts: Vec::new(),
+            health: None,
+            asked: None,
+            place: None,
+        }
+    }
+}
+
+/// Engrams of kind risk that tell of a conflict of which a side ends with these entries, or that they
+/// settle: these end with it, in the same transaction.
+pub(crate) fn ended_risks(
+    it: &Reader<'_>,
+    clock: Timestamp,
+    entries: &[Planned],
+) -> Result<Vec<Planned>, Refusal> {
+    let mut ended: Vec<EngramId> = Vec::new();
+    let mut begun: Vec<String> = Vec::new();
+    let mut settled: Vec<Pair> = Vec::new();
+    for entry in entries {
+        match &entry.operation {
+            Operation::Forgotten(id) => ended.push(*id),
+            Operation::Redacted(it) => ended.extend(&it.ids),
+            Operation::Stored(engram) => {
+                ended.extend(engram.supersedes);
+                begun.push(side(&engram.topic, &engram.claim));
+            }
+            Operation::Resolved(ruling) if ruling.status != ConflictStatus::Open => {
+                settled.extend(it.conflict(ruling.id)?);
+            }
+            _ => {}
+        }
+    }
+    for id in ended.clone() {
+        let (Some(engram), Some(side)) = (it.engram(id)?, it.side_of(id)?) else {
+            continue;
+        };
+        let others = it.holding(engram.project, &side, clock)?;
+        if begun.contains(&side) || others.iter().any(|it| !ended.contains(&it.id)) {
+            continue;
+        }
+        settled.extend(it.conflicts_of(engram.project, &side)?);
+    }
+    let by = entries.last().map_or("", |it| it.by.as_str());
+    let mut risks: Vec<Planned> = Vec::new();
+    for pair in settled {
+        if let Some(risk) = held_risk(it, &pair)?
+            && !ended.contains(&risk.id)
+        {
+            ended.push(risk.id);
+            risks.push(Planned {
+                operation: Operation::Forgotten(risk.id),
+                by: by.to_owned(),
+                shareable: risk.scope != Scope::Run,
+            });
+        }
+    }
+    Ok(risks)
+}
+
+/// The engram of kind risk that tells of a conflict now.
+pub(crate) fn held_risk(it: &Reader<'_>, pair: &Pair) -> Result<Option<Engram>, Refusal> {
+    let Some(risk) = pair.risk else {
+        return Ok(None);
+    };
+    let versions = it.lineage(LineageId(risk.0))?;
+    Ok(versions.into_iter().find(|it| it.valid_until.is_none()))
+}
+
+/// Whether a version may be compared at all, by its own record.
+fn is_comparable(engram: &Engram) -> bool {
+    engram.durability == Durability::Durable
+        && engram.asks.is_none()
+        && !engram.redacted
+        && !engram.is_sample()
+}
+
+/// Whether it tells of a conflict itself: by its lineage, so that a person may reword it.
+fn is_told(it: &Reader<'_>, engram: &Engram) -> Result<bool, Refusal> {
+    Ok(engram.kind == Kind::Risk && it.is_told_by(EngramId(engram.lineage_id.0))?)
+}
+
+/// Whether a version can meet another one, by its columns. Claims of two runs never do: nobody but the
+/// user sees both.
+fn may_meet(it: &Traits, engram: &Engram, clock: Timestamp) -> bool {
+    let is_apart = it.scope == Scope::Run && engram.scope == Scope::Run && it.run != engram.run;
+    it.project == engram.project
+        && !it.redacted
+        && it.durability == Durability::Durable
+        && it.holds_now(clock)
+        && !is_apart
+}
+
+fn is_another_voice(engram: &Engram, other: &Engram, by: &str) -> bool {
+    match (&engram.agent, &other.agent) {
+        (Some(one), Some(two)) => one != two,
+        (None, None) => other.provenance.created_by != by,
+        _ => true,
+    }
+}
+
+/// At most so many pointers of both: the first of each, then the second of each, and so on.
+pub(crate) fn sources(one: &Engram, other: &Engram) -> Vec<engram_model::Pointer> {
+    let most = one.pointers.len().max(other.pointers.len());
+    let mut found = Vec::new();
+    for at in 0..most {
+        for pointer in [one.pointers.get(at), other.pointers.get(at)]
+            .into_iter()
+            .flatten()
+        {
+            if !found.contains(pointer) && found.len() < RISK_POINTERS {
+                found.push(pointer.clone());
+            }
+        }
+    }
+    found
+}
+
+fn told_of(
+    it: &Reader<'_>,
+    id: ConflictId,
+    against: &Against,
+    pair: Option<&Pair>,
+) -> Result<Finding, Refusal> {
+    let Against { engram, found } = against;
+    let mut note = found.why.clone();
+    if let Some(pair) = pair.filter(|it| it.status == ConflictStatus::Resolved)
+        && let Some(seq) = pair.verdict
+        && let (Some(ruling), Some(deed)) = (it.ruling(seq)?, it.deed(seq)?)
+    {
+        let how = ruling.how.map_or("", engram_model::How::as_str);
+        note.push_str(&format!(
+            " It was settled before ({how}, by {}) and is open again.",
+            named(&deed.by)
+        ));
+        if let Some(why) = ruling.why {
+            note.push_str(&format!(" The reason was: {why}"));
+        }
+    }
+    Ok(Finding {
+        conflict: Some(id),
+        severity: Some(found.severity),
+        tier: Some(found.tier),
+        claim: Some(engram.claim.clone()),
+        by: Some(author(engram).to_owned()),
+        ..Finding::new(Noticed::Conflict, engram.id, note)
+    })
+}
+
+fn author(engram: &Engram) -> &str {
+    named(&engram.provenance.created_by)
+}
+
+fn named(by: &str) -> &str {
+    if by.is_empty() { "the user" } else { by }
+}

@@ -1,0 +1,160 @@
+//! What claims say, parsed once, and which of those that the index has not read share a key with a
+//! new one. Only memory: a process that begins anew parses the tail again.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use engram_consistency::{
+    claim::Claim,
+    tier::{self, Said},
+};
+use engram_model::{Engram, ProjectId};
+use engram_store::{Reader, StoreError};
+use sha2::{Digest, Sha256};
+
+/// Claims that are kept parsed, a few kilobytes each.
+const KEPT: usize = 4_096;
+/// Most claims that are looked at behind the index, the newest first.
+const TAIL: usize = 4_000;
+/// Most claims whose keys are held here before the tail is begun anew where the index ends.
+const LONG: usize = 4 * TAIL;
+
+/// What a claim says, and the keys by which it finds others and is found.
+pub(crate) struct Parsed {
+    pub(crate) claim: Claim,
+    stored: Vec<u64>,
+    pub(crate) asked: Vec<u64>,
+}
+
+impl Parsed {
+    pub(crate) fn of(engram: &Engram) -> Self {
+        let claim = Claim::read(&engram.claim);
+        let keys = tier::keys(&claim, &engram.topic);
+        let numbers = |keys: &[String]| keys.iter().map(|it| key(engram.project, it)).collect();
+        Self {
+            stored: numbers(&keys.stored),
+            asked: numbers(&keys.asked),
+            claim,
+        }
+    }
+
+    /// The claim with what its record says of it.
+    pub(crate) fn said<'a>(&'a self, engram: &'a Engram) -> Said<'a> {
+        Said {
+            claim: &self.claim,
+            topic: &engram.topic,
+            fact_type: engram.fact_type,
+            confidence: engram.confidence,
+            valid_from: engram.valid_from,
+            valid_until: engram.valid_until.or(engram.expires_at),
+        }
+    }
+}
+
+/// The keys under which the index keeps a version.
+pub(crate) fn related(engram: &Engram) -> Vec<u64> {
+    Parsed::of(engram).stored
+}
+
+/// A key as a number that is the same in every build: it is kept in the index.
+fn key(project: ProjectId, key: &str) -> u64 {
+    let mut digest = Sha256::new();
+    digest.update(project.0.to_bytes());
+    digest.update(key);
+    let first = digest.finalize();
+    first
+        .iter()
+        .take(8)
+        .fold(0, |sum, byte| (sum << 8) | u64::from(*byte))
+}
+
+/// Claims that were parsed lately, by their place in the journal. A version never changes; one that was
+/// erased is not compared.
+#[derive(Default)]
+pub(crate) struct KeptClaims {
+    parsed: Mutex<HashMap<u64, Arc<Parsed>>>,
+    tail: Mutex<Option<Tail>>,
+}
+
+/// The versions of a project after one place of the journal and up to another, by their keys.
+struct Tail {
+    project: ProjectId,
+    after: u64,
+    to: u64,
+    count: usize,
+    under: HashMap<u64, Vec<u64>>,
+}
+
+impl KeptClaims {
+    /// Places in another journal are of other versions.
+    pub(crate) fn forget(&self) {
+        lock(&self.parsed).clear();
+        *lock(&self.tail) = None;
+    }
+
+    /// What a version says.
+    pub(crate) fn of(&self, engram: &Engram) -> Arc<Parsed> {
+        if let Some(parsed) = lock(&self.parsed).get(&engram.seq) {
+            return Arc::clone(parsed);
+        }
+        let parsed = Arc::new(Parsed::of(engram));
+        let mut kept = lock(&self.parsed);
+        if kept.len() >= KEPT {
+            kept.clear();
+        }
+        kept.insert(engram.seq, Arc::clone(&parsed));
+        parsed
+    }
+
+    /// The places of the versions that the index has not read and that are stored under one of these
+    /// keys, in no order.
+    pub(crate) fn behind(
+        &self,
+        it: &Reader<'_>,
+        project: ProjectId,
+        indexed: u64,
+        keys: &[u64],
+    ) -> Result<Vec<u64>, StoreError> {
+        let mut tail = lock(&self.tail);
+        let fits = |it: &Tail| it.project == project && it.after <= indexed && it.count < LONG;
+        let mut known = tail.take().filter(fits).unwrap_or(Tail {
+            project,
+            after: indexed,
+            to: indexed,
+            count: 0,
+            under: HashMap::new(),
+        });
+        known.read_on(it, self)?;
+        let under = keys.iter().filter_map(|key| known.under.get(key));
+        let found = under.flatten().copied().filter(|seq| *seq > indexed);
+        let found = found.collect();
+        *tail = Some(known);
+        Ok(found)
+    }
+}
+
+impl Tail {
+    fn read_on(&mut self, it: &Reader<'_>, claims: &KeptClaims) -> Result<(), StoreError> {
+        let head = it.head()?;
+        if head <= self.to {
+            return Ok(());
+        }
+        let (fresh, _) = it.traits_after(self.project, self.to, TAIL)?;
+        for traits in fresh.iter().filter(|it| !it.redacted) {
+            for engram in it.engrams_at([traits.seq])? {
+                for key in &claims.of(&engram).stored {
+                    self.under.entry(*key).or_default().push(traits.seq);
+                }
+            }
+        }
+        self.count += fresh.len();
+        self.to = head;
+        Ok(())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,532 @@
+//! Verdicts on conflicts: given, repeated, undone; and leave to pass the gate. A verdict closes windows
+//! and is an entry; its undoing is another, and what it closed holds again as new versions
+//! (DESIGN, rule 3).
+
+use engram_model::{
+    Allow, Code, Conflict, ConflictStatus, Engram, EngramId, Figures, How, LineageId, MemoryOp,
+    Operation, Provenance, Refusal, Resolve, ResolveReply, Scope, Settle, Source, fold, is_over,
+    operation::{Permit, Ruling},
+};
+use engram_store::{Reader, side};
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+use crate::{
+    conflicts::{Shown, no_conflict, shown},
+    context::{Context, Ground},
+    decide::{Plan, Planned},
+    evidence::screen_text,
+    findings::{Telling, held_risk, sources},
+    put::answered,
+};
+
+/// A verdict that is to be planned.
+struct Asked {
+    how: Settle,
+    why: Option<String>,
+    by: String,
+    now: Timestamp,
+}
+
+/// What a verdict comes to.
+#[derive(Default)]
+struct Done {
+    entries: Vec<Planned>,
+    closed: Vec<EngramId>,
+    stored: Vec<EngramId>,
+}
+
+impl Context<'_> {
+    pub(crate) fn settle_conflict(&self, asked: Resolve) -> Result<ResolveReply, Refusal> {
+        let Resolve { conflict, how, why } = asked;
+        let why = self.words("the reason", why)?;
+        let how = match how {
+            Settle::Merge(text) => Settle::Merge(self.claim_of_merge(text)?),
+            other => other,
+        };
+        let project = self.project()?;
+        let by = self.speaker(None)?;
+        self.before_comparing();
+        let (mut reply, seq) = self.decide(&Ground::of(project), |it, now| {
+            self.admit(it)?;
+            let clock = self.engine.world.now();
+            let pair = it.conflict(conflict)?.filter(|it| it.project == project);
+            let eyes = self.eyes()?;
+            let found = pair.map_or(Ok(None), |pair| shown(it, pair, &eyes, clock))?;
+            let found = found.ok_or_else(|| no_conflict(conflict))?;
+            let asked = Asked {
+                how: how.clone(),
+                why: why.clone(),
+                by: by.clone(),
+                now,
+            };
+            self.plan_verdict(it, &found, &asked)
+        })?;
+        if reply.seq == 0 {
+            reply.seq = seq.unwrap_or_default();
+        }
+        Ok(reply)
+    }
+
+    /// The user lets an open conflict pass the gate.
+    pub(crate) fn allow_conflict(&self, allow: Allow) -> Result<Box<Conflict>, Refusal> {
+        let Allow { conflict, why } = allow;
+        let why = self.words("the reason", Some(why))?.ok_or_else(|| {
+            Refusal::new(
+                Code::SchemaInvalid,
+                "a conflict is not allowed without a reason",
+                "Say why with --why.",
+            )
+        })?;
+        let known = self.one_conflict(conflict)?;
+        if known.status != ConflictStatus::Open {
+            return Err(Refusal::new(
+                Code::AlreadySettled,
+                format!("conflict {conflict} is {}, not open", known.status),
+                "It bars nothing: there is nothing to allow.",
+            ));
+        }
+        if known.allowed.as_ref().is_some_and(|it| it.why == why) {
+            return Ok(known);
+        }
+        let by = self.speaker(None)?;
+        self.decide(&Ground::of(self.project()?), |_, _| {
+            let permit = Permit {
+                id: conflict,
+                why: why.clone(),
+            };
+            Ok(Plan {
+                entries: vec![Planned {
+                    operation: Operation::Allowed(permit),
+                    by: by.clone(),
+                    shareable: true,
+                }],
+                answer: (),
+            })
+        })?;
+        self.one_conflict(conflict)
+    }
+
+    /// Words that go with a verdict; none where there are none.
+    fn words(&self, field: &str, text: Option<String>) -> Result<Option<String>, Refusal> {
+        let Some(text) = text.map(|it| it.trim().to_owned()) else {
+            return Ok(None);
+        };
+        let limit = self.engine.config.limits.claim_chars;
+        let chars = text.chars().count();
+        if chars > limit || text.contains('\0') {
+            return Err(Refusal::new(
+                Code::SchemaInvalid,
+                format!("{field} has {chars} characters, or a NUL character"),
+                format!("Write plain text of at most {limit} characters."),
+            ));
+        }
+        screen_text(field, &text)?;
+        Ok(Some(text).filter(|it| !it.is_empty()))
+    }
+
+    fn claim_of_merge(&self, text: String) -> Result<String, Refusal> {
+        let words = self.words("the merged claim", Some(text))?;
+        words.ok_or_else(|| {
+            Refusal::new(
+                Code::SchemaInvalid,
+                "the merged claim is empty",
+                "State in one to three sentences what holds instead of both claims.",
+            )
+        })
+    }
+
+    fn plan_verdict(
+        &self,
+        it: &Reader<'_>,
+        found: &Shown,
+        asked: &Asked,
+    ) -> Result<Plan<ResolveReply>, Refusal> {
+        let last = match found.pair.verdict {
+            Some(seq) => it.ruling(seq)?.map(|ruling| (seq, ruling)),
+            None => None,
+        };
+        match (&asked.how, found.pair.status) {
+            (Settle::Undo, ConflictStatus::Resolved | ConflictStatus::Dismissed) => {
+                let (seq, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
+                self.may_undo(it, seq)?;
+                let done = self.undone(it, found, &ruling, asked)?;
+                Ok(planned(found, asked, done, None))
+            }
+            (Settle::Undo, _) => match last {
+                Some((seq, ruling)) if ruling.how.is_none() => Ok(repeated(found, seq, ruling)),
+                _ => Err(nothing_to_undo(found)),
+            },
+            (_, ConflictStatus::Resolved | ConflictStatus::Dismissed) => {
+                let (seq, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
+                match is_same(it, found, &ruling, &asked.how)? {
+                    true => Ok(repeated(found, seq, ruling)),
+                    false => Err(settled_already(found)),
+                }
+            }
+            _ if found.conflict.status == ConflictStatus::Closed => Err(settled_already(found)),
+            _ => self.ruled(it, found, asked),
+        }
+    }
+
+    /// A verdict on an open conflict.
+    fn ruled(
+        &self,
+        it: &Reader<'_>,
+        found: &Shown,
+        asked: &Asked,
+    ) -> Result<Plan<ResolveReply>, Refusal> {
+        let mut done = Done::default();
+        let (how, winner, merged) = match &asked.how {
+            Settle::Dismiss => (How::Dismissed, None, None),
+            Settle::Winner(_) | Settle::Newer | Settle::Surer => {
+                let winner = winning(it, found, &asked.how)?;
+                self.close_side(it, found, 1 - winner, asked, &mut done)?;
+                let side = found.sides.get(winner).cloned();
+                (How::Winner, side, None)
+            }
+            Settle::Merge(text) => {
+                let merged = self.merged(found, text, asked);
+                self.close_side(it, found, 0, asked, &mut done)?;
+                self.close_side(it, found, 1, asked, &mut done)?;
+                self.store(it, found, merged, asked, &mut done);
+                (How::Merge, None, None)
+            }
+            Settle::MergedBy(id) => {
+                self.check_merged(it, found, *id)?;
+                self.close_side(it, found, 0, asked, &mut done)?;
+                self.close_side(it, found, 1, asked, &mut done)?;
+                (How::Merge, None, Some(*id))
+            }
+            Settle::Undo => return Err(nothing_to_undo(found)),
+        };
+        Ok(planned(found, asked, done, Some((how, winner, merged))))
+    }
+
+    /// Closes all of a side that the caller sees; the to-dos that ask about it end with it.
+    fn close_side(
+        &self,
+        it: &Reader<'_>,
+        found: &Shown,
+        at: usize,
+        asked: &Asked,
+        done: &mut Done,
+    ) -> Result<(), Refusal> {
+        let Some(side) = found.sides.get(at) else {
+            return Ok(());
+        };
+        let eyes = self.eyes()?;
+        let clock = self.engine.world.now();
+        for engram in it.holding(found.pair.project, side, clock)? {
+            if !eyes.may_see(&engram) {
+                continue;
+            }
+            self.may_close(&engram)?;
+            done.entries
+                .extend(answered(it, engram.lineage_id, &asked.by)?);
+            done.closed.push(engram.id);
+            done.entries.push(end_of(&engram, &asked.by));
+        }
+        Ok(())
+    }
+
+    /// Stores a version that a verdict makes, and what it meets.
+    fn store(
+        &self,
+        it: &Reader<'_>,
+        found: &Shown,
+        engram: Engram,
+        asked: &Asked,
+        done: &mut Done,
+    ) {
+        let compared = self.compare(
+            it,
+            &engram,
+            &Telling {
+                now: asked.now,
+                by: &asked.by,
+                ending: &done.closed,
+                of: Some(found.pair.id),
+            },
+        );
+        done.stored.push(engram.id);
+        done.entries.push(Planned {
+            shareable: engram.scope != Scope::Run,
+            operation: Operation::Stored(Box::new(engram)),
+            by: asked.by.clone(),
+        });
+        done.entries.extend(compared.entries);
+    }
+
+    /// One claim in the place of both, with the evidence of both: of the newer's kind, and seen by no
+    /// more than see both.
+    fn merged(&self, found: &Shown, text: &str, asked: &Asked) -> Engram {
+        let [a, b] = &found.voices;
+        let agent = self.agent().ok().flatten();
+        let clock = self.engine.world.now();
+        let id = EngramId(self.engine.world.id());
+        let narrow = if a.scope == Scope::Run { a } else { b };
+        Engram {
+            id,
+            seq: 0,
+            lineage_id: LineageId(id.0),
+            run: narrow.run,
+            scope: narrow.scope,
+            claim: text.to_owned(),
+            topic_key: None,
+            pointers: sources(b, a),
+            confidence: a.confidence.max(b.confidence),
+            hash_keys: Vec::new(),
+            entities: Vec::new(),
+            provenance: Provenance {
+                created_at: clock,
+                created_by: asked.by.clone(),
+                source: match agent {
+                    Some(_) => Source::Agent,
+                    None => Source::Tool,
+                },
+            },
+            agent: agent.map(|it| it.handle.clone()),
+            content_hash: format!("sha256:{}", hex::encode(Sha256::digest(text))),
+            valid_from: asked.now,
+            valid_until: None,
+            recorded_at: clock,
+            memory_op: MemoryOp::Add,
+            supersedes: None,
+            restores: None,
+            asks: None,
+            verified: a.verified && b.verified,
+            redacted: false,
+            figures: Figures::default(),
+            conflicts: Vec::new(),
+            health: None,
+            asked: None,
+            place: None,
+            ..b.clone()
+        }
+    }
+
+    /// Whether a claim that was stored before can take the place of both sides.
+    fn check_merged(&self, it: &Reader<'_>, found: &Shown, id: EngramId) -> Result<(), Refusal> {
+        let not = |why: &str, hint: &str| {
+            Err(Refusal::new(
+                Code::SchemaInvalid,
+                format!("engram {id} {why}"),
+                hint,
+            ))
+        };
+        let (eyes, clock) = (self.eyes()?, self.engine.world.now());
+        let engram = it.engram(id)?.filter(|it| eyes.may_see(it));
+        let Some(engram) = engram.filter(|it| it.project == found.pair.project) else {
+            return Err(crate::not_found(id));
+        };
+        if !engram.holds_now(clock) {
+            return not("no longer holds", "Commit the merged claim first.");
+        }
+        match found.sides.contains(&side(&engram.topic, &engram.claim)) {
+            true => not(
+                "is one of the two sides",
+                "Choose it as the winner, or name a claim that replaces both.",
+            ),
+            false => Ok(()),
+        }
+    }
+
+    /// An agent does not undo what a person decided.
+    fn may_undo(&self, it: &Reader<'_>, seq: u64) -> Result<(), Refusal> {
+        let is_persons = it.deed(seq)?.is_some_and(|it| it.agent.is_none());
+        match self.agent()?.is_some() && is_persons {
+            true => Err(Refusal::new(
+                Code::ScopeDenied,
+                "an agent may not undo a person's verdict",
+                "Commit your finding with its evidence; the user sees it and decides.",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// What a verdict closed, again; and what it stored, closed.
+    fn undone(
+        &self,
+        it: &Reader<'_>,
+        found: &Shown,
+        ruling: &Ruling,
+        asked: &Asked,
+    ) -> Result<Done, Refusal> {
+        let clock = self.engine.world.now();
+        let mut done = Done::default();
+        for id in &ruling.stored {
+            let Some(first) = it.engram(*id)? else {
+                continue;
+            };
+            let versions = it.lineage(first.lineage_id)?;
+            if let Some(head) = versions.into_iter().find(|it| it.holds_now(clock)) {
+                self.may_close(&head)?;
+                done.closed.push(head.id);
+                done.entries.push(end_of(&head, &asked.by));
+            }
+        }
+        for id in &ruling.closed {
+            let Some(old) = it.engram(*id)? else {
+                continue;
+            };
+            let versions = it.lineage(old.lineage_id)?;
+            let holds = versions.iter().any(|it| it.valid_until.is_none());
+            let is_gone = old.redacted || is_over(old.recorded_at, old.expires_at, clock);
+            if !holds && !is_gone {
+                let engram = self.again(old, asked.now, None);
+                self.store(it, found, engram, asked, &mut done);
+            }
+        }
+        if let Some(id) = found.pair.risk
+            && held_risk(it, &found.pair)?.is_none()
+            && let Some(old) = it.lineage(LineageId(id.0))?.into_iter().next()
+            && !old.redacted
+        {
+            let risk = self.again(old, asked.now, None);
+            done.entries.push(Planned {
+                shareable: risk.scope != Scope::Run,
+                operation: Operation::Stored(Box::new(risk)),
+                by: asked.by.clone(),
+            });
+        }
+        Ok(done)
+    }
+}
+
+fn end_of(engram: &Engram, by: &str) -> Planned {
+    Planned {
+        operation: Operation::Forgotten(engram.id),
+        by: by.to_owned(),
+        shareable: engram.scope != Scope::Run,
+    }
+}
+
+/// The entries of a verdict, its own last; without a way in which it settles, it opens the conflict.
+fn planned(
+    found: &Shown,
+    asked: &Asked,
+    done: Done,
+    how: Option<(How, Option<String>, Option<EngramId>)>,
+) -> Plan<ResolveReply> {
+    let status = match how.as_ref().map(|it| it.0) {
+        None => ConflictStatus::Open,
+        Some(How::Dismissed) => ConflictStatus::Dismissed,
+        Some(_) => ConflictStatus::Resolved,
+    };
+    let (how, winner, merged) = match how {
+        Some((how, winner, merged)) => (Some(how), winner, merged),
+        None => (None, None, None),
+    };
+    let answer = ResolveReply {
+        conflict: found.pair.id,
+        status,
+        seq: 0,
+        closed: done.closed.clone(),
+        stored: done.stored.clone(),
+    };
+    let ruling = Ruling {
+        id: found.pair.id,
+        status,
+        how,
+        winner,
+        merged,
+        closed: done.closed,
+        stored: done.stored,
+        why: asked.why.clone(),
+    };
+    let mut entries = done.entries;
+    entries.push(Planned {
+        operation: Operation::Resolved(Box::new(ruling)),
+        by: asked.by.clone(),
+        shareable: found.voices.iter().all(|it| it.scope != Scope::Run),
+    });
+    Plan { entries, answer }
+}
+
+/// The same verdict again changes nothing.
+fn repeated(found: &Shown, seq: u64, ruling: Ruling) -> Plan<ResolveReply> {
+    Plan {
+        entries: Vec::new(),
+        answer: ResolveReply {
+            conflict: found.pair.id,
+            status: ruling.status,
+            seq,
+            closed: ruling.closed,
+            stored: ruling.stored,
+        },
+    }
+}
+
+/// Which side wins: 0 is `a`.
+fn winning(it: &Reader<'_>, found: &Shown, how: &Settle) -> Result<usize, Refusal> {
+    match how {
+        Settle::Winner(id) => {
+            let side = it.side_of(*id)?;
+            let at = found.sides.iter().position(|it| Some(it) == side.as_ref());
+            at.ok_or_else(|| {
+                Refusal::new(
+                    Code::SchemaInvalid,
+                    format!("engram {id} is on neither side of the conflict"),
+                    "Name an engram of side a or b, as `engram conflicts show ID` prints them.",
+                )
+            })
+        }
+        Settle::Surer => {
+            let [a, b] = found.voices.each_ref().map(|it| it.confidence);
+            match a.total_cmp(&b) {
+                std::cmp::Ordering::Greater => Ok(0),
+                std::cmp::Ordering::Less => Ok(1),
+                std::cmp::Ordering::Equal => Err(Refusal::new(
+                    Code::SchemaInvalid,
+                    "both sides have the same confidence",
+                    "Name the winner, or choose the newer.",
+                )),
+            }
+        }
+        _ => Ok(1),
+    }
+}
+
+/// Whether a verdict is the one that was given.
+fn is_same(it: &Reader<'_>, found: &Shown, ruling: &Ruling, how: &Settle) -> Result<bool, Refusal> {
+    Ok(match (how, ruling.how) {
+        (Settle::Winner(_) | Settle::Newer | Settle::Surer, Some(How::Winner)) => {
+            let side = found.sides.get(winning(it, found, how)?);
+            side == ruling.winner.as_ref()
+        }
+        (Settle::Merge(text), Some(How::Merge)) => match ruling.stored.first() {
+            Some(id) => it
+                .engram(*id)?
+                .is_some_and(|it| fold(&it.claim) == fold(text)),
+            None => false,
+        },
+        (Settle::MergedBy(id), Some(How::Merge)) => ruling.merged == Some(*id),
+        (Settle::Dismiss, Some(How::Dismissed)) => true,
+        _ => false,
+    })
+}
+
+fn nothing_to_undo(found: &Shown) -> Refusal {
+    Refusal::new(
+        Code::NotFound,
+        format!("conflict {} has no verdict", found.pair.id),
+        "Only a verdict can be undone; a side that ended by itself is restored with `engram restore`.",
+    )
+}
+
+fn settled_already(found: &Shown) -> Refusal {
+    let how = found.conflict.settled.as_ref();
+    let how = how.map_or_else(String::new, |it| format!(" ({})", it.how));
+    Refusal::new(
+        Code::AlreadySettled,
+        format!(
+            "conflict {} is {}{how}",
+            found.pair.id, found.conflict.status
+        ),
+        match found.pair.status {
+            ConflictStatus::Open => "One of its sides no longer holds: there is nothing to settle.",
+            _ => "Undo that verdict first; only a person undoes a person's.",
+        },
+    )
+}

@@ -1,0 +1,136 @@
+//! Whoever says what first, at once or with accidents in between: the conflicts are the same, by id, and
+//! each is found once.
+
+use std::collections::BTreeSet;
+
+use engram_kit::files;
+use engram_model::{Change, ConflictId};
+use proptest::{
+    strategy::{Strategy, ValueTree},
+    test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
+};
+
+use crate::{
+    conflicts::{USER, on, open},
+    fixture::{Asked, Ground, REINDEX},
+};
+
+/// Claims of each subject; each contradicts each other one.
+const EACH: u32 = 4;
+
+fn claims() -> Vec<(&'static str, String)> {
+    let of = |subject: &'static str| {
+        (1..=EACH).map(move |minutes| {
+            let claim = format!("The {subject} lock lasts {minutes} minutes.");
+            (subject, claim)
+        })
+    };
+    of("wallet").chain(of("session")).collect()
+}
+
+/// A home whose project has the same id in each of these tests.
+fn ground() -> Ground {
+    let ground = Ground::new();
+    ground.open().claim("The parser is slow.");
+    ground
+}
+
+fn ids(at: &Asked) -> BTreeSet<ConflictId> {
+    open(at).iter().map(|it| it.id).collect()
+}
+
+/// How often each conflict was found.
+fn found(at: &Asked) -> Vec<ConflictId> {
+    let entries = at.journal().entries.into_iter();
+    entries
+        .filter_map(|it| match it.change {
+            Change::Conflict { id, .. } => Some(id),
+            _ => None,
+        })
+        .collect()
+}
+
+fn dice(seed: u64) -> impl FnMut(u64) -> usize {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    move |most| {
+        let thrown = (0..most).new_tree(&mut runner).unwrap();
+        thrown.current() as usize
+    }
+}
+
+#[test]
+fn no_order_and_no_accident_changes_what_is_found() {
+    let mut all: Option<BTreeSet<ConflictId>> = None;
+    for seed in 0..6 {
+        let mut throw = dice(seed);
+        let ground = ground();
+        let mut left = claims();
+        let mut at = ground.open_at("repo", 100 + seed);
+        let mut opened = 1_000 * (seed + 1);
+        while !left.is_empty() {
+            ground.clock.turn(30);
+            match throw(8) {
+                // A process ends, and another begins.
+                0 => {
+                    opened += 1;
+                    at = ground.open_at("repo", opened);
+                }
+                1 => drop(std::fs::remove_dir_all(ground.home().join("index-3"))),
+                2 => drop(at.0.doctor(REINDEX).unwrap()),
+                3 => {
+                    let index = ground.home().join("index-3");
+                    if index.exists()
+                        && let Some((path, mut bytes)) = files(&index).into_iter().next()
+                        && let Some(byte) = bytes.first_mut()
+                    {
+                        *byte ^= 1;
+                        std::fs::write(path, bytes).unwrap();
+                    }
+                    opened += 1;
+                    at = ground.open_at("repo", opened);
+                }
+                _ => {
+                    let (topic, claim) = left.swap_remove(throw(left.len() as u64));
+                    let who = match throw(3) {
+                        0 => USER,
+                        number => at.agent(&format!("agent-{number}")),
+                    };
+                    at.put(&who, on(topic, &claim)).unwrap();
+                }
+            }
+        }
+        let pairs = (EACH * (EACH - 1)) as usize;
+        let ids = ids(&at);
+        assert_eq!(ids.len(), pairs, "seed {seed}");
+        let found = found(&at);
+        assert_eq!(found.len(), pairs, "seed {seed}: each once");
+        assert_eq!(*all.get_or_insert(ids.clone()), ids, "seed {seed}");
+    }
+}
+
+#[test]
+fn what_is_said_at_once_is_found_as_if_one_after_the_other() {
+    let ground = ground();
+    let writers: Vec<_> = claims()
+        .chunks(2)
+        .enumerate()
+        .map(|(number, said)| {
+            let at = ground.open_at("repo", 50 + number as u64);
+            let said = said.to_vec();
+            std::thread::spawn(move || {
+                for (topic, claim) in said {
+                    at.put(&USER, on(topic, &claim)).unwrap();
+                }
+            })
+        })
+        .collect();
+    for writer in writers {
+        writer.join().unwrap();
+    }
+    let at = ground.open_at("repo", 99);
+    let pairs = (EACH * (EACH - 1)) as usize;
+    assert_eq!((ids(&at).len(), found(&at).len()), (pairs, pairs));
+}

@@ -1,0 +1,335 @@
+//! Verdicts on conflicts: what they close and store, who may give them, and that each is undone at will
+//! while every past time keeps its own answer.
+
+use engram_model::{
+    Caller, Code, ConflictId, ConflictStatus, Draft, EngramId, How, Kind, Listed, Query, Refusal,
+    Resolve, ResolveReply, Scope, Settle, Severity, ask,
+};
+
+use crate::{
+    conflicts::{LONG, SHORT, USER, conflict, contradicted, evidence, listed, on, open},
+    fixture::{Asked, Ground, query, refused},
+};
+
+const MERGED: &str = "The wallet lock lasts 3 minutes for users and half an hour for admins.";
+
+fn settle(
+    at: &Asked,
+    who: &Caller,
+    conflict: ConflictId,
+    how: Settle,
+) -> Result<ResolveReply, Refusal> {
+    let why = Some("Read again.".to_owned());
+    let resolve = Resolve { conflict, how, why };
+    at.0.ask(who, ask::Resolve(Box::new(resolve)))
+}
+
+fn is_held(at: &Asked, id: EngramId) -> bool {
+    at.get(&USER, id).unwrap().valid_until.is_none()
+}
+
+/// The claims about the wallet that hold, or held.
+fn answers(at: &Asked, as_of: Option<jiff::Timestamp>) -> Vec<String> {
+    let asked = Query {
+        as_of,
+        kind: Some(Kind::Fact),
+        ..query("wallet lock")
+    };
+    let found = at.ask(&USER, asked).unwrap();
+    let mut claims: Vec<String> = found.engrams.into_iter().map(|it| it.claim).collect();
+    claims.sort();
+    claims
+}
+
+#[test]
+fn each_verdict_does_what_it_says_and_is_undone() {
+    type Verdict = fn(EngramId, EngramId) -> Settle;
+    let verdicts: [(Verdict, How, &[&str]); 5] = [
+        (|a, _| Settle::Winner(a), How::Winner, &[SHORT]),
+        (|_, b| Settle::Winner(b), How::Winner, &[LONG]),
+        (|_, _| Settle::Newer, How::Winner, &[LONG]),
+        (
+            |_, _| Settle::Merge(MERGED.to_owned()),
+            How::Merge,
+            &[MERGED],
+        ),
+        (|_, _| Settle::Dismiss, How::Dismissed, &[SHORT, LONG]),
+    ];
+    for (how, ended, left) in verdicts {
+        let ground = Ground::new();
+        let at = ground.open();
+        let (id, a, b) = contradicted(&at);
+        let before = answers(&at, None);
+        ground.clock.turn(60);
+        let then = ground.clock.now();
+        ground.clock.turn(60);
+        let how = how(a, b);
+        let reply = settle(&at, &USER, id, how.clone()).unwrap();
+        assert!(reply.seq > 0);
+        let mut left: Vec<&str> = left.to_vec();
+        left.sort_unstable();
+        assert_eq!(answers(&at, None), left, "{how:?}");
+        let told = conflict(&at, id);
+        let settled = told.settled.unwrap();
+        assert_eq!((settled.how, settled.by.as_str()), (ended, "user"));
+        assert_eq!(settled.why.as_deref(), Some("Read again."));
+        assert_eq!(told.status, reply.status);
+        assert!(!is_held(&at, told.risk.unwrap()), "{how:?}");
+        assert_eq!(open(&at), []);
+        // The same again is the same; another is told to undo first.
+        assert_eq!(settle(&at, &USER, id, how.clone()).unwrap(), reply);
+        let other = match how {
+            Settle::Dismiss => Settle::Newer,
+            _ => Settle::Dismiss,
+        };
+        refused(settle(&at, &USER, id, other), Code::AlreadySettled);
+        // What was asked of the time before is answered as it was then.
+        assert_eq!(answers(&at, Some(then)), before);
+        ground.clock.turn(60);
+        let during = ground.clock.now();
+        ground.clock.turn(60);
+        let undone = settle(&at, &USER, id, Settle::Undo).unwrap();
+        assert_eq!(undone.status, ConflictStatus::Open);
+        assert_eq!(undone.stored.len(), reply.closed.len(), "{how:?}");
+        assert_eq!(settle(&at, &USER, id, Settle::Undo).unwrap(), undone);
+        assert_eq!(answers(&at, None), before, "{how:?}");
+        assert_eq!(answers(&at, Some(during)), left, "{how:?}");
+        assert_eq!(answers(&at, Some(then)), before);
+        let told = conflict(&at, id);
+        assert_eq!(
+            (told.status, told.settled.is_none()),
+            (ConflictStatus::Open, true)
+        );
+        assert!(is_held(&at, told.risk.unwrap()), "{how:?}");
+        assert_eq!(
+            (told.a.claim.as_str(), told.b.claim.as_str()),
+            (SHORT, LONG)
+        );
+        for (old, new) in [(a, told.a.id), (b, told.b.id)] {
+            let (old, new) = (at.get(&USER, old).unwrap(), at.get(&USER, new).unwrap());
+            assert_eq!(old.lineage_id, new.lineage_id);
+            assert_eq!(old.provenance, new.provenance);
+            assert_eq!(old.pointers, new.pointers);
+        }
+        // And the journal makes the same tables.
+        let replay = engram_engine::Treatment {
+            reindex: false,
+            replay: true,
+            rebuild: false,
+        };
+        assert!(at.0.doctor(replay).unwrap().ok);
+    }
+}
+
+#[test]
+fn a_merge_has_the_evidence_of_both() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let (id, a, b) = contradicted(&at);
+    let merged = settle(&at, &USER, id, Settle::Merge(MERGED.to_owned())).unwrap();
+    assert_eq!(merged.closed.len(), 2);
+    let merged = at.get(&USER, merged.stored[0]).unwrap();
+    for side in [a, b] {
+        for pointer in &at.get(&USER, side).unwrap().pointers {
+            assert!(merged.pointers.contains(pointer));
+        }
+    }
+    assert_eq!(merged.claim, MERGED);
+}
+
+/// What was said before can take the place of both; it stays when the verdict is undone.
+#[test]
+fn a_claim_that_was_stored_before_replaces_both() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let (id, a, _) = contradicted(&at);
+    refused(
+        settle(&at, &USER, id, Settle::MergedBy(a)),
+        Code::SchemaInvalid,
+    );
+    let both = at.put(&USER, on("wallet", MERGED)).unwrap();
+    let reply = settle(&at, &USER, id, Settle::MergedBy(both.id)).unwrap();
+    assert_eq!((reply.closed.len(), reply.stored.len()), (2, 0));
+    settle(&at, &USER, id, Settle::Undo).unwrap();
+    assert!(is_held(&at, both.id));
+}
+
+#[test]
+fn the_surer_side_wins_where_one_is() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let (id, ..) = contradicted(&at);
+    refused(settle(&at, &USER, id, Settle::Surer), Code::SchemaInvalid);
+    let ground = Ground::new();
+    let at = ground.open();
+    let sure = Draft {
+        confidence: Some(1.0),
+        ..on("wallet", SHORT)
+    };
+    at.put(&at.agent("ada"), sure).unwrap();
+    at.put(&at.agent("bob"), on("wallet", LONG)).unwrap();
+    let id = open(&at)[0].id;
+    settle(&at, &USER, id, Settle::Surer).unwrap();
+    assert_eq!(answers(&at, None), [SHORT]);
+}
+
+/// A resolved pair said again is open under its old id, and the note tells the verdict; a dismissed one
+/// is never raised again.
+#[test]
+fn what_is_said_again_after_a_verdict() {
+    for (how, is_raised) in [(Settle::Newer, true), (Settle::Dismiss, false)] {
+        let ground = Ground::new();
+        let at = ground.open();
+        let (id, a, _) = contradicted(&at);
+        settle(&at, &USER, id, how.clone()).unwrap();
+        if how == Settle::Dismiss {
+            at.forget(&USER, a).unwrap();
+        }
+        let eve = at.agent("eve");
+        let again = at.put(&eve, on("wallet", SHORT)).unwrap();
+        let raised = again.findings.iter().find(|it| it.conflict == Some(id));
+        assert_eq!(raised.is_some(), is_raised, "{how:?}");
+        if let Some(raised) = raised {
+            assert!(raised.note.contains("settled before"), "{}", raised.note);
+            assert!(raised.note.contains("Read again."), "{}", raised.note);
+        }
+        let status = conflict(&at, id).status;
+        let wanted = match is_raised {
+            true => ConflictStatus::Open,
+            false => ConflictStatus::Dismissed,
+        };
+        assert_eq!(status, wanted);
+    }
+}
+
+/// What an agent may not: close a claim of the user, or undo a person's verdict.
+#[test]
+fn a_person_outranks_an_agent() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let ada = at.agent("ada");
+    let user = at.put(&USER, on("wallet", SHORT)).unwrap();
+    let own = at.put(&ada, on("wallet", LONG)).unwrap();
+    let id = open(&at)[0].id;
+    for how in [
+        Settle::Winner(own.id),
+        Settle::Newer,
+        Settle::Merge(MERGED.to_owned()),
+    ] {
+        refused(settle(&at, &ada, id, how), Code::ScopeDenied);
+    }
+    assert!(is_held(&at, user.id) && is_held(&at, own.id));
+    settle(&at, &ada, id, Settle::Winner(user.id)).unwrap();
+    assert!(!is_held(&at, own.id));
+    settle(&at, &ada, id, Settle::Undo).unwrap();
+    settle(&at, &USER, id, Settle::Winner(user.id)).unwrap();
+    refused(settle(&at, &ada, id, Settle::Undo), Code::ScopeDenied);
+    refused(settle(&at, &ada, id, Settle::Dismiss), Code::AlreadySettled);
+    assert_eq!(
+        settle(&at, &USER, id, Settle::Undo).unwrap().stored.len(),
+        1
+    );
+}
+
+#[test]
+fn what_is_no_verdict_changes_nothing() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let (id, a, _) = contradicted(&at);
+    let stranger = at.claim("The parser is slow.").id;
+    let before = at.journal().head;
+    let secret = "The key of the wallet is AKIAIOSFODNN7EXAMPLQ.";
+    let unknown: ConflictId = "01K00000000000000000000000".parse().unwrap();
+    for (id, how, code) in [
+        (id, Settle::Winner(stranger), Code::SchemaInvalid),
+        (id, Settle::Undo, Code::NotFound),
+        (id, Settle::Merge("  ".to_owned()), Code::SchemaInvalid),
+        (id, Settle::Merge("x".repeat(501)), Code::SchemaInvalid),
+        (id, Settle::Merge(secret.to_owned()), Code::SecretDetected),
+        (unknown, Settle::Newer, Code::NotFound),
+    ] {
+        refused(settle(&at, &USER, id, how), code);
+    }
+    let why = Some(secret.to_owned());
+    let how = Settle::Winner(a);
+    let resolve = Resolve {
+        conflict: id,
+        how,
+        why,
+    };
+    let answer = at.0.ask(&USER, ask::Resolve(Box::new(resolve)));
+    refused(answer, Code::SecretDetected);
+    assert_eq!(at.journal().head, before);
+}
+
+/// All voices of a side end with it, also those that were said on other evidence.
+#[test]
+fn a_winner_closes_every_voice_of_the_other_side() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let (id, a, _) = contradicted(&at);
+    let eve = at.agent("eve");
+    let other = Draft {
+        pointers: vec![evidence("repo:README.md@HEAD")],
+        ..on("Wallet", "the wallet  lock lasts HALF an hour.")
+    };
+    at.put(&eve, other).unwrap();
+    assert_eq!(open(&at).len(), 1);
+    let reply = settle(&at, &USER, id, Settle::Winner(a)).unwrap();
+    assert_eq!(reply.closed.len(), 2);
+    assert_eq!(answers(&at, None), [SHORT]);
+    let undone = settle(&at, &USER, id, Settle::Undo).unwrap();
+    assert_eq!(undone.stored.len(), 2);
+}
+
+/// A third claim that came while a side was closed meets it when the verdict is undone.
+#[test]
+fn what_came_meanwhile_is_compared_when_a_verdict_is_undone() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let (id, a, _) = contradicted(&at);
+    settle(&at, &USER, id, Settle::Winner(a)).unwrap();
+    let third = on("wallet", "The wallet lock lasts 9 minutes.");
+    at.put(&at.agent("eve"), third).unwrap();
+    assert_eq!(open(&at).len(), 1);
+    settle(&at, &USER, id, Settle::Undo).unwrap();
+    assert_eq!(open(&at).len(), 3);
+}
+
+/// Two verdicts at once: one stands, the other is told.
+#[test]
+fn of_two_verdicts_at_once_one_stands() {
+    let ground = Ground::new();
+    let (one, two) = (ground.open(), ground.open_at("repo", 9));
+    let (id, a, b) = contradicted(&one);
+    let race = |at: Asked, how: Settle| {
+        std::thread::spawn(move || settle(&at, &USER, id, how).map(|it| it.closed))
+    };
+    let first = race(one, Settle::Winner(a));
+    let second = race(two, Settle::Winner(b));
+    let answers = [first.join().unwrap(), second.join().unwrap()];
+    let stand = answers.iter().filter(|it| it.is_ok()).count();
+    assert_eq!(stand, 1, "{answers:?}");
+    let lost = answers.into_iter().find_map(Result::err).unwrap();
+    assert_eq!(lost.code, Code::AlreadySettled);
+}
+
+#[test]
+fn a_verdict_on_a_claim_of_a_run_stays_there() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let ada = at.agent("ada");
+    let own = Draft {
+        scope: Some(Scope::Run),
+        ..on("wallet", SHORT)
+    };
+    at.put(&ada, own).unwrap();
+    at.put(&ada, on("wallet", LONG)).unwrap();
+    let [found] = &listed(&at, &ada, Listed::Open)[..] else {
+        panic!("both are its own");
+    };
+    assert_eq!(found.severity, Severity::High);
+    let merged = settle(&at, &ada, found.id, Settle::Merge(MERGED.to_owned())).unwrap();
+    let merged = at.get(&ada, merged.stored[0]).unwrap();
+    assert_eq!(merged.scope, Scope::Run);
+}

@@ -1,0 +1,220 @@
+//! Table `conflict`: pairs of sides that cannot both hold. What is said of a pair is in the entries that
+//! it names; who holds a side is asked of `engram`.
+
+use engram_model::{
+    AgentId, ConflictId, ConflictStatus, Engram, EngramId, Operation, OperationKind, ProjectId,
+    operation::{Contradiction, Ruling},
+};
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension, Row, params};
+
+use crate::{
+    Reader, Result, StoreError,
+    engrams::NOT_OVER,
+    journal::{ENTRY, Journalled, journalled, parse_id},
+};
+
+/// Most voices of one side that are looked at, the last said first.
+const VOICES: usize = 64;
+
+/// A pair of sides, and where its words are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pair {
+    /// Its id.
+    pub id: ConflictId,
+    /// Where it belongs.
+    pub project: ProjectId,
+    /// The digests of its sides, the lesser first.
+    pub sides: [String; 2],
+    /// Where it stands by verdict: never [`ConflictStatus::Closed`], which follows from the sides.
+    pub status: ConflictStatus,
+    /// The entry that found it first.
+    pub first: u64,
+    /// The entry that found it last.
+    pub last: u64,
+    /// The last verdict, or what undid it.
+    pub verdict: Option<u64>,
+    /// The entry that let it pass the gate.
+    pub allowed: Option<u64>,
+    /// The engram of kind risk that tells of it.
+    pub risk: Option<EngramId>,
+}
+
+/// Who did something, when, and in which words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deed {
+    /// By handle; none for the user.
+    pub agent: Option<AgentId>,
+    /// By name.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
+    /// The words beside it; none where there were none, or once they were erased.
+    pub why: Option<String>,
+}
+
+const PAIR: &str =
+    "conflict.id, conflict.project, conflict.a, conflict.b, conflict.status, conflict.first,
+     conflict.last, conflict.verdict, conflict.allowed, conflict.risk FROM conflict";
+
+fn pair(row: &Row<'_>) -> Result<Pair> {
+    let text = |at: usize| row.get::<_, String>(at);
+    let place = |at: usize| Ok::<_, StoreError>(row.get::<_, Option<i64>>(at)?.map(|it| it as u64));
+    Ok(Pair {
+        id: parse_id(&text(0)?)?,
+        project: parse_id(&text(1)?)?,
+        sides: [text(2)?, text(3)?],
+        status: parse_id(&text(4)?)?,
+        first: place(5)?.unwrap_or_default(),
+        last: place(6)?.unwrap_or_default(),
+        verdict: place(7)?,
+        allowed: place(8)?,
+        risk: row
+            .get::<_, Option<String>>(9)?
+            .map(|it| parse_id(&it))
+            .transpose()?,
+    })
+}
+
+impl Reader<'_> {
+    fn pairs(&self, tail: &str, values: impl rusqlite::Params) -> Result<Vec<Pair>> {
+        self.0
+            .prepare_cached(&format!("SELECT {PAIR} {tail}"))?
+            .query_and_then(values, pair)?
+            .collect()
+    }
+
+    /// One conflict.
+    pub fn conflict(&self, id: ConflictId) -> Result<Option<Pair>> {
+        Ok(self.pairs("WHERE id = ?1", [id.to_string()])?.pop())
+    }
+
+    /// The conflicts of a project that stand so by verdict; all of them where nothing is said.
+    pub fn conflicts(
+        &self,
+        project: ProjectId,
+        status: Option<ConflictStatus>,
+    ) -> Result<Vec<Pair>> {
+        let status = status.map(ConflictStatus::as_str);
+        self.pairs(
+            "WHERE project = ?1 AND (?2 IS NULL OR status = ?2)",
+            params![project.to_string(), status],
+        )
+    }
+
+    /// The conflicts that a side is part of.
+    pub fn conflicts_of(&self, project: ProjectId, side: &str) -> Result<Vec<Pair>> {
+        self.pairs(
+            "WHERE project = ?1 AND ?2 IN (a, b) AND id IN
+               (SELECT id FROM conflict WHERE a = ?2 UNION ALL SELECT id FROM conflict WHERE b = ?2)",
+            params![project.to_string(), side],
+        )
+    }
+
+    /// Whether an engram of kind risk tells of a conflict: by its lineage, which its first version names.
+    pub fn is_told_by(&self, risk: EngramId) -> Result<bool> {
+        Ok(self
+            .0
+            .prepare_cached("SELECT 1 FROM conflict WHERE risk = ?1 LIMIT 1")?
+            .exists([risk.to_string()])?)
+    }
+
+    /// The side of a version; none once its words were erased.
+    pub fn side_of(&self, id: EngramId) -> Result<Option<String>> {
+        let side: Option<Option<String>> = self
+            .0
+            .prepare_cached("SELECT side FROM content WHERE engram = ?1")?
+            .query_row([id.to_string()], |row| row.get(0))
+            .optional()?;
+        Ok(side.flatten())
+    }
+
+    /// The versions that say a side, the last said first; those that no longer hold among them.
+    pub fn voices(&self, project: ProjectId, side: &str) -> Result<Vec<Engram>> {
+        self.engrams_where(
+            "WHERE engram.id IN (SELECT engram FROM content WHERE side = ?2) AND +engram.project = ?1
+             ORDER BY engram.valid_until IS NOT NULL, engram.place DESC, engram.seq DESC LIMIT ?3",
+            params![project.to_string(), side, VOICES as i64],
+        )
+    }
+
+    /// The same of those that hold now, by the clock; all of them.
+    pub fn holding(&self, project: ProjectId, side: &str, now: Timestamp) -> Result<Vec<Engram>> {
+        self.engrams_where(
+            &format!(
+                "WHERE engram.id IN (SELECT engram FROM content WHERE side = ?3)
+                   AND +engram.project = ?1 AND engram.valid_until IS NULL AND {NOT_OVER}
+                 ORDER BY engram.place DESC, engram.seq DESC"
+            ),
+            params![project.to_string(), now.as_microsecond(), side],
+        )
+    }
+
+    /// What an entry says of a conflict, with its words.
+    fn told(&self, seq: u64) -> Result<Option<(Journalled, Option<String>)>> {
+        let entry = self
+            .0
+            .prepare_cached(&format!(
+                "SELECT {ENTRY}, said.text FROM journal LEFT JOIN said ON said.seq = journal.seq
+                 WHERE journal.seq = ?1"
+            ))?
+            .query_row([seq as i64], |row| Ok((journalled(row), row.get(9)?)))
+            .optional()?;
+        Ok(entry)
+    }
+
+    /// Who did what an entry says.
+    pub fn deed(&self, seq: u64) -> Result<Option<Deed>> {
+        Ok(self.told(seq)?.map(|(entry, why)| Deed {
+            agent: entry.agent,
+            by: entry.by,
+            at: entry.at,
+            why,
+        }))
+    }
+
+    /// What was found of a conflict at this place.
+    pub fn contradiction(&self, seq: u64) -> Result<Option<Contradiction>> {
+        let Some((entry, why)) = self.told(seq)? else {
+            return Ok(None);
+        };
+        Ok(match entry.operation()? {
+            Some(Operation::Conflicted(it)) => Some(Contradiction {
+                why: why.unwrap_or_default(),
+                ..*it
+            }),
+            _ => None,
+        })
+    }
+
+    /// The verdict at this place.
+    pub fn ruling(&self, seq: u64) -> Result<Option<Ruling>> {
+        let Some((entry, why)) = self.told(seq)? else {
+            return Ok(None);
+        };
+        Ok(match entry.operation()? {
+            Some(Operation::Resolved(it)) => Some(Ruling { why, ..*it }),
+            _ => None,
+        })
+    }
+
+    /// The newest entry of this kind about an engram or a conflict.
+    pub fn last_about(&self, subject: &str, kind: OperationKind) -> Result<Option<Deed>> {
+        let seq: Option<i64> = self
+            .0
+            .prepare_cached("SELECT max(seq) FROM journal WHERE subject = ?1 AND kind = ?2")?
+            .query_row([subject, kind.as_str()], |row| row.get(0))?;
+        seq.map_or(Ok(None), |seq| self.deed(seq as u64))
+    }
+
+    /// The places of all entries about a conflict.
+    pub fn entries_about(&self, id: ConflictId) -> Result<Vec<u64>> {
+        self.0
+            .prepare_cached(
+                "SELECT seq FROM journal WHERE subject = ?1
+                   AND kind IN ('conflict', 'resolved', 'allowed') ORDER BY seq",
+            )?
+            .query_and_then([id.to_string()], |row| Ok(row.get::<_, i64>(0)? as u64))?
+            .collect()
+    }
+}

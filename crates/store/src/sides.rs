@@ -1,0 +1,77 @@
+//! Sides: the digest under which everybody who says the same of the same topic is found.
+
+use engram_model::{ConflictId, ProjectId, fold};
+use rusqlite::Connection;
+use sha2::{Digest, Sha256};
+
+use crate::Result;
+
+/// Bytes of a digest that are kept.
+const BYTES: usize = 16;
+
+/// The side of a claim on a topic. Case and white space do not matter.
+pub fn side(topic: &str, claim: &str) -> String {
+    let words = format!("{}\n{}", fold(topic), fold(claim));
+    hex::encode(&Sha256::digest(words)[..BYTES])
+}
+
+/// The conflict of two sides, in either order.
+pub fn conflict_id(project: ProjectId, one: &str, other: &str) -> ConflictId {
+    let (a, b) = if one <= other {
+        (one, other)
+    } else {
+        (other, one)
+    };
+    let digest = Sha256::digest(format!("{project} {a} {b}"));
+    let mut bytes = [0; BYTES];
+    bytes.copy_from_slice(&digest[..BYTES]);
+    ConflictId(ulid::Ulid::from_bytes(bytes))
+}
+
+/// Fills in the sides of claims that were stored before there were any.
+pub(crate) fn fill(connection: &Connection) -> Result<()> {
+    let mut unfilled = connection.prepare(
+        "SELECT content.engram, engram.topic, content.claim
+         FROM content JOIN engram ON engram.id = content.engram WHERE content.side IS NULL",
+    )?;
+    let mut update = connection.prepare("UPDATE content SET side = ?2 WHERE engram = ?1")?;
+    let rows = unfilled.query_map([], |row| {
+        let claim: (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(claim)
+    })?;
+    // What is read first is not what is written meanwhile.
+    let rows: Vec<_> = rows.collect::<rusqlite::Result<_>>()?;
+    for (engram, topic, claim) in rows {
+        update.execute([&engram, &side(&topic, &claim)])?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn a_side_is_the_same_in_any_case_and_spacing_and_another_elsewhere() {
+        let one = side("payments/webhooks", "Retries are capped at 3.");
+        assert_eq!(one.len(), 2 * BYTES);
+        assert_eq!(
+            one,
+            side("Payments/Webhooks", " RETRIES  are\ncapped at 3. ")
+        );
+        assert_ne!(one, side("payments", "Retries are capped at 3."));
+        assert_ne!(one, side("payments/webhooks", "Retries are capped at 4."));
+    }
+
+    #[test]
+    fn a_conflict_is_the_same_in_either_order_and_another_in_another_project() {
+        let (here, there) = (ProjectId(ulid::Ulid(1)), ProjectId(ulid::Ulid(2)));
+        let (a, b) = (side("x", "one"), side("x", "two"));
+        let id = conflict_id(here, &a, &b);
+        assert_eq!(id, conflict_id(here, &b, &a));
+        assert_ne!(id, conflict_id(there, &a, &b));
+        assert_eq!(id.to_string().parse::<ConflictId>().unwrap(), id);
+    }
+}
