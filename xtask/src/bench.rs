@@ -3,6 +3,7 @@
 
 mod before;
 mod client;
+mod conflicts;
 mod filled;
 mod hostile;
 mod peer;
@@ -42,6 +43,9 @@ pub(crate) struct Bench {
     /// Measure instead what it takes to follow pointers
     #[arg(long, conflicts_with = "window")]
     pointers: bool,
+    /// Measure instead what looking for contradictions costs a commit
+    #[arg(long, conflicts_with_all = ["window", "pointers", "hostile", "before"])]
+    conflicts: bool,
     /// Measure instead what requests take on clones that were made to cost much
     #[arg(long, conflicts_with_all = ["window", "pointers"])]
     hostile: bool,
@@ -97,6 +101,9 @@ impl Bench {
         };
         if self.pointers {
             return pointers::perform(&binary, self.blamed);
+        }
+        if self.conflicts {
+            return conflicts::perform(&binary, self.engrams);
         }
         if let Some(before) = self.before {
             return before::perform(&binary, &before);

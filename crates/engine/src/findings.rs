@@ -135,7 +135,7 @@ impl Context<'_> {
                 ));
             }
         }
-        told.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
+        told.sort_by_key(|it| (it.0, it.1));
         compared.conflicts = told.len() as u64;
         let worst = told.into_iter().take(TOLD).map(|it| it.2);
         compared.findings.extend(worst);

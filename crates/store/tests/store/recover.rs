@@ -247,7 +247,7 @@ fn a_database_that_was_emptied_is_not_taken_for_a_new_one() {
     let home = TempDir::new().unwrap();
     filled(home.path());
     let store = open(home.path());
-    let index = engram_store::Index::open(&store).unwrap();
+    let index = engram_store::Index::open(&store, |_| Vec::new()).unwrap();
     index.catch_up(&store).unwrap();
     drop((index, store));
     empty(home.path());

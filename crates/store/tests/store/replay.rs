@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use engram_model::{
-    AgentId, ConflictId, ConflictStatus, EngramId, EventId, How, Operation, RunId, Severity, Spend,
-    Tier,
+    AgentId, ConflictId, ConflictStatus, Durability, EngramId, EventId, How, Operation, RunId,
+    Severity, Spend, Tier, Ttl,
     operation::{
         Admitted, Agent, Contradiction, Event, Located, Permit, Promotion, Read, Redaction, Ruling,
         Snapshot,
