@@ -1,11 +1,12 @@
 //! Put: gather, plan, commit once.
 
 use engram_model::{
-    Code, Commit, Draft, Engram, EngramId, Figures, Finding, LineageId, MemoryOp, NewEngram, Note,
-    Noticed, OWN_EVENT, Operation, PointerInput, Provenance, PutReply, Refusal, Scope, Source,
+    Code, Commit, Draft, Durability, Engram, EngramId, Figures, Finding, LineageId, MemoryOp,
+    NewEngram, Note, Noticed, OWN_EVENT, Operation, PointerInput, ProjectId, Provenance, PutReply,
+    Refusal, Scope, Source,
     operation::{Agent, Event},
 };
-use engram_store::Reader;
+use engram_store::{Reader, side};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
@@ -13,6 +14,7 @@ use crate::{
     context::{Context, Ground},
     decide::{Plan, Planned},
     evidence::{Gathered, keep_commits, screen_claim, screen_text},
+    eyes::Eyes,
     findings::Telling,
     lineage::{head_of, superseded},
     note::event_of,
@@ -139,9 +141,7 @@ impl Context<'_> {
                 Some(head)
             }
             None => {
-                let clock = self.engine.world.now();
-                let mut held = it.same_content(ground.project, &claim.content_hash, clock)?;
-                held.retain(|same| eyes.may_see(same));
+                let held = self.held_already(it, ground.project, &eyes, claim)?;
                 if let Some(same) = held.iter().find(|it| covers(it, claim.new, claim.found)) {
                     return repeat(it, claim, same);
                 }
@@ -190,6 +190,26 @@ impl Context<'_> {
             entries,
             answer: (answer, after),
         })
+    }
+
+    /// What holds and says the same: on this topic, whatever its case and its white space (seed 002,
+    /// phase 2, step 4); on others, in the same words.
+    fn held_already(
+        &self,
+        it: &Reader<'_>,
+        project: ProjectId,
+        eyes: &Eyes,
+        claim: &Claim<'_>,
+    ) -> Result<Vec<Engram>, Refusal> {
+        let clock = self.engine.world.now();
+        let own = side(&claim.new.topic, &claim.new.claim);
+        let mut held = it.holding(project, &own, clock)?;
+        let elsewhere = it.same_content(project, &claim.content_hash, clock)?;
+        let said: Vec<EngramId> = held.iter().map(|it| it.id).collect();
+        held.extend(elsewhere.into_iter().filter(|it| !said.contains(&it.id)));
+        held.retain(|it| eyes.may_see(it));
+        held.sort_by_key(|it| it.seq);
+        Ok(held)
     }
 
     /// The claim, after what it rests on: files that were kept, and the event of saying so.
@@ -241,7 +261,7 @@ impl Context<'_> {
         let engine = self.engine;
         let clock = engine.world.now();
         let id = EngramId(engine.world.id());
-        let ephemeral = new.durability == engram_model::Durability::Ephemeral;
+        let ephemeral = new.durability == Durability::Ephemeral;
         // A correction by the user in the author's name leaves the claim with the author.
         let same = head.filter(|it| agent.is_none() && it.provenance.created_by == claim.by);
         let said = Provenance {
@@ -378,9 +398,11 @@ fn repeat(
     })
 }
 
-/// Whether `same` already says this, of this scope and topic, on this evidence.
+/// Whether `same` already says this, of this scope and topic, on this evidence, for as long.
 fn covers(same: &Engram, new: &NewEngram, found: &Gathered) -> bool {
-    same.scope == new.scope
+    let lasts = same.durability == Durability::Durable || new.durability == Durability::Ephemeral;
+    lasts
+        && same.scope == new.scope
         && same.topic == new.topic
         && same.kind == new.kind
         && found

@@ -139,6 +139,63 @@ fn a_correction_takes_the_place_of_what_it_corrects() {
     );
 }
 
+/// Case and white space make no other claim; the record keeps the words that were said first.
+#[test]
+fn a_repeat_may_differ_in_case_and_white_space() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let (ada, bob) = (engine.agent("claude"), engine.agent("codex"));
+    let on = |topic: &str, claim: &str| Draft {
+        topic: Some(topic.to_owned()),
+        ..draft(claim)
+    };
+    let words = "The Wallet lock  lasts 3 minutes: \u{c4}GYPTEN.";
+    let first = engine.put(&ada, on("wallet", words)).unwrap();
+    for again in [
+        "the wallet lock lasts 3 minutes: \u{e4}gypten.",
+        "THE WALLET LOCK LASTS 3 MINUTES: \u{c4}GYPTEN.",
+        "\tThe wallet\n lock lasts\u{a0}3 minutes: \u{e4}gypten. ",
+    ] {
+        let reply = engine.put(&bob, on("wallet", again)).unwrap();
+        assert_eq!((reply.id, reply.seq), (first.id, first.seq), "{again}");
+        assert_eq!(reply.findings[0].what, Noticed::Duplicate, "{again}");
+        assert_eq!(reply.memory_op, MemoryOp::None);
+        let held = engine.get(&USER, first.id).unwrap();
+        assert_eq!(
+            (held.claim.as_str(), held.figures.corroborations),
+            (words, 1)
+        );
+    }
+    // What differs in more than that is another claim, and so is what another topic says.
+    for (topic, other) in [
+        ("wallet", "The wallet lock lasts 3 minutes, \u{c4}gypten."),
+        ("wallet", "The walletlock lasts 3 minutes: \u{c4}gypten."),
+        ("vault", "the wallet lock lasts 3 minutes: \u{c4}gypten."),
+    ] {
+        let reply = engine.put(&bob, on(topic, other)).unwrap();
+        assert_ne!(reply.id, first.id, "{other}");
+        assert_eq!(reply.memory_op, MemoryOp::Add);
+    }
+}
+
+/// What lasts is no repeat of what ends with the day; the other way round it is.
+#[test]
+fn a_durable_claim_does_not_repeat_an_ephemeral_one() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let short = Draft {
+        durability: Some(Durability::Ephemeral),
+        ..draft("The cache is cold.")
+    };
+    let first = engine.put(&USER, short.clone()).unwrap();
+    let second = engine.put(&USER, draft("The cache is cold.")).unwrap();
+    assert_ne!(second.id, first.id);
+    let again = engine.put(&USER, short).unwrap();
+    assert_eq!(again.findings[0].what, Noticed::Duplicate);
+    ground.clock.turn(2 * 86_400);
+    assert_eq!(engine.found("cache"), ["The cache is cold."]);
+}
+
 #[test]
 fn the_same_claim_is_held_once_and_counted() {
     let ground = Ground::new();

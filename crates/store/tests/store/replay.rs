@@ -187,9 +187,9 @@ fn what_is_said_of_a_conflict_is_read_back_with_its_words() {
             );
             let ruling = it.ruling(pair.verdict.unwrap())?.unwrap();
             assert_eq!((ruling.id, ruling.why), (CONFLICT, None));
-            assert_eq!(it.conflicts_of(PROJECT, "bb")?, [pair.clone()]);
+            assert_eq!(it.conflicts_of(PROJECT, "bb")?, std::slice::from_ref(&pair));
             assert_eq!(it.conflicts(PROJECT, Some(ConflictStatus::Open))?, []);
-            assert_eq!(it.conflicts(PROJECT, None)?, [pair.clone()]);
+            assert_eq!(it.conflicts(PROJECT, None)?, std::slice::from_ref(&pair));
             assert_eq!(it.entries_about(CONFLICT)?.len(), 3);
             assert!(it.is_told_by(EngramId(Ulid(9)))? && !it.is_told_by(EngramId(Ulid(1)))?);
             Ok(())
