@@ -180,6 +180,10 @@ impl Context<'_> {
                 head: it.head()?,
                 indexed: it.cursor(INDEX_FOLLOWER)?,
                 drifted,
+                conflicts: match user {
+                    true => Some(it.count_conflicts(project, now)?),
+                    false => None,
+                },
                 watching: watching.clone(),
                 agents: it.count_agents(project)?,
                 budget,

@@ -487,6 +487,10 @@ pub struct StatusReply {
     /// Claims whose evidence was edited or is gone in this working tree.
     #[serde(default)]
     pub drifted: u64,
+    /// Conflicts that wait for a verdict; for the user only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub conflicts: Option<u64>,
     /// Why not all of the working tree is watched; absent if it is, or if nobody watches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watching: Option<String>,

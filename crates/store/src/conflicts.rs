@@ -102,6 +102,29 @@ impl Reader<'_> {
         )
     }
 
+    /// How many conflicts of a project wait for a verdict: those of which both sides hold, by the clock.
+    pub fn count_conflicts(&self, project: ProjectId, now: Timestamp) -> Result<u64> {
+        let holds = |side: &str| {
+            format!(
+                "EXISTS (SELECT 1 FROM content JOIN engram ON engram.id = content.engram
+                 WHERE content.side = conflict.{side} AND engram.project = ?1
+                   AND engram.valid_until IS NULL AND {NOT_OVER})"
+            )
+        };
+        let count: i64 = self
+            .0
+            .prepare_cached(&format!(
+                "SELECT COUNT(*) FROM conflict WHERE project = ?1 AND status = 'open' AND {} AND {}",
+                holds("a"),
+                holds("b")
+            ))?
+            .query_row(
+                params![project.to_string(), now.as_microsecond()],
+                |row| row.get(0),
+            )?;
+        Ok(count as u64)
+    }
+
     /// The conflicts that a side is part of.
     pub fn conflicts_of(&self, project: ProjectId, side: &str) -> Result<Vec<Pair>> {
         self.pairs(

@@ -122,6 +122,25 @@ fn each_verdict_does_what_it_says_and_is_undone() {
 }
 
 #[test]
+fn the_status_counts_what_waits_for_a_verdict() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let waiting = || at.0.ask(&USER, ask::Status).unwrap().conflicts;
+    assert_eq!(waiting(), Some(0));
+    let (id, _, _) = contradicted(&at);
+    assert_eq!(waiting(), Some(1));
+    settle(&at, &USER, id, Settle::Dismiss).unwrap();
+    assert_eq!(waiting(), Some(0));
+    settle(&at, &USER, id, Settle::Undo).unwrap();
+    assert_eq!(waiting(), Some(1));
+    // One that ended by itself waits no more.
+    let held = conflict(&at, id).a.id;
+    at.0.ask(&USER, ask::Forget(held)).unwrap();
+    assert_eq!(waiting(), Some(0));
+    assert_eq!(conflict(&at, id).status, ConflictStatus::Closed);
+}
+
+#[test]
 fn a_merge_has_the_evidence_of_both() {
     let ground = Ground::new();
     let at = ground.open();
