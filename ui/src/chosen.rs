@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use engram_model::{Code, Engram, EngramId, Refusal, shorten};
+use engram_model::{Code, Conflict, ConflictId, Engram, EngramId, Refusal, shorten};
 use jiff::Timestamp;
 
 use crate::{
@@ -43,18 +43,53 @@ impl Deed {
     }
 }
 
-/// The selected rows, with their engrams: the list drops rows that are scrolled
-/// far away.
-#[derive(Clone, Debug, Default)]
-pub struct Chosen {
-    all: BTreeMap<EngramId, Arc<Engram>>,
-    /// Done, but not yet shown in the list: must not be done again.
-    settling: BTreeSet<EngramId>,
-    /// Start and end of the last extension.
-    range: Option<(EngramId, EngramId)>,
+/// What a list holds.
+pub trait Row {
+    /// What it is known by.
+    type Id: Copy + Ord;
+
+    /// Its id.
+    fn id(&self) -> Self::Id;
 }
 
-impl Chosen {
+impl Row for Engram {
+    type Id = EngramId;
+
+    fn id(&self) -> EngramId {
+        self.id
+    }
+}
+
+impl Row for Conflict {
+    type Id = ConflictId;
+
+    fn id(&self) -> ConflictId {
+        self.id
+    }
+}
+
+/// The selected rows, with what they show: the list drops rows that are scrolled
+/// far away.
+#[derive(Clone, Debug)]
+pub struct Chosen<R: Row = Engram> {
+    all: BTreeMap<R::Id, Arc<R>>,
+    /// Done, but not yet shown in the list: must not be done again.
+    settling: BTreeSet<R::Id>,
+    /// Start and end of the last extension.
+    range: Option<(R::Id, R::Id)>,
+}
+
+impl<R: Row> Default for Chosen<R> {
+    fn default() -> Self {
+        Self {
+            all: BTreeMap::new(),
+            settling: BTreeSet::new(),
+            range: None,
+        }
+    }
+}
+
+impl<R: Row> Chosen<R> {
     /// The count.
     pub fn len(&self) -> usize {
         self.all.len()
@@ -66,15 +101,103 @@ impl Chosen {
     }
 
     /// Whether this one is.
-    pub fn has(&self, id: EngramId) -> bool {
+    pub fn has(&self, id: R::Id) -> bool {
         self.all.contains_key(&id)
     }
 
     /// Whether an action on it is not shown in the list yet.
-    pub fn is_settling(&self, id: EngramId) -> bool {
+    pub fn is_settling(&self, id: R::Id) -> bool {
         self.settling.contains(&id)
     }
 
+    /// All of them, by id.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<R>> {
+        self.all.values()
+    }
+
+    /// Selects or deselects a row.
+    pub fn toggle(&mut self, row: Arc<R>) {
+        let id = row.id();
+        self.range = Some((id, id));
+        if self.all.remove(&id).is_none() && !self.is_settling(id) {
+            self.all.insert(id, row);
+        }
+    }
+
+    /// Selects from one row to another; `can` says which rows can be selected. From the end of the last
+    /// extension, that one grows or shrinks.
+    pub fn extend(
+        &mut self,
+        rows: &[Arc<R>],
+        at: Option<R::Id>,
+        to: R::Id,
+        can: impl Fn(&R) -> bool,
+    ) {
+        let place = |id: R::Id| rows.iter().position(|it| it.id() == id);
+        let between = |a: R::Id, b: R::Id| {
+            let (a, b) = (place(a)?, place(b)?);
+            rows.get(a.min(b)..=a.max(b))
+        };
+        let at = at.filter(|&it| place(it).is_some()).unwrap_or(to);
+        let last = self
+            .range
+            .filter(|&(from, end)| end == at && place(from).is_some());
+        let from = last.map_or(at, |(from, _)| from);
+        for it in last
+            .and_then(|(from, end)| between(from, end))
+            .unwrap_or_default()
+        {
+            self.all.remove(&it.id());
+        }
+        self.add(between(from, to).unwrap_or_default(), can);
+        self.range = Some((from, to));
+    }
+
+    /// Selects these too, if they can be.
+    pub fn add(&mut self, rows: &[Arc<R>], can: impl Fn(&R) -> bool) {
+        let rows = rows
+            .iter()
+            .filter(|it| can(it) && !self.settling.contains(&it.id()));
+        self.all.extend(rows.map(|it| (it.id(), it.clone())));
+    }
+
+    /// These were acted on: deselects them.
+    pub fn settle(&mut self, done: impl Iterator<Item = R::Id>) {
+        for id in done {
+            self.all.remove(&id);
+            self.settling.insert(id);
+        }
+    }
+
+    /// Keeps what is still listed, as it is now; returns whether anything changed.
+    pub fn keep(&mut self, listed: &[Arc<R>]) -> bool {
+        if self.all.is_empty() && self.settling.is_empty() {
+            return false;
+        }
+        let listed: BTreeMap<R::Id, &Arc<R>> = listed.iter().map(|it| (it.id(), it)).collect();
+        self.settling.retain(|id| listed.contains_key(id));
+        let mut is_other = false;
+        self.all.retain(|id, it| {
+            let row = listed.get(id).copied();
+            is_other |= row.is_none_or(|row| !Arc::ptr_eq(it, row));
+            row.map(|row| *it = Arc::clone(row)).is_some()
+        });
+        is_other
+    }
+
+    /// Deselects one.
+    pub fn remove(&mut self, id: R::Id) {
+        self.all.remove(&id);
+    }
+
+    /// Clears the selection.
+    pub fn clear(&mut self) {
+        self.all.clear();
+        self.range = None;
+    }
+}
+
+impl Chosen<Engram> {
     /// Newest first.
     pub fn rows(&self) -> Vec<Arc<Engram>> {
         let mut rows: Vec<_> = self.all.values().cloned().collect();
@@ -92,65 +215,6 @@ impl Chosen {
     /// The count of those.
     pub fn count(&self, deed: Deed) -> usize {
         self.all.values().filter(|it| deed.fits(it)).count()
-    }
-
-    /// Selects or deselects a row.
-    pub fn toggle(&mut self, row: Arc<Engram>) {
-        self.range = Some((row.id, row.id));
-        if self.all.remove(&row.id).is_none() && !self.is_settling(row.id) {
-            self.all.insert(row.id, row);
-        }
-    }
-
-    /// Selects from one row to another; `can` says which rows can be selected. From the end of the last
-    /// extension, that one grows or shrinks.
-    pub fn extend(
-        &mut self,
-        rows: &[Arc<Engram>],
-        at: Option<EngramId>,
-        to: EngramId,
-        can: impl Fn(&Engram) -> bool,
-    ) {
-        let place = |id: EngramId| rows.iter().position(|it| it.id == id);
-        let between = |a: EngramId, b: EngramId| {
-            let (a, b) = (place(a)?, place(b)?);
-            rows.get(a.min(b)..=a.max(b))
-        };
-        let at = at.filter(|&it| place(it).is_some()).unwrap_or(to);
-        let last = self
-            .range
-            .filter(|&(from, end)| end == at && place(from).is_some());
-        let from = last.map_or(at, |(from, _)| from);
-        for it in last
-            .and_then(|(from, end)| between(from, end))
-            .unwrap_or_default()
-        {
-            self.all.remove(&it.id);
-        }
-        self.add(between(from, to).unwrap_or_default(), can);
-        self.range = Some((from, to));
-    }
-
-    /// Selects these too, if they can be.
-    pub fn add(&mut self, rows: &[Arc<Engram>], can: impl Fn(&Engram) -> bool) {
-        let rows = rows
-            .iter()
-            .filter(|it| can(it) && !self.settling.contains(&it.id));
-        self.all.extend(rows.map(|it| (it.id, it.clone())));
-    }
-
-    /// These were acted on: deselects them.
-    pub fn settle(&mut self, done: impl Iterator<Item = EngramId>) {
-        for id in done {
-            self.all.remove(&id);
-            self.settling.insert(id);
-        }
-    }
-
-    /// Clears the selection.
-    pub fn clear(&mut self) {
-        self.all.clear();
-        self.range = None;
     }
 
     /// Drops what no longer holds or left the list, and updates the others; returns whether anything
@@ -277,11 +341,11 @@ impl<T, D> Outcome<T, D> {
         self.done.len() == self.len()
     }
 
-    /// Says how many were done, and why not the rest.
-    pub fn told(&self, done: &str) -> (String, String) {
+    /// Says how many of these were done, and why not the rest.
+    pub fn told(&self, done: &str, of: say::Noun) -> (String, String) {
         let number = |it: usize| words::thousands(it as u64);
         if self.is_whole() {
-            let all = words::count(self.done.len() as u64, say::CLAIMS);
+            let all = words::count(self.done.len() as u64, of);
             return (format!("{done} {all}"), String::new());
         }
         let text = say::many::done_of(done, &number(self.done.len()), &number(self.len()));
@@ -533,7 +597,7 @@ mod tests {
             }
         }
         let is_whole = outcome.is_whole();
-        let (text, why) = outcome.told("Confirmed");
+        let (text, why) = outcome.told("Confirmed", say::CLAIMS);
         assert_eq!(is_whole, why.is_empty());
         assert_eq!(outcome.len(), count as usize, "nothing is lost");
         (text, why)
@@ -577,7 +641,7 @@ mod tests {
         let mut outcome = Outcome::of(vec![1, 2, 3]);
         assert!(outcome.answer(Ok(())));
         assert_eq!(outcome.done, [(1, ())]);
-        let (text, why) = outcome.told("Confirmed");
+        let (text, why) = outcome.told("Confirmed", say::CLAIMS);
         assert_eq!(text, "Confirmed 1 of 3");
         assert_eq!(why, "Stopped: 2 not done.");
     }

@@ -1,7 +1,7 @@
 //! What a person can do in the window, by name and by key: one table for the keys, the sheet of
 //! shortcuts, the menu, tooltips, the palette and the guide.
 
-use crate::words::say;
+use crate::{queue::Verdict, words::say};
 
 /// What is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +70,14 @@ pub enum Act {
     False,
     /// Nobody knows.
     Unsure,
+    /// Says something of the open conflict, or of all selected ones.
+    Judge(Verdict),
+    /// To the field for the reason.
+    Reason,
+    /// Takes back what was said of the open conflict.
+    Reopen,
+    /// Shows a claim of the open conflict among all claims: the first, or the second.
+    Claim(usize),
     /// Corrects the claim.
     Correct,
     /// Adds a claim by hand.
@@ -102,6 +110,19 @@ pub enum Holds {
     Engram,
     /// Where one is read whose evidence changed.
     Drifted,
+    /// Where a conflict is read.
+    Conflict,
+}
+
+/// What the list on the screen holds: keys act on that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lists {
+    /// Engrams.
+    Engrams,
+    /// Conflicts, whose sources are read as those of engrams.
+    Conflicts,
+    /// Something else.
+    Others,
 }
 
 /// One thing that can be done.
@@ -117,6 +138,32 @@ pub struct Command {
     pub holds: Holds,
     /// Chords that do it: `Mod+` is Ctrl, or Command on a Mac.
     pub keys: &'static [&'static str],
+}
+
+impl Command {
+    /// Whether it acts on such a list, or on what is read of it.
+    pub fn is_for(&self, lists: Lists) -> bool {
+        let is_conflicts = lists == Lists::Conflicts;
+        match (self.holds, self.act) {
+            _ if lists == Lists::Engrams => self.holds != Holds::Conflict,
+            (Holds::Always, _) => true,
+            (Holds::List, Act::New | Act::Search) => false,
+            (Holds::List, Act::Facets | Act::Extend(_) | Act::ChooseAll) => is_conflicts,
+            (Holds::List, _) => true,
+            (Holds::Conflict, _)
+            | (
+                Holds::Engram,
+                Act::Choose
+                | Act::First
+                | Act::Pointer
+                | Act::Open
+                | Act::Copy
+                | Act::Link
+                | Act::Changes,
+            ) => is_conflicts,
+            (Holds::Engram | Holds::Drifted, _) => false,
+        }
+    }
 }
 
 const fn command(
@@ -380,6 +427,83 @@ pub const COMMANDS: &[Command] = &[
         Holds::Engram,
         &["Shift+Delete", "Shift+Backspace"],
     ),
+    command(
+        "first-holds",
+        say::conflicts::FIRST_HOLDS,
+        Act::Judge(Verdict::First),
+        Holds::Conflict,
+        &["a"],
+    ),
+    command(
+        "second-holds",
+        say::conflicts::SECOND_HOLDS,
+        Act::Judge(Verdict::Second),
+        Holds::Conflict,
+        &["b"],
+    ),
+    command(
+        "newer-holds",
+        say::conflicts::NEWER_HOLDS,
+        Act::Judge(Verdict::Newer),
+        Holds::Conflict,
+        &["n"],
+    ),
+    command(
+        "surer-holds",
+        say::conflicts::SURER_HOLDS,
+        Act::Judge(Verdict::Surer),
+        Holds::Conflict,
+        &["s"],
+    ),
+    command(
+        "merge",
+        say::conflicts::MERGE,
+        Act::Judge(Verdict::Merge),
+        Holds::Conflict,
+        &["m"],
+    ),
+    command(
+        "dismiss",
+        say::conflicts::DISMISS,
+        Act::Judge(Verdict::Dismiss),
+        Holds::Conflict,
+        &["x"],
+    ),
+    command(
+        "allow",
+        say::conflicts::ALLOW_MEANS,
+        Act::Judge(Verdict::Allow),
+        Holds::Conflict,
+        &["p"],
+    ),
+    command(
+        "reason",
+        say::conflicts::WRITE_REASON,
+        Act::Reason,
+        Holds::Conflict,
+        &["r"],
+    ),
+    command(
+        "reopen",
+        say::conflicts::REOPEN,
+        Act::Reopen,
+        Holds::Conflict,
+        &["u"],
+    ),
+    command(
+        "first-claim",
+        say::conflicts::SHOW_FIRST,
+        Act::Claim(0),
+        Holds::Conflict,
+        &["Shift+a"],
+    ),
+    command(
+        "second-claim",
+        say::conflicts::SHOW_SECOND,
+        Act::Claim(1),
+        Holds::Conflict,
+        &["Shift+b"],
+    ),
 ];
 
 /// The groups of the sheet and the guide.
@@ -387,6 +511,7 @@ pub const GROUPS: &[(&str, &[Holds])] = &[
     (say::sheet::WINDOW, &[Holds::Always]),
     (say::sheet::LIST, &[Holds::List]),
     (say::engram::LABEL, &[Holds::Engram, Holds::Drifted]),
+    (say::conflicts::ONE, &[Holds::Conflict]),
 ];
 
 /// What the menu of an engram holds, in the groups that a line parts.
@@ -436,10 +561,10 @@ impl Press<'_> {
     }
 }
 
-/// What a key stands for.
-pub fn pressed(press: Press) -> Option<&'static Command> {
+/// What a key stands for while such a list is on the screen.
+pub fn pressed(press: Press, lists: Lists) -> Option<&'static Command> {
     let find = |is_exact| {
-        let mut all = COMMANDS.iter();
+        let mut all = COMMANDS.iter().filter(|it| it.is_for(lists));
         all.find(|it| it.keys.iter().any(|chord| fits(chord, press, is_exact)))
     };
     // Shift with a letter counts only if a chord names it.
@@ -574,7 +699,8 @@ mod tests {
                 shift,
                 ..Press::default()
             };
-            assert_eq!(pressed(press).map(|it| it.id), want, "{press:?}");
+            let found = pressed(press, Lists::Engrams);
+            assert_eq!(found.map(|it| it.id), want, "{press:?}");
         }
         // A digit is known by its place too, but what a key types comes first.
         for (key, code, shift, want) in [
@@ -589,19 +715,68 @@ mod tests {
                 shift,
                 ..Press::default()
             };
-            assert_eq!(pressed(press).map(|it| it.id), want, "{press:?}");
+            let found = pressed(press, Lists::Engrams);
+            assert_eq!(found.map(|it| it.id), want, "{press:?}");
+        }
+    }
+
+    #[test]
+    fn a_key_acts_on_what_is_listed() {
+        for (key, shift, engrams, conflicts, others) in [
+            ("a", false, Some("unsure"), Some("first-holds"), None),
+            ("A", true, Some("unsure"), Some("first-claim"), None),
+            ("b", false, Some("blame"), Some("second-holds"), None),
+            ("n", false, Some("new"), Some("newer-holds"), None),
+            ("m", false, Some("menu"), Some("merge"), None),
+            ("x", false, Some("false"), Some("dismiss"), None),
+            ("r", false, Some("correct"), Some("reason"), None),
+            ("o", false, Some("open"), Some("open"), None),
+            (
+                "J",
+                true,
+                Some("choose-next"),
+                Some("choose-next"),
+                Some("next"),
+            ),
+            ("f", false, Some("filter"), Some("filter"), None),
+            ("/", false, Some("search"), None, None),
+            ("p", false, None, Some("allow"), None),
+            ("Delete", false, Some("forget"), None, None),
+            ("z", false, Some("undo"), Some("undo"), Some("undo")),
+            ("3", false, Some("view"), Some("view"), Some("view")),
+        ] {
+            let press = Press {
+                key,
+                shift,
+                ..Press::default()
+            };
+            let wanted = [
+                (Lists::Engrams, engrams),
+                (Lists::Conflicts, conflicts),
+                (Lists::Others, others),
+            ];
+            for (lists, want) in wanted {
+                let found = pressed(press, lists).map(|it| it.id);
+                assert_eq!(found, want, "{key} among {lists:?}");
+            }
         }
     }
 
     #[test]
     fn names_and_chords_are_given_once() {
-        let (mut ids, mut chords) = (BTreeSet::new(), BTreeSet::new());
+        let mut ids = BTreeSet::new();
         for it in COMMANDS {
             assert!(ids.insert(it.id), "{}", it.id);
             assert!(by(it.act).is_some_and(|same| same.id == it.id), "{}", it.id);
             for chord in it.keys {
-                assert!(chords.insert(chord), "{chord}");
                 assert!(caps(chord, false).iter().all(|it| !it.is_empty()));
+            }
+        }
+        for lists in [Lists::Engrams, Lists::Conflicts, Lists::Others] {
+            let mut chords = BTreeSet::new();
+            for it in COMMANDS.iter().filter(|it| it.is_for(lists)) {
+                let once = it.keys.iter().all(|chord| chords.insert(*chord));
+                assert!(once, "{} among {lists:?}", it.id);
             }
         }
         let all: Vec<Act> = MENU.concat();

@@ -144,6 +144,7 @@ impl Feed {
                         self.edit(it.id, |engram| engram.health = Some(it.health));
                     }
                 }
+                // What a verdict closes and stores has entries of its own.
                 Change::Dereferenced { .. }
                 | Change::Noted { .. }
                 | Change::Conflict { .. }

@@ -17,6 +17,7 @@ pub mod fuzzy;
 pub mod layout;
 pub mod marking;
 pub mod prose;
+pub mod queue;
 pub mod route;
 pub mod tags;
 pub mod wording;

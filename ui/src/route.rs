@@ -1,14 +1,17 @@
 //! What the address says: the view, the repository, the filter and the engram that is read, so that a
 //! link, going back and loading again lead to the same screen.
 
-use engram_model::{EngramId, Evidence, FactType, Filter, Kind, Scope};
+use engram_model::{ConflictId, EngramId, Evidence, FactType, Filter, Kind, Scope};
 use jiff::{SignedDuration, Timestamp, civil::Date, tz::Offset};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::words::{self, say};
 
 /// The views by their names in an address. The first is the one that needs no name.
-pub const VIEWS: &[&str] = &["feed", "drift", "agents"];
+pub const VIEWS: &[&str] = &["feed", "drift", "conflicts", "agents"];
+
+/// The view in which conflicts are read.
+const CONFLICTS: &str = "conflicts";
 
 /// Longest link that is read, in bytes: a path takes 4,096.
 const LONGEST: usize = 6_000;
@@ -24,6 +27,8 @@ pub struct Route {
     pub filter: Filter,
     /// Which one is read.
     pub engram: Option<EngramId>,
+    /// Which conflict is, among conflicts.
+    pub conflict: Option<ConflictId>,
     /// What it names and there is not.
     pub missing: Option<Missing>,
 }
@@ -44,6 +49,7 @@ impl Default for Route {
             repository: None,
             filter: Filter::default(),
             engram: None,
+            conflict: None,
             missing: None,
         }
     }
@@ -78,16 +84,21 @@ impl Route {
                     Ok(id) => it.engram = Some(id),
                     Err(_) => it.missing = Some(Missing::Engram(value)),
                 },
+                "conflict" => it.conflict = value.parse().ok(),
                 _ => {}
             }
         }
+        // It is read nowhere else.
+        it.conflict = it.conflict.filter(|_| it.view == CONFLICTS);
         it
     }
 
     /// A link of ours that leads to a view of a repository, and an engram in it.
     pub fn link(&self) -> String {
         let mut link = format!("engram://{}", self.view);
-        if let Some(id) = self.engram {
+        let engram = self.engram.map(|it| it.to_string());
+        let conflict = self.conflict.map(|it| it.to_string());
+        if let Some(id) = conflict.or(engram) {
             link.push_str(&format!("/{id}"));
         }
         if let Some(path) = &self.repository {
@@ -98,7 +109,7 @@ impl Route {
     }
 
     /// Where a link of ours leads: `engram://feed/ID?repo=/code/shop`, `engram://feed?kind=risk`,
-    /// `engram://drift`, and as earlier builds wrote it, `engram://engram/ID`. Anybody may have written it.
+    /// `engram://drift`, `engram://conflicts/ID`, and as earlier builds wrote it, `engram://engram/ID`. Anybody may have written it.
     pub fn of_link(link: &str, offset: Offset) -> Option<Self> {
         let rest = link.trim().strip_prefix("engram://")?;
         if rest.len() > LONGEST {
@@ -114,8 +125,10 @@ impl Route {
             ("engram", Some(_)) => it.view = VIEWS[0],
             (name, _) => it.turn_to(name)?,
         }
-        if let Some(id) = id {
-            it.engram = Some(id.parse().ok()?);
+        match id {
+            Some(id) if it.view == CONFLICTS => it.conflict = Some(id.parse().ok()?),
+            Some(id) => it.engram = Some(id.parse().ok()?),
+            None => {}
         }
         parts.next().is_none().then_some(it)
     }
@@ -164,6 +177,7 @@ impl Route {
             pairs.push(("q", it.text.trim().to_owned()));
         }
         pairs.extend(self.engram.map(|id| ("id", id.to_string())));
+        pairs.extend(self.conflict.map(|id| ("conflict", id.to_string())));
         let mut query = String::new();
         for (key, value) in pairs {
             query.push(if query.is_empty() { '?' } else { '&' });
@@ -354,6 +368,11 @@ mod tests {
                 here("?kind=risk&q=a%20b"),
             ),
             ("engram://drift".to_owned(), here("?view=drift")),
+            (
+                format!("engram://conflicts/{ID}"),
+                here(&format!("?view=conflicts&conflict={ID}")),
+            ),
+            ("engram://conflicts/<script>".to_owned(), None),
             ("engram://engram/<script>".to_owned(), None),
             ("engram://feed/<script>".to_owned(), None),
             ("engram://<script>".to_owned(), None),
@@ -400,6 +419,7 @@ mod tests {
             "?%",
             "????",
             "#token=abc",
+            "?conflict=01ARZ3NDEKTSV4RRFFQ69G5FAV",
         ] {
             assert_eq!(Route::parse(query, HERE), Route::default(), "{query}");
         }

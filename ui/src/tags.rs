@@ -11,6 +11,10 @@ pub enum Tag {
     Facets,
     /// Lists by how evidence stands or by what has ended, which no entry says by itself.
     Doubts,
+    /// The conflicts, and where each stands.
+    Conflicts,
+    /// What conflicts are about: one may end with a side, and no entry says so by itself.
+    Sides,
     /// The lines that pointers lead to, and how the working tree reads there.
     Sources,
     /// One engram, its versions and voices.
@@ -20,24 +24,29 @@ pub enum Tag {
 impl Tag {
     /// A sum over the whole home: it is read once for all changes of a moment.
     pub fn is_sum(self) -> bool {
-        matches!(self, Self::Status | Self::Facets)
+        matches!(self, Self::Status | Self::Facets | Self::Sides)
     }
 }
 
 /// What a change makes stale. Each is told of an agent, so that each touches the status.
 pub fn touched(change: &Change) -> Vec<Tag> {
-    use Tag::{Doubts, Facets, Sources, Status};
+    use Tag::{Conflicts, Doubts, Facets, Sides, Sources, Status};
     let (tags, ids): (&[Tag], Vec<EngramId>) = match change {
-        Change::Stored(it) => (&[Status, Facets, Doubts], Vec::from_iter(it.supersedes)),
-        Change::Corroborated(id) => (&[Status], vec![*id]),
-        Change::Promoted { id, .. } => (&[Status], vec![*id]),
-        Change::Forgotten(id) => (&[Status, Facets, Doubts], vec![*id]),
-        Change::Redacted(id) => (&[Status, Facets, Doubts], vec![*id]),
-        Change::Dereferenced { .. } | Change::Noted { .. } | Change::Allowed(_) => {
-            (&[Status], Vec::new())
-        }
-        Change::Conflict { engrams, .. } => (&[Status], engrams.to_vec()),
-        Change::Resolved { closed, .. } => (&[Status, Facets, Doubts], closed.clone()),
+        Change::Stored(it) => (
+            &[Status, Facets, Doubts, Sides],
+            Vec::from_iter(it.supersedes),
+        ),
+        Change::Corroborated(id) => (&[Status, Sides], vec![*id]),
+        Change::Promoted { id, .. } => (&[Status, Sides], vec![*id]),
+        Change::Forgotten(id) => (&[Status, Facets, Doubts, Sides], vec![*id]),
+        Change::Redacted(id) => (&[Status, Facets, Doubts, Sides], vec![*id]),
+        Change::Conflict { engrams, .. } => (&[Status, Conflicts], engrams.to_vec()),
+        Change::Resolved { closed, stored, .. } => (
+            &[Status, Facets, Doubts, Conflicts],
+            closed.iter().chain(stored).copied().collect(),
+        ),
+        Change::Allowed(_) => (&[Status, Conflicts], Vec::new()),
+        Change::Dereferenced { .. } | Change::Noted { .. } => (&[Status], Vec::new()),
         Change::Anchored { engrams, .. } => (
             &[Status, Facets, Doubts, Sources],
             engrams.iter().map(|it| it.id).collect(),
@@ -50,6 +59,8 @@ pub fn touched(change: &Change) -> Vec<Tag> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use engram_model::{ConflictStatus, How};
+
     use super::*;
 
     #[test]
@@ -63,8 +74,18 @@ mod tests {
         assert_eq!(touched(&noted), [Tag::Status]);
         assert_eq!(
             touched(&Change::Corroborated(id)),
-            [Tag::Status, Tag::Engram(id)]
+            [Tag::Status, Tag::Sides, Tag::Engram(id)]
         );
+        let resolved = Change::Resolved {
+            id: "01K0000000000000000000000C".parse().unwrap(),
+            status: ConflictStatus::Resolved,
+            how: Some(How::Winner),
+            closed: vec![id],
+            stored: Vec::new(),
+        };
+        let touched_by = touched(&resolved);
+        assert!(!Tag::Conflicts.is_sum(), "a new conflict is shown at once");
+        assert!(touched_by.contains(&Tag::Conflicts) && touched_by.contains(&Tag::Engram(id)));
         let anchored = Change::Anchored {
             worktree: String::new(),
             head: None,

@@ -33,7 +33,7 @@ fn agents_are_listed_and_lead_to_what_they_said() {
         let window = Window::browse(&server.url);
         window.wait(&rows(8));
         match hand {
-            Hand::Keys => window.keys("3"),
+            Hand::Keys => window.keys("4"),
             Hand::Mouse => window.click("[data-testid=agents-view]"),
         }
         window.find("[data-testid=no-agents]");

@@ -134,7 +134,7 @@ pub const VIEWS: &[View] = &[
     },
     View {
         name: "agents",
-        keys: &[Keys("3")],
+        keys: &[Keys("4")],
         mouse: &[Click("[data-testid=agents-view]")],
         shown: "document.querySelector('[data-testid=no-agents]')",
     },

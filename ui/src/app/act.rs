@@ -8,7 +8,7 @@ use super::{
     reading::{Closing, Panel},
     room,
     state::{App, Phase},
-    views::{LIST, VIEWS, drift::Verdict, feed},
+    views::{VIEWS, drift::Verdict, feed},
 };
 use crate::{
     commands::{self, Act, Command, Holds, Press},
@@ -18,8 +18,11 @@ use crate::{
 impl App {
     /// Whether a command has something to work on now.
     pub(crate) fn holds(self, command: &Command) -> bool {
-        if !self.view.get_untracked().has(command) {
+        if !command.is_for(self.view.get_untracked().lists()) {
             return false;
+        }
+        if let Some(holds) = self.holds_for_conflicts(command.act) {
+            return holds;
         }
         if let Some(holds) = self.holds_for_chosen(command.act) {
             return holds;
@@ -41,6 +44,8 @@ impl App {
             (_, Holds::List) => self.phase.get_untracked() == Phase::Ready,
             (_, Holds::Engram) => engram().is_some(),
             (_, Holds::Drifted) => engram().is_some_and(|it| words::is_drifted(&it)),
+            // Among conflicts it was told above.
+            (_, Holds::Conflict) => false,
         }
     }
 
@@ -52,7 +57,11 @@ impl App {
         if self.act_on_chosen(act) {
             return;
         }
-        if is_of_detail(act) && self.bring_forward() && !shows(act) {
+        let is_for_many = untrack(|| self.conflicts.is_any_chosen());
+        if is_of_detail(act) && !is_for_many && self.bring_forward() && !shows(act) {
+            return;
+        }
+        if self.act_on_conflicts(act) {
             return;
         }
         match act {
@@ -100,6 +109,8 @@ impl App {
             Act::Add => self.add_claim(),
             Act::Forget => self.ask_to_close(Closing::Forget),
             Act::Redact => self.ask_to_close(Closing::Redact),
+            // Elsewhere they mean nothing.
+            Act::Judge(_) | Act::Reason | Act::Reopen | Act::Claim(_) => {}
         }
     }
 
@@ -118,7 +129,7 @@ impl App {
         if self.frame.toast.get_untracked().is_some() {
             self.frame.toast.set(None);
         } else if !self.view.get_untracked().reads {
-            dom::focus(LIST);
+            self.to_list();
         } else if self.list.facets_open.get_untracked() {
             self.toggle_facets();
         } else if self.is_searching() {
@@ -131,7 +142,11 @@ impl App {
 
 /// Whether a command acts on the open engram, so that a person must see it.
 fn is_of_detail(act: Act) -> bool {
-    shows(act) || matches!(act, Act::First | Act::True | Act::False | Act::Unsure)
+    shows(act)
+        || matches!(
+            act,
+            Act::First | Act::True | Act::False | Act::Unsure | Act::Judge(_) | Act::Reopen
+        )
 }
 
 /// Whether it only shows something or asks: then it runs as soon as the engram is in front. A verdict waits
@@ -163,7 +178,8 @@ fn press(app: App, event: &web_sys::KeyboardEvent) -> bool {
         is_mod,
         shift: event.shift_key(),
     };
-    let Some(command) = commands::pressed(press) else {
+    let lists = app.view.get_untracked().lists();
+    let Some(command) = commands::pressed(press, lists) else {
         return false;
     };
     // It works everywhere; a browser keeps its own zoom.
@@ -181,9 +197,6 @@ fn press(app: App, event: &web_sys::KeyboardEvent) -> bool {
     let is_list = app.phase.get_untracked() == Phase::Ready;
     let is_everywhere = is_mod && command.holds == Holds::Always;
     if !is_everywhere && (dom::is_typing(event) || dom::is_separator(event) || !is_list) {
-        return false;
-    }
-    if !app.view.get_untracked().has(command) {
         return false;
     }
     if matches!(key.as_str(), "Enter" | " ") && dom::is_control(event) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engram_model::{EngramId, Refusal, Settings, ask};
+use engram_model::{ConflictId, EngramId, Refusal, Settings, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{dom, menu, state::App};
@@ -38,6 +38,8 @@ pub(crate) enum Undo {
     Restore(EngramId),
     /// Forget this claim, or this to-do.
     Withdraw(EngramId),
+    /// This conflict is open again.
+    Judged(ConflictId),
 }
 
 /// A sentence at the lower edge that goes away.
@@ -174,8 +176,23 @@ impl App {
             let outcome = self.each(all, async |it| self.take_back(it).await).await;
             let failed = outcome.refused.iter().chain(&outcome.left).copied();
             let failed: Vec<Undo> = failed.collect();
-            let (text, why) = outcome.told(say::many::UNDONE);
+            let is_verdict = |it: &Undo| matches!(it, Undo::Judged(_));
+            let of = match outcome
+                .done
+                .iter()
+                .map(|it| &it.0)
+                .chain(&failed)
+                .all(is_verdict)
+            {
+                true => say::CONFLICTS,
+                false => say::CLAIMS,
+            };
+            let (text, why) = outcome.told(say::many::UNDONE, of);
             match (outcome.is_whole(), outcome.done.as_slice()) {
+                (true, [(Undo::Judged(id), _)]) => {
+                    self.say(say::notice::UNDONE, "", false);
+                    self.return_to_conflict(*id);
+                }
                 (true, [(_, restored)]) => {
                     self.say(say::notice::UNDONE, &of, false);
                     if let Some(id) = *restored {
@@ -197,6 +214,7 @@ impl App {
         match undo {
             Undo::Restore(id) => self.ask(ask::Restore(id)).await.map(|it| Some(it.id)),
             Undo::Withdraw(id) => self.ask(ask::Forget(id)).await.map(|_| None),
+            Undo::Judged(id) => self.undo_verdict(id).await.map(|()| None),
         }
     }
 

@@ -35,7 +35,7 @@ use super::{
     state::{App, Phase},
     states,
     views::{
-        VIEWS,
+        VIEWS, conflicts,
         feed::{ChosenBar, List},
     },
     write::Adding,
@@ -98,6 +98,7 @@ pub(crate) fn Gallery() -> impl IntoView {
             </Part>
             <Feeds />
             <Details />
+            <Conflicts />
             <Part title="Menu">
                 <Frame title="of a claim that holds" set=|app| set::chosen(app, 0)><div class="menu"><menu::Items /></div></Frame>
                 <Frame title="of one whose evidence changed" set=|app| set::chosen(app, 2)><div class="menu"><menu::Items /></div></Frame>
@@ -156,6 +157,30 @@ fn Details() -> impl IntoView {
             <Frame title="what can be done" set=|app| set::picked(app, None) is_wide=true><ChosenBar /></Frame>
             <Frame title="to be forgotten" set=|app| set::picked(app, Some(Deed::Forget)) is_wide=true><ChosenBar /></Frame>
             <Frame title="while it is done" set=set::busy is_wide=true><ChosenBar /></Frame>
+        </Part>
+    }
+}
+
+#[component]
+fn Conflicts() -> impl IntoView {
+    view! {
+        <Part title="Conflicts">
+            <Frame title="by topic, the worst first" set=|app| set::conflicts(app, 0)><conflicts::List /></Frame>
+            <Frame title="several are selected" set=set::conflicts_chosen><conflicts::List /></Frame>
+            <Frame title="none is open" set=set::no_conflicts><conflicts::List /></Frame>
+            <Frame title="filtered to nothing" set=set::no_such_conflicts><conflicts::List /></Frame>
+            <Frame title="on their way" set=|app| set::unread_conflicts(app, None)><conflicts::List /></Frame>
+            <Frame title="not read" set=|app| set::unread_conflicts(app, Some(refusal()))><conflicts::List /></Frame>
+        </Part>
+        <Part title="One conflict">
+            <Frame title="numbers differ" set=|app| set::conflicts(app, 0) is_wide=true><conflicts::Detail /></Frame>
+            <Frame title="in little room, right to left, allowed" set=|app| set::conflicts(app, 3)><conflicts::Detail /></Frame>
+            <Frame title="one wording for both" set=set::merging is_wide=true><conflicts::Detail /></Frame>
+            <Frame title="a reason is asked for" set=set::allowing is_wide=true><conflicts::Detail /></Frame>
+            <Frame title="somebody else was first" set=set::judged_before is_wide=true><conflicts::Detail /></Frame>
+            <Frame title="settled" set=|app| set::conflicts(app, 4) is_wide=true><conflicts::Detail /></Frame>
+            <Frame title="closed by itself, and erased" set=|app| set::conflicts(app, 5) is_wide=true><conflicts::Detail /></Frame>
+            <Frame title="several at once" set=set::conflicts_chosen is_wide=true><conflicts::ChosenBar /></Frame>
         </Part>
     }
 }

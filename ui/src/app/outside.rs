@@ -3,7 +3,7 @@
 use engram_model::Code;
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{dom, state::App};
+use super::{dom, state::App, views::conflicts};
 use crate::{
     route::Route,
     words::{self, say},
@@ -45,13 +45,17 @@ impl App {
 
     /// Copies a link that leads to what is read.
     pub(crate) fn copy_link(self) {
+        let is_conflicts = self.view.get_untracked().id == conflicts::VIEW.id;
+        let engram = self.reading.selected.get_untracked();
+        let conflict = self.conflicts.selected.get_untracked();
         let route = Route {
             view: self.view.get_untracked().id,
             repository: self.root(),
-            engram: self.reading.selected.get_untracked(),
+            engram: engram.filter(|_| !is_conflicts),
+            conflict: conflict.filter(|_| is_conflicts),
             ..Route::default()
         };
-        if route.engram.is_some() {
+        if route.engram.is_some() || route.conflict.is_some() {
             self.copy(route.link(), say::notice::LINK_COPIED);
         }
     }

@@ -5,7 +5,12 @@ use std::sync::Arc;
 use engram_model::{Code, Engram, EngramId, Filter, Pointer, Refusal, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{dom, frame::Undo, state::App, views::feed};
+use super::{
+    dom,
+    frame::Undo,
+    state::App,
+    views::{conflicts, feed},
+};
 use crate::words::{self, say};
 
 /// What a source card shows below its lines.
@@ -85,7 +90,7 @@ impl Reading {
     }
 
     /// Reads another engram from its start.
-    fn begin(self, pointer: usize) {
+    pub(super) fn begin(self, pointer: usize) {
         self.returned.set(None);
         self.closing.set(None);
         self.refused.set(None);
@@ -236,6 +241,9 @@ impl App {
     /// The pointer that keys act on.
     pub(crate) fn pointer(self) -> Option<Pointer> {
         let index = self.reading.pointer.get();
+        if conflicts::VIEW.is_on(self) {
+            return self.conflict_pointer(index);
+        }
         self.current()?.pointers.get(index).cloned()
     }
 

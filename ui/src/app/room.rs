@@ -12,7 +12,7 @@ use super::{
     views::LIST,
 };
 use crate::{
-    commands::{self, Act},
+    commands::{self, Act, Lists},
     words::say,
 };
 
@@ -20,13 +20,21 @@ use crate::{
 const NARROW: &str = "(max-width: 719.98px)";
 /// The pane of the open engram, and the part of it that scrolls.
 pub(crate) const DETAIL: &str = "detail";
-const READ: &str = "engram";
+pub(crate) const READ: &str = "engram";
 
 impl App {
-    /// Whether the open engram is in front of the list.
+    /// Whether anything of the list on the screen is open.
+    fn is_any_open(self) -> bool {
+        match self.view.get().lists() {
+            Lists::Engrams => self.reading.selected.with(Option::is_some),
+            Lists::Conflicts => self.conflicts.selected.with(Option::is_some),
+            Lists::Others => false,
+        }
+    }
+
+    /// Whether what is open is in front of the list.
     pub(crate) fn covers_list(self) -> bool {
-        let is_in_front = self.reading.is_in_front.get() && self.reading.selected.get().is_some();
-        self.frame.is_narrow.get() && is_in_front && self.view.get().reads
+        self.frame.is_narrow.get() && self.reading.is_in_front.get() && self.is_any_open()
     }
 
     /// Whether it is behind the list.
@@ -36,8 +44,7 @@ impl App {
 
     /// Brings the open engram in front of the list, as a step in the history; returns whether it was behind.
     pub(crate) fn bring_forward(self) -> bool {
-        let is_any = self.reading.selected.get_untracked().is_some();
-        let was_covered = is_any && self.come_forward();
+        let was_covered = untrack(|| self.is_any_open()) && self.come_forward();
         if was_covered {
             self.write_address(true);
         }
@@ -154,11 +161,15 @@ pub(crate) fn ToList() -> impl IntoView {
     let app = App::here();
     let tip = commands::by(Act::Back).map(|it| commands::tip(it, dom::is_mac()));
     let title = move || app.view.get().title;
+    let read = move || match app.view.get().lists() {
+        Lists::Conflicts => say::conflicts::ONE,
+        Lists::Engrams | Lists::Others => say::engram::LABEL,
+    };
     let label = move || say::engram::back_to(title());
     view! {
         <header class="to-list" hidden=move || !app.frame.is_narrow.get()>
             // The list's own is hidden.
-            <h1 class="offscreen">{say::engram::LABEL}</h1>
+            <h1 class="offscreen">{read}</h1>
             <button class="plain" data-testid="to-list" aria-label=label title=tip on:click=move |_| app.to_list()>
                 <span class="turn">{Icon::Chevron.draw()}</span>{title}
             </button>

@@ -33,9 +33,17 @@ const CONTEXT: u32 = 4;
 type Loaded = Result<Arc<SourceReply>, Refusal>;
 
 #[component]
-pub(crate) fn SourceCard(engram: EngramId, index: usize, pointer: Pointer) -> impl IntoView {
+pub(crate) fn SourceCard(
+    engram: EngramId,
+    /// Its place among all cards that keys lead to.
+    index: usize,
+    pointer: Pointer,
+    /// It is open at first although another is the active one.
+    #[prop(optional)]
+    opens: bool,
+) -> impl IntoView {
     let app = App::here();
-    let is_first = index == app.reading.pointer.get_untracked();
+    let is_first = opens || index == app.reading.pointer.get_untracked();
     let open = RwSignal::new(is_first);
     let wanted = RwSignal::new(is_first);
     let (asked, known_pointer) = (pointer.clone(), pointer.clone());

@@ -99,6 +99,7 @@ impl App {
     /// Whatever is read may have changed while nobody told of it.
     pub(super) fn recheck(self) {
         self.stale.touch(Tag::Sources);
+        self.stale.touch(Tag::Conflicts);
         if let Some(id) = self.reading.selected.get_untracked() {
             self.stale.touch(Tag::Engram(id));
         }

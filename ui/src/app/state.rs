@@ -14,6 +14,7 @@ use super::{
     stale::Stale,
     views::{
         View,
+        conflicts::{self, Conflicts},
         feed::{self, Listing},
     },
     write::Writing,
@@ -45,6 +46,7 @@ pub(crate) struct App {
     pub(crate) frame: Frame,
     pub(crate) batch: Batch,
     pub(crate) list: Listing,
+    pub(crate) conflicts: Conflicts,
     /// The view on the screen.
     pub(crate) view: RwSignal<&'static View>,
     pub(crate) repositories: Known,
@@ -64,6 +66,7 @@ impl App {
             frame: Frame::new(),
             batch: Batch::new(),
             list: Listing::new(),
+            conflicts: Conflicts::new(),
             view: RwSignal::new(&feed::VIEW),
             repositories: Known::new(),
             stale: Stale::new(),
@@ -90,6 +93,7 @@ impl App {
         self.frame.reset();
         self.batch.end();
         self.list.reset();
+        self.conflicts.reset();
         self.stale.reset();
         self.phase.set(Phase::Loading);
     }
@@ -101,11 +105,11 @@ impl App {
             self.tell_missing(&route);
         }
         let query = route.query(self.clock.get_untracked().offset);
-        self.show(View::named(route.view), route.filter);
+        self.show(View::named(route.view), route.filter.clone());
         let status = self.read_status().await?;
         self.repositories.show(status.project.as_ref());
         let is_front = |it: &String| self.root().is_some_and(|root| is_same(&root, it));
-        if let Some(path) = route.repository.filter(|it| !is_front(it)) {
+        if let Some(path) = route.repository.clone().filter(|it| !is_front(it)) {
             self.say_not_here(path, query);
         }
         self.status.set(Some(status));
@@ -116,11 +120,7 @@ impl App {
         self.begin_to_look();
         self.phase.set(Phase::Ready);
         self.stale.touch(Tag::Facets);
-        self.show_as_addressed(route.engram.is_some());
-        if let Some(id) = route.engram {
-            self.repositories.stays_outside.set(true);
-            self.select(id);
-        }
+        self.show_addressed(&route);
         if self.reading.selected.get_untracked().is_none() {
             self.select_newest();
         }
@@ -128,15 +128,32 @@ impl App {
         Ok(())
     }
 
+    /// Shows what an address names.
+    fn show_addressed(self, route: &Route) {
+        self.show_as_addressed(route.engram.is_some() || route.conflict.is_some());
+        if route.engram.is_some() || route.conflict.is_some() {
+            self.repositories.stays_outside.set(true);
+        }
+        if let Some(id) = route.engram {
+            self.select(id);
+        }
+        if let Some(id) = route.conflict {
+            self.select_conflict(id);
+        }
+    }
+
     /// Where the window is, as an address says it.
     fn route(self) -> Route {
+        let view = self.view.get_untracked();
+        let is_read = !self.is_covered();
+        let is_conflicts = view.id == conflicts::VIEW.id;
+        let engram = self.reading.selected.get_untracked();
+        let conflict = self.conflicts.selected.get_untracked();
         Route {
-            view: self.view.get_untracked().id,
+            view: view.id,
             filter: self.list.filter.get_untracked(),
-            engram: match self.is_covered() {
-                true => None,
-                false => self.reading.selected.get_untracked(),
-            },
+            engram: engram.filter(|_| is_read && !is_conflicts),
+            conflict: conflict.filter(|_| is_read && is_conflicts),
             ..Route::default()
         }
     }
@@ -161,12 +178,8 @@ impl App {
     pub(crate) fn follow_address(self) {
         let route = Route::parse(&dom::query(), self.clock.get_untracked().offset);
         self.tell_missing(&route);
-        let is_another = self.show(View::named(route.view), route.filter);
-        self.show_as_addressed(route.engram.is_some());
-        if let Some(id) = route.engram {
-            self.repositories.stays_outside.set(true);
-            self.select(id);
-        }
+        let is_another = self.show(View::named(route.view), route.filter.clone());
+        self.show_addressed(&route);
         self.write_address(false);
         if is_another {
             self.list_anew();

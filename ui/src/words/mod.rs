@@ -80,6 +80,14 @@ pub fn claim(engram: &Engram) -> String {
     }
 }
 
+/// Who did something, as a surface names them; nobody where that was erased.
+pub fn person(by: &str) -> String {
+    match by {
+        "user" => say::engram::YOU.to_owned(),
+        name => visible(name),
+    }
+}
+
 const MONTHS: [&str; 12] = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
 ];
@@ -159,6 +167,17 @@ impl Clock {
             (State::Expired, _, Some(end)) => ("held until", self.moment(end)),
             (_, Some(until), _) => ("held until", self.moment(until)),
             _ => ("no longer", "holds".to_owned()),
+        }
+    }
+}
+
+impl Clock {
+    /// The label and the value of what is known of the end of a claim.
+    pub fn validity(&self, until: Option<Timestamp>) -> (&'static str, String) {
+        match until {
+            None => ("holds", "until replaced".to_owned()),
+            Some(end) if end > self.now => ("holds until", self.day(end)),
+            Some(end) => ("held until", self.moment(end)),
         }
     }
 }

@@ -6,8 +6,8 @@ use std::sync::{
 };
 
 use engram_model::{
-    Blame, BlamePart, Block, Change, Code, Engram, EngramId, Entry, LineReply, LineView, Lines,
-    Media, MediaKind, Pointer, PointerType, Reading, Recent, Refusal, Side, SourceLine,
+    Blame, BlamePart, Block, Change, Code, Conflict, Engram, EngramId, Entry, LineReply, LineView,
+    Lines, Media, MediaKind, Pointer, PointerType, Reading, Recent, Refusal, Side, SourceLine,
     SourceReply, Standing, Surroundings,
 };
 use serde_json::json;
@@ -55,6 +55,104 @@ pub(super) fn engrams() -> Vec<Arc<Engram>> {
     });
     let made = made.filter_map(Result::ok);
     made.map(|it: Engram| Arc::new(it)).collect()
+}
+
+/// A conflict of each tier and severity, in three topics; two await no verdict.
+pub(super) fn conflicts() -> Vec<Conflict> {
+    let now = dom::clock().now;
+    let id = |number: usize| format!("{number:026}");
+    let side = |number: usize, by: &str, file: &str, confidence: f64, topic: &str, claim: &str| {
+        // What stands between the bars differs.
+        let bars: Vec<usize> = (claim.chars().enumerate())
+            .filter(|it| it.1 == '|')
+            .map(|it| it.0)
+            .collect();
+        let differs: Vec<(usize, usize)> = match bars[..] {
+            [from, to] => vec![(from, to - 1)],
+            _ => Vec::new(),
+        };
+        json!({
+            "id": id(number), "lineage_id": id(number), "claim": claim.replace('|', ""), "differs": differs,
+            "topic": topic, "by": by, "created_at": now, "confidence": confidence, "fact_type": "observation",
+            "verified": confidence > 0.5, "valid_until": null,
+            "pointers": [{"type": "repo", "ref": format!("{file}@HEAD"), "span": "L9-L15"}]
+        })
+    };
+    let conflict = |number: usize,
+                    status: &str,
+                    severity: &str,
+                    tier: &str,
+                    topic: &str,
+                    why: &str,
+                    a: &str,
+                    b: &str| {
+        let settled = (status == "resolved").then(
+            || json!({"how": "winner", "by": "user", "at": now, "why": "Measured under load."}),
+        );
+        let allowed = (number == 904).then(
+            || json!({"by": "user", "at": now, "why": "Both are in use until the migration."}),
+        );
+        json!({
+            "id": id(number), "status": status, "severity": severity, "tier": tier, "score": null, "why": why, "found_at": now,
+            "a": side(number + 10, "programmer-1", EDITED, 0.9, topic, a),
+            "b": side(number + 20, "programmer-3", "src/delay.rs", 0.7, topic, b),
+            "risk": null, "settled": settled, "allowed": allowed
+        })
+    };
+    let all = json!([
+        conflict(
+            901,
+            "open",
+            "high",
+            "tier2_numeric",
+            "auth",
+            "1,000 per second is not 2,000 per second.",
+            "The auth service allows |1000 req/s| per IP.",
+            "Auth is limited to |2k requests per second| per IP."
+        ),
+        conflict(
+            902,
+            "open",
+            "medium",
+            "tier2_temporal",
+            "auth",
+            "One says that it is gone, the other that it is there.",
+            "Sessions are |still| kept in `redis`.",
+            "Sessions are |no longer| kept in `redis`."
+        ),
+        conflict(
+            903,
+            "open",
+            "medium",
+            "tier2b_cross_scope",
+            "payments",
+            "What holds for all services holds for payments.",
+            "All services use |MySQL|.",
+            "Payments are stored in |PostgreSQL|, which is set up with two replicas in the same region."
+        ),
+        conflict(
+            904,
+            "open",
+            "low",
+            "tier0_entity",
+            "",
+            "`true` is not `false`.",
+            "הדגל `retry.jitter` הוא |true|",
+            "הדגל `retry.jitter` הוא |false|"
+        ),
+        conflict(
+            905,
+            "resolved",
+            "high",
+            "tier3_llm",
+            "",
+            "A call that waits cannot be refused.",
+            "A call waits until the lock is free.",
+            "A call is refused while the lock is held."
+        ),
+        conflict(906, "closed", "low", "tier1_nli", "", "", "", ""),
+    ]);
+    serde_json::from_value(all).unwrap_or_default()
 }
 
 fn line(number: u32, before: u32, text: &str, side: Side) -> SourceLine {

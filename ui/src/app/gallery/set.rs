@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use engram_model::{
-    Change, Code, Engram, Entry, Evidence, Facets, FeedPage, Filter, Kind, Refusal, SAMPLE,
-    StatusReply,
+    Change, Code, ConflictFilter, ConflictsReply, Engram, Entry, Evidence, Facets, FeedPage,
+    Filter, Kind, Listed, Refusal, SAMPLE, StatusReply,
 };
 use leptos::prelude::*;
 use serde_json::{Value, json};
@@ -17,13 +17,14 @@ use super::{
         frame::Toast,
         reading::{Closing, Panel},
         state::App,
-        views::{drift, feed::Search},
+        views::{conflicts, drift, feed::Search},
     },
     KINDS,
-    made_up::{engrams, repositories},
+    made_up::{self, engrams, repositories},
 };
 use crate::{
     chosen::Deed,
+    queue::{Queue, Verdict},
     words::{State, say::many},
 };
 
@@ -164,11 +165,83 @@ pub(super) fn no_drift(app: App) {
     status(app, 0);
 }
 
+/// The conflicts, the one at this place open.
+pub(super) fn conflicts(app: App, at: usize) {
+    status(app, 0);
+    app.view.set(&conflicts::VIEW);
+    let conflicts = made_up::conflicts();
+    let it = app.conflicts;
+    it.selected.set(conflicts.get(at).map(|it| it.id));
+    it.queue.set(Some(Queue::of(ConflictsReply {
+        open: 4,
+        conflicts,
+        omitted: None,
+    })));
+}
+
+/// A wording of both claims is written.
+pub(super) fn merging(app: App) {
+    conflicts(app, 0);
+    if let Some(it) = untrack(|| app.conflict()) {
+        app.begin_merge(&it);
+    }
+}
+
+/// A verdict waits for its reason.
+pub(super) fn allowing(app: App) {
+    conflicts(app, 1);
+    app.conflicts.wants_reason.set(true);
+}
+
+/// A verdict was refused.
+pub(super) fn judged_before(app: App) {
+    conflicts(app, 0);
+    app.conflicts.verdict_refused.set(Some(Refusal::new(
+        Code::AlreadySettled,
+        "this conflict was settled by programmer-2",
+        "Read the verdict; undo it to give another.",
+    )));
+}
+
+/// Some rows are selected.
+pub(super) fn conflicts_chosen(app: App) {
+    conflicts(app, 0);
+    let rows = app.conflicts.queue.with_untracked(|it| {
+        let rows = it.iter().flat_map(Queue::rows);
+        rows.take(3).cloned().collect::<Vec<_>>()
+    });
+    app.conflicts
+        .chosen
+        .update(|it| it.add(&rows, |it| Verdict::First.fits(it)));
+}
+
+/// Nothing waits.
+pub(super) fn no_conflicts(app: App) {
+    status(app, 0);
+    app.view.set(&conflicts::VIEW);
+    app.conflicts.queue.set(Some(Queue::default()));
+}
+
+/// Nothing passes the filter.
+pub(super) fn no_such_conflicts(app: App) {
+    no_conflicts(app);
+    app.conflicts.filter.set(ConflictFilter {
+        topic: Some("payments/webhooks".to_owned()),
+        status: Listed::Dismissed,
+    });
+}
+
+/// The list is on its way, or was refused.
+pub(super) fn unread_conflicts(app: App, refusal: Option<Refusal>) {
+    app.view.set(&conflicts::VIEW);
+    app.conflicts.refused.set(refusal);
+}
+
 fn reply(engrams: u64, drifted: u64, spending: &Value) -> Option<StatusReply> {
     let status = json!({
         "status": "ready", "next": "", "engrams": engrams, "head": 8, "indexed": 8, "agents": 4, "version": "1.0",
         "project": {"name": "shop", "branch": "main"}, "home": "~/.engram",
-        "drifted": drifted, "spending": spending,
+        "drifted": drifted, "conflicts": 4, "spending": spending,
     });
     serde_json::from_value(status).ok()
 }

@@ -67,6 +67,11 @@ fn reply(request: Request) -> Result<Reply, Refusal> {
         }
         Request::Blame(_) => Reply::Blame(made_up::blame()),
         Request::Line(view) => Reply::Line(made_up::long_line(&view)),
+        Request::Conflict(id) => {
+            let all = made_up::conflicts().into_iter();
+            let found = all.into_iter().find(|it| it.id == id);
+            Reply::Conflict(Box::new(found.ok_or_else(made_up::refusal)?))
+        }
         Request::Log(id) => Reply::Log(made_up::log(id)),
         _ => return Err(made_up::refusal()),
     })

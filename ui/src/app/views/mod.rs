@@ -2,6 +2,7 @@
 //! it, and the actions on that; what views share (the connection, what is read, the frame) is beside them.
 
 pub(crate) mod agents;
+pub(crate) mod conflicts;
 pub(crate) mod drift;
 pub(crate) mod feed;
 
@@ -9,10 +10,7 @@ use engram_model::Filter;
 use leptos::prelude::*;
 
 use super::{icons::Icon, state::App};
-use crate::{
-    commands::{Act, Command, Holds},
-    words::say::Noun,
-};
+use crate::{commands::Lists, words::say::Noun};
 
 /// One view.
 pub(crate) struct View {
@@ -43,7 +41,7 @@ pub(crate) struct View {
 pub(crate) const LIST: &str = "feed";
 
 /// All views, in the order of the rail. The first is shown where no other is asked for.
-pub(crate) static VIEWS: &[&View] = &[&feed::VIEW, &drift::VIEW, &agents::VIEW];
+pub(crate) static VIEWS: &[&View] = &[&feed::VIEW, &drift::VIEW, &conflicts::VIEW, &agents::VIEW];
 
 impl View {
     /// By its name; the first for one that there is not.
@@ -63,13 +61,12 @@ impl View {
         app.view.get().id == self.id
     }
 
-    /// Whether a command applies in it: keys do not act on what is not on the screen.
-    pub(crate) fn has(&self, command: &Command) -> bool {
-        let is_of_engrams = matches!(command.act, Act::New | Act::Search | Act::Facets);
-        match command.holds {
-            Holds::Always => true,
-            Holds::List => self.reads || !is_of_engrams,
-            Holds::Engram | Holds::Drifted => self.reads,
+    /// What its list holds: keys do not act on what is not on the screen.
+    pub(crate) fn lists(&self) -> Lists {
+        match self.id {
+            _ if self.reads => Lists::Engrams,
+            id if id == conflicts::VIEW.id => Lists::Conflicts,
+            _ => Lists::Others,
         }
     }
 

@@ -15,7 +15,7 @@ const ROWS: (usize, usize) = (3, 12);
 
 /// A field for a claim; counts its characters against the default limit.
 #[component]
-pub(super) fn ClaimField(
+pub(crate) fn ClaimField(
     id: &'static str,
     label: &'static str,
     #[prop(optional)] hint: &'static str,
@@ -51,7 +51,7 @@ pub(super) fn ClaimField(
 
 /// Why nothing was stored, below the text.
 #[component]
-pub(super) fn Refused(
+pub(crate) fn Refused(
     id: &'static str,
     #[prop(into)] refusal: Signal<Option<Refusal>>,
 ) -> impl IntoView {
@@ -67,7 +67,7 @@ pub(super) fn Refused(
 }
 
 /// Keys of the field: the chord that saves, and the key that leaves.
-pub(super) fn keys(event: &ev::KeyboardEvent, save: impl FnOnce(), leave: Option<impl FnOnce()>) {
+pub(crate) fn keys(event: &ev::KeyboardEvent, save: impl FnOnce(), leave: Option<impl FnOnce()>) {
     // Enter and Esc end a composition first.
     if event.is_composing() {
         return;

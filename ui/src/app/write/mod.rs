@@ -14,6 +14,7 @@ use leptos::prelude::*;
 pub(crate) use self::{
     add::Adding,
     correct::{Correct, CorrectButton},
+    field::{ClaimField, Refused, keys},
     marks::{MarkedLines, Marks},
 };
 use self::{add::New, correct::Correction, marks::Marked};

@@ -291,7 +291,7 @@ impl App {
             if let (true, [(_, undo)], [one]) = (outcome.is_whole(), &*outcome.done, &*fitting) {
                 return self.say_done(deed.done_to_one(), &words::claim(one), *undo);
             }
-            let (text, why) = outcome.told(done);
+            let (text, why) = outcome.told(done, say::CLAIMS);
             let undo = outcome.done.iter().map(|it| it.1).collect();
             self.say_all_done(&text, &why, !outcome.is_whole(), undo);
         });
@@ -412,7 +412,7 @@ fn question(app: App, deed: Deed) -> impl IntoView {
 }
 
 /// The progress, and a way to stop.
-fn doing(app: App, progress: Memo<Option<Progress>>) -> impl IntoView {
+pub(crate) fn doing(app: App, progress: Memo<Option<Progress>>) -> impl IntoView {
     let of = move |what: fn(&Progress) -> usize| progress.with(|it| it.as_ref().map_or(0, what));
     let told = move || {
         let verb = progress.with(|it| it.map_or("", |it| it.verb));

@@ -12,7 +12,7 @@ mod state;
 use leptos::{html, prelude::*};
 
 pub(crate) use self::{
-    chosen::ChosenBar,
+    chosen::{ChosenBar, doing},
     filter::PANEL,
     list::List,
     look::follow_eyes,

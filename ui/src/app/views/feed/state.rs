@@ -162,6 +162,7 @@ impl App {
     }
 
     pub(crate) fn list_anew(self) {
+        self.stale.touch(Tag::Conflicts);
         self.list_and_read(self.is_queue());
     }
 

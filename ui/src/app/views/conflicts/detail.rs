@@ -1,0 +1,309 @@
+//! One conflict: why it is one, both claims side by side with what differs, and the evidence of each.
+
+use std::sync::Arc;
+
+use engram_model::{Conflict, ConflictId, ConflictSide, Severity};
+use leptos::{ev, html, prelude::*};
+
+use super::{list::topic_name, merge::Merging, state::can_reopen, verdict::REASON};
+use crate::{
+    app::{
+        dom,
+        palette::keycaps,
+        prose,
+        refused::Refused,
+        room::{self, ToList},
+        source::SourceCard,
+        state::App,
+    },
+    commands::{self, Act},
+    queue::{Verdict, differing},
+    words::{self, Clock, say},
+};
+
+/// Bytes of a claim that is no longer read at one glance.
+const LONG: usize = 160;
+
+#[component]
+pub(crate) fn Detail() -> impl IntoView {
+    let app = App::here();
+    let current = Memo::new(move |_| app.conflict());
+    let id = Memo::new(move |_| current.with(|it| it.as_ref().map(|it| it.id)));
+    let is_waiting = move || app.conflicts.selected.with(Option::is_some);
+    view! {
+        <section class="pane detail" id=room::DETAIL aria-label=say::conflicts::ONE data-testid="conflict-detail">
+            <ToList />
+            {move || match id.get() {
+                Some(id) => view! { <Whole id current /> }.into_any(),
+                None if is_waiting() => view! { <p class="none quiet" aria-busy="true">{say::conflicts::READING}</p> }.into_any(),
+                None if app.is_nothing_listed() => ().into_any(),
+                None => view! { <p class="none quiet">{say::conflicts::NOT_READ}</p> }.into_any(),
+            }}
+            <Refused refusal=app.conflicts.verdict_refused />
+            <Bar current />
+        </section>
+    }
+}
+
+/// Rebuilt for another conflict only; changes to this one flow in.
+#[component]
+fn Whole(id: ConflictId, current: Memo<Option<Arc<Conflict>>>) -> impl IntoView {
+    let app = App::here();
+    let node = NodeRef::<html::Div>::new();
+    node.on_load(move |it| room::keep_focus(app, &it));
+    let head = move || current.get().map(|it| head(app, &it));
+    let sides = current.get_untracked().map(|it| {
+        let first = it.a.pointers.len();
+        [(0, it.a.clone(), 0), (1, it.b.clone(), first)]
+    });
+    let sides = StoredValue::new(sides.into_iter().flatten().collect::<Vec<_>>());
+    let said = move |side: usize| {
+        let it = move |it: &Option<Arc<Conflict>>| {
+            let it = it.as_ref()?;
+            Some(if side == 0 {
+                it.a.clone()
+            } else {
+                it.b.clone()
+            })
+        };
+        let it = Memo::new(move |_| current.with(it));
+        view! { <Said side it /> }
+    };
+    let evidence = sides.with_value(|all| {
+        let one = |(side, it, first): &(usize, ConflictSide, usize)| {
+            view! { <Evidence side=*side it=it.clone() first=*first /> }
+        };
+        all.iter().map(one).collect_view()
+    });
+    view! {
+        <div class="scroll conflict" id=room::READ node_ref=node tabindex="-1" data-testid="conflict-read" data-conflict=id.to_string()>
+            {head}
+            <div class="pair">
+                {said(0)}
+                {said(1)}
+                <div class="both"><Merging id conflict=current /></div>
+                {evidence}
+            </div>
+        </div>
+    }
+}
+
+fn head(app: App, it: &Arc<Conflict>) -> impl IntoView + use<> {
+    let clock = app.clock.get();
+    let id = it.id;
+    let place = move || {
+        let (at, of) = app.conflicts.queue.with(|it| {
+            let it = it.as_ref()?;
+            Some((it.place(id)? + 1, it.rows().len()))
+        })?;
+        let [at, of] = [at, of].map(|it| words::thousands(it as u64));
+        Some(view! { <span class="chip">{say::conflicts::of(&at, &of)}</span> })
+    };
+    let mut topics = vec![topic_name(&it.a.topic), topic_name(&it.b.topic)];
+    topics.dedup();
+    let why = prose::claim(&it.why, &[]);
+    view! {
+        <div class="chips">
+            {place}
+            <span class=severity_class(it.severity) data-testid="severity">{say::conflicts::severity_of(it.severity)}</span>
+            {topics.into_iter().map(|it| view! { <span class="chip" title=say::engram::TOPIC>{it}</span> }).collect_view()}
+            <span class="quiet">{say::conflicts::found_by(it.tier)}", "{clock.lately(it.found_at)}</span>
+        </div>
+        {(!it.why.is_empty()).then(|| view! { <p class="reason" data-testid="why" dir=why.direction>{why.text}</p> })}
+        {it.settled.as_ref().map(|it| {
+            let by = say::conflicts::by(&words::person(&it.by), &clock.moment(it.at));
+            told("settled", say::conflicts::how(it.how), by, it.why.as_deref())
+        })}
+        {it.allowed.as_ref().map(|it| {
+            let by = say::conflicts::by(&words::person(&it.by), &clock.moment(it.at));
+            told("allowed", say::conflicts::IS_ALLOWED_BY, by, Some(&it.why))
+        })}
+    }
+}
+
+fn severity_class(it: Severity) -> &'static str {
+    match it {
+        Severity::High => "word bad",
+        Severity::Medium => "word warn",
+        Severity::Low => "word gone",
+    }
+}
+
+/// What was done, by whom and why.
+fn told(
+    testid: &'static str,
+    what: &'static str,
+    by: String,
+    why: Option<&str>,
+) -> impl IntoView + use<> {
+    let why = why.filter(|it| !it.is_empty()).map(words::visible);
+    view! {
+        <p class="settled" data-testid=testid>
+            <b>{what}</b>" "{by}
+            {why.map(|it| view! { <q dir="auto">{it}</q> })}
+        </p>
+    }
+}
+
+/// A claim, and who said it when and how surely.
+#[component]
+fn Said(side: usize, it: Memo<Option<ConflictSide>>) -> impl IntoView {
+    let app = App::here();
+    let content = move || it.get().map(|it| said(&it, app.clock.get()));
+    let show = commands::by(Act::Claim(side)).map(|it| commands::tip(it, dom::is_mac()));
+    view! {
+        <article class="said" aria-label=say::conflicts::CLAIM_OF[side] data-testid="said" data-side=say::conflicts::SIDES[side]>
+            <header>
+                <h2><kbd aria-hidden="true">{say::conflicts::SIDES[side]}</kbd><span class="offscreen">{say::conflicts::CLAIM_OF[side]}</span></h2>
+                <span>{move || it.with(|it| it.as_ref().map(|it| words::person(&it.by)))}</span>
+                <span class="space"></span>
+                <button class="plain" data-testid="show-claim" title=show on:click=move |_| app.show_claim(side)>{say::conflicts::SHOW}</button>
+            </header>
+            {content}
+        </article>
+    }
+}
+
+fn said(it: &ConflictSide, clock: Clock) -> impl IntoView + use<> {
+    let (window, until) = clock.validity(it.valid_until);
+    let is_past = it.valid_until.is_some_and(|end| end <= clock.now);
+    let verified = match it.verified {
+        true => (say::state::VERIFIED, "word quiet"),
+        false => (say::state::UNVERIFIED, "word warn"),
+    };
+    let claim = match it.claim.is_empty() {
+        true => view! { <p class="claim erased">{say::conflicts::ERASED}</p> }.into_any(),
+        false => {
+            let claim = prose::marked_claim(&it.claim, &differing(it));
+            view! { <p class="claim" class:closed=is_past class:long={it.claim.len() > LONG} dir=claim.direction data-testid="said-claim">{claim.text}</p> }
+                .into_any()
+        }
+    };
+    view! {
+        {claim}
+        <dl class="facts">
+            <div><dt>{say::engram::CONFIDENCE}</dt><dd>{format!("{:.2}", it.confidence)}</dd></div>
+            <div><dt class="offscreen">{say::conflicts::TYPE}</dt><dd>{it.fact_type.as_str()}</dd></div>
+            <div><dt>{say::engram::RECORDED}</dt><dd>{clock.moment(it.created_at)}</dd></div>
+            <div><dt>{window}</dt><dd>{until}</dd></div>
+            <div><dt class="offscreen">{say::engram::EVIDENCE}</dt><dd class=verified.1>{verified.0}</dd></div>
+        </dl>
+    }
+}
+
+/// The sources of a claim, the first of them open.
+#[component]
+fn Evidence(side: usize, it: ConflictSide, first: usize) -> impl IntoView {
+    let is_none = it.pointers.is_empty();
+    let engram = it.id;
+    let cards = it.pointers.into_iter().enumerate().map(|(index, pointer)| {
+        view! { <SourceCard engram index={first + index} pointer opens={index == 0} /> }
+    });
+    view! {
+        <section class="sources" aria-label=say::conflicts::EVIDENCE_OF[side] data-testid="evidence-of" data-side=say::conflicts::SIDES[side]>
+            <h3>{say::conflicts::EVIDENCE_OF[side]}</h3>
+            {is_none.then(|| view! { <p class="quiet">{say::conflicts::NO_EVIDENCE}</p> })}
+            {cards.collect_view()}
+        </section>
+    }
+}
+
+/// The verdicts, and the reason that goes with one.
+#[component]
+fn Bar(current: Memo<Option<Arc<Conflict>>>) -> impl IntoView {
+    let app = App::here();
+    let all = app.conflicts;
+    let is_none = move || current.with(Option::is_none) || all.is_any_chosen();
+    let waits = Memo::new(move |_| {
+        current.with(|it| it.as_ref().is_some_and(|it| Verdict::First.fits(it)))
+    });
+    let reopens =
+        Memo::new(move |_| current.with(|it| it.as_ref().is_some_and(|it| can_reopen(it))));
+    let reason = Signal::derive(move || {
+        let id = current.with(|it| it.as_ref().map(|it| it.id));
+        id.map(|id| all.written_of(id).reason).unwrap_or_default()
+    });
+    let write = move |text: String| {
+        if let Some(it) = current.get_untracked() {
+            all.write(it.id, |it| it.reason = text);
+        }
+    };
+    let ended = move || {
+        let is_ended = !waits.get() && !reopens.get();
+        is_ended.then(|| view! { <span class="quiet">{say::conflicts::ENDED}</span> })
+    };
+    let fits = move |verdict: Verdict| {
+        Memo::new(move |_| current.with(|it| it.as_ref().is_some_and(|it| verdict.fits(it))))
+    };
+    view! {
+        // While rows are selected, keys and buttons act on them, from their own bar.
+        <div class="bar verdicts" role="group" aria-label=say::conflicts::VERDICTS hidden=is_none data-testid="verdicts">
+            {move || (waits.get() && !all.is_any_chosen()).then(|| view! {
+                <Reason reason set=write />
+                {Verdict::ALL.map(|verdict| press(app, verdict, verdict.name().to_owned(), fits(verdict))).into_iter().collect_view()}
+            })}
+            {move || reopens.get().then(|| view! {
+                <button class="primary" data-testid="reopen" on:click=move |_| app.act(Act::Reopen)>{say::conflicts::REOPEN}" "<kbd>"U"</kbd></button>
+            })}
+            {ended}
+        </div>
+    }
+}
+
+/// A verdict's button, with its key.
+pub(super) fn press(
+    app: App,
+    verdict: Verdict,
+    name: String,
+    fits: Memo<bool>,
+) -> impl IntoView + use<> {
+    let command = commands::by(Act::Judge(verdict));
+    let key = command.and_then(|it| it.keys.first().copied()).map(keycaps);
+    let is_busy = move || app.batch.progress.with(Option::is_some);
+    let is_primary = matches!(verdict, Verdict::First | Verdict::Second);
+    view! {
+        <button class:primary=is_primary data-testid=command.map(|it| it.id) title=verdict.means() disabled=move || !fits.get() || is_busy()
+            on:click=move |_| app.act(Act::Judge(verdict))>{name}" "{key}</button>
+    }
+}
+
+/// The field for a reason. Enter goes back to the list, or on with the verdict that waits for it.
+#[component]
+pub(super) fn Reason(
+    #[prop(into)] reason: Signal<String>,
+    set: impl Fn(String) + 'static,
+) -> impl IntoView {
+    let app = App::here();
+    let wants = app.conflicts.wants_reason;
+    let keys = move |event: ev::KeyboardEvent| {
+        if event.is_composing() {
+            return;
+        }
+        match event.key().as_str() {
+            "Enter" if wants.get_untracked() => app.act(Act::Judge(Verdict::Allow)),
+            "Enter" => app.focus_pane(),
+            "Escape" => {
+                wants.set(false);
+                app.focus_pane();
+            }
+            _ => return,
+        }
+        event.prevent_default();
+        event.stop_propagation();
+    };
+    let label = move || match wants.get() {
+        true => say::conflicts::WHY_ALLOWED,
+        false => say::conflicts::REASON,
+    };
+    let hint = move || match wants.get() {
+        true => say::conflicts::WHY_ALLOWED_HINT,
+        false => say::conflicts::REASON_HINT,
+    };
+    view! {
+        <div class="why-field" class:wanted=wants>
+            <label for=REASON>{label}" "<kbd aria-hidden="true">"R"</kbd></label>
+            <input id=REASON data-testid="reason" dir="auto" autocomplete="off" placeholder=hint required=wants
+                prop:value=reason on:input=move |event| set(event_target_value(&event)) on:keydown=keys />
+        </div>
+    }
+}

@@ -1,0 +1,314 @@
+//! The list: conflicts by topic, the worst first, and what it is limited to.
+
+use std::sync::Arc;
+
+use engram_model::{Conflict, ConflictFilter, ConflictId, ConflictSide, ConflictStatus, Listed};
+use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
+
+use super::VIEW;
+use crate::{
+    app::{
+        connection::Link, dom, icons::Icon, prose, refused::Refused, state::App, states,
+        views::LIST,
+    },
+    chosen::Chosen,
+    queue::{Group, Queue, excerpt},
+    words::{self, Clock, say},
+};
+
+/// The choice of a status, to which the key of the filter leads.
+pub(super) const STATUS: &str = "conflict-status";
+const TOPIC: &str = "conflict-topic";
+
+pub(super) fn element_id(id: ConflictId) -> String {
+    format!("conflict-{id}")
+}
+
+impl App {
+    fn filter_conflicts(self, change: impl FnOnce(&mut ConflictFilter)) {
+        let mut filter = self.conflicts.filter.get_untracked();
+        change(&mut filter);
+        self.conflicts.clear_chosen();
+        self.conflicts.filter.set(filter);
+    }
+
+    /// Selects with a key held, else opens.
+    fn press_conflict(self, id: ConflictId, event: &ev::MouseEvent) {
+        if event.shift_key() {
+            self.extend_conflicts_to(id);
+        } else if event.ctrl_key() || event.meta_key() {
+            self.toggle_conflict(id);
+            self.select_conflict(id);
+        } else {
+            self.conflicts.clear_chosen();
+            self.go_to_conflict(id);
+        }
+    }
+}
+
+#[component]
+pub(crate) fn List() -> impl IntoView {
+    let app = App::here();
+    let it = app.conflicts;
+    let count = move || {
+        let open = (VIEW.count)(app);
+        let is_known = app.status.with(Option::is_some);
+        is_known.then(|| say::conflicts::open(&words::thousands(open)))
+    };
+    let waiting = move || it.queue.with(|it| it.as_ref().map_or(0, Queue::waiting));
+    let pill = move || {
+        (waiting() > 0).then(|| {
+            view! {
+                <button class="pill" data-testid="new-pill" on:click=move |_| app.point_off_conflicts()>{move || say::conflicts::waiting(waiting())}</button>
+            }
+        })
+    };
+    // A lost connection has its own message.
+    let refused = Signal::derive(move || {
+        let is_lost = app.connection.link.get() == Link::Lost;
+        it.refused.get().filter(|_| !is_lost)
+    });
+    view! {
+        <section class="pane list" aria-label=VIEW.title>
+            <header>
+                <h1>{VIEW.title}</h1>
+                <span class="chip" data-testid="list-count" hidden=move || count().is_none() title=VIEW.counted>{count}</span>
+                <span class="space"></span>
+                {pill}
+            </header>
+            <Filters />
+            <states::Disconnected />
+            <div class="within-list"><Refused refusal=refused again=Callback::new(move |()| app.read_conflicts()) /></div>
+            <Rows />
+        </section>
+    }
+}
+
+/// Two choices, by the system's own controls.
+#[component]
+fn Filters() -> impl IntoView {
+    let app = App::here();
+    let it = app.conflicts;
+    let now = move || it.filter.with(|it| it.status);
+    let statuses = Listed::ALL.iter().map(|&it| {
+        view! { <option value=it.as_str() selected=move || now() == it>{say::conflicts::listed(it)}</option> }
+    });
+    let topic = move || it.filter.with(|it| it.topic.clone()).unwrap_or_default();
+    // One that is chosen stays, whatever is listed.
+    let topics = Memo::new(move |_| {
+        let mut topics = it.topics.get();
+        let topic = topic();
+        if !topic.is_empty() && !topics.contains(&topic) {
+            topics.insert(0, topic);
+        }
+        topics
+    });
+    let option = move |name: String| {
+        let own = name.clone();
+        view! { <option value=name.clone() selected=move || topic() == own>{words::visible(&name)}</option> }
+    };
+    let leave = move |event: ev::KeyboardEvent| {
+        if event.key() == "Escape" {
+            dom::focus(LIST);
+        }
+    };
+    view! {
+        <div class="filter choices" role="group" aria-label=say::filter::BUTTON on:keydown=leave>
+            <label for=STATUS class="offscreen">{say::conflicts::STATUS}</label>
+            <select id=STATUS data-testid="status-filter" on:change=move |event| {
+                let status = event_target_value(&event).parse().unwrap_or(Listed::Open);
+                app.filter_conflicts(|it| it.status = status);
+            }>{statuses.collect_view()}</select>
+            <label for=TOPIC class="offscreen">{say::conflicts::TOPIC}</label>
+            <select id=TOPIC data-testid="topic-filter" on:change=move |event| {
+                let topic = event_target_value(&event);
+                app.filter_conflicts(|it| it.topic = (!topic.is_empty()).then_some(topic));
+            }>
+                <option value="" selected=move || topic().is_empty()>{say::conflicts::ALL_TOPICS}</option>
+                {move || topics.get().into_iter().map(option).collect_view()}
+            </select>
+            <kbd aria-hidden="true">"F"</kbd>
+        </div>
+    }
+}
+
+#[component]
+fn Rows() -> impl IntoView {
+    let app = App::here();
+    let it = app.conflicts;
+    let groups = Memo::new(move |_| {
+        let groups = it.queue.with(|it| it.as_ref().map(Queue::groups));
+        groups.unwrap_or_default()
+    });
+    let topics = Memo::new(move |_| {
+        groups.with(|all| all.iter().map(|it| it.topic.clone()).collect::<Vec<_>>())
+    });
+    let is_none = Memo::new(move |_| topics.with(Vec::is_empty));
+    let active = move || {
+        let id = it.selected.get()?;
+        let is_listed = it.queue.with(|it| it.as_ref()?.place(id)).is_some();
+        is_listed.then(|| element_id(id))
+    };
+    let omitted = move || {
+        let omitted = it.queue.with(|it| it.as_ref().map_or(0, Queue::omitted));
+        (omitted > 0).then(|| {
+            let conflicts = words::count(omitted, say::CONFLICTS);
+            view! { <p class="quiet more">{say::conflicts::omitted(&conflicts)}</p> }
+        })
+    };
+    // A key means that the pointer is not in use.
+    let keys = window_event_listener(ev::keydown, move |event| {
+        if !matches!(event.key().as_str(), "Shift" | "Control" | "Alt" | "Meta") {
+            app.point_off_conflicts();
+        }
+    });
+    on_cleanup(move || keys.remove());
+    view! {
+        <Instead is_none />
+        <div class="conflicts" class:bare=is_none id=LIST tabindex="0" role="listbox" aria-multiselectable="true"
+            aria-label=say::conflicts::LABEL aria-activedescendant=active data-testid="conflicts-list"
+            on:pointermove=move |event| app.point_at_conflicts(&event) on:pointerleave=move |_| app.point_off_conflicts()>
+            <For each=move || topics.get() key=Clone::clone let:topic><Topic topic groups /></For>
+        </div>
+        {omitted}
+    }
+}
+
+/// What stands there while nothing is listed: that it is read, that nothing waits, or that nothing passes.
+#[component]
+fn Instead(is_none: Memo<bool>) -> impl IntoView {
+    let app = App::here();
+    let it = app.conflicts;
+    let is_read = Memo::new(move |_| it.queue.with(Option::is_some));
+    let is_whole = Memo::new(move |_| it.filter.with(|it| *it == ConflictFilter::default()));
+    let is_refused = Memo::new(move |_| it.refused.with(Option::is_some));
+    let all = move |_| {
+        app.filter_conflicts(|it| *it = ConflictFilter::default());
+        dom::focus(LIST);
+    };
+    move || match (is_none.get(), is_read.get(), is_whole.get()) {
+        (false, _, _) => ().into_any(),
+        (true, false, _) if is_refused.get() => ().into_any(),
+        (true, false, _) => {
+            view! { <p class="none quiet" aria-busy="true">{say::conflicts::READING}</p> }
+                .into_any()
+        }
+        (true, true, true) => view! {
+            <div class="none" data-testid="no-conflicts">
+                <span class="sign">{Icon::Check.draw()}</span>
+                <h2>{say::conflicts::NONE_OPEN}</h2>
+                <p>{say::conflicts::NONE_OPEN_MEANS}</p>
+            </div>
+        }
+        .into_any(),
+        (true, true, false) => view! {
+            <div class="none" data-testid="no-match">
+                <span class="sign">{Icon::Search.draw()}</span>
+                <h2>{say::conflicts::NONE}</h2>
+                <p>{say::conflicts::NONE_MEANS}</p>
+                <button data-testid="show-open" on:click=all>{say::conflicts::SHOW_OPEN}</button>
+            </div>
+        }
+        .into_any(),
+    }
+}
+
+#[component]
+fn Topic(topic: String, groups: Memo<Vec<Group>>) -> impl IntoView {
+    let name = topic_name(&topic);
+    let (own, label) = (topic.clone(), name.clone());
+    let rows = Memo::new(move |_| {
+        groups.with(|all| {
+            let group = all.iter().find(|it| it.topic == own);
+            let ids = group.map(|it| it.rows.iter().map(|it| it.id).collect::<Vec<_>>());
+            ids.unwrap_or_default()
+        })
+    });
+    let count = move || rows.with(Vec::len);
+    let told = move || {
+        let conflicts = words::count(count() as u64, say::CONFLICTS);
+        say::conflicts::group(&label, &conflicts)
+    };
+    view! {
+        <div class="topic" role="group" aria-label=told data-testid="conflict-topic" data-topic=topic>
+            <div class="topic-name" aria-hidden="true"><b>{name}</b><span>{move || words::thousands(count() as u64)}</span></div>
+            <For each=move || rows.get() key=|it| *it let:id><Row id /></For>
+        </div>
+    }
+}
+
+/// A topic, as shown.
+pub(super) fn topic_name(topic: &str) -> String {
+    match topic {
+        "" => say::conflicts::NO_TOPIC.to_owned(),
+        topic => words::visible(topic),
+    }
+}
+
+#[component]
+fn Row(id: ConflictId) -> impl IntoView {
+    let app = App::here();
+    let all = app.conflicts;
+    let it = Memo::new(move |_| all.queue.with(|it| it.as_ref()?.get(id)));
+    let is_open = Memo::new(move |_| all.selected.get() == Some(id));
+    let is_chosen = Memo::new(move |_| {
+        let chosen = |it: &Chosen<Conflict>| (!it.is_empty()).then(|| it.has(id));
+        all.chosen.with(chosen)
+    });
+    let is_selected = move || is_chosen.get().unwrap_or(is_open.get()).to_string();
+    let label = move || it.with(|it| it.as_ref().map(|it| spoken(it)));
+    let content = move || it.get().map(|it| content(&it, app.clock.get()));
+    view! {
+        <div class="conflict-row" class:selected=is_open class:chosen=move || is_chosen.get() == Some(true) id=element_id(id)
+            role="option" aria-selected=is_selected aria-label=label data-testid="conflict" data-id=id.to_string()
+            data-severity=move || it.with(|it| it.as_ref().map(|it| it.severity.as_str()))
+            on:mousedown=dom::keep_text on:click=move |event| app.press_conflict(id, &event)>
+            {content}
+        </div>
+    }
+}
+
+/// A row in one sentence.
+fn spoken(it: &Conflict) -> String {
+    let rest = match about(it) {
+        Some(state) => format!("{}, {state}", say::conflicts::found(it.tier)),
+        None => say::conflicts::found(it.tier).to_owned(),
+    };
+    let [a, b] = [&it.a, &it.b].map(|it| words::visible(&it.claim));
+    say::conflicts::row(&say::conflicts::severity_of(it.severity), &a, &b, &rest)
+}
+
+/// What became of it, where it does not simply wait.
+fn about(it: &Conflict) -> Option<&'static str> {
+    match (it.status, &it.allowed) {
+        (ConflictStatus::Open, None) => None,
+        (ConflictStatus::Open, Some(_)) => Some(say::conflicts::ALLOWED),
+        (status, _) => Some(say::conflicts::status(status)),
+    }
+}
+
+fn content(it: &Arc<Conflict>, clock: Clock) -> impl IntoView + use<> {
+    let at = it.found_at;
+    view! {
+        <span class="mark" aria-hidden="true"></span>
+        {line(&it.a)}
+        <time datetime=at.to_string() title=clock.moment(at)>{clock.ago(at)}</time>
+        {line(&it.b)}
+        <span class="meta">
+            <b class="severity">{say::conflicts::severity(it.severity)}</b>
+            <span>{say::conflicts::found(it.tier)}</span>
+            {about(it).map(|state| view! { <span class="chip">{state}</span> })}
+        </span>
+    }
+}
+
+fn line(side: &ConflictSide) -> impl IntoView + use<> {
+    let (text, differs) = excerpt(side);
+    match text.is_empty() {
+        true => view! { <p class="erased">{say::conflicts::ERASED}</p> }.into_any(),
+        false => {
+            let claim = prose::marked_claim(&text, &differs);
+            view! { <p dir=claim.direction>{claim.text}</p> }.into_any()
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! One wording for both claims, written between them and their evidence.
+
+use std::sync::Arc;
+
+use engram_model::{Conflict, ConflictId, Refusal};
+use leptos::prelude::*;
+
+use crate::{
+    app::{
+        dom,
+        palette::keycaps,
+        state::App,
+        write::{self, ClaimField},
+    },
+    queue::{Verdict, suggestion},
+    words::say,
+};
+
+const FIELD: &str = "merge-text";
+
+/// A draft of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Merge {
+    text: String,
+    is_open: bool,
+    refusal: Option<Refusal>,
+}
+
+impl App {
+    /// Opens the field, with the draft of before or a wording to begin with.
+    pub(super) fn merge(self, it: &Conflict) {
+        self.begin_merge(it);
+        dom::reveal(FIELD);
+        request_animation_frame(|| dom::focus(FIELD));
+    }
+
+    pub(crate) fn begin_merge(self, it: &Conflict) {
+        self.conflicts.write(it.id, |written| {
+            let merge = written.merge.get_or_insert_with(|| Merge {
+                text: suggestion(it),
+                ..Merge::default()
+            });
+            merge.is_open = true;
+        });
+    }
+
+    fn change_merge(self, id: ConflictId, change: impl FnOnce(&mut Merge)) {
+        self.conflicts.write(id, |it| {
+            if let Some(merge) = &mut it.merge {
+                change(merge);
+            }
+        });
+    }
+
+    fn drop_merge(self, id: ConflictId) {
+        self.conflicts.write(id, |it| it.merge = None);
+    }
+
+    /// Closes the field; keeps a changed draft for later.
+    fn leave_merge(self, it: &Conflict) {
+        let merge = untrack(|| self.conflicts.written_of(it.id)).merge;
+        let is_changed = merge.is_some_and(|merge| merge.text.trim() != suggestion(it));
+        match is_changed {
+            true => self.change_merge(it.id, |it| it.is_open = false),
+            false => self.drop_merge(it.id),
+        }
+        self.focus_pane();
+    }
+
+    fn save_merge(self, it: Arc<Conflict>) {
+        if let Some(merge) = untrack(|| self.conflicts.written_of(it.id)).merge {
+            self.change_merge(it.id, |it| it.refusal = None);
+            self.settle_conflict(it, Verdict::Merge, Some(merge.text));
+        }
+    }
+
+    /// It was refused: the text stays in the field.
+    pub(super) fn refuse_merge(self, id: ConflictId, refusal: Refusal) {
+        self.change_merge(id, |it| (it.is_open, it.refusal) = (true, Some(refusal)));
+    }
+}
+
+/// The field, or that a draft was left.
+#[component]
+pub(super) fn Merging(id: ConflictId, conflict: Memo<Option<Arc<Conflict>>>) -> impl IntoView {
+    let app = App::here();
+    let merge = Memo::new(move |_| app.conflicts.written_of(id).merge);
+    let is_open = Memo::new(move |_| merge.with(|it| it.as_ref().map(|it| it.is_open)));
+    let can = Memo::new(move |_| {
+        conflict.with(|it| it.as_ref().is_some_and(|it| Verdict::Merge.fits(it)))
+    });
+    let resume = move |_| {
+        if let Some(it) = conflict.get_untracked() {
+            app.merge(&it);
+        }
+    };
+    let discard = move |_| {
+        app.drop_merge(id);
+        app.focus_pane();
+    };
+    move || {
+        match (can.get(), is_open.get()) {
+        (true, Some(true)) => view! { <Field id conflict merge /> }.into_any(),
+        (true, Some(false)) => view! {
+            <p class="unsaved" data-testid="merge-unsaved">
+                {say::conflicts::MERGE_UNSAVED}" "
+                <button class="plain" data-testid="merge-continue" on:click=resume>{say::write::CONTINUE}</button>
+                <button class="plain" data-testid="merge-discard" on:click=discard>{say::write::DISCARD}</button>
+            </p>
+        }
+        .into_any(),
+        _ => ().into_any(),
+    }
+    }
+}
+
+#[component]
+fn Field(
+    id: ConflictId,
+    conflict: Memo<Option<Arc<Conflict>>>,
+    merge: Memo<Option<Merge>>,
+) -> impl IntoView {
+    let app = App::here();
+    let text = Signal::derive(move || merge.get().map(|it| it.text).unwrap_or_default());
+    let refusal = Memo::new(move |_| merge.get().and_then(|it| it.refusal));
+    let is_saving = Memo::new(move |_| app.batch.progress.with(Option::is_some));
+    let save = move || {
+        if let Some(it) = conflict.get_untracked() {
+            app.save_merge(it);
+        }
+    };
+    let leave = move || {
+        if let Some(it) = conflict.get_untracked() {
+            app.leave_merge(&it);
+        }
+    };
+    view! {
+        <form class="merging" aria-label=say::conflicts::MERGED data-testid="merge"
+            on:keydown=move |event| write::keys(&event, save, Some(leave))
+            on:submit=move |event| { event.prevent_default(); save(); }>
+            <h3>{say::conflicts::MERGED}</h3>
+            <ClaimField id=FIELD label=say::conflicts::MERGED text is_saving
+                set=move |text| app.change_merge(id, |it| it.text = text) />
+            <write::Refused id=FIELD refusal />
+            <div class="does">
+                <button class="primary" type="submit" data-testid="save-merge" disabled=is_saving>{say::conflicts::SAVE_MERGE}" "{keycaps("Mod+Enter")}</button>
+                <button type="button" data-testid="leave-merge" on:click=move |_| leave()>{say::write::CANCEL}" "<kbd>"Esc"</kbd></button>
+            </div>
+        </form>
+    }
+}

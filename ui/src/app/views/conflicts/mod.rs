@@ -1,0 +1,54 @@
+//! The conflicts that wait for a verdict, as an inbox: by topic, the worst first. Both claims of one stand
+//! side by side with their evidence; a key settles it and leads to the next.
+
+mod chosen;
+mod detail;
+mod list;
+mod merge;
+mod state;
+mod verdict;
+
+use leptos::{html, prelude::*};
+
+pub(crate) use self::{chosen::ChosenBar, detail::Detail, list::List, state::Conflicts};
+use super::View;
+use crate::{
+    app::{icons::Icon, split::Split, state::App},
+    words::say,
+};
+
+pub(crate) static VIEW: View = View {
+    id: "conflicts",
+    title: say::conflicts::TITLE,
+    icon: Icon::Own(
+        "M7 4v8a4 4 0 0 0 4 4h7M14.500 12.500l3.500 3.500-3.500 3.500M17 4v5M14.500 6.500l2.500-2.500 2.500 2.500",
+    ),
+    of: say::conflicts::OPEN_ONES,
+    counted: say::conflicts::COUNTS,
+    count: |app| {
+        app.status
+            .with(|it| it.as_ref().and_then(|it| it.conflicts).unwrap_or(0))
+    },
+    asks: true,
+    reads: false,
+    within: |filter| filter,
+    step: App::step_conflicts,
+    panes,
+    nothing: None,
+};
+
+fn panes() -> AnyView {
+    let app = App::here();
+    app.follow_conflicts();
+    let panes = NodeRef::<html::Main>::new();
+    let width = move || app.frame.list_width.get().map(|it| format!("{it}px"));
+    view! {
+        <main class="panes" class:one=app.frame.is_narrow class:read=move || app.covers_list() node_ref=panes style=("--list", width)>
+            <List />
+            <Split panes />
+            <Detail />
+            <ChosenBar />
+        </main>
+    }
+    .into_any()
+}

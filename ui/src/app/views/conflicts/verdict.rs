@@ -1,0 +1,266 @@
+//! What a person says of a conflict, by a key or a button, and what comes of it.
+
+use std::sync::Arc;
+
+use engram_model::{
+    Allow, Code, Conflict, ConflictId, ConflictStatus, Listed, Refusal, Resolve, Settle, ask,
+};
+use leptos::{prelude::*, task::spawn_local};
+
+use super::state::can_reopen;
+use crate::{
+    app::{dom, frame::Undo, state::App},
+    queue::Verdict,
+    tags::Tag,
+    words::say,
+};
+
+/// The field for a reason, of one conflict or of all selected ones.
+pub(super) const REASON: &str = "reason";
+
+impl Verdict {
+    /// Its name on a button.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::First => say::conflicts::FIRST_HOLDS,
+            Self::Second => say::conflicts::SECOND_HOLDS,
+            Self::Newer => say::conflicts::NEWER,
+            Self::Surer => say::conflicts::SURER,
+            Self::Merge => say::conflicts::MERGE,
+            Self::Dismiss => say::conflicts::DISMISS,
+            Self::Allow => say::conflicts::ALLOW,
+        }
+    }
+
+    /// What it does, where its name does not say it.
+    pub(super) fn means(self) -> Option<&'static str> {
+        match self {
+            Self::First | Self::Second => None,
+            Self::Newer => Some(say::conflicts::NEWER_HOLDS),
+            Self::Surer => Some(say::conflicts::SURER_HOLDS),
+            Self::Merge => Some(say::conflicts::MERGE_MEANS),
+            Self::Dismiss => Some(say::conflicts::DISMISS_MEANS),
+            Self::Allow => Some(say::conflicts::ALLOW_MEANS),
+        }
+    }
+
+    /// What is said after it was sent.
+    pub(super) fn done(self) -> &'static str {
+        match self {
+            Self::First => say::conflicts::DONE_FIRST,
+            Self::Second => say::conflicts::DONE_SECOND,
+            Self::Newer => say::conflicts::DONE_NEWER,
+            Self::Surer => say::conflicts::DONE_SURER,
+            Self::Merge => say::conflicts::DONE_MERGE,
+            Self::Dismiss => say::conflicts::DONE_DISMISS,
+            Self::Allow => say::conflicts::DONE_ALLOW,
+        }
+    }
+
+    /// Its name while it runs over several, and after.
+    pub(super) fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Dismiss => say::conflicts::DISMISSING,
+            Self::Allow => say::conflicts::ALLOWING,
+            _ => say::conflicts::SETTLE,
+        }
+    }
+}
+
+impl App {
+    /// Says something of the selected conflicts; with none selected, of the open one.
+    pub(super) fn judge_conflict(self, verdict: Verdict) {
+        if untrack(|| self.conflicts.is_any_chosen()) {
+            return self.judge_chosen_conflicts(verdict);
+        }
+        let Some(it) = untrack(|| self.conflict()) else {
+            return;
+        };
+        if !verdict.fits(&it) {
+            let (text, hint) = why_not(verdict, &it);
+            return self.say(text, hint, true);
+        }
+        if verdict == Verdict::Merge {
+            return self.merge(&it);
+        }
+        let reason = untrack(|| self.conflicts.written_of(it.id)).reason;
+        if verdict == Verdict::Allow && reason.trim().is_empty() {
+            return self.want_reason();
+        }
+        self.settle_conflict(it, verdict, None);
+    }
+
+    /// Sends a verdict on the open conflict, with the words of a merge; the next one opens.
+    pub(super) fn settle_conflict(
+        self,
+        it: Arc<Conflict>,
+        verdict: Verdict,
+        merged: Option<String>,
+    ) {
+        // Pressed twice, it is said once.
+        if !self.batch.begin(verdict.words().0, 1) {
+            return;
+        }
+        self.conflicts.verdict_refused.set(None);
+        let reason = untrack(|| self.conflicts.written_of(it.id)).reason;
+        spawn_local(async move {
+            let said = self.say_of_conflict(&it, verdict, merged, &reason).await;
+            self.batch.end();
+            match said {
+                Ok(undo) => {
+                    self.leave_behind(it.id, verdict);
+                    match undo {
+                        Some(undo) => self.say_done(verdict.done(), undo),
+                        None => self.say(verdict.done(), "", false),
+                    }
+                }
+                Err(refusal) => self.refuse_verdict(it.id, verdict, refusal),
+            }
+        });
+    }
+
+    /// Sends a verdict; returns what takes it back, if anything does.
+    pub(super) async fn say_of_conflict(
+        self,
+        it: &Conflict,
+        verdict: Verdict,
+        merged: Option<String>,
+        reason: &str,
+    ) -> Result<Option<Undo>, Refusal> {
+        let (conflict, why) = (it.id, reason.trim().to_owned());
+        let Some(how) = merged.map(Settle::Merge).or_else(|| verdict.settle(it)) else {
+            let allow = Allow { conflict, why };
+            return self.ask(ask::Allow(allow)).await.map(|_| None);
+        };
+        let why = (!why.is_empty()).then_some(why);
+        let resolve = Resolve { conflict, how, why };
+        let resolved = self.ask(ask::Resolve(Box::new(resolve))).await;
+        resolved.map(|_| Some(Undo::Judged(conflict)))
+    }
+
+    /// A conflict was judged, and the next opens.
+    fn leave_behind(self, id: ConflictId, verdict: Verdict) {
+        let all = self.conflicts;
+        let is_open = all.selected.get_untracked() == Some(id);
+        let next = all.queue.with_untracked(|it| it.as_ref()?.next(id));
+        all.wants_reason.set(false);
+        self.tidy_after(id, verdict);
+        if !is_open {
+            return;
+        }
+        match next {
+            Some(next) => self.select_conflict(next),
+            None if untrack(|| self.is_nothing_listed()) => self.read_no_conflict(),
+            None => {}
+        }
+        // What was written in is gone, or is the next one's: keys go on in the list.
+        request_animation_frame(move || {
+            if dom::focused_in(REASON).is_some() || dom::is_nowhere() {
+                self.focus_pane();
+            }
+        });
+    }
+
+    /// What was written of it was sent; what waits for a verdict no more leaves that list before it is
+    /// read again.
+    pub(super) fn tidy_after(self, id: ConflictId, verdict: Verdict) {
+        let all = self.conflicts;
+        all.written.update(|all| {
+            all.remove(&id);
+        });
+        // An answer from before would bring it back.
+        all.begin();
+        self.stale.touch(Tag::Conflicts);
+        let is_queue = all.filter.with_untracked(|it| it.status == Listed::Open);
+        if is_queue && verdict != Verdict::Allow {
+            all.queue.update(|it| {
+                if let Some(it) = it {
+                    it.remove(id);
+                }
+            });
+        }
+    }
+
+    /// Says why a verdict failed, beside its conflict; if another is open by now, at the lower edge.
+    fn refuse_verdict(self, id: ConflictId, verdict: Verdict, refusal: Refusal) {
+        let all = self.conflicts;
+        // Somebody else was first: what they said is read.
+        self.stale.touch(Tag::Conflicts);
+        if all.selected.get_untracked() != Some(id) {
+            return self.complain(refusal);
+        }
+        dom::log(&refusal.to_string());
+        match verdict {
+            Verdict::Merge if refusal.code != Code::AlreadySettled => {
+                self.refuse_merge(id, refusal);
+            }
+            _ => all.verdict_refused.set(Some(refusal)),
+        }
+    }
+
+    /// Takes back what was said of the open conflict, whoever said it.
+    pub(super) fn reopen_conflict(self) {
+        let Some(it) = untrack(|| self.conflict()) else {
+            return;
+        };
+        if !can_reopen(&it) {
+            let text = match it.status {
+                ConflictStatus::Open => say::conflicts::STILL_OPEN,
+                _ => say::conflicts::ENDED,
+            };
+            return self.say(text, say::conflicts::ENDED_HINT, true);
+        }
+        if !self.batch.begin(say::many::UNDOING, 1) {
+            return;
+        }
+        self.conflicts.verdict_refused.set(None);
+        spawn_local(async move {
+            let undone = self.undo_verdict(it.id).await;
+            self.batch.end();
+            self.stale.touch(Tag::Conflicts);
+            match undone {
+                Ok(()) => self.say(say::conflicts::REOPENED, "", false),
+                Err(refusal) => self.conflicts.verdict_refused.set(Some(refusal)),
+            }
+        });
+    }
+
+    /// Opens a conflict again.
+    pub(crate) async fn undo_verdict(self, conflict: ConflictId) -> Result<(), Refusal> {
+        let resolve = Resolve {
+            conflict,
+            how: Settle::Undo,
+            why: None,
+        };
+        let undone = self.ask(ask::Resolve(Box::new(resolve))).await;
+        undone.map(|_| ())
+    }
+
+    /// To the field for the reason.
+    pub(super) fn write_reason(self) {
+        match untrack(|| self.conflicts.is_any_chosen()) {
+            true => dom::focus(REASON),
+            false => self.in_detail(|| dom::focus(REASON)),
+        }
+    }
+
+    /// A verdict waits for its reason.
+    pub(super) fn want_reason(self) {
+        self.conflicts.wants_reason.set(true);
+        self.write_reason();
+    }
+}
+
+/// Why a verdict cannot be said of a conflict, and what to do.
+fn why_not(verdict: Verdict, it: &Conflict) -> (&'static str, &'static str) {
+    match (it.status, verdict) {
+        (ConflictStatus::Closed, _) => (say::conflicts::ENDED, ""),
+        (ConflictStatus::Resolved | ConflictStatus::Dismissed, _) => {
+            (say::conflicts::IS_SETTLED, say::conflicts::IS_SETTLED_HINT)
+        }
+        (ConflictStatus::Open, Verdict::Surer) => {
+            (say::conflicts::EQUALLY_SURE, say::conflicts::PICK_ONE)
+        }
+        (ConflictStatus::Open, _) => (say::conflicts::IS_ALLOWED, ""),
+    }
+}

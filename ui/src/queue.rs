@@ -1,0 +1,519 @@
+//! The conflicts that wait for a verdict: their order, what can be said of each, and what of a claim is
+//! shown where there is little room.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use engram_model::{Conflict, ConflictId, ConflictSide, ConflictStatus, ConflictsReply, Settle};
+
+/// What a person can say of a conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The side that was said first holds.
+    First,
+    /// The other one does.
+    Second,
+    /// The one that was said last.
+    Newer,
+    /// The one with the higher confidence.
+    Surer,
+    /// One wording replaces both.
+    Merge,
+    /// It is no conflict.
+    Dismiss,
+    /// It stays open, and stops nobody.
+    Allow,
+}
+
+impl Verdict {
+    /// In the order in which they are offered.
+    pub const ALL: [Self; 7] = [
+        Self::First,
+        Self::Second,
+        Self::Newer,
+        Self::Surer,
+        Self::Merge,
+        Self::Dismiss,
+        Self::Allow,
+    ];
+
+    /// Whether it can be said of this one: of two that are equally sure, neither is surer.
+    pub fn fits(self, it: &Conflict) -> bool {
+        it.status == ConflictStatus::Open
+            && match self {
+                Self::Surer => it.a.confidence != it.b.confidence,
+                Self::Allow => it.allowed.is_none(),
+                _ => true,
+            }
+    }
+
+    /// Whether it can be said of several at once: a wording is one conflict's own.
+    pub fn is_for_many(self) -> bool {
+        self != Self::Merge
+    }
+
+    /// The verdict as it is sent; none where it needs words or is none.
+    pub fn settle(self, it: &Conflict) -> Option<Settle> {
+        match self {
+            Self::First => Some(Settle::Winner(it.a.id)),
+            Self::Second => Some(Settle::Winner(it.b.id)),
+            Self::Newer => Some(Settle::Newer),
+            Self::Surer => Some(Settle::Surer),
+            Self::Dismiss => Some(Settle::Dismiss),
+            Self::Merge | Self::Allow => None,
+        }
+    }
+}
+
+/// The conflicts of one topic.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// The topic, of the newer side.
+    pub topic: String,
+    /// The worst first.
+    pub rows: Vec<Arc<Conflict>>,
+}
+
+/// The listed conflicts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Queue {
+    rows: Vec<Arc<Conflict>>,
+    omitted: u64,
+    /// What came while the pointer was on the rows.
+    held: Option<(Vec<Arc<Conflict>>, u64)>,
+}
+
+impl Queue {
+    /// As they were read.
+    pub fn of(reply: ConflictsReply) -> Self {
+        let mut queue = Self::default();
+        queue.load(reply, false);
+        queue
+    }
+
+    /// Lists what was read. While rows are held, none moves, comes or goes.
+    pub fn load(&mut self, reply: ConflictsReply, holds: bool) {
+        let omitted = reply.omitted.unwrap_or(0);
+        let rows: Vec<Arc<Conflict>> = reply.conflicts.into_iter().map(Arc::new).collect();
+        if !holds {
+            (self.rows, self.omitted, self.held) = (rows, omitted, None);
+            return;
+        }
+        for row in &mut self.rows {
+            if let Some(now) = rows.iter().find(|it| it.id == row.id) {
+                *row = Arc::clone(now);
+            }
+        }
+        self.held = Some((rows, omitted));
+    }
+
+    /// Lists what was held back; returns whether anything was.
+    pub fn release(&mut self) -> bool {
+        let held = self.held.take();
+        if let Some((rows, omitted)) = held {
+            (self.rows, self.omitted) = (rows, omitted);
+            return true;
+        }
+        false
+    }
+
+    /// How many of those held back are not listed.
+    pub fn waiting(&self) -> usize {
+        let listed: BTreeSet<ConflictId> = self.rows.iter().map(|it| it.id).collect();
+        let held = self.held.iter().flat_map(|(rows, _)| rows);
+        held.filter(|it| !listed.contains(&it.id)).count()
+    }
+
+    /// All rows, in their order.
+    pub fn rows(&self) -> &[Arc<Conflict>] {
+        &self.rows
+    }
+
+    /// How many did not fit into the list.
+    pub fn omitted(&self) -> u64 {
+        self.omitted
+    }
+
+    /// One of them.
+    pub fn get(&self, id: ConflictId) -> Option<Arc<Conflict>> {
+        self.rows.iter().find(|it| it.id == id).cloned()
+    }
+
+    /// Its place, from 0.
+    pub fn place(&self, id: ConflictId) -> Option<usize> {
+        self.rows.iter().position(|it| it.id == id)
+    }
+
+    /// Takes away what was just judged: the list is read again soon.
+    pub fn remove(&mut self, id: ConflictId) {
+        self.rows.retain(|it| it.id != id);
+        if let Some((rows, _)) = &mut self.held {
+            rows.retain(|it| it.id != id);
+        }
+    }
+
+    /// By topic, in the order of the rows.
+    pub fn groups(&self) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        for row in &self.rows {
+            match groups.iter_mut().find(|it| it.topic == row.b.topic) {
+                Some(group) => group.rows.push(Arc::clone(row)),
+                None => groups.push(Group {
+                    topic: row.b.topic.clone(),
+                    rows: vec![Arc::clone(row)],
+                }),
+            }
+        }
+        groups
+    }
+
+    /// The row so many further on; from none, or from one that is not listed, the first. The ends hold.
+    pub fn step(&self, from: Option<ConflictId>, by: isize) -> Option<ConflictId> {
+        let at = from.and_then(|it| self.place(it));
+        let last = self.rows.len().checked_sub(1)?;
+        let to = at.map_or(0, |at| at.saturating_add_signed(by).min(last));
+        self.rows.get(to).map(|it| it.id)
+    }
+
+    /// The next that waits for a verdict after this one; after the last, the one before.
+    pub fn next(&self, id: ConflictId) -> Option<ConflictId> {
+        let at = self.place(id)?;
+        let waits = |it: &&Arc<Conflict>| it.status == ConflictStatus::Open;
+        let later = self.rows.iter().skip(at + 1).find(waits);
+        let earlier = || self.rows.iter().take(at).rev().find(waits);
+        later.or_else(earlier).map(|it| it.id)
+    }
+
+    /// The topics of both sides of each.
+    pub fn topics(&self) -> Vec<String> {
+        let both = self.rows.iter().flat_map(|it| [&it.a.topic, &it.b.topic]);
+        let topics: BTreeSet<&String> = both.filter(|it| !it.is_empty()).collect();
+        topics.into_iter().cloned().collect()
+    }
+}
+
+/// For each byte of a side's claim, whether the other side differs there.
+pub fn differing(side: &ConflictSide) -> Vec<bool> {
+    let differs = |at: usize| side.differs.iter().any(|it| (it.0..it.1).contains(&at));
+    let chars = side.claim.chars().enumerate();
+    chars
+        .flat_map(|(at, it)| std::iter::repeat_n(differs(at), it.len_utf8()))
+        .collect()
+}
+
+/// Characters of a claim that are shown before the first that differs.
+const BEFORE: usize = 26;
+
+/// A claim in one line that begins where what differs can be seen, and which bytes of it differ.
+pub fn excerpt(side: &ConflictSide) -> (String, Vec<bool>) {
+    let first = side.differs.iter().map(|it| it.0).min().unwrap_or(0);
+    let from = match first.checked_sub(BEFORE) {
+        None | Some(0) => 0,
+        // From the next word on; of one long word, from its midst.
+        Some(from) => {
+            let rest = side.claim.chars().enumerate().skip(from - 1);
+            let mut rest = rest.take(BEFORE / 2);
+            let space = rest.find(|(_, it)| it.is_whitespace());
+            space.map_or(from, |(at, _)| at + 1)
+        }
+    };
+    let differs = |at: usize| side.differs.iter().any(|it| (it.0..it.1).contains(&at));
+    let (mut text, mut marked) = (String::new(), Vec::new());
+    if from > 0 {
+        text.push('…');
+        marked.resize(text.len(), false);
+    }
+    for (at, it) in side.claim.chars().enumerate().skip(from) {
+        text.push(if it.is_whitespace() { ' ' } else { it });
+        marked.resize(text.len(), differs(at));
+    }
+    (text, marked)
+}
+
+/// A wording of both sides to begin a merge with: one sentence if they differ in one place, else both.
+pub fn suggestion(it: &Conflict) -> String {
+    let (a, b) = (it.a.claim.trim(), it.b.claim.trim());
+    if is_same(a, b) {
+        return b.to_owned();
+    }
+    if let (Some([head, one, tail]), Some([other_head, other, other_tail])) =
+        (in_three(&it.a), in_three(&it.b))
+        && is_same(&head, &other_head)
+        && is_same(&tail, &other_tail)
+    {
+        let or = if a.is_ascii() && b.is_ascii() {
+            "or"
+        } else {
+            "/"
+        };
+        let text = format!(
+            "{other_head}{} {or} {}{other_tail}",
+            one.trim(),
+            other.trim()
+        );
+        return text.trim().to_owned();
+    }
+    let end = match a.chars().next_back() {
+        Some(last) if last.is_alphanumeric() => ".",
+        _ => "",
+    };
+    format!("{a}{end} {b}")
+}
+
+/// What stands before the one place that differs, in it, and after it.
+fn in_three(side: &ConflictSide) -> Option<[String; 3]> {
+    let [(from, to)] = side.differs[..] else {
+        return None;
+    };
+    let part = |from: usize, to: usize| -> String {
+        let most = to.saturating_sub(from);
+        side.claim.chars().skip(from).take(most).collect()
+    };
+    (from < to).then(|| [part(0, from), part(from, to), part(to, usize::MAX)])
+}
+
+fn is_same(a: &str, b: &str) -> bool {
+    let folded = |it: &str| {
+        it.split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .to_lowercase()
+    };
+    folded(a) == folded(b)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn side(claim: &str, differs: &[(usize, usize)], topic: &str, confidence: f64) -> Value {
+        json!({
+            "id": "01K0000000000000000000000A", "lineage_id": "01K0000000000000000000000A",
+            "claim": claim, "differs": differs, "topic": topic, "by": "programmer-1",
+            "created_at": "2026-01-01T00:00:00Z", "confidence": confidence,
+            "fact_type": "observation", "verified": true, "valid_until": null, "pointers": []
+        })
+    }
+
+    fn conflict(number: u64, status: &str, a: Value, b: Value) -> Conflict {
+        serde_json::from_value(json!({
+            "id": format!("{number:026}"), "status": status, "severity": "high",
+            "tier": "tier2_numeric", "score": null, "why": "It differs.",
+            "found_at": "2026-01-01T00:00:00Z", "a": a, "b": b, "risk": null, "settled": null,
+            "allowed": null
+        }))
+        .unwrap()
+    }
+
+    fn of(number: u64, topic: &str, status: &str) -> Conflict {
+        let side = || side("The lock lasts.", &[], topic, 0.7);
+        conflict(number, status, side(), side())
+    }
+
+    fn between(a: &str, at: &[(usize, usize)], b: &str, bt: &[(usize, usize)]) -> Conflict {
+        conflict(1, "open", side(a, at, "", 0.7), side(b, bt, "", 0.9))
+    }
+
+    fn reply(all: &[Conflict]) -> ConflictsReply {
+        ConflictsReply {
+            open: all.len() as u64,
+            conflicts: all.to_vec(),
+            omitted: None,
+        }
+    }
+
+    fn id(number: u64) -> ConflictId {
+        format!("{number:026}").parse().unwrap()
+    }
+
+    fn numbers(queue: &Queue) -> Vec<ConflictId> {
+        queue.rows().iter().map(|it| it.id).collect()
+    }
+
+    #[test]
+    fn rows_are_grouped_in_their_order() {
+        let all = [
+            of(1, "wallet", "open"),
+            of(2, "", "open"),
+            of(3, "wallet", "open"),
+        ];
+        let queue = Queue::of(reply(&all));
+        let groups = queue.groups();
+        let told: Vec<_> = groups
+            .iter()
+            .map(|it| (it.topic.as_str(), it.rows.len()))
+            .collect();
+        assert_eq!(told, [("wallet", 2), ("", 1)]);
+        assert_eq!(queue.topics(), ["wallet"]);
+    }
+
+    #[test]
+    fn no_row_moves_while_rows_are_held() {
+        let old = [of(1, "a", "open"), of(2, "b", "open")];
+        let mut queue = Queue::of(reply(&old));
+        let now = [of(3, "c", "open"), of(2, "b", "resolved")];
+        queue.load(reply(&now), true);
+        assert_eq!(numbers(&queue), [id(1), id(2)]);
+        assert_eq!(queue.waiting(), 1);
+        // What is known of a row changes where it stands.
+        assert_eq!(queue.get(id(2)).unwrap().status, ConflictStatus::Resolved);
+        assert!(queue.release());
+        assert_eq!(numbers(&queue), [id(3), id(2)]);
+        assert!(!queue.release());
+        assert_eq!(queue.waiting(), 0);
+        // What was judged meanwhile does not come back with what was held.
+        queue.load(reply(&now), true);
+        queue.remove(id(3));
+        queue.release();
+        assert_eq!(numbers(&queue), [id(2)]);
+    }
+
+    #[test]
+    fn steps_hold_at_the_ends_and_a_verdict_leads_to_the_next_open_one() {
+        let all = [
+            of(1, "a", "open"),
+            of(2, "a", "resolved"),
+            of(3, "a", "open"),
+            of(4, "a", "dismissed"),
+        ];
+        let queue = Queue::of(reply(&all));
+        for (from, by, want) in [
+            (None, 1, 1),
+            (Some(9), 1, 1),
+            (Some(1), 1, 2),
+            (Some(4), 1, 4),
+            (Some(4), isize::MIN, 1),
+            (Some(1), isize::MAX, 4),
+        ] {
+            assert_eq!(
+                queue.step(from.map(id), by),
+                Some(id(want)),
+                "{from:?} {by}"
+            );
+        }
+        for (from, want) in [(1, Some(3)), (3, Some(1)), (4, Some(3)), (9, None)] {
+            assert_eq!(queue.next(id(from)), want.map(id), "{from}");
+        }
+        assert_eq!(Queue::default().step(None, 1), None);
+        assert_eq!(Queue::of(reply(&all[..1])).next(id(1)), None);
+    }
+
+    #[test]
+    fn a_verdict_is_offered_where_it_can_be_said() {
+        let same = of(1, "a", "open");
+        let surer = between("a", &[], "b", &[]);
+        let settled = of(1, "a", "resolved");
+        let fitting = |it: &Conflict| Verdict::ALL.map(|verdict| verdict.fits(it));
+        assert_eq!(fitting(&same), [true, true, true, false, true, true, true]);
+        assert_eq!(fitting(&surer), [true; 7]);
+        assert_eq!(fitting(&settled), [false; 7]);
+        let mut allowed = serde_json::to_value(&same).unwrap();
+        allowed["allowed"] = json!({"by": "user", "at": "2026-01-01T00:00:00Z", "why": "Known."});
+        let allowed: Conflict = serde_json::from_value(allowed).unwrap();
+        assert!(!Verdict::Allow.fits(&allowed) && Verdict::First.fits(&allowed));
+        let sent = Verdict::ALL.map(|it| it.settle(&same).is_some());
+        assert_eq!(sent, [true, true, true, true, false, true, false]);
+    }
+
+    /// The differing parts in brackets.
+    fn drawn(text: &str, marked: &[bool]) -> String {
+        assert_eq!(text.len(), marked.len());
+        let mut drawn = String::new();
+        let mut was = false;
+        for (at, it) in text.char_indices() {
+            if marked[at] != was {
+                drawn.push(if was { ']' } else { '[' });
+                was = !was;
+            }
+            drawn.push(it);
+        }
+        if was {
+            drawn.push(']');
+        }
+        drawn
+    }
+
+    #[test]
+    fn what_differs_is_marked_by_characters() {
+        for (claim, differs, want) in [
+            (
+                "The lock lasts 3 minutes.",
+                &[(15, 24)][..],
+                "The lock lasts [3 minutes].",
+            ),
+            ("Größe: 4 µs", &[(7, 11)], "Größe: [4 µs]"),
+            ("נעול 3 דקות", &[(5, 6)], "נעול [3] דקות"),
+            // Whatever an answer says, nothing beyond the claim is marked.
+            ("short", &[(3, 99), (50, 60), (4, 2)], "sho[rt]"),
+            ("", &[(0, 1)], ""),
+        ] {
+            let side: ConflictSide = serde_json::from_value(side(claim, differs, "", 0.5)).unwrap();
+            assert_eq!(drawn(claim, &differing(&side)), want);
+        }
+    }
+
+    #[test]
+    fn a_row_begins_where_the_difference_is_seen() {
+        for (claim, differs, want) in [
+            (
+                "The lock lasts 3 minutes.",
+                &[(15, 24)][..],
+                "The lock lasts [3 minutes].",
+            ),
+            ("Two\nlines  here", &[], "Two lines  here"),
+            (
+                "After the third failed attempt within an hour a wallet stays locked for half an hour.",
+                &[(72, 84)],
+                "…a wallet stays locked for [half an hour].",
+            ),
+            (
+                "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab",
+                &[(56, 57)],
+                "…aaaaaaaaaaaaaaaaaaaaaaaaaa[b]",
+            ),
+        ] {
+            let side: ConflictSide = serde_json::from_value(side(claim, differs, "", 0.5)).unwrap();
+            let (text, marked) = excerpt(&side);
+            assert_eq!(drawn(&text, &marked), want);
+        }
+    }
+
+    #[test]
+    fn a_merge_begins_with_a_wording_of_both() {
+        for (a, at, b, bt, want) in [
+            (
+                "Auth allows 1000 req/s per IP.",
+                &[(12, 16)][..],
+                "auth allows 2000 req/s per IP.",
+                &[(12, 16)][..],
+                "auth allows 1000 or 2000 req/s per IP.",
+            ),
+            (
+                "Die Sperre hält 3 Minuten",
+                &[(16, 17)],
+                "Die Sperre hält 30 Minuten",
+                &[(16, 18)],
+                "Die Sperre hält 3 / 30 Minuten",
+            ),
+            (
+                "The lock is released after 3 minutes",
+                &[(27, 36)],
+                "A wallet stays locked for half an hour.",
+                &[(26, 38)],
+                "The lock is released after 3 minutes. A wallet stays locked for half an hour.",
+            ),
+            (
+                "MySQL is  used.",
+                &[],
+                "mysql is used.",
+                &[],
+                "mysql is used.",
+            ),
+            ("One.", &[(0, 1), (2, 3)], "Two.", &[(9, 99)], "One. Two."),
+        ] {
+            assert_eq!(suggestion(&between(a, at, b, bt)), want);
+        }
+    }
+}
