@@ -140,7 +140,10 @@ mod tests {
     use engram_engine::Options;
     use engram_kit::{Site, requests};
     use engram_model::{Call, Caller, Request};
-    use tauri::async_runtime::block_on;
+    use tauri::{
+        async_runtime::block_on,
+        ipc::{InvokeResponseBody, IpcResponse},
+    };
 
     use super::take;
     use crate::shell::Shell;
@@ -163,7 +166,11 @@ mod tests {
             for first in requests::first(terms.name, &id) {
                 let first = serde_json::from_value(first).unwrap();
                 let reply = block_on(take(&shell, Call::Change, first)).unwrap();
-                id = requests::about(&id, &serde_json::to_value(reply).unwrap());
+                let reply = match reply.body().unwrap() {
+                    InvokeResponseBody::Json(text) => text.into_bytes(),
+                    InvokeResponseBody::Raw(bytes) => bytes,
+                };
+                id = requests::about(&id, &serde_json::from_slice(&reply).unwrap());
             }
             let request: Request = serde_json::from_value(requests::good(terms.name, &id)).unwrap();
             let (right, wrong) = match request.changes() {

@@ -12,6 +12,7 @@ mod agents;
 #[cfg(feature = "bench")]
 mod bench;
 mod clients;
+mod conflicts;
 mod connect;
 mod dashboard;
 mod drift;

@@ -8,6 +8,7 @@ pub(crate) mod browser;
 mod chosen;
 mod closing;
 mod conditions;
+mod conflicts_view;
 mod drafts;
 mod feed;
 mod filter;

@@ -177,7 +177,7 @@ impl App {
             let failed = outcome.refused.iter().chain(&outcome.left).copied();
             let failed: Vec<Undo> = failed.collect();
             let is_verdict = |it: &Undo| matches!(it, Undo::Judged(_));
-            let of = match outcome
+            let noun = match outcome
                 .done
                 .iter()
                 .map(|it| &it.0)
@@ -187,7 +187,7 @@ impl App {
                 true => say::CONFLICTS,
                 false => say::CLAIMS,
             };
-            let (text, why) = outcome.told(say::many::UNDONE, of);
+            let (text, why) = outcome.told(say::many::UNDONE, noun);
             match (outcome.is_whole(), outcome.done.as_slice()) {
                 (true, [(Undo::Judged(id), _)]) => {
                     self.say(say::notice::UNDONE, "", false);

@@ -110,7 +110,7 @@ impl App {
                 Ok(undo) => {
                     self.leave_behind(it.id, verdict);
                     match undo {
-                        Some(undo) => self.say_done(verdict.done(), undo),
+                        Some(undo) => self.say_done(verdict.done(), &it.a.claim, undo),
                         None => self.say(verdict.done(), "", false),
                     }
                 }

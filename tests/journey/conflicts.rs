@@ -1,0 +1,428 @@
+//! The queue of conflicts in the real window: twenty settled by keys alone, a merge, a batch, all undone,
+//! and what comes while somebody reads.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::{
+    dashboard::{
+        hands::{ENTER, ESCAPE},
+        shop::noted,
+    },
+    editor::Editor,
+    engram::Engram,
+    machine::desktop,
+    window::Window,
+};
+
+/// A topic, what one agent says of it, and what another says.
+pub(crate) const PAIRS: &[(&str, &str, &str)] = &[
+    (
+        "checkout",
+        "A cart expires after 45 minutes of inactivity.",
+        "A cart expires after 2 hours of inactivity.",
+    ),
+    (
+        "auth",
+        "The lockout threshold is 5 failed attempts.",
+        "The lockout threshold is 8 failed attempts.",
+    ),
+    (
+        "db",
+        "The connection pool of the ledger service is capped at 40 connections.",
+        "The connection pool of the ledger service is capped at 15 connections.",
+    ),
+    (
+        "jobs",
+        "The nightly export runs with 8 workers.",
+        "The nightly export runs with 3 workers.",
+    ),
+    (
+        "media",
+        "Video uploads are limited to 2 GB.",
+        "Video uploads are limited to 500 MB.",
+    ),
+    (
+        "api",
+        "The orders API allows 1000 requests per second per IP.",
+        "The orders API allows 250 requests per second per IP.",
+    ),
+    (
+        "search",
+        "Search results are paginated by 20.",
+        "Search results are paginated by 50.",
+    ),
+    (
+        "mail",
+        "The mailer sends at most 14 messages per second.",
+        "The mailer sends at most 30 messages per second.",
+    ),
+    (
+        "cache",
+        "The fragment cache keeps a thousand entries.",
+        "The fragment cache keeps 4k entries.",
+    ),
+    (
+        "net",
+        "The keep-alive interval of the broker is 20 s.",
+        "The keep-alive interval of the broker is 75 s.",
+    ),
+    (
+        "perf",
+        "The p99 latency of the ranking call is 180 ms.",
+        "The p99 latency of the ranking call is 95 ms.",
+    ),
+    (
+        "backup",
+        "Backups are kept for 30 days.",
+        "Backups are kept for 90 days.",
+    ),
+    (
+        "infra",
+        "The ingest cluster has five nodes.",
+        "The ingest cluster has 9 nodes.",
+    ),
+    (
+        "queue",
+        "The consumer prefetches 100 messages.",
+        "The consumer prefetches 10 messages.",
+    ),
+    (
+        "tests",
+        "The integration suite takes 12 minutes.",
+        "The integration suite takes 35 minutes.",
+    ),
+    (
+        "sync",
+        "A full sync transfers about 300 MB.",
+        "A full sync transfers about 4 GB.",
+    ),
+    (
+        "auth",
+        "API keys rotate every 90 days.",
+        "API keys rotate every 30 days.",
+    ),
+    (
+        "billing",
+        "The trial lasts two weeks.",
+        "The trial lasts 30 days.",
+    ),
+    (
+        "core",
+        "The retry helper waits 200 ms before the first retry.",
+        "The retry helper waits 1 s before the first retry.",
+    ),
+    (
+        "sched",
+        "The cleanup cron runs every 15 minutes.",
+        "The cleanup cron runs every 6 hours.",
+    ),
+];
+
+/// What two agents say of the first `count` of them: all of the one, then all of the other.
+pub(crate) fn contradicting(count: usize) -> [Vec<Value>; 2] {
+    let draft = |agent: &str, confidence: f64, lines: &str, topic: &str, claim: &str| {
+        json!({"claim": claim, "topic": topic, "agent": agent, "confidence": confidence,
+            "pointers": [format!("repo:src/retry.rs#{lines}@HEAD")]})
+    };
+    let pairs = PAIRS.iter().take(count);
+    let first = pairs
+        .clone()
+        .map(|(topic, claim, _)| draft("programmer-1", 0.9, "L9-L15", topic, claim));
+    let second = pairs.map(|(topic, _, claim)| draft("programmer-2", 0.7, "L1-L3", topic, claim));
+    [first.collect(), second.collect()]
+}
+
+/// They say it. The ids of their claims.
+pub(crate) fn disagree(engram: &Engram, dir: &Path, count: usize) -> [Vec<String>; 2] {
+    contradicting(count).map(|drafts| engram.put(dir, &drafts))
+}
+
+/// That this many are listed.
+pub(crate) fn rows(count: usize) -> String {
+    format!("document.querySelectorAll('[data-testid=conflict]').length === {count}")
+}
+
+/// That this many are selected.
+pub(crate) fn chosen(count: usize) -> String {
+    format!(
+        "document.querySelector('[data-testid=chosen-count]')?.textContent === '{count} selected'"
+    )
+}
+
+pub(crate) fn notice(words: &str) -> String {
+    format!(
+        "document.querySelector('[data-testid=notice]')?.textContent.includes({})",
+        json!(words)
+    )
+}
+
+/// The conflict that is read, with the sources of both claims.
+pub(crate) fn read(window: &Window) -> String {
+    window.wait(
+        "document.querySelectorAll('[data-testid=evidence-of] [data-testid=pointer-card][data-open=true] :is(.proof, .refused)').length === 2",
+    );
+    window.attribute("[data-testid=conflict-read]", "data-conflict")
+}
+
+/// Chooses in a control of the system's, as it tells the page.
+pub(crate) fn choose(window: &Window, id: &str, value: &str) {
+    let script = "const [id, value] = arguments, it = document.getElementById(id);
+        it.value = value;
+        it.dispatchEvent(new Event('change', {bubbles: true}));";
+    window.script(script, json!([id, value]));
+}
+
+/// All conflicts, by their ids.
+pub(crate) fn all(engram: &Engram) -> Vec<Value> {
+    let reply = engram.json(&["conflicts", "--status", "all"]);
+    reply["conflicts"].as_array().expect("conflicts").clone()
+}
+
+pub(crate) fn of(engram: &Engram, id: &str) -> Value {
+    engram.json(&["conflicts", "show", id])
+}
+
+/// A window on a repository about which two agents disagree so often.
+struct Desk {
+    engram: Engram,
+    window: Window,
+    ids: [Vec<String>; 2],
+}
+
+impl Desk {
+    fn open(dir: &Path, count: usize) -> Self {
+        let repo = noted(dir);
+        let engram = Engram::new(dir, &repo.root);
+        let ids = disagree(&engram, dir, count);
+        let editor = Editor::new(dir);
+        let person = dir.join("person");
+        let window = Window::open(desktop(), &engram.place, &person, &editor.program);
+        window.find("[data-testid=engram] [data-testid=digest]");
+        window.find("[data-testid=conflicts-view] .count");
+        window.keys("3");
+        window.wait(&rows(count));
+        Self {
+            engram,
+            window,
+            ids,
+        }
+    }
+
+    fn holds(&self, id: &str) -> bool {
+        self.engram.json(&["get", id])["valid_until"].is_null()
+    }
+}
+
+#[test]
+fn a_queue_of_twenty_is_settled_by_keys_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let desk = Desk::open(dir.path(), PAIRS.len());
+    let window = &desk.window;
+    read(window);
+    assert_eq!(
+        window.text("[data-testid=conflicts-view] .count"),
+        PAIRS.len().to_string()
+    );
+    window.shot("conflicts");
+    // By topic: two of them are of one, and stand together.
+    assert_eq!(
+        window.count("[data-testid=conflict-topic]"),
+        PAIRS.len() as u64 - 1
+    );
+    assert_eq!(window.count("[data-topic=auth] [data-testid=conflict]"), 2);
+
+    let mut judged = Vec::new();
+    for (at, key) in ["a", "b", "n", "s", "x"]
+        .iter()
+        .cycle()
+        .take(PAIRS.len())
+        .enumerate()
+    {
+        let id = read(window);
+        if at == 0 {
+            // A reason goes with the verdict.
+            window.keys("r");
+            window.wait_moved("document.activeElement.id === 'reason'");
+            window.keys("Measured under load");
+            window.keys(ENTER);
+            window.wait_moved("document.activeElement.id !== 'reason'");
+        }
+        // Both themes, one after the other.
+        let theme = if at % 2 == 0 { "light" } else { "dark" };
+        window.script(
+            "document.documentElement.dataset.theme = arguments[0]",
+            json!([theme]),
+        );
+        window.keys(key);
+        window.wait(&format!(
+            "{} && document.querySelector('[data-testid=conflict-read]')?.dataset.conflict !== '{id}'",
+            rows(PAIRS.len() - at - 1)
+        ));
+        judged.push((id, *key));
+    }
+    window.find("[data-testid=no-conflicts]");
+    window.shot("conflicts-none");
+    for (at, (id, key)) in judged.iter().enumerate() {
+        let it = of(&desk.engram, id);
+        let (how, lost) = match *key {
+            "a" => ("winner", Some("b")),
+            "b" => ("winner", Some("a")),
+            "n" => ("winner", Some("a")), // B was said last
+            "s" => ("winner", Some("b")), // A is surer
+            _ => ("dismissed", None),
+        };
+        assert_eq!(it["settled"]["how"], how, "{key}: {it}");
+        assert_eq!(it["settled"]["by"], "user", "{key}: {it}");
+        for side in ["a", "b"] {
+            let holds = desk.holds(it[side]["id"].as_str().unwrap());
+            assert_eq!(holds, lost != Some(side), "{key}, {side}: {it}");
+        }
+        let why = (at == 0).then_some("Measured under load");
+        assert_eq!(it["settled"]["why"], json!(why));
+    }
+
+    // What was settled is found by its status, and its verdict is undone.
+    window.keys("f");
+    window.wait_moved("document.activeElement.id === 'conflict-status'");
+    choose(window, "conflict-status", "resolved");
+    window.wait(&rows(judged.iter().filter(|it| it.1 != "x").count()));
+    window.keys(ESCAPE);
+    let id = read(window);
+    window.find("[data-testid=settled]");
+    window.shot("conflicts-settled");
+    window.keys("u");
+    window.wait(&notice("Open again"));
+    window.wait(&rows(judged.iter().filter(|it| it.1 != "x").count() - 1));
+    assert_eq!(of(&desk.engram, &id)["status"], "open");
+}
+
+#[test]
+fn two_claims_are_merged_and_parted_again_by_keys() {
+    let dir = tempfile::tempdir().unwrap();
+    let desk = Desk::open(dir.path(), 2);
+    let window = &desk.window;
+    let id = read(window);
+    let before = of(&desk.engram, &id);
+    window.keys("m");
+    window.wait_moved("document.activeElement.id === 'merge-text'");
+    window.shot("conflicts-merge");
+    // It begins with a wording of both.
+    let text = window.script("return document.activeElement.value", json!([]));
+    assert!(text.as_str().unwrap().contains(" or "), "{text}");
+    // Left and come back to, nothing is lost.
+    window.keys(" It depends.");
+    window.keys(ESCAPE);
+    window.find("[data-testid=merge-unsaved]");
+    window.keys("m");
+    window.wait_moved("document.activeElement.id === 'merge-text'");
+    window.wait("document.activeElement.value.endsWith(' It depends.')");
+    let merged = window.script("return document.activeElement.value", json!([]));
+    window.control('\u{E007}');
+    window.wait(&notice("Merged"));
+    window.wait(&rows(1));
+    let settled = of(&desk.engram, &id);
+    assert_eq!(settled["settled"]["how"], "merge", "{settled}");
+    for side in ["a", "b"] {
+        assert!(!desk.holds(before[side]["id"].as_str().unwrap()));
+    }
+    let found = desk.engram.json(&["query", merged.as_str().unwrap()]);
+    assert_eq!(found["engrams"][0]["claim"], merged);
+    // One key takes it back, and leads back.
+    window.keys("z");
+    window.wait(&notice("Undone"));
+    window.wait(&rows(2));
+    window.wait(&format!(
+        "document.querySelector('[data-testid=conflict-read]')?.dataset.conflict === '{id}'"
+    ));
+    let again = of(&desk.engram, &id);
+    assert_eq!(again["status"], "open", "{again}");
+    for side in ["a", "b"] {
+        assert_eq!(again[side]["claim"], before[side]["claim"]);
+        assert!(desk.holds(again[side]["id"].as_str().unwrap()));
+    }
+}
+
+#[test]
+fn several_conflicts_are_judged_at_once_and_undone_by_one_key() {
+    let dir = tempfile::tempdir().unwrap();
+    let desk = Desk::open(dir.path(), 6);
+    let window = &desk.window;
+    read(window);
+    // Three by keys, then all.
+    window.keys("v");
+    window.wait(&chosen(1));
+    window.shift('j');
+    window.shift('j');
+    window.wait(&chosen(3));
+    window.shot("conflicts-selected");
+    // Only one at a time is merged.
+    window.keys("m");
+    window.wait(&notice("one at a time"));
+    window.keys("r");
+    window.wait_moved("document.activeElement.id === 'reason'");
+    window.keys("Not the same thing");
+    window.keys(ENTER);
+    window.wait_moved("document.activeElement.id !== 'reason'");
+    window.keys("x");
+    window.wait(&notice("Dismissed 3 conflicts"));
+    window.wait(&rows(3));
+    let dismissed: Vec<Value> = all(&desk.engram)
+        .into_iter()
+        .filter(|it| it["status"] == "dismissed")
+        .collect();
+    assert_eq!(dismissed.len(), 3);
+    assert!(
+        dismissed
+            .iter()
+            .all(|it| it["settled"]["why"] == "Not the same thing")
+    );
+    window.keys("z");
+    window.wait(&notice("Undone: 3 conflicts"));
+    window.wait(&rows(6));
+    // All, by which is newer: the claims that were said first are closed, and hold again after.
+    window.control('a');
+    window.wait(&chosen(6));
+    window.keys("n");
+    window.wait(&notice("Settled 6 conflicts"));
+    window.find("[data-testid=no-conflicts]");
+    assert!(desk.ids[0].iter().all(|id| !desk.holds(id)));
+    assert!(desk.ids[1].iter().all(|id| desk.holds(id)));
+    window.keys("z");
+    window.wait(&notice("Undone: 6 conflicts"));
+    window.wait(&rows(6));
+    let open = all(&desk.engram);
+    assert!(open.iter().all(|it| it["status"] == "open"), "{open:?}");
+}
+
+#[test]
+fn what_others_settle_leaves_the_list_and_stays_open_for_who_reads_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let desk = Desk::open(dir.path(), 3);
+    let window = &desk.window;
+    let id = read(window);
+    desk.engram
+        .json(&["resolve", &id, "--dismiss", "--why", "Two services"]);
+    window.wait(&rows(2));
+    // It is still read, and says what became of it.
+    window
+        .wait("document.querySelector('[data-testid=settled] q')?.textContent === 'Two services'");
+    assert_eq!(
+        window.attribute("[data-testid=conflict-read]", "data-conflict"),
+        id
+    );
+    window.keys("a");
+    window.wait(&notice("already settled"));
+    // A new one comes by itself.
+    let drafts = [("ada", "8080"), ("grace", "9090")].map(|(agent, port)| {
+        json!({"claim": format!("The gateway listens on port {port}."), "topic": "gateway", "agent": agent,
+            "pointers": ["repo:src/retry.rs#L1-L3@HEAD"]})
+    });
+    desk.engram.put(dir.path(), &drafts);
+    window.wait(&rows(3));
+    window
+        .wait("document.querySelector('[data-topic=gateway] mark')?.textContent.includes('8080')");
+    window
+        .wait("document.querySelector('[data-testid=conflicts-view] .count')?.textContent === '3'");
+}

@@ -1,0 +1,210 @@
+//! The conflicts view in a browser: each verdict by keys and by mouse, a reason, the filter, a narrow
+//! window, and what axe says of it.
+
+use serde_json::json;
+
+use super::{
+    access::{axe, complaints},
+    hands::{BOTH, CONTROL, ENTER, ESCAPE, Hand, SHIFT},
+    looks::Looks,
+    server::Server,
+    shop::Shop,
+};
+use crate::{
+    conflicts::{all, choose, chosen, contradicting, disagree, notice, of, read, rows},
+    engram::Engram,
+    window::Window,
+};
+
+/// A page that lists so many conflicts.
+fn open(shop: &Shop, count: usize) -> (Server, Window) {
+    let server = Server::start(shop, &[]);
+    let window = Window::browse(&server.url);
+    window.find("[data-testid=conflicts-view] .count");
+    window.keys("3");
+    window.wait(&rows(count));
+    read(&window);
+    (server, window)
+}
+
+/// Waits until another conflict is read than this one.
+fn another(window: &Window, id: &str) {
+    window.wait(&format!(
+        "document.querySelector('[data-testid=conflict-read]')?.dataset.conflict !== '{id}'"
+    ));
+}
+
+#[test]
+fn each_verdict_is_given_by_keys_and_by_mouse_and_undone() {
+    for hand in BOTH {
+        println!("{hand:?}");
+        let dir = tempfile::tempdir().unwrap();
+        let shop = Shop::empty(dir.path());
+        let engram = Engram::of(dir.path(), &shop.home, &shop.root);
+        disagree(&engram, dir.path(), 3);
+        let (_server, window) = open(&shop, 3);
+        let press = |key: &str, testid: &str| match hand {
+            Hand::Keys => window.keys(key),
+            Hand::Mouse => window.click(&format!("[data-testid={testid}]")),
+        };
+        for (key, testid, said, how) in [
+            ("a", "first-holds", "Settled: A holds", "winner"),
+            ("b", "second-holds", "Settled: B holds", "winner"),
+            ("n", "newer-holds", "the newer claim holds", "winner"),
+            (
+                "s",
+                "surer-holds",
+                "the more confident claim holds",
+                "winner",
+            ),
+            ("x", "dismiss", "Dismissed", "dismissed"),
+        ] {
+            let id = read(&window);
+            press(key, testid);
+            window.wait(&notice(said));
+            window.wait(&rows(2));
+            another(&window, &id);
+            assert_eq!(of(&engram, &id)["settled"]["how"], how, "{testid}");
+            press("z", "undo");
+            window.wait(&notice("Undone"));
+            window.wait(&rows(3));
+            window.wait(&format!(
+                "document.querySelector('[data-testid=conflict-read]')?.dataset.conflict === '{id}'"
+            ));
+            assert_eq!(of(&engram, &id)["status"], "open", "{testid}");
+        }
+
+        // Allowed: only with a reason, and it stays in the list.
+        let id = read(&window);
+        press("p", "allow");
+        window.wait_moved("document.activeElement.id === 'reason'");
+        assert!(window.text(".why-field label").contains("Why may it pass"));
+        window.keys("Known until the migration");
+        window.keys(ENTER);
+        window.wait(&notice("Allowed"));
+        window.wait(&rows(3));
+        window.wait(&format!(
+            "document.querySelector('[data-testid=conflict][data-id=\"{id}\"] .chip')?.textContent === 'allowed'"
+        ));
+        let allowed = of(&engram, &id);
+        assert_eq!(allowed["status"], "open");
+        assert_eq!(allowed["allowed"]["why"], "Known until the migration");
+
+        // A claim is shown among all claims, and the browser leads back.
+        let id = read(&window);
+        let claim = of(&engram, &id)["a"]["id"].as_str().unwrap().to_owned();
+        match hand {
+            Hand::Keys => window.shift('a'),
+            Hand::Mouse => window.click("[data-testid=show-claim]"),
+        }
+        window.wait(&super::hands::read(&claim));
+        window.keys("[");
+        window.wait(&format!(
+            "document.querySelector('[data-testid=conflict-read]')?.dataset.conflict === '{id}'"
+        ));
+
+        // By status and topic.
+        window.keys("x");
+        window.wait(&rows(2));
+        choose(&window, "conflict-status", "dismissed");
+        window.wait(&rows(1));
+        choose(&window, "conflict-status", "open");
+        window.wait(&rows(2));
+        let topic = window.attribute("[data-testid=conflict-topic]", "data-topic");
+        choose(&window, "conflict-topic", &topic);
+        window.wait(&format!(
+            "{} && document.querySelector('[data-topic={topic}]')",
+            rows(1)
+        ));
+        choose(&window, "conflict-status", "closed");
+        window.find("[data-testid=no-match]");
+        window.click("[data-testid=show-open]");
+        window.wait(&rows(2));
+    }
+}
+
+#[test]
+fn several_are_selected_by_mouse_and_judged() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::empty(dir.path());
+    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
+    disagree(&engram, dir.path(), 5);
+    let (_server, window) = open(&shop, 5);
+    let row = |at: usize| {
+        let script = "return document.querySelectorAll('[data-testid=conflict]')[arguments[0]].id";
+        let id = window.script(script, json!([at]));
+        format!("#{}", id.as_str().unwrap())
+    };
+    let (first, second, fourth) = (row(0), row(1), row(3));
+    window.click_with(CONTROL, &first);
+    window.wait(&chosen(1));
+    window.click_with(SHIFT, &fourth);
+    window.wait(&chosen(4));
+    window.click_with(CONTROL, &second);
+    window.wait(&chosen(3));
+    let found = complaints(&window, &axe(), "conflicts chosen");
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    window.click("[data-testid=chosen-bar] [data-testid=dismiss]");
+    window.wait(&notice("Dismissed 3 conflicts"));
+    window.wait(&rows(2));
+    window.click("[data-testid=undo]");
+    window.wait(&notice("Undone: 3 conflicts"));
+    window.wait(&rows(5));
+    assert!(all(&engram).iter().all(|it| it["status"] == "open"));
+}
+
+#[test]
+fn a_verdict_waits_until_the_conflict_is_in_front() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::empty(dir.path());
+    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
+    disagree(&engram, dir.path(), 3);
+    let (_server, window) = open(&shop, 3);
+    window.size(420, 700);
+    window.wait("document.querySelector('.panes.one')");
+    // In the list a verdict leads to the conflict; only there it is given.
+    window.script("document.getElementById('feed').focus()", json!([]));
+    window.keys("a");
+    window.wait_moved("document.activeElement.id === 'engram'");
+    assert_eq!(window.count("[data-testid=notice]"), 0);
+    let id = read(&window);
+    assert!(window.query().contains(&id), "{}", window.query());
+    let wide = "return document.documentElement.scrollWidth <= innerWidth
+        && document.querySelector('.conflict').scrollWidth <= document.querySelector('.conflict').clientWidth";
+    assert_eq!(window.script(wide, json!([])), json!(true));
+    let found = complaints(&window, &axe(), "one conflict");
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    window.keys("a");
+    window.wait(&notice("Settled: A holds"));
+    another(&window, &id);
+    // The next is in front too; back leads to the list.
+    window.keys(ESCAPE);
+    window.keys(ESCAPE);
+    window.wait_moved("document.activeElement.id === 'feed'");
+    window.wait(&rows(2));
+}
+
+#[test]
+fn the_conflicts_look_as_they_were_approved() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut shop = Shop::empty(dir.path());
+    let drafts = contradicting(8).into_iter().flatten().enumerate();
+    shop.say(drafts.map(|(minute, draft)| (minute as i64, draft)));
+    let (_server, window) = open(&shop, 8);
+    let mut looks = Looks::here();
+    window.wait("!document.querySelector('[aria-busy=true]')");
+    looks.compare_in(
+        &window,
+        "conflicts",
+        &[(1920, 1080), (1280, 800), (900, 600), (640, 400)],
+    );
+    window.size(420, 700);
+    window.wait("document.querySelector('.panes.one')");
+    looks.compare_in(&window, "conflicts", &[(420, 700)]);
+    window.size(1280, 800);
+    window.wait("!document.querySelector('.panes.one')");
+    window.keys("m");
+    window.find("[data-testid=merge]");
+    looks.compare_in(&window, "conflicts-merge", &[(1280, 800)]);
+    looks.hold_all();
+}
