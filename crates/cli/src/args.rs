@@ -239,10 +239,23 @@ Each line gets one object in answer, in order:
 pub(crate) enum MessageVerb {
     /// Check one message against its contract and budget; store nothing
     #[command(after_help = "Examples:
-  engram message validate message.json
-  engram --json message validate -")]
+  engram message validate report.json
+  engram message validate - <<'END'
+  ROLE: programmer
+  TASK_STATUS: done
+  ENGRAMS:
+    - kind: fact
+      claim: \"Retries use full jitter.\"
+      confidence: 0.9
+      ttl: \"P7D\"
+      scope: \"project\"
+      pointers:
+        - { type: \"repo\", ref: \"repo:src/retry.rs#L12-L30@HEAD\" }
+  OUTPUT:
+    summary: \"The retry policy is clear.\"
+  END")]
     Validate {
-        /// A JSON file, or - for standard input
+        /// A message as JSON or in the text form, or - for standard input
         file: String,
     },
 }

@@ -64,12 +64,19 @@ pub(crate) fn delivered() -> Result<(), Refusal> {
 pub(crate) fn refusal(it: &Refusal, as_json: bool) {
     complain(&match as_json {
         true => escaped(&json!({ "error": it }).to_string()),
-        false => format!(
-            "engram: {} [{}]\n        {}",
-            one_line(&it.message),
-            it.code,
-            one_line(&it.hint)
-        ),
+        false => {
+            let mut text = format!(
+                "engram: {} [{}]\n        {}",
+                one_line(&it.message),
+                it.code,
+                one_line(&it.hint)
+            );
+            for cut in it.remedy.iter().flat_map(|it| &it.cut) {
+                let (at, tokens) = (one_line(&cut.at), cut.tokens);
+                let _ = write!(text, "\n        cut {at}: {tokens} tokens");
+            }
+            text
+        }
     });
 }
 

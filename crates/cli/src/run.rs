@@ -1,14 +1,15 @@
 //! One function a verb.
 
 use std::{
-    io::{self, IsTerminal},
+    fmt::Display,
+    io::{self, IsTerminal, Read},
     path::{Path, PathBuf},
     process::{Command, ExitCode},
     sync::{Arc, mpsc},
 };
 
 use clap::CommandFactory;
-use engram_engine::{Engine, Options, Treatment, read_text};
+use engram_engine::{Engine, MESSAGE_BYTES, Options, Treatment};
 use engram_model::{
     Adoption, AgentId, Allow, Caller, Check, Code, ConflictFilter, Draft, EngramId, Evidence, Feed,
     Gate, GateCheck, Listed, Note, PointerInput, Query, Refusal, Reply, Request, Resolve, Settle,
@@ -22,9 +23,6 @@ use crate::{
     args::{self, Cli, ConflictsVerb, MessageVerb, PointersVerb, Verb, Whose},
     batch, connect, dashboard, doctor, out, pointers, print,
 };
-
-/// Largest input file that is read whole, in bytes.
-const LARGEST: u64 = 16 << 20;
 
 pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
     let json = cli.json;
@@ -163,7 +161,7 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
         } => Request::Repin(id.parse()?),
         Verb::Message {
             verb: MessageVerb::Validate { file },
-        } => Request::ValidateMessage(json_of(&read_input(file)?)?),
+        } => Request::ValidateMessage(Value::String(message_of(file)?)),
         Verb::Conflicts(asked) => conflicts(asked)?,
         Verb::Resolve(asked) => Request::Resolve(Box::new(resolve(asked)?)),
         Verb::Status => Request::Status,
@@ -282,30 +280,36 @@ fn query_of(query: &args::Query) -> Result<Query, Refusal> {
     })
 }
 
-fn json_of(text: &str) -> Result<Value, Refusal> {
-    serde_json::from_str(text).map_err(|error| {
-        Refusal::new(
-            Code::SchemaInvalid,
-            format!("the message is not JSON: {error}"),
-            "Send one JSON object with lower-case keys: role, task_status, engrams, output.",
-        )
-    })
-}
-
-/// A file, or standard input for `-`, of at most 16 MiB of UTF-8.
-fn read_input(file: &str) -> Result<String, Refusal> {
+/// A message as it was written, from a file or standard input for `-`. Of one that is longer than any may
+/// be, no more is read than it takes to be refused.
+fn message_of(file: &str) -> Result<String, Refusal> {
+    let most = MESSAGE_BYTES as u64 + 1;
     let read = match file {
-        "-" => read_text(io::stdin(), LARGEST),
+        "-" => bytes_of(io::stdin(), most),
         // The named file may be a pipe: wait for it.
-        path => std::fs::File::open(path).and_then(|it| read_text(it, LARGEST)),
+        path => std::fs::File::open(path).and_then(|it| bytes_of(it, most)),
     };
-    read.map_err(|error| {
+    let refused = |why: &dyn Display| {
         Refusal::new(
             Code::SchemaInvalid,
-            format!("cannot read {file}: {error}"),
+            format!("cannot read {file}: {why}"),
             "Pass a UTF-8 text file, or - for standard input.",
         )
-    })
+    };
+    let bytes = read.map_err(|error| refused(&error))?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(text),
+        Err(error) if error.as_bytes().len() as u64 == most => {
+            Ok(String::from_utf8_lossy(error.as_bytes()).into_owned())
+        }
+        Err(_) => Err(refused(&"it is not UTF-8 text")),
+    }
+}
+
+fn bytes_of(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 pub(crate) fn home(cli: &Cli) -> Result<PathBuf, Refusal> {

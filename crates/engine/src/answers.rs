@@ -138,8 +138,7 @@ impl Answers for Context<'_> {
     }
 
     fn validate_message(&self, message: serde_json::Value) -> Answer<ValidReply> {
-        let limits = &self.engine.config.limits;
-        let tokens = engram_gateway::validate_message(&message, limits)?;
+        let tokens = self.checked(&message)?.tokens;
         Ok(ValidReply { ok: true, tokens })
     }
 }

@@ -41,6 +41,7 @@ mod indexing;
 mod keys;
 mod lineage;
 mod memory;
+mod message;
 mod note;
 mod outdated;
 mod parsed;
@@ -66,6 +67,7 @@ use jiff::civil::Date;
 
 pub use detect::{Detected, Pair, detect};
 pub use doctor::{Checkup, Diagnosis, Treatment};
+pub use engram_gateway::MESSAGE_BYTES;
 pub use engram_pointers::track::{Anchor, Edit, Side, Span, State};
 pub use engram_store::Recovered;
 pub use engram_store::{Links, make_private_folder, open_file, read_file, read_text, sync_folder};

@@ -27,7 +27,8 @@ pub use grant::{
 };
 pub use kin::{Kin, may_decide_for, may_open, may_report, recipients};
 pub use message::{
-    BUDGETS, Checked, Form, Sent, check_message, narrowed, read_message, validate_message,
+    BUDGETS, Checked, Form, MESSAGE_BYTES, Sent, check_message, narrowed, read_message,
+    validate_message,
 };
 pub use prose::{line_count, sentence_count};
 pub use roles::{Template, same_role, template};

@@ -19,6 +19,8 @@ use crate::{count_tokens, tokens::TOKEN_BYTES};
 pub use budgets::{BUDGETS, narrowed};
 pub use read::{Form, Sent, read_message};
 
+/// Most bytes of a message, whatever the limits are set to: whoever reads one need not read further.
+pub const MESSAGE_BYTES: usize = 16 << 20;
 /// Deeper than any message of the contract; bounds recursion over a value.
 const MAX_DEPTH: usize = 32;
 
@@ -87,7 +89,7 @@ fn compact(message: &Value, limits: &Limits) -> Result<String, Refusal> {
             "Send one flat message, as the contract describes.",
         ));
     }
-    let max = limits.message.inline_tokens.saturating_mul(TOKEN_BYTES);
+    let max = most_bytes(limits);
     let mut text = Capped {
         bytes: Vec::new(),
         seen: 0,
@@ -255,14 +257,17 @@ fn over(message: impl Into<String>, hint: impl Into<String>) -> Refusal {
     Refusal::new(Code::BudgetExceeded, message, hint)
 }
 
+/// More bytes than the tokens of a message could ever have.
+fn most_bytes(limits: &Limits) -> usize {
+    let tokens = limits.message.inline_tokens;
+    tokens.saturating_mul(TOKEN_BYTES).min(MESSAGE_BYTES)
+}
+
 /// Refused by its bytes alone, without counting tokens; a quarter of the bytes stands in for them.
 fn too_big(bytes: usize, limits: &Limits) -> Refusal {
     let allowed = limits.message.inline_tokens;
     over(
-        format!(
-            "the message has more than {} bytes",
-            allowed.saturating_mul(TOKEN_BYTES)
-        ),
+        format!("the message has more than {} bytes", most_bytes(limits)),
         resend(allowed),
     )
     .figure(overrun::TOKENS, wide(bytes / 4), wide(allowed))

@@ -211,7 +211,8 @@ requests! {
     status: Status -> Status(Box<StatusReply>), Anyone Reads = "engram_status";
     /// The agents of this project, most recent call first.
     agents: Agents -> Agents(Box<AgentsReply>), User Reads;
-    /// Check one message (seed 000 section 7) against its contract; stores nothing.
+    /// Check one message (seed 000 section 7) against its contract; stores nothing. A string is a message as
+    /// it was written, as JSON or in the text form.
     validate_message: ValidateMessage(message: serde_json::Value) -> Valid(ValidReply), Anyone Reads;
 }
 

@@ -3,8 +3,8 @@
 use engram_model::{Code, Limits, Refusal};
 use serde_json::Value;
 
-use super::{Checked, check, schema, skeleton, too_big};
-use crate::{count_tokens, text_form, tokens::TOKEN_BYTES};
+use super::{Checked, check, most_bytes, schema, skeleton, too_big};
+use crate::{count_tokens, text_form};
 
 /// How a message was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub fn read_message(bytes: &[u8], limits: &Limits) -> Result<Sent, Refusal> {
 }
 
 fn read(bytes: &[u8], limits: &Limits) -> Result<Sent, Refusal> {
-    if bytes.len() > limits.message.inline_tokens.saturating_mul(TOKEN_BYTES) {
+    if bytes.len() > most_bytes(limits) {
         return Err(too_big(bytes.len(), limits));
     }
     let text = std::str::from_utf8(bytes).map_err(|_| {
