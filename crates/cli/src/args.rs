@@ -4,7 +4,7 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use engram_model::{
-    Code, Durability, FactType, Kind, Listed, MemoryOp, Refusal, Scope, Severity, shorten,
+    Code, Durability, FactType, Kind, Listed, MemoryOp, Refusal, Scope, Severity, Ttl, shorten,
 };
 
 /// Below the arguments of a verb: those that all verbs share.
@@ -128,9 +128,32 @@ Pointers:
   engram --json status     for scripts")]
     Status,
     /// List the agents that stored or read anything here, most recent first
-    #[command(after_help = "Example:
-  engram agents")]
-    Agents,
+    #[command(after_help = "Examples:
+  engram agents
+  engram agents open programmer-1 --role programmer --parent lead")]
+    Agents {
+        #[command(subcommand)]
+        verb: Option<AgentsVerb>,
+    },
+    /// Show what agents have spent of their turns
+    Budget {
+        /// Only this agent
+        #[arg(long, value_name = "AGENT")]
+        agent: Option<String>,
+    },
+    /// Permit an agent one thing beyond its budget
+    Grant {
+        #[command(subcommand)]
+        verb: GrantVerb,
+    },
+    /// List what agents ask to read beyond their budgets, and answer
+    Requests {
+        /// Those that were answered too
+        #[arg(long)]
+        all: bool,
+        #[command(subcommand)]
+        verb: Option<RequestsVerb>,
+    },
     /// List claims that contradict each other, or check whether any bar a job
     #[command(after_help = "Examples:
   engram conflicts                          the open ones, by topic, the worst first
@@ -184,8 +207,9 @@ Pointers:
     Connect(Connect),
     /// Serve the Model Context Protocol on standard input and output
     #[command(after_help = "Examples:
-  engram connect claude    makes Claude Code run this command
-  engram mcp               for a client that you configure yourself")]
+  engram connect claude           makes Claude Code run this command
+  engram mcp                      for a client that you configure yourself: a new agent for each connection
+  ENGRAM_AGENT=TOKEN engram mcp   the agent whose token `engram agents open` printed")]
     Mcp {
         /// Groups of tools to offer
         #[arg(long, value_delimiter = ',', default_value = "core")]
@@ -232,6 +256,100 @@ Each line gets one object in answer, in order:
     Completions {
         /// The shell
         shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum AgentsVerb {
+    /// Open an agent and print its token, this once
+    #[command(after_help = "Examples:
+  engram agents open lead --role architect
+  engram agents open programmer-1 --role programmer --parent lead --write payments
+  ENGRAM_AGENT=TOKEN engram mcp             serves that agent
+
+Opening an agent again gives it a new token; the one before ends.")]
+    Open(OpenAgent),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct OpenAgent {
+    /// What to call it; its handle, unless an agent of another project has that
+    pub(crate) name: String,
+    /// Its role: architect, director, manager, programmer or another word
+    #[arg(long)]
+    pub(crate) role: Option<String>,
+    /// The agent that it works for [default: none, a run of its own]
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) parent: Option<String>,
+    /// Topics that it may read, with those below them [default: its parent's, or all]
+    #[arg(long, value_name = "TOPIC", num_args = 1..)]
+    pub(crate) read: Vec<String>,
+    /// Topics that it may write, with those below them [default: its parent's, or all]
+    #[arg(long, value_name = "TOPIC", num_args = 1..)]
+    pub(crate) write: Vec<String>,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum GrantVerb {
+    /// Grant one read of a pointer, or inline code in one message; print the token, this once
+    #[command(after_help = "Examples:
+  engram grant issue --to programmer-1 --pointer 'repo:src/ledger.rs#L1-L220@HEAD' --cap 800
+  engram grant issue --to programmer-1 --code 400 --ttl PT1H
+  engram deref 'repo:src/ledger.rs#L1-L220@HEAD' --agent programmer-1 --budget-token TOKEN
+
+The agent need not pass the token on: where its budget refuses, its open grant for the pointer serves.")]
+    Issue(IssueGrant),
+    /// List grants, without their tokens
+    List,
+    /// Take back a grant that is still open
+    Revoke {
+        /// Its id
+        id: String,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct IssueGrant {
+    /// Who may use it
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) to: String,
+    /// What may be read, once
+    #[arg(long, required_unless_present = "code", conflicts_with = "code")]
+    pub(crate) pointer: Option<String>,
+    /// Maximum number of tokens in the excerpt [default: 500]
+    #[arg(long, value_name = "TOKENS", conflicts_with = "code")]
+    pub(crate) cap: Option<u32>,
+    /// Maximum number of characters of inline code in one message
+    #[arg(long, value_name = "CHARS")]
+    pub(crate) code: Option<u32>,
+    /// How long it holds [default: PT10M]
+    #[arg(long)]
+    pub(crate) ttl: Option<Ttl>,
+    /// Its parent, to grant in that agent's name and within its limits [default: you]
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) by: Option<String>,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum RequestsVerb {
+    /// Grant a request
+    Grant {
+        /// Its id
+        id: String,
+        /// Maximum number of tokens in the excerpt [default: 500]
+        #[arg(long, value_name = "TOKENS")]
+        cap: Option<u32>,
+        /// How long the grant holds [default: PT10M]
+        #[arg(long)]
+        ttl: Option<Ttl>,
+    },
+    /// Deny a request
+    Deny {
+        /// Its id
+        id: String,
+        /// Why
+        #[arg(long)]
+        why: Option<String>,
     },
 }
 
@@ -407,6 +525,9 @@ pub(crate) struct Deref {
     /// The agent's turn
     #[arg(long, requires = "agent")]
     pub(crate) turn: Option<String>,
+    /// A grant of the agent, to spend in place of its budget
+    #[arg(long, value_name = "TOKEN", requires = "agent")]
+    pub(crate) budget_token: Option<String>,
 }
 
 #[derive(Args, Debug)]

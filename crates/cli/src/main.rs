@@ -13,6 +13,7 @@ mod dashboard;
 mod doctor;
 mod lines;
 mod out;
+mod permission;
 mod pointers;
 mod print;
 mod run;

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::{
     conflicts,
     out::{self, one_line},
+    permission,
 };
 
 const TOKENS: Noun = ("token", "tokens");
@@ -46,6 +47,13 @@ fn object(reply: &Reply) -> Value {
         Reply::Blame(it) => json!(it),
         Reply::Status(it) => json!(it),
         Reply::Agents(it) => json!(it),
+        Reply::Opened(it) => json!(it),
+        Reply::Turned(it) => json!(it),
+        Reply::Budgets(it) => json!(it),
+        Reply::Granted(it) => json!(it),
+        Reply::Grants(it) => json!(it),
+        Reply::Answered(it) => json!(it),
+        Reply::Requests(it) => json!(it),
         Reply::Valid(it) => json!(it),
         Reply::Conflicts(it) => json!(it),
         Reply::Conflict(it) => json!(it),
@@ -163,6 +171,17 @@ fn words(reply: &Reply) -> String {
         }
         Reply::Status(it) => status(it),
         Reply::Agents(it) => agents(it),
+        Reply::Turned(it) => format!("{} is in turn {}", one_line(&it.agent.0), one_line(&it.turn)),
+        Reply::Budgets(it) => permission::budgets(it),
+        Reply::Granted(it) => permission::issued(it),
+        Reply::Grants(it) => permission::grants(it),
+        Reply::Answered(it) => format!("{}  {}", one_line(&it.id), it.state),
+        Reply::Requests(it) => permission::requests(it),
+        Reply::Opened(it) => format!(
+            "{}\ntoken {}\nThe token is shown this once: start the agent with ENGRAM_AGENT set to it.",
+            one_line(&it.agent.0),
+            it.token.0
+        ),
         Reply::Valid(it) => format!("ok, {}", count(it.tokens as u64, TOKENS)),
         Reply::Conflicts(it) => conflicts::list(it),
         Reply::Conflict(it) => conflicts::one(it),
@@ -337,7 +356,7 @@ fn agents(it: &AgentsReply) -> String {
     let agent = |it: &AgentStatus| {
         let role = it.role.as_deref().map(|role| format!(", {role}"));
         let parent = it
-            .parent
+            .started_by
             .as_deref()
             .map(|name| format!(", started by {name}"));
         let who = format!(

@@ -11,16 +11,20 @@ use std::{
 use clap::CommandFactory;
 use engram_engine::{Engine, MESSAGE_BYTES, Options, Treatment};
 use engram_model::{
-    Adoption, AgentId, Allow, Caller, Check, Code, ConflictFilter, Draft, EngramId, Evidence, Feed,
-    Gate, GateCheck, Listed, Note, PointerInput, Query, Refusal, Reply, Request, Resolve, Settle,
-    ask, parse_time,
+    Adoption, AgentId, Allow, BudgetOf, Caller, Check, Code, ConflictFilter, DenyAnswer, Draft,
+    EngramId, Evidence, Feed, Gate, GateCheck, GrantAnswer, GrantWanted, Listed, Note, Opening,
+    PointerInput, Query, Refusal, Reply, Request, Resolve, Secret, Settle, WhichRequests, ask,
+    parse_time,
 };
 use engram_server::{Certificate, HttpOptions, Pages};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{
-    args::{self, Cli, ConflictsVerb, MessageVerb, PointersVerb, Verb, Whose},
+    args::{
+        self, AgentsVerb, Cli, ConflictsVerb, GrantVerb, MessageVerb, PointersVerb, RequestsVerb,
+        Verb, Whose,
+    },
     batch, connect, dashboard, doctor, out, pointers, print,
 };
 
@@ -135,7 +139,7 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
                     pointer: pointer(&deref.pointer)?,
                     max_tokens: deref.max_tokens,
                     turn: deref.turn.clone(),
-                    budget_token: None,
+                    budget_token: deref.budget_token.clone(),
                 }),
             ));
         }
@@ -165,7 +169,45 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
         Verb::Conflicts(asked) => conflicts(asked)?,
         Verb::Resolve(asked) => Request::Resolve(Box::new(resolve(asked)?)),
         Verb::Status => Request::Status,
-        Verb::Agents => Request::Agents,
+        Verb::Agents { verb: None } => Request::Agents,
+        Verb::Agents {
+            verb: Some(AgentsVerb::Open(it)),
+        } => Request::OpenAgent(Opening {
+            name: it.name.clone(),
+            role: it.role.clone(),
+            parent: it.parent.clone().map(AgentId),
+            read: it.read.clone(),
+            write: it.write.clone(),
+        }),
+        Verb::Budget { agent } => Request::Budget(BudgetOf {
+            agent: agent.clone().map(AgentId),
+        }),
+        Verb::Grant { verb } => match verb {
+            GrantVerb::Issue(it) => Request::IssueGrant(GrantWanted {
+                to: AgentId(it.to.clone()),
+                pointer: it.pointer.as_deref().map(pointer).transpose()?,
+                cap_tokens: it.cap,
+                code_chars: it.code,
+                ttl: it.ttl.clone(),
+                by: it.by.clone().map(AgentId),
+            }),
+            GrantVerb::List => Request::Grants,
+            GrantVerb::Revoke { id } => Request::RevokeGrant(id.clone()),
+        },
+        Verb::Requests { all, verb: None } => Request::Requests(WhichRequests { all: *all }),
+        Verb::Requests {
+            verb: Some(verb), ..
+        } => match verb {
+            RequestsVerb::Grant { id, cap, ttl } => Request::GrantRequest(GrantAnswer {
+                id: id.clone(),
+                cap_tokens: *cap,
+                ttl: ttl.clone(),
+            }),
+            RequestsVerb::Deny { id, why } => Request::DenyRequest(DenyAnswer {
+                id: id.clone(),
+                why: why.clone(),
+            }),
+        },
         Verb::Project { how } => Request::Adopt(match how {
             Whose::Own => Adoption::Own,
             Whose::Share => Adoption::Shared,
@@ -347,11 +389,15 @@ fn runtime(mut of: Builder) -> Result<Runtime, Refusal> {
     })
 }
 
+/// Serves the agent that a token in the environment proves; a new one without a token.
 fn serve_mcp(engine: Arc<Engine>) -> Result<ExitCode, Refusal> {
+    // What is no text proves nobody either.
+    let token = std::env::var_os("ENGRAM_AGENT").filter(|it| !it.is_empty());
+    let token = token.map(|it| Secret(it.to_string_lossy().trim().to_owned()));
     engine.follow()?;
     // One client, one pipe: a second thread would only hand messages to the first.
     let runtime = runtime(Builder::new_current_thread())?;
-    let served = runtime.block_on(engram_server::mcp_stdio(engine));
+    let served = runtime.block_on(engram_server::mcp_stdio(engine, token));
     // A read of standard input may still be under way; the client is gone, so nothing waits for it.
     runtime.shutdown_background();
     served.map(|()| ExitCode::SUCCESS)

@@ -1,35 +1,83 @@
-//! Handles, runs and turns of the agents that call.
+//! Handles, runs and turns of the agents that call, and the tokens that prove them.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use engram_gateway::budget;
+use engram_gateway::{Kin, budget, may_open};
 use engram_model::{
-    AgentId, AgentStatus, AgentsReply, ProjectId, Refusal, RunId, is_hidden, operation::Agent,
+    AgentId, AgentOpened, AgentStatus, AgentsReply, Caller, Code, Opening, Operation, ProjectId,
+    Refusal, RunId, Secret, is_hidden, is_on_topic,
+    operation::{Agent, Opened, Topics},
 };
-use engram_store::{Seen, Store};
+use engram_store::{Reader, Seen, Store};
 use jiff::{SignedDuration, Timestamp};
+use sha2::{Digest, Sha256};
 
-use crate::{World, context::Context, evidence::screen_text, project};
+use crate::{
+    Engine, World,
+    context::Context,
+    decide::{Plan, Planned},
+    evidence::screen_text,
+    project,
+};
 
 /// Most agents that are listed.
 const LISTED: usize = 200;
 
+/// Longest name, role or topic of an agent, in characters.
+const LONGEST: usize = 80;
+/// Most topics of an agent, of each kind.
+const TOPICS: usize = 12;
+
+/// An agent that calls.
+#[derive(Clone)]
+pub(crate) struct Called {
+    /// The agent in its current turn.
+    pub(crate) agent: Agent,
+    /// The turn that the store had of it then; none for an agent that it did not know. Who finds another
+    /// there goes on in that: a parent, or another process of the same agent, has begun it.
+    pub(crate) stored: Option<String>,
+    /// Whether the request names its turn.
+    pub(crate) is_named: bool,
+}
+
+impl Called {
+    fn new(agent: Agent, stored: Option<String>) -> Self {
+        Self {
+            agent,
+            stored,
+            is_named: false,
+        }
+    }
+
+    /// The turn that counts now.
+    pub(crate) fn turn(&self, it: &Reader<'_>) -> Result<String, Refusal> {
+        let stored = it.agent(&self.agent.handle)?.map(|it| it.turn);
+        Ok(match stored {
+            Some(turn) if !self.is_named && self.stored.as_ref() != Some(&turn) => turn,
+            _ => self.agent.turn.clone(),
+        })
+    }
+}
+
 /// The agents that called through this process, as it knows them.
 #[derive(Default)]
-pub(crate) struct Agents(Mutex<HashMap<AgentId, Agent>>);
+pub(crate) struct Agents(Mutex<HashMap<AgentId, Called>>);
 
 impl Agents {
     /// A new root agent with a run of its own.
     pub(crate) fn register(&self, world: &World, label: &str, project: ProjectId) -> AgentId {
         let handle = AgentId(world.id().to_string().to_lowercase());
         let agent = root(world, handle.clone(), label, project);
-        self.lock().insert(handle.clone(), agent);
+        self.lock().insert(handle.clone(), Called::new(agent, None));
         handle
     }
 
     /// Notes a call: the agent with its current turn, renewed after `idle` seconds of silence. An
     /// unseen handle (the command line's `--agent`) becomes a root of its own.
+    ///
+    /// # Errors
+    /// `SCOPE_DENIED` for an agent of another project.
     pub(crate) fn call(
         &self,
         store: &Store,
@@ -37,36 +85,186 @@ impl Agents {
         handle: &AgentId,
         project: ProjectId,
         idle: i64,
-    ) -> Result<Agent, Refusal> {
+    ) -> Result<Called, Refusal> {
         let now = world.now();
         let mut agents = self.lock();
-        let known = match agents.get(handle) {
-            Some(agent) => Some(agent.clone()),
-            None => store.read::<_, Refusal>(|it| Ok(it.agent(handle)?))?,
-        };
-        let mut agent = match known {
-            Some(known) => known,
-            None => {
+        let stored = store.read::<_, Refusal>(|it| Ok(it.agent(handle)?))?;
+        let mut called = match (agents.get(handle).cloned(), stored) {
+            (Some(here), None) => here,
+            (Some(here), Some(stored)) => here.or_newer(stored, now),
+            // One that called where there was no repository yet goes on where there is one.
+            (None, Some(stored))
+                if stored.project != project && stored.project != project::of_home(store) =>
+            {
+                return Err(of_another_project(handle));
+            }
+            (None, Some(stored)) => {
+                let turn = stored.turn.clone();
+                Called::new(stored, Some(turn))
+            }
+            (None, None) => {
                 screen_text("the agent's name", &handle.0)?;
-                root(world, handle.clone(), &handle.0, project)
+                Called::new(root(world, handle.clone(), &handle.0, project), None)
             }
         };
+        let agent = &mut called.agent;
         // A clock that was set back must not keep a turn open for longer.
         if now.duration_since(agent.last_call).abs() > SignedDuration::from_secs(idle) {
             agent.turn = world.id().to_string();
         }
         agent.last_call = now;
         agent.project = project;
-        agents.insert(handle.clone(), agent.clone());
-        Ok(agent)
+        agents.insert(handle.clone(), called.clone());
+        Ok(called)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<AgentId, Agent>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<AgentId, Called>> {
         self.0.lock().unwrap_or_else(|it| it.into_inner())
     }
 }
 
+impl Called {
+    /// The same agent, as the store has it. Its turn goes on in this process unless another began one; calls
+    /// that left no trace keep it open too.
+    fn or_newer(self, stored: Agent, now: Timestamp) -> Self {
+        let is_same = self.agent.turn == stored.turn || self.stored.as_ref() == Some(&stored.turn);
+        let since = |at: Timestamp| now.duration_since(at).abs();
+        let last_call = match since(self.agent.last_call) < since(stored.last_call) {
+            true if is_same => self.agent.last_call,
+            _ => stored.last_call,
+        };
+        let turn = match is_same {
+            true => self.agent.turn,
+            false => stored.turn.clone(),
+        };
+        let of_store = Some(stored.turn.clone());
+        let agent = Agent {
+            turn,
+            last_call,
+            ..stored
+        };
+        Self::new(agent, of_store)
+    }
+}
+
+impl Engine {
+    /// The agent that a token proves, in this project.
+    ///
+    /// # Errors
+    /// `SCOPE_DENIED` for a token that proves nobody here.
+    pub fn agent_of(&self, token: &str) -> Result<AgentId, Refusal> {
+        self.settle()?;
+        let digest = digest_of(token);
+        let store = &self.store;
+        let found = store.read::<_, Refusal>(|it| Ok(it.agent_of_token(&digest)?))?;
+        found.map(|it| it.handle).ok_or_else(|| {
+            Refusal::new(
+                Code::ScopeDenied,
+                "no agent of this home has this token",
+                "Ask the user for a token of `engram agents open NAME`; a newer one for the same agent ends the one before.",
+            )
+        })
+    }
+}
+
+/// What is kept of a token.
+pub(crate) fn digest_of(token: &str) -> String {
+    hex::encode(Sha256::digest(token))
+}
+
 impl Context<'_> {
+    /// Opens an agent: a child of its parent, in the parent's run, or a root. One that is known gets a new
+    /// token, in place of the one before.
+    pub(crate) fn open_one(&self, ask: &Opening) -> Result<AgentOpened, Refusal> {
+        let parent = match self.caller {
+            Caller::User => ask.parent.clone(),
+            // An agent opens its own.
+            Caller::Agent(agent) => Some(ask.parent.clone().unwrap_or_else(|| agent.clone())),
+        };
+        if let (Caller::Agent(agent), Some(parent)) = (self.caller, &parent)
+            && agent != parent
+        {
+            return Err(Refusal::new(
+                Code::ScopeDenied,
+                "an agent may open children of its own alone",
+                "Leave the parent out: the agent that you open is your child.",
+            ));
+        }
+        let name = word("the agent's name", &ask.name)?;
+        if name.is_empty() {
+            return Err(Refusal::new(
+                Code::SchemaInvalid,
+                "an agent needs a name",
+                "Name it after what it does: programmer-1.",
+            ));
+        }
+        let role = word("the role", ask.role.as_deref().unwrap_or_default())?;
+        let topics = Topics {
+            read: topics("read", &ask.read)?,
+            write: topics("write", &ask.write)?,
+        };
+        let ground = self.ground(true)?;
+        let (token, run, turn) = (
+            self.engine.world.secret(),
+            RunId(self.engine.world.id()),
+            self.engine.world.id().to_string(),
+        );
+        let (now, by) = (self.engine.world.now(), self.speaker(None)?);
+        let caller = self.agent()?;
+        let (agent, _) = self.decide(&ground, |it, _| {
+            self.admit(it)?;
+            let known = |id: &AgentId| match caller.filter(|caller| caller.handle == *id) {
+                // It may call for the first time.
+                Some(caller) => Some(caller.clone()),
+                None => in_project(it, ground.project, id).ok().flatten(),
+            };
+            let kin = |id: &AgentId| known(id).map(kin_of);
+            let handle = handle_of(it, ground.project, &name)?;
+            may_open(&handle, parent.as_ref(), kin)?;
+            let above = parent.as_ref().and_then(known);
+            let before = known(&handle);
+            let fresh = Agent {
+                handle,
+                label: plain(&name),
+                role: None,
+                parent: parent.clone(),
+                run: above.as_ref().map_or(run, |it| it.run),
+                project: ground.project,
+                topics: Topics::default(),
+                turn: turn.clone(),
+                last_call: now,
+            };
+            let mut agent = before.unwrap_or(fresh);
+            if !role.is_empty() {
+                agent.role = Some(role.clone());
+            }
+            let asked = match topics.are_all() {
+                true => &agent.topics,
+                false => &topics,
+            };
+            agent.topics = within(asked, above.as_ref(), self.caller)?;
+            let opened = Opened {
+                agent: agent.clone(),
+                token: digest_of(&token),
+            };
+            Ok(Plan {
+                entries: vec![Planned {
+                    operation: Operation::Opened(Box::new(opened)),
+                    by: by.clone(),
+                    shareable: false,
+                }],
+                answer: agent,
+            })
+        })?;
+        Ok(AgentOpened {
+            agent: agent.handle,
+            token: Secret(token),
+            run: agent.run,
+            role: agent.role,
+            parent: agent.parent,
+        })
+    }
+
     /// The agents of this project, most recent call first.
     pub(crate) fn who_called(&self) -> Result<AgentsReply, Refusal> {
         let project = match self.known_project()? {
@@ -90,7 +288,11 @@ impl Context<'_> {
         AgentStatus {
             name: named(&it.agent.label),
             role: it.agent.role,
-            parent: it.parent.as_deref().map(named),
+            parent: it.agent.parent,
+            started_by: it.parent.as_deref().map(named),
+            run: it.agent.run,
+            turn: it.agent.turn.clone(),
+            topics: it.agent.topics,
             first_seen: it.first,
             last_call,
             did: it.did,
@@ -112,10 +314,123 @@ fn root(world: &World, handle: AgentId, label: &str, project: ProjectId) -> Agen
         parent: None,
         run: RunId(world.id()),
         project,
-        topics: Vec::new(),
+        topics: Topics::default(),
         turn: world.id().to_string(),
         last_call: world.now(),
     }
+}
+
+/// An agent of this project.
+pub(crate) fn in_project(
+    it: &Reader<'_>,
+    project: ProjectId,
+    id: &AgentId,
+) -> Result<Option<Agent>, Refusal> {
+    Ok(it.agent(id)?.filter(|it| it.project == project))
+}
+
+pub(crate) fn unknown(id: &AgentId) -> Refusal {
+    Refusal::new(
+        Code::NotFound,
+        format!(
+            "{:?} is not an agent of this project",
+            engram_model::shorten(&id.0, 40)
+        ),
+        "Use a handle that `engram agents` lists.",
+    )
+}
+
+/// What the tree of agents knows of one.
+pub(crate) fn kin_of(agent: Agent) -> Kin {
+    Kin {
+        agent: agent.handle,
+        parent: agent.parent,
+        run: agent.run,
+        role: agent.role.unwrap_or_default(),
+        reads: agent.topics.read,
+        writes: agent.topics.write,
+    }
+}
+
+/// The handle for a name: the name itself, or, where another project of this home has an agent of that
+/// name, one that says whose it is.
+fn handle_of(it: &Reader<'_>, project: ProjectId, name: &str) -> Result<AgentId, Refusal> {
+    let plain = AgentId(name.to_owned());
+    Ok(match it.agent(&plain)? {
+        Some(other) if other.project != project => {
+            let id = project.to_string().to_lowercase();
+            AgentId(format!("{name}-{}", id.get(20..).unwrap_or_default()))
+        }
+        _ => plain,
+    })
+}
+
+/// The topics of a child: its parent's, unless narrower ones are given. Only the user gives it others.
+fn within(asked: &Topics, parent: Option<&Agent>, caller: &Caller) -> Result<Topics, Refusal> {
+    let Some(parent) = parent else {
+        return Ok(asked.clone());
+    };
+    let narrow = |asked: &[String], parents: &[String]| {
+        if asked.is_empty() {
+            return Ok(parents.to_vec());
+        }
+        let covered = |topic: &String| parents.iter().any(|it| is_on_topic(topic, it));
+        match *caller == Caller::User || parents.is_empty() || asked.iter().all(covered) {
+            true => Ok(asked.to_vec()),
+            false => Err(Refusal::new(
+                Code::ScopeDenied,
+                "a child may not have topics that its parent does not have",
+                format!("Give it {} or topics below.", parents.join(", ")),
+            )),
+        }
+    };
+    Ok(Topics {
+        read: narrow(&asked.read, &parent.topics.read)?,
+        write: narrow(&asked.write, &parent.topics.write)?,
+    })
+}
+
+/// What somebody calls an agent or its role: one short printable line, and no credential.
+pub(crate) fn word(what: &str, text: &str) -> Result<String, Refusal> {
+    let text = text.trim();
+    if text.chars().count() > LONGEST || text.contains(|c: char| is_hidden(c) || c.is_control()) {
+        return Err(Refusal::new(
+            Code::SchemaInvalid,
+            format!("{what} must be one line of at most {LONGEST} printable characters"),
+            "Use a word or two, such as programmer-1.",
+        ));
+    }
+    screen_text(what, text)?;
+    Ok(text.to_owned())
+}
+
+/// Topics as they are compared.
+fn topics(what: &str, given: &[String]) -> Result<Vec<String>, Refusal> {
+    if given.len() > TOPICS {
+        return Err(Refusal::new(
+            Code::SchemaInvalid,
+            format!(
+                "{} topics to {what}; at most {TOPICS} are kept",
+                given.len()
+            ),
+            "Name a topic that they have in common: payments covers payments/webhooks.",
+        ));
+    }
+    let topic = |it: &String| word("a topic", it.trim_matches('/'));
+    let mut topics = given.iter().map(topic).collect::<Result<Vec<_>, _>>()?;
+    topics.retain(|it| !it.is_empty());
+    Ok(topics)
+}
+
+fn of_another_project(handle: &AgentId) -> Refusal {
+    Refusal::new(
+        Code::ScopeDenied,
+        format!(
+            "{:?} is an agent of another project",
+            engram_model::shorten(&handle.0, 40)
+        ),
+        "Use a handle that `engram agents` lists here, or open one with `engram agents open NAME`.",
+    )
 }
 
 /// What an agent is called in records. The user is called `user` there, and "you" in the window: no

@@ -1,11 +1,14 @@
 //! The table of requests, answered: one function a row, each a line to where it is done.
 
 use engram_model::{
-    Adoption, AgentsReply, Allow, Answers, Blame, Check, CheckReply, CheckedPointer, Commit,
-    Conflict, ConflictFilter, ConflictId, ConflictsReply, Deref, Dereferenced, Draft, Engram,
-    EngramId, Entry, Facets, Feed, FeedPage, Filter, ForgetReply, GateCheck, GateReply, LineReply,
-    LineView, Note, NoteReply, PointerInput, PromoteReply, PutReply, Query, QueryReply, Refusal,
-    Resolve, ResolveReply, SampleReply, SourceReply, SourceView, Standing, StatusReply, ValidReply,
+    Adoption, AgentOpened, AgentsReply, Allow, Answered, Answers, Blame, BudgetOf, BudgetsReply,
+    Check, CheckReply, CheckedPointer, Commit, Conflict, ConflictFilter, ConflictId,
+    ConflictsReply, DenyAnswer, Deref, DerefRequest, Dereferenced, Draft, Engram, EngramId, Entry,
+    Facets, Feed, FeedPage, Filter, ForgetReply, GateCheck, GateReply, GrantAnswer, GrantIssued,
+    GrantWanted, GrantsReply, LineReply, LineView, NextTurn, Note, NoteReply, Opening,
+    PointerInput, PromoteReply, PutReply, Query, QueryReply, Refusal, RequestsReply, Resolve,
+    ResolveReply, SampleReply, SourceReply, SourceView, Standing, StatusReply, Turned, ValidReply,
+    WhichRequests,
 };
 
 use crate::{context::Context, put::Occasion};
@@ -135,6 +138,46 @@ impl Answers for Context<'_> {
 
     fn agents(&self) -> Answer<Box<AgentsReply>> {
         self.who_called().map(Box::new)
+    }
+
+    fn open_agent(&self, opening: Opening) -> Answer<AgentOpened> {
+        self.open_one(&opening)
+    }
+
+    fn next_turn(&self, next: NextTurn) -> Answer<Turned> {
+        self.begin_turn(&next)
+    }
+
+    fn budget(&self, of: BudgetOf) -> Answer<Box<BudgetsReply>> {
+        self.budgets(&of).map(Box::new)
+    }
+
+    fn issue_grant(&self, wanted: GrantWanted) -> Answer<GrantIssued> {
+        self.grant(wanted)
+    }
+
+    fn grants(&self) -> Answer<GrantsReply> {
+        self.list_grants()
+    }
+
+    fn revoke_grant(&self, id: String) -> Answer<Answered> {
+        self.revoke(&id)
+    }
+
+    fn request_deref(&self, wanted: Box<DerefRequest>) -> Answer<Answered> {
+        self.request(*wanted)
+    }
+
+    fn requests(&self, which: WhichRequests) -> Answer<RequestsReply> {
+        self.list_requests(&which)
+    }
+
+    fn grant_request(&self, answer: GrantAnswer) -> Answer<GrantIssued> {
+        self.grant_requested(&answer)
+    }
+
+    fn deny_request(&self, answer: DenyAnswer) -> Answer<Answered> {
+        self.deny(&answer)
     }
 
     fn validate_message(&self, message: serde_json::Value) -> Answer<ValidReply> {

@@ -10,6 +10,7 @@ use engram_store::{Index, Reader};
 
 use crate::{
     Engine,
+    agents::kin_of,
     context::{Context, Ground},
     decide::{Plan, Planned},
     put::answered,
@@ -44,7 +45,17 @@ impl Context<'_> {
 
     /// Whether the caller may end a version or replace it. What the user said ends by the user alone.
     pub(crate) fn may_close(&self, engram: &Engram) -> Result<(), Refusal> {
-        engram_gateway::may_close(self.caller, engram.scope, engram.agent.as_ref())
+        let scopes = &self.engine.config.scopes;
+        engram_gateway::may_close(self.caller, engram.scope, engram.agent.as_ref(), scopes)?;
+        self.may_write_topic(&engram.topic)
+    }
+
+    /// Whether the caller may write to a topic.
+    pub(crate) fn may_write_topic(&self, topic: &str) -> Result<(), Refusal> {
+        match self.agent()? {
+            None => Ok(()),
+            Some(agent) => engram_gateway::may_write_topic(&kin_of(agent.clone()), topic),
+        }
     }
 
     /// Erases a claim in every version that carries its words, or a note: words, topic, author, addresses

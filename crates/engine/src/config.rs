@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engram_model::{Code, Limits, Refusal};
+use engram_model::{Code, Limits, Refusal, Scopes};
 use engram_store::read_file;
 use serde::Deserialize;
 
@@ -15,6 +15,8 @@ const LARGEST: u64 = 1 << 20;
 pub(crate) struct Config {
     /// Every limit.
     pub(crate) limits: Limits,
+    /// How far what agents say may reach.
+    pub(crate) scopes: Scopes,
     /// Whether `url:` pointers may be fetched; off unless turned on.
     pub(crate) urls: bool,
 }
@@ -42,7 +44,10 @@ impl Config {
                 format!("query_limit is {query_limit}; it must be 1 to query_max, {query_max}");
             return Err(refused(&path, &why));
         }
-        Ok(it)
+        match (0.0..=1.0).contains(&it.scopes.promote_confidence) {
+            true => Ok(it),
+            false => Err(refused(&path, "promote_confidence is not between 0 and 1")),
+        }
     }
 }
 
@@ -100,6 +105,9 @@ mod tests {
         let piece = prop_oneof![
             Just("[limits.rate]\n".to_owned()),
             Just("[limits.deref]\n".to_owned()),
+            Just("[scopes]\n".to_owned()),
+            Just("agents_write = [\"run\"]\n".to_owned()),
+            Just("promote_confidence = ".to_owned()),
             Just("urls = true\n".to_owned()),
             Just("per_minute = ".to_owned()),
             Just("repo_spans = ".to_owned()),

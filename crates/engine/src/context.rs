@@ -5,7 +5,7 @@ use std::{cell::OnceCell, sync::Arc, time::Duration};
 
 use engram_consistency::{claim::Claim, mask};
 use engram_model::{
-    AgentId, Answers, Ask, Caller, Code, ProjectId, Refusal, Reply, Request, Who,
+    AgentId, Answers, Ask, Caller, Code, ProjectId, Refusal, Reply, Request,
     operation::{Admitted, Agent, Located},
 };
 use engram_pointers::Repo;
@@ -13,6 +13,7 @@ use jiff::Timestamp;
 
 use crate::{
     Engine, HomeShelf,
+    agents::{Called, kin_of},
     evidence::screen_text,
     eyes::Eyes,
     log_cause,
@@ -34,9 +35,9 @@ pub(crate) struct Context<'e> {
     gone: Option<Gone>,
     repo: OnceCell<Option<Repo>>,
     project: OnceCell<Option<ProjectId>>,
-    agent: OnceCell<Option<Agent>>,
+    agent: OnceCell<Option<Called>>,
     /// The agent in the turn that the request names.
-    in_turn: OnceCell<Agent>,
+    in_turn: OnceCell<Called>,
 }
 
 /// A working tree and the project that it is of: what health is told of.
@@ -126,7 +127,14 @@ impl Engine {
         gone: Option<Gone>,
     ) -> Result<Reply, Refusal> {
         let terms = request.terms();
-        if terms.who == Who::User && *caller != Caller::User {
+        if !terms.who.is(caller) && *caller == Caller::User {
+            return Err(Refusal::new(
+                Code::ScopeDenied,
+                format!("only an agent may call {}", terms.name),
+                "You need no permission: read it, or grant it to an agent.",
+            ));
+        }
+        if !terms.who.is(caller) {
             return Err(Refusal::new(
                 Code::ScopeDenied,
                 format!("only the user may call {}", terms.name),
@@ -141,6 +149,7 @@ impl Engine {
         }
         context
             .answer(request)
+            .inspect_err(|it| context.count_refusal(it))
             .map_err(|it| self.name_the_file(it))
             .map_err(|it| match caller {
                 Caller::User => it,
@@ -281,6 +290,11 @@ impl<'e> Context<'e> {
 
     /// The agent that calls, in its current turn; none for the user.
     pub(crate) fn agent(&self) -> Result<Option<&Agent>, Refusal> {
+        Ok(self.called()?.map(|it| &it.agent))
+    }
+
+    /// The same, with the turn that the store had of it.
+    pub(crate) fn called(&self) -> Result<Option<&Called>, Refusal> {
         let Caller::Agent(handle) = self.caller else {
             return Ok(None);
         };
@@ -300,12 +314,11 @@ impl<'e> Context<'e> {
     /// Puts the agent that calls into a turn that whoever holds its handle names.
     pub(crate) fn in_turn(&self, turn: Option<String>) -> Result<(), Refusal> {
         screen_text("the turn", turn.as_deref().unwrap_or_default())?;
-        if let (Some(turn), Some(agent)) = (turn, self.agent()?) {
-            let agent = Agent {
-                turn,
-                ..agent.clone()
-            };
-            self.in_turn.set(agent).ok();
+        if let (Some(turn), Some(called)) = (turn, self.called()?) {
+            let mut called = called.clone();
+            called.agent.turn = turn;
+            called.is_named = true;
+            self.in_turn.set(called).ok();
         }
         Ok(())
     }
@@ -325,7 +338,7 @@ impl<'e> Context<'e> {
             None => Eyes::All,
             Some(agent) => Eyes::Agent {
                 project,
-                run: agent.run,
+                kin: kin_of(agent.clone()),
             },
         })
     }
@@ -355,7 +368,10 @@ impl<'e> Context<'e> {
 
     /// What is not in git, for the pointers of a project.
     pub(crate) fn shelf(&self, project: Option<ProjectId>) -> HomeShelf<'e> {
-        self.engine.shelf(project)
+        HomeShelf {
+            eyes: project.and_then(|it| self.eyes_in(it).ok()),
+            ..self.engine.shelf(project)
+        }
     }
 
     /// The time of this world, or that of the newest entry where the clock jumped back.
@@ -375,7 +391,7 @@ impl Drop for Context<'_> {
 
 impl Engine {
     /// The agent behind a handle, in its current turn.
-    fn call_of(&self, handle: &AgentId, project: ProjectId) -> Result<Agent, Refusal> {
+    fn call_of(&self, handle: &AgentId, project: ProjectId) -> Result<Called, Refusal> {
         let idle = self.config.limits.deref.turn_idle_seconds;
         self.agents
             .call(&self.store, &self.world, handle, project, idle)

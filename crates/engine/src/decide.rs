@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::{
     Engine,
-    agents::{named, since},
+    agents::{Called, named, since},
     context::{Context, Ground},
     findings::ended_risks,
 };
@@ -36,7 +36,8 @@ impl Context<'_> {
         ground: &Ground,
         plan: impl Fn(&Reader<'_>, Timestamp) -> Result<Plan<T>, Refusal>,
     ) -> Result<(T, Option<u64>), Refusal> {
-        let agent = self.agent()?;
+        let called = self.called()?;
+        let agent = called.map(|it| &it.agent.handle);
         let store = &self.engine.store;
         let world = self.engine.world.now();
         let plan = |it: &Reader<'_>, now| {
@@ -62,9 +63,9 @@ impl Context<'_> {
                 true => planned,
                 false => plan(it, it.now)?,
             };
-            let mut entries = books(it, ground, agent, &hits)?;
+            let mut entries = books(it, ground, called, &hits)?;
             entries.extend(planned.entries);
-            let seq = record(it, ground.project, agent.map(|it| &it.handle), &entries)?;
+            let seq = record(it, ground.project, agent, &entries)?;
             Ok((planned.answer, seq))
         });
         match done {
@@ -110,7 +111,7 @@ impl Context<'_> {
 fn books(
     it: &Writer<'_>,
     ground: &Ground,
-    agent: Option<&Agent>,
+    called: Option<&Called>,
     hits: &[EngramId],
 ) -> Result<Vec<Planned>, Refusal> {
     let mut books = Vec::new();
@@ -121,12 +122,13 @@ fn books(
         books.push(Operation::Located(located.clone()));
     }
     books.extend(ground.admitted.clone().map(Operation::Admitted));
-    if let Some(agent) = agent {
-        let known = it.agent(&agent.handle)?;
-        if known.is_none_or(|known| known.turn != agent.turn) {
+    if let Some(called) = called {
+        let (known, turn) = (it.agent(&called.agent.handle)?, called.turn(it)?);
+        if known.is_none_or(|known| known.turn != turn) {
             books.push(Operation::Joined(Box::new(Agent {
                 project: ground.project,
-                ..agent.clone()
+                turn,
+                ..called.agent.clone()
             })));
         }
     }

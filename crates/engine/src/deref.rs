@@ -1,18 +1,22 @@
 //! Dereference: fetch what a pointer addresses, inside the budget, and journal that it was read.
 
 use engram_consistency::{Masked, mask, mask_diff, mask_span};
-use engram_gateway::{admit, budget, charge, fit};
+use engram_gateway::{Allowance, Paid, Reading, admit_read, budget, charge, fit};
 use engram_model::{
-    Budget, Code, Deref, Dereferenced, Operation, Pointer, PointerType, ProjectId, Refusal,
-    operation::{Agent, Read, Snapshot},
+    Budget, Code, Deref, Dereferenced, GrantState, Granted, IssuedGrant, Operation, Pointer,
+    PointerType, ProjectId, Refusal, Spend,
+    operation::{Read, Snapshot},
 };
 use engram_pointers::{AROUND, Resolved, resolve};
 use engram_store::Reader;
+use jiff::Timestamp;
 
 use crate::{
+    agents::{Called, digest_of},
     context::Context,
     decide::{Plan, Planned},
     evidence::screen_snapshot,
+    grants::aged,
 };
 
 /// Most tokens of an excerpt for unmetered readers; a gigabyte is not an excerpt.
@@ -22,33 +26,38 @@ const TOKEN_CHARS: usize = 128;
 
 impl Context<'_> {
     pub(crate) fn fetch(&self, ask: Deref) -> Result<Dereferenced, Refusal> {
-        if ask.budget_token.is_some() {
-            return Err(Refusal::new(
-                Code::DerefDenied,
-                "this home issued no such grant",
-                "Omit budget_token to read within this turn's budget.",
-            ));
-        }
         let pointer = Pointer::try_from(ask.pointer)?;
         let repo = self.repo_for(&pointer)?;
         self.in_turn(ask.turn)?;
-        let payer = self.agent()?;
-        let left = self.admit_deref(payer, pointer.kind())?;
+        let payer = self.payer(pointer.kind(), ask.budget_token.as_deref())?;
+        // Before anything is looked up: who has neither budget nor grant learns nothing.
+        let store = &self.engine.store;
+        let barred = match &payer {
+            Some(payer) => store.read(|it| self.barred(it, payer))?,
+            None => None,
+        };
         let ground = self.ground(false)?;
         let shelf = self.shelf(Some(ground.project));
-        let resolved = resolve(repo, &shelf, &pointer)?;
-        resolved.refuse_binary()?;
+        let resolved = resolve(repo, &shelf, &pointer)
+            .and_then(|it| it.refuse_binary().map(|()| it))
+            .map_err(|it| barred.unwrap_or(it))?;
         if let Some(snapshot) = &resolved.snapshot {
             screen_snapshot(snapshot)?;
         }
+        let address = resolved.pointer.to_string();
+        let left = match &payer {
+            Some(payer) => Some(store.read(|it| self.allowance(it, payer, &address))?.tokens),
+            None => None,
+        };
         let now = repo.and_then(|repo| self.became(repo, &shelf, &pointer, &resolved));
         let reply = Dereferenced {
             now,
             ..excerpt(&resolved, payer.is_some(), left, ask.max_tokens)
         };
         let by = self.speaker(None)?;
-        let (budget, _) = self.decide(&ground, |it, _| {
-            let (read, budget) = self.spend(it, payer, pointer.kind(), &reply)?;
+        let ((budget, grant), _) = self.decide(&ground, |it, _| {
+            let (read, budget) = self.spend(it, payer.as_ref(), &reply)?;
+            let grant = read.grant.clone();
             let mut entries = kept(it, ground.project, resolved.snapshot.as_ref())?;
             entries.push(Operation::Dereferenced(read));
             let planned = entries.into_iter().map(|operation| Planned {
@@ -58,32 +67,104 @@ impl Context<'_> {
             });
             Ok(Plan {
                 entries: planned.collect(),
-                answer: budget,
+                answer: (budget, grant),
             })
         })?;
-        Ok(Dereferenced { budget, ..reply })
+        Ok(Dereferenced {
+            budget,
+            grant,
+            ..reply
+        })
     }
 
-    /// Tokens left for this dereference; none for the user, who is not metered.
-    fn admit_deref(
-        &self,
-        payer: Option<&Agent>,
-        kind: PointerType,
-    ) -> Result<Option<u32>, Refusal> {
-        let Some(agent) = payer else {
+    /// Who pays; nobody for the user, who is not metered.
+    fn payer(&self, kind: PointerType, token: Option<&str>) -> Result<Option<Payer<'_>>, Refusal> {
+        match self.called()? {
+            Some(called) => Ok(Some(Payer {
+                called,
+                kind,
+                token: token.map(digest_of),
+            })),
+            None if token.is_some() => Err(Refusal::new(
+                Code::DerefDenied,
+                "a grant is for an agent, and you are the user",
+                "Read without it, or name its agent with --agent.",
+            )),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether neither the budget nor the grant that is named pays for a read of just anything: what the
+    /// agent is told then, where a grant may serve still. Without any, it is refused at once.
+    fn barred(&self, it: &Reader<'_>, payer: &Payer<'_>) -> Result<Option<Refusal>, Refusal> {
+        let papers = self.papers(it, payer)?;
+        let Err(refusal) = self.weigh(payer, &papers, "") else {
             return Ok(None);
         };
-        let store = &self.engine.store;
-        let spent = store.read::<_, Refusal>(|it| Ok(it.spend(&agent.handle, &agent.turn)?))?;
-        admit(&self.engine.config.limits.deref, &spent, kind).map(Some)
+        let serves = |it: &IssuedGrant| {
+            it.to == payer.called.agent.handle
+                && it.state(papers.now) == GrantState::Open
+                && matches!(it.what, Granted::Read { .. })
+        };
+        let may_serve = match &papers.named {
+            None => papers.open.iter().any(serves),
+            Some(named) => named.as_ref().is_some_and(serves),
+        };
+        match may_serve {
+            true => Ok(Some(refusal)),
+            false => Err(refusal),
+        }
+    }
+
+    /// What pays for a read of this address, and how many tokens of it.
+    fn allowance(
+        &self,
+        it: &Reader<'_>,
+        payer: &Payer<'_>,
+        address: &str,
+    ) -> Result<Allowance, Refusal> {
+        self.weigh(payer, &self.papers(it, payer)?, address)
+    }
+
+    fn papers(&self, it: &Reader<'_>, payer: &Payer<'_>) -> Result<Papers, Refusal> {
+        let now = self.engine.world.now();
+        let agent = &payer.called.agent.handle;
+        let as_of_now = |grant| aged(it, grant, now);
+        let named = match &payer.token {
+            None => None,
+            Some(digest) => Some(it.grant_of_token(digest)?.map(as_of_now).transpose()?),
+        };
+        let open = it.unspent_grants(agent)?.into_iter().map(as_of_now);
+        Ok(Papers {
+            spent: it.spend(agent, &payer.called.turn(it)?)?,
+            open: open.collect::<Result<_, _>>()?,
+            named,
+            now,
+        })
+    }
+
+    fn weigh(
+        &self,
+        payer: &Payer<'_>,
+        papers: &Papers,
+        pointer: &str,
+    ) -> Result<Allowance, Refusal> {
+        let reading = Reading {
+            agent: &payer.called.agent.handle,
+            pointer,
+            kind: payer.kind,
+            now: papers.now,
+        };
+        let named = papers.named.as_ref().map(Option::as_ref);
+        let limits = &self.engine.config.limits.deref;
+        admit_read(reading, limits, &papers.spent, named, &papers.open)
     }
 
     /// Decides on what the store says, since others of the same agent may have spent meanwhile.
     fn spend(
         &self,
         it: &Reader<'_>,
-        payer: Option<&Agent>,
-        kind: PointerType,
+        payer: Option<&Payer<'_>>,
         reply: &Dereferenced,
     ) -> Result<(Read, Option<Budget>), Refusal> {
         let read = Read {
@@ -91,29 +172,59 @@ impl Context<'_> {
             pointer: mask(&reply.pointer).text,
             digest: reply.content_digest.clone(),
             tokens: reply.tokens,
-            turn: None,
-            spent: None,
+            ..Read::default()
         };
-        let Some(agent) = payer else {
+        let Some(payer) = payer else {
             return Ok((read, None));
         };
         let limits = &self.engine.config.limits.deref;
-        let spent = it.spend(&agent.handle, &agent.turn)?;
-        if admit(limits, &spent, kind)? < reply.tokens {
+        let turn = payer.called.turn(it)?;
+        let spent = it.spend(&payer.called.agent.handle, &turn)?;
+        let allowed = self.allowance(it, payer, &reply.pointer)?;
+        if allowed.tokens < reply.tokens {
             return Err(Refusal::new(
                 Code::DerefDenied,
                 "another call has just spent this turn's tokens",
                 "Try again with a smaller max_tokens, or in the next turn.",
-            ));
+            )
+            .figure("tokens", spent.tokens.into(), limits.tokens.into()));
         }
-        let after = charge(spent, kind, reply.tokens);
+        let (after, grant) = match allowed.paid {
+            Paid::Budget => (charge(spent, payer.kind, reply.tokens), None),
+            Paid::Grant(id) => (spent, Some(id)),
+        };
+        let shown = budget(limits, &after, &turn);
         let read = Read {
-            turn: Some(agent.turn.clone()),
-            spent: Some(after),
+            turn: Some(turn),
+            spent: grant.is_none().then_some(after),
+            grant,
             ..read
         };
-        Ok((read, Some(budget(limits, &after, &agent.turn))))
+        Ok((read, Some(shown)))
     }
+}
+
+/// Who pays for a read, and with what.
+struct Payer<'a> {
+    called: &'a Called,
+    kind: PointerType,
+    /// The digest of the grant's token, where one is named.
+    token: Option<String>,
+}
+
+/// What an agent has to pay with.
+struct Papers {
+    spent: Spend,
+    /// The grant that is named, of which nothing may be known.
+    named: Option<Option<IssuedGrant>>,
+    /// Its grants that are not spent.
+    open: Vec<IssuedGrant>,
+    now: Timestamp,
+}
+
+/// Tokens of the full span, as an agent would be shown it.
+pub(crate) fn tokens_of(resolved: &Resolved) -> u32 {
+    excerpt(resolved, true, None, None).tokens
 }
 
 /// What was read of a working tree is kept with the reading.
@@ -159,6 +270,7 @@ fn excerpt(
         masked: u32::try_from(shown.masked).ok().filter(|it| *it > 0),
         now: None,
         budget: None,
+        grant: None,
     }
 }
 

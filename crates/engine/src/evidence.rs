@@ -97,7 +97,11 @@ impl Context<'_> {
 
     /// The reason why a pointer does not resolve names what exists instead: headings, a folder's entries. An agent
     /// without budget left does not get to see it.
-    fn without_hints(&self, pointer: &Pointer, refusal: Refusal) -> Result<Refusal, Refusal> {
+    pub(crate) fn without_hints(
+        &self,
+        pointer: &Pointer,
+        refusal: Refusal,
+    ) -> Result<Refusal, Refusal> {
         Ok(match self.has_spent(pointer.kind())? {
             false => refusal,
             true => Refusal::new(

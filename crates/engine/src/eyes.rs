@@ -1,27 +1,36 @@
-//! What a caller may see (seed 001, 13.3).
+//! What a caller may see (seed 001, 4.3 and 13.3).
 
+use engram_gateway::{Kin, may_read_topic};
 use engram_model::{Engram, ProjectId, RunId, Scope};
 
 /// What a caller may see.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) enum Eyes {
     /// The user.
     All,
-    /// An agent: its own run, its own project.
-    Agent { project: ProjectId, run: RunId },
+    /// An agent: its own run, its own project, its topics.
+    Agent { project: ProjectId, kin: Kin },
 }
 
 impl Eyes {
     pub(crate) fn may_see(&self, engram: &Engram) -> bool {
-        self.may_see_of(engram.project, engram.scope, engram.run)
+        self.may_see_of(engram.project, engram.scope, engram.run, &engram.topic)
     }
 
-    /// Whether a version of this project, scope and run may be seen.
-    pub(crate) fn may_see_of(&self, of: ProjectId, scope: Scope, said_in: Option<RunId>) -> bool {
+    /// Whether a version of this project, scope, run and topic may be seen.
+    pub(crate) fn may_see_of(
+        &self,
+        of: ProjectId,
+        scope: Scope,
+        said_in: Option<RunId>,
+        topic: &str,
+    ) -> bool {
         match self {
             Self::All => true,
-            Self::Agent { project, run } => {
-                of == *project && (scope != Scope::Run || said_in == Some(*run))
+            Self::Agent { project, kin } => {
+                of == *project
+                    && (scope != Scope::Run || said_in == Some(kin.run))
+                    && may_read_topic(kin, topic)
             }
         }
     }
@@ -30,7 +39,7 @@ impl Eyes {
     pub(crate) fn run(&self) -> Option<RunId> {
         match self {
             Self::All => None,
-            Self::Agent { run, .. } => Some(*run),
+            Self::Agent { kin, .. } => Some(kin.run),
         }
     }
 }

@@ -24,6 +24,7 @@
 mod agents;
 mod anchor;
 mod answers;
+mod budgets;
 mod close;
 mod config;
 mod conflicts;
@@ -36,6 +37,7 @@ mod evidence;
 mod eyes;
 mod findings;
 mod follow;
+mod grants;
 mod home;
 mod indexing;
 mod keys;
@@ -60,7 +62,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError, RwLock, atomic::AtomicBool},
 };
 
-use engram_model::{Code, EngramId, Limits, ProjectId, Recorded, Refusal};
+use engram_model::{Code, EngramId, Limits, OWN_EVENT, ProjectId, Recorded, Refusal};
 use engram_pointers::{Repo, Shelf};
 use engram_store::{Doorbell, Index, Reader, Store};
 use jiff::civil::Date;
@@ -282,6 +284,7 @@ impl Engine {
         HomeShelf {
             store: &self.store,
             project,
+            eyes: Some(eyes::Eyes::All),
             urls: self.config.urls,
         }
     }
@@ -443,7 +446,18 @@ pub fn track(
 struct HomeShelf<'a> {
     store: &'a Store,
     project: Option<ProjectId>,
+    /// Who looks; nobody where that is not known.
+    eyes: Option<eyes::Eyes>,
     urls: bool,
+}
+
+impl HomeShelf<'_> {
+    /// Whether the claim may be seen that was stored with this event of saying it, as the next entry.
+    fn may_see_said(&self, it: &Reader<'_>, event: u64) -> Result<bool, Refusal> {
+        let said = it.engram_at(event + 1)?;
+        let eyes = self.eyes.as_ref();
+        Ok(said.is_none_or(|it| eyes.is_some_and(|eyes| eyes.may_see(&it))))
+    }
 }
 
 impl Shelf for HomeShelf<'_> {
@@ -464,8 +478,18 @@ impl Shelf for HomeShelf<'_> {
         let Some(project) = self.project else {
             return Ok(None);
         };
-        self.store
-            .read(|it: &Reader<'_>| Ok(it.event(project, kind, slug, date)?))
+        self.store.read(|it: &Reader<'_>| {
+            // The event of saying a claim repeats it: who may not see the one does not see the other.
+            if kind == OWN_EVENT {
+                let said = it.events_at(project, kind, slug, date)?;
+                if let Some(seq) = said.last()
+                    && !self.may_see_said(it, *seq)?
+                {
+                    return Ok(None);
+                }
+            }
+            Ok(it.event(project, kind, slug, date)?)
+        })
     }
 
     fn urls_allowed(&self) -> bool {

@@ -27,7 +27,8 @@ impl Context<'_> {
         self.before_comparing();
         let ((mut reply, after), seq) = self.decide(&Ground::of(found.project), |it, now| {
             let head = head_of(it, found.project, &eyes, found.id.0)?;
-            engram_gateway::may_write(self.caller, head.scope)?;
+            engram_gateway::may_write_scope(self.caller, head.scope, &self.engine.config.scopes)?;
+            self.may_write_topic(&head.topic)?;
             if is_over(head.recorded_at, head.expires_at, self.engine.world.now()) {
                 return Err(Refusal::new(
                     Code::Expired,

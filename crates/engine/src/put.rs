@@ -1,9 +1,9 @@
 //! Put: gather, plan, commit once.
 
 use engram_model::{
-    Code, Commit, Draft, Durability, Engram, EngramId, Figures, Finding, LineageId, MemoryOp,
-    NewEngram, Note, Noticed, OWN_EVENT, Operation, PointerInput, ProjectId, Provenance, PutReply,
-    Refusal, Scope, Source,
+    Caller, Code, Commit, Draft, Durability, Engram, EngramId, Figures, Finding, LineageId,
+    MemoryOp, NewEngram, Note, Noticed, OWN_EVENT, Operation, PointerInput, ProjectId, Provenance,
+    PutReply, Refusal, Scope, Source,
     operation::{Agent, Event},
 };
 use engram_store::{Reader, side};
@@ -63,7 +63,7 @@ impl Context<'_> {
 
     pub(crate) fn put_claim(
         &self,
-        draft: Draft,
+        mut draft: Draft,
         own: Option<Event>,
         occasion: Occasion<'_>,
     ) -> Result<PutReply, Refusal> {
@@ -72,8 +72,12 @@ impl Context<'_> {
             Some(MemoryOp::None) => return Ok(PutReply::nothing(self.now()?)),
             _ => {}
         }
+        if draft.scope.is_none() {
+            draft.scope = self.usual_scope();
+        }
         let new = draft.validate(&self.engine.config.limits)?;
-        engram_gateway::may_write(self.caller, new.scope)?;
+        engram_gateway::may_write_scope(self.caller, new.scope, &self.engine.config.scopes)?;
+        self.may_write_topic(&new.topic)?;
         screen_claim(&new)?;
         let found = self.gather(&new.pointers, own.as_ref())?;
         let ground = self.ground(true)?;
@@ -98,6 +102,15 @@ impl Context<'_> {
             keep_commits(repo, &found.pointers);
         }
         Ok(reply)
+    }
+
+    /// The scope of a claim that names none, where agents may not write into the project's.
+    fn usual_scope(&self) -> Option<Scope> {
+        let written = &self.engine.config.scopes.agents_write;
+        match self.caller {
+            Caller::Agent(_) if !written.contains(&Scope::Project) => written.first().copied(),
+            _ => None,
+        }
     }
 
     /// The event of saying so. Its slug is a digest: an address is never erased, so it must not
@@ -267,10 +280,11 @@ impl Context<'_> {
         let said = Provenance {
             created_at: clock,
             created_by: claim.by.clone(),
-            source: new.source.unwrap_or(match agent {
-                Some(_) => Source::Agent,
-                None => Source::Tool,
-            }),
+            // What the user's own tools said is not for an agent to claim.
+            source: match (agent, new.source) {
+                (Some(_), None | Some(Source::Tool)) => Source::Agent,
+                (_, given) => given.unwrap_or(Source::Tool),
+            },
         };
         let said_by = match agent {
             Some(agent) => Some(agent.handle.clone()),

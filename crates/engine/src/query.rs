@@ -81,7 +81,7 @@ impl Context<'_> {
             ..Query::default()
         };
         let filter = Filter {
-            eyes: *eyes,
+            eyes: eyes.clone(),
             now: self.engine.world.now(),
             query: &query,
             with_below: false,
@@ -352,7 +352,9 @@ impl Filter<'_> {
         let query = self.query;
         let topic = query.topic.as_deref();
         !it.redacted
-            && self.eyes.may_see_of(it.project, it.scope, it.run)
+            && self
+                .eyes
+                .may_see_of(it.project, it.scope, it.run, &it.topic)
             && match query.as_of {
                 Some(at) => it.holds_at(at),
                 None => it.holds_now(self.now),

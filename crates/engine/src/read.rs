@@ -3,14 +3,14 @@
 use engram_gateway::budget;
 use engram_model::{
     Change, Engram, EngramId, Entry, Evidence, Facets, Feed, FeedPage, Filter, LineReply, LineView,
-    Pointer, PointerInput, ProjectId, ProjectStatus, Refusal, SourceReply, SourceView, Spending,
-    StatusReply,
+    OWN_EVENT, Pointer, PointerInput, ProjectId, ProjectStatus, Refusal, SourceReply, SourceView,
+    Spending, StatusReply,
 };
 use engram_pointers::{Repo, Shelf, View};
 use engram_store::{CommitCount, INDEX_FOLLOWER, Reader};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::{context::Context, not_found, project};
+use crate::{context::Context, eyes::Eyes, not_found, project};
 
 /// Most agents in a turn that are compared for what they spent.
 const SPENDERS: usize = 100;
@@ -69,14 +69,9 @@ impl Context<'_> {
             let (entries, next) = it.feed(project, &worktree, feed, now)?;
             let mut seen = Vec::with_capacity(entries.len());
             for entry in entries {
-                let is_seen = match &entry.change {
-                    Change::Stored(engram) => eyes.may_see(engram),
-                    // How evidence stands in another working tree is no news in this one.
-                    Change::Anchored { worktree: of, .. } => *of == worktree,
-                    change => match change.conflict() {
-                        Some(id) => self.may_see_conflict(it, id, &eyes)?,
-                        None => true,
-                    },
+                let is_seen = match entry.change.conflict() {
+                    Some(id) => self.may_see_conflict(it, id, &eyes)?,
+                    None => is_for(it, &eyes, &worktree, &entry)?,
                 };
                 if is_seen {
                     seen.push(entry);
@@ -216,6 +211,33 @@ impl Context<'_> {
         // Of two that are as near, the later caller.
         Ok(all.max_by(|a, b| a.budget.fullest().total_cmp(&b.budget.fullest())))
     }
+}
+
+/// Whether the caller is told of an entry: of nothing that it says of a claim that may not be seen.
+fn is_for(it: &Reader<'_>, eyes: &Eyes, worktree: &str, entry: &Entry) -> Result<bool, Refusal> {
+    let about = match &entry.change {
+        Change::Stored(engram) => return Ok(eyes.may_see(engram)),
+        // How evidence stands in another working tree is no news in this one.
+        Change::Anchored { worktree: of, .. } if of != worktree => return Ok(false),
+        _ if matches!(eyes, Eyes::All) => return Ok(true),
+        Change::Anchored { engrams, .. } => {
+            for of in engrams {
+                if it.engram(of.id)?.is_some_and(|it| !eyes.may_see(&it)) {
+                    return Ok(false);
+                }
+            }
+            return Ok(true);
+        }
+        // The event of saying a claim stands before it.
+        Change::Noted { pointer, .. } if pointer.starts_with(&format!("sam:{OWN_EVENT}:")) => {
+            it.engram_at(entry.seq + 1)?
+        }
+        other => match other.engram() {
+            Some(id) => it.engram(id)?,
+            None => None,
+        },
+    };
+    Ok(about.is_none_or(|it| eyes.may_see(&it)))
 }
 
 fn project_status(repo: &Repo, id: Option<ProjectId>, user: bool) -> ProjectStatus {

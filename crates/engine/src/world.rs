@@ -58,6 +58,14 @@ impl World {
         Stop::when(move || watch() > end || gone.as_ref().is_some_and(|it| it()))
     }
 
+    /// What nobody guesses: 256 bits, as hex.
+    pub(crate) fn secret(&self) -> String {
+        let mut bytes = [0; 32];
+        let mut chance = self.chance.lock().unwrap_or_else(|it| it.into_inner());
+        chance.fill_bytes(&mut bytes);
+        hex::encode(bytes)
+    }
+
     /// A new id, sortable by time to the millisecond.
     pub(crate) fn id(&self) -> Ulid {
         let mut chance = self.chance.lock().unwrap_or_else(|it| it.into_inner());

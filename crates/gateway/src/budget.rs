@@ -2,8 +2,10 @@
 
 use engram_model::{
     AgentId, Budget, Caller, Code, DerefLimits, Meter, PointerType, RateLimits, Refusal, Scope,
-    Spend,
+    Scopes, Spend,
 };
+
+use crate::may_write_scope;
 
 /// The three classes that pointers spend from (DESIGN section 6).
 enum Class {
@@ -101,28 +103,21 @@ pub fn admit_write(limits: &RateLimits, last_minute: u32, last_hour: u32) -> Res
     Ok(())
 }
 
-/// Whether the caller may write to a scope: agents to `run` and `project`, the user to all.
-pub fn may_write(caller: &Caller, scope: Scope) -> Result<(), Refusal> {
-    match (caller, scope) {
-        (Caller::User, _) | (Caller::Agent(_), Scope::Run | Scope::Project) => Ok(()),
-        (Caller::Agent(_), Scope::Org | Scope::Global) => Err(Refusal::new(
-            Code::ScopeDenied,
-            format!("an agent may not write to scope {scope}"),
-            "Commit with scope run or project; the user can promote it from there.",
-        )),
-    }
-}
-
 /// Whether the caller may close or replace a version by `author` (none means the user). Agents may close
 /// each other's claims, which can be undone, but never the user's.
-pub fn may_close(caller: &Caller, scope: Scope, author: Option<&AgentId>) -> Result<(), Refusal> {
+pub fn may_close(
+    caller: &Caller,
+    scope: Scope,
+    author: Option<&AgentId>,
+    scopes: &Scopes,
+) -> Result<(), Refusal> {
     match (caller, author) {
         (Caller::Agent(_), None) => Err(Refusal::new(
             Code::ScopeDenied,
             "an agent may not close a claim made by the user",
             "Commit your finding as a separate claim with its evidence; the user sees both.",
         )),
-        _ => may_write(caller, scope),
+        _ => may_write_scope(caller, scope, scopes),
     }
 }
 
@@ -219,19 +214,19 @@ mod tests {
         }
     }
 
+    /// Of the user's claims none, of others those that it could have written.
     #[test]
-    fn agents_write_run_and_project_and_the_user_everything() {
-        let agent = Caller::Agent(AgentId("a1".to_owned()));
+    fn an_agent_closes_what_agents_said_within_its_scopes() {
+        let agent = AgentId("a1".to_owned());
+        let caller = Caller::Agent(agent.clone());
+        let close = |caller, scope, author| {
+            may_close(caller, scope, author, &Scopes::default()).map_err(|it| it.code)
+        };
         for scope in Scope::ALL {
-            assert!(may_write(&Caller::User, *scope).is_ok());
+            assert_eq!(close(&Caller::User, *scope, None), Ok(()));
+            assert_eq!(close(&caller, *scope, None), Err(Code::ScopeDenied));
             let narrow = matches!(scope, Scope::Run | Scope::Project);
-            match may_write(&agent, *scope) {
-                Ok(()) => assert!(narrow),
-                Err(refusal) => {
-                    assert!(!narrow && refusal.code == Code::ScopeDenied);
-                    assert!(!refusal.hint.is_empty());
-                }
-            }
+            assert_eq!(close(&caller, *scope, Some(&agent)).is_ok(), narrow);
         }
     }
 

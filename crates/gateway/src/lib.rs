@@ -19,7 +19,7 @@ mod text_form;
 mod tokens;
 
 pub use brief::{Candidate, ForRole, Material, OpenGrant, Pinned, PinnedWhat, compose, may_pin};
-pub use budget::{admit, admit_write, budget, charge, may_close, may_write};
+pub use budget::{admit, admit_write, budget, charge, may_close};
 pub use code::code_chars;
 pub use echo::{admit_claim, echoes, fingerprints, probes};
 pub use grant::{

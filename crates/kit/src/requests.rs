@@ -46,7 +46,7 @@ impl Site {
     }
 }
 
-/// What is asked first, so that a request of this name can be answered.
+/// What is asked first, in this order, so that a request of this name can be answered.
 pub fn first(name: &str, id: &str) -> Vec<Value> {
     let put = |claim: &str| {
         let draft = json!({ "claim": claim, "pointers": [POINTER], "topic": "wallet" });
@@ -65,32 +65,50 @@ pub fn first(name: &str, id: &str) -> Vec<Value> {
             });
             vec![json!({ "do": "put", "with": ephemeral })]
         }
+        "next_turn" | "budget" | "issue_grant" => vec![good("open_agent", id)],
+        "revoke_grant" => vec![good("open_agent", id), good("issue_grant", id)],
         _ => Vec::new(),
     }
 }
 
-/// What the request is about, once this was answered to what is asked first: the conflict that it found,
-/// else what it was about before.
+/// What the request is about, once this was answered to what is asked first: the conflict that it found, or what
+/// it made; else what it was about before.
 pub fn about(id: &str, reply: &Value) -> String {
     let found = reply["with"]["findings"].as_array();
     let mut found = found.into_iter().flatten();
     let conflict = found.find_map(|it| it["conflict"].as_str());
-    conflict.unwrap_or(id).to_owned()
+    let made = conflict.or(reply["with"]["id"].as_str());
+    made.unwrap_or(id).to_owned()
+}
+
+/// Whether another caller has to ask something before: such a request is tried where it is tested.
+pub fn takes_two(name: &str) -> bool {
+    matches!(name, "grant_request" | "deny_request")
 }
 
 /// A request of this name that is answered, about the claim with this id.
 pub fn good(name: &str, id: &str) -> Value {
     let claim = |words: &str| json!({ "claim": words, "pointers": [POINTER] });
     let with = match name {
-        "status" | "agents" | "load_sample" | "remove_sample" => return json!({ "do": name }),
+        "status" | "agents" | "grants" | "load_sample" | "remove_sample" => {
+            return json!({ "do": name });
+        }
         "put" => claim("A new claim."),
         "commit" => {
             json!({ "draft": { "claim": "A claim without evidence." }, "words": "seen in a log" })
         }
-        "get" | "log" | "forget" | "restore" | "redact" | "promote" | "repin" | "reverify" => {
+        "get" | "log" | "forget" | "restore" | "redact" | "promote" | "repin" | "reverify"
+        | "revoke_grant" => {
             json!(id)
         }
         "adopt" => json!("shared"),
+        "next_turn" | "budget" => json!({ "agent": "child" }),
+        "issue_grant" => json!({ "to": "child", "pointer": POINTER, "cap_tokens": 300 }),
+        "request_deref" => json!({ "pointer": POINTER, "reason": "Is the lock held?" }),
+        "requests" => json!({ "all": true }),
+        "grant_request" => json!({ "id": id, "cap_tokens": 300 }),
+        "deny_request" => json!({ "id": id, "why": "Ask the claims." }),
+        "open_agent" => json!({ "name": "child", "role": "programmer" }),
         "query" => json!({ "text": "claim" }),
         "deref" => json!({ "pointer": POINTER }),
         "note" => json!({ "kind": "decision", "slug": "domain", "text": "We publish." }),

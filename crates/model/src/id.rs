@@ -75,6 +75,17 @@ ulid_id!(
     /// A conflict: the beginning of a digest of its two sides, in the form of a ULID.
     ConflictId
 );
+/// A token that proves who calls, or what was granted. It is passed on to its holder, and shown nowhere
+/// else: not in a log either.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Secret(pub String);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
 
 /// The handle that the engine issued to an agent. Never what a client says about itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

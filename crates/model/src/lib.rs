@@ -23,6 +23,7 @@ mod id;
 mod limits;
 mod message;
 pub mod operation;
+mod permission;
 mod pointer;
 mod refusal;
 mod reply;
@@ -58,20 +59,25 @@ pub use filter::{Facets, Filter, is_on_topic, role_of};
 pub use grant::{GrantState, Granted, IssuedGrant};
 pub use hash_keys::{HashKeys, Sign, Spelling, concept_keys, hash_keys, spellings, wire_hash_keys};
 pub use health::{Anchored, CheckReply, CheckedEngram, CheckedPointer, Evidence, Health};
-pub use id::{AgentId, ConflictId, EngramId, EventId, LineageId, ProjectId, RunId};
+pub use id::{AgentId, ConflictId, EngramId, EventId, LineageId, ProjectId, RunId, Secret};
 pub use limits::{DerefLimits, GrantLimits, Limits, MessageLimits, RateLimits, Scopes};
 pub use message::{ChildMessage, ChildOutput, DerefRequest, Grant, Message, ParentMessage};
 pub use operation::{Operation, OperationKind, Spend};
+pub use permission::{
+    AgentBudget, Answered, BudgetOf, BudgetsReply, DenyAnswer, GrantAnswer, GrantCount,
+    GrantIssued, GrantTold, GrantWanted, GrantsReply, NextTurn, RequestState, RequestTold,
+    RequestsReply, Turned, WhichRequests,
+};
 pub use pointer::{Lines, Pin, Pointer, PointerInput, PointerType, Target};
 pub use refusal::{Cause, Code, Cut, Figure, Refusal, Remedy};
 pub use reply::{
-    AgentStatus, AgentsReply, Budget, Dereferenced, FeedPage, Finding, ForgetReply, Meter,
-    NoteReply, Noticed, ProjectStatus, PromoteReply, PutReply, QueryReply, REVERIFY, Reply, SAMPLE,
-    SampleReply, Spending, StatusReply, ValidReply, Verdict,
+    AgentOpened, AgentStatus, AgentsReply, Budget, Dereferenced, FeedPage, Finding, ForgetReply,
+    Meter, NoteReply, Noticed, ProjectStatus, PromoteReply, PutReply, QueryReply, REVERIFY, Reply,
+    SAMPLE, SampleReply, Spending, StatusReply, ValidReply, Verdict,
 };
 pub use request::{
-    Adoption, Answers, Ask, Caller, Check, Commit, Deref, Effect, Feed, Note, Query, Request,
-    Terms, Who, ask,
+    Adoption, Answers, Ask, Caller, Check, Commit, Deref, Effect, Feed, Note, Opening, Query,
+    Request, Terms, Who, ask,
 };
 #[cfg(feature = "schema")]
 pub use schema::schemas;

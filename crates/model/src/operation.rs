@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::{
-    AgentId, Anchored, Code, ConflictId, ConflictStatus, Engram, EngramId, EventId, Figures, How,
-    ProjectId, Refusal, RunId, Severity, Tier, engram::words,
+    AgentId, Anchored, Code, ConflictId, ConflictStatus, Engram, EngramId, EventId, Figures,
+    Granted, How, IssuedGrant, ProjectId, Refusal, RunId, Severity, Tier, engram::words,
 };
 
 words!(
@@ -39,6 +39,18 @@ words!(
         Admitted = "admitted",
         /// [`Operation::Joined`]
         Joined = "joined",
+        /// [`Operation::Opened`]
+        Opened = "opened",
+        /// [`Operation::Requested`]
+        Requested = "requested",
+        /// [`Operation::Denied`]
+        Denied = "denied",
+        /// [`Operation::Granted`]
+        Granted = "granted",
+        /// [`Operation::Revoked`]
+        Revoked = "revoked",
+        /// [`Operation::Refused`]
+        Refused = "refused",
         /// [`Operation::Kept`]
         Kept = "kept",
         /// [`Operation::Counted`]
@@ -63,6 +75,12 @@ impl OperationKind {
             Self::Located
             | Self::Admitted
             | Self::Joined
+            | Self::Opened
+            | Self::Requested
+            | Self::Denied
+            | Self::Granted
+            | Self::Revoked
+            | Self::Refused
             | Self::Kept
             | Self::Counted
             | Self::Carried
@@ -122,6 +140,18 @@ pub enum Operation {
     Admitted(Admitted),
     /// An agent called for the first time, or in a new turn.
     Joined(Box<Agent>),
+    /// The user or a parent opened an agent, or gave one of theirs a new token.
+    Opened(Box<Opened>),
+    /// An agent asked to read beyond its budget.
+    Requested(Box<Requested>),
+    /// Its parent or the user said no.
+    Denied(Denied),
+    /// Something beyond the budget was permitted.
+    Granted(Box<NewGrant>),
+    /// A grant was taken back.
+    Revoked(String),
+    /// A budget refused an agent something.
+    Refused(Refused),
     /// A file of a working tree was kept as evidence.
     Kept(Snapshot),
     /// Queries returned these versions, so often.
@@ -283,9 +313,12 @@ pub struct Read {
     /// The turn that paid; none for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,
-    /// What the agent has spent in that turn, this included.
+    /// What the agent has spent in that turn, this included; none where a grant paid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<Spend>,
+    /// The grant that paid, and is spent with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant: Option<String>,
 }
 
 /// An event of the episodic plane.
@@ -362,13 +395,105 @@ pub struct Agent {
     pub run: RunId,
     /// Where it works.
     pub project: ProjectId,
-    /// The topics that it may read and write; all where there are none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub topics: Vec<String>,
+    /// The topics that it may read and write.
+    #[serde(default, skip_serializing_if = "Topics::are_all")]
+    pub topics: Topics,
     /// Its current turn.
     pub turn: String,
     /// When it last called.
     pub last_call: Timestamp,
+}
+
+/// What an agent may read and write: these topics and those below them; all topics where a list is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Topics {
+    /// May be read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read: Vec<String>,
+    /// May be written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub write: Vec<String>,
+}
+
+impl Topics {
+    /// Whether nothing is closed.
+    pub fn are_all(&self) -> bool {
+        self.read.is_empty() && self.write.is_empty()
+    }
+}
+
+/// An agent that somebody opened, with what proves it from now on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opened {
+    /// The agent.
+    pub agent: Agent,
+    /// Hex of the sha256 of its token; the token itself is kept nowhere.
+    pub token: String,
+}
+
+/// What an agent asks to read beyond its budget.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Requested {
+    /// Its identity.
+    #[serde(skip)]
+    pub id: String,
+    /// The exact pointer, pinned.
+    #[serde(default)]
+    pub pointer: String,
+    /// Tokens (o200k_base) of the full span.
+    #[serde(default)]
+    pub tokens: u32,
+    /// Why; kept beside the journal.
+    #[serde(skip)]
+    pub reason: String,
+    /// What it is for; kept beside the journal.
+    #[serde(skip)]
+    pub intended_use: String,
+    /// Hex of the sha256 of [`Requested::words`].
+    #[serde(default)]
+    pub digest: String,
+}
+
+impl Requested {
+    /// Reason and intended use as they are kept.
+    pub fn words(&self) -> String {
+        json!({ "reason": self.reason, "intended_use": self.intended_use }).to_string()
+    }
+}
+
+/// A request that was denied.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Denied {
+    /// Which.
+    #[serde(skip)]
+    pub id: String,
+    /// Why; kept beside the journal.
+    #[serde(skip)]
+    pub why: String,
+    /// Hex of the sha256 of that; empty without.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub digest: String,
+}
+
+/// A grant, with what proves it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewGrant {
+    /// The grant.
+    pub grant: IssuedGrant,
+    /// Hex of the sha256 of its token; the token itself is kept nowhere.
+    pub token: String,
+    /// The request that it answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
+}
+
+/// What a budget refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused {
+    /// The turn.
+    pub turn: String,
+    /// The code that the agent got.
+    pub code: Code,
 }
 
 /// A file of a working tree as it was.
@@ -424,6 +549,12 @@ impl Operation {
             Self::Located(_) => OperationKind::Located,
             Self::Admitted(_) => OperationKind::Admitted,
             Self::Joined(_) => OperationKind::Joined,
+            Self::Opened(_) => OperationKind::Opened,
+            Self::Requested(_) => OperationKind::Requested,
+            Self::Denied(_) => OperationKind::Denied,
+            Self::Granted(_) => OperationKind::Granted,
+            Self::Revoked(_) => OperationKind::Revoked,
+            Self::Refused(_) => OperationKind::Refused,
             Self::Kept(_) => OperationKind::Kept,
             Self::Counted(_) => OperationKind::Counted,
             Self::Carried(_) => OperationKind::Carried,
@@ -445,6 +576,11 @@ impl Operation {
             Self::Conflicted(it) => Some(it.id.to_string()),
             Self::Resolved(it) => Some(it.id.to_string()),
             Self::Allowed(it) => Some(it.id.to_string()),
+            Self::Opened(it) => Some(it.agent.handle.0.clone()),
+            Self::Requested(it) => Some(it.id.clone()),
+            Self::Denied(it) => Some(it.id.clone()),
+            Self::Granted(it) => Some(it.grant.id.clone()),
+            Self::Revoked(id) => Some(id.clone()),
             _ => None,
         }
     }
@@ -485,6 +621,16 @@ impl Operation {
                 pointer: String::new(),
                 ..it
             }),
+            Self::Requested(mut it) => {
+                it.pointer.clear();
+                Self::Requested(it)
+            }
+            Self::Granted(mut it) => {
+                if let Granted::Read { pointer, .. } = &mut it.grant.what {
+                    pointer.clear();
+                }
+                Self::Granted(it)
+            }
             Self::Anchored(mut it) => {
                 it.engrams.retain(|it| !erased.ids.contains(&it.id));
                 Self::Anchored(it)
@@ -497,7 +643,9 @@ impl Operation {
     pub fn body(&self) -> Result<String, serde_json::Error> {
         match self {
             Self::Stored(engram) => serde_json::to_string(&bare(engram)),
-            Self::Corroborated(_) | Self::Forgotten(_) | Self::Allowed(_) => Ok("{}".to_owned()),
+            Self::Corroborated(_) | Self::Forgotten(_) | Self::Allowed(_) | Self::Revoked(_) => {
+                Ok("{}".to_owned())
+            }
             Self::Redacted(it) => serde_json::to_string(it),
             Self::Promoted(it) => serde_json::to_string(it),
             Self::Dereferenced(it) => serde_json::to_string(it),
@@ -506,6 +654,11 @@ impl Operation {
             Self::Located(it) => serde_json::to_string(it),
             Self::Admitted(it) => serde_json::to_string(it),
             Self::Joined(it) => serde_json::to_string(it),
+            Self::Opened(it) => serde_json::to_string(it),
+            Self::Requested(it) => serde_json::to_string(it),
+            Self::Denied(it) => serde_json::to_string(it),
+            Self::Granted(it) => serde_json::to_string(it),
+            Self::Refused(it) => serde_json::to_string(it),
             Self::Kept(it) => serde_json::to_string(it),
             Self::Counted(hits) => serde_json::to_string(&json!({ "hits": hits })),
             Self::Carried(it) => serde_json::to_string(it),
@@ -521,6 +674,7 @@ impl Operation {
     /// `STORE_CORRUPT` for a body that is not what its kind promises.
     pub fn read(kind: OperationKind, subject: Option<&str>, body: &str) -> Result<Self, Refusal> {
         let id = || subject.unwrap_or_default().parse::<EngramId>();
+        let name = || subject.unwrap_or_default().to_owned();
         Ok(match kind {
             OperationKind::Stored => Self::Stored(parse(body)?),
             OperationKind::Corroborated => Self::Corroborated(id()?),
@@ -542,6 +696,18 @@ impl Operation {
             OperationKind::Located => Self::Located(parse(body)?),
             OperationKind::Admitted => Self::Admitted(parse(body)?),
             OperationKind::Joined => Self::Joined(parse(body)?),
+            OperationKind::Opened => Self::Opened(parse(body)?),
+            OperationKind::Requested => Self::Requested(Box::new(Requested {
+                id: name(),
+                ..parse(body)?
+            })),
+            OperationKind::Denied => Self::Denied(Denied {
+                id: name(),
+                ..parse(body)?
+            }),
+            OperationKind::Granted => Self::Granted(parse(body)?),
+            OperationKind::Revoked => Self::Revoked(name()),
+            OperationKind::Refused => Self::Refused(parse(body)?),
             OperationKind::Kept => Self::Kept(parse(body)?),
             OperationKind::Counted => {
                 let mut body: Value = parse(body)?;

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentId, Blame, ConflictId, Durability, Engram, EngramId, Entry, EventId, Facets, LineReply,
-    LineageId, MemoryOp, OperationKind, ProjectId, Scope, Severity, SourceReply, Standing, Tier,
-    engram::words,
+    LineageId, MemoryOp, OperationKind, ProjectId, RunId, Scope, Secret, Severity, SourceReply,
+    Standing, Tier, engram::words, operation::Topics,
 };
 
 /// What the engine answers; the variant follows from the request.
@@ -51,6 +51,20 @@ pub enum Reply {
     Status(Box<StatusReply>),
     /// To [`Request::Agents`].
     Agents(Box<AgentsReply>),
+    /// To [`Request::OpenAgent`].
+    Opened(AgentOpened),
+    /// To [`Request::NextTurn`].
+    Turned(crate::Turned),
+    /// To [`Request::Budget`].
+    Budgets(Box<crate::BudgetsReply>),
+    /// To [`Request::IssueGrant`] and [`Request::GrantRequest`].
+    Granted(crate::GrantIssued),
+    /// To [`Request::Grants`].
+    Grants(crate::GrantsReply),
+    /// To [`Request::RevokeGrant`], [`Request::RequestDeref`] and [`Request::DenyRequest`].
+    Answered(crate::Answered),
+    /// To [`Request::Requests`].
+    Requests(crate::RequestsReply),
     /// To [`Request::ValidateMessage`].
     Valid(ValidReply),
     /// To [`Request::Conflicts`].
@@ -327,6 +341,9 @@ pub struct Dereferenced {
     /// What is left for the agent; absent for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
+    /// The grant that paid, in place of the budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant: Option<String>,
 }
 
 /// One meter of a turn.
@@ -404,15 +421,25 @@ pub struct AgentsReply {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentStatus {
     /// Its handle.
+    #[serde(rename = "agent")]
     pub handle: AgentId,
     /// What it calls itself, as records name it; display only.
+    #[serde(rename = "label")]
     pub name: String,
-    /// The role that its parent gave it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The role that whoever opened it gave it.
     pub role: Option<String>,
-    /// The name of the agent that started it.
+    /// The agent that opened it, or for which it was opened; none is a root.
+    pub parent: Option<AgentId>,
+    /// That agent's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent: Option<String>,
+    pub started_by: Option<String>,
+    /// The run that it belongs to.
+    pub run: RunId,
+    /// Its latest turn.
+    pub turn: String,
+    /// The topics that it may read and write.
+    #[serde(default, skip_serializing_if = "Topics::are_all")]
+    pub topics: Topics,
     /// The time of its first entry in the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_seen: Option<Timestamp>,
@@ -427,6 +454,21 @@ pub struct AgentStatus {
     pub budget: Budget,
     /// When that turn ends, unless it calls again.
     pub until: Timestamp,
+}
+
+/// An agent that was opened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AgentOpened {
+    /// Its handle.
+    pub agent: AgentId,
+    /// What proves it; shown this once.
+    pub token: Secret,
+    /// The run that it belongs to: its parent's, or one of its own.
+    pub run: RunId,
+    /// Its role.
+    pub role: Option<String>,
+    /// Its parent; none is a root.
+    pub parent: Option<AgentId>,
 }
 
 /// Answer to a note.

@@ -6,10 +6,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, AgentsReply, Call, CheckReply, Code, Dereferenced, Draft, Engram, EngramId, Entry,
-    FactType, FeedPage, Filter, ForgetReply, Kind, LineReply, LineView, NoteReply, PointerInput,
-    PromoteReply, PutReply, QueryReply, Refusal, Reply, SampleReply, Scope, SourceReply,
-    SourceView, StatusReply, ValidReply,
+    AgentId, AgentOpened, AgentsReply, Call, CheckReply, Code, Dereferenced, Draft, Engram,
+    EngramId, Entry, FactType, FeedPage, Filter, ForgetReply, Kind, LineReply, LineView, NoteReply,
+    PointerInput, PromoteReply, PutReply, QueryReply, Refusal, Reply, SampleReply, Scope,
+    SourceReply, SourceView, StatusReply, ValidReply,
 };
 
 /// Who is asking. Surfaces set it from what they know, never from what a client says of itself.
@@ -28,6 +28,20 @@ pub enum Who {
     Anyone,
     /// The user alone.
     User,
+    /// Agents alone; the user has no need of it.
+    Agent,
+}
+
+impl Who {
+    /// Whether this caller may ask.
+    pub fn is(self, caller: &Caller) -> bool {
+        match (self, caller) {
+            (Self::Anyone, _) | (Self::User, Caller::User) | (Self::Agent, Caller::Agent(_)) => {
+                true
+            }
+            (Self::User, Caller::Agent(_)) | (Self::Agent, Caller::User) => false,
+        }
+    }
 }
 
 /// What asking does to the home.
@@ -211,6 +225,26 @@ requests! {
     status: Status -> Status(Box<StatusReply>), Anyone Reads = "engram_status";
     /// The agents of this project, most recent call first.
     agents: Agents -> Agents(Box<AgentsReply>), User Reads;
+    /// Open an agent with a token of its own; one that is known gets a new token.
+    open_agent: OpenAgent(opening: Opening) -> Opened(AgentOpened), Anyone Changes;
+    /// Begin another turn of an agent: its parent or the user.
+    next_turn: NextTurn(next: crate::NextTurn) -> Turned(crate::Turned), Anyone Changes;
+    /// What agents have spent of their turns: all for the user, an agent's own and its children's.
+    budget: Budget(of: crate::BudgetOf) -> Budgets(Box<crate::BudgetsReply>), Anyone Reads;
+    /// Permit an agent one thing beyond its budget: its parent or the user.
+    issue_grant: IssueGrant(wanted: crate::GrantWanted) -> Granted(crate::GrantIssued), Anyone Changes;
+    /// Grants: all for the user; what an agent got and gave.
+    grants: Grants -> Grants(crate::GrantsReply), Anyone Reads;
+    /// Take a grant back that is still open.
+    revoke_grant: RevokeGrant(id: String) -> Answered(crate::Answered), Anyone Changes;
+    /// Ask to read beyond the budget; the parent or the user answers.
+    request_deref: RequestDeref(wanted: Box<crate::DerefRequest>) -> Answered(crate::Answered), Agent Changes;
+    /// Requests: all for the user; an agent's own and its children's.
+    requests: Requests(which: crate::WhichRequests) -> Requests(crate::RequestsReply), Anyone Reads;
+    /// Grant what was requested.
+    grant_request: GrantRequest(answer: crate::GrantAnswer) -> Granted(crate::GrantIssued), Anyone Changes;
+    /// Deny what was requested.
+    deny_request: DenyRequest(answer: crate::DenyAnswer) -> Answered(crate::Answered), Anyone Changes;
     /// Check one message (seed 000 section 7) against its contract; stores nothing. A string is a message as
     /// it was written, as JSON or in the text form.
     validate_message: ValidateMessage(message: serde_json::Value) -> Valid(ValidReply), Anyone Reads;
@@ -247,6 +281,26 @@ pub struct Commit {
     /// Its evidence in words, if that is not a pointer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
+}
+
+/// An agent to be opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Opening {
+    /// What it is called.
+    pub name: String,
+    /// Its role, a word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// Its parent; a root without one. An agent opens its own children, and names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<AgentId>,
+    /// The topics that it may read; its parent's without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read: Vec<String>,
+    /// The topics that it may write; its parent's without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub write: Vec<String>,
 }
 
 /// Whose memory a copy uses.

@@ -1,4 +1,5 @@
-//! Tables `agent` and `spend`: the handles that were issued, their turns, and what those cost.
+//! Tables `agent`, `token` and `spend`: the handles that were issued, what proves them, their turns, and
+//! what those cost.
 
 use engram_model::{AgentId, OperationKind, ProjectId, Spend, operation::Agent};
 use jiff::Timestamp;
@@ -95,6 +96,27 @@ impl Reader<'_> {
             .transpose()
     }
 
+    /// The agent whose token has this digest.
+    pub fn agent_of_token(&self, digest: &str) -> Result<Option<Agent>> {
+        let handle: Option<String> = self
+            .0
+            .prepare_cached("SELECT agent FROM token WHERE digest = ?1")?
+            .query_row([digest], |row| row.get(0))
+            .optional()?;
+        match handle {
+            Some(handle) => self.agent(&AgentId(handle)),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether a token proves this agent: somebody opened it, and it did not join of its own accord.
+    pub fn is_opened(&self, handle: &AgentId) -> Result<bool> {
+        Ok(self
+            .0
+            .prepare_cached("SELECT 1 FROM token WHERE agent = ?1")?
+            .exists([&handle.0])?)
+    }
+
     /// Every agent, in the order of their handles.
     pub(crate) fn agents(&self) -> Result<Vec<Agent>> {
         self.0
@@ -129,7 +151,11 @@ impl Reader<'_> {
             Some(handle) => self.agent(handle)?.map(|it| it.label),
             None => None,
         };
-        let first = self.entry_by(&agent.handle, OperationKind::Joined, End::First)?;
+        let joined = self.entry_by(&agent.handle, OperationKind::Joined, End::First)?;
+        let first = match joined {
+            Some((_, at)) => Some(at),
+            None => self.opened_at(&agent.handle)?,
+        };
         let mut last = None;
         for kind in OperationKind::ALL.iter().filter(|it| it.is_told()) {
             let newest = self.entry_by(&agent.handle, *kind, End::Last)?;
@@ -137,7 +163,7 @@ impl Reader<'_> {
         }
         Ok(Seen {
             parent,
-            first: first.map(|(_, at)| timestamp(at)).transpose()?,
+            first: first.map(timestamp).transpose()?,
             did: last.map(|it| it.1),
             stored: self.count_stored(&agent.handle)?,
             spend: self.spend(&agent.handle, &agent.turn)?,
@@ -167,6 +193,15 @@ impl Reader<'_> {
                 Ok((row.get(0)?, row.get(1)?))
             })
             .optional()?)
+    }
+
+    fn opened_at(&self, agent: &AgentId) -> Result<Option<i64>> {
+        Ok(self
+            .0
+            .prepare_cached(
+                "SELECT min(recorded_at) FROM journal WHERE subject = ?1 AND kind = 'opened'",
+            )?
+            .query_row([&agent.0], |row| row.get(0))?)
     }
 
     fn count_stored(&self, agent: &AgentId) -> Result<u64> {

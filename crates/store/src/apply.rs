@@ -5,9 +5,10 @@
 //! (`followers.rs`), which are built anew from the journal and from git.
 
 use engram_model::{
-    AgentId, Engram, EngramId, Operation, Pointer, ProjectId, Spend, Target,
+    AgentId, Engram, EngramId, Granted, Operation, Pointer, ProjectId, RequestState, Spend, Target,
     operation::{
-        Agent, Carried, Contradiction, ERASED, Event, Located, Promotion, Read, Redaction, Snapshot,
+        Agent, Carried, Contradiction, ERASED, Event, Located, NewGrant, Opened, Promotion, Read,
+        Redaction, Refused, Requested, Snapshot,
     },
 };
 use jiff::Timestamp;
@@ -40,6 +41,15 @@ impl Applied<'_> {
                 params![it.place, self.project.to_string()],
             )?,
             Operation::Joined(it) => self.join(it)?,
+            Operation::Opened(it) => self.open(it)?,
+            Operation::Requested(it) => self.request(it)?,
+            Operation::Denied(it) => self.answer(&it.id, RequestState::Denied)?,
+            Operation::Granted(it) => self.grant(it)?,
+            Operation::Revoked(id) => self.run(
+                "UPDATE grant SET revoked = ?2 WHERE id = ?1 AND revoked IS NULL",
+                params![id, self.seq],
+            )?,
+            Operation::Refused(it) => self.refuse(it)?,
             Operation::Kept(it) => self.keep(&self.project.to_string(), it)?,
             Operation::Counted(hits) => self.count(hits)?,
             Operation::Carried(it) => self.carry(it)?,
@@ -192,13 +202,89 @@ impl Applied<'_> {
                 params![*seq as i64, ERASED],
             )?;
         }
+        for seq in &it.entries {
+            let seq = *seq as i64;
+            self.run("UPDATE request SET pointer = '' WHERE seq = ?1", [seq])?;
+            self.run(
+                "UPDATE grant SET pointer = '' WHERE seq = ?1 AND pointer IS NOT NULL",
+                [seq],
+            )?;
+        }
         for digest in &it.digests {
             self.run("DELETE FROM snapshot WHERE digest = ?1", [digest])?;
         }
         beside::erase(self.connection, it)
     }
 
+    fn request(&self, it: &Requested) -> Result<()> {
+        self.run(
+            "INSERT INTO request (seq, id, project, agent, pointer, tokens, state)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            params![
+                self.seq,
+                it.id,
+                self.project.to_string(),
+                self.agent.map_or("", |it| &it.0),
+                it.pointer,
+                it.tokens,
+                RequestState::Waiting.as_str()
+            ],
+        )
+    }
+
+    fn answer(&self, id: &str, state: RequestState) -> Result<()> {
+        self.run(
+            "UPDATE request SET state = ?2 WHERE id = ?1",
+            params![id, state.as_str()],
+        )
+    }
+
+    fn grant(&self, it: &NewGrant) -> Result<()> {
+        let grant = &it.grant;
+        let (pointer, most) = match &grant.what {
+            Granted::Read {
+                pointer,
+                cap_tokens,
+            } => (Some(pointer), cap_tokens),
+            Granted::Code { chars } => (None, chars),
+        };
+        self.run(
+            "INSERT INTO grant (seq, id, project, digest, agent, by, pointer, most, issued_at, expires_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            params![
+                self.seq,
+                grant.id,
+                self.project.to_string(),
+                it.token,
+                grant.to.0,
+                grant.by.as_ref().map(|it| &it.0),
+                pointer,
+                most,
+                grant.issued_at.as_microsecond(),
+                grant.expires_at.as_microsecond(),
+            ],
+        )?;
+        match &it.request {
+            Some(id) => self.answer(id, RequestState::Granted),
+            None => Ok(()),
+        }
+    }
+
+    fn refuse(&self, it: &Refused) -> Result<()> {
+        self.run(
+            "INSERT INTO refused (agent, turn, times) VALUES (?1, ?2, 1)
+             ON CONFLICT (agent, turn) DO UPDATE SET times = times + 1",
+            params![self.agent.map_or("", |it| &it.0), it.turn],
+        )
+    }
+
     fn charge(&self, it: &Read) -> Result<()> {
+        if let Some(grant) = &it.grant {
+            self.run(
+                "UPDATE grant SET spent = ?2 WHERE id = ?1 AND spent IS NULL",
+                params![grant, self.seq],
+            )?;
+        }
         match (self.agent, &it.turn, &it.spent) {
             (Some(agent), Some(turn), Some(spent)) => self.spend(agent, turn, spent),
             _ => Ok(()),
@@ -252,11 +338,21 @@ impl Applied<'_> {
         )
     }
 
+    /// An agent has one token: the last.
+    fn open(&self, it: &Opened) -> Result<()> {
+        self.join(&it.agent)?;
+        let agent = &it.agent;
+        self.run(
+            "UPDATE agent SET label = ?2, role = ?3, topics = ?4 WHERE handle = ?1",
+            params![agent.handle.0, agent.label, agent.role, topics(agent)],
+        )?;
+        self.run(
+            "INSERT OR REPLACE INTO token (agent, digest) VALUES (?1, ?2)",
+            params![agent.handle.0, it.token],
+        )
+    }
+
     fn join(&self, agent: &Agent) -> Result<()> {
-        let topics = match agent.topics.is_empty() {
-            true => None,
-            false => Some(serde_json::json!(agent.topics).to_string()),
-        };
         self.run(
             "INSERT INTO agent (handle, label, role, parent, run, project, topics, turn, last_call)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
@@ -268,7 +364,7 @@ impl Applied<'_> {
                 agent.parent.as_ref().map(|it| &it.0),
                 agent.run.to_string(),
                 agent.project.to_string(),
-                topics,
+                topics(agent),
                 agent.turn,
                 agent.last_call.as_microsecond(),
             ],
@@ -337,4 +433,10 @@ impl Applied<'_> {
         }
         self.count(&it.hits)
     }
+}
+
+/// As JSON; absent where nothing is closed.
+fn topics(agent: &Agent) -> Option<String> {
+    let topics = &agent.topics;
+    (!topics.are_all()).then(|| serde_json::json!(topics).to_string())
 }

@@ -28,6 +28,8 @@ pub(crate) fn keep(connection: &Connection, seq: i64, operation: &Operation) -> 
         Operation::Conflicted(it) => say(connection, seq, Some(&it.why))?,
         Operation::Resolved(it) => say(connection, seq, it.why.as_deref())?,
         Operation::Allowed(it) => say(connection, seq, Some(&it.why))?,
+        Operation::Requested(it) => say(connection, seq, Some(&it.words()))?,
+        Operation::Denied(it) if !it.why.is_empty() => say(connection, seq, Some(&it.why))?,
         Operation::Kept(snapshot) => connection
             .prepare_cached("INSERT OR IGNORE INTO blob (digest, bytes) VALUES (?1, ?2)")?
             .execute(params![snapshot.digest_hex, snapshot.bytes])?,
@@ -55,6 +57,13 @@ pub(crate) fn erase(connection: &Connection, it: &Redaction) -> Result<()> {
     let mut said = connection.prepare_cached("DELETE FROM said WHERE seq = ?1")?;
     for seq in it.events.iter().chain(&it.reasons) {
         said.execute([*seq as i64])?;
+    }
+    // A request says why it wants to read what was erased.
+    let mut requests = connection.prepare_cached(
+        "DELETE FROM said WHERE seq = ?1 AND seq IN (SELECT seq FROM request WHERE seq = ?1)",
+    )?;
+    for seq in &it.entries {
+        requests.execute([*seq as i64])?;
     }
     let mut blobs = connection.prepare_cached("DELETE FROM blob WHERE digest = ?1")?;
     for digest in &it.digests {

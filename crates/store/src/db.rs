@@ -39,6 +39,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("schema/009.sql"),
     include_str!("schema/010.sql"),
     include_str!("schema/011.sql"),
+    include_str!("schema/012.sql"),
 ];
 
 /// From this step on the journal says all that the tables hold.

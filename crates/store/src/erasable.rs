@@ -1,6 +1,6 @@
 //! What an erasure has to reach beside the words themselves.
 
-use engram_model::{EngramId, Operation, OperationKind, ProjectId};
+use engram_model::{EngramId, Granted, Operation, OperationKind, ProjectId};
 use rusqlite::params;
 
 use crate::{
@@ -24,7 +24,7 @@ impl Reader<'_> {
         let mut read: Vec<(u64, String)> = Vec::new();
         let mut all = self.0.prepare_cached(&format!(
             "SELECT {ENTRY} FROM journal WHERE project = ?1
-               AND kind IN ('stored', 'dereferenced', 'anchored')"
+               AND kind IN ('stored', 'dereferenced', 'requested', 'granted', 'anchored')"
         ))?;
         let rows = all.query_map(params![project.to_string()], |row| Ok(journalled(row)))?;
         for entry in rows {
@@ -39,10 +39,12 @@ impl Reader<'_> {
                         free.retain(|it| other.pointers.iter().all(|of| of.address() != *it));
                     }
                 }
-                Some(OperationKind::Dereferenced) => {
+                Some(
+                    OperationKind::Dereferenced | OperationKind::Requested | OperationKind::Granted,
+                ) => {
                     if free.iter().any(|it| entry.holds(it))
-                        && let Some(Operation::Dereferenced(it)) = entry.known()
-                        && let Ok(pointer) = it.pointer.parse::<engram_model::Pointer>()
+                        && let Some(pointer) = entry.known().as_ref().and_then(read_by)
+                        && let Ok(pointer) = pointer.parse::<engram_model::Pointer>()
                     {
                         read.push((entry.seq, pointer.address()));
                     }
@@ -64,5 +66,18 @@ impl Reader<'_> {
         entries.sort_unstable();
         entries.dedup();
         Ok(entries)
+    }
+}
+
+/// The pointer of a reading, of one that was asked for, and of one that was granted.
+fn read_by(operation: &Operation) -> Option<&str> {
+    match operation {
+        Operation::Dereferenced(it) => Some(&it.pointer),
+        Operation::Requested(it) => Some(&it.pointer),
+        Operation::Granted(it) => match &it.grant.what {
+            Granted::Read { pointer, .. } => Some(pointer),
+            Granted::Code { .. } => None,
+        },
+        _ => None,
     }
 }

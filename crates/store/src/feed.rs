@@ -208,6 +208,12 @@ fn told(operation: Operation) -> Option<Change> {
         | Operation::Admitted(_)
         | Operation::Recovered(_)
         | Operation::Joined(_)
+        | Operation::Opened(_)
+        | Operation::Requested(_)
+        | Operation::Denied(_)
+        | Operation::Granted(_)
+        | Operation::Revoked(_)
+        | Operation::Refused(_)
         | Operation::Kept(_)
         | Operation::Counted(_)
         | Operation::Carried(_) => return None,

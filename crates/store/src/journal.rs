@@ -11,7 +11,7 @@ use crate::{Reader, Result, StoreError, Writer, apply::Applied, beside};
 
 /// A stored time that is further ahead than this was written by a clock that was wrong: it moves nobody's
 /// now (DESIGN section 4).
-const AHEAD: SignedDuration = SignedDuration::from_hours(24);
+pub(crate) const AHEAD: SignedDuration = SignedDuration::from_hours(24);
 
 /// An operation to record; its time, origin and place are the transaction's.
 pub struct NewEntry<'a> {
@@ -157,14 +157,14 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// How often this agent stored or closed anything after `since` and up to `now`, by the clock. The
-    /// event of saying a claim counts with its claim, and so do the conflicts that are found with it.
+    /// How often this agent stored, closed, opened, asked for or granted anything after `since` and up to `now`, by the
+    /// clock. The event of saying a claim counts with its claim, and so do the conflicts that are found with it.
     pub fn count_by_agent(&self, agent: &AgentId, since: Timestamp, now: Timestamp) -> Result<u32> {
         Ok(self
             .0
             .prepare_cached(
                 "SELECT count(*) FROM journal INDEXED BY journal_agent
-                 WHERE agent = ?1 AND kind IN ('stored', 'corroborated', 'forgotten', 'noted', 'promoted')
+                 WHERE agent = ?1 AND kind IN ('stored', 'corroborated', 'forgotten', 'noted', 'promoted', 'opened', 'requested', 'granted', 'denied')
                    AND recorded_at > ?2
                    AND coalesce(clock, recorded_at) > ?2 AND coalesce(clock, recorded_at) <= ?3
                    AND NOT (kind = 'noted' AND EXISTS

@@ -28,6 +28,7 @@ mod feed;
 mod files;
 mod filter;
 mod followers;
+mod grants;
 mod index;
 mod inodes;
 mod journal;
@@ -51,6 +52,7 @@ pub use files::{
     read_file, read_text, sync_folder, write_private,
 };
 pub use followers::Looked;
+pub use grants::Request;
 pub use index::{Frequencies, INDEX_FOLLOWER, Index, Kin, Look, Match, Related, Terms, Worth};
 pub use journal::{Journalled, NewEntry};
 pub use ours::is_home;

@@ -325,6 +325,10 @@ fn save_words(old: &Connection, new: &Connection) -> Result<u64> {
                 save_claim(old, new, &engram.id.to_string(), &engram.content_hash)?
             }
             Operation::Noted(event) => save_event(old, new, seq as i64, &event.digest)?,
+            Operation::Requested(it) => save_event(old, new, seq as i64, &it.digest)?,
+            Operation::Denied(it) if !it.digest.is_empty() => {
+                save_event(old, new, seq as i64, &it.digest)?
+            }
             Operation::Kept(file) if !file.path.is_empty() => {
                 save_file(old, new, &file.digest_hex)?
             }

@@ -8,6 +8,7 @@ mod crashes;
 mod detect;
 mod failures;
 mod fixture;
+mod grants;
 mod help;
 mod homes;
 mod links;

@@ -18,9 +18,15 @@ struct Client {
 
 impl Client {
     fn start(place: &Place) -> Self {
+        Self::start_as(place, "")
+    }
+
+    /// As the agent that a token proves; a new one without.
+    fn start_as(place: &Place, token: &str) -> Self {
         let mut child = place
             .command()
             .arg("mcp")
+            .env("ENGRAM_AGENT", token)
             .stdin(Stdio::piped())
             .spawn()
             .unwrap();
@@ -59,6 +65,14 @@ impl Client {
         );
         assert_ne!(result["isError"], true, "{result}");
         result["structuredContent"].clone()
+    }
+
+    fn call(&mut self, id: u64, tool: &str, arguments: Value) -> Value {
+        self.ask(
+            id,
+            "tools/call",
+            json!({ "name": tool, "arguments": arguments }),
+        )
     }
 
     /// Closes its input; it ends on its own, with exit 0 and without a word on standard error.
@@ -232,5 +246,68 @@ fn a_log_that_is_asked_for_holds_nothing_of_a_bad_request() {
         let ended = server.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&ended.stderr);
         assert!(!said.contains(&token[4..]), "{log}: {said}");
+    }
+}
+
+/// A token is the agent: its spend and its claims are one agent's, whatever connection it comes over.
+#[test]
+fn a_token_is_the_agent_over_every_connection() {
+    let place = Place::new();
+    place.json(&["agents", "open", "lead", "--role", "architect"]);
+    let opened = place.json(&[
+        "agents",
+        "open",
+        "ada",
+        "--role",
+        "programmer",
+        "--parent",
+        "lead",
+    ]);
+    let token = opened["token"].as_str().unwrap();
+    let mut left = Vec::new();
+    for at in 0..2 {
+        let mut client = Client::start_as(&place, token);
+        let claim = client.commit(2, &format!("The gateway retries {at} times."));
+        let record = place.json(&["get", claim["id"].as_str().unwrap()]);
+        assert_eq!(
+            (&record["agent"], &record["run"]),
+            (&json!("ada"), &opened["run"])
+        );
+        assert_eq!(record["provenance"]["created_by"], "ada");
+        let read = client.call(3, "engram_deref", json!({ "pointer": POINTER }));
+        left.push(read["structuredContent"]["budget"]["repo_spans"].clone());
+        client.end();
+    }
+    assert_eq!(left, [2, 1]);
+    // Who has no token is somebody else.
+    let mut stranger = Client::start(&place);
+    let read = stranger.call(2, "engram_deref", json!({ "pointer": POINTER }));
+    assert_eq!(read["structuredContent"]["budget"]["repo_spans"], 2);
+    stranger.end();
+    let listed = place.json(&["agents"]);
+    let rows = listed["agents"].as_array().unwrap();
+    let ada = rows.iter().find(|it| it["agent"] == "ada").unwrap();
+    assert_eq!(
+        (&ada["parent"], &ada["role"]),
+        (&json!("lead"), &json!("programmer"))
+    );
+    // A forged one, and one that a newer has ended, are refused with what to do.
+    let again = place.json(&["agents", "open", "ada", "--parent", "lead"]);
+    assert_ne!(again["token"], opened["token"]);
+    for token in [token, "forged", &"0".repeat(64)] {
+        let mut client = Client::start_as(&place, token);
+        for tool in ["engram_status", "engram_deref"] {
+            let refused = client.call(2, tool, json!({ "pointer": POINTER }));
+            assert_eq!(refused["isError"], true);
+            let error = &refused["structuredContent"]["error"];
+            assert_eq!(error["code"], "SCOPE_DENIED", "{refused}");
+            assert!(
+                error["hint"]
+                    .as_str()
+                    .unwrap()
+                    .contains("engram agents open")
+            );
+        }
+        client.end();
     }
 }

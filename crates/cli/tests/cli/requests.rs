@@ -36,8 +36,16 @@ fn typed<'a>(name: &str, id: &'a str, message: &'a str) -> Option<Vec<&'a str>> 
         "resolve" => vec!["resolve", id, "--winner", "newer", "--why", "Read again."],
         "status" => vec!["status"],
         "agents" => vec!["agents"],
+        "budget" => vec!["budget", "--agent", "child"],
+        "issue_grant" => vec!["grant", "issue", "--to", "child", "--pointer", POINTER],
+        "grants" => vec!["grant", "list"],
+        "revoke_grant" => vec!["grant", "revoke", id],
+        "requests" => vec!["requests", "--all"],
+        "open_agent" => vec!["agents", "open", "child", "--role", "programmer"],
         "adopt" => vec!["project", "share"],
         "validate_message" => vec!["message", "validate", message],
+        // What an agent asks for is answered where it is tested.
+        "request_deref" | "grant_request" | "deny_request" | "next_turn" => return None,
         "commit" | "facets" | "source" | "line" | "reverify" | "standing" | "track" | "blame" => {
             return None;
         }
@@ -87,21 +95,37 @@ fn the_gate_stops_a_job_until_a_conflict_is_settled_or_allowed() {
     assert!(side.err.contains("SCHEMA_INVALID"), "{side:?}");
 }
 
+/// What is typed before.
+fn first<'a>(name: &str, id: &'a str) -> Vec<Vec<&'a str>> {
+    let open = vec!["agents", "open", "child"];
+    match name {
+        "restore" => vec![vec!["forget", id]],
+        "budget" | "issue_grant" => vec![open],
+        "revoke_grant" => vec![
+            open,
+            vec!["grant", "issue", "--to", "child", "--code", "100"],
+        ],
+        _ => Vec::new(),
+    }
+}
+
 #[test]
 fn each_verb_does_to_the_home_what_the_table_says() {
     for terms in Request::TABLE {
         let place = Place::new();
-        let id = match terms.name {
+        let claim = match terms.name {
             "conflict" | "allow" | "resolve" => contradicted(&place),
             _ => place.put("The first claim."),
         };
+        let mut id = claim.clone();
+        for first in first(terms.name, &claim) {
+            let reply = place.json(&first);
+            id = reply["id"].as_str().unwrap_or(&claim).to_owned();
+        }
         let message = place.write("message.json", r#"{"role":"programmer","instructions":[]}"#);
         let Some(args) = typed(terms.name, &id, message.to_str().unwrap()) else {
             continue;
         };
-        if terms.name == "restore" {
-            place.json(&["forget", &id]);
-        }
         if terms.name == "promote" {
             let words = "The first claim, for a day.";
             let args = ["put", "--claim", words, "--pointer", POINTER];

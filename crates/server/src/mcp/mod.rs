@@ -16,7 +16,7 @@ use std::{
 };
 
 use engram_engine::Engine;
-use engram_model::{AgentId, Ask, Caller, Code, Refusal, shorten};
+use engram_model::{AgentId, Ask, Caller, Code, Refusal, Secret, shorten};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::*,
@@ -50,13 +50,14 @@ CLAIM_TOO_LONG: shorten or split it. POINTER_UNPINNED: add @HEAD. POINTER_INVALI
 SECRET_DETECTED: leave the secret out. In excerpts, [masked: ..] replaces a credential; masked counts them. RATE_LIMITED: wait. DEREF_DENIED: the budget is spent; go on with what you have. SCHEMA_INVALID: check the arguments. NOT_FOUND: take ids from answers. SCOPE_DENIED: follow the hint, or tell the user what it asks of them. STORE_GONE, STORE_CORRUPT: tell the user.";
 
 /// Serves MCP on standard input and output until the input ends.
-pub async fn mcp_stdio(engine: Arc<Engine>) -> Result<(), Refusal> {
+/// `token` is what the connection was started with; without one it is a new root.
+pub async fn mcp_stdio(engine: Arc<Engine>, token: Option<Secret>) -> Result<(), Refusal> {
     let (input, output) = rmcp::transport::stdio_pipes();
     let hung_up: Option<fn()> = match cfg!(unix) {
         true => Some(nobody_writes),
         false => None,
     };
-    serve(engine, transport::Pipe::new(input, output, hung_up)).await
+    serve(engine, token, transport::Pipe::new(input, output, hung_up)).await
 }
 
 /// Returns once nobody can write to standard input any more, even if not all of it was read.
@@ -78,21 +79,31 @@ fn nobody_writes() {
 }
 
 /// Serves MCP on any pair of streams until the input ends, and answers what was asked by then.
-pub async fn mcp_over<R, W>(engine: Arc<Engine>, input: R, output: W) -> Result<(), Refusal>
+pub async fn mcp_over<R, W>(
+    engine: Arc<Engine>,
+    token: Option<Secret>,
+    input: R,
+    output: W,
+) -> Result<(), Refusal>
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    serve(engine, transport::Pipe::new(input, output, None)).await
+    serve(engine, token, transport::Pipe::new(input, output, None)).await
 }
 
-async fn serve<R>(engine: Arc<Engine>, pipe: transport::Pipe<R>) -> Result<(), Refusal>
+async fn serve<R>(
+    engine: Arc<Engine>,
+    token: Option<Secret>,
+    pipe: transport::Pipe<R>,
+) -> Result<(), Refusal>
 where
     R: AsyncRead + Send + Unpin + 'static,
 {
     let server = Server {
         tools: definitions::all(engine.limits()).into(),
         engine,
+        token,
         agent: Arc::default(),
         apart: Arc::new(Semaphore::new(APART)),
     };
@@ -137,10 +148,12 @@ fn failed(error: &dyn std::error::Error) -> Refusal {
     )
 }
 
-/// One connection: one agent, registered with the first call that needs it.
+/// One connection: one agent. Its token proves which; without one, a root of its own is registered with the
+/// first call that needs it.
 #[derive(Clone)]
 struct Server {
     engine: Arc<Engine>,
+    token: Option<Secret>,
     agent: Arc<OnceCell<AgentId>>,
     tools: Arc<[Tool]>,
     apart: Arc<Semaphore>,
@@ -152,6 +165,10 @@ impl Server {
     async fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, Refusal> {
         if context.ct.is_cancelled() {
             return Err(cancelled());
+        }
+        // Asked each time: a newer token of the same agent ends this one.
+        if let Some(token) = &self.token {
+            return self.engine.agent_of(&token.0).map(Caller::Agent);
         }
         let label = context.client_info().map_or_else(
             || "agent".to_owned(),

@@ -109,7 +109,7 @@ impl Client {
     pub(crate) fn raw(ground: &Ground, era: Era) -> Self {
         let (near, far) = tokio::io::duplex(1 << 16);
         let (read, write) = tokio::io::split(far);
-        let server = tokio::spawn(mcp_over(Arc::clone(&ground.engine), read, write));
+        let server = tokio::spawn(mcp_over(Arc::clone(&ground.engine), None, read, write));
         let (read, write) = tokio::io::split(near);
         Self {
             era,

@@ -1,6 +1,7 @@
 //! The store over a real folder: its locks, its versions, its index.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod agents;
 mod feed;
 mod fixture;
 mod home;

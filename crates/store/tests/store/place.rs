@@ -133,8 +133,8 @@ fn a_home_of_the_ninth_step_has_its_claims_where_they_stood() {
     let store = open(home.path());
     fill(&store);
     drop(store);
-    let before =
-        "DROP INDEX engram_place; DROP TRIGGER engram_replaced; DROP TRIGGER engram_erased;
+    let before = "DROP TABLE token; DROP TABLE grant; DROP TABLE request; DROP TABLE refused;
+         DROP INDEX engram_place; DROP TRIGGER engram_replaced; DROP TRIGGER engram_erased;
          ALTER TABLE engram DROP COLUMN place; ALTER TABLE engram DROP COLUMN placed_at;
          ALTER TABLE engram DROP COLUMN stands;
          CREATE TRIGGER engram_erased AFTER UPDATE OF topic ON engram BEGIN SELECT 1; END;

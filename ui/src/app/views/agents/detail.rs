@@ -46,7 +46,7 @@ fn head(it: &AgentStatus, clock: Clock) -> impl IntoView + use<> {
         <h2 class="claim" data-testid="agent-name">{words::visible(&it.name)}</h2>
         <dl class="facts">
             {fact(say::agents::ROLE, it.role.as_deref().map(words::visible))}
-            {fact(say::agents::PARENT, it.parent.as_deref().map(words::visible))}
+            {fact(say::agents::PARENT, it.started_by.as_deref().map(words::visible))}
             {fact(say::agents::FIRST, it.first_seen.map(|at| clock.moment(at)))}
             {fact(say::agents::LAST, Some(clock.moment(it.last_call)))}
             {fact(say::agents::STORED, Some(words::count(it.stored, say::ENGRAMS)))}

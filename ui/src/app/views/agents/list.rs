@@ -119,7 +119,7 @@ fn content(it: &AgentStatus, clock: Clock) -> impl IntoView + use<> {
         <span class="who">
             <b>{words::visible(&it.name)}</b>
             {it.role.as_deref().map(|role| view! { <span>{words::visible(role)}</span> })}
-            {it.parent.as_deref().map(|name| view! { <span>{say::agents::started_by(&words::visible(name))}</span> })}
+            {it.started_by.as_deref().map(|name| view! { <span>{say::agents::started_by(&words::visible(name))}</span> })}
             <span class="space"></span>
             <time datetime=at.to_string() title=clock.moment(at)>{clock.ago(at)}</time>
         </span>

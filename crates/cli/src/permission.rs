@@ -1,0 +1,107 @@
+//! Budgets, grants and requests as a person reads them.
+
+use engram_model::{
+    AgentBudget, AgentId, BudgetsReply, GrantIssued, GrantTold, GrantsReply, Meter, RequestState,
+    RequestTold, RequestsReply,
+};
+
+use crate::out::one_line;
+
+pub(crate) fn budgets(it: &BudgetsReply) -> String {
+    if it.agents.is_empty() {
+        return "no agent has called here yet".to_owned();
+    }
+    let of = |what: &str, it: Meter| format!("{}/{} {what}", it.used, it.limit);
+    let agent = |it: &AgentBudget| {
+        let role = it
+            .role
+            .as_deref()
+            .map(|role| format!(", {}", one_line(role)));
+        let meters = [
+            of("tokens", it.tokens),
+            of("spans", it.repo_spans),
+            of("sections", it.artifact_sections),
+            of("events", it.sam_items),
+        ];
+        format!(
+            "{}{}\n  {}; grants: {} open, {} spent; refused {} times",
+            one_line(&it.agent.0),
+            role.unwrap_or_default(),
+            meters.join(", "),
+            it.grants.open,
+            it.grants.spent,
+            it.refusals
+        )
+    };
+    let lines: Vec<String> = it.agents.iter().map(agent).collect();
+    lines.join("\n")
+}
+
+pub(crate) fn issued(it: &GrantIssued) -> String {
+    let what = what(it.pointer.as_deref(), it.cap_tokens, it.code_chars);
+    format!(
+        "{}  {what} for {}, until {}\ntoken {}\nThe token is shown this once; without it, the grant serves where the budget refuses.",
+        it.id,
+        one_line(&it.to.0),
+        it.expires_at,
+        it.budget_token.0
+    )
+}
+
+pub(crate) fn grants(it: &GrantsReply) -> String {
+    if it.grants.is_empty() {
+        return "nothing was granted here".to_owned();
+    }
+    let grant = |it: &GrantTold| {
+        format!(
+            "{}  {:<7} {} for {}, by {}",
+            it.id,
+            it.state,
+            what(it.pointer.as_deref(), it.cap_tokens, it.code_chars),
+            one_line(&it.to.0),
+            giver(it.by.as_ref())
+        )
+    };
+    let lines: Vec<String> = it.grants.iter().map(grant).collect();
+    lines.join("\n")
+}
+
+fn what(pointer: Option<&str>, cap: Option<u32>, code: Option<u32>) -> String {
+    match (pointer, cap, code) {
+        (Some(pointer), Some(cap), _) => format!("{}, {cap} tokens", one_line(pointer)),
+        (_, _, code) => format!("{} characters of inline code", code.unwrap_or_default()),
+    }
+}
+
+fn giver(by: Option<&AgentId>) -> String {
+    by.map_or_else(|| "you".to_owned(), |it| one_line(&it.0))
+}
+
+pub(crate) fn requests(it: &RequestsReply) -> String {
+    if it.requests.is_empty() {
+        return "no request waits for an answer".to_owned();
+    }
+    let request = |it: &RequestTold| {
+        let state = match it.state {
+            RequestState::Waiting => String::new(),
+            state => format!(", {state}"),
+        };
+        let mut out = format!(
+            "{}  {}{state}\n  {}, {} tokens\n  {}",
+            it.id,
+            one_line(&it.agent.0),
+            one_line(&it.pointer),
+            it.tokens,
+            one_line(&it.reason)
+        );
+        for more in [&it.intended_use, it.why.as_ref().unwrap_or(&String::new())] {
+            if !more.is_empty() {
+                out.push_str("\n  ");
+                out.push_str(&one_line(more));
+            }
+        }
+        out
+    };
+    let lines: Vec<String> = it.requests.iter().map(request).collect();
+    lines.join("\n")
+}

@@ -1,0 +1,162 @@
+//! What agents have spent of their turns, and the turns themselves.
+
+use engram_gateway::{budget, may_decide_for};
+use engram_model::{
+    AgentBudget, AgentId, BudgetOf, BudgetsReply, Caller, Code, GrantCount, GrantState, Meter,
+    NextTurn, Operation, Refusal, Turned,
+    operation::{Agent, Refused},
+};
+use engram_store::{NewEntry, Reader, StoreError};
+
+use crate::{
+    agents::{in_project, kin_of, named, unknown, word},
+    context::Context,
+    decide::{Plan, Planned},
+    grants::aged,
+    project,
+};
+
+/// Most agents that are listed.
+const LISTED: usize = 200;
+/// Most refusals of one turn that are counted: counting costs a write.
+const COUNTED: u32 = 100;
+
+impl Context<'_> {
+    pub(crate) fn budgets(&self, of: &BudgetOf) -> Result<BudgetsReply, Refusal> {
+        let project = match self.known_project()? {
+            Some(project) => project,
+            None => project::of_home(&self.engine.store),
+        };
+        self.engine.store.read::<_, Refusal>(|it| {
+            let agents = match &of.agent {
+                Some(id) => match in_project(it, project, id)? {
+                    Some(agent) if self.may_look_at(it, project, id)? => vec![agent],
+                    // What may not be seen is not told from what is not there.
+                    _ => return Err(unknown(id)),
+                },
+                None => {
+                    let mut all = Vec::new();
+                    for seen in it.agents_of(project, LISTED)? {
+                        if self.may_look_at(it, project, &seen.agent.handle)? {
+                            all.push(seen.agent);
+                        }
+                    }
+                    all
+                }
+            };
+            let agents = agents.into_iter().map(|agent| self.spent_by(it, agent));
+            Ok(BudgetsReply {
+                agents: agents.collect::<Result<_, Refusal>>()?,
+            })
+        })
+    }
+
+    fn spent_by(&self, it: &Reader<'_>, agent: Agent) -> Result<AgentBudget, Refusal> {
+        let now = self.engine.world.now();
+        let limits = &self.engine.config.limits;
+        let spent = it.spend(&agent.handle, &agent.turn)?;
+        let shown = budget(&limits.deref, &spent, &agent.turn);
+        let mut open = 0;
+        for grant in it.unspent_grants(&agent.handle)? {
+            open += u32::from(aged(it, grant, now)?.state(now) == GrantState::Open);
+        }
+        Ok(AgentBudget {
+            label: named(&agent.label),
+            role: agent.role,
+            parent: agent.parent,
+            inline_tokens: Meter {
+                used: 0,
+                limit: u32::try_from(limits.message.inline_tokens).unwrap_or(u32::MAX),
+            },
+            repo_spans: shown.repo_spans,
+            artifact_sections: shown.artifact_sections,
+            sam_items: shown.sam_items,
+            tokens: shown.tokens,
+            grants: GrantCount {
+                open,
+                spent: it.count_spent_grants(&agent.handle)?,
+            },
+            refusals: it.refusals(&agent.handle, &agent.turn)?,
+            turn: agent.turn,
+            agent: agent.handle,
+        })
+    }
+
+    /// Ends an agent's turn: what its parent or the user begins counts at its next call, in every process.
+    pub(crate) fn begin_turn(&self, ask: &NextTurn) -> Result<Turned, Refusal> {
+        let ground = self.ground(true)?;
+        let turn = match &ask.turn {
+            Some(turn) => word("the turn", turn)?,
+            None => self.engine.world.id().to_string(),
+        };
+        let (now, by) = (self.engine.world.now(), self.speaker(None)?);
+        self.decide(&ground, |it, _| {
+            let found = in_project(it, ground.project, &ask.agent)?;
+            let agent = found.ok_or_else(|| unknown(&ask.agent))?;
+            may_decide_for(self.caller, &kin_of(agent.clone()))?;
+            let next = Agent {
+                turn: turn.clone(),
+                last_call: now,
+                ..agent
+            };
+            Ok(Plan {
+                entries: vec![Planned {
+                    operation: Operation::Joined(Box::new(next)),
+                    by: by.clone(),
+                    shareable: false,
+                }],
+                answer: (),
+            })
+        })?;
+        Ok(Turned {
+            agent: ask.agent.clone(),
+            turn,
+        })
+    }
+
+    /// Counts what a budget refused, so that a person sees who runs into which limit. What cannot be counted
+    /// changes no answer.
+    pub(crate) fn count_refusal(&self, refusal: &Refusal) {
+        let Caller::Agent(handle) = self.caller else {
+            return;
+        };
+        if matches!(refusal.code, Code::BudgetExceeded | Code::DerefDenied)
+            && let Err(error) = self.record_refusal(handle, refusal.code)
+        {
+            tracing::debug!(%error, "a refusal is not counted");
+        }
+    }
+
+    fn record_refusal(&self, handle: &AgentId, code: Code) -> Result<(), Refusal> {
+        let Some(called) = self.called()? else {
+            return Ok(());
+        };
+        let engine = self.engine;
+        let now = engine.world.now();
+        let told = |it: &Reader<'_>| -> Result<Option<(Agent, String)>, Refusal> {
+            let turn = called.turn(it)?;
+            let agent = it.agent(handle)?;
+            let is_counted = it.refusals(handle, &turn)? >= COUNTED;
+            Ok(agent.filter(|_| !is_counted).map(|agent| (agent, turn)))
+        };
+        if engine.store.read(told)?.is_none() {
+            return Ok(());
+        }
+        engine.store.write::<_, Refusal>(now, |it| {
+            let Some((agent, turn)) = told(it)? else {
+                return Ok(());
+            };
+            it.record(&NewEntry {
+                project: agent.project,
+                shareable: false,
+                agent: Some(handle),
+                by: "",
+                operation: &Operation::Refused(Refused { turn, code }),
+            })
+            .map(drop)
+            .map_err(|it: StoreError| it.into())
+        })?;
+        engine.ring();
+        Ok(())
+    }
+}

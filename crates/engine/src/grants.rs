@@ -1,0 +1,468 @@
+//! Grants, and requests for them: one thing beyond a budget, for one agent.
+
+use engram_gateway::{Kin, Terms, Wish, may_decide_for, may_grant, may_revoke};
+use engram_model::{
+    AgentId, Answered, Caller, Code, DenyAnswer, DerefRequest, GrantAnswer, GrantIssued,
+    GrantState, GrantTold, GrantWanted, Granted, GrantsReply, IssuedGrant, Operation, Pointer,
+    PointerInput, ProjectId, Refusal, RequestState, RequestTold, RequestsReply, Secret, Ttl,
+    WhichRequests,
+    operation::{Denied, NewGrant, Requested, Snapshot},
+};
+use engram_pointers::resolve;
+use engram_store::Reader;
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+use crate::{
+    agents::{digest_of, in_project, kin_of, unknown},
+    context::{Context, Ground},
+    decide::{Plan, Planned},
+    deref::tokens_of,
+    evidence::{screen_snapshot, screen_text},
+};
+
+/// Longest reason, intended use or answer, in characters.
+const LONGEST: usize = 500;
+/// Most grants and requests that are listed.
+const LISTED: usize = 200;
+
+/// A pointer that was looked up, to be granted or asked for.
+pub(crate) struct Looked {
+    pointer: Pointer,
+    tokens: u32,
+    /// What it addresses, of a working tree: kept from now on.
+    snapshot: Option<Snapshot>,
+}
+
+/// A grant that is to be given.
+struct Wanted<'a> {
+    to: &'a AgentId,
+    wish: &'a Wish,
+    ttl: Option<&'a Ttl>,
+    by: Option<&'a AgentId>,
+    request: Option<String>,
+    snapshot: Option<&'a Snapshot>,
+}
+
+impl Context<'_> {
+    pub(crate) fn grant(&self, ask: GrantWanted) -> Result<GrantIssued, Refusal> {
+        let ground = self.ground(true)?;
+        let (wish, snapshot) = match (ask.pointer, ask.code_chars) {
+            (Some(pointer), None) => {
+                let looked = self.look_up(pointer, &ground)?;
+                let pointer = looked.pointer;
+                let cap_tokens = ask.cap_tokens;
+                (
+                    Wish::Read {
+                        pointer,
+                        cap_tokens,
+                    },
+                    looked.snapshot,
+                )
+            }
+            (None, Some(chars)) if ask.cap_tokens.is_none() => (Wish::Code { chars }, None),
+            _ => {
+                return Err(Refusal::new(
+                    Code::SchemaInvalid,
+                    "a grant is for one pointer, with a cap in tokens, or for characters of inline code",
+                    "Give a pointer, or code_chars and no cap.",
+                ));
+            }
+        };
+        self.issue(&ground, |_| {
+            Ok(Wanted {
+                to: &ask.to,
+                wish: &wish,
+                ttl: ask.ttl.as_ref(),
+                by: ask.by.as_ref(),
+                request: None,
+                snapshot: snapshot.as_ref(),
+            })
+        })
+    }
+
+    /// What a request asks for, granted.
+    pub(crate) fn grant_requested(&self, ask: &GrantAnswer) -> Result<GrantIssued, Refusal> {
+        let ground = self.ground(true)?;
+        let store = &self.engine.store;
+        let asked = store.read(|it| waiting(it, ground.project, &ask.id))?;
+        let wish = Wish::Read {
+            pointer: asked.pointer.parse()?,
+            cap_tokens: ask.cap_tokens,
+        };
+        self.issue(&ground, |it| {
+            waiting(it, ground.project, &ask.id)?;
+            Ok(Wanted {
+                to: &asked.agent,
+                wish: &wish,
+                ttl: ask.ttl.as_ref(),
+                by: None,
+                request: Some(ask.id.clone()),
+                snapshot: None,
+            })
+        })
+    }
+
+    fn issue<'a>(
+        &self,
+        ground: &Ground,
+        wanted: impl Fn(&Reader<'_>) -> Result<Wanted<'a>, Refusal>,
+    ) -> Result<GrantIssued, Refusal> {
+        let (id, token) = (
+            self.engine.world.id().to_string(),
+            self.engine.world.secret(),
+        );
+        let (now, said_by) = (self.engine.world.now(), self.speaker(None)?);
+        let (issued, _) = self.decide(ground, |it, _| {
+            self.admit(it)?;
+            let wanted = wanted(it)?;
+            let giver = self.giver(it, ground.project, wanted.by)?;
+            let to = known(it, ground.project, wanted.to)?;
+            let seconds = wanted
+                .ttl
+                .map(|ttl| ttl.expires_at(now).duration_since(now).as_secs());
+            let limits = &self.engine.config.limits.grant;
+            let Terms { what, expires_at } =
+                may_grant(&giver, &to, wanted.wish, seconds, limits, now)?;
+            let grant = IssuedGrant {
+                id: id.clone(),
+                to: to.agent,
+                by: match giver {
+                    Caller::User => None,
+                    Caller::Agent(agent) => Some(agent),
+                },
+                what,
+                issued_at: now,
+                expires_at,
+                spent: false,
+                revoked: false,
+            };
+            let mut entries = Vec::new();
+            if let Some(kept) = wanted.snapshot
+                && !it.has_snapshot(ground.project, &kept.digest_hex, &kept.path)?
+            {
+                entries.push(Operation::Kept(kept.clone()));
+            }
+            entries.push(Operation::Granted(Box::new(NewGrant {
+                grant: grant.clone(),
+                token: digest_of(&token),
+                request: wanted.request,
+            })));
+            Ok(Plan {
+                entries: planned(entries, &said_by),
+                answer: grant,
+            })
+        })?;
+        let told = told_grant(issued, now);
+        Ok(GrantIssued {
+            id: told.id,
+            budget_token: Secret(token),
+            to: told.to,
+            pointer: told.pointer,
+            cap_tokens: told.cap_tokens,
+            code_chars: told.code_chars,
+            expires_at: told.expires_at,
+            by: told.by,
+        })
+    }
+
+    /// Who gives: the caller, or the agent in whose name the user does.
+    fn giver(
+        &self,
+        it: &Reader<'_>,
+        project: ProjectId,
+        by: Option<&AgentId>,
+    ) -> Result<Caller, Refusal> {
+        match (self.caller, by) {
+            (Caller::User, Some(by)) => known(it, project, by).map(|it| Caller::Agent(it.agent)),
+            (Caller::Agent(agent), Some(by)) if agent != by => Err(Refusal::new(
+                Code::ScopeDenied,
+                "an agent gives grants in its own name alone",
+                "Leave `by` out.",
+            )),
+            (caller, _) => Ok(caller.clone()),
+        }
+    }
+
+    /// The pointer with its full pin, of something that is there.
+    pub(crate) fn look_up(
+        &self,
+        pointer: PointerInput,
+        ground: &Ground,
+    ) -> Result<Looked, Refusal> {
+        let pointer = Pointer::try_from(pointer)?;
+        let (repo, shelf) = (self.repo_for(&pointer)?, self.shelf(Some(ground.project)));
+        let resolved = match resolve(repo, &shelf, &pointer) {
+            Ok(resolved) => resolved,
+            Err(refusal) => return Err(self.without_hints(&pointer, refusal)?),
+        };
+        resolved.refuse_binary()?;
+        if let Some(snapshot) = &resolved.snapshot {
+            screen_snapshot(snapshot)?;
+        }
+        screen_text("the pointer", &resolved.pointer.to_string())?;
+        Ok(Looked {
+            tokens: tokens_of(&resolved),
+            pointer: resolved.pointer,
+            snapshot: resolved.snapshot,
+        })
+    }
+
+    pub(crate) fn list_grants(&self) -> Result<GrantsReply, Refusal> {
+        let (project, now) = (self.project()?, self.engine.world.now());
+        self.engine.store.read::<_, Refusal>(|it| {
+            let mut grants = Vec::new();
+            for grant in it.grants(project, LISTED)? {
+                let is_mine =
+                    matches!(self.caller, Caller::Agent(me) if grant.by.as_ref() == Some(me));
+                if is_mine || self.may_look_at(it, project, &grant.to)? {
+                    grants.push(told_grant(aged(it, grant, now)?, now));
+                }
+            }
+            Ok(GrantsReply { grants })
+        })
+    }
+
+    /// Whether the caller may see what another agent asks and spends: itself and its parent may, and the user.
+    pub(crate) fn may_look_at(
+        &self,
+        it: &Reader<'_>,
+        project: ProjectId,
+        agent: &AgentId,
+    ) -> Result<bool, Refusal> {
+        Ok(match self.caller {
+            Caller::User => true,
+            Caller::Agent(me) if me == agent => true,
+            caller => in_project(it, project, agent)?
+                .is_some_and(|it| may_decide_for(caller, &kin_of(it)).is_ok()),
+        })
+    }
+
+    pub(crate) fn revoke(&self, id: &str) -> Result<Answered, Refusal> {
+        let ground = self.ground(true)?;
+        let (now, by) = (self.engine.world.now(), self.speaker(None)?);
+        self.decide(&ground, |it, _| {
+            let found = it.grant(ground.project, id)?;
+            let grant = found.ok_or_else(|| missing("grant", id, "`engram grant list`"))?;
+            let to = known(it, ground.project, &grant.to)?;
+            may_revoke(self.caller, &grant, &to)?;
+            let state = aged(it, grant, now)?.state(now);
+            if state != GrantState::Open {
+                return Err(Refusal::new(
+                    Code::NotFound,
+                    format!("the grant is {state} already"),
+                    "Nothing was changed: it cannot be used any more.",
+                ));
+            }
+            Ok(Plan {
+                entries: planned(vec![Operation::Revoked(id.to_owned())], &by),
+                answer: (),
+            })
+        })?;
+        Ok(settled(id, GrantState::Revoked.as_str()))
+    }
+
+    pub(crate) fn request(&self, ask: DerefRequest) -> Result<Answered, Refusal> {
+        let ground = self.ground(true)?;
+        let reason = sentence("the reason", &ask.reason)?;
+        let intended_use = sentence("the intended use", &ask.intended_use)?;
+        if reason.is_empty() {
+            return Err(Refusal::new(
+                Code::SchemaInvalid,
+                "a request needs a reason",
+                "Say in one sentence why the claims and your budget are not enough.",
+            ));
+        }
+        let looked = self.look_up(ask.pointer, &ground)?;
+        let mut wanted = Requested {
+            id: self.engine.world.id().to_string(),
+            pointer: looked.pointer.to_string(),
+            tokens: looked.tokens,
+            reason,
+            intended_use,
+            digest: String::new(),
+        };
+        wanted.digest = hex::encode(Sha256::digest(wanted.words()));
+        let by = self.speaker(None)?;
+        let (id, _) = self.decide(&ground, |it, _| {
+            self.admit(it)?;
+            self.plan_request(it, &ground, &wanted, looked.snapshot.as_ref())
+                .map(|plan| Plan {
+                    entries: planned(plan.0, &by),
+                    answer: plan.1,
+                })
+        })?;
+        Ok(settled(&id, RequestState::Waiting.as_str()))
+    }
+
+    /// What a request comes to: one that waits for the same pointer already is the same.
+    fn plan_request(
+        &self,
+        it: &Reader<'_>,
+        ground: &Ground,
+        wanted: &Requested,
+        snapshot: Option<&Snapshot>,
+    ) -> Result<(Vec<Operation>, String), Refusal> {
+        if let Some(agent) = self.agent()?
+            && let Some(same) = it.waiting(&agent.handle, &wanted.pointer)?
+        {
+            return Ok((Vec::new(), same));
+        }
+        let mut entries = Vec::new();
+        if let Some(kept) = snapshot
+            && !it.has_snapshot(ground.project, &kept.digest_hex, &kept.path)?
+        {
+            entries.push(Operation::Kept(kept.clone()));
+        }
+        entries.push(Operation::Requested(Box::new(wanted.clone())));
+        Ok((entries, wanted.id.clone()))
+    }
+
+    pub(crate) fn list_requests(&self, which: &WhichRequests) -> Result<RequestsReply, Refusal> {
+        let project = self.project()?;
+        self.engine.store.read::<_, Refusal>(|it| {
+            let mut requests = Vec::new();
+            for asked in it.requests(project, which.all, LISTED)? {
+                if !self.may_look_at(it, project, &asked.agent)? {
+                    continue;
+                }
+                let role = it.agent(&asked.agent)?.and_then(|it| it.role);
+                requests.push(RequestTold {
+                    id: asked.id,
+                    agent: asked.agent,
+                    role,
+                    pointer: asked.pointer,
+                    reason: asked.reason,
+                    intended_use: asked.intended_use,
+                    tokens: asked.tokens,
+                    state: asked.state,
+                    why: asked.why,
+                });
+            }
+            Ok(RequestsReply { requests })
+        })
+    }
+
+    pub(crate) fn deny(&self, ask: &DenyAnswer) -> Result<Answered, Refusal> {
+        let ground = self.ground(true)?;
+        let why = sentence("the answer", ask.why.as_deref().unwrap_or_default())?;
+        let denied = Denied {
+            id: ask.id.clone(),
+            digest: match why.is_empty() {
+                true => String::new(),
+                false => hex::encode(Sha256::digest(&why)),
+            },
+            why,
+        };
+        let by = self.speaker(None)?;
+        self.decide(&ground, |it, _| {
+            self.admit(it)?;
+            let asked = waiting(it, ground.project, &ask.id)?;
+            may_decide_for(self.caller, &known(it, ground.project, &asked.agent)?)?;
+            Ok(Plan {
+                entries: planned(vec![Operation::Denied(denied.clone())], &by),
+                answer: (),
+            })
+        })?;
+        Ok(settled(&ask.id, RequestState::Denied.as_str()))
+    }
+}
+
+/// A grant whose time is over by what passed since it was issued is over, whatever the clock says.
+pub(crate) fn aged(
+    it: &Reader<'_>,
+    grant: IssuedGrant,
+    clock: Timestamp,
+) -> Result<IssuedGrant, Refusal> {
+    let term = grant.expires_at.duration_since(grant.issued_at);
+    if grant.state(clock) != GrantState::Open || it.age_of_grant(&grant.id, clock)? < term {
+        return Ok(grant);
+    }
+    Ok(IssuedGrant {
+        expires_at: clock,
+        ..grant
+    })
+}
+
+fn told_grant(grant: IssuedGrant, now: Timestamp) -> GrantTold {
+    let state = grant.state(now);
+    let (pointer, cap_tokens, code_chars) = match grant.what {
+        Granted::Read {
+            pointer,
+            cap_tokens,
+        } => (Some(pointer), Some(cap_tokens), None),
+        Granted::Code { chars } => (None, None, Some(chars)),
+    };
+    GrantTold {
+        id: grant.id,
+        to: grant.to,
+        pointer,
+        cap_tokens,
+        code_chars,
+        expires_at: grant.expires_at,
+        by: grant.by,
+        state,
+    }
+}
+
+/// A request that nobody has answered.
+fn waiting(
+    it: &Reader<'_>,
+    project: ProjectId,
+    id: &str,
+) -> Result<engram_store::Request, Refusal> {
+    let found = it.request(project, id)?;
+    let asked = found.ok_or_else(|| missing("request", id, "`engram requests`"))?;
+    match asked.state {
+        RequestState::Waiting => Ok(asked),
+        state => Err(Refusal::new(
+            Code::NotFound,
+            format!("the request was {state} already"),
+            "Nothing was changed: only a waiting request can be answered.",
+        )),
+    }
+}
+
+/// An agent of this project, as the tree knows it.
+fn known(it: &Reader<'_>, project: ProjectId, id: &AgentId) -> Result<Kin, Refusal> {
+    let found = in_project(it, project, id)?;
+    found.map(kin_of).ok_or_else(|| unknown(id))
+}
+
+fn missing(what: &str, id: &str, list: &str) -> Refusal {
+    Refusal::new(
+        Code::NotFound,
+        format!("there is no {what} {:?}", engram_model::shorten(id, 40)),
+        format!("Take its id from {list}."),
+    )
+}
+
+fn planned(entries: Vec<Operation>, by: &str) -> Vec<Planned> {
+    let planned = entries.into_iter().map(|operation| Planned {
+        operation,
+        by: by.to_owned(),
+        shareable: false,
+    });
+    planned.collect()
+}
+
+fn settled(id: &str, state: &str) -> Answered {
+    Answered {
+        id: id.to_owned(),
+        state: state.to_owned(),
+    }
+}
+
+/// What somebody says of a request: plain text without a credential.
+fn sentence(what: &str, text: &str) -> Result<String, Refusal> {
+    let text = text.trim();
+    if text.chars().count() > LONGEST || text.contains('\0') {
+        return Err(Refusal::new(
+            Code::SchemaInvalid,
+            format!("{what} must be plain text of at most {LONGEST} characters"),
+            "Say it in a sentence or two.",
+        ));
+    }
+    screen_text(what, text)?;
+    Ok(text.to_owned())
+}

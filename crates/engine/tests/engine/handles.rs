@@ -1,0 +1,233 @@
+//! Who is who: agents that somebody opened, the tokens that prove them, their parents and their turns.
+
+use engram_engine::Engine;
+use engram_model::{
+    AgentId, AgentOpened, Caller, Code, Opening, ProvenanceV01, Refusal, Source, ask,
+};
+
+use crate::fixture::{Asked, Ground, POINTER, draft, handle, make_repository, refused};
+
+const USER: Caller = Caller::User;
+
+/// Opens an agent below another, both by name.
+pub(crate) fn open(
+    engine: &Asked,
+    who: &Caller,
+    name: &str,
+    parent: Option<&str>,
+) -> Result<AgentOpened, Refusal> {
+    let opening = Opening {
+        name: name.to_owned(),
+        role: Some("programmer".to_owned()),
+        parent: parent.map(|it| AgentId(it.to_owned())),
+        ..Opening::default()
+    };
+    engine.0.ask(who, ask::OpenAgent(opening))
+}
+
+pub(crate) fn called(name: &str) -> Caller {
+    Caller::Agent(AgentId(name.to_owned()))
+}
+
+/// Whether any file of the home holds these bytes.
+pub(crate) fn is_kept(ground: &Ground, words: &str) -> bool {
+    let files = engram_kit::files(&ground.home());
+    let words = words.as_bytes();
+    files
+        .values()
+        .any(|it| it.windows(words.len()).any(|part| part == words))
+}
+
+fn proven(engine: &Engine, token: &str) -> Result<String, Refusal> {
+    engine.agent_of(token).map(|it| it.0)
+}
+
+#[test]
+fn an_agent_is_opened_with_a_token_that_is_kept_nowhere() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let lead = open(&engine, &USER, "lead", None).unwrap();
+    let child = open(&engine, &USER, "programmer-1", Some("lead")).unwrap();
+    assert_eq!(child.run, lead.run, "a child is of its parent's run");
+    assert_eq!(child.parent, Some(lead.agent.clone()));
+    assert_eq!(child.role.as_deref(), Some("programmer"));
+    assert!(child.token.0.len() >= 64 && child.token != lead.token);
+    // Any process of the home knows whom it proves, and none keeps it.
+    let elsewhere = ground.open_at("repo", 2);
+    assert_eq!(
+        proven(&elsewhere.0, &child.token.0).unwrap(),
+        "programmer-1"
+    );
+    assert!(!is_kept(&ground, &child.token.0));
+    assert_eq!(format!("{child:?}").matches(&child.token.0).count(), 0);
+    for unknown in ["", "programmer-1", &"0".repeat(64)] {
+        refused(proven(&engine.0, unknown), Code::ScopeDenied);
+    }
+    let listed = engine.0.ask(&USER, ask::Agents).unwrap();
+    let told = serde_json::to_value(&listed.agents[1]).unwrap();
+    for (key, is) in [
+        ("agent", "programmer-1"),
+        ("label", "programmer-1"),
+        ("role", "programmer"),
+        ("parent", "lead"),
+        ("run", &lead.run.to_string()),
+    ] {
+        assert_eq!(told[key], is, "{key}");
+    }
+    assert!(told["turn"].is_string());
+    assert!(listed.agents.iter().all(|it| it.first_seen.is_some()));
+}
+
+/// A lost token is replaced; whoever holds the old one is nobody, and what was spent stays spent.
+#[test]
+fn a_new_token_ends_the_one_before() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let first = open(&engine, &USER, "ada", None).unwrap();
+    let ada = called("ada");
+    engine.deref(&ada, POINTER).unwrap();
+    let again = Opening {
+        name: "ada".to_owned(),
+        ..Opening::default()
+    };
+    let second = engine.0.ask(&USER, ask::OpenAgent(again)).unwrap();
+    assert_eq!((second.run, &second.role), (first.run, &first.role));
+    refused(proven(&engine.0, &first.token.0), Code::ScopeDenied);
+    assert_eq!(proven(&engine.0, &second.token.0).unwrap(), "ada");
+    let spent = engine.status(&ada).unwrap().budget.unwrap();
+    assert_eq!(spent.repo_spans.used, 1);
+}
+
+#[test]
+fn a_tree_has_one_parent_each_no_cycle_and_one_project() {
+    let ground = Ground::new();
+    make_repository(&ground.path("other"));
+    let (engine, there) = (ground.open(), ground.open_at("other", 2));
+    open(&there, &USER, "stranger", None).unwrap();
+    for (name, parent) in [("root", None), ("a", Some("root")), ("b", Some("a"))] {
+        open(&engine, &USER, name, parent).unwrap();
+    }
+    for (name, parent, code) in [
+        ("root", Some("b"), Code::ScopeDenied),
+        ("root", Some("root"), Code::ScopeDenied),
+        ("b", Some("root"), Code::ScopeDenied),
+        ("b", None, Code::ScopeDenied),
+        ("new", Some("new"), Code::NotFound),
+        ("new", Some("ghost"), Code::NotFound),
+        ("new", Some("stranger"), Code::NotFound),
+        ("", None, Code::SchemaInvalid),
+        ("a\nb", None, Code::SchemaInvalid),
+        ("AKIAIOSFODNN7EXAMPLQ", None, Code::SecretDetected),
+    ] {
+        let head = engine.status(&USER).unwrap().head;
+        refused(open(&engine, &USER, name, parent), code);
+        assert_eq!(
+            engine.status(&USER).unwrap().head,
+            head,
+            "{name:?} {parent:?}"
+        );
+    }
+    // The handle of another project is nobody's here; its name is free.
+    refused(
+        engine.deref(&called("stranger"), POINTER),
+        Code::ScopeDenied,
+    );
+    let namesake = open(&engine, &USER, "stranger", None).unwrap();
+    assert!(namesake.agent.0.starts_with("stranger-"), "{namesake:?}");
+    engine.deref(&called(&namesake.agent.0), POINTER).unwrap();
+    let again = open(&engine, &USER, "stranger", None).unwrap();
+    assert_eq!(again.agent, namesake.agent);
+}
+
+/// An agent opens children of its own, within its topics, and not without end.
+#[test]
+fn a_parent_opens_children_of_its_own() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let topics = |read: &[&str], write: &[&str]| {
+        let owned = |them: &[&str]| them.iter().map(|it| (*it).to_owned()).collect();
+        Opening {
+            read: owned(read),
+            write: owned(write),
+            ..Opening::default()
+        }
+    };
+    let lead = Opening {
+        name: "lead".to_owned(),
+        ..topics(&["payments", "auth"], &["payments"])
+    };
+    engine.0.ask(&USER, ask::OpenAgent(lead)).unwrap();
+    open(&engine, &USER, "other", None).unwrap();
+    let lead = called("lead");
+    refused(open(&engine, &lead, "x", Some("other")), Code::ScopeDenied);
+    let child = open(&engine, &lead, "child", None).unwrap();
+    assert_eq!(child.parent, Some(AgentId("lead".to_owned())));
+    for (name, asked, ok) in [
+        (
+            "narrow",
+            topics(&["payments/webhooks"], &["payments"]),
+            true,
+        ),
+        ("wide", topics(&["deploy"], &[]), false),
+        ("writer", topics(&[], &["auth"]), false),
+    ] {
+        let opening = Opening {
+            name: name.to_owned(),
+            ..asked
+        };
+        let opened = engine.0.ask(&lead, ask::OpenAgent(opening));
+        assert_eq!(opened.is_ok(), ok, "{name}: {opened:?}");
+    }
+    let listed = engine.0.ask(&USER, ask::Agents).unwrap().agents;
+    let child = listed.iter().find(|it| it.name == "child").unwrap();
+    assert_eq!(child.topics.read, ["payments", "auth"], "its parent's");
+    let many = (0..30).find_map(|at| open(&engine, &lead, &format!("c{at}"), None).err());
+    assert_eq!(many.unwrap().code, Code::RateLimited);
+}
+
+/// Two processes of one agent, or its parent, begin a turn: it is the same for all of them at the next call.
+#[test]
+fn a_turn_that_began_elsewhere_is_the_turn() {
+    let ground = Ground::new();
+    let (here, there) = (ground.open(), ground.open_at("repo", 2));
+    open(&here, &USER, "ada", None).unwrap();
+    let ada = called("ada");
+    for engine in [&here, &there] {
+        engine.deref(&ada, POINTER).unwrap();
+    }
+    // Both processes find that the turn is over, and the first to read begins the next.
+    ground.clock.turn(601);
+    for engine in [&here, &there] {
+        engine.status(&ada).unwrap();
+    }
+    let turn = here.deref(&ada, POINTER).unwrap().budget.unwrap().turn;
+    let read = there.deref(&ada, POINTER).unwrap().budget.unwrap();
+    assert_eq!((&read.turn, read.repo_spans.used), (&turn, 2));
+    here.deref(&ada, POINTER).unwrap();
+    refused(there.deref(&ada, POINTER), Code::DerefDenied);
+    // One that is named is a turn for every process from then on.
+    there.deref_in(&ada, POINTER, Some("review")).unwrap();
+    let read = here.deref(&ada, POINTER).unwrap().budget.unwrap();
+    assert_eq!((read.turn.as_str(), read.repo_spans.used), ("review", 2));
+}
+
+/// Whatever a connection calls itself, the record says which handle it was.
+#[test]
+fn author_and_source_follow_the_handle() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    open(&engine, &USER, "ada", None).unwrap();
+    let claim = engram_model::Draft {
+        agent: Some("somebody else".to_owned()),
+        provenance: Some(ProvenanceV01 {
+            created_at: ground.clock.now(),
+            created_by: "user".to_owned(),
+            source: Source::Tool,
+        }),
+        ..draft("The parser is slow.")
+    };
+    let stored = engine.put(&called("ada"), claim).unwrap();
+    let record = engine.get(&USER, stored.id).unwrap();
+    assert_eq!(record.agent, Some(handle(&called("ada"))));
+    assert_eq!(record.provenance.source, Source::Agent);
+}

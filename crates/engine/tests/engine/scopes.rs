@@ -1,0 +1,193 @@
+//! How far what an agent says and sees reaches: its topics, and the scopes that the home opens to agents.
+
+use engram_model::{
+    Caller, Code, Commit, Deref, Draft, Feed, MemoryOp, Opening, PointerInput, Scope, ask,
+};
+
+use crate::{
+    fixture::{Asked, Ground, claims, correcting, draft, query, refused, scoped},
+    handles::called,
+};
+
+const USER: Caller = Caller::User;
+
+fn on(topic: &str, claim: &str) -> Draft {
+    Draft {
+        topic: Some(topic.to_owned()),
+        ..draft(claim)
+    }
+}
+
+fn open(engine: &Asked, name: &str, read: &[&str], write: &[&str]) -> Caller {
+    let owned = |them: &[&str]| them.iter().map(|it| (*it).to_owned()).collect();
+    let opening = Opening {
+        name: name.to_owned(),
+        read: owned(read),
+        write: owned(write),
+        ..Opening::default()
+    };
+    engine.0.ask(&USER, ask::OpenAgent(opening)).unwrap();
+    called(name)
+}
+
+#[test]
+fn an_agent_reads_and_writes_its_topics() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let ada = open(&engine, "ada", &["auth"], &["payments"]);
+    let bob = open(&engine, "bob", &[], &[]);
+    for (topic, ok) in [
+        ("payments", true),
+        ("payments/webhooks", true),
+        ("paymentsystem", false),
+        ("auth", false),
+        ("", false),
+    ] {
+        let claim = format!("The timeout of {topic:?} is 30 s.");
+        let stored = engine.put(&ada, on(topic, &claim));
+        match ok {
+            true => drop(stored.unwrap()),
+            false => assert!(refused(stored, Code::ScopeDenied).hint.contains("payments")),
+        }
+    }
+    // What another said of a topic that it may not write is not its to end or to change.
+    let auth = engine
+        .put(&bob, on("auth", "Tokens live 15 minutes."))
+        .unwrap();
+    let pay = engine
+        .put(&bob, on("payments", "Ledger entries are final."))
+        .unwrap();
+    let none = engine
+        .put(&bob, draft("The build takes a minute."))
+        .unwrap();
+    refused(engine.forget(&ada, auth.id), Code::ScopeDenied);
+    let update = Draft {
+        topic: Some("payments".to_owned()),
+        ..correcting(auth.lineage_id, "Tokens live an hour.")
+    };
+    refused(engine.put(&ada, update), Code::ScopeDenied);
+    // What it may not read is not there.
+    assert_eq!(engine.get(&ada, auth.id).unwrap().id, auth.id);
+    assert_eq!(engine.get(&ada, none.id).unwrap().id, none.id);
+    refused(engine.get(&ada, pay.id), Code::NotFound);
+    refused(engine.0.ask(&ada, ask::Log(pay.id)), Code::NotFound);
+    refused(engine.forget(&ada, pay.id), Code::NotFound);
+    for indexed in [false, true] {
+        let found = claims(&engine.query(&ada, "ledger tokens build"));
+        assert!(
+            !found.iter().any(|it| it.contains("Ledger")),
+            "{found:?} {indexed}"
+        );
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(claims(&engine.query(&ada, "ledger entries")).is_empty());
+        let all = everything();
+        let page = engine.0.ask(&ada, ask::Feed(all)).unwrap();
+        let told = serde_json::to_string(&page.entries).unwrap();
+        assert!(
+            !told.contains("Ledger") && told.contains("Tokens live"),
+            "{told}"
+        );
+        assert_eq!(engine.query(&bob, "ledger entries").engrams.len(), 1);
+        assert!(engine.0.doctor(crate::fixture::REINDEX).unwrap().ok);
+    }
+    assert_eq!(engine.ask(&ada, query("ledger")).unwrap().engrams.len(), 0);
+}
+
+fn everything() -> Feed {
+    Feed {
+        all: true,
+        after: Some(0),
+        limit: Some(1_000),
+        ..Feed::default()
+    }
+}
+
+/// The event of saying a claim repeats it: whoever may not see the claim is not shown the event either.
+#[test]
+fn a_claim_that_may_not_be_seen_is_not_read_as_its_event() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let ada = open(&engine, "ada", &["auth"], &[]);
+    let bob = open(&engine, "bob", &[], &[]);
+    let commit = Commit {
+        draft: Draft {
+            pointers: Vec::new(),
+            ..on("payments", "The vendor pays in cents.")
+        },
+        words: Some("seen in a log".to_owned()),
+    };
+    let stored = engine.0.ask(&bob, ask::Commit(Box::new(commit))).unwrap();
+    let event = engine.get(&USER, stored.id).unwrap().pointers[0].to_string();
+    assert!(event.starts_with("sam:claim:"), "{event}");
+    let read = |who: &Caller, pointer: &str| {
+        let deref = Deref {
+            pointer: PointerInput::Text(pointer.to_owned()),
+            max_tokens: None,
+            turn: None,
+            budget_token: None,
+        };
+        engine.0.ask(who, ask::Deref(deref))
+    };
+    assert!(read(&bob, &event).unwrap().excerpt.contains("cents"));
+    assert!(read(&USER, &event).is_ok());
+    let hidden = refused(read(&ada, &event), Code::PointerNotFound);
+    let missing = event.replace("sam:claim:", "sam:claim:0");
+    let absent = refused(read(&ada, &missing), Code::PointerNotFound);
+    assert_eq!(hidden.hint.replace("--slug ", "--slug 0"), absent.hint);
+    let page = engine.0.ask(&ada, ask::Feed(everything())).unwrap();
+    let told = serde_json::to_string(&page.entries).unwrap();
+    assert!(!told.contains(&event), "{told}");
+    let pinned = Draft {
+        pointers: vec![PointerInput::Text(event)],
+        ..on("auth", "I saw what I may not see.")
+    };
+    refused(engine.put(&ada, pinned), Code::PointerNotFound);
+}
+
+/// `[scopes]` of the configuration says how far agents write; the user writes anywhere.
+#[test]
+fn the_home_says_which_scopes_agents_write() {
+    for (config, open, usual) in [
+        ("", &[Scope::Run, Scope::Project][..], Scope::Project),
+        ("agents_write = [\"run\"]", &[Scope::Run], Scope::Run),
+        (
+            "agents_write = [\"run\", \"org\", \"global\"]\norg = true",
+            &[Scope::Run, Scope::Org],
+            Scope::Run,
+        ),
+        (
+            "org = true\nglobal = true",
+            &[Scope::Run, Scope::Project],
+            Scope::Project,
+        ),
+    ] {
+        let ground = Ground::new();
+        std::fs::create_dir_all(ground.home()).unwrap();
+        let config = format!("[scopes]\n{config}\n");
+        std::fs::write(ground.home().join("config.toml"), config.clone()).unwrap();
+        let engine = ground.open();
+        let ada = engine.agent("ada");
+        for scope in Scope::ALL {
+            let claim = format!("Written into {scope}.");
+            engine
+                .put(&USER, scoped(&format!("{claim} By me."), *scope))
+                .unwrap();
+            let stored = engine.put(&ada, scoped(&claim, *scope));
+            match open.contains(scope) {
+                true => drop(stored.unwrap()),
+                false => drop(refused(stored, Code::ScopeDenied)),
+            }
+        }
+        let stored = engine.put(&ada, draft("Without a scope.")).unwrap();
+        assert_eq!(
+            engine.get(&ada, stored.id).unwrap().scope,
+            usual,
+            "{config}"
+        );
+        let delete = Draft {
+            operation: Some(MemoryOp::Delete),
+            ..correcting(stored.lineage_id, "")
+        };
+        engine.put(&ada, delete).unwrap();
+    }
+}

@@ -1,0 +1,240 @@
+//! What is asked and answered of permissions: budgets, grants, and requests for them
+//! (`contracts/gateway.md`).
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{AgentId, GrantState, Meter, PointerInput, Secret, Ttl, engram::words};
+
+/// Whose turn to end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NextTurn {
+    /// The agent.
+    pub agent: AgentId,
+    /// What to call the turn that begins; a new name where it is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<String>,
+}
+
+/// A turn that began.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turned {
+    /// The agent.
+    pub agent: AgentId,
+    /// Its turn.
+    pub turn: String,
+}
+
+/// Whose budget.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BudgetOf {
+    /// One agent; all that the caller may see where it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentId>,
+}
+
+/// What agents have spent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct BudgetsReply {
+    /// Most recent call first.
+    pub agents: Vec<AgentBudget>,
+}
+
+/// What one agent has spent of its turn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AgentBudget {
+    /// Its handle.
+    pub agent: AgentId,
+    /// What it calls itself; display only.
+    pub label: String,
+    /// Its role.
+    pub role: Option<String>,
+    /// Its parent; none is a root.
+    pub parent: Option<AgentId>,
+    /// The turn that all of this counts for.
+    pub turn: String,
+    /// Tokens of the messages that it sent.
+    pub inline_tokens: Meter,
+    /// `repo`, `diff` and `test` pointers.
+    pub repo_spans: Meter,
+    /// `artifact` and `url` pointers.
+    pub artifact_sections: Meter,
+    /// `sam` pointers.
+    pub sam_items: Meter,
+    /// Tokens of all excerpts.
+    pub tokens: Meter,
+    /// What it was permitted beyond.
+    pub grants: GrantCount,
+    /// How often a budget refused it in this turn.
+    pub refusals: u32,
+}
+
+/// How many grants an agent has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GrantCount {
+    /// It can use these.
+    pub open: u32,
+    /// It used these.
+    pub spent: u32,
+}
+
+/// A grant that somebody wants to give: a read of a pointer, or characters of inline code.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GrantWanted {
+    /// Who may use it.
+    pub to: AgentId,
+    /// What may be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pointer: Option<PointerInput>,
+    /// Most tokens of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cap_tokens: Option<u32>,
+    /// Or: most characters of inline code in one message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code_chars: Option<u32>,
+    /// How long it holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<Ttl>,
+    /// In whose name the user gives it; an agent gives in its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<AgentId>,
+}
+
+/// A grant that was given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GrantIssued {
+    /// Its name, which is no secret.
+    pub id: String,
+    /// What proves it; shown this once.
+    pub budget_token: Secret,
+    /// Who alone may use it.
+    pub to: AgentId,
+    /// What may be read, with its full pin; null for inline code.
+    pub pointer: Option<String>,
+    /// Most tokens of it; null for inline code.
+    pub cap_tokens: Option<u32>,
+    /// Most characters of inline code; absent for a read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code_chars: Option<u32>,
+    /// When it ends.
+    pub expires_at: Timestamp,
+    /// Who gave it; null is the user.
+    pub by: Option<AgentId>,
+}
+
+/// Grants.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GrantsReply {
+    /// The newest first.
+    pub grants: Vec<GrantTold>,
+}
+
+/// A grant, without what proves it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GrantTold {
+    /// Its name.
+    pub id: String,
+    /// Who alone may use it.
+    pub to: AgentId,
+    /// What may be read; null for inline code.
+    pub pointer: Option<String>,
+    /// Most tokens of it; null for inline code.
+    pub cap_tokens: Option<u32>,
+    /// Most characters of inline code; absent for a read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code_chars: Option<u32>,
+    /// When it ends.
+    pub expires_at: Timestamp,
+    /// Who gave it; null is the user.
+    pub by: Option<AgentId>,
+    /// How it stands.
+    pub state: GrantState,
+}
+
+words!(
+    /// How a request stands.
+    RequestState {
+        /// Nobody has answered it.
+        Waiting = "waiting",
+        /// It was granted.
+        Granted = "granted",
+        /// It was denied.
+        Denied = "denied",
+    }
+);
+
+/// Which requests.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WhichRequests {
+    /// Those that were answered too.
+    pub all: bool,
+}
+
+/// Requests.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RequestsReply {
+    /// The newest first.
+    pub requests: Vec<RequestTold>,
+}
+
+/// What an agent asks to read beyond its budget.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RequestTold {
+    /// Its name.
+    pub id: String,
+    /// Who asks.
+    pub agent: AgentId,
+    /// Its role.
+    pub role: Option<String>,
+    /// What it wants to read.
+    pub pointer: String,
+    /// Why.
+    pub reason: String,
+    /// What for.
+    pub intended_use: String,
+    /// Tokens (o200k_base) of the full span.
+    pub tokens: u32,
+    /// How it stands.
+    pub state: RequestState,
+    /// Why it was denied, where that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// That a request is granted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GrantAnswer {
+    /// The request.
+    pub id: String,
+    /// Most tokens; the home's usual cap where it is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cap_tokens: Option<u32>,
+    /// How long it holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<Ttl>,
+}
+
+/// That a request is denied.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DenyAnswer {
+    /// The request.
+    pub id: String,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// How a request or a grant stands from now on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Answered {
+    /// Which.
+    pub id: String,
+    /// `waiting`, `denied` or `revoked`.
+    pub state: String,
+}

@@ -1,0 +1,225 @@
+//! Tables `grant`, `request` and `refused`: what agents may read beyond their budgets, what they asked for,
+//! and how often a budget refused them.
+
+use engram_model::{AgentId, Granted, IssuedGrant, ProjectId, RequestState};
+use jiff::{SignedDuration, Timestamp};
+use rusqlite::{OptionalExtension, Row, params};
+use serde::Deserialize;
+
+use crate::{
+    Reader, Result, StoreError,
+    journal::{AHEAD, timestamp},
+};
+
+/// The columns of a grant, for [`raw`].
+const GRANT: &str = "id, agent, by, pointer, most, issued_at, expires_at, spent, revoked";
+
+type Raw = (
+    String,
+    String,
+    Option<String>,
+    Option<String>,
+    u32,
+    i64,
+    i64,
+    Option<i64>,
+    Option<i64>,
+);
+
+fn raw(row: &Row<'_>) -> rusqlite::Result<Raw> {
+    <Raw>::try_from(row)
+}
+
+fn grant(
+    (id, to, by, pointer, most, issued_at, expires_at, spent, revoked): Raw,
+) -> Result<IssuedGrant> {
+    Ok(IssuedGrant {
+        id,
+        to: AgentId(to),
+        by: by.map(AgentId),
+        what: match pointer {
+            Some(pointer) => Granted::Read {
+                pointer,
+                cap_tokens: most,
+            },
+            None => Granted::Code { chars: most },
+        },
+        issued_at: timestamp(issued_at)?,
+        expires_at: timestamp(expires_at)?,
+        spent: spent.is_some(),
+        revoked: revoked.is_some(),
+    })
+}
+
+/// A request as it was recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// Its name.
+    pub id: String,
+    /// Who asks.
+    pub agent: AgentId,
+    /// What it wants to read, with its full pin; empty if that was erased.
+    pub pointer: String,
+    /// Tokens of the full span.
+    pub tokens: u32,
+    /// Why; empty if that was erased.
+    pub reason: String,
+    /// What for.
+    pub intended_use: String,
+    /// How it stands.
+    pub state: RequestState,
+    /// Why it was denied.
+    pub why: Option<String>,
+}
+
+/// The words of a request, as they lie beside the journal.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Words {
+    reason: String,
+    intended_use: String,
+}
+
+const REQUEST: &str = "SELECT request.id, request.agent, request.pointer, tokens, state, said.text,
+    (SELECT told.text FROM journal JOIN said AS told USING (seq)
+     WHERE journal.subject = request.id AND journal.kind = 'denied' LIMIT 1)
+    FROM request LEFT JOIN said USING (seq)";
+
+fn request(row: &Row<'_>) -> Result<Request> {
+    let (state, words): (String, Option<String>) = (row.get(4)?, row.get(5)?);
+    let words: Words = words
+        .and_then(|it| serde_json::from_str(&it).ok())
+        .unwrap_or_default();
+    Ok(Request {
+        id: row.get(0)?,
+        agent: AgentId(row.get(1)?),
+        pointer: row.get(2)?,
+        tokens: row.get(3)?,
+        reason: words.reason,
+        intended_use: words.intended_use,
+        state: state
+            .parse()
+            .map_err(|_| StoreError::Record(format!("state {state:?} of a request")))?,
+        why: row.get(6)?,
+    })
+}
+
+impl Reader<'_> {
+    /// A grant of a project, by its name.
+    pub fn grant(&self, project: ProjectId, id: &str) -> Result<Option<IssuedGrant>> {
+        self.0
+            .prepare_cached(&format!(
+                "SELECT {GRANT} FROM grant WHERE project = ?1 AND id = ?2"
+            ))?
+            .query_row(params![project.to_string(), id], raw)
+            .optional()?
+            .map(grant)
+            .transpose()
+    }
+
+    /// The grant whose token has this digest.
+    pub fn grant_of_token(&self, digest: &str) -> Result<Option<IssuedGrant>> {
+        self.0
+            .prepare_cached(&format!("SELECT {GRANT} FROM grant WHERE digest = ?1"))?
+            .query_row([digest], raw)
+            .optional()?
+            .map(grant)
+            .transpose()
+    }
+
+    /// What an agent may still use, unless its time is over.
+    pub fn unspent_grants(&self, agent: &AgentId) -> Result<Vec<IssuedGrant>> {
+        self.0
+            .prepare_cached(&format!(
+                "SELECT {GRANT} FROM grant WHERE agent = ?1 AND spent IS NULL AND revoked IS NULL"
+            ))?
+            .query_map([&agent.0], raw)?
+            .map(|row| grant(row?))
+            .collect()
+    }
+
+    /// How many grants an agent has used.
+    pub fn count_spent_grants(&self, agent: &AgentId) -> Result<u32> {
+        Ok(self
+            .0
+            .prepare_cached("SELECT count(*) FROM grant WHERE agent = ?1 AND spent IS NOT NULL")?
+            .query_row([&agent.0], |row| row.get(0))?)
+    }
+
+    /// The grants of a project, the newest first and no more than `most`.
+    pub fn grants(&self, project: ProjectId, most: usize) -> Result<Vec<IssuedGrant>> {
+        self.0
+            .prepare_cached(&format!(
+                "SELECT {GRANT} FROM grant WHERE project = ?1 ORDER BY seq DESC LIMIT ?2"
+            ))?
+            .query_map(params![project.to_string(), most as i64], raw)?
+            .map(|row| grant(row?))
+            .collect()
+    }
+
+    /// How long ago a grant was issued, at least: the clock may have been set back since. What each entry
+    /// since read on the clock counts as far as it went on; a step of more than a day says nothing.
+    pub fn age_of_grant(&self, id: &str, clock: Timestamp) -> Result<SignedDuration> {
+        let mut readings = self.0.prepare_cached(
+            "SELECT coalesce(clock, recorded_at) FROM journal
+             WHERE seq >= (SELECT seq FROM grant WHERE id = ?1)
+             ORDER BY seq",
+        )?;
+        let rows = readings.query_map([id], |row| row.get::<_, i64>(0))?;
+        let mut age = SignedDuration::ZERO;
+        let mut last: Option<i64> = None;
+        for at in rows.chain([Ok(clock.as_microsecond())]) {
+            let at = at?;
+            let step = SignedDuration::from_micros(at.saturating_sub(last.unwrap_or(at)));
+            if step > SignedDuration::ZERO && step <= AHEAD {
+                age = age.saturating_add(step);
+            }
+            last = Some(at);
+        }
+        Ok(age)
+    }
+
+    /// A request of a project, by its name.
+    pub fn request(&self, project: ProjectId, id: &str) -> Result<Option<Request>> {
+        let mut found = self.0.prepare_cached(&format!(
+            "{REQUEST} WHERE request.project = ?1 AND request.id = ?2"
+        ))?;
+        let mut rows = found.query(params![project.to_string(), id])?;
+        rows.next()?.map(request).transpose()
+    }
+
+    /// The requests of a project, the newest first and no more than `most`; only those that wait, or all.
+    pub fn requests(&self, project: ProjectId, all: bool, most: usize) -> Result<Vec<Request>> {
+        let waiting = if all { "" } else { "AND state = 'waiting'" };
+        let mut found = self.0.prepare_cached(&format!(
+            "{REQUEST} WHERE request.project = ?1 {waiting} ORDER BY seq DESC LIMIT ?2"
+        ))?;
+        let mut rows = found.query(params![project.to_string(), most as i64])?;
+        let mut all = Vec::new();
+        while let Some(row) = rows.next()? {
+            all.push(request(row)?);
+        }
+        Ok(all)
+    }
+
+    /// The request of an agent for this pointer that waits for an answer.
+    pub fn waiting(&self, agent: &AgentId, pointer: &str) -> Result<Option<String>> {
+        Ok(self
+            .0
+            .prepare_cached(
+                "SELECT id FROM request WHERE agent = ?1 AND pointer = ?2 AND state = 'waiting'",
+            )?
+            .query_row(params![agent.0, pointer], |row| row.get(0))
+            .optional()?)
+    }
+
+    /// How often a budget refused an agent in a turn.
+    pub fn refusals(&self, agent: &AgentId, turn: &str) -> Result<u32> {
+        Ok(self
+            .0
+            .prepare_cached("SELECT times FROM refused WHERE agent = ?1 AND turn = ?2")?
+            .query_row(params![agent.0, turn], |row| row.get(0))
+            .optional()?
+            .unwrap_or_default())
+    }
+}

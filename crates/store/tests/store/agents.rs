@@ -1,0 +1,245 @@
+//! Agents, what proves them, and what they were permitted: all of it is made again from the journal.
+
+use engram_model::{
+    AgentId, Code, GrantState, Granted, IssuedGrant, Operation, RequestState, RunId,
+    operation::{Agent, Denied, NewGrant, Opened, Read, Refused, Requested, Topics},
+};
+use engram_store::{NewEntry, Reader, Store, StoreError};
+use tempfile::TempDir;
+use ulid::Ulid;
+
+use crate::{
+    fixture::{PROJECT, now, open, record},
+    replay::{damage, sound},
+};
+
+pub(crate) fn agent(handle: &str) -> Agent {
+    Agent {
+        handle: AgentId(handle.to_owned()),
+        label: handle.to_owned(),
+        role: Some("programmer".to_owned()),
+        parent: None,
+        run: RunId(Ulid(3)),
+        project: PROJECT,
+        topics: Topics::default(),
+        turn: "t1".to_owned(),
+        last_call: now(),
+    }
+}
+
+fn opened(handle: &str, token: &str, write: &[&str]) -> Operation {
+    let mut agent = agent(handle);
+    agent.topics.write = write.iter().map(|it| (*it).to_owned()).collect();
+    Operation::Opened(Box::new(Opened {
+        agent,
+        token: token.to_owned(),
+    }))
+}
+
+fn tell(store: &Store, operations: impl IntoIterator<Item = Operation>) {
+    for operation in operations {
+        store
+            .write::<_, StoreError>(now(), |it| record(it, operation))
+            .unwrap();
+    }
+}
+
+fn ask<T>(store: &Store, f: impl FnOnce(&Reader<'_>) -> Result<T, StoreError>) -> T {
+    store.read(f).unwrap()
+}
+
+#[test]
+fn an_agent_has_its_last_token_and_the_topics_given_with_it() {
+    let home = TempDir::new().unwrap();
+    let store = open(home.path());
+    let operations = [
+        opened("a", "01", &["payments"]),
+        opened("b", "02", &[]),
+        opened("a", "03", &["auth"]),
+    ];
+    tell(&store, operations);
+    let whose = |digest: &str| {
+        let found = ask(&store, |it| it.agent_of_token(digest));
+        found.map(|it| (it.handle.0, it.topics.write))
+    };
+    assert_eq!(whose("01"), None);
+    assert_eq!(whose("02"), Some(("b".to_owned(), Vec::new())));
+    assert_eq!(whose("03"), Some(("a".to_owned(), vec!["auth".to_owned()])));
+    assert!(ask(&store, |it| it.is_opened(&AgentId("b".to_owned()))));
+    assert!(!ask(&store, |it| it.is_opened(&AgentId("c".to_owned()))));
+    sound(&store);
+    damage(
+        home.path(),
+        "DELETE FROM token; UPDATE agent SET topics = NULL",
+    );
+    store.rebuild(now()).unwrap();
+    sound(&store);
+    assert_eq!(whose("03"), Some(("a".to_owned(), vec!["auth".to_owned()])));
+}
+
+/// A home that knew agents and no tokens.
+#[test]
+fn a_home_of_the_step_before_has_its_agents() {
+    let home = TempDir::new().unwrap();
+    let store = open(home.path());
+    tell(&store, [Operation::Joined(Box::new(agent("a")))]);
+    drop(store);
+    let steps = concat!(env!("CARGO_MANIFEST_DIR"), "/src/schema");
+    let before = std::fs::read_dir(steps)
+        .unwrap()
+        .filter(|it| it.as_ref().unwrap().file_name() < *"012.sql")
+        .count();
+    damage(
+        home.path(),
+        &format!(
+            "DROP TABLE token; DROP TABLE grant; DROP TABLE request; DROP TABLE refused;
+             PRAGMA user_version = {before}"
+        ),
+    );
+    let store = open(home.path());
+    assert_eq!(
+        ask(&store, |it| it.agent(&AgentId("a".to_owned()))),
+        Some(agent("a"))
+    );
+    sound(&store);
+}
+
+fn by(store: &Store, agent: &str, operation: Operation) -> u64 {
+    let agent = AgentId(agent.to_owned());
+    store
+        .write::<_, StoreError>(now(), |it| {
+            it.record(&NewEntry {
+                project: PROJECT,
+                shareable: false,
+                agent: Some(&agent),
+                by: "",
+                operation: &operation,
+            })
+        })
+        .unwrap()
+}
+
+fn granted(id: &str, digest: &str, what: Granted, request: Option<&str>) -> Operation {
+    Operation::Granted(Box::new(NewGrant {
+        grant: IssuedGrant {
+            id: id.to_owned(),
+            to: AgentId("a".to_owned()),
+            by: None,
+            what,
+            issued_at: now(),
+            expires_at: now() + jiff::SignedDuration::from_mins(10),
+            spent: false,
+            revoked: false,
+        },
+        token: digest.to_owned(),
+        request: request.map(str::to_owned),
+    }))
+}
+
+const LINE: &str = "repo:src/lib.rs#L2@0123456789012345678901234567890123456789";
+
+fn line() -> Granted {
+    Granted::Read {
+        pointer: LINE.to_owned(),
+        cap_tokens: 500,
+    }
+}
+
+fn requested(id: &str) -> Operation {
+    Operation::Requested(Box::new(Requested {
+        id: id.to_owned(),
+        pointer: LINE.to_owned(),
+        tokens: 40,
+        reason: "why".to_owned(),
+        intended_use: "what for".to_owned(),
+        digest: String::new(),
+    }))
+}
+
+/// What was asked, granted, spent and refused, and how all of it stands after a replay.
+#[test]
+fn permissions_are_made_again_from_the_journal() {
+    let home = TempDir::new().unwrap();
+    let store = open(home.path());
+    tell(&store, [opened("a", "00", &[])]);
+    for id in ["r1", "r2", "r3"] {
+        by(&store, "a", requested(id));
+    }
+    let answers = [
+        granted("g1", "01", line(), Some("r1")),
+        granted("g2", "02", line(), None),
+        granted("g3", "03", Granted::Code { chars: 90 }, None),
+        Operation::Revoked("g2".to_owned()),
+        Operation::Denied(Denied {
+            id: "r2".to_owned(),
+            why: "no".to_owned(),
+            digest: String::new(),
+        }),
+    ];
+    tell(&store, answers);
+    for grant in [Some("g1"), None] {
+        let read = Read {
+            turn: Some("t1".to_owned()),
+            grant: grant.map(str::to_owned),
+            ..Read::default()
+        };
+        by(&store, "a", Operation::Dereferenced(read));
+    }
+    for turn in ["t1", "t1", "t2"] {
+        let refused = Refused {
+            turn: turn.to_owned(),
+            code: Code::DerefDenied,
+        };
+        by(&store, "a", Operation::Refused(refused));
+    }
+    let a = AgentId("a".to_owned());
+    let stand = || {
+        ask(&store, |it| {
+            let grants = it.grants(PROJECT, 10)?;
+            let states: Vec<_> = grants.iter().map(|it| it.state(now())).collect();
+            let requests = it.requests(PROJECT, true, 10)?;
+            let requests: Vec<_> = requests
+                .into_iter()
+                .map(|it| (it.id, it.state, it.reason, it.why))
+                .collect();
+            Ok((
+                states,
+                it.unspent_grants(&a)?.len(),
+                it.count_spent_grants(&a)?,
+                it.grant_of_token("03")?.map(|it| it.what),
+                it.waiting(&a, LINE)?,
+                requests,
+                [it.refusals(&a, "t1")?, it.refusals(&a, "t2")?],
+            ))
+        })
+    };
+    let why = "why".to_owned();
+    let expected = (
+        vec![GrantState::Open, GrantState::Revoked, GrantState::Spent],
+        1,
+        1,
+        Some(Granted::Code { chars: 90 }),
+        Some("r3".to_owned()),
+        vec![
+            ("r3".to_owned(), RequestState::Waiting, why.clone(), None),
+            (
+                "r2".to_owned(),
+                RequestState::Denied,
+                why.clone(),
+                Some("no".to_owned()),
+            ),
+            ("r1".to_owned(), RequestState::Granted, why, None),
+        ],
+        [2, 1],
+    );
+    assert_eq!(stand(), expected);
+    sound(&store);
+    damage(
+        home.path(),
+        "DELETE FROM grant; DELETE FROM refused; UPDATE request SET state = 'waiting'",
+    );
+    assert_eq!(store.replay().unwrap().differences.len(), 3);
+    store.rebuild(now()).unwrap();
+    sound(&store);
+    assert_eq!(stand(), expected);
+}
