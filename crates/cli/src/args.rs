@@ -79,10 +79,16 @@ Pointers:
         /// The id of the ended version (see `engram log`)
         id: String,
     },
-    /// Keep an ephemeral claim: make it durable
+    /// Keep an ephemeral claim, or give a claim a wider scope
+    #[command(after_help = "Examples:
+  engram promote ID                   keep an ephemeral claim: make it durable
+  engram promote ID --scope project   show a claim of one run to the whole project")]
     Promote {
         /// Its id
         id: String,
+        /// A wider scope: project, org or global
+        #[arg(long)]
+        scope: Option<Scope>,
     },
     /// Erase the text of a claim or a note for good, including every copy of it
     #[command(after_help = "Example:

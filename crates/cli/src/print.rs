@@ -102,7 +102,10 @@ fn words(reply: &Reply) -> String {
             }
             out
         }
-        Reply::Promoted(it) => format!("{}  {}, entry {}", it.id, it.durability, it.seq),
+        Reply::Promoted(it) => format!(
+            "{}  {}, scope {}, entry {}",
+            it.id, it.durability, it.scope, it.seq
+        ),
         Reply::Query(it) => {
             let mut out = match (it.verdict, it.relaxed) {
                 (Verdict::None, _) => "no claims match".to_owned(),

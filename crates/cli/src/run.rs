@@ -13,8 +13,8 @@ use engram_engine::{Engine, MESSAGE_BYTES, Options, Treatment};
 use engram_model::{
     Adoption, AgentId, Allow, BudgetOf, Caller, Check, Code, ConflictFilter, DenyAnswer, Draft,
     EngramId, Evidence, Feed, Gate, GateCheck, GrantAnswer, GrantWanted, Listed, Note, Opening,
-    PointerInput, Query, Refusal, Reply, Request, Resolve, Secret, Settle, WhichRequests, ask,
-    parse_time,
+    PointerInput, Promote, Query, Refusal, Reply, Request, Resolve, Secret, Settle, WhichRequests,
+    ask, parse_time,
 };
 use engram_server::{Certificate, HttpOptions, Pages};
 use serde_json::{Value, json};
@@ -124,7 +124,10 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
         Verb::Restore { id } => Request::Restore(id.parse()?),
         Verb::Forget { id } => Request::Forget(id.parse::<EngramId>()?),
         Verb::Redact { id } => Request::Redact(id.parse()?),
-        Verb::Promote { id } => Request::Promote(id.parse()?),
+        Verb::Promote { id, scope } => Request::Promote(Promote {
+            id: id.parse()?,
+            scope: *scope,
+        }),
         Verb::Sample { remove: false } => Request::LoadSample,
         Verb::Sample { remove: true } => Request::RemoveSample,
         Verb::Query(query) => Request::Query(query_of(query)?),

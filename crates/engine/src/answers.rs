@@ -6,9 +6,9 @@ use engram_model::{
     ConflictsReply, DenyAnswer, Deref, DerefRequest, Dereferenced, Draft, Engram, EngramId, Entry,
     Facets, Feed, FeedPage, Filter, ForgetReply, GateCheck, GateReply, GrantAnswer, GrantIssued,
     GrantWanted, GrantsReply, LineReply, LineView, NextTurn, Note, NoteReply, Opening,
-    PointerInput, PromoteReply, PutReply, Query, QueryReply, Refusal, RequestsReply, Resolve,
-    ResolveReply, SampleReply, SourceReply, SourceView, Standing, StatusReply, Turned, ValidReply,
-    WhichRequests,
+    PointerInput, Promote, PromoteReply, PutReply, Query, QueryReply, Refusal, RequestsReply,
+    Resolve, ResolveReply, SampleReply, SourceReply, SourceView, Standing, StatusReply, Turned,
+    ValidReply, WhichRequests,
 };
 
 use crate::{context::Context, put::Occasion};
@@ -44,8 +44,8 @@ impl Answers for Context<'_> {
         self.erase(id)
     }
 
-    fn promote(&self, id: EngramId) -> Answer<PromoteReply> {
-        self.promote_claim(id)
+    fn promote(&self, promote: Promote) -> Answer<PromoteReply> {
+        self.promote_claim(&promote)
     }
 
     fn query(&self, query: Query) -> Answer<QueryReply> {

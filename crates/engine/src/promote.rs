@@ -1,25 +1,96 @@
-//! Ephemeral claims become durable: by hand, or once others were answered with them (seed 002, phase 8).
+//! Claims reach further. Ephemeral ones become durable: by hand, or once others were answered with them (seed
+//! 002, phase 8). A parent or the user gives them a wider scope (seed 001, 4.3).
 
+use engram_gateway::{Promoted, may_promote};
 use engram_model::{
-    Caller, Code, Durability, Engram, EngramId, Operation, ProjectId, PromoteReply, Refusal, Scope,
-    Ttl, is_over, operation::Promotion,
+    AgentId, Caller, Code, Durability, Engram, EngramId, Figures, MemoryOp, Operation, ProjectId,
+    Promote, PromoteReply, Refusal, Scope, Ttl, is_over, operation::Promotion,
 };
 
 use crate::{
+    agents::{in_project, kin_of},
     context::{Context, Ground},
     decide::{Plan, Planned},
     findings::{Compared, Telling},
-    lineage::head_of,
+    lineage::{head_of, superseded},
+    put::answered,
 };
+
+fn outlived(head: &Engram) -> Refusal {
+    Refusal::new(
+        Code::Expired,
+        format!("engram {} has outlived its ttl", head.id),
+        "Nothing was changed. Commit the claim again, as durable.",
+    )
+}
 
 /// Who promotes what others were answered with.
 const ENGRAM: &str = "engram";
 
 impl Context<'_> {
     /// The version of a claim that holds becomes durable. One that is durable already stays as it is.
-    pub(crate) fn promote_claim(&self, id: EngramId) -> Result<PromoteReply, Refusal> {
-        let found = self.find(id)?;
-        self.make_durable(&found, &self.speaker(None)?)
+    pub(crate) fn promote_claim(&self, ask: &Promote) -> Result<PromoteReply, Refusal> {
+        let found = self.find(ask.id)?;
+        match ask.scope {
+            None => self.make_durable(&found, &self.speaker(None)?),
+            Some(scope) => self.widen(&found, scope),
+        }
+    }
+
+    /// A version of the claim that holds, with a wider scope: its words, its evidence and its author stay.
+    fn widen(&self, found: &Engram, to: Scope) -> Result<PromoteReply, Refusal> {
+        let (eyes, by) = (self.eyes_in(found.project)?, self.speaker(None)?);
+        let clock = self.engine.world.now();
+        let (mut reply, seq) = self.decide(&Ground::of(found.project), |it, now| {
+            let head = head_of(it, found.project, &eyes, found.id.0)?;
+            let claim = Promoted {
+                scope: head.scope,
+                confidence: head.confidence,
+                author: head.agent.as_ref(),
+            };
+            let known = |id: &AgentId| {
+                let agent = in_project(it, found.project, id).ok().flatten();
+                agent.map(kin_of)
+            };
+            may_promote(self.caller, &claim, to, &self.engine.config.scopes, known)?;
+            if is_over(head.recorded_at, head.expires_at, clock) {
+                return Err(outlived(&head));
+            }
+            self.admit(it)?;
+            let wider = Engram {
+                id: EngramId(self.engine.world.id()),
+                seq: 0,
+                scope: to,
+                valid_from: now,
+                recorded_at: clock,
+                memory_op: MemoryOp::Update,
+                supersedes: Some(head.id),
+                restores: None,
+                figures: Figures::default(),
+                health: None,
+                asked: None,
+                place: None,
+                ..head.clone()
+            };
+            let answer = PromoteReply {
+                id: wider.id,
+                durability: wider.durability,
+                scope: to,
+                lineage_id: wider.lineage_id,
+                seq: 0,
+                findings: vec![superseded(&head)],
+            };
+            // The answer tells of the last entry.
+            let mut entries = answered(it, head.lineage_id, &by)?;
+            entries.push(Planned {
+                operation: Operation::Stored(Box::new(wider)),
+                by: by.clone(),
+                shareable: true,
+            });
+            Ok(Plan { entries, answer })
+        })?;
+        reply.seq = seq.unwrap_or(reply.seq);
+        Ok(reply)
     }
 
     fn make_durable(&self, found: &Engram, by: &str) -> Result<PromoteReply, Refusal> {
@@ -30,11 +101,7 @@ impl Context<'_> {
             engram_gateway::may_write_scope(self.caller, head.scope, &self.engine.config.scopes)?;
             self.may_write_topic(&head.topic)?;
             if is_over(head.recorded_at, head.expires_at, self.engine.world.now()) {
-                return Err(Refusal::new(
-                    Code::Expired,
-                    format!("engram {} has outlived its ttl", head.id),
-                    "Nothing was changed. Commit the claim again, as durable.",
-                ));
+                return Err(outlived(&head));
             }
             let mut entries = Vec::new();
             let mut compared = Compared::default();

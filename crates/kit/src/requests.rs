@@ -97,10 +97,10 @@ pub fn good(name: &str, id: &str) -> Value {
         "commit" => {
             json!({ "draft": { "claim": "A claim without evidence." }, "words": "seen in a log" })
         }
-        "get" | "log" | "forget" | "restore" | "redact" | "promote" | "repin" | "reverify"
-        | "revoke_grant" => {
+        "get" | "log" | "forget" | "restore" | "redact" | "repin" | "reverify" | "revoke_grant" => {
             json!(id)
         }
+        "promote" => json!({ "id": id }),
         "adopt" => json!("shared"),
         "next_turn" | "budget" => json!({ "agent": "child" }),
         "issue_grant" => json!({ "to": "child", "pointer": POINTER, "cap_tokens": 300 }),

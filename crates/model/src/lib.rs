@@ -76,8 +76,8 @@ pub use reply::{
     SAMPLE, SampleReply, Spending, StatusReply, ValidReply, Verdict,
 };
 pub use request::{
-    Adoption, Answers, Ask, Caller, Check, Commit, Deref, Effect, Feed, Note, Opening, Query,
-    Request, Terms, Who, ask,
+    Adoption, Answers, Ask, Caller, Check, Commit, Deref, Effect, Feed, Note, Opening, Promote,
+    Query, Request, Terms, Who, ask,
 };
 #[cfg(feature = "schema")]
 pub use schema::schemas;

@@ -178,7 +178,7 @@ requests! {
     /// Erase the words of a claim or a note for good, with what nothing else needs of it.
     redact: Redact(id: EngramId) -> Closed(ForgetReply), User Changes;
     /// Make an ephemeral claim durable.
-    promote: Promote(id: EngramId) -> Promoted(PromoteReply), Anyone Changes = "engram_promote";
+    promote: Promote(promote: crate::Promote) -> Promoted(PromoteReply), Anyone Changes = "engram_promote";
     /// Find claims.
     query: Query(query: crate::Query) -> Query(QueryReply), Anyone Reads = "engram_query";
     /// Fetch what a pointer addresses.
@@ -281,6 +281,17 @@ pub struct Commit {
     /// Its evidence in words, if that is not a pointer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
+}
+
+/// A claim that is to reach further, in time or in scope.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Promote {
+    /// A version of it, or its lineage.
+    pub id: EngramId,
+    /// Who may see it from now on; without, it becomes durable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
 }
 
 /// An agent to be opened.

@@ -332,7 +332,15 @@ fn an_ephemeral_claim_meets_others_once_it_is_promoted() {
     };
     let second = at.put(&at.agent("bob"), brief).unwrap();
     assert_eq!(open(&at), []);
-    let promoted = at.0.ask(&USER, ask::Promote(second.id)).unwrap();
+    let promoted =
+        at.0.ask(
+            &USER,
+            ask::Promote(engram_model::Promote {
+                id: second.id,
+                scope: None,
+            }),
+        )
+        .unwrap();
     assert!(promoted.findings.iter().any(|it| it.conflict.is_some()));
     assert_eq!(open(&at).len(), 1);
 }

@@ -19,7 +19,7 @@ fn promote(
     who: &Caller,
     id: EngramId,
 ) -> Result<engram_model::PromoteReply, engram_model::Refusal> {
-    at.0.ask(who, ask::Promote(id))
+    at.0.ask(who, ask::Promote(engram_model::Promote { id, scope: None }))
 }
 
 /// Asks with what does not last; how many answers came.

@@ -191,3 +191,59 @@ fn the_home_says_which_scopes_agents_write() {
         engine.put(&ada, delete).unwrap();
     }
 }
+
+/// A claim of one run is shown to the project by its author's parent or the user, once it is sure enough.
+#[test]
+fn a_parent_promotes_what_its_children_said() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    for (name, parent) in [("lead", None), ("ada", Some("lead")), ("kid", Some("ada"))] {
+        crate::handles::open(&engine, &USER, name, parent).unwrap();
+    }
+    crate::handles::open(&engine, &USER, "other", None).unwrap();
+    let (lead, ada, kid) = (called("lead"), called("ada"), called("kid"));
+    let other = called("other");
+    let said = |who: &Caller, claim: &str, confidence: f64| {
+        let draft = Draft {
+            confidence: Some(confidence),
+            ..scoped(claim, Scope::Run)
+        };
+        engine.put(who, draft).unwrap()
+    };
+    let promote = |who: &Caller, id, scope: Scope| {
+        let scope = Some(scope);
+        engine
+            .0
+            .ask(who, ask::Promote(engram_model::Promote { id, scope }))
+    };
+    let sure = said(&kid, "The retry has no jitter.", 0.9);
+    let vague = said(&kid, "The retry may have no cap.", 0.6);
+    let own = said(&lead, "The plan is to cap it.", 0.9);
+    for (who, id, to, code) in [
+        (&kid, sure.id, Scope::Project, Code::ScopeDenied),
+        (&other, sure.id, Scope::Project, Code::NotFound),
+        (&lead, own.id, Scope::Project, Code::ScopeDenied),
+        (&lead, vague.id, Scope::Project, Code::ScopeDenied),
+        (&lead, sure.id, Scope::Org, Code::ScopeDenied),
+        (&lead, sure.id, Scope::Run, Code::SchemaInvalid),
+    ] {
+        refused(promote(who, id, to), code);
+    }
+    assert!(claims(&engine.query(&other, "retry jitter")).is_empty());
+    let wider = promote(&ada, sure.id, Scope::Project).unwrap();
+    assert_eq!(
+        (wider.scope, wider.lineage_id),
+        (Scope::Project, sure.lineage_id)
+    );
+    assert_eq!(claims(&engine.query(&other, "retry jitter")).len(), 1);
+    let record = engine.get(&other, wider.id).unwrap();
+    assert_eq!(record.agent, Some(crate::fixture::handle(&kid)));
+    assert_eq!((record.seq, record.supersedes), (wider.seq, Some(sure.id)));
+    let before = engine.get(&USER, sure.id).unwrap();
+    assert!(before.valid_until.is_some());
+    // The user promotes anything, anywhere.
+    for id in [vague.id, own.id] {
+        promote(&USER, id, Scope::Global).unwrap();
+    }
+    assert!(engine.0.doctor(Default::default()).unwrap().ok);
+}

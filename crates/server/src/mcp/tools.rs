@@ -1,6 +1,6 @@
 //! Each call of a tool as one request to the engine.
 
-use engram_model::{Caller, Code, Refusal, ask};
+use engram_model::{Caller, Code, Promote as Durable, Refusal, ask};
 use rmcp::{
     RoleServer,
     model::{JsonObject, Tool},
@@ -70,7 +70,10 @@ impl Server {
             }
             "engram_promote" => {
                 let promoted: Promote = arguments::parse(tool, arguments)?;
-                let promoted = ask::Promote(promoted.fact_id);
+                let promoted = ask::Promote(Durable {
+                    id: promoted.fact_id,
+                    scope: None,
+                });
                 let promoted = match self.engine.is_free() {
                     true => self.ask(&caller, promoted)?,
                     false => self.ask_apart(context, caller, promoted).await?,
