@@ -11,7 +11,8 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use engram_model::{Call, Code, Refusal};
+use engram_engine::Engine;
+use engram_model::{Call, Caller, Code, Refusal};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
@@ -173,9 +174,7 @@ pub(super) async fn token(
     request: Request,
     next: Next,
 ) -> Response {
-    let bearer = text(request.headers(), header::AUTHORIZATION)
-        .and_then(|value| value.strip_prefix("Bearer "));
-    let token = match bearer {
+    let token = match bearer(request.headers()) {
         None if request.uri().path().strip_prefix("/api/") == Some(Call::Subscribe.name()) => {
             in_query(request.uri())
         }
@@ -188,6 +187,39 @@ pub(super) async fn token(
             "Open the address that engram serve printed when it last started.",
         );
     }
+    if_there_is_room(request, next).await
+}
+
+/// Wants a token on the bus: the server's, which is the user's, or that of an agent that somebody opened.
+/// Who that is goes along with the request.
+pub(super) async fn caller(
+    State((guard, engine)): State<(Arc<Guard>, Arc<Engine>)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let caller = match bearer(request.headers()) {
+        Some(token) if guard.knows(token) => Some(Caller::User),
+        // Nothing else is looked for in the home.
+        Some(token) if token.len() == 64 && token.bytes().all(|it| it.is_ascii_hexdigit()) => {
+            let token = token.to_owned();
+            let looked = tokio::task::spawn_blocking(move || engine.agent_of(&token));
+            looked.await.ok().and_then(Result::ok).map(Caller::Agent)
+        }
+        _ => None,
+    };
+    let Some(caller) = caller else {
+        return denied(
+            StatusCode::UNAUTHORIZED,
+            "the token is missing, or no agent of this home has it",
+            "Send Authorization: Bearer with a token that `engram agents open NAME` printed.",
+        );
+    };
+    request.extensions_mut().insert(caller);
+    if_there_is_room(request, next).await
+}
+
+/// Counts the connection among those that hold a token.
+async fn if_there_is_room(request: Request, next: Next) -> Response {
     let place = request.extensions().get::<Arc<Place>>();
     match place.is_some_and(|place| place.keep()) {
         true => next.run(request).await,
@@ -197,6 +229,10 @@ pub(super) async fn token(
             "Close some, or try again in a moment.",
         ),
     }
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    text(headers, header::AUTHORIZATION)?.strip_prefix("Bearer ")
 }
 
 fn in_query(uri: &Uri) -> Option<&str> {

@@ -1,6 +1,8 @@
 //! The dashboard's server: the engine's requests as JSON, the journal as server-sent events, and
-//! the files of the window, for who holds the token: the user. Off the loopback only encrypted.
+//! the files of the window, for who holds the token: the user. And the bus of seed 000, for agents with tokens
+//! of their own. Off the loopback only encrypted.
 
+mod bus;
 mod connections;
 mod files;
 mod guard;
@@ -202,11 +204,13 @@ fn router(api: Api, pages: Pages, connect: Vec<ConnectHint>, guard: Arc<Guard>) 
             Arc::clone(&guard),
             guard::token,
         ))
-        .with_state(api);
+        .with_state(api.clone());
+    let bus = bus::routes(api, Arc::clone(&guard));
     Router::new()
         .fallback(files::serve)
         .with_state(pages)
         .merge(calls)
+        .merge(bus)
         .layer(middleware::from_fn_with_state(guard, guard::origin))
         .layer(middleware::map_response(guard::private))
 }
@@ -262,7 +266,7 @@ impl Api {
     async fn take(self, call: Call, asked: Asked) -> Result<Json<Reply>, Refused> {
         let request = self.parse(asked).await?;
         request.sent_by(call).map_err(Refused)?;
-        self.answer(request).await
+        self.answer(Caller::User, request).await
     }
 
     async fn parse(&self, asked: Asked) -> Result<Request, Refused> {
@@ -309,7 +313,7 @@ impl Api {
 
     /// Waits for a turn before it begins. A client that goes takes its request along: one that waits is
     /// not begun, and what is looked up for one that was begun ends.
-    async fn answer(self, request: Request) -> Result<Json<Reply>, Refused> {
+    async fn answer(self, caller: Caller, request: Request) -> Result<Json<Reply>, Refused> {
         let failed = |error: &dyn std::error::Error| {
             Refused(Refusal::new(
                 Code::Internal,
@@ -324,7 +328,7 @@ impl Api {
         let answered = tokio::task::spawn_blocking(move || {
             let _turn = turn;
             let is_gone = move || gone.load(Ordering::Relaxed);
-            self.engine.handle_until(&Caller::User, request, is_gone)
+            self.engine.handle_until(&caller, request, is_gone)
         });
         let answered = answered.await.map_err(|error| failed(&error))?;
         answered.map(Json).map_err(Refused)

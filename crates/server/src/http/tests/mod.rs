@@ -14,6 +14,7 @@ use tokio::{
 use super::{Bounds, HttpOptions, HttpServer, Pages, Places, http, within};
 
 mod bounds;
+mod bus;
 mod calls;
 mod events;
 mod hostile;
