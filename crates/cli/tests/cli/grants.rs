@@ -217,6 +217,10 @@ fn limits_hold_at_every_place_of_the_journal_though_processes_are_killed() {
         }
         for mut child in running {
             if dice.throw(3) == 0 {
+                #[expect(
+                    clippy::disallowed_methods,
+                    reason = "killed at any moment, not after a wait"
+                )]
                 std::thread::sleep(Duration::from_micros(dice.throw(20_000)));
                 child.kill().unwrap();
             }
