@@ -150,3 +150,33 @@ impl Change {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_version_that_takes_the_row_of_its_claim_does_not_arrive() {
+        let id = format!("{:026}", 1);
+        for (place, arrives) in [
+            (json!(null), true),
+            (json!({"seq": 1, "at": "2026-11-20T10:00:00Z"}), false),
+        ] {
+            let stored = json!({"kind": "stored", "with": {
+                "id": id, "seq": 2, "lineage_id": id, "project": id, "claim": "It holds.", "kind": "fact",
+                "fact_type": "observation", "scope": "project", "topic": "",
+                "pointers": [{"type": "repo", "ref": "src/a.rs@HEAD"}],
+                "confidence": 0.7, "durability": "durable", "tags": [], "hash_keys": [], "entities": [],
+                "provenance": {"created_at": "2026-11-20T10:00:00Z", "created_by": "", "source": "agent"},
+                "content_hash": "sha256:1", "valid_from": "2026-11-20T10:00:00Z",
+                "recorded_at": "2026-11-20T10:00:00Z", "memory_op": "add", "verified": true, "place": place
+            }});
+            let change: Change = serde_json::from_value(stored).unwrap();
+            assert_eq!(change.arrived().is_some(), arrives, "{place}");
+        }
+        let id = id.parse().unwrap();
+        assert!(Change::Forgotten(id).arrived().is_none());
+    }
+}
