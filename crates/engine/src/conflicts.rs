@@ -14,6 +14,9 @@ use jiff::Timestamp;
 
 use crate::{context::Context, eyes::Eyes};
 
+/// Most conflicts that a record names.
+const NAMED: usize = 12;
+
 /// A conflict, with what only the engine needs of it.
 pub(crate) struct Shown {
     pub(crate) pair: Pair,
@@ -129,11 +132,17 @@ impl Context<'_> {
         for engram in engrams.iter_mut().filter(|it| it.holds_now(clock)) {
             let own = side(&engram.topic, &engram.claim);
             for pair in it.conflicts_of(engram.project, &own)? {
-                if pair.status == ConflictStatus::Open
-                    && let Some(shown) = shown(it, pair, &eyes, clock)?
-                    && shown.conflict.status == ConflictStatus::Open
-                {
-                    engram.conflicts.push(shown.conflict.id);
+                if engram.conflicts.len() == NAMED {
+                    break;
+                }
+                if pair.status != ConflictStatus::Open {
+                    continue;
+                }
+                let [a, b] = &pair.sides;
+                let other = if *a == own { b } else { a };
+                let voices = it.holding(engram.project, other, clock)?;
+                if voices.iter().any(|it| eyes.may_see(it)) {
+                    engram.conflicts.push(pair.id);
                 }
             }
             engram.conflicts.sort_unstable();

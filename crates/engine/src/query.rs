@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use engram_model::{
-    Code, Durability, Engram, HashKeys, ProjectId, Query, QueryReply, Refusal, Sign, Spelling,
-    Verdict, hash_keys, is_on_topic, spellings,
+    Code, Durability, Engram, HashKeys, Kind, ProjectId, Query, QueryReply, Refusal, Sign,
+    Spelling, Verdict, hash_keys, is_on_topic, spellings,
 };
 use engram_store::{Look, Match, Reader, StoreError, Terms, Traits};
 use jiff::Timestamp;
@@ -166,7 +166,7 @@ impl Context<'_> {
             }
         }
         let weights = Weights::new(terms, &found);
-        let rank = |found: &Match, traits: &Traits| match filter.passes(traits) {
+        let rank = |found: &Match, traits: &Traits| match filter.admits(it, traits) {
             true => Some(Ranked::new(found, traits, &weights, filter.eyes.run())),
             false => None,
         };
@@ -274,7 +274,11 @@ impl Context<'_> {
                 Some(at) => Ok(it.newest_held_at(project, at, TAIL)?),
                 None => Ok(it.newest_holding(project, filter.now, None, TAIL)?),
             })?;
-        engrams.retain(|engram| filter.passes(&Traits::from(engram)));
+        let store = &self.engine.store;
+        store.read::<_, Refusal>(|it| {
+            engrams.retain(|engram| filter.admits(it, &Traits::from(engram)));
+            Ok(())
+        })?;
         let omitted = beyond(limit, engrams.len());
         engrams.truncate(limit);
         if filter.query.as_of.is_none() {
@@ -348,6 +352,17 @@ struct Filter<'a> {
 }
 
 impl Filter<'_> {
+    /// What tells of a conflict is returned to who asks for risks alone: each claim names its conflicts
+    /// already. Where that cannot be read, it is returned.
+    fn admits(&self, it: &Reader<'_>, traits: &Traits) -> bool {
+        let is_aside = || {
+            traits.kind == Kind::Risk
+                && self.query.kind.is_none()
+                && it.tells_of_conflict(traits.seq).unwrap_or(false)
+        };
+        self.passes(traits) && !is_aside()
+    }
+
     fn passes(&self, it: &Traits) -> bool {
         let query = self.query;
         let topic = query.topic.as_deref();

@@ -142,6 +142,16 @@ impl Reader<'_> {
             .exists([risk.to_string()])?)
     }
 
+    /// Whether the version stored by this entry tells of a conflict.
+    pub fn tells_of_conflict(&self, seq: u64) -> Result<bool> {
+        Ok(self
+            .0
+            .prepare_cached(
+                "SELECT 1 FROM conflict WHERE risk = (SELECT lineage FROM engram WHERE seq = ?1) LIMIT 1",
+            )?
+            .exists([seq as i64])?)
+    }
+
     /// The side of a version; none once its words were erased.
     pub fn side_of(&self, id: EngramId) -> Result<Option<String>> {
         let side: Option<Option<String>> = self
@@ -154,11 +164,12 @@ impl Reader<'_> {
 
     /// The versions that say a side, the last said first; those that no longer hold among them.
     pub fn voices(&self, project: ProjectId, side: &str) -> Result<Vec<Engram>> {
-        self.engrams_where(
+        let voices = self.engrams_where(
             "WHERE engram.id IN (SELECT engram FROM content WHERE side = ?2) AND +engram.project = ?1
              ORDER BY engram.valid_until IS NOT NULL, engram.place DESC, engram.seq DESC LIMIT ?3",
             params![project.to_string(), side, VOICES as i64],
-        )
+        )?;
+        voices.into_iter().map(|it| self.placed(it)).collect()
     }
 
     /// The same of those that hold now, by the clock; all of them.

@@ -134,7 +134,7 @@ impl Reader<'_> {
     }
 
     /// The same version, with its place if that is not its own.
-    fn placed(&self, mut engram: Engram) -> Result<Engram> {
+    pub(crate) fn placed(&self, mut engram: Engram) -> Result<Engram> {
         let place = self.place(engram.seq)?;
         engram.place = place.filter(|it| it.seq != engram.seq);
         Ok(engram)

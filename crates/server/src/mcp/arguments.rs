@@ -65,11 +65,11 @@ pub(super) struct Settle {
     #[schemars(with = "String")]
     conflict_id: ConflictId,
     pub(super) resolution_type: Way,
-    /// Why
+    // Why, for the record.
     resolution: String,
     #[schemars(with = "Option<String>")]
     winning_claim_id: Option<EngramId>,
-    /// merge: the one claim
+    // Of a merge: the one claim.
     content: Option<String>,
 }
 

@@ -81,7 +81,7 @@ truncated: ask for less. DEREF_DENIED: go on without."
         tool::<Settle, Settled>(Told {
             name: "engram_resolve",
             title: "Settle",
-            description: "Settle a conflict checked at the sources. A user's claim stays: commit yours."
+            description: "Settle a conflict that you checked at the sources."
                 .to_owned(),
             reads_only: false,
             idempotent: true,

@@ -198,28 +198,29 @@ impl From<ConflictsReply> for Disputed {
     }
 }
 
-/// A conflict as an answer shows it.
+/// A conflict as an answer shows it: what is null elsewhere is absent here.
 #[derive(Serialize, JsonSchema)]
 struct Dispute {
     id: ConflictId,
     status: ConflictStatus,
     severity: Severity,
     tier: Tier,
+    #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<f64>,
     why: String,
     found_at: String,
     a: Voice,
     b: Voice,
+    #[serde(skip_serializing_if = "Option::is_none")]
     risk: Option<EngramId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     settled: Option<Deed>,
-    allowed: Option<Deed>,
 }
 
 /// One side, without what only a screen needs.
 #[derive(Serialize, JsonSchema)]
 struct Voice {
     id: EngramId,
-    lineage_id: LineageId,
     claim: String,
     topic: String,
     by: String,
@@ -230,21 +231,20 @@ struct Voice {
     pointers: Vec<String>,
 }
 
-/// Who settled or allowed it.
+/// Who settled it.
 #[derive(Serialize, JsonSchema)]
 struct Deed {
     #[serde(skip_serializing_if = "Option::is_none")]
-    how: Option<How>,
+    why: Option<String>,
+    how: How,
     by: String,
     at: String,
-    why: Option<String>,
 }
 
 impl From<Conflict> for Dispute {
     fn from(it: Conflict) -> Self {
         let voice = |side: ConflictSide| Voice {
             id: side.id,
-            lineage_id: side.lineage_id,
             claim: side.claim,
             topic: side.topic,
             by: side.by,
@@ -266,16 +266,10 @@ impl From<Conflict> for Dispute {
             b: voice(it.b),
             risk: it.risk,
             settled: it.settled.map(|it| Deed {
-                how: Some(it.how),
+                how: it.how,
                 by: it.by,
                 at: format!("{:.0}", it.at),
                 why: it.why,
-            }),
-            allowed: it.allowed.map(|it| Deed {
-                how: None,
-                by: it.by,
-                at: format!("{:.0}", it.at),
-                why: Some(it.why),
             }),
         }
     }

@@ -209,7 +209,7 @@ async fn what_is_cancelled_before_it_begins_is_never_begun() {
         let mut cancels = Vec::new();
         for at in 0..100 {
             let commit = json!({
-                "content": format!("Thought number {at}."), "scope": "a", "confidence": 1,
+                "content": format!("Thought number {at}."), "scope": format!("a/{at}"), "confidence": 1,
             });
             let params = json!({ "name": "engram_commit", "arguments": commit });
             let (id, line) = client.request_line("tools/call", params);

@@ -243,7 +243,7 @@ async fn calls_at_once_are_all_answered() {
         for n in 0..15 {
             let commit = json!({
                 "content": format!("Fact number {n} about the ledger."),
-                "scope": "ledger", "confidence": 0.9, "pointers": [SPAN],
+                "scope": format!("ledger/{n}"), "confidence": 0.9, "pointers": [SPAN],
             });
             for (tool, arguments) in [
                 ("engram_commit", commit),

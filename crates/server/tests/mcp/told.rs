@@ -80,11 +80,7 @@ fn must_say() -> Vec<(&'static str, Vec<String>)> {
         ),
         (
             "engram_resolve",
-            say(&[
-                "checked at the sources",
-                "user's claim stays",
-                "winning_claim_id",
-            ]),
+            say(&["checked at the sources", "winning_claim_id"]),
         ),
         (
             "",
@@ -254,6 +250,17 @@ fn documented(lineage: &Value) -> Vec<(&'static str, Value)> {
             json!({
                 "pointer": "repo:src/ledger.rs#L1-L4@HEAD", "max_tokens": 5,
                 "budget_token": "none",
+            }),
+        ),
+        (
+            "engram_conflicts",
+            json!({ "scope": "payments", "status": "all" }),
+        ),
+        (
+            "engram_resolve",
+            json!({
+                "conflict_id": "01K00000000000000000000000", "resolution_type": "merge",
+                "resolution": "Both hold.", "winning_claim_id": lineage, "content": "Both hold.",
             }),
         ),
         ("engram_promote", json!({ "fact_id": lineage })),

@@ -10,6 +10,9 @@ use tantivy::{
 use super::{SEQ, guarded};
 use crate::Result;
 
+/// Most versions of a piece that are read under one key.
+const LONG: u64 = 20_000;
+
 /// The keys of a version.
 pub type Related = fn(&Engram) -> Vec<u64>;
 
@@ -34,14 +37,14 @@ impl Kin {
         self.indexed
     }
 
-    /// The places of the versions under these keys, newest first: of each key about the `most` newest.
+    /// The places of the versions under these keys, newest first: of each key the `most` newest.
     pub fn of(&self, keys: &[u64], most: usize) -> Result<Vec<u64>> {
         guarded(|| {
             let mut found = Vec::new();
             for key in keys {
                 let mut own = Vec::new();
                 for segment in self.searcher.segment_readers() {
-                    self.in_segment(segment, *key, most, &mut own)?;
+                    self.in_segment(segment, *key, &mut own)?;
                 }
                 own.sort_unstable_by(|a, b| b.cmp(a));
                 own.truncate(most);
@@ -53,13 +56,7 @@ impl Kin {
         })
     }
 
-    fn in_segment(
-        &self,
-        segment: &SegmentReader,
-        key: u64,
-        most: usize,
-        found: &mut Vec<u64>,
-    ) -> Result<()> {
+    fn in_segment(&self, segment: &SegmentReader, key: u64, found: &mut Vec<u64>) -> Result<()> {
         let term = Term::from_field_u64(self.field, key);
         let list = segment
             .inverted_index(self.field)?
@@ -69,12 +66,11 @@ impl Kin {
             return Ok(());
         };
         let seqs = segment.fast_fields().u64(SEQ)?;
-        // A segment holds versions about in the order in which they came: of a long list only the end is
-        // read, and twice as much of it as is wanted.
-        let (documents, wanted) = (u64::from(segment.max_doc()), 2 * most as u64);
-        let length = u64::from(list.size_hint());
-        if length > wanted {
-            let first = documents - documents * wanted / length;
+        // Pieces are merged in any order, so the newest may be anywhere: all of a list is read, but for one
+        // that is so long that its key says nothing.
+        let (documents, length) = (u64::from(segment.max_doc()), u64::from(list.size_hint()));
+        if length > LONG {
+            let first = documents - documents * LONG / length;
             let first = u32::try_from(first).unwrap_or_default();
             if list.doc() < first {
                 list.seek(first);

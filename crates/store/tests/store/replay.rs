@@ -449,7 +449,7 @@ fn old_home(home: &Path, version: i64) {
         .execute_batch(&format!(
             "INSERT INTO journal SELECT seq, origin, origin_seq, hlc, schema, project, kind, shareable,
                 recorded_at, agent, by, subject, body FROM new.journal;
-             INSERT INTO content SELECT * FROM new.content;
+             INSERT INTO content SELECT engram, claim, tags FROM new.content;
              INSERT INTO engram ({columns}) SELECT {columns} FROM new.engram;
              INSERT INTO event (seq, id, project, kind, slug, day, digest, text, recorded_at)
                 SELECT event.seq, id, project, kind, slug, day, digest, said.text, recorded_at
