@@ -4,7 +4,7 @@ use engram_gateway::budget;
 use engram_model::{
     Change, Engram, EngramId, Entry, Evidence, Facets, Feed, FeedPage, Filter, LineReply, LineView,
     OWN_EVENT, Pointer, PointerInput, ProjectId, ProjectStatus, Refusal, SourceReply, SourceView,
-    Spending, StatusReply,
+    Spending, StatusReply, Target,
 };
 use engram_pointers::{Repo, Shelf, View};
 use engram_store::{CommitCount, INDEX_FOLLOWER, Reader};
@@ -71,7 +71,7 @@ impl Context<'_> {
             for entry in entries {
                 let is_seen = match entry.change.conflict() {
                     Some(id) => self.may_see_conflict(it, id, &eyes)?,
-                    None => is_for(it, &eyes, &worktree, &entry)?,
+                    None => is_for(it, project, &eyes, &worktree, &entry)?,
                 };
                 if is_seen {
                     seen.push(entry);
@@ -214,7 +214,13 @@ impl Context<'_> {
 }
 
 /// Whether the caller is told of an entry: of nothing that it says of a claim that may not be seen.
-fn is_for(it: &Reader<'_>, eyes: &Eyes, worktree: &str, entry: &Entry) -> Result<bool, Refusal> {
+fn is_for(
+    it: &Reader<'_>,
+    project: ProjectId,
+    eyes: &Eyes,
+    worktree: &str,
+    entry: &Entry,
+) -> Result<bool, Refusal> {
     let about = match &entry.change {
         Change::Stored(engram) => return Ok(eyes.may_see(engram)),
         // How evidence stands in another working tree is no news in this one.
@@ -228,9 +234,12 @@ fn is_for(it: &Reader<'_>, eyes: &Eyes, worktree: &str, entry: &Entry) -> Result
             }
             return Ok(true);
         }
-        // The event of saying a claim stands before it.
-        Change::Noted { pointer, .. } if pointer.starts_with(&format!("sam:{OWN_EVENT}:")) => {
-            it.engram_at(entry.seq + 1)?
+        // The event of saying a claim repeats it, and stands before it.
+        Change::Noted { pointer, .. } | Change::Dereferenced { pointer, .. } => {
+            match said_at(it, project, pointer)? {
+                Some(seq) => it.engram_at(seq + 1)?,
+                None => None,
+            }
         }
         other => match other.engram() {
             Some(id) => it.engram(id)?,
@@ -238,6 +247,16 @@ fn is_for(it: &Reader<'_>, eyes: &Eyes, worktree: &str, entry: &Entry) -> Result
         },
     };
     Ok(about.is_none_or(|it| eyes.may_see(&it)))
+}
+
+/// The place of the event of saying a claim that a pointer addresses; none for any other pointer.
+fn said_at(it: &Reader<'_>, project: ProjectId, pointer: &str) -> Result<Option<u64>, Refusal> {
+    match pointer.parse::<Pointer>().map(|it| it.target) {
+        Ok(Target::Sam { kind, slug, date }) if kind == OWN_EVENT => {
+            Ok(it.events_at(project, &kind, &slug, date)?.pop())
+        }
+        _ => Ok(None),
+    }
 }
 
 fn project_status(repo: &Repo, id: Option<ProjectId>, user: bool) -> ProjectStatus {
