@@ -41,6 +41,7 @@ const WRITES_TABLES: &[&str] = &[
     "journal.rs",
     "recover.rs",
     "replay.rs",
+    "sides.rs",
 ];
 
 #[test]

@@ -81,8 +81,9 @@ fn every_verb_answers_whatever_the_limits_are() {
         ("tag_chars", [0, u64::MAX as i128]),
         ("ref_chars", [0, u64::MAX as i128]),
         ("span_chars", [0, u64::MAX as i128]),
-        ("query_limit", [0, u64::MAX as i128]),
-        ("query_max", [0, u64::MAX as i128]),
+        // Beyond each other's defaults, they are refused.
+        ("query_limit", [1, 50]),
+        ("query_max", [10, u64::MAX as i128]),
         ("recall_candidates", [0, u64::MAX as i128]),
         (
             "ephemeral_ttl_seconds",

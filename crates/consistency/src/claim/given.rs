@@ -11,6 +11,48 @@ use super::{
     value::{Reading, Value},
 };
 
+/// One of several things of this kind is told apart by a number: step 9, shard 3.
+const NUMBERED: &[&str] = &[
+    "number",
+    "step",
+    "phase",
+    "part",
+    "section",
+    "chapter",
+    "figure",
+    "case",
+    "rule",
+    "task",
+    "test",
+    "question",
+    "example",
+    "entry",
+    "item",
+    "point",
+    "option",
+    "worker",
+    "node",
+    "shard",
+    "replica",
+    "instance",
+    "partition",
+    "slot",
+    "batch",
+    "sprint",
+    "milestone",
+    "ticket",
+    "user",
+    "customer",
+    "claim",
+    "fact",
+    "note",
+    "record",
+    "row",
+    "column",
+];
+/// Their number is what is said of them.
+const WITH_NUMBERS: &[&str] = &["port", "version", "build", "revision"];
+
 impl Reader<'_> {
     /// Takes a value that starts here.
     pub(crate) fn value(&mut self) -> bool {
@@ -124,6 +166,15 @@ impl Reader<'_> {
         }
     }
 
+    /// Whether the number here tells a thing from others of its kind.
+    fn is_numbered(&self) -> bool {
+        let back = |steps: usize| {
+            let at = self.at.checked_sub(steps);
+            at.map_or("", |it| self.words.lower(it))
+        };
+        NUMBERED.contains(&back(1)) && !(back(1) == "number" && WITH_NUMBERS.contains(&back(2)))
+    }
+
     fn keep(&mut self, mut value: Value, bare: bool) {
         if self.sketch.changed && self.hung == "from" {
             self.hung = "";
@@ -137,6 +188,10 @@ impl Reader<'_> {
             .is_some_and(|it| it.term.is_some() && Some(it.at) == beside);
         let number = bare || matches!(value.reading, Reading::Version(_));
         value.label = number && named && !self.sketch.verb_seen;
+        if bare && self.is_numbered() {
+            value.label = true;
+            self.sketch.numbered.insert(self.said.values.len());
+        }
         self.sketch.places.push(Place {
             at: self.at,
             term: None,

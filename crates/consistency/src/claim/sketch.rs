@@ -28,6 +28,8 @@ pub(crate) struct Sketch {
     pub(crate) bare: Vec<bool>,
     pub(crate) after: Vec<bool>,
     pub(crate) skipped: BTreeSet<usize>,
+    /// The values that tell a thing from others of its kind, whatever the clause says of it.
+    pub(crate) numbered: BTreeSet<usize>,
     pub(crate) forms: Vec<(usize, Form)>,
     pub(crate) about: Vec<usize>,
     /// The word before an assigned value, and whether only an assignment is written like this.
@@ -64,8 +66,8 @@ impl Sketch {
         self.lives(&mut said);
         implied(&mut said);
         // Without a verb, a number after a name is the name's value.
-        for value in said.values.iter_mut() {
-            value.label &= self.verb_seen;
+        for (at, value) in said.values.iter_mut().enumerate() {
+            value.label &= self.verb_seen || self.numbered.contains(&at);
         }
         said.filled |= self.filled || (self.verb_seen && !said.open);
         said.settings = self.settings.iter().map(|it| it.0.join(" ")).collect();

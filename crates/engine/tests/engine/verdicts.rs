@@ -325,7 +325,7 @@ fn what_cannot_be_restored_is_refused() {
     let unknown = EngramId(ulid::Ulid(7));
     for (id, why) in [
         (holds, "still holds"),
-        (erased, "erased"),
+        (erased, "redacted"),
         (over, "ttl"),
         (unknown, ""),
     ] {

@@ -1,0 +1,151 @@
+//! The table of commands: keys, groups, and the guide that is made of it.
+#![allow(clippy::unwrap_used)]
+use std::{collections::BTreeSet, env, fs, path::Path};
+
+use super::*;
+
+#[test]
+fn a_key_stands_for_one_command() {
+    for (key, is_mod, shift, want) in [
+        ("k", true, false, Some("palette")),
+        ("K", true, false, Some("palette")),
+        ("k", false, false, Some("previous")),
+        ("J", false, false, Some("next")),
+        ("J", false, true, Some("choose-next")),
+        ("j", false, true, Some("choose-next")),
+        ("ArrowUp", false, true, Some("choose-previous")),
+        ("c", false, false, Some("copy")),
+        ("C", false, true, Some("copy-claim")),
+        ("X", false, true, Some("false")),
+        ("a", true, false, Some("choose-all")),
+        ("A", false, true, Some("unsure")),
+        ("?", false, true, Some("sheet")),
+        ("Delete", false, false, Some("forget")),
+        ("Delete", false, true, Some("redact")),
+        ("7", false, false, Some("view")),
+        ("7", false, true, Some("source")),
+        ("/", false, true, Some("search")),
+        ("0", false, false, None),
+        ("10", false, false, None),
+        (" ", false, false, Some("expand")),
+        ("=", true, false, Some("zoom-in")),
+        ("+", true, true, Some("zoom-in")),
+        ("+", false, true, None),
+        ("-", true, false, Some("zoom-out")),
+        ("0", true, false, Some("zoom-reset")),
+        ("j", true, false, None),
+        ("", false, false, None),
+        ("É", false, false, None),
+    ] {
+        let press = Press {
+            key,
+            is_mod,
+            shift,
+            ..Press::default()
+        };
+        let found = pressed(press, Lists::Engrams);
+        assert_eq!(found.map(|it| it.id), want, "{press:?}");
+    }
+    // A digit is known by its place too, but what a key types comes first.
+    for (key, code, shift, want) in [
+        ("\"", "Digit2", true, Some("source")),
+        ("é", "Digit2", false, Some("view")),
+        ("/", "Digit7", true, Some("search")),
+        ("=", "Digit0", true, None),
+    ] {
+        let press = Press {
+            key,
+            code,
+            shift,
+            ..Press::default()
+        };
+        let found = pressed(press, Lists::Engrams);
+        assert_eq!(found.map(|it| it.id), want, "{press:?}");
+    }
+}
+
+#[test]
+fn a_key_acts_on_what_is_listed() {
+    for (key, shift, engrams, conflicts, others) in [
+        ("a", false, Some("unsure"), Some("first-holds"), None),
+        ("A", true, Some("unsure"), Some("first-claim"), None),
+        ("b", false, Some("blame"), Some("second-holds"), None),
+        ("n", false, Some("new"), Some("newer-holds"), None),
+        ("m", false, Some("menu"), Some("merge"), None),
+        ("x", false, Some("false"), Some("dismiss"), None),
+        ("r", false, Some("correct"), Some("reason"), None),
+        ("o", false, Some("open"), Some("open"), None),
+        (
+            "J",
+            true,
+            Some("choose-next"),
+            Some("choose-next"),
+            Some("next"),
+        ),
+        ("f", false, Some("filter"), Some("filter"), None),
+        ("/", false, Some("search"), None, None),
+        ("p", false, None, Some("allow"), None),
+        ("Delete", false, Some("forget"), None, None),
+        ("z", false, Some("undo"), Some("undo"), Some("undo")),
+        ("3", false, Some("view"), Some("view"), Some("view")),
+    ] {
+        let press = Press {
+            key,
+            shift,
+            ..Press::default()
+        };
+        let wanted = [
+            (Lists::Engrams, engrams),
+            (Lists::Conflicts, conflicts),
+            (Lists::Others, others),
+        ];
+        for (lists, want) in wanted {
+            let found = pressed(press, lists).map(|it| it.id);
+            assert_eq!(found, want, "{key} among {lists:?}");
+        }
+    }
+}
+
+#[test]
+fn names_and_chords_are_given_once() {
+    let mut ids = BTreeSet::new();
+    for it in COMMANDS {
+        assert!(ids.insert(it.id), "{}", it.id);
+        assert!(by(it.act).is_some_and(|same| same.id == it.id), "{}", it.id);
+        for chord in it.keys {
+            assert!(caps(chord, false).iter().all(|it| !it.is_empty()));
+        }
+    }
+    for lists in [Lists::Engrams, Lists::Conflicts, Lists::Others] {
+        let mut chords = BTreeSet::new();
+        for it in COMMANDS.iter().filter(|it| it.is_for(lists)) {
+            let once = it.keys.iter().all(|chord| chords.insert(*chord));
+            assert!(once, "{} among {lists:?}", it.id);
+        }
+    }
+    let all: Vec<Act> = MENU.concat();
+    for (index, &act) in all.iter().enumerate() {
+        let it = by(act).unwrap();
+        assert!(matches!(it.holds, Holds::Engram | Holds::Drifted));
+        assert!(
+            !all[..index].contains(&act),
+            "{} is twice in the menu",
+            it.id
+        );
+    }
+    let listed: usize = GROUPS.iter().map(|(_, holds)| of(holds).count()).sum();
+    assert_eq!(listed, COMMANDS.len(), "each is in one group");
+}
+
+#[test]
+fn the_guide_lists_the_table() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/guide/keys.md");
+    if env::var_os("ENGRAM_UPDATE_GUIDE").is_some() {
+        fs::write(&file, guide()).unwrap();
+    }
+    let kept = fs::read_to_string(&file).unwrap();
+    assert!(
+        kept == guide(),
+        "docs/guide/keys.md is old: run the tests of ui/ with ENGRAM_UPDATE_GUIDE=1"
+    );
+}

@@ -1,0 +1,193 @@
+//! Conflicts, and what is said of them.
+
+use engram_model::{ConflictStatus, How, Listed, Severity, Tier};
+
+pub const TITLE: &str = "Conflicts";
+pub const COUNTS: &str = "Conflicts that wait for a verdict";
+pub const LABEL: &str = "Conflicts by topic, the worst first";
+pub const ONE: &str = "Conflict";
+pub const OPEN_ONES: super::Noun = ("open conflict", "open conflicts");
+pub const TYPE: &str = "type";
+pub const READING: &str = "Reading the conflicts…";
+pub const LISTED: super::Noun = ("conflict listed", "conflicts listed");
+pub const NO_TOPIC: &str = "No topic";
+pub const NONE_OPEN: &str = "No open conflicts";
+pub const NONE_OPEN_MEANS: &str = "When two claims cannot both be true, they appear here.";
+pub const NONE: &str = "No conflict matches";
+pub const NONE_MEANS: &str = "No conflict passes the filter.";
+pub const SHOW_OPEN: &str = "Show open conflicts";
+pub const NOT_READ: &str = "Select a conflict to see both claims.";
+pub const GONE: &str = "There is no such conflict here";
+pub const GONE_HINT: &str = "It may be in another repository or another home.";
+
+pub const STATUS: &str = "Status";
+pub const TOPIC: &str = "Topic";
+pub const ALL_TOPICS: &str = "All topics";
+
+pub const SIDES: [&str; 2] = ["A", "B"];
+pub const CLAIM_OF: [&str; 2] = ["Claim A", "Claim B"];
+pub const EVIDENCE_OF: [&str; 2] = ["Evidence for A", "Evidence for B"];
+pub const NO_EVIDENCE: &str = "This claim has no evidence left.";
+pub const ERASED: &str = "This claim was redacted.";
+pub const DIFFERS: &str = "differs";
+pub const SHOW: &str = "Show in the feed";
+
+pub const FIRST_HOLDS: &str = "A holds";
+pub const SECOND_HOLDS: &str = "B holds";
+pub const NEWER_HOLDS: &str = "The newer claim holds";
+pub const SURER_HOLDS: &str = "The more confident claim holds";
+pub const NEWER: &str = "Newer";
+pub const SURER: &str = "Surer";
+pub const MERGE: &str = "Merge…";
+pub const MERGE_MEANS: &str = "Replaces both claims with one wording";
+pub const DISMISS: &str = "Not a conflict";
+pub const DISMISS_MEANS: &str = "Both claims hold, and the pair is never raised again";
+pub const ALLOW: &str = "Allow…";
+pub const ALLOW_MEANS: &str = "Allow: it stays open, but stops no CI job";
+pub const WRITE_REASON: &str = "Write a reason";
+pub const REOPEN: &str = "Undo this verdict";
+pub const SHOW_FIRST: &str = "Show claim A in the feed";
+pub const SHOW_SECOND: &str = "Show claim B in the feed";
+
+pub const VERDICTS: &str = "Verdicts";
+pub const REASON: &str = "Reason";
+pub const REASON_HINT: &str = "Optional: kept with the verdict";
+pub const WHY_ALLOWED: &str = "Why may it pass?";
+pub const WHY_ALLOWED_HINT: &str = "Required: kept with the conflict";
+pub const MERGED: &str = "One claim for both";
+pub const MERGE_UNSAVED: &str = "You have an unsaved merge.";
+pub const SAVE_MERGE: &str = "Merge";
+
+pub const IS_SETTLED: &str = "This conflict is already settled";
+pub const IS_SETTLED_HINT: &str = "Undo its verdict first.";
+pub const ENDED: &str = "This conflict ended by itself";
+pub const ENDED_HINT: &str = "There is no verdict to undo.";
+pub const STILL_OPEN: &str = "This conflict is still open";
+pub const IS_ALLOWED: &str = "This conflict is already allowed";
+pub const EQUALLY_SURE: &str = "Both claims have the same confidence";
+pub const PICK_ONE: &str = "Press A or B to pick a claim.";
+
+pub const SELECTED: &str = "Selected conflicts";
+pub const ALL_SELECTED: &str = "All open conflicts in this list are selected.";
+pub const ONLY_OPEN: &str = "Only open conflicts can be selected";
+pub const ONLY_OPEN_HINT: &str = "To change a verdict, undo it first.";
+pub const ONE_AT_A_TIME: &str = "Conflicts are merged one at a time";
+pub const ONE_AT_A_TIME_HINT: &str = "Clear the selection first.";
+pub const NONE_FITS: &str = "This does not apply to the selected conflicts";
+
+/// What was done, before a count of conflicts; and while it is done.
+pub const SETTLE: (&str, &str) = ("Settling", "Settled");
+pub const DISMISSING: (&str, &str) = ("Dismissing", "Dismissed");
+pub const ALLOWING: (&str, &str) = ("Allowing", "Allowed");
+
+pub const DONE_FIRST: &str = "Settled: A holds";
+pub const DONE_SECOND: &str = "Settled: B holds";
+pub const DONE_NEWER: &str = "Settled: the newer claim holds";
+pub const DONE_SURER: &str = "Settled: the more confident claim holds";
+pub const DONE_MERGE: &str = "Merged: one claim replaces both";
+pub const DONE_DISMISS: &str = "Dismissed: it is not raised again";
+pub const DONE_ALLOW: &str = "Allowed: it stays open, but stops no CI job";
+pub const REOPENED: &str = "Open again";
+
+pub fn severity(it: Severity) -> &'static str {
+    match it {
+        Severity::High => "high",
+        Severity::Medium => "medium",
+        Severity::Low => "low",
+    }
+}
+
+pub fn severity_of(it: Severity) -> String {
+    format!("{} severity", severity(it))
+}
+
+/// How a conflict was found, on its row.
+pub fn found(it: Tier) -> &'static str {
+    match it {
+        Tier::Entity => "values differ",
+        Tier::Nli => "sentences contradict",
+        Tier::Numeric => "quantities differ",
+        Tier::Temporal => "times differ",
+        Tier::CrossScope => "across topics",
+        Tier::Llm => "judged by a model",
+    }
+}
+
+/// The same, in full.
+pub fn found_by(it: Tier) -> &'static str {
+    match it {
+        Tier::Entity => "Found by rules for values",
+        Tier::Nli => "Found by a language model",
+        Tier::Numeric => "Found by rules for quantities",
+        Tier::Temporal => "Found by rules for times",
+        Tier::CrossScope => "Found by rules across topics",
+        Tier::Llm => "Found by a large language model",
+    }
+}
+
+pub fn status(it: ConflictStatus) -> &'static str {
+    match it {
+        ConflictStatus::Open => "open",
+        ConflictStatus::Resolved => "resolved",
+        ConflictStatus::Dismissed => "dismissed",
+        ConflictStatus::Closed => "closed",
+    }
+}
+
+pub fn listed(it: Listed) -> &'static str {
+    match it {
+        Listed::Open => "Open",
+        Listed::Resolved => "Resolved",
+        Listed::Dismissed => "Dismissed",
+        Listed::Closed => "Closed by itself",
+        Listed::All => "All",
+    }
+}
+
+pub fn how(it: How) -> &'static str {
+    match it {
+        How::Winner => "One claim was chosen",
+        How::Merge => "Merged into one claim",
+        How::Dismissed => "Dismissed: not a conflict",
+        How::Superseded => "Closed by itself: a claim was replaced",
+        How::Expired => "Closed by itself: a claim expired",
+        How::Forgotten => "Closed by itself: a claim was forgotten",
+        How::Redacted => "Closed by itself: a claim was redacted",
+    }
+}
+
+pub const ALLOWED: &str = "allowed";
+pub const IS_ALLOWED_BY: &str = "Allowed";
+
+/// Who did it, and when.
+pub fn by(by: &str, at: &str) -> String {
+    match by {
+        "" => at.to_owned(),
+        by => format!("by {by}, {at}"),
+    }
+}
+
+pub fn open(count: &str) -> String {
+    format!("{count} open")
+}
+
+pub fn of(place: &str, count: &str) -> String {
+    format!("{place} of {count}")
+}
+
+/// A row as it is spoken.
+pub fn row(severity: &str, a: &str, b: &str, rest: &str) -> String {
+    format!("{severity}: {a} – {b} – {rest}")
+}
+
+pub fn group(topic: &str, conflicts: &str) -> String {
+    format!("{topic}: {conflicts}")
+}
+
+pub fn omitted(conflicts: &str) -> String {
+    format!("Not listed: {conflicts}. Filter by topic to see the rest.")
+}
+
+pub fn waiting(count: usize) -> String {
+    format!("{count} new")
+}
