@@ -15,7 +15,10 @@ import sys
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-TOOLS = {"engram_status", "engram_query", "engram_commit", "engram_deref", "engram_promote"}
+TOOLS = {
+    "engram_status", "engram_query", "engram_commit", "engram_deref", "engram_promote",
+    "engram_conflicts", "engram_resolve",
+}
 
 
 def expect(what, got, wanted):
@@ -65,6 +68,19 @@ async def drive(client, era, repo):
     )
     kept = await call(client, "engram_promote", fact_id=short["id"])
     expect("promoted", (kept["id"], kept["durability"]), (short["id"], "durable"))
+
+    for seconds in (5, 9):
+        waits = f"The client's connect timeout is {seconds} seconds."
+        told = await call(
+            client, "engram_commit", content=waits, scope="clients/python", confidence=0.8, pointers=[pointer]
+        )
+    clash = next(it["conflict"] for it in told["findings"] if it["what"] == "conflict")
+    listed = await call(client, "engram_conflicts", scope="clients/python")
+    expect("conflicts", [it["id"] for it in listed["conflicts"]], [clash])
+    settled = await call(
+        client, "engram_resolve", conflict_id=clash, resolution_type="dismissed", resolution="Two clients."
+    )
+    expect("resolved", settled["resolved"], True)
 
     found = await call(client, "engram_query", topic=claim, scope="clients")
     expect("found", found["engrams"][0]["id"], stored["id"])

@@ -55,7 +55,7 @@ fn a_draft_outlives_a_reload_until_it_is_stored() {
     focused("new-claim");
     window.keys("Half a claim");
     window.anew();
-    window.wait(&rows(10));
+    window.wait(&rows(9));
     window.keys("w");
     focused("new-claim");
     assert_eq!(written(), json!("Half a claim"));

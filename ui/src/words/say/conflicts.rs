@@ -175,11 +175,6 @@ pub fn of(place: &str, count: &str) -> String {
     format!("{place} of {count}")
 }
 
-/// A row as it is spoken.
-pub fn row(severity: &str, a: &str, b: &str, rest: &str) -> String {
-    format!("{severity}: {a} – {b} – {rest}")
-}
-
 pub fn group(topic: &str, conflicts: &str) -> String {
     format!("{topic}: {conflicts}")
 }

@@ -256,26 +256,15 @@ fn Row(id: ConflictId) -> impl IntoView {
         all.chosen.with(chosen)
     });
     let is_selected = move || is_chosen.get().unwrap_or(is_open.get()).to_string();
-    let label = move || it.with(|it| it.as_ref().map(|it| spoken(it)));
     let content = move || it.get().map(|it| content(&it, app.clock.get()));
     view! {
         <div class="conflict-row" class:selected=is_open class:chosen=move || is_chosen.get() == Some(true) id=element_id(id)
-            role="option" aria-selected=is_selected aria-label=label data-testid="conflict" data-id=id.to_string()
+            role="option" aria-selected=is_selected data-testid="conflict" data-id=id.to_string()
             data-severity=move || it.with(|it| it.as_ref().map(|it| it.severity.as_str()))
             on:mousedown=dom::keep_text on:click=move |event| app.press_conflict(id, &event)>
             {content}
         </div>
     }
-}
-
-/// A row in one sentence.
-fn spoken(it: &Conflict) -> String {
-    let rest = match about(it) {
-        Some(state) => format!("{}, {state}", say::conflicts::found(it.tier)),
-        None => say::conflicts::found(it.tier).to_owned(),
-    };
-    let [a, b] = [&it.a, &it.b].map(|it| words::visible(&it.claim));
-    say::conflicts::row(&say::conflicts::severity_of(it.severity), &a, &b, &rest)
 }
 
 /// What became of it, where it does not simply wait.
