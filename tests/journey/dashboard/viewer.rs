@@ -497,8 +497,7 @@ fn long_files_and_lines_are_drawn_as_far_as_they_are_seen() {
     shop.write("long.rs", before.replace("reserve", "confirm"));
     open(&window, &shop.ids[0]);
     window.wait("document.querySelector('[data-testid=more-changes]')");
-    window.click("[data-testid=more-rows]");
-    window.wait("document.querySelectorAll('[data-testid=sides] tbody tr').length === 300");
+    window.wait("document.querySelectorAll('[data-testid=sides] tbody tr').length >= 300");
     let nodes = window.count("*");
     println!("everything changed: {nodes} elements");
     assert!(nodes < 14_000, "{nodes} elements");
