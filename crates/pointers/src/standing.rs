@@ -301,6 +301,20 @@ fn around(all: &[Compared], span: Lines) -> (&[Compared], Option<Lines>) {
     )
 }
 
+/// The first change that is too long to be sent whole: of it, the beginning of either side is.
+fn long_change(part: &[Compared]) -> Option<std::ops::Range<usize>> {
+    let mut from = 0;
+    for run in part.chunk_by(|a, b| (a.side == Side::Both) == (b.side == Side::Both)) {
+        let range = from..from + run.len();
+        from = range.end;
+        let is_change = run.first().is_some_and(|it| it.side != Side::Both);
+        if is_change && run.len() > MAX_WHOLE {
+            return Some(range);
+        }
+    }
+    None
+}
+
 /// The changes with their surroundings, and how many lines are left out: in a long comparison, runs of
 /// unchanged lines.
 fn shown(part: &[Compared], span: Lines, language: Option<&Language>) -> (Vec<SourceLine>, u32) {
@@ -317,11 +331,21 @@ fn shown(part: &[Compared], span: Lines, language: Option<&Language>) -> (Vec<So
     let mut now: Option<Painter> = language.map(Language::painter);
     let mut lines = Vec::new();
     let (mut gap, mut hidden) = (false, 0);
+    let long = long_change(part);
+    // Lines of a long change so far: removed, added.
+    let mut of_change = [0; 2];
     for (at, it) in part.iter().enumerate() {
+        let is_long = long.as_ref().is_some_and(|it| it.contains(&at));
+        let of_side = &mut of_change[usize::from(it.side == Side::Added)];
+        if is_long && *of_side >= MAX_LINES / 2 {
+            hidden += 1;
+            continue;
+        }
+        *of_side += usize::from(is_long);
         // Cut within a change, lines that were replaced would look deleted.
         let is_within = at > 0 && it.side != Side::Both && part[at - 1].side != Side::Both;
         let most = if is_within { MAX_WHOLE } else { MAX_LINES };
-        if hidden > 0 || lines.len() >= most {
+        if !is_long && (hidden > 0 || lines.len() >= most) {
             hidden += u32::from(near(at));
             continue;
         }
