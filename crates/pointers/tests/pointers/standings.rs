@@ -196,6 +196,9 @@ fn what_is_left_out_of_a_long_span_is_counted() {
     fixture.write("a.txt", then.replace("line", "row").as_bytes());
     let told = now(&fixture, "repo:a.txt@HEAD").unwrap();
     assert_eq!(told.changes.len() as u32 + told.hidden, 5_000);
+    // Too long to be sent whole: the beginning of either side is, so that nothing looks deleted.
+    let count = |side| told.changes.iter().filter(|it| it.side == side).count();
+    assert_eq!((count(Side::Removed), count(Side::Added)), (300, 300));
     // One that ends a little beyond what is sent is sent whole: none of its lines looks deleted.
     let edited: String = (1..=2_500)
         .map(|n| match n {
