@@ -382,6 +382,7 @@ impl Resident {
             all.files += kilobytes("Pss_File:");
             all.each.push((file("comm").trim().to_owned(), own));
         }
+        assert!(all.own > 0, "the window is gone");
         all
     }
 }

@@ -319,6 +319,24 @@ fn every_view_is_reached_in_the_window() {
     reach_all(&window);
 }
 
+/// A browser tells of a dialog's end late: it may be open once more by then.
+#[test]
+fn a_dialog_that_is_open_again_stays_open() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url);
+    window.wait(READ);
+    window.keys("?");
+    window.wait("document.querySelector('dialog[open] kbd')");
+    let late = "const done = arguments[0];
+        document.querySelector('dialog[open]').dispatchEvent(new Event('close'));
+        requestAnimationFrame(() => requestAnimationFrame(() => done(document.querySelectorAll('dialog[open] dl').length)));";
+    assert_ne!(window.script_until(late, json!([])), json!(0));
+    window.keys("\u{E00C}");
+    window.wait("!document.querySelector('dialog[open]')");
+}
+
 #[test]
 fn every_view_is_reached_by_keys_alone_and_by_mouse() {
     let dir = tempfile::tempdir().unwrap();

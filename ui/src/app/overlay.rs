@@ -40,8 +40,15 @@ pub(crate) fn Modal(
             dialog.close();
         }
     });
+    // Escape: the state leads, the dialog follows.
+    let cancelled = move |event: ev::Event| {
+        event.prevent_default();
+        app.frame.over.set(None);
+    };
     let closed = move |_| {
-        if app.frame.over.get_untracked() == Some(over) {
+        // The event comes late: by now the dialog may be open once more.
+        let is_open = dialog.get_untracked().is_some_and(|it| it.open());
+        if !is_open && app.frame.over.get_untracked() == Some(over) {
             app.frame.over.set(None);
         }
     };
@@ -52,7 +59,7 @@ pub(crate) fn Modal(
         }
     };
     view! {
-        <dialog node_ref=dialog class=class aria-label=label data-testid=class on:close=closed on:click=beside>
+        <dialog node_ref=dialog class=class aria-label=label data-testid=class on:cancel=cancelled on:close=closed on:click=beside>
             {move || is_open.get().then(|| view! {
                 // Has the focus at first: nothing looks chosen, and the arrows scroll.
                 <div class="inside" tabindex="-1" autofocus>{children()}</div><Notice />
