@@ -234,7 +234,20 @@ Pointers:
   engram app
   engram --repo ~/code/shop app")]
     App,
-    /// Check messages between parent and child agents
+    /// Show the shared brief: what matters now, in at most 30 lines
+    #[command(after_help = "Examples:
+  engram brief                                      for you: all agents
+  engram brief --agent programmer-1                 as that agent gets it
+  engram brief pin 'Ship on Friday; no new dependencies.'
+  engram brief pin 01J9Z3N8M6W0X4V5Y7K2QHPRTA --agent lead")]
+    Brief {
+        #[command(subcommand)]
+        verb: Option<BriefVerb>,
+        /// Whose brief, by handle; without it, yours
+        #[arg(long, global = true, value_name = "AGENT")]
+        agent: Option<String>,
+    },
+    /// Check and send messages between parent and child agents
     Message {
         #[command(subcommand)]
         verb: MessageVerb,
@@ -360,6 +373,20 @@ pub(crate) enum RequestsVerb {
 }
 
 #[derive(Subcommand, Debug)]
+pub(crate) enum BriefVerb {
+    /// Pin a claim by its id, or a line of text
+    Pin {
+        /// The id of an engram, or one line
+        what: String,
+    },
+    /// Unpin a line
+    Unpin {
+        /// Its number in the brief, counted from 1
+        line: usize,
+    },
+}
+
+#[derive(Subcommand, Debug)]
 pub(crate) enum MessageVerb {
     /// Check one message against its contract and budget; store nothing
     #[command(after_help = "Examples:
@@ -381,6 +408,24 @@ pub(crate) enum MessageVerb {
     Validate {
         /// A message as JSON or in the text form, or - for standard input
         file: String,
+        /// Hold it to this agent's budgets
+        #[arg(long, value_name = "AGENT")]
+        agent: Option<String>,
+    },
+    /// Send one message: a child's to its parent, or a parent's to its children
+    #[command(after_help = "Examples:
+  engram message send report.json --agent programmer-1     a child's, to its parent
+  engram message send brief.txt --agent lead               to all children of the role that it names
+  engram message send brief.txt --to programmer-1          from you, to one agent")]
+    Send {
+        /// A message as JSON or in the text form, or - for standard input
+        file: String,
+        /// Who sends it, by handle; without it, you
+        #[arg(long, value_name = "AGENT")]
+        agent: Option<String>,
+        /// The child that gets it [default: all children of its role]
+        #[arg(long, value_name = "AGENT")]
+        to: Option<String>,
     },
 }
 

@@ -3,8 +3,8 @@
 use std::{collections::HashMap, fmt::Write as _};
 
 use engram_model::{
-    AgentStatus, AgentsReply, Budget, Change, CheckReply, Did, Engram, EngramId, Entry, Evidence,
-    Meter, Noun, Reply, StatusReply, Verdict, count,
+    AgentStatus, AgentsReply, BriefReply, Budget, Change, CheckReply, Did, Engram, EngramId, Entry,
+    Evidence, Meter, Noun, Outcome, Reply, SentReply, StatusReply, Verdict, count,
 };
 use serde_json::{Value, json};
 
@@ -54,6 +54,8 @@ fn object(reply: &Reply) -> Value {
         Reply::Grants(it) => json!(it),
         Reply::Answered(it) => json!(it),
         Reply::Requests(it) => json!(it),
+        Reply::Brief(it) => json!(it),
+        Reply::Sent(it) => json!(it),
         Reply::Valid(it) => json!(it),
         Reply::Conflicts(it) => json!(it),
         Reply::Conflict(it) => json!(it),
@@ -190,6 +192,8 @@ fn words(reply: &Reply) -> String {
         Reply::Conflict(it) => conflicts::one(it),
         Reply::Gate(it) => conflicts::gate(it),
         Reply::Resolved(it) => conflicts::resolved(it),
+        Reply::Brief(it) => brief(it),
+        Reply::Sent(it) => sent(it),
     }
 }
 
@@ -319,6 +323,48 @@ fn entries(all: &[Entry]) -> String {
     let versions: HashMap<EngramId, &Engram> = stored.map(|it| (it.id, it)).collect();
     let line = |it: &Entry| entry(it, |id| versions.get(&id).copied());
     all.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// What became of a message.
+fn sent(it: &SentReply) -> String {
+    let mut out = format!("{}  {} tokens", it.id, it.tokens);
+    match &it.outcome {
+        Outcome::Reported { engrams, requests } => {
+            let ids = engrams.iter().map(|it| it.id.to_string());
+            for id in ids.chain(requests.iter().cloned()) {
+                let _ = write!(out, "\n  {}", one_line(&id));
+            }
+        }
+        Outcome::Told { sent } => {
+            for delivery in sent {
+                let _ = write!(out, "\n  to {}", one_line(&delivery.to.0));
+            }
+        }
+    }
+    for pointer in &it.stale {
+        let (at, now) = (one_line(&pointer.pointer), one_line(pointer.words()));
+        let _ = write!(out, "\n  stale: {at}: {now}");
+    }
+    out
+}
+
+/// The brief with the numbers of its lines.
+fn brief(it: &BriefReply) -> String {
+    let mut out = String::new();
+    for (at, line) in it.lines.iter().enumerate() {
+        let pinned = if line.pinned {
+            "pinned"
+        } else {
+            line.part.as_str()
+        };
+        let _ = writeln!(out, "{:>2}  {pinned:<10}  {}", at + 1, one_line(&line.text));
+    }
+    let lines = match it.lines.len() {
+        1 => "1 line".to_owned(),
+        many => format!("{many} lines"),
+    };
+    let _ = write!(out, "{lines}, {} tokens", it.tokens);
+    out
 }
 
 fn status(it: &StatusReply) -> String {

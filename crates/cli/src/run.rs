@@ -13,8 +13,8 @@ use engram_engine::{Engine, MESSAGE_BYTES, Options, Treatment};
 use engram_model::{
     Adoption, AgentId, Allow, BudgetOf, Caller, Check, Code, ConflictFilter, DenyAnswer, Draft,
     EngramId, Evidence, Feed, Gate, GateCheck, GrantAnswer, GrantWanted, Listed, Note, Opening,
-    PointerInput, Promote, Query, Refusal, Reply, Request, Resolve, Secret, Settle, WhichRequests,
-    ask, parse_time,
+    Pinning, PointerInput, Promote, Query, Refusal, Reply, Request, Resolve, Secret, Sending,
+    Settle, WhichRequests, ask, parse_time,
 };
 use engram_server::{Certificate, HttpOptions, Pages};
 use serde_json::{Value, json};
@@ -22,8 +22,8 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::{
     args::{
-        self, AgentsVerb, Cli, ConflictsVerb, GrantVerb, MessageVerb, PointersVerb, RequestsVerb,
-        Verb, Whose,
+        self, AgentsVerb, BriefVerb, Cli, ConflictsVerb, GrantVerb, MessageVerb, PointersVerb,
+        RequestsVerb, Verb, Whose,
     },
     batch, connect, dashboard, doctor, out, pointers, print,
 };
@@ -132,12 +132,8 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
         Verb::Sample { remove: true } => Request::RemoveSample,
         Verb::Query(query) => Request::Query(query_of(query)?),
         Verb::Deref(deref) => {
-            let caller = match &deref.agent {
-                Some(agent) => Caller::Agent(AgentId(agent.clone())),
-                None => Caller::User,
-            };
             return Ok((
-                caller,
+                caller(deref.agent.as_deref()),
                 Request::Deref(engram_model::Deref {
                     pointer: pointer(&deref.pointer)?,
                     max_tokens: deref.max_tokens,
@@ -167,8 +163,31 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
             verb: PointersVerb::Repin { id },
         } => Request::Repin(id.parse()?),
         Verb::Message {
-            verb: MessageVerb::Validate { file },
-        } => Request::ValidateMessage(Value::String(message_of(file)?)),
+            verb: MessageVerb::Validate { file, agent },
+        } => {
+            let message = Value::String(message_of(file)?);
+            return Ok((caller(agent.as_deref()), Request::ValidateMessage(message)));
+        }
+        Verb::Message {
+            verb: MessageVerb::Send { file, agent, to },
+        } => {
+            let sending = Sending {
+                message: Value::String(message_of(file)?),
+                to: to.clone().map(AgentId),
+            };
+            return Ok((caller(agent.as_deref()), Request::Send(sending)));
+        }
+        Verb::Brief { verb, agent } => {
+            let request = match verb {
+                None => Request::Brief,
+                Some(BriefVerb::Pin { what }) => Request::Pin(match what.trim().parse() {
+                    Ok(id) => Pinning::Engram(id),
+                    Err(_) => Pinning::Text(what.clone()),
+                }),
+                Some(BriefVerb::Unpin { line }) => Request::Unpin(*line),
+            };
+            return Ok((caller(agent.as_deref()), request));
+        }
         Verb::Conflicts(asked) => conflicts(asked)?,
         Verb::Resolve(asked) => Request::Resolve(Box::new(resolve(asked)?)),
         Verb::Status => Request::Status,
@@ -273,6 +292,14 @@ fn resolve(asked: &args::Resolve) -> Result<Resolve, Refusal> {
         how,
         why: asked.why.clone(),
     })
+}
+
+/// In whose name a verb asks.
+fn caller(agent: Option<&str>) -> Caller {
+    match agent {
+        Some(agent) => Caller::Agent(AgentId(agent.to_owned())),
+        None => Caller::User,
+    }
 }
 
 fn draft(put: &args::Put) -> Result<Draft, Refusal> {

@@ -8,6 +8,7 @@ use engram_model::{
     AgentId, AgentOpened, AgentStatus, AgentsReply, Caller, Code, Opening, Operation, ProjectId,
     Refusal, RunId, Secret, is_hidden, is_on_topic,
     operation::{Agent, Opened, Topics},
+    shorten,
 };
 use engram_store::{Reader, Seen, Store};
 use jiff::{SignedDuration, Timestamp};
@@ -263,6 +264,27 @@ impl Context<'_> {
             role: agent.role,
             parent: agent.parent,
         })
+    }
+
+    /// Refuses a handle that nobody issued here: only a dereference registers one.
+    pub(crate) fn known_caller(&self) -> Result<(), Refusal> {
+        let Caller::Agent(handle) = self.caller else {
+            return Ok(());
+        };
+        let store = &self.engine.store;
+        let is_known = self.engine.agents.lock().contains_key(handle)
+            || store.read::<_, Refusal>(|it| Ok(it.agent(handle)?.is_some()))?;
+        match is_known {
+            true => Ok(()),
+            false => Err(Refusal::new(
+                Code::NotFound,
+                format!(
+                    "{:?} is not an agent of this project",
+                    shorten(&handle.0, 40)
+                ),
+                "Use a handle that `engram agents` lists.",
+            )),
+        }
     }
 
     /// The agents of this project, most recent call first.

@@ -1,14 +1,14 @@
 //! The table of requests, answered: one function a row, each a line to where it is done.
 
 use engram_model::{
-    Adoption, AgentOpened, AgentsReply, Allow, Answered, Answers, Blame, BudgetOf, BudgetsReply,
-    Check, CheckReply, CheckedPointer, Commit, Conflict, ConflictFilter, ConflictId,
+    Adoption, AgentOpened, AgentsReply, Allow, Answered, Answers, Blame, BriefReply, BudgetOf,
+    BudgetsReply, Check, CheckReply, CheckedPointer, Commit, Conflict, ConflictFilter, ConflictId,
     ConflictsReply, DenyAnswer, Deref, DerefRequest, Dereferenced, Draft, Engram, EngramId, Entry,
     Facets, Feed, FeedPage, Filter, ForgetReply, GateCheck, GateReply, GrantAnswer, GrantIssued,
-    GrantWanted, GrantsReply, LineReply, LineView, NextTurn, Note, NoteReply, Opening,
+    GrantWanted, GrantsReply, LineReply, LineView, NextTurn, Note, NoteReply, Opening, Pinning,
     PointerInput, Promote, PromoteReply, PutReply, Query, QueryReply, Refusal, RequestsReply,
-    Resolve, ResolveReply, SampleReply, SourceReply, SourceView, Standing, StatusReply, Turned,
-    ValidReply, WhichRequests,
+    Resolve, ResolveReply, SampleReply, Sending, SentReply, SourceReply, SourceView, Standing,
+    StatusReply, Turned, ValidReply, WhichRequests,
 };
 
 use crate::{context::Context, put::Occasion};
@@ -180,8 +180,25 @@ impl Answers for Context<'_> {
         self.deny(&answer)
     }
 
+    fn brief(&self) -> Answer<BriefReply> {
+        self.shared_brief()
+    }
+
+    fn pin(&self, what: Pinning) -> Answer<BriefReply> {
+        self.pin_line(&what)
+    }
+
+    fn unpin(&self, line: usize) -> Answer<BriefReply> {
+        self.unpin_line(line)
+    }
+
+    fn send(&self, sending: Sending) -> Answer<SentReply> {
+        self.send_message(&sending)
+    }
+
     fn validate_message(&self, message: serde_json::Value) -> Answer<ValidReply> {
-        let tokens = self.checked(&message)?.tokens;
+        self.known_caller()?;
+        let tokens = self.parsed(&message)?.checked.tokens;
         Ok(ValidReply { ok: true, tokens })
     }
 }

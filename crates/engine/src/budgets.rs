@@ -27,6 +27,7 @@ impl Context<'_> {
             Some(project) => project,
             None => project::of_home(&self.engine.store),
         };
+        let delivered = self.delivered(project)?;
         self.engine.store.read::<_, Refusal>(|it| {
             let agents = match &of.agent {
                 Some(id) => match in_project(it, project, id)? {
@@ -47,13 +48,14 @@ impl Context<'_> {
             let agents = agents.into_iter().map(|agent| self.spent_by(it, agent));
             Ok(BudgetsReply {
                 agents: agents.collect::<Result<_, Refusal>>()?,
+                delivered,
             })
         })
     }
 
     fn spent_by(&self, it: &Reader<'_>, agent: Agent) -> Result<AgentBudget, Refusal> {
         let now = self.engine.world.now();
-        let limits = &self.engine.config.limits;
+        let limits = self.engine.limits_of(it, &agent.handle)?;
         let spent = it.spend(&agent.handle, &agent.turn)?;
         let shown = budget(&limits.deref, &spent, &agent.turn);
         let mut open = 0;
@@ -65,7 +67,8 @@ impl Context<'_> {
             role: agent.role,
             parent: agent.parent,
             inline_tokens: Meter {
-                used: 0,
+                used: u32::try_from(it.inline_tokens(&agent.handle, &agent.turn)?)
+                    .unwrap_or(u32::MAX),
                 limit: u32::try_from(limits.message.inline_tokens).unwrap_or(u32::MAX),
             },
             repo_spans: shown.repo_spans,

@@ -4,11 +4,13 @@
 use std::{cell::OnceCell, sync::Arc, time::Duration};
 
 use engram_consistency::{claim::Claim, mask};
+use engram_gateway::narrowed;
 use engram_model::{
-    AgentId, Answers, Ask, Caller, Code, ProjectId, Refusal, Reply, Request,
+    AgentId, Answers, Ask, Caller, Code, Limits, ProjectId, Refusal, Reply, Request,
     operation::{Admitted, Agent, Located},
 };
 use engram_pointers::Repo;
+use engram_store::Reader;
 use jiff::Timestamp;
 
 use crate::{
@@ -38,6 +40,7 @@ pub(crate) struct Context<'e> {
     agent: OnceCell<Option<Called>>,
     /// The agent in the turn that the request names.
     in_turn: OnceCell<Called>,
+    limits: OnceCell<Limits>,
 }
 
 /// A working tree and the project that it is of: what health is told of.
@@ -201,6 +204,7 @@ impl<'e> Context<'e> {
             project: OnceCell::new(),
             agent: OnceCell::new(),
             in_turn: OnceCell::new(),
+            limits: OnceCell::new(),
         }
     }
 
@@ -323,6 +327,17 @@ impl<'e> Context<'e> {
         Ok(())
     }
 
+    /// The limits of whoever calls: those of the home, and of an agent as its parent's messages narrowed them.
+    pub(crate) fn limits(&self) -> Result<&Limits, Refusal> {
+        match self.agent()? {
+            None => Ok(&self.engine.config.limits),
+            Some(agent) => get_or_try(&self.limits, || {
+                let store = &self.engine.store;
+                store.read(|it| self.engine.limits_of(it, &agent.handle))
+            }),
+        }
+    }
+
     /// What the caller may see.
     pub(crate) fn eyes(&self) -> Result<Eyes, Refusal> {
         match self.agent()? {
@@ -390,6 +405,11 @@ impl Drop for Context<'_> {
 }
 
 impl Engine {
+    /// The limits of an agent.
+    pub(crate) fn limits_of(&self, it: &Reader<'_>, agent: &AgentId) -> Result<Limits, Refusal> {
+        Ok(narrowed(&self.config.limits, &it.narrowed(agent)?))
+    }
+
     /// The agent behind a handle, in its current turn.
     fn call_of(&self, handle: &AgentId, project: ProjectId) -> Result<Called, Refusal> {
         let idle = self.config.limits.deref.turn_idle_seconds;

@@ -2,12 +2,14 @@
 //! lock; it is planned again inside only if the journal moved meanwhile. Then all of it is recorded
 //! in one transaction, or nothing.
 
-use engram_model::{AgentId, EngramId, Operation, ProjectId, Refusal, operation::Agent};
+use engram_model::{
+    AgentId, Operation, ProjectId, Refusal,
+    operation::{Agent, Served},
+};
 use engram_store::{NewEntry, Reader, Writer};
 use jiff::Timestamp;
 
 use crate::{
-    Engine,
     agents::{Called, named, since},
     context::{Context, Ground},
     findings::ended_risks,
@@ -57,13 +59,13 @@ impl Context<'_> {
         if planned.entries.is_empty() {
             return Ok((planned.answer, None));
         }
-        let hits = self.engine.take_hits();
+        let served = self.engine.take_served();
         let done = store.write::<_, Refusal>(world, |it| {
             let planned = match it.head()? == head {
                 true => planned,
                 false => plan(it, it.now)?,
             };
-            let mut entries = books(it, ground, called, &hits)?;
+            let mut entries = books(it, ground, called, &served)?;
             entries.extend(planned.entries);
             let seq = record(it, ground.project, agent, &entries)?;
             Ok((planned.answer, seq))
@@ -74,7 +76,7 @@ impl Context<'_> {
                 Ok(done)
             }
             Err(refusal) => {
-                self.engine.count_hits(hits);
+                self.engine.put_back(served);
                 Err(refusal)
             }
         }
@@ -95,6 +97,21 @@ impl Context<'_> {
         engram_gateway::admit_write(limits, count(60)?, count(3_600)?)
     }
 
+    /// The same for a message: each of its engrams counts, and all must fit.
+    pub(crate) fn admit_many(&self, it: &Reader<'_>, engrams: usize) -> Result<(), Refusal> {
+        let Some(agent) = self.agent()? else {
+            return Ok(());
+        };
+        let limits = &self.engine.config.limits.rate;
+        let now = self.engine.world.now();
+        let more = u32::try_from(engrams.saturating_sub(1)).unwrap_or(u32::MAX);
+        let count = |seconds| -> Result<u32, Refusal> {
+            let done = it.count_by_agent(&agent.handle, since(now, seconds), now)?;
+            Ok(done.saturating_add(more))
+        };
+        engram_gateway::admit_write(limits, count(60)?, count(3_600)?)
+    }
+
     /// Who is said to have done what this caller does: the name that is `given` with it, else the
     /// agent's label, else the user.
     pub(crate) fn speaker(&self, given: Option<&str>) -> Result<String, Refusal> {
@@ -105,14 +122,14 @@ impl Context<'_> {
     }
 }
 
-/// What the journal has to say before: where the project is, who calls, and what queries returned
-/// since the last write. Asking never waits for the disk; its figures ride on a write that happens
+/// What the journal has to say before: where the project is, who calls, and what agents were shown
+/// since the last write. Asking never waits for the disk; it is recorded with a write that happens
 /// anyway.
 fn books(
     it: &Writer<'_>,
     ground: &Ground,
     called: Option<&Called>,
-    hits: &[EngramId],
+    served: &[Served],
 ) -> Result<Vec<Planned>, Refusal> {
     let mut books = Vec::new();
     // Another process may have said so meanwhile.
@@ -132,24 +149,13 @@ fn books(
             })));
         }
     }
-    if !hits.is_empty() {
-        books.push(Operation::Counted(counted(hits)));
-    }
+    books.extend(served.iter().cloned().map(Operation::Served));
     let planned = books.into_iter().map(|operation| Planned {
         operation,
         by: String::new(),
         shareable: false,
     });
     Ok(planned.collect())
-}
-
-/// How often each is named.
-fn counted(hits: &[EngramId]) -> Vec<(EngramId, u64)> {
-    let mut counts = std::collections::BTreeMap::<EngramId, u64>::new();
-    for id in hits {
-        *counts.entry(*id).or_default() += 1;
-    }
-    counts.into_iter().collect()
 }
 
 fn record(
@@ -169,39 +175,4 @@ fn record(
         })?);
     }
     Ok(last)
-}
-
-impl Engine {
-    /// Counts what a query returned; stored with the next write.
-    pub(crate) fn count_hits(&self, ids: impl IntoIterator<Item = EngramId>) {
-        let mut hits = self.hits.lock().unwrap_or_else(|it| it.into_inner());
-        hits.extend(ids);
-    }
-
-    /// Stores what was counted so far, without waiting for a write that happens anyway.
-    pub(crate) fn store_hits(&self, project: ProjectId) -> Result<(), Refusal> {
-        let hits = self.take_hits();
-        let counted = Planned {
-            operation: Operation::Counted(counted(&hits)),
-            by: String::new(),
-            shareable: false,
-        };
-        let done = self.store.write::<_, Refusal>(self.world.now(), |it| {
-            record(it, project, None, std::slice::from_ref(&counted))
-        });
-        match done {
-            Ok(_) => {
-                self.ring();
-                Ok(())
-            }
-            Err(refusal) => {
-                self.count_hits(hits);
-                Err(refusal)
-            }
-        }
-    }
-
-    pub(crate) fn take_hits(&self) -> Vec<EngramId> {
-        std::mem::take(&mut *self.hits.lock().unwrap_or_else(|it| it.into_inner()))
-    }
 }

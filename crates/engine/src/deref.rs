@@ -17,6 +17,7 @@ use crate::{
     decide::{Plan, Planned},
     evidence::screen_snapshot,
     grants::aged,
+    served,
 };
 
 /// Most tokens of an excerpt for unmetered readers; a gigabyte is not an excerpt.
@@ -55,11 +56,18 @@ impl Context<'_> {
             ..excerpt(&resolved, payer.is_some(), left, ask.max_tokens)
         };
         let by = self.speaker(None)?;
+        let prints = match payer {
+            Some(_) => served::read(&reply.excerpt, &reply.pointer),
+            None => Vec::new(),
+        };
         let ((budget, grant), _) = self.decide(&ground, |it, _| {
             let (read, budget) = self.spend(it, payer.as_ref(), &reply)?;
             let grant = read.grant.clone();
             let mut entries = kept(it, ground.project, resolved.snapshot.as_ref())?;
-            entries.push(Operation::Dereferenced(read));
+            entries.push(Operation::Dereferenced(Read {
+                prints: prints.clone(),
+                ..read
+            }));
             let planned = entries.into_iter().map(|operation| Planned {
                 operation,
                 by: by.clone(),
@@ -156,7 +164,7 @@ impl Context<'_> {
             now: papers.now,
         };
         let named = papers.named.as_ref().map(Option::as_ref);
-        let limits = &self.engine.config.limits.deref;
+        let limits = &self.limits()?.deref;
         admit_read(reading, limits, &papers.spent, named, &papers.open)
     }
 
@@ -177,7 +185,7 @@ impl Context<'_> {
         let Some(payer) = payer else {
             return Ok((read, None));
         };
-        let limits = &self.engine.config.limits.deref;
+        let limits = &self.limits()?.deref;
         let turn = payer.called.turn(it)?;
         let spent = it.spend(&payer.called.agent.handle, &turn)?;
         let allowed = self.allowance(it, payer, &reply.pointer)?;

@@ -92,7 +92,7 @@ impl Context<'_> {
         };
         let store = &self.engine.store;
         let spent = store.read::<_, Refusal>(|it| Ok(it.spend(&agent.handle, &agent.turn)?))?;
-        Ok(engram_gateway::admit(&self.engine.config.limits.deref, &spent, kind).is_err())
+        Ok(engram_gateway::admit(&self.limits()?.deref, &spent, kind).is_err())
     }
 
     /// The reason why a pointer does not resolve names what exists instead: headings, a folder's entries. An agent

@@ -28,10 +28,10 @@ const LISTED: usize = 200;
 
 /// A pointer that was looked up, to be granted or asked for.
 pub(crate) struct Looked {
-    pointer: Pointer,
+    pub(crate) pointer: Pointer,
     tokens: u32,
     /// What it addresses, of a working tree: kept from now on.
-    snapshot: Option<Snapshot>,
+    pub(crate) snapshot: Option<Snapshot>,
 }
 
 /// A grant that is to be given.
@@ -264,6 +264,25 @@ impl Context<'_> {
 
     pub(crate) fn request(&self, ask: DerefRequest) -> Result<Answered, Refusal> {
         let ground = self.ground(true)?;
+        let (wanted, snapshot) = self.wanted(ask, &ground)?;
+        let by = self.speaker(None)?;
+        let (id, _) = self.decide(&ground, |it, _| {
+            self.admit(it)?;
+            self.plan_request(it, &ground, &wanted, snapshot.as_ref())
+                .map(|plan| Plan {
+                    entries: planned(plan.0, &by),
+                    answer: plan.1,
+                })
+        })?;
+        Ok(settled(&id, RequestState::Waiting.as_str()))
+    }
+
+    /// What an agent wants to read, looked up.
+    pub(crate) fn wanted(
+        &self,
+        ask: DerefRequest,
+        ground: &Ground,
+    ) -> Result<(Requested, Option<Snapshot>), Refusal> {
         let reason = sentence("the reason", &ask.reason)?;
         let intended_use = sentence("the intended use", &ask.intended_use)?;
         if reason.is_empty() {
@@ -273,7 +292,7 @@ impl Context<'_> {
                 "Say in one sentence why the claims and your budget are not enough.",
             ));
         }
-        let looked = self.look_up(ask.pointer, &ground)?;
+        let looked = self.look_up(ask.pointer, ground)?;
         let mut wanted = Requested {
             id: self.engine.world.id().to_string(),
             pointer: looked.pointer.to_string(),
@@ -283,20 +302,11 @@ impl Context<'_> {
             digest: String::new(),
         };
         wanted.digest = hex::encode(Sha256::digest(wanted.words()));
-        let by = self.speaker(None)?;
-        let (id, _) = self.decide(&ground, |it, _| {
-            self.admit(it)?;
-            self.plan_request(it, &ground, &wanted, looked.snapshot.as_ref())
-                .map(|plan| Plan {
-                    entries: planned(plan.0, &by),
-                    answer: plan.1,
-                })
-        })?;
-        Ok(settled(&id, RequestState::Waiting.as_str()))
+        Ok((wanted, looked.snapshot))
     }
 
     /// What a request comes to: one that waits for the same pointer already is the same.
-    fn plan_request(
+    pub(crate) fn plan_request(
         &self,
         it: &Reader<'_>,
         ground: &Ground,
@@ -437,7 +447,7 @@ fn missing(what: &str, id: &str, list: &str) -> Refusal {
     )
 }
 
-fn planned(entries: Vec<Operation>, by: &str) -> Vec<Planned> {
+pub(crate) fn planned(entries: Vec<Operation>, by: &str) -> Vec<Planned> {
     let planned = entries.into_iter().map(|operation| Planned {
         operation,
         by: by.to_owned(),

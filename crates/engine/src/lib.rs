@@ -24,12 +24,14 @@
 mod agents;
 mod anchor;
 mod answers;
+mod brief;
 mod budgets;
 mod close;
 mod config;
 mod conflicts;
 mod context;
 mod decide;
+mod delivered;
 mod deref;
 mod detect;
 mod doctor;
@@ -46,6 +48,7 @@ mod memory;
 mod message;
 mod note;
 mod outdated;
+mod pack;
 mod parsed;
 mod project;
 mod promote;
@@ -54,7 +57,10 @@ mod query;
 mod rank;
 mod read;
 mod sample;
+mod send;
+mod served;
 mod settle;
+mod tell;
 mod world;
 
 use std::{
@@ -108,8 +114,10 @@ pub struct Engine {
     located: project::Known,
     keys: keys::KeptKeys,
     claims: parsed::KeptClaims,
-    /// Query hits that were not stored yet; they ride on the next write.
-    hits: Mutex<Vec<EngramId>>,
+    /// What agents were shown and is not stored yet; it rides on the next write.
+    served: served::Servings,
+    /// Tokens of the files behind the pointers of messages.
+    counted: delivered::Counted,
     following: Mutex<Option<follow::Followers>>,
     /// Whether a thread waits until the process that follows the working tree ends.
     succeeding: Arc<AtomicBool>,
@@ -154,7 +162,8 @@ impl Engine {
             located: project::Known::default(),
             keys: keys::KeptKeys::default(),
             claims: parsed::KeptClaims::default(),
-            hits: Mutex::default(),
+            served: served::Servings::default(),
+            counted: delivered::Counted::default(),
             following: Mutex::default(),
             succeeding: Arc::default(),
             renewed: Mutex::new(0),
@@ -317,19 +326,22 @@ impl Engine {
         self.located.forget();
         self.keys.forget();
         self.claims.forget();
-        self.take_hits();
+        self.take_served();
         self.listen_again()?;
         *known = renewed;
         Ok(())
     }
 
-    /// Lets the index read on when what it has not read grew long. For commands that run once and
-    /// end; those that stay call [`Engine::follow`].
+    /// Leaves the home in order: stores what agents were shown, and lets the index read on when what it has
+    /// not read grew long. For commands that run once and end; those that stay call [`Engine::follow`].
     pub fn help_index(&self) -> Result<(), Refusal> {
         const LONG: u64 = 256;
         self.settle()?;
         if !self.store.is_writable() || self.is_following() {
             return Ok(());
+        }
+        if let Some(seat) = self.located.last() {
+            self.store_shown(seat.project)?;
         }
         let head = self.store.read::<_, Refusal>(|it| Ok(it.head()?))?;
         if let Some(index) = self.index()

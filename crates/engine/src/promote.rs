@@ -27,6 +27,11 @@ fn outlived(head: &Engram) -> Refusal {
 /// Who promotes what others were answered with.
 const ENGRAM: &str = "engram";
 
+/// Whether it counts that an agent was answered with this: what is ephemeral, only if another said it.
+pub(crate) fn counts(it: &Engram, asks: &AgentId) -> bool {
+    it.durability == Durability::Durable || it.agent.as_ref() != Some(asks)
+}
+
 impl Context<'_> {
     /// The version of a claim that holds becomes durable. One that is durable already stays as it is.
     pub(crate) fn promote_claim(&self, ask: &Promote) -> Result<PromoteReply, Refusal> {
@@ -151,18 +156,16 @@ impl Context<'_> {
         Ttl::seconds(self.engine.config.limits.ephemeral_ttl_seconds).ok()
     }
 
-    /// Counts what an agent was answered with. What is ephemeral counts only if another asks for it, and
-    /// is written at once: agents ask from processes of their own, none of which alone would know of the
-    /// second answer. By then it is durable, so few answers wait for a write.
-    pub(crate) fn count_answers(&self, engrams: &[Engram]) {
+    /// What was ephemeral when another agent was answered with it may have become durable by that. The
+    /// count is written at once: agents ask from processes of their own, none of which alone would know of
+    /// the second answer. By then it is durable, so few answers wait for a write.
+    pub(crate) fn promote_answered(&self, engrams: &[Engram]) {
         let Caller::Agent(asks) = self.caller else {
             return;
         };
-        let is_ephemeral = |it: &Engram| it.durability == Durability::Ephemeral;
-        let is_own = |it: &Engram| is_ephemeral(it) && it.agent.as_ref() == Some(asks);
-        let counted = || engrams.iter().filter(|it| !is_own(it));
-        self.engine.count_hits(counted().map(|it| it.id));
-        let asked: Vec<&Engram> = counted().filter(|it| is_ephemeral(it)).collect();
+        let is_ephemeral = |it: &&Engram| it.durability == Durability::Ephemeral;
+        let asked = engrams.iter().filter(|it| counts(it, asks));
+        let asked: Vec<&Engram> = asked.filter(is_ephemeral).collect();
         let Some(project) = asked.first().map(|it| it.project) else {
             return;
         };
@@ -173,7 +176,7 @@ impl Context<'_> {
     }
 
     fn promote_asked(&self, project: ProjectId, asked: &[&Engram]) -> Result<(), Refusal> {
-        self.engine.store_hits(project)?;
+        self.engine.store_served(project)?;
         let wanted = self.engine.config.limits.ephemeral_hits;
         let own = Context::own(self.engine);
         for engram in asked {

@@ -2,8 +2,8 @@
 
 use engram_model::{
     Caller, Code, Commit, Draft, Durability, Engram, EngramId, Figures, Finding, LineageId,
-    MemoryOp, NewEngram, Note, Noticed, OWN_EVENT, Operation, PointerInput, ProjectId, Provenance,
-    PutReply, Refusal, Scope, Source,
+    MemoryOp, NewEngram, Note, Noticed, OWN_EVENT, Operation, Pointer, PointerInput, ProjectId,
+    Provenance, PutReply, Refusal, Scope, Source,
     operation::{Agent, Event},
 };
 use engram_store::{Reader, side};
@@ -34,12 +34,12 @@ pub(crate) enum Occasion<'a> {
 }
 
 /// A claim that was parsed and looked up: what it comes to is decided on what the home holds.
-struct Claim<'a> {
+pub(crate) struct Claim<'a> {
     occasion: Occasion<'a>,
-    new: &'a NewEngram,
-    found: &'a Gathered,
+    new: NewEngram,
+    pub(crate) found: Gathered,
     /// The event of saying so, where that is its evidence.
-    own: Option<&'a Event>,
+    own: Option<Event>,
     agent: Option<&'a Agent>,
     /// Who puts it; its author, unless it was only confirmed.
     by: String,
@@ -63,7 +63,7 @@ impl Context<'_> {
 
     pub(crate) fn put_claim(
         &self,
-        mut draft: Draft,
+        draft: Draft,
         own: Option<Event>,
         occasion: Occasion<'_>,
     ) -> Result<PutReply, Refusal> {
@@ -72,24 +72,8 @@ impl Context<'_> {
             Some(MemoryOp::None) => return Ok(PutReply::nothing(self.now()?)),
             _ => {}
         }
-        if draft.scope.is_none() {
-            draft.scope = self.usual_scope();
-        }
-        let new = draft.validate(&self.engine.config.limits)?;
-        engram_gateway::may_write_scope(self.caller, new.scope, &self.engine.config.scopes)?;
-        self.may_write_topic(&new.topic)?;
-        screen_claim(&new)?;
-        let found = self.gather(&new.pointers, own.as_ref())?;
+        let claim = self.ready(draft, own, occasion)?;
         let ground = self.ground(true)?;
-        let claim = Claim {
-            occasion,
-            by: self.speaker(new.agent.as_deref())?,
-            content_hash: format!("sha256:{}", hex::encode(Sha256::digest(&new.claim))),
-            new: &new,
-            found: &found,
-            own: own.as_ref(),
-            agent: self.agent()?,
-        };
         self.before_comparing();
         let ((mut reply, after), seq) = self.decide(&ground, |it, now| {
             self.admit(it)?;
@@ -99,7 +83,7 @@ impl Context<'_> {
             reply.seq = seq.unwrap_or_default().saturating_sub(after);
         }
         if let Some(repo) = self.repo()? {
-            keep_commits(repo, &found.pointers);
+            keep_commits(repo, &claim.found.pointers);
         }
         Ok(reply)
     }
@@ -111,6 +95,32 @@ impl Context<'_> {
             Caller::Agent(_) if !written.contains(&Scope::Project) => written.first().copied(),
             _ => None,
         }
+    }
+
+    /// Parses a claim, and looks up what it rests on. Reads only.
+    pub(crate) fn ready<'a>(
+        &'a self,
+        mut draft: Draft,
+        own: Option<Event>,
+        occasion: Occasion<'a>,
+    ) -> Result<Claim<'a>, Refusal> {
+        if draft.scope.is_none() {
+            draft.scope = self.usual_scope();
+        }
+        let new = draft.validate(self.limits()?)?;
+        engram_gateway::may_write_scope(self.caller, new.scope, &self.engine.config.scopes)?;
+        self.may_write_topic(&new.topic)?;
+        screen_claim(&new)?;
+        let found = self.gather(&new.pointers, own.as_ref())?;
+        Ok(Claim {
+            occasion,
+            by: self.speaker(new.agent.as_deref())?,
+            content_hash: format!("sha256:{}", hex::encode(Sha256::digest(&new.claim))),
+            new,
+            found,
+            own,
+            agent: self.agent()?,
+        })
     }
 
     /// The event of saying so. Its slug is a digest: an address is never erased, so it must not
@@ -137,7 +147,7 @@ impl Context<'_> {
     }
 
     /// What a claim comes to; the answer, and how many entries follow that of the claim.
-    fn plan_claim(
+    pub(crate) fn plan_claim(
         &self,
         it: &Reader<'_>,
         now: Timestamp,
@@ -146,6 +156,7 @@ impl Context<'_> {
     ) -> Result<Plan<(PutReply, u64)>, Refusal> {
         let eyes = self.eyes_in(ground.project)?;
         holds_still(it, claim.occasion)?;
+        self.is_no_echo(it, claim)?;
         let mut findings = Vec::new();
         let head = match claim.new.corrects {
             Some(id) => {
@@ -155,7 +166,7 @@ impl Context<'_> {
             }
             None => {
                 let held = self.held_already(it, ground.project, &eyes, claim)?;
-                if let Some(same) = held.iter().find(|it| covers(it, claim.new, claim.found)) {
+                if let Some(same) = held.iter().find(|it| covers(it, &claim.new, &claim.found)) {
                     return repeat(it, claim, same);
                 }
                 findings.extend(held.iter().map(|same| {
@@ -163,7 +174,7 @@ impl Context<'_> {
                     Finding::new(Noticed::SameClaim, same.id, note)
                 }));
                 match claim.new.operation {
-                    MemoryOp::Update => self.outdated_by(it, ground.project, &eyes, claim.new)?,
+                    MemoryOp::Update => self.outdated_by(it, ground.project, &eyes, &claim.new)?,
                     _ => None,
                 }
             }
@@ -225,6 +236,18 @@ impl Context<'_> {
         Ok(held)
     }
 
+    /// What somebody says must not only repeat what they were shown. The event of saying so is no evidence
+    /// of their own.
+    fn is_no_echo(&self, it: &Reader<'_>, claim: &Claim<'_>) -> Result<(), Refusal> {
+        if !matches!(claim.occasion, Occasion::Said) {
+            return Ok(());
+        }
+        let pointers = claim.found.pointers.iter().map(Pointer::to_string);
+        let own = claim.own.as_ref().map(|it| it.pointer.as_str());
+        let evidence = pointers.filter(|it| Some(it.as_str()) != own);
+        self.refuse_echo(it, &claim.new.claim, evidence)
+    }
+
     /// The claim, after what it rests on: files that were kept, and the event of saying so.
     fn entries(
         &self,
@@ -248,6 +271,7 @@ impl Context<'_> {
         entries.extend(
             claim
                 .own
+                .as_ref()
                 .map(|event| planned(Operation::Noted(event.clone()), shareable)),
         );
         let id = engram.id;
@@ -412,10 +436,28 @@ fn repeat(
     })
 }
 
+impl Claim<'_> {
+    /// Whether another claim of the same message says this already, on this evidence, for as long.
+    pub(crate) fn repeats(&self, other: &Claim<'_>) -> bool {
+        let said = |it: &Claim<'_>| side(&it.new.topic, &it.new.claim);
+        said(self) == said(other)
+            && lasts_for(other.new.durability, self.new.durability)
+            && self.new.scope == other.new.scope
+            && self.new.topic == other.new.topic
+            && self.new.kind == other.new.kind
+            && self.new.corrects == other.new.corrects
+            && (self.found.pointers.iter()).all(|it| other.found.pointers.contains(it))
+    }
+}
+
+/// Whether what is held lasts as long as what is new.
+fn lasts_for(held: Durability, new: Durability) -> bool {
+    held == Durability::Durable || new == Durability::Ephemeral
+}
+
 /// Whether `same` already says this, of this scope and topic, on this evidence, for as long.
 fn covers(same: &Engram, new: &NewEngram, found: &Gathered) -> bool {
-    let lasts = same.durability == Durability::Durable || new.durability == Durability::Ephemeral;
-    lasts
+    lasts_for(same.durability, new.durability)
         && same.scope == new.scope
         && same.topic == new.topic
         && same.kind == new.kind

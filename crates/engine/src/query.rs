@@ -62,7 +62,8 @@ impl Context<'_> {
             let store = &self.engine.store;
             store.read::<_, Refusal>(|it| self.tell_conflicts(it, engrams))?;
         }
-        self.count_answers(&reply.engrams);
+        self.note_shown(&reply.engrams, true)?;
+        self.promote_answered(&reply.engrams);
         Ok(reply)
     }
 
@@ -286,6 +287,7 @@ impl Context<'_> {
             let store = &self.engine.store;
             store.read::<_, Refusal>(|it| self.tell_conflicts(it, &mut engrams))?;
         }
+        self.note_shown(&engrams, false)?;
         Ok(QueryReply {
             verdict: match engrams.is_empty() {
                 true => Verdict::None,

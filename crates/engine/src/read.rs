@@ -39,6 +39,7 @@ impl Context<'_> {
             let told = std::slice::from_mut(&mut engram);
             store.read::<_, Refusal>(|it| self.tell_conflicts(it, told))?;
         }
+        self.note_shown(std::slice::from_ref(&engram), false)?;
         Ok(engram)
     }
 

@@ -21,7 +21,7 @@ use jiff::Timestamp;
 
 use crate::{code_chars, count_tokens};
 
-pub use pin::may_pin;
+pub use pin::{admit_pin, may_pin};
 
 /// A claim that may be included.
 #[derive(Clone, Debug, PartialEq)]

@@ -42,6 +42,22 @@ pub fn probes(claim: &str) -> Vec<u64> {
     probes
 }
 
+/// The fingerprint of an address that came with served words: evidence of whoever said them.
+pub fn told_print(address: &str) -> u64 {
+    print(&["\u{1}told".to_owned(), address.to_owned()])
+}
+
+/// The fingerprint of an address that the agent read itself.
+pub fn read_print(address: &str) -> u64 {
+    print(&["\u{1}read".to_owned(), address.to_owned()])
+}
+
+/// Whether a pointer is the agent's own evidence: it was not shown with somebody's words, or the agent read
+/// what is there.
+pub fn is_own(address: &str, is_served: impl Fn(u64) -> bool) -> bool {
+    is_served(read_print(address)) || !is_served(told_print(address))
+}
+
 /// Whether a claim only repeats what was served; `is_served` knows one agent's fingerprints.
 pub fn echoes(claim: &str, is_served: impl Fn(u64) -> bool) -> bool {
     let words = words(claim);
@@ -279,6 +295,16 @@ mod tests {
             assert!(!echoes(claim, |it| kept.contains(&it)), "{claim}");
         }
         assert!(!echoes(SERVED[0], |_| false), "nothing was served");
+    }
+
+    #[test]
+    fn evidence_is_ones_own_unless_it_came_with_the_words() {
+        let (told, both) = ("repo:a.rs#L1@c", "repo:b.rs#L1@c");
+        let kept = [told_print(told), told_print(both), read_print(both)];
+        let own = |address| is_own(address, |it| kept.contains(&it));
+        assert!(!own(told), "only shown with somebody's claim");
+        assert!(own(both), "shown, and read then");
+        assert!(own("repo:c.rs#L1@c"), "found elsewhere");
     }
 
     #[test]

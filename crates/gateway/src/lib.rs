@@ -18,16 +18,18 @@ mod scopes;
 mod text_form;
 mod tokens;
 
-pub use brief::{Candidate, ForRole, Material, OpenGrant, Pinned, PinnedWhat, compose, may_pin};
+pub use brief::{
+    Candidate, ForRole, Material, OpenGrant, Pinned, PinnedWhat, admit_pin, compose, may_pin,
+};
 pub use budget::{admit, admit_write, budget, charge, may_close};
 pub use code::code_chars;
-pub use echo::{admit_claim, echoes, fingerprints, probes};
+pub use echo::{admit_claim, echoes, fingerprints, is_own, probes, read_print, told_print};
 pub use grant::{
     Allowance, Paid, Reading, Terms, Wish, admit_read, code_allowance, may_grant, may_revoke,
 };
 pub use kin::{Kin, may_decide_for, may_open, may_report, recipients};
 pub use message::{
-    BUDGETS, Checked, Form, MESSAGE_BYTES, Sent, check_message, narrowed, read_message,
+    BUDGETS, Checked, Form, MESSAGE_BYTES, Sent, check_message, narrowed, read_message, skeleton,
     validate_message,
 };
 pub use prose::{line_count, sentence_count};

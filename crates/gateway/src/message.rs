@@ -18,6 +18,7 @@ use crate::{count_tokens, tokens::TOKEN_BYTES};
 
 pub use budgets::{BUDGETS, narrowed};
 pub use read::{Form, Sent, read_message};
+pub use skeleton::skeleton;
 
 /// Most bytes of a message, whatever the limits are set to: whoever reads one need not read further.
 pub const MESSAGE_BYTES: usize = 16 << 20;
@@ -65,8 +66,7 @@ pub fn check_message(message: &Value, limits: &Limits) -> Result<Checked, Refusa
 
 /// The same for a message that costs this many tokens as written.
 fn check(message: &Value, written: usize, limits: &Limits) -> Result<Checked, Refusal> {
-    inspect(message, written, limits)
-        .map_err(|refusal| refusal.skeleton(skeleton::skeleton(message, limits)))
+    inspect(message, written, limits).map_err(|refusal| refusal.skeleton(skeleton(message, limits)))
 }
 
 fn inspect(sent: &Value, written: usize, limits: &Limits) -> Result<Checked, Refusal> {

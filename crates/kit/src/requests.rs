@@ -67,6 +67,9 @@ pub fn first(name: &str, id: &str) -> Vec<Value> {
         }
         "next_turn" | "budget" | "issue_grant" => vec![good("open_agent", id)],
         "revoke_grant" => vec![good("open_agent", id), good("issue_grant", id)],
+        // Only a parent or the user pins, and tells somebody.
+        "pin" | "send" => vec![good("open_agent", id)],
+        "unpin" => vec![good("open_agent", id), good("pin", id)],
         _ => Vec::new(),
     }
 }
@@ -90,7 +93,7 @@ pub fn takes_two(name: &str) -> bool {
 pub fn good(name: &str, id: &str) -> Value {
     let claim = |words: &str| json!({ "claim": words, "pointers": [POINTER] });
     let with = match name {
-        "status" | "agents" | "grants" | "load_sample" | "remove_sample" => {
+        "status" | "agents" | "brief" | "grants" | "load_sample" | "remove_sample" => {
             return json!({ "do": name });
         }
         "put" => claim("A new claim."),
@@ -119,6 +122,9 @@ pub fn good(name: &str, id: &str) -> Value {
         "source" => json!({ "pointer": POINTER, "context": 3 }),
         "line" => json!({ "pointer": POINTER, "number": 2, "from": 0 }),
         "standing" | "track" | "blame" => json!(POINTER),
+        "pin" => json!({ "engram": id }),
+        "unpin" => json!(1),
+        "send" => json!({ "message": { "role": "programmer", "instructions": ["Look."] } }),
         "validate_message" => json!({ "role": "programmer", "instructions": [] }),
         other => panic!("the walk knows no request {other:?}: add a good one"),
     };

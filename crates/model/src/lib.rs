@@ -71,13 +71,14 @@ pub use permission::{
 pub use pointer::{Lines, Pin, Pointer, PointerInput, PointerType, Target};
 pub use refusal::{Cause, Code, Cut, Figure, Refusal, Remedy};
 pub use reply::{
-    AgentOpened, AgentStatus, AgentsReply, Budget, Dereferenced, FeedPage, Finding, ForgetReply,
-    Meter, NoteReply, Noticed, ProjectStatus, PromoteReply, PutReply, QueryReply, REVERIFY, Reply,
-    SAMPLE, SampleReply, Spending, StatusReply, ValidReply, Verdict,
+    AgentOpened, AgentStatus, AgentsReply, Budget, Delivered, Delivery, Dereferenced, FeedPage,
+    Finding, ForgetReply, Meter, NoteReply, Noticed, Outcome, ProjectStatus, PromoteReply,
+    PutReply, QueryReply, REVERIFY, Reply, SAMPLE, SampleReply, SentReply, Spending, StatusReply,
+    ValidReply, Verdict,
 };
 pub use request::{
-    Adoption, Answers, Ask, Caller, Check, Commit, Deref, Effect, Feed, Note, Opening, Promote,
-    Query, Request, Terms, Who, ask,
+    Adoption, Answers, Ask, Caller, Check, Commit, Deref, Effect, Feed, Note, Opening, Pinning,
+    Promote, Query, Request, Sending, Terms, Who, ask,
 };
 #[cfg(feature = "schema")]
 pub use schema::schemas;

@@ -5,13 +5,16 @@
 //! ride along in the type and are kept beside the journal, never in it. A redaction takes topic, author
 //! and addresses out of a body; nothing else rewrites one.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::{
-    AgentId, Anchored, Code, ConflictId, ConflictStatus, Engram, EngramId, EventId, Figures,
-    Granted, How, IssuedGrant, ProjectId, Refusal, RunId, Severity, Tier, engram::words,
+    AgentId, Anchored, Code, ConflictId, ConflictStatus, Engram, EngramId, EventId, Figure,
+    Figures, Granted, How, IssuedGrant, LineageId, ProjectId, Refusal, RunId, Severity, Tier,
+    engram::words,
 };
 
 words!(
@@ -55,6 +58,16 @@ words!(
         Kept = "kept",
         /// [`Operation::Counted`]
         Counted = "counted",
+        /// [`Operation::Served`]
+        Served = "served",
+        /// [`Operation::Pinned`]
+        Pinned = "pinned",
+        /// [`Operation::Unpinned`]
+        Unpinned = "unpinned",
+        /// [`Operation::Sent`]
+        Sent = "sent",
+        /// [`Operation::Unsent`]
+        Unsent = "unsent",
         /// [`Operation::Carried`]
         Carried = "carried",
         /// [`Operation::Recovered`]
@@ -83,6 +96,11 @@ impl OperationKind {
             | Self::Refused
             | Self::Kept
             | Self::Counted
+            | Self::Served
+            | Self::Pinned
+            | Self::Unpinned
+            | Self::Sent
+            | Self::Unsent
             | Self::Carried
             | Self::Recovered => false,
             Self::Stored
@@ -154,8 +172,18 @@ pub enum Operation {
     Refused(Refused),
     /// A file of a working tree was kept as evidence.
     Kept(Snapshot),
-    /// Queries returned these versions, so often.
+    /// Queries returned these versions, so often; as builds before [`Operation::Served`] said it.
     Counted(Vec<(EngramId, u64)>),
+    /// An agent was shown something.
+    Served(Served),
+    /// A parent or the user pinned something to the brief.
+    Pinned(Pin),
+    /// What the entry at this place pinned is pinned no longer.
+    Unpinned(u64),
+    /// A message was sent.
+    Sent(Box<Sent>),
+    /// A message was refused.
+    Unsent(Unsent),
     /// What tables held that the journal of an earlier schema does not say; by a migration.
     Carried(Box<Carried>),
     /// What could be read of a damaged database was saved.
@@ -319,6 +347,87 @@ pub struct Read {
     /// The grant that paid, and is spent with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant: Option<String>,
+    /// Fingerprints of what the agent was shown; kept beside the journal.
+    #[serde(skip)]
+    pub prints: Vec<u64>,
+}
+
+/// A message of the bus.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sent {
+    /// Its id; beside the body.
+    #[serde(skip)]
+    pub id: String,
+    /// Who gets it; the user where it names nobody.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub to: Vec<AgentId>,
+    /// Its tokens.
+    #[serde(default)]
+    pub tokens: u64,
+    /// The sender's turn; none for the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<String>,
+    /// The grant that its inline code spends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant: Option<String>,
+    /// The refused message that it is sent for again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resend_of: Option<String>,
+    /// The addresses of the files behind its pointers, at their pins; kept beside the journal.
+    #[serde(skip)]
+    pub files: Vec<String>,
+    /// Hex of the sha256 of its text.
+    #[serde(default)]
+    pub digest: String,
+    /// The budgets that it gives its recipients.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub budgets: BTreeMap<String, u64>,
+    /// The message as compact JSON, with ids in place of its claims and without tokens that prove
+    /// something; kept beside the journal.
+    #[serde(skip)]
+    pub text: String,
+}
+
+/// A message that was refused.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Unsent {
+    /// The id of the refusal; beside the body.
+    #[serde(skip)]
+    pub id: String,
+    /// Why.
+    pub code: Code,
+    /// The budgets that it exceeded.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub figures: BTreeMap<String, Figure>,
+}
+
+/// What was pinned to the brief.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pin {
+    /// The claim; none for a line of text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lineage: Option<LineageId>,
+    /// The line; kept beside the journal.
+    #[serde(skip)]
+    pub text: Option<String>,
+    /// Hex of the sha256 of that; empty without.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub digest: String,
+}
+
+/// What an agent was shown since the last entry, beside what it dereferenced.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Served {
+    /// The agent.
+    pub to: AgentId,
+    /// Its run.
+    pub run: RunId,
+    /// The versions that queries returned to it, and how often.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub engrams: Vec<(EngramId, u64)>,
+    /// Fingerprints of the words and addresses that it was shown; kept beside the journal.
+    #[serde(skip)]
+    pub prints: Vec<u64>,
 }
 
 /// An event of the episodic plane.
@@ -557,6 +666,11 @@ impl Operation {
             Self::Refused(_) => OperationKind::Refused,
             Self::Kept(_) => OperationKind::Kept,
             Self::Counted(_) => OperationKind::Counted,
+            Self::Served(_) => OperationKind::Served,
+            Self::Pinned(_) => OperationKind::Pinned,
+            Self::Unpinned(_) => OperationKind::Unpinned,
+            Self::Sent(_) => OperationKind::Sent,
+            Self::Unsent(_) => OperationKind::Unsent,
             Self::Carried(_) => OperationKind::Carried,
             Self::Recovered(_) => OperationKind::Recovered,
             Self::Conflicted(_) => OperationKind::Conflicted,
@@ -581,6 +695,8 @@ impl Operation {
             Self::Denied(it) => Some(it.id.clone()),
             Self::Granted(it) => Some(it.grant.id.clone()),
             Self::Revoked(id) => Some(id.clone()),
+            Self::Sent(it) => Some(it.id.clone()),
+            Self::Unsent(it) => Some(it.id.clone()),
             _ => None,
         }
     }
@@ -660,6 +776,11 @@ impl Operation {
             Self::Granted(it) => serde_json::to_string(it),
             Self::Refused(it) => serde_json::to_string(it),
             Self::Kept(it) => serde_json::to_string(it),
+            Self::Served(it) => serde_json::to_string(it),
+            Self::Pinned(it) => serde_json::to_string(it),
+            Self::Sent(it) => serde_json::to_string(it),
+            Self::Unsent(it) => serde_json::to_string(it),
+            Self::Unpinned(seq) => serde_json::to_string(&json!({ "pin": seq })),
             Self::Counted(hits) => serde_json::to_string(&json!({ "hits": hits })),
             Self::Carried(it) => serde_json::to_string(it),
             Self::Recovered(it) => serde_json::to_string(it),
@@ -712,6 +833,20 @@ impl Operation {
             OperationKind::Counted => {
                 let mut body: Value = parse(body)?;
                 Self::Counted(serde_json::from_value(body["hits"].take()).map_err(unreadable)?)
+            }
+            OperationKind::Served => Self::Served(parse(body)?),
+            OperationKind::Pinned => Self::Pinned(parse(body)?),
+            OperationKind::Sent => Self::Sent(Box::new(Sent {
+                id: subject.unwrap_or_default().to_owned(),
+                ..parse(body)?
+            })),
+            OperationKind::Unsent => Self::Unsent(Unsent {
+                id: subject.unwrap_or_default().to_owned(),
+                ..parse(body)?
+            }),
+            OperationKind::Unpinned => {
+                let mut body: Value = parse(body)?;
+                Self::Unpinned(serde_json::from_value(body["pin"].take()).map_err(unreadable)?)
             }
             OperationKind::Carried => Self::Carried(parse(body)?),
             OperationKind::Recovered => Self::Recovered(parse(body)?),

@@ -40,6 +40,9 @@ pub struct BudgetOf {
 pub struct BudgetsReply {
     /// Most recent call first.
     pub agents: Vec<AgentBudget>,
+    /// What the messages of the project came to.
+    #[serde(default)]
+    pub delivered: crate::Delivered,
 }
 
 /// What one agent has spent of its turn.

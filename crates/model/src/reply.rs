@@ -4,9 +4,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, Blame, ConflictId, Durability, Engram, EngramId, Entry, EventId, Facets, LineReply,
-    LineageId, MemoryOp, OperationKind, ProjectId, RunId, Scope, Secret, Severity, SourceReply,
-    Standing, Tier, engram::words, operation::Topics,
+    AgentId, Blame, BriefReply, ConflictId, Durability, Engram, EngramId, Entry, EventId, Facets,
+    LineReply, LineageId, MemoryOp, OperationKind, ProjectId, RunId, Scope, Secret, Severity,
+    SourceReply, Standing, Tier, engram::words, operation::Topics,
 };
 
 /// What the engine answers; the variant follows from the request.
@@ -65,6 +65,10 @@ pub enum Reply {
     Answered(crate::Answered),
     /// To [`Request::Requests`].
     Requests(crate::RequestsReply),
+    /// To [`Request::Brief`], [`Request::Pin`] and [`Request::Unpin`].
+    Brief(BriefReply),
+    /// To [`Request::Send`].
+    Sent(SentReply),
     /// To [`Request::ValidateMessage`].
     Valid(ValidReply),
     /// To [`Request::Conflicts`].
@@ -95,6 +99,65 @@ pub struct ValidReply {
     pub ok: bool,
     /// Tokens (o200k_base) of the compact JSON.
     pub tokens: usize,
+}
+
+/// A message that was sent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SentReply {
+    /// Its id.
+    pub id: String,
+    /// Tokens (o200k_base) of the compact JSON, or of the text as written if those are more.
+    pub tokens: usize,
+    /// What became of it.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+    /// The refusal that it was sent again after.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resend_of: Option<String>,
+    /// Pointers of its pack that no longer read as they did when they were pinned, and where they are now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stale: Vec<crate::CheckedPointer>,
+}
+
+/// What became of a message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Outcome {
+    /// A child's was stored.
+    Reported {
+        /// Its engrams, in their order.
+        engrams: Vec<PutReply>,
+        /// The ids of its dereference requests, in their order.
+        requests: Vec<String>,
+    },
+    /// A parent's was given to its children.
+    Told {
+        /// Each of them.
+        sent: Vec<Delivery>,
+    },
+}
+
+/// What the messages of a project came to (`contracts/gateway.md`): how much less was sent than lies behind
+/// the pointers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Delivered {
+    /// Tokens of accepted messages, as often as they had recipients.
+    pub tokens: u64,
+    /// Tokens of the files behind their pointers, at their pins, each once for each recipient.
+    pub full_tokens: u64,
+    /// The first of the second; 0 without files.
+    pub share: f64,
+    /// How many of the accepted messages were sent again after a refusal, 0 to 1.
+    pub resend_rate: f64,
+}
+
+/// A message as one recipient gets it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Delivery {
+    /// The recipient.
+    pub to: AgentId,
+    /// The message: its pointers pinned, its grants issued.
+    pub message: serde_json::Value,
 }
 
 /// The tag of what a sample consists of.

@@ -6,10 +6,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, AgentOpened, AgentsReply, Call, CheckReply, Code, Dereferenced, Draft, Engram,
-    EngramId, Entry, FactType, FeedPage, Filter, ForgetReply, Kind, LineReply, LineView, NoteReply,
-    PointerInput, PromoteReply, PutReply, QueryReply, Refusal, Reply, SampleReply, Scope,
-    SourceReply, SourceView, StatusReply, ValidReply,
+    AgentId, AgentOpened, AgentsReply, BriefReply, Call, CheckReply, Code, Dereferenced, Draft,
+    Engram, EngramId, Entry, FactType, FeedPage, Filter, ForgetReply, Kind, LineReply, LineView,
+    NoteReply, PointerInput, PromoteReply, PutReply, QueryReply, Refusal, Reply, SampleReply,
+    Scope, SentReply, SourceReply, SourceView, StatusReply, ValidReply,
 };
 
 /// Who is asking. Surfaces set it from what they know, never from what a client says of itself.
@@ -245,6 +245,14 @@ requests! {
     grant_request: GrantRequest(answer: crate::GrantAnswer) -> Granted(crate::GrantIssued), Anyone Changes;
     /// Deny what was requested.
     deny_request: DenyRequest(answer: crate::DenyAnswer) -> Answered(crate::Answered), Anyone Changes;
+    /// The shared brief: what matters now, for whoever asks and the agents below.
+    brief: Brief -> Brief(BriefReply), Anyone Reads;
+    /// Pin a claim or a line to the brief; returns the brief.
+    pin: Pin(what: Pinning) -> Brief(BriefReply), Anyone Changes;
+    /// Unpin a line of the brief, counted from 1; returns the brief.
+    unpin: Unpin(line: usize) -> Brief(BriefReply), Anyone Changes;
+    /// Send a message: a child's to its parent, or a parent's to its children.
+    send: Send(sending: Sending) -> Sent(SentReply), Anyone Changes;
     /// Check one message (seed 000 section 7) against its contract; stores nothing. A string is a message as
     /// it was written, as JSON or in the text form.
     validate_message: ValidateMessage(message: serde_json::Value) -> Valid(ValidReply), Anyone Reads;
@@ -312,6 +320,27 @@ pub struct Opening {
     /// The topics that it may write; its parent's without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub write: Vec<String>,
+}
+
+/// A message to be sent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sending {
+    /// The message (seed 000 section 7); a string is one as it was written, as JSON or in the text form.
+    pub message: serde_json::Value,
+    /// The child that a parent's message is for; all children of its role without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<AgentId>,
+}
+
+/// What to pin to the brief.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pinning {
+    /// The claim that has this version, in its newest one.
+    Engram(EngramId),
+    /// One line of text.
+    Text(String),
 }
 
 /// Whose memory a copy uses.

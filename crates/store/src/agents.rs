@@ -126,6 +126,17 @@ impl Reader<'_> {
             .collect()
     }
 
+    /// At most `most` agents of a project without what the journal says about them, most recent call first.
+    pub fn family(&self, project: ProjectId, most: usize) -> Result<Vec<Agent>> {
+        self.0
+            .prepare_cached(&format!(
+                "SELECT {AGENT} FROM agent WHERE project = ?1 ORDER BY last_call DESC, handle LIMIT ?2"
+            ))?
+            .query_map(params![project.to_string(), most as i64], raw)?
+            .map(|row| agent(row?))
+            .collect()
+    }
+
     /// How many agents this project has seen.
     pub fn count_agents(&self, project: ProjectId) -> Result<u64> {
         let count: i64 = self

@@ -8,7 +8,7 @@ use engram_model::{
     AgentId, Engram, EngramId, Granted, Operation, Pointer, ProjectId, RequestState, Spend, Target,
     operation::{
         Agent, Carried, Contradiction, ERASED, Event, Located, NewGrant, Opened, Promotion, Read,
-        Redaction, Refused, Requested, Snapshot,
+        Redaction, Refused, Requested, Sent, Served, Snapshot,
     },
 };
 use jiff::Timestamp;
@@ -52,6 +52,24 @@ impl Applied<'_> {
             Operation::Refused(it) => self.refuse(it)?,
             Operation::Kept(it) => self.keep(&self.project.to_string(), it)?,
             Operation::Counted(hits) => self.count(hits)?,
+            Operation::Served(it) => self.serve(it)?,
+            Operation::Pinned(it) => self.run(
+                "INSERT INTO pin (seq, project, agent, lineage) VALUES (?1, ?2, ?3, ?4)",
+                params![
+                    self.seq,
+                    self.project.to_string(),
+                    self.agent.map(|it| &it.0),
+                    it.lineage.map(|it| it.to_string()),
+                ],
+            )?,
+            Operation::Sent(it) => self.send(it)?,
+            Operation::Unsent(it) => self.run(
+                "INSERT OR REPLACE INTO unsent (project, agent, id) VALUES (?1, ?2, ?3)",
+                params![self.project.to_string(), self.sender(), it.id],
+            )?,
+            Operation::Unpinned(seq) => {
+                self.run("DELETE FROM pin WHERE seq = ?1", [*seq as i64])?;
+            }
             Operation::Carried(it) => self.carry(it)?,
             Operation::Conflicted(it) => self.conflict(it)?,
             Operation::Resolved(it) => self.run(
@@ -195,6 +213,10 @@ impl Applied<'_> {
             self.run("UPDATE engram SET topic = '', by = '' WHERE id = ?1", [&id])?;
             self.run("DELETE FROM pinned WHERE engram = ?1", [&id])?;
             self.run("DELETE FROM health WHERE engram = ?1", [&id])?;
+            self.run(
+                "DELETE FROM reading WHERE project = ?1 AND engram = ?2",
+                params![self.project.to_string(), id],
+            )?;
         }
         for seq in &it.events {
             self.run(
@@ -405,6 +427,77 @@ impl Applied<'_> {
     fn count(&self, hits: &[(EngramId, u64)]) -> Result<()> {
         hits.iter()
             .try_for_each(|(id, count)| self.add_figure("query_hits", *id, *count))
+    }
+
+    fn serve(&self, it: &Served) -> Result<()> {
+        let (project, run) = (self.project.to_string(), it.run.to_string());
+        for (id, count) in &it.engrams {
+            self.run(
+                "INSERT INTO reading (project, engram, reads, run, own) VALUES (?1, ?2, ?3, ?4, ?3)
+                 ON CONFLICT (project, engram) DO UPDATE SET reads = reads + ?3, run = ?4,
+                   own = ?3 + CASE run WHEN ?4 THEN own ELSE 0 END",
+                params![project, id.to_string(), *count as i64, run],
+            )?;
+        }
+        self.count(&it.engrams)
+    }
+
+    /// Who sends, as tables of messages have it.
+    fn sender(&self) -> &str {
+        self.agent.map_or("", |it| &it.0)
+    }
+
+    fn send(&self, it: &Sent) -> Result<()> {
+        let project = self.project.to_string();
+        self.run(
+            "INSERT INTO message (seq, id, project, agent, tokens, resend_of)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![
+                self.seq,
+                it.id,
+                project,
+                self.agent.map(|it| &it.0),
+                it.tokens as i64,
+                it.resend_of,
+            ],
+        )?;
+        self.run(
+            "DELETE FROM unsent WHERE project = ?1 AND agent = ?2",
+            [&project, self.sender()],
+        )?;
+        if let Some(grant) = &it.grant {
+            self.run(
+                "UPDATE grant SET spent = ?2 WHERE id = ?1 AND spent IS NULL",
+                params![grant, self.seq],
+            )?;
+        }
+        if let (Some(agent), Some(turn)) = (self.agent, &it.turn) {
+            self.run(
+                "INSERT INTO inline (agent, turn, tokens) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (agent, turn) DO UPDATE SET tokens = tokens + ?3",
+                params![agent.0, turn, it.tokens as i64],
+            )?;
+        }
+        let to: Vec<&str> = match it.to.is_empty() {
+            true => vec![""],
+            false => it.to.iter().map(|it| it.0.as_str()).collect(),
+        };
+        for recipient in &to {
+            if !it.budgets.is_empty() {
+                self.run(
+                    "INSERT INTO narrowed (agent, budgets) VALUES (?1, ?2)
+                     ON CONFLICT (agent) DO UPDATE SET budgets = json_patch(budgets, ?2)",
+                    params![recipient, serde_json::json!(it.budgets).to_string()],
+                )?;
+            }
+        }
+        let tokens = it.tokens.saturating_mul(to.len() as u64);
+        self.run(
+            "INSERT INTO delivered (project, messages, resends, tokens) VALUES (?1, 1, ?2, ?3)
+             ON CONFLICT (project) DO UPDATE SET messages = messages + 1, resends = resends + ?2,
+               tokens = tokens + ?3",
+            params![project, it.resend_of.is_some(), tokens as i64],
+        )
     }
 
     fn add_figure(&self, column: &str, id: EngramId, count: u64) -> Result<()> {

@@ -1,19 +1,28 @@
-//! Tables `content`, `said` and `blob`, beside the journal: the words of claims, of events and about
-//! conflicts, and the bytes of kept files, which can be erased for good.
+//! Tables `content`, `said`, `blob` and `served`, beside the journal: the words of claims, of events and
+//! about conflicts, the bytes of kept files, and fingerprints of what agents were shown. They can be erased
+//! for good.
 
-use engram_model::{Operation, operation::Redaction};
+use engram_model::{
+    AgentId, Operation, ProjectId,
+    operation::{Redaction, Sent},
+};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::json;
 
 use crate::{
-    Result, StoreError,
+    NewEntry, Result, StoreError,
     journal::{ENTRY, journalled},
     sides::side,
 };
 
+/// Showings that are kept for each agent.
+const SHOWN: i64 = 64;
+
 /// Keeps the words of an operation that was just appended at `seq`.
-pub(crate) fn keep(connection: &Connection, seq: i64, operation: &Operation) -> Result<()> {
-    match operation {
+pub(crate) fn keep(connection: &Connection, seq: i64, entry: &NewEntry<'_>) -> Result<()> {
+    match entry.operation {
+        Operation::Served(it) => show(connection, seq, Some(&it.to), &it.prints)?,
+        Operation::Dereferenced(it) => show(connection, seq, entry.agent, &it.prints)?,
         Operation::Stored(engram) => connection
             .prepare_cached(
                 "INSERT INTO content (engram, claim, tags, side) VALUES (?1, ?2, ?3, ?4)",
@@ -30,6 +39,11 @@ pub(crate) fn keep(connection: &Connection, seq: i64, operation: &Operation) -> 
         Operation::Allowed(it) => say(connection, seq, Some(&it.why))?,
         Operation::Requested(it) => say(connection, seq, Some(&it.words()))?,
         Operation::Denied(it) if !it.why.is_empty() => say(connection, seq, Some(&it.why))?,
+        Operation::Pinned(it) => say(connection, seq, it.text.as_deref())?,
+        Operation::Sent(it) => deliver(connection, seq, entry.project, it)?,
+        Operation::Unpinned(pin) => connection
+            .prepare_cached("DELETE FROM said WHERE seq = ?1")?
+            .execute([*pin as i64])?,
         Operation::Kept(snapshot) => connection
             .prepare_cached("INSERT OR IGNORE INTO blob (digest, bytes) VALUES (?1, ?2)")?
             .execute(params![snapshot.digest_hex, snapshot.bytes])?,
@@ -45,6 +59,49 @@ fn say(connection: &Connection, seq: i64, text: Option<&str>) -> Result<usize> {
     Ok(connection
         .prepare_cached("INSERT INTO said (seq, text) VALUES (?1, ?2)")?
         .execute(params![seq, text])?)
+}
+
+/// Keeps a message, and which files its recipients were pointed at.
+fn deliver(connection: &Connection, seq: i64, project: ProjectId, it: &Sent) -> Result<usize> {
+    let user = [AgentId(String::new())];
+    let to = if it.to.is_empty() { &user[..] } else { &it.to };
+    let mut files = connection.prepare_cached(
+        "INSERT OR IGNORE INTO delivery (project, file, recipient, seq) VALUES (?1, ?2, ?3, ?4)",
+    )?;
+    for (recipient, file) in to
+        .iter()
+        .flat_map(|to| it.files.iter().map(move |it| (to, it)))
+    {
+        files.execute(params![project.to_string(), file, recipient.0, seq])?;
+    }
+    say(connection, seq, Some(&it.text))
+}
+
+/// Keeps fingerprints of what an agent was shown by an entry, sorted, and forgets what it was shown long
+/// before.
+fn show(
+    connection: &Connection,
+    seq: i64,
+    agent: Option<&AgentId>,
+    prints: &[u64],
+) -> Result<usize> {
+    let Some(agent) = agent.filter(|_| !prints.is_empty()) else {
+        return Ok(0);
+    };
+    let mut sorted = prints.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let bytes: Vec<u8> = sorted.iter().flat_map(|it| it.to_be_bytes()).collect();
+    connection
+        .prepare_cached("INSERT INTO served (seq, agent, prints) VALUES (?1, ?2, ?3)")?
+        .execute(params![seq, agent.0, bytes])?;
+    connection
+        .prepare_cached(
+            "DELETE FROM served WHERE agent = ?1 AND seq <= (SELECT seq FROM served
+               WHERE agent = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)",
+        )?
+        .execute(params![agent.0, SHOWN])?;
+    Ok(1)
 }
 
 /// Erases the words of claims and of the events that repeat them, kept files that nothing else rests on,
@@ -69,6 +126,19 @@ pub(crate) fn erase(connection: &Connection, it: &Redaction) -> Result<()> {
     for digest in &it.digests {
         blobs.execute([digest])?;
     }
+    // A message may point at what was erased.
+    for seq in &it.entries {
+        connection
+            .prepare_cached(
+                "DELETE FROM said WHERE seq IN (SELECT seq FROM message WHERE seq = ?1)",
+            )?
+            .execute([*seq as i64])?;
+        connection
+            .prepare_cached("DELETE FROM delivery WHERE seq = ?1")?
+            .execute([*seq as i64])?;
+    }
+    // What was shown may repeat the words, and part of them can be guessed.
+    connection.execute("DELETE FROM served", [])?;
     let told = it.seqs.iter().chain(&it.events).chain(&it.entries);
     told.copied().try_for_each(|seq| blank(connection, seq, it))
 }

@@ -53,6 +53,9 @@ impl Reader<'_> {
                 _ => {}
             }
         }
+        for address in &free {
+            entries.extend(self.messages_with(project, address)?);
+        }
         let unneeded = read.into_iter().filter(|(_, it)| free.contains(it));
         entries.extend(unneeded.map(|(seq, _)| seq));
         let mut kept = self
@@ -66,6 +69,17 @@ impl Reader<'_> {
         entries.sort_unstable();
         entries.dedup();
         Ok(entries)
+    }
+
+    /// The places of messages that point at an address.
+    fn messages_with(&self, project: ProjectId, address: &str) -> Result<Vec<u64>> {
+        let mut found = self.0.prepare_cached(
+            "SELECT seq FROM message JOIN said USING (seq) WHERE project = ?1 AND instr(text, ?2) > 0",
+        )?;
+        let rows = found.query_map(params![project.to_string(), address], |row| {
+            row.get::<_, i64>(0)
+        })?;
+        rows.map(|seq| Ok(seq? as u64)).collect()
     }
 }
 

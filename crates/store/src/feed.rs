@@ -216,6 +216,11 @@ fn told(operation: Operation) -> Option<Change> {
         | Operation::Refused(_)
         | Operation::Kept(_)
         | Operation::Counted(_)
+        | Operation::Served(_)
+        | Operation::Pinned(_)
+        | Operation::Unpinned(_)
+        | Operation::Sent(_)
+        | Operation::Unsent(_)
         | Operation::Carried(_) => return None,
     })
 }

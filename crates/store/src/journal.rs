@@ -105,7 +105,7 @@ impl Writer<'_> {
                 (self.clock != self.now).then(|| self.clock.as_microsecond()),
             ])?;
         let seq = self.0.last_insert_rowid();
-        beside::keep(self.0, seq, entry.operation)?;
+        beside::keep(self.0, seq, entry)?;
         Applied {
             connection: self.0,
             seq,
@@ -157,14 +157,15 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// How often this agent stored, closed, opened, asked for or granted anything after `since` and up to `now`, by the
-    /// clock. The event of saying a claim counts with its claim, and so do the conflicts that are found with it.
+    /// How often this agent stored, closed, opened, asked for, granted, pinned or sent anything after `since` and up to
+    /// `now`, by the clock. The event of saying a claim counts with its claim, and so do the conflicts that are found with it.
     pub fn count_by_agent(&self, agent: &AgentId, since: Timestamp, now: Timestamp) -> Result<u32> {
         Ok(self
             .0
             .prepare_cached(
                 "SELECT count(*) FROM journal INDEXED BY journal_agent
-                 WHERE agent = ?1 AND kind IN ('stored', 'corroborated', 'forgotten', 'noted', 'promoted', 'opened', 'requested', 'granted', 'denied')
+                 WHERE agent = ?1 AND kind IN ('stored', 'corroborated', 'forgotten', 'noted', 'promoted', 'opened',
+                   'requested', 'granted', 'denied', 'pinned', 'unpinned', 'sent', 'unsent')
                    AND recorded_at > ?2
                    AND coalesce(clock, recorded_at) > ?2 AND coalesce(clock, recorded_at) <= ?3
                    AND NOT (kind = 'noted' AND EXISTS

@@ -329,6 +329,10 @@ fn save_words(old: &Connection, new: &Connection) -> Result<u64> {
             Operation::Denied(it) if !it.digest.is_empty() => {
                 save_event(old, new, seq as i64, &it.digest)?
             }
+            Operation::Sent(it) => save_event(old, new, seq as i64, &it.digest)?,
+            Operation::Pinned(it) if !it.digest.is_empty() => {
+                save_event(old, new, seq as i64, &it.digest)?
+            }
             Operation::Kept(file) if !file.path.is_empty() => {
                 save_file(old, new, &file.digest_hex)?
             }

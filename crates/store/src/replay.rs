@@ -12,9 +12,30 @@ use crate::{
 };
 
 /// What operations write; each is the same after a replay. What followers keep is not among it.
-const TABLES: [&str; 16] = [
-    "engram", "figure", "event", "project", "admitted", "agent", "token", "spend", "grant",
-    "request", "refused", "snapshot", "pinned", "held", "tally", "conflict",
+const TABLES: [&str; 23] = [
+    "engram",
+    "figure",
+    "event",
+    "project",
+    "admitted",
+    "agent",
+    "token",
+    "spend",
+    "grant",
+    "request",
+    "refused",
+    "snapshot",
+    "pinned",
+    "held",
+    "tally",
+    "reading",
+    "pin",
+    "message",
+    "delivered",
+    "unsent",
+    "narrowed",
+    "inline",
+    "conflict",
 ];
 /// Entries that are read at once.
 const PAGE: i64 = 5_000;

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::fixture::{Place, ran};
 
-const VERBS: [&str; 34] = [
+const VERBS: [&str; 38] = [
     "",
     "put",
     "get",
@@ -35,7 +35,11 @@ const VERBS: [&str; 34] = [
     "resolve",
     "restore",
     "app",
+    "brief",
+    "brief pin",
+    "brief unpin",
     "message validate",
+    "message send",
     "detect",
     "pointers track",
     "completions",

@@ -13,6 +13,7 @@ mod help;
 mod homes;
 mod links;
 mod mcp;
+mod messages;
 mod pointers;
 mod private;
 mod processes;

@@ -43,6 +43,10 @@ fn typed<'a>(name: &str, id: &'a str, message: &'a str) -> Option<Vec<&'a str>> 
         "requests" => vec!["requests", "--all"],
         "open_agent" => vec!["agents", "open", "child", "--role", "programmer"],
         "adopt" => vec!["project", "share"],
+        "brief" => vec!["brief"],
+        "pin" => vec!["brief", "pin", id],
+        "unpin" => vec!["brief", "unpin", "1"],
+        "send" => vec!["message", "send", message],
         "validate_message" => vec!["message", "validate", message],
         // What an agent asks for is answered where it is tested.
         "request_deref" | "grant_request" | "deny_request" | "next_turn" => return None,
@@ -100,6 +104,8 @@ fn first<'a>(name: &str, id: &'a str) -> Vec<Vec<&'a str>> {
     let open = vec!["agents", "open", "child"];
     match name {
         "restore" => vec![vec!["forget", id]],
+        "send" => vec![vec!["agents", "open", "ada", "--role", "programmer"]],
+        "unpin" => vec![vec!["brief", "pin", id]],
         "budget" | "issue_grant" => vec![open],
         "revoke_grant" => vec![
             open,

@@ -88,6 +88,9 @@ fn each_verb_prints_its_object() {
         (vec!["connect", "claude"], "changed diff path written"),
         (vec!["connect", "codex"], "changed diff path written"),
         (vec!["message", "validate", message], "ok tokens"),
+        (vec!["brief"], "lines tokens"),
+        (vec!["brief", "pin", "Ship on Friday."], "lines tokens"),
+        (vec!["brief", "unpin", "1"], "lines tokens"),
     ] {
         let printed = place.json(&args);
         let mut expected: Vec<&str> = expected
@@ -283,6 +286,20 @@ fn each_refusal_has_its_code() {
         (words("connect emacs"), "SCHEMA_INVALID"),
         (words("message validate /none/such"), "SCHEMA_INVALID"),
         (words("message"), "SCHEMA_INVALID"),
+        (words("message send /none/such"), "SCHEMA_INVALID"),
+        (words("brief --agent nobody"), "NOT_FOUND"),
+        (words("brief pin 01ARZ3NDEKTSV4RRFFQ69G5FAV"), "NOT_FOUND"),
+        (words("brief pin one --agent nobody"), "NOT_FOUND"),
+        (words("brief unpin 1"), "NOT_FOUND"),
+        (words("brief unpin first"), "SCHEMA_INVALID"),
+        (
+            vec!["brief".into(), "pin".into(), "".into()],
+            "SCHEMA_INVALID",
+        ),
+        (
+            vec!["brief".into(), "pin".into(), "word ".repeat(120)],
+            "BUDGET_EXCEEDED",
+        ),
         (words("mcp --toolsets none"), "SCHEMA_INVALID"),
         (words("serve --listen 127.0.0.1:99999"), "SCHEMA_INVALID"),
         (words("serve --tls-cert c.pem"), "SCHEMA_INVALID"),

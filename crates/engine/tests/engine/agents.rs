@@ -184,7 +184,7 @@ fn rates_bind_all_that_an_agent_writes() {
             write(at).unwrap_or_else(|it| panic!("{what} {at}: {it}"));
         }
         refused(write(20), Code::RateLimited);
-        engine.query(&ada, "setting");
+        engine.query(&ada, "decision");
         ground.clock.turn(61);
         write(21).unwrap();
     }

@@ -3,8 +3,10 @@
 
 mod agents;
 mod anchors;
+mod briefs;
 mod clocks;
 mod conflicts;
+mod echoes;
 mod erasure;
 mod evidence;
 mod fixture;
@@ -12,6 +14,7 @@ mod grants;
 mod handles;
 mod homes;
 mod lifecycle;
+mod messages;
 mod places;
 mod promotion;
 mod races;

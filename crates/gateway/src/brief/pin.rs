@@ -40,10 +40,15 @@ pub fn may_pin(text: &str, pinned: &[String], limits: &Limits) -> Result<String,
         }
     }
     let line = quote::line(text, limits.claim_chars);
-    let mut texts: Vec<&str> = pinned.iter().map(String::as_str).collect();
-    texts.push(&line);
-    leave_room(&texts, limits)?;
+    admit_pin(&line, pinned, limits)?;
     Ok(line)
+}
+
+/// Whether a line leaves room beside those that are pinned already (`pinned`).
+pub fn admit_pin(line: &str, pinned: &[String], limits: &Limits) -> Result<(), Refusal> {
+    let mut texts: Vec<&str> = pinned.iter().map(String::as_str).collect();
+    texts.push(line);
+    leave_room(&texts, limits)
 }
 
 /// Whether the pins leave half of the lines and tokens to the rest of a brief.

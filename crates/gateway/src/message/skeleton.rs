@@ -16,7 +16,7 @@ const TEXT: usize = 240;
 const LOOKED: usize = 4096;
 
 /// What can stay of a message, in a form that passes; none if not even an empty one would.
-pub(super) fn skeleton(sent: &Value, limits: &Limits) -> Option<Value> {
+pub fn skeleton(sent: &Value, limits: &Limits) -> Option<Value> {
     let is_parent = PARENT.iter().any(|key| sent.get(key).is_some())
         && CHILD.iter().all(|key| sent.get(key).is_none());
     let mut made = match is_parent {

@@ -10,6 +10,12 @@ use engram_store::{NewEntry, Result, Store, StoreError, Writer};
 use jiff::Timestamp;
 use ulid::Ulid;
 
+/// What the steps after the tenth made, to be unmade before an older home is.
+pub(crate) const LATER: &str = "DROP TABLE served; DROP TABLE reading; DROP TABLE pin;
+     DROP TABLE message; DROP TABLE delivery; DROP TABLE delivered; DROP TABLE unsent;
+     DROP TABLE narrowed; DROP TABLE inline;
+     DROP INDEX engram_lasting;";
+
 pub(crate) const PROJECT: ProjectId = ProjectId(Ulid(7));
 
 pub(crate) fn open(home: &Path) -> Store {

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use ulid::Ulid;
 
 use crate::{
-    fixture::{PROJECT, add, engram, now, open, record},
+    fixture::{LATER, PROJECT, add, engram, now, open, record},
     replay::{damage, sound},
 };
 
@@ -143,11 +143,12 @@ fn a_home_of_the_ninth_step_has_its_claims_where_they_stood() {
             FROM engram GROUP BY 1, 2, 3, 4, 5, 6, 7;
          DROP TABLE conflict; DROP INDEX content_side; ALTER TABLE content DROP COLUMN side;
          PRAGMA user_version = 9";
+    damage(home.path(), LATER);
     damage(home.path(), before);
     check(&open(home.path()));
     damage(
         home.path(),
-        &format!("UPDATE journal SET body = 'no json' WHERE seq = 7; {before}"),
+        &format!("{LATER} UPDATE journal SET body = 'no json' WHERE seq = 7; {before}"),
     );
     let store = open(home.path());
     let places = list(&store, &Filter::default(), 100, false);

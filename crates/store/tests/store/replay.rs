@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use engram_model::{
-    AgentId, ConflictId, ConflictStatus, Durability, EngramId, EventId, How, Operation, RunId,
-    Severity, Spend, Tier, Ttl,
+    AgentId, Code, ConflictId, ConflictStatus, Durability, EngramId, EventId, How, LineageId,
+    Operation, RunId, Severity, Spend, Tier, Ttl,
     operation::{
-        Admitted, Agent, Contradiction, Event, Located, Permit, Promotion, Read, Redaction, Ruling,
-        Snapshot, Topics,
+        Admitted, Agent, Contradiction, Event, Located, Permit, Pin, Promotion, Read, Redaction,
+        Ruling, Sent, Served, Snapshot, Topics, Unsent,
     },
 };
 use engram_store::{NewEntry, Replayed, Store, StoreError};
@@ -15,7 +15,15 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 use ulid::Ulid;
 
-use crate::fixture::{PROJECT, add, code, engram, head, now, open, put, record};
+use crate::fixture::{LATER, PROJECT, add, code, engram, head, now, open, put, record};
+
+fn unsent(id: &str) -> Unsent {
+    Unsent {
+        id: id.to_owned(),
+        code: Code::BudgetExceeded,
+        figures: Default::default(),
+    }
+}
 
 const CONFLICT: ConflictId = ConflictId(Ulid(7));
 
@@ -121,6 +129,36 @@ fn everything(store: &Store) {
             stored: Vec::new(),
             why: None,
         })),
+        Operation::Served(Served {
+            to: AgentId("a1".to_owned()),
+            run: RunId(Ulid(3)),
+            engrams: vec![(EngramId(Ulid(9)), 1)],
+            prints: vec![7, 5],
+        }),
+        Operation::Pinned(Pin {
+            lineage: None,
+            text: Some("Ship on Friday.".to_owned()),
+            digest: "00".to_owned(),
+        }),
+        Operation::Pinned(Pin {
+            lineage: Some(LineageId(Ulid(2))),
+            ..Pin::default()
+        }),
+        Operation::Unpinned(19),
+        Operation::Unsent(unsent("r1")),
+        Operation::Sent(Box::new(Sent {
+            id: "m1".to_owned(),
+            to: vec![AgentId("a2".to_owned()), AgentId("a3".to_owned())],
+            tokens: 40,
+            turn: Some("t1".to_owned()),
+            grant: None,
+            resend_of: Some("r1".to_owned()),
+            files: vec!["repo:src/a.rs@HEAD".to_owned()],
+            budgets: [("max_repo_spans".to_owned(), 1)].into(),
+            text: "{}".to_owned(),
+            digest: "00".to_owned(),
+        })),
+        Operation::Unsent(unsent("r2")),
     ];
     for operation in operations {
         store
@@ -156,7 +194,7 @@ fn every_operation_is_the_same_when_it_is_replayed() {
     let home = TempDir::new().unwrap();
     let store = open(home.path());
     everything(&store);
-    assert_eq!(sound(&store).applied, 17);
+    assert_eq!(sound(&store).applied, 24);
     let read = |it: &engram_store::Reader<'_>| {
         let agent = it.agent(&AgentId("a1".to_owned()))?.unwrap();
         let first = it.engram(EngramId(Ulid(1)))?.unwrap();
@@ -225,6 +263,7 @@ fn sides_are_filled_in_when_a_home_is_brought_up_to_date() {
     };
     assert_eq!(voices(&store), (2, vec![2, 1]));
     drop(store);
+    damage(home.path(), LATER);
     damage(
         home.path(),
         "DROP TABLE token; DROP TABLE grant; DROP TABLE request; DROP TABLE refused;
@@ -253,6 +292,13 @@ fn a_table_that_the_journal_does_not_make_is_named_and_made_again() {
         ("held", "UPDATE held SET open = 7"),
         ("tally", "DELETE FROM tally"),
         ("conflict", "UPDATE conflict SET status = 'open'"),
+        ("reading", "UPDATE reading SET own = 9"),
+        ("pin", "DELETE FROM pin"),
+        ("message", "DELETE FROM message"),
+        ("delivered", "UPDATE delivered SET tokens = 7"),
+        ("unsent", "DELETE FROM unsent"),
+        ("narrowed", "DELETE FROM narrowed"),
+        ("inline", "DELETE FROM inline"),
     ] {
         let home = TempDir::new().unwrap();
         let store = open(home.path());
@@ -307,7 +353,7 @@ fn a_hole_and_an_entry_that_cannot_be_read_are_named_and_the_rest_is_read() {
         let kept = store.read::<_, StoreError>(|it| it.newest_holding(PROJECT, now(), None, 10));
         kept.unwrap();
         put(&store, 99, "Another.").unwrap();
-        assert_eq!(head(&store), 18, "{sql}");
+        assert_eq!(head(&store), 25, "{sql}");
     }
 }
 
@@ -328,7 +374,7 @@ fn an_entry_of_a_newer_build_is_kept_and_passed_over() {
         // The tables may hold what only that build can make again.
         let refused = store.rebuild(now()).unwrap_err().to_string();
         assert!(refused.contains("from a newer Engram"), "{refused}");
-        assert_eq!(head(&store), 17);
+        assert_eq!(head(&store), 24);
     }
 }
 
@@ -350,6 +396,7 @@ fn a_home_of_the_sixth_step_is_brought_up_to_date() {
     let before = lineages(&store);
     assert!(before.iter().any(|it| it.len() > 1), "{before:?}");
     drop(store);
+    damage(home.path(), LATER);
     damage(
         home.path(),
         "DROP TABLE token; DROP TABLE grant; DROP TABLE request; DROP TABLE refused;
@@ -357,7 +404,9 @@ fn a_home_of_the_sixth_step_is_brought_up_to_date() {
          CREATE INDEX engram_open ON engram (project, expires_at) WHERE valid_until IS NULL;
          CREATE INDEX engram_lineage ON engram (lineage, seq);
          CREATE INDEX agent_called ON agent (project, last_call);
-         DELETE FROM journal WHERE kind IN ('admitted', 'conflict', 'allowed', 'resolved');
+         DELETE FROM journal WHERE kind IN ('admitted', 'conflict', 'allowed', 'resolved', 'served', 'pinned',
+            'unpinned', 'sent', 'unsent');
+         DELETE FROM figure WHERE query_hits = 1;
          DELETE FROM said WHERE seq NOT IN (SELECT seq FROM journal);
          DROP TABLE conflict; DROP INDEX content_side; ALTER TABLE content DROP COLUMN side;
          ALTER TABLE journal DROP COLUMN clock;

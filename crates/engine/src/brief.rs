@@ -1,0 +1,440 @@
+//! The shared brief: what it is made of, and what is pinned to it. The gateway decides what it says.
+
+use engram_gateway::{
+    Candidate, ForRole, Material, OpenGrant, PinnedWhat, admit_pin, compose, may_pin,
+};
+use engram_model::{
+    AgentId, BriefLine, BriefPart, BriefReply, Caller, Code, DerefLimits, Engram, Evidence, Figure,
+    GrantState, Granted, Kind, Operation, Pinning, Pointer, ProjectId, Refusal, Spend,
+    operation::{Agent, Pin, Served},
+};
+use engram_store::{Pinned, Reader};
+use jiff::SignedDuration;
+use sha2::{Digest, Sha256};
+
+use crate::{
+    context::Context,
+    decide::{Plan, Planned},
+    evidence::screen_text,
+    grants::aged,
+    lineage::head_of,
+    served::told,
+};
+
+/// Claims that are looked at: the newest, the newest of each kind that lasts, and those that agents read most.
+const NEWEST: usize = 100;
+const LASTING: usize = 40;
+const MOST_READ: usize = 60;
+/// Agents that are looked at, and whose budgets are shown.
+const FAMILY: usize = 200;
+const BUDGETS: usize = 8;
+/// Most generations above an agent.
+const GENERATIONS: usize = 32;
+
+/// What somebody spent of each budget, by its name.
+type Spent = Vec<(String, Figure)>;
+
+/// A brief, with what it was made of.
+struct Composed {
+    reply: BriefReply,
+    pins: Vec<Pinned>,
+    pinned: Vec<engram_gateway::Pinned>,
+    candidates: Vec<Candidate>,
+}
+
+impl Context<'_> {
+    pub(crate) fn shared_brief(&self) -> Result<BriefReply, Refusal> {
+        self.known_caller()?;
+        let project = self.project()?;
+        let store = &self.engine.store;
+        let made = store.read::<_, Refusal>(|it| self.composed(it, project, None))?;
+        self.note_brief(&made)?;
+        Ok(made.reply)
+    }
+
+    pub(crate) fn pin_line(&self, what: &Pinning) -> Result<BriefReply, Refusal> {
+        self.known_caller()?;
+        if let Pinning::Text(text) = what {
+            screen_text("the pin", text)?;
+        }
+        let (ground, by) = (self.ground(true)?, self.speaker(None)?);
+        self.decide(&ground, |it, _| {
+            self.admit(it)?;
+            self.is_parent(it, ground.project)?;
+            let pin = self.plan_pin(it, ground.project, what)?;
+            let planned = pin.map(|pin| Planned {
+                operation: Operation::Pinned(pin),
+                by: by.clone(),
+                shareable: false,
+            });
+            Ok(Plan {
+                entries: planned.into_iter().collect(),
+                answer: (),
+            })
+        })?;
+        self.shared_brief()
+    }
+
+    /// What to pin; nothing where the brief has that line already.
+    fn plan_pin(
+        &self,
+        it: &Reader<'_>,
+        project: ProjectId,
+        what: &Pinning,
+    ) -> Result<Option<Pin>, Refusal> {
+        let limits = &self.engine.config.limits;
+        let lines = self.composed(it, project, None)?.reply.lines;
+        let pinned: Vec<String> = lines
+            .into_iter()
+            .filter(|line| line.pinned)
+            .map(|line| line.text)
+            .collect();
+        let (pin, line) = match what {
+            Pinning::Text(text) => {
+                let line = may_pin(text, &pinned, limits)?;
+                let pin = Pin {
+                    digest: hex::encode(Sha256::digest(&line)),
+                    text: Some(line.clone()),
+                    lineage: None,
+                };
+                (pin, line)
+            }
+            Pinning::Engram(id) => {
+                let head = head_of(it, project, &self.eyes_in(project)?, id.0)?;
+                let pin = Pin {
+                    lineage: Some(head.lineage_id),
+                    ..Pin::default()
+                };
+                (pin, self.line_of(it, project, &head)?)
+            }
+        };
+        if pinned.contains(&line) {
+            return Ok(None);
+        }
+        admit_pin(&line, &pinned, limits)?;
+        Ok(Some(pin))
+    }
+
+    /// The line that a claim would be.
+    fn line_of(
+        &self,
+        it: &Reader<'_>,
+        project: ProjectId,
+        head: &Engram,
+    ) -> Result<String, Refusal> {
+        let first = Pinned {
+            seq: 0,
+            agent: None,
+            lineage: Some(head.lineage_id),
+            text: None,
+        };
+        let lines = self.composed(it, project, Some(first))?.reply.lines;
+        let line = lines
+            .into_iter()
+            .find(|it| it.pinned && it.engram == Some(head.id));
+        line.map(|it| it.text).ok_or_else(|| {
+            Refusal::new(
+                Code::BudgetExceeded,
+                "the claim has inline code, which no brief carries",
+                "Pin a sentence about it instead.",
+            )
+        })
+    }
+
+    pub(crate) fn unpin_line(&self, line: usize) -> Result<BriefReply, Refusal> {
+        self.known_caller()?;
+        let (ground, by) = (self.ground(true)?, self.speaker(None)?);
+        self.decide(&ground, |it, _| {
+            let made = self.composed(it, ground.project, None)?;
+            let pin = pin_at(&made, line)?;
+            if let Caller::Agent(agent) = self.caller
+                && pin.agent.as_ref() != Some(agent)
+            {
+                return Err(Refusal::new(
+                    Code::ScopeDenied,
+                    format!("line {line} was pinned by somebody else"),
+                    "Only who pinned a line, or the user, unpins it.",
+                ));
+            }
+            Ok(Plan {
+                entries: vec![Planned {
+                    operation: Operation::Unpinned(pin.seq),
+                    by: by.clone(),
+                    shareable: false,
+                }],
+                answer: (),
+            })
+        })?;
+        self.shared_brief()
+    }
+
+    /// Only a parent or the user pins.
+    fn is_parent(&self, it: &Reader<'_>, project: ProjectId) -> Result<(), Refusal> {
+        let Caller::Agent(agent) = self.caller else {
+            return Ok(());
+        };
+        let family = it.family(project, FAMILY)?;
+        match family.iter().any(|it| it.parent.as_ref() == Some(agent)) {
+            true => Ok(()),
+            false => Err(Refusal::new(
+                Code::ScopeDenied,
+                "only a parent or the user pins to the brief",
+                "Report it to your parent in a message, or commit it as an engram.",
+            )),
+        }
+    }
+
+    /// The brief of whoever asks; `first` is pinned before everything else.
+    fn composed(
+        &self,
+        it: &Reader<'_>,
+        project: ProjectId,
+        first: Option<Pinned>,
+    ) -> Result<Composed, Refusal> {
+        let limits = &self.engine.config.limits;
+        let agent = self.agent()?;
+        let mut pins = it.pins(project)?;
+        let elders = elders(it, agent)?;
+        pins.retain(|pin| {
+            agent.is_none() || pin.agent.as_ref().is_none_or(|it| elders.contains(it))
+        });
+        pins.splice(0..0, first);
+        let (candidates, pinned) = self.candidates(it, project, &pins)?;
+        let family = it.family(project, FAMILY)?;
+        let near: Vec<&Agent> = family
+            .iter()
+            .filter(|it| {
+                agent.is_none_or(|of| {
+                    it.handle == of.handle || it.parent.as_ref() == Some(&of.handle)
+                })
+            })
+            .collect();
+        let roles = near.iter().filter_map(|it| {
+            Some(ForRole {
+                role: it.role.clone()?,
+                reads: it.topics.read.clone(),
+            })
+        });
+        let material = Material {
+            pins: pinned,
+            roles: roles.collect(),
+            budgets: self.budgets_of(it, &near)?,
+            grants: self.grants_of(it, &near)?,
+            run: agent.map(|it| it.run),
+            reader: agent.map(|it| it.handle.clone()),
+            asked: false,
+            now: self.engine.world.now(),
+            candidates,
+        };
+        Ok(Composed {
+            reply: compose(&material, limits, limits.message.inline_tokens),
+            candidates: material.candidates,
+            pinned: material.pins,
+            pins,
+        })
+    }
+
+    /// Claims that a brief may name, and what of them is pinned. Each question is bounded, however many
+    /// claims there are.
+    fn candidates(
+        &self,
+        it: &Reader<'_>,
+        project: ProjectId,
+        pins: &[Pinned],
+    ) -> Result<(Vec<Candidate>, Vec<engram_gateway::Pinned>), Refusal> {
+        let (eyes, now) = (self.eyes_in(project)?, self.engine.world.now());
+        let run = self.agent()?.map(|it| it.run);
+        let mut found = it.newest_lasting(project, now, NEWEST)?;
+        for kind in [Kind::Constraint, Kind::Policy, Kind::Risk] {
+            found.extend(it.newest_of_kind(project, kind, now, LASTING)?);
+        }
+        for (id, _) in it.read_most(project, run, MOST_READ)? {
+            let read = it.engram(id)?;
+            found.extend(read.filter(|it| it.valid_until.is_none() && it.holds_now(now)));
+        }
+        let mut pinned = Vec::new();
+        for pin in pins {
+            let what = match (pin.lineage, &pin.text) {
+                (Some(lineage), _) => {
+                    let head = it.lineage(lineage)?.into_iter().next();
+                    let head = head.filter(|it| it.valid_until.is_none() && it.holds_now(now));
+                    let Some(head) = head else { continue };
+                    let id = head.id;
+                    found.push(head);
+                    PinnedWhat::Claim(id)
+                }
+                (None, Some(text)) => PinnedWhat::Text(text.clone()),
+                // Its words were erased.
+                (None, None) => continue,
+            };
+            pinned.push(engram_gateway::Pinned {
+                order: pin.seq,
+                what,
+            });
+        }
+        found.retain(|it| !it.redacted && it.project == project && eyes.may_see(it));
+        found.sort_by_key(|it| it.seq);
+        found.dedup_by_key(|it| it.seq);
+        let worktree = self.worktree()?;
+        let is_looked_at = it.looked(project, &worktree)?.is_some();
+        let candidate = |engram: Engram| {
+            let health = it.health(engram.id, &worktree)?.map(|it| it.standing);
+            let unchanged = (engram.verified && is_looked_at).then_some(Evidence::Holds);
+            Ok::<_, Refusal>(Candidate {
+                reads: it.reads_of(project, run, engram.id)?,
+                evidence: health.or(unchanged),
+                ..candidate_of(engram)
+            })
+        };
+        let candidates = found
+            .into_iter()
+            .map(candidate)
+            .collect::<Result<_, Refusal>>();
+        Ok((candidates?, pinned))
+    }
+
+    /// What the agents that are in a turn may still spend.
+    fn budgets_of(
+        &self,
+        it: &Reader<'_>,
+        near: &[&Agent],
+    ) -> Result<Vec<(String, Spent)>, Refusal> {
+        let idle = SignedDuration::from_secs(self.engine.config.limits.deref.turn_idle_seconds);
+        let now = self.engine.world.now();
+        let called = near
+            .iter()
+            .filter(|it| now.duration_since(it.last_call).abs() <= idle);
+        let figures = |it: Spend, limits: &DerefLimits| {
+            [
+                ("repo_spans", it.repo_spans, limits.repo_spans),
+                (
+                    "artifact_sections",
+                    it.artifact_sections,
+                    limits.artifact_sections,
+                ),
+                ("sam_items", it.sam_items, limits.sam_items),
+                ("tokens", it.tokens, limits.tokens),
+            ]
+            .map(|(name, used, limit)| {
+                let (used, limit) = (u64::from(used), u64::from(limit));
+                (name.to_owned(), Figure { used, limit })
+            })
+            .to_vec()
+        };
+        called
+            .take(BUDGETS)
+            .map(|agent| {
+                let spent = it.spend(&agent.handle, &agent.turn)?;
+                let limits = self.engine.limits_of(it, &agent.handle)?;
+                Ok((agent.label.clone(), figures(spent, &limits.deref)))
+            })
+            .collect()
+    }
+
+    /// What these agents may read beyond that.
+    fn grants_of(&self, it: &Reader<'_>, near: &[&Agent]) -> Result<Vec<OpenGrant>, Refusal> {
+        let now = self.engine.world.now();
+        let mut open = Vec::new();
+        for agent in near {
+            for grant in it.unspent_grants(&agent.handle)? {
+                let grant = aged(it, grant, now)?;
+                if grant.state(now) != GrantState::Open {
+                    continue;
+                }
+                let (pointer, cap) = match grant.what {
+                    Granted::Read {
+                        pointer,
+                        cap_tokens,
+                    } => (Some(pointer), cap_tokens),
+                    Granted::Code { chars } => (None, chars),
+                };
+                open.push(OpenGrant {
+                    to: agent.label.clone(),
+                    pointer,
+                    cap,
+                    expires_at: grant.expires_at,
+                });
+            }
+        }
+        Ok(open)
+    }
+
+    /// What a brief quotes of others, its reader was told.
+    fn note_brief(&self, made: &Composed) -> Result<(), Refusal> {
+        let Some(agent) = self.agent()? else {
+            return Ok(());
+        };
+        // The part that is about others' words comes first.
+        let lines = made.reply.lines.iter();
+        let lines = lines.filter(|it| it.part <= BriefPart::Risk);
+        let prints = lines.flat_map(|line| {
+            let said = made.candidates.iter().find(|it| Some(it.id) == line.engram);
+            match said {
+                Some(mine) if mine.agent.as_ref() == Some(&agent.handle) => Vec::new(),
+                Some(claim) => told(&claim.claim, line.pointers.iter().cloned()),
+                None => told(&line.text, None),
+            }
+        });
+        self.engine.served.add(Served {
+            to: agent.handle.clone(),
+            run: agent.run,
+            engrams: Vec::new(),
+            prints: prints.collect(),
+        });
+        Ok(())
+    }
+}
+
+fn candidate_of(engram: Engram) -> Candidate {
+    Candidate {
+        id: engram.id,
+        kind: engram.kind,
+        topic: engram.topic,
+        claim: engram.claim,
+        author: engram.provenance.created_by,
+        agent: engram.agent,
+        scope: engram.scope,
+        run: engram.run,
+        verified: engram.verified,
+        confidence: engram.confidence,
+        recorded_at: engram.recorded_at,
+        reads: 0,
+        evidence: None,
+        pointers: engram.pointers.iter().map(Pointer::to_string).collect(),
+    }
+}
+
+/// An agent and those above it.
+fn elders(it: &Reader<'_>, agent: Option<&Agent>) -> Result<Vec<AgentId>, Refusal> {
+    let mut elders = Vec::new();
+    let mut next = agent.cloned();
+    while let Some(one) = next.take().filter(|_| elders.len() < GENERATIONS) {
+        if let Some(parent) = &one.parent {
+            next = it.agent(parent)?;
+        }
+        elders.push(one.handle);
+    }
+    Ok(elders)
+}
+
+/// The pin that is a line of the brief, counted from 1.
+fn pin_at(made: &Composed, line: usize) -> Result<&Pinned, Refusal> {
+    let found = line
+        .checked_sub(1)
+        .and_then(|at| made.reply.lines.get(at))
+        .filter(|it| it.pinned);
+    let is_it = |line: &BriefLine, what: &PinnedWhat| match what {
+        PinnedWhat::Claim(id) => line.engram == Some(*id),
+        PinnedWhat::Text(text) => line.engram.is_none() && line.text == *text,
+    };
+    let pin = found
+        .and_then(|line| made.pinned.iter().find(|it| is_it(line, &it.what)))
+        .and_then(|it| made.pins.iter().find(|pin| pin.seq == it.order));
+    pin.ok_or_else(|| {
+        Refusal::new(
+            Code::NotFound,
+            format!("line {line} of the brief is not pinned"),
+            "`engram brief` prints the brief; pinned lines come first, counted from 1.",
+        )
+    })
+}

@@ -1,0 +1,90 @@
+//! Packs of pointers: resolved before they go out, so that their sender learns what is stale, and the first
+//! who reads them finds them at hand.
+
+use engram_model::{
+    CheckedPointer, Operation, Pointer, PointerInput, PointerType, Refusal, operation::Snapshot,
+};
+use engram_pointers::resolve;
+use engram_store::Reader;
+
+use crate::{
+    HomeShelf,
+    context::{Context, Ground},
+    decide::Planned,
+    evidence::screen_snapshot,
+};
+
+/// Pointers of a message, pinned.
+#[derive(Default)]
+pub(crate) struct Pack {
+    pub(crate) pointers: Vec<Pointer>,
+    /// Those that read otherwise now.
+    pub(crate) stale: Vec<CheckedPointer>,
+    /// Files of the working tree that they point into.
+    snapshots: Vec<Snapshot>,
+}
+
+impl Context<'_> {
+    /// Resolves pointers; one that does not resolve refuses the whole. `place` names their list.
+    pub(crate) fn resolve_pack<'a>(
+        &self,
+        place: &str,
+        inputs: impl IntoIterator<Item = &'a PointerInput>,
+    ) -> Result<Pack, Refusal> {
+        let mut pack = Pack::default();
+        for (at, input) in inputs.into_iter().enumerate() {
+            self.resolve_into(&mut pack, input).map_err(|mut refusal| {
+                refusal.message = format!("`{place}[{at}]`: {}", refusal.message);
+                refusal
+            })?;
+        }
+        Ok(pack)
+    }
+
+    fn resolve_into(&self, pack: &mut Pack, input: &PointerInput) -> Result<(), Refusal> {
+        let pointer = input.clone().check(self.limits()?)?;
+        if pointer.kind() == PointerType::Url {
+            pack.pointers.push(pointer);
+            return Ok(());
+        }
+        let repo = self.repo_for(&pointer)?;
+        let shelf = HomeShelf {
+            urls: false,
+            ..self.shelf(self.known_project()?)
+        };
+        let resolved = match resolve(repo, &shelf, &pointer) {
+            Ok(resolved) => resolved,
+            Err(refusal) => return Err(self.without_hints(&pointer, refusal)?),
+        };
+        if let Some(snapshot) = &resolved.snapshot {
+            screen_snapshot(snapshot)?;
+            pack.snapshots.push(snapshot.clone());
+        }
+        pack.stale
+            .extend(repo.and_then(|repo| self.became(repo, &shelf, &pointer, &resolved)));
+        pack.pointers.push(resolved.pointer);
+        Ok(())
+    }
+}
+
+impl Pack {
+    /// The entries that keep what was read of a working tree.
+    pub(crate) fn kept(
+        &self,
+        it: &Reader<'_>,
+        ground: &Ground,
+        by: &str,
+    ) -> Result<Vec<Planned>, Refusal> {
+        let mut entries = Vec::new();
+        for snapshot in &self.snapshots {
+            if !it.has_snapshot(ground.project, &snapshot.digest_hex, &snapshot.path)? {
+                entries.push(Planned {
+                    operation: Operation::Kept(snapshot.clone()),
+                    by: by.to_owned(),
+                    shareable: false,
+                });
+            }
+        }
+        Ok(entries)
+    }
+}

@@ -1,0 +1,482 @@
+//! Messages on the wire: checked, stored whole or not at all, in one commit. A refused one is remembered, so
+//! that the next of its sender is known to be sent for it.
+
+use std::collections::BTreeSet;
+
+use engram_gateway::{may_report, skeleton};
+use engram_model::{
+    ChildMessage, Code, Finding, MemoryOp, Message, Noticed, Operation, Outcome, Pointer, PutReply,
+    Refusal, Sending, SentReply, Target,
+    operation::{Agent, Requested, Sent, Served, Snapshot, Unsent},
+};
+use engram_store::Reader;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    agents::kin_of,
+    context::{Context, Ground},
+    decide::{Plan, Planned},
+    evidence::{keep_commits, screen_text},
+    grants::planned,
+    message::Parsed,
+    pack::Pack,
+    put::{Claim, Occasion},
+    served::told,
+};
+
+impl Context<'_> {
+    pub(crate) fn send_message(&self, sending: &Sending) -> Result<SentReply, Refusal> {
+        self.known_caller()?;
+        let sent = self.parsed(&sending.message).and_then(|parsed| {
+            screen(&parsed.value)?;
+            match &parsed.checked.message {
+                Message::Child(child) => self.report(sending, &parsed, child),
+                Message::Parent(parent) => self.tell(sending, &parsed, parent),
+            }
+        });
+        sent.or_else(|refusal| self.remember(refusal))
+    }
+
+    /// A refusal of the message itself gets an id, which the next message of its sender answers. What is
+    /// refused for another reason is no message yet.
+    fn remember<T>(&self, refusal: Refusal) -> Result<T, Refusal> {
+        let is_of_message = matches!(
+            refusal.code,
+            Code::BudgetExceeded
+                | Code::Unanchored
+                | Code::PointerInvalid
+                | Code::PointerUnpinned
+                | Code::PointerNotFound
+                | Code::ClaimTooLong
+                | Code::SchemaInvalid
+                | Code::SecretDetected
+                | Code::Echo
+        );
+        if !is_of_message {
+            return Err(refusal);
+        }
+        let (ground, by) = (self.ground(true)?, self.speaker(None)?);
+        let id = self.engine.world.id().to_string();
+        let remedy = refusal.remedy.as_deref().cloned().unwrap_or_default();
+        let unsent = Unsent {
+            id: id.clone(),
+            code: refusal.code,
+            figures: remedy.figures,
+        };
+        self.decide(&ground, |it, _| {
+            self.admit(it)?;
+            Ok(Plan {
+                entries: vec![one(Operation::Unsent(unsent.clone()), &by)],
+                answer: (),
+            })
+        })?;
+        let mut refusal = refusal;
+        refusal.remedy.get_or_insert_default().refusal = Some(id);
+        Err(refusal)
+    }
+
+    /// Stores what a child reports.
+    fn report(
+        &self,
+        sending: &Sending,
+        parsed: &Parsed,
+        child: &ChildMessage,
+    ) -> Result<SentReply, Refusal> {
+        let Some(agent) = self.agent()? else {
+            return Err(Refusal::new(
+                Code::ScopeDenied,
+                "a child's message needs its sender",
+                "Name it with --agent; `engram agents` lists the handles.",
+            ));
+        };
+        if sending.to.is_some() {
+            return Err(Refusal::new(
+                Code::ScopeDenied,
+                "a child reports to its own parent",
+                "Leave the recipient out.",
+            ));
+        }
+        may_report(&kin_of(agent.clone()), &child.role)?;
+        let claims = self.claims(&parsed.value, child)?;
+        let pack = self.resolve_pack("pointer_pack", &child.pointer_pack)?;
+        let (ground, by) = (self.ground(true)?, self.speaker(None)?);
+        let wanted = self.all_wanted(child, &ground)?;
+        let id = self.engine.world.id().to_string();
+        self.before_comparing();
+        let ((mut replies, requests, count, resend_of), seq) =
+            self.decide(&ground, |it, now| {
+                self.admit_many(it, claims.len())?;
+                self.still_granted(it, parsed)?;
+                self.is_no_echo_of_all(it, child, &pack, &wanted)?;
+                let (mut entries, replies) = self.plan_claims(it, now, &ground, &claims)?;
+                entries.extend(pack.kept(it, &ground, &by)?);
+                let (asked, requests) = self.plan_requests(it, &ground, &wanted)?;
+                entries.extend(planned(asked, &by));
+                let resend_of = it.unsent(ground.project, Some(&agent.handle))?;
+                let pointers = claims.iter().flat_map(|it| &it.found.pointers);
+                let pointers = pointers.chain(&pack.pointers);
+                let pointers = pointers.chain(wanted.iter().map(|it| &it.pointer));
+                let sent = Sent {
+                    id: id.clone(),
+                    to: agent.parent.iter().cloned().collect(),
+                    tokens: parsed.checked.tokens as u64,
+                    grant: parsed.grant.clone(),
+                    turn: self.turn(it)?,
+                    resend_of: resend_of.clone(),
+                    files: files(pointers.map(|it| &it.target)),
+                    ..kept(&parsed.value, &replies)
+                };
+                entries.push(one(Operation::Sent(Box::new(sent)), &by));
+                if let Some(parent) = parent_of(it, agent)? {
+                    entries.push(one(told_to(&parent, child, &claims), &by));
+                }
+                let count = entries.len();
+                let plan = (replies, requests, count, resend_of);
+                Ok(Plan {
+                    entries,
+                    answer: plan,
+                })
+            })?;
+        // Entries of one commit stand one after the other.
+        let first = (seq.unwrap_or_default() + 1).saturating_sub(count as u64);
+        for reply in replies.iter_mut() {
+            if let (0, Some(at)) = (reply.put.seq, reply.entry) {
+                reply.put.seq = first + at as u64;
+            }
+        }
+        if let Some(repo) = self.repo()? {
+            claims
+                .iter()
+                .for_each(|it| keep_commits(repo, &it.found.pointers));
+            keep_commits(repo, &pack.pointers);
+        }
+        Ok(SentReply {
+            id,
+            tokens: parsed.checked.tokens,
+            outcome: Outcome::Reported {
+                engrams: replies.into_iter().map(|it| it.put).collect(),
+                requests,
+            },
+            resend_of,
+            stale: pack.stale,
+        })
+    }
+
+    /// The engrams of a message, each looked up. All that cannot be stored are left out of the message that
+    /// the refusal shows.
+    fn claims<'a>(
+        &'a self,
+        value: &Value,
+        child: &ChildMessage,
+    ) -> Result<Vec<Claim<'a>>, Refusal> {
+        let mut claims: Vec<Claim<'a>> = Vec::new();
+        let mut refused: Option<Refusal> = None;
+        let mut kept = value.clone();
+        for (at, draft) in child.engrams.iter().enumerate() {
+            let looked_up = match draft.operation {
+                Some(MemoryOp::Delete) => Err(Refusal::new(
+                    Code::SchemaInvalid,
+                    "an engram of a message states a claim; it retires none",
+                    "Retire a claim with engram_commit and operation delete.",
+                )),
+                Some(MemoryOp::None) => Err(Refusal::new(
+                    Code::SchemaInvalid,
+                    "an engram of a message states a claim; with operation none it states nothing",
+                    "Leave the engram out.",
+                )),
+                _ => self.ready(draft.clone(), None, Occasion::Said),
+            };
+            match looked_up {
+                Ok(claim) => claims.push(claim),
+                Err(refusal) => {
+                    take_out(&mut kept, at);
+                    refused.get_or_insert(at_place(refusal, "engrams", at));
+                }
+            }
+        }
+        match refused {
+            None => Ok(claims),
+            Some(refusal) => {
+                kept["engrams"] = kept["engrams"]
+                    .as_array()
+                    .map(|it| it.iter().filter(|it| !it.is_null()).cloned().collect())
+                    .unwrap_or_default();
+                Err(refusal.skeleton(skeleton(&kept, self.limits()?)))
+            }
+        }
+    }
+
+    /// Whether the grant that its inline code needs is still open: one message spends it.
+    pub(crate) fn still_granted(&self, it: &Reader<'_>, parsed: &Parsed) -> Result<(), Refusal> {
+        let Some(id) = &parsed.grant else {
+            return Ok(());
+        };
+        match self.code_grants(it)?.iter().any(|it| it.id == *id) {
+            true => Ok(()),
+            false => Err(Refusal::new(
+                Code::DerefDenied,
+                "another message has just spent the grant of inline code",
+                "Point at the code, or ask your parent for another grant.",
+            )),
+        }
+    }
+
+    /// What a message asks to read, each looked up.
+    fn all_wanted(&self, child: &ChildMessage, ground: &Ground) -> Result<Vec<Want>, Refusal> {
+        let wanted = child.deref_requests.iter().enumerate().map(|(at, ask)| {
+            let (requested, snapshot) = self
+                .wanted(ask.clone(), ground)
+                .map_err(|refusal| at_place(refusal, "deref_requests", at))?;
+            Ok(Want {
+                pointer: requested.pointer.parse()?,
+                requested,
+                snapshot,
+            })
+        });
+        wanted.collect()
+    }
+
+    /// What asking for it comes to. The same pointer twice in a message is one request.
+    fn plan_requests(
+        &self,
+        it: &Reader<'_>,
+        ground: &Ground,
+        wanted: &[Want],
+    ) -> Result<(Vec<Operation>, Vec<String>), Refusal> {
+        let (mut entries, mut ids) = (Vec::new(), Vec::<String>::new());
+        for (at, want) in wanted.iter().enumerate() {
+            let same = wanted[..at]
+                .iter()
+                .position(|it| it.pointer == want.pointer);
+            if let Some(id) = same.and_then(|it| ids.get(it)).cloned() {
+                ids.push(id);
+                continue;
+            }
+            let (asked, id) =
+                self.plan_request(it, ground, &want.requested, want.snapshot.as_ref())?;
+            entries.extend(asked);
+            ids.push(id);
+        }
+        Ok((entries, ids))
+    }
+
+    /// What storing the claims comes to. The same claim twice in a message is one.
+    fn plan_claims(
+        &self,
+        it: &Reader<'_>,
+        now: Timestamp,
+        ground: &Ground,
+        claims: &[Claim<'_>],
+    ) -> Result<(Vec<Planned>, Vec<Reply>), Refusal> {
+        let (mut entries, mut replies) = (Vec::new(), Vec::<Reply>::new());
+        let mut corrected = BTreeSet::new();
+        for (at, claim) in claims.iter().enumerate() {
+            let before = claims[..at].iter().position(|other| claim.repeats(other));
+            if let Some(same) = before.and_then(|it| replies.get(it)) {
+                replies.push(same.repeated());
+                continue;
+            }
+            let plan = self
+                .plan_claim(it, now, ground, claim)
+                .map_err(|refusal| at_place(refusal, "engrams", at))?;
+            let (put, after) = plan.answer;
+            if put.supersedes.is_some() && !corrected.insert(put.lineage_id) {
+                let twice = Refusal::new(
+                    Code::SchemaInvalid,
+                    "two engrams of the message correct the same claim",
+                    "Send the correction once.",
+                );
+                return Err(at_place(twice, "engrams", at));
+            }
+            let is_stored = !plan.entries.is_empty();
+            entries.extend(plan.entries);
+            let own = entries.len().checked_sub(1 + after as usize);
+            replies.push(Reply {
+                entry: own.filter(|_| is_stored),
+                put,
+            });
+        }
+        Ok((entries, replies))
+    }
+
+    /// The turn that a message counts for.
+    pub(crate) fn turn(&self, it: &Reader<'_>) -> Result<Option<String>, Refusal> {
+        self.called()?.map(|called| called.turn(it)).transpose()
+    }
+
+    /// A message must not only repeat what its sender was shown, without evidence of its own. Its engrams are
+    /// looked at one by one.
+    fn is_no_echo_of_all(
+        &self,
+        it: &Reader<'_>,
+        child: &ChildMessage,
+        pack: &Pack,
+        wanted: &[Want],
+    ) -> Result<(), Refusal> {
+        let said = &child.output.summary;
+        // "Done." is no repetition.
+        if !child.engrams.is_empty() || said.split_whitespace().count() < 4 {
+            return Ok(());
+        }
+        let evidence = pack
+            .pointers
+            .iter()
+            .chain(wanted.iter().map(|it| &it.pointer));
+        self.refuse_echo(it, said, evidence.map(ToString::to_string))
+            .map_err(|refusal| at_place(refusal, "output.summary", usize::MAX))
+    }
+}
+
+/// What a message asks to read.
+struct Want {
+    pointer: Pointer,
+    requested: Requested,
+    snapshot: Option<Snapshot>,
+}
+
+/// The answer to one engram of a message, and its place among the entries.
+pub(crate) struct Reply {
+    put: PutReply,
+    entry: Option<usize>,
+}
+
+impl Reply {
+    /// The answer to the same engram once more.
+    fn repeated(&self) -> Self {
+        Self {
+            put: PutReply {
+                memory_op: MemoryOp::None,
+                supersedes: None,
+                findings: vec![Finding::new(
+                    Noticed::Duplicate,
+                    self.put.id,
+                    "This message has the claim twice.",
+                )],
+                ..self.put.clone()
+            },
+            entry: self.entry,
+        }
+    }
+}
+
+fn parent_of(it: &Reader<'_>, agent: &Agent) -> Result<Option<Agent>, Refusal> {
+    Ok(match &agent.parent {
+        Some(parent) => it.agent(parent)?,
+        None => None,
+    })
+}
+
+pub(crate) fn one(operation: Operation, by: &str) -> Planned {
+    Planned {
+        operation,
+        by: by.to_owned(),
+        shareable: false,
+    }
+}
+
+/// What a parent is told by its child's message.
+fn told_to(parent: &Agent, child: &ChildMessage, claims: &[Claim<'_>]) -> Operation {
+    let mut prints = told(&child.output.summary, None);
+    prints.extend(told(&child.output.next, None));
+    for (draft, claim) in child.engrams.iter().zip(claims) {
+        let pointers = claim.found.pointers.iter().map(ToString::to_string);
+        prints.extend(told(&draft.claim, pointers));
+    }
+    served(parent, prints)
+}
+
+pub(crate) fn served(to: &Agent, prints: Vec<u64>) -> Operation {
+    Operation::Served(Served {
+        to: to.handle.clone(),
+        run: to.run,
+        engrams: Vec::new(),
+        prints,
+    })
+}
+
+/// No text of a message may carry a credential, in whatever field.
+fn screen(value: &Value) -> Result<(), Refusal> {
+    match value {
+        Value::String(text) => screen_text("the message", text),
+        Value::Array(items) => items.iter().try_for_each(screen),
+        // What proves a grant is no secret of others.
+        Value::Object(fields) => fields
+            .iter()
+            .filter(|it| it.0 != "budget_token")
+            .try_for_each(|it| screen(it.1)),
+        _ => Ok(()),
+    }
+}
+
+fn take_out(value: &mut Value, at: usize) {
+    if let Some(engram) = value.pointer_mut(&format!("/engrams/{at}")) {
+        *engram = Value::Null;
+    }
+}
+
+pub(crate) fn at_place(mut refusal: Refusal, list: &str, at: usize) -> Refusal {
+    let place = match at {
+        usize::MAX => list.to_owned(),
+        at => format!("{list}[{at}]"),
+    };
+    refusal.message = format!("`{place}`: {}", refusal.message);
+    refusal
+}
+
+/// The message as it is kept: its claims lie where they can be erased, and what proves a grant lies nowhere.
+pub(crate) fn kept(value: &Value, replies: &[Reply]) -> Sent {
+    let mut kept = value.clone();
+    if !replies.is_empty() {
+        kept["engrams"] = replies
+            .iter()
+            .map(|it| json!({ "id": it.put.id }))
+            .collect();
+    }
+    for grant in kept["grants"].as_array_mut().into_iter().flatten() {
+        grant["budget_token"] = json!("");
+    }
+    let text = kept.to_string();
+    Sent {
+        digest: hex::encode(Sha256::digest(&text)),
+        text,
+        ..Sent::default()
+    }
+}
+
+/// The addresses of the files behind pointers, at their pins, each once.
+pub(crate) fn files<'a>(targets: impl Iterator<Item = &'a Target>) -> Vec<String> {
+    let file = |target: &Target| {
+        let target = match target.clone() {
+            Target::Repo { path, pin, .. } | Target::Test { path, pin, .. } => Target::Repo {
+                path,
+                lines: None,
+                pin,
+            },
+            Target::Artifact { name, pin, .. } => Target::Artifact {
+                name,
+                section: None,
+                pin,
+            },
+            Target::Diff { head, path, .. } => Target::Repo {
+                path,
+                lines: None,
+                pin: engram_model::Pin::Rev(head),
+            },
+            sam @ Target::Sam { .. } => sam,
+            // What is not fetched has no size.
+            Target::Url { .. } => return None,
+        };
+        let whole = engram_model::Pointer {
+            target,
+            digest: None,
+        };
+        Some(whole.to_string())
+    };
+    targets
+        .filter_map(file)
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect()
+}

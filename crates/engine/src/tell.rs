@@ -1,0 +1,232 @@
+//! A parent's message: given to its children, with the grants that it promises.
+
+use engram_gateway::{Kin, Terms, Wish, may_grant, recipients};
+use engram_model::{
+    Caller, Code, Delivery, GrantState, Granted, IssuedGrant, Operation, Outcome, ParentMessage,
+    Refusal, Sending, SentReply,
+    operation::{Agent, NewGrant, Sent},
+};
+use engram_store::Reader;
+use serde_json::json;
+
+use crate::{
+    agents::{digest_of, kin_of},
+    context::{Context, Ground},
+    decide::Plan,
+    evidence::keep_commits,
+    grants::{Looked, aged, planned},
+    message::Parsed,
+    pack::Pack,
+    send::{at_place, files, kept, one, served},
+    served::told,
+};
+
+/// Most agents of a project that are looked at for recipients.
+const FAMILY: usize = 1_000;
+
+impl Context<'_> {
+    /// Gives a parent's message to its children.
+    pub(crate) fn tell(
+        &self,
+        sending: &Sending,
+        parsed: &Parsed,
+        parent: &ParentMessage,
+    ) -> Result<SentReply, Refusal> {
+        let project = self.project()?;
+        let store = &self.engine.store;
+        let family = store.read::<_, Refusal>(|it| Ok(it.family(project, FAMILY)?))?;
+        let known: Vec<Kin> = family.iter().cloned().map(kin_of).collect();
+        let to = recipients(self.caller, &parent.role, sending.to.as_ref(), &known)?;
+        let pack = self.resolve_pack("target_pointer_pack", &parent.target_pointer_pack)?;
+        let (ground, by) = (self.ground(true)?, self.speaker(None)?);
+        let id = self.engine.world.id().to_string();
+        let mut message = parsed.value.clone();
+        message["target_pointer_pack"] = pack.pointers.iter().map(ToString::to_string).collect();
+        let gifts = self.gifts(parent, &ground, to.len())?;
+        for (at, gift) in gifts.iter().enumerate() {
+            message["grants"][at]["pointer"] = json!(gift.looked.pointer.to_string());
+        }
+        let ((sent, resend_of), _) = self.decide(&ground, |it, _| {
+            self.admit_many(it, 1)?;
+            self.still_granted(it, parsed)?;
+            let caller = match self.caller {
+                Caller::User => None,
+                Caller::Agent(agent) => Some(agent),
+            };
+            let resend_of = it.unsent(ground.project, caller)?;
+            let mut entries = pack.kept(it, &ground, &by)?;
+            let sent = Sent {
+                id: id.clone(),
+                to: to.clone(),
+                tokens: parsed.checked.tokens as u64,
+                grant: parsed.grant.clone(),
+                turn: self.turn(it)?,
+                resend_of: resend_of.clone(),
+                files: files(
+                    pack.pointers
+                        .iter()
+                        .chain(gifts.iter().map(|it| &it.looked.pointer))
+                        .map(|it| &it.target),
+                ),
+                budgets: parent.budgets.clone(),
+                ..kept(&message, &[])
+            };
+            entries.push(one(Operation::Sent(Box::new(sent)), &by));
+            let mut deliveries = Vec::new();
+            let children = family.iter().filter(|it| to.contains(&it.handle));
+            for (nth, child) in children.enumerate() {
+                let (granted, tokens) = self.plan_gifts(it, &ground, &gifts, child, nth)?;
+                entries.extend(planned(granted, &by));
+                let mut message = message.clone();
+                for (at, token) in tokens.into_iter().enumerate() {
+                    message["grants"][at]["budget_token"] = json!(token);
+                }
+                deliveries.push(Delivery {
+                    to: child.handle.clone(),
+                    message,
+                });
+                entries.push(one(instructed(child, parent, &pack), &by));
+            }
+            deliveries.sort_by(|one, other| one.to.cmp(&other.to));
+            Ok(Plan {
+                entries,
+                answer: (deliveries, resend_of),
+            })
+        })?;
+        if let Some(repo) = self.repo()? {
+            keep_commits(repo, &pack.pointers);
+        }
+        Ok(SentReply {
+            id,
+            tokens: parsed.checked.tokens,
+            outcome: Outcome::Told { sent },
+            resend_of,
+            stale: pack.stale,
+        })
+    }
+
+    /// The grants of a message, each looked up.
+    fn gifts(
+        &self,
+        parent: &ParentMessage,
+        ground: &Ground,
+        recipients: usize,
+    ) -> Result<Vec<Gift>, Refusal> {
+        let world = &self.engine.world;
+        let gifts = parent.grants.iter().enumerate().map(|(at, grant)| {
+            let looked = self
+                .look_up(grant.pointer.clone(), ground)
+                .map_err(|refusal| at_place(refusal, "grants", at))?;
+            Ok(Gift {
+                looked,
+                cap_tokens: grant.cap_tokens,
+                token: grant.budget_token.trim().to_owned(),
+                fresh: (0..recipients)
+                    .map(|_| (world.id().to_string(), world.secret()))
+                    .collect(),
+            })
+        });
+        gifts.collect()
+    }
+
+    /// The grants of a message for one of its recipients: new ones, where the message has no token for them.
+    fn plan_gifts(
+        &self,
+        it: &Reader<'_>,
+        ground: &Ground,
+        gifts: &[Gift],
+        child: &Agent,
+        nth: usize,
+    ) -> Result<(Vec<Operation>, Vec<String>), Refusal> {
+        let (mut entries, mut tokens) = (Vec::new(), Vec::new());
+        for (at, gift) in gifts.iter().enumerate() {
+            let place = |refusal| at_place(refusal, "grants", at);
+            if !gift.token.is_empty() {
+                self.holds(it, gift, child).map_err(place)?;
+                tokens.push(gift.token.clone());
+                continue;
+            }
+            let Some((id, token)) = gift.fresh.get(nth) else {
+                continue;
+            };
+            let grant = self.new_grant(gift, child, id).map_err(place)?;
+            if let Some(kept) = &gift.looked.snapshot
+                && !it.has_snapshot(ground.project, &kept.digest_hex, &kept.path)?
+            {
+                entries.push(Operation::Kept(kept.clone()));
+            }
+            entries.push(Operation::Granted(Box::new(NewGrant {
+                grant,
+                token: digest_of(token),
+                request: None,
+            })));
+            tokens.push(token.clone());
+        }
+        Ok((entries, tokens))
+    }
+
+    fn new_grant(&self, gift: &Gift, child: &Agent, id: &str) -> Result<IssuedGrant, Refusal> {
+        let now = self.engine.world.now();
+        let wish = Wish::Read {
+            pointer: gift.looked.pointer.clone(),
+            cap_tokens: Some(gift.cap_tokens),
+        };
+        let limits = &self.engine.config.limits.grant;
+        let to = kin_of(child.clone());
+        let Terms { what, expires_at } = may_grant(self.caller, &to, &wish, None, limits, now)?;
+        Ok(IssuedGrant {
+            id: id.to_owned(),
+            to: to.agent,
+            by: match self.caller {
+                Caller::User => None,
+                Caller::Agent(agent) => Some(agent.clone()),
+            },
+            what,
+            issued_at: now,
+            expires_at,
+            spent: false,
+            revoked: false,
+        })
+    }
+
+    /// Whether a token of a message is one that its recipient can use for this pointer.
+    fn holds(&self, it: &Reader<'_>, gift: &Gift, child: &Agent) -> Result<(), Refusal> {
+        let now = self.engine.world.now();
+        let found = it.grant_of_token(&digest_of(&gift.token))?;
+        let address = gift.looked.pointer.to_string();
+        let is_open = match found.map(|grant| aged(it, grant, now)).transpose()? {
+            Some(grant) => {
+                grant.to == child.handle
+                    && grant.state(now) == GrantState::Open
+                    && matches!(&grant.what, Granted::Read { pointer, .. } if *pointer == address)
+            }
+            None => false,
+        };
+        match is_open {
+            true => Ok(()),
+            false => Err(Refusal::new(
+                Code::DerefDenied,
+                "its recipient has no such open grant for this pointer",
+                "Leave budget_token empty: a grant is issued for each recipient.",
+            )),
+        }
+    }
+}
+
+/// A grant of a message.
+struct Gift {
+    looked: Looked,
+    cap_tokens: u32,
+    /// A token that the message has already.
+    token: String,
+    /// The id and the token of a new grant for each recipient.
+    fresh: Vec<(String, String)>,
+}
+
+/// What a child is told by its parent's message.
+fn instructed(child: &Agent, parent: &ParentMessage, pack: &Pack) -> Operation {
+    let lines = parent.shared_brief_micro.iter().chain(&parent.instructions);
+    let mut prints: Vec<u64> = lines.flat_map(|it| told(it, None)).collect();
+    prints.extend(told("", pack.pointers.iter().map(ToString::to_string)));
+    served(child, prints)
+}

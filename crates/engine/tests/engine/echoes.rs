@@ -1,0 +1,100 @@
+//! What an agent was shown is not news when it says it (`ECHO`).
+
+use engram_model::{Caller, Code, Commit, Draft, PointerInput, Refusal, ask};
+
+use crate::fixture::{Asked, Ground, POINTER, draft, refused};
+
+const CLAIM: &str = "Retries of the ledger are bounded by 3, with full jitter.";
+const OTHER: &str = "repo:src/lib.rs#L9@HEAD";
+
+/// A claim with one pointer, or without any.
+fn said(words: &str, pointer: Option<&str>) -> Draft {
+    let pointers = pointer.map(|it| PointerInput::Text(it.to_owned()));
+    Draft {
+        pointers: pointers.into_iter().collect(),
+        ..draft(words)
+    }
+}
+
+fn commit(engine: &Asked, who: &Caller, draft: Draft) -> Result<engram_model::PutReply, Refusal> {
+    engine
+        .0
+        .ask(who, ask::Commit(Box::new(Commit { draft, words: None })))
+}
+
+#[test]
+fn a_claim_that_a_query_returned_is_an_echo_without_evidence_of_ones_own() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let first = engine.claim(CLAIM).id;
+    let (ada, bob) = (engine.agent("ada"), engine.agent("bob"));
+    engine.query(&ada, "ledger retries");
+    for words in [
+        CLAIM,
+        "retries of the LEDGER are \"bounded\" by (3) - with full jitter!",
+        "As the brief says: retries of the ledger are bounded by 3, with full jitter.",
+    ] {
+        for pointer in [None, Some(POINTER)] {
+            refused(commit(&engine, &ada, said(words, pointer)), Code::Echo);
+        }
+        refused(engine.put(&ada, draft(words)), Code::Echo);
+    }
+    // What says something else is none, and so is what points elsewhere.
+    let denied = "It is not true that retries of the ledger are bounded by 3, with full jitter.";
+    commit(&engine, &ada, said(denied, None)).unwrap();
+    commit(&engine, &ada, said(CLAIM, Some(OTHER))).unwrap();
+    // Who was shown nothing says the same independently; the user may always.
+    let again = commit(&engine, &bob, said(CLAIM, Some(POINTER))).unwrap();
+    assert_eq!(again.id, first);
+    engine.query(&Caller::User, "ledger retries");
+    engine.claim(CLAIM);
+    // Who read the evidence supports the claim with it.
+    let carl = engine.agent("carl");
+    engine.query(&carl, "ledger retries");
+    refused(engine.put(&carl, draft(CLAIM)), Code::Echo);
+    engine.deref(&carl, POINTER).unwrap();
+    assert_eq!(engine.put(&carl, draft(CLAIM)).unwrap().id, first);
+}
+
+#[test]
+fn an_excerpt_is_an_echo_without_the_pointer_to_it() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let ada = engine.agent("ada");
+    let excerpt = engine.deref(&ada, POINTER).unwrap().excerpt;
+    let head = || engine.journal().head;
+    let before = head();
+    refused(commit(&engine, &ada, said(&excerpt, None)), Code::Echo);
+    assert_eq!(head(), before, "nothing is stored");
+    // Another process knows it too.
+    let other = ground.open_at("repo", 2);
+    refused(commit(&other, &ada, said(&excerpt, None)), Code::Echo);
+    commit(&other, &ada, said(&excerpt, Some(POINTER))).unwrap();
+}
+
+#[test]
+fn what_queries_returned_is_known_in_other_processes_after_a_write() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    engine.claim(CLAIM);
+    let ada = engine.agent("ada");
+    engine.query(&ada, "ledger retries");
+    let before = engine.journal().head;
+    assert_eq!(engine.journal().head, before, "asking writes nothing");
+    engine.note(&ada, "retry", "Looked at the retries.");
+    let other = ground.open_at("repo", 2);
+    refused(other.put(&ada, draft(CLAIM)), Code::Echo);
+    assert!(other.0.doctor(crate::fixture::REINDEX).unwrap().ok);
+}
+
+/// A claim that was sent again is a repeat, whoever looked it up meanwhile.
+#[test]
+fn ones_own_claim_is_nothing_that_one_was_told() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let ada = engine.agent("ada");
+    let first = engine.put(&ada, draft(CLAIM)).unwrap();
+    engine.query(&ada, "ledger retries");
+    engine.get(&ada, first.id).unwrap();
+    assert_eq!(engine.put(&ada, draft(CLAIM)).unwrap().id, first.id);
+}

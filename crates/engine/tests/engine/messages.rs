@@ -1,0 +1,625 @@
+//! Messages between a parent and its children: stored whole or not at all, in one commit, and told apart
+//! from what was refused before.
+
+use engram_model::{
+    Caller, Code, Deref, Draft, Opening, Outcome, PointerInput, Refusal, Sending, SentReply, ask,
+};
+use serde_json::{Value, json};
+
+use crate::fixture::{Asked, Ground, POINTER, draft, git, handle, refused};
+
+const USER: Caller = Caller::User;
+
+impl Asked {
+    /// An agent that was opened, below a parent or as a root.
+    pub(crate) fn opened(&self, name: &str, role: &str, parent: Option<&Caller>) -> Caller {
+        let opening = Opening {
+            name: name.to_owned(),
+            role: Some(role.to_owned()),
+            parent: parent.map(handle),
+            ..Opening::default()
+        };
+        Caller::Agent(self.0.ask(&USER, ask::OpenAgent(opening)).unwrap().agent)
+    }
+
+    fn send(&self, who: &Caller, message: Value) -> Result<SentReply, Refusal> {
+        self.send_to(who, message, None)
+    }
+
+    fn send_to(
+        &self,
+        who: &Caller,
+        message: Value,
+        to: Option<&Caller>,
+    ) -> Result<SentReply, Refusal> {
+        let to = to.map(handle);
+        self.0.ask(who, ask::Send(Sending { message, to }))
+    }
+}
+
+struct Team {
+    ground: Ground,
+    engine: Asked,
+    lead: Caller,
+    ada: Caller,
+    bob: Caller,
+}
+
+fn team() -> Team {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let lead = engine.opened("lead", "architect", None);
+    let ada = engine.opened("ada", "programmer", Some(&lead));
+    let bob = engine.opened("bob", "programmer", Some(&lead));
+    Team {
+        ground,
+        engine,
+        lead,
+        ada,
+        bob,
+    }
+}
+
+fn engram(claim: &str) -> Value {
+    json!({
+        "kind": "fact", "claim": claim, "confidence": 0.8, "ttl": "P7D", "scope": "project",
+        "pointers": [POINTER],
+    })
+}
+
+fn report(engrams: Vec<Value>, summary: &str) -> Value {
+    json!({
+        "role": "programmer", "task_status": "done", "engrams": engrams,
+        "pointer_pack": ["repo:src/lib.rs#L5-L9@HEAD"],
+        "output": { "summary": summary, "next": "" },
+    })
+}
+
+fn order(budgets: Value) -> Value {
+    json!({
+        "role": "Programmer", "shared_brief_micro": ["Ship on Friday."], "budgets": budgets,
+        "target_pointer_pack": ["repo:src/lib.rs#L5-L9@HEAD"], "instructions": ["Confirm the retries."],
+    })
+}
+
+fn head(engine: &Asked) -> u64 {
+    engine.status(&USER).unwrap().head
+}
+
+#[test]
+fn a_childs_message_is_stored_whole_in_one_commit() {
+    let Team {
+        ground: _ground,
+        engine,
+        ada,
+        ..
+    } = team();
+    let many = (0..12).map(|at| engram(&format!("Retry {at} uses full jitter.")));
+    let reply = engine
+        .send(&ada, report(many.collect(), "Twelve findings."))
+        .unwrap();
+    let Outcome::Reported { engrams, requests } = &reply.outcome else {
+        panic!("{reply:?}");
+    };
+    assert_eq!((engrams.len(), requests.len()), (12, 0));
+    assert!(reply.tokens > 300 && reply.resend_of.is_none() && reply.stale.is_empty());
+    for (at, put) in engrams.iter().enumerate() {
+        let record = engine.get(&USER, put.id).unwrap();
+        assert_eq!(record.claim, format!("Retry {at} uses full jitter."));
+        assert_eq!((record.seq, record.verified), (put.seq, true));
+        assert_eq!(record.agent, Some(handle(&ada)));
+    }
+    assert!(engine.0.doctor(crate::fixture::REINDEX).unwrap().ok);
+}
+
+#[test]
+fn a_message_with_one_flaw_stores_nothing() {
+    let Team {
+        ground: _ground,
+        engine,
+        ada,
+        ..
+    } = team();
+    let good = || engram("Retries use full jitter.");
+    let pointing = |pointer: &str| {
+        let mut bad = engram("The port is 80.");
+        bad["pointers"] = json!([pointer]);
+        bad
+    };
+    for (bad, code) in [
+        (pointing("repo:src/none.rs@HEAD"), Code::PointerNotFound),
+        (pointing("repo:src/lib.rs"), Code::PointerUnpinned),
+        (
+            engram("The key is AKIAIOSFODNN7EXAMPLQ."),
+            Code::SecretDetected,
+        ),
+        (engram(&"long ".repeat(120)), Code::ClaimTooLong),
+    ] {
+        let refusal = refused(engine.send(&ada, report(vec![good(), bad], "Two.")), code);
+        assert!(
+            refusal.message.contains("engrams[1]") || code == Code::SecretDetected,
+            "{refusal}"
+        );
+        let remedy = refusal.remedy.unwrap();
+        assert!(remedy.refusal.is_some());
+        assert!(
+            engine.query(&USER, "jitter").engrams.is_empty(),
+            "nothing of it is stored"
+        );
+        if code != Code::SecretDetected {
+            let resend = engine.send(&ada, remedy.skeleton.unwrap()).unwrap();
+            assert_eq!(resend.resend_of, remedy.refusal);
+            let id = engine.query(&USER, "jitter").engrams[0].id;
+            engine.forget(&USER, id).unwrap();
+        }
+    }
+    let missing = json!({ "pointer": "repo:src/none.rs@HEAD", "reason": "To confirm." });
+    let mut message = report(vec![good()], "One.");
+    message["pointer_pack"] = json!(["repo:src/none.rs@HEAD"]);
+    let refusal = refused(engine.send(&ada, message), Code::PointerNotFound);
+    assert!(refusal.message.contains("pointer_pack[0]"), "{refusal}");
+    let mut message = report(vec![good()], "One.");
+    message["deref_requests"] = json!([missing]);
+    refused(engine.send(&ada, message), Code::PointerNotFound);
+    assert!(engine.query(&USER, "jitter").engrams.is_empty());
+}
+
+/// Seed 000, 10.2: oversized messages are rejected, and resent in the compliant format.
+#[test]
+fn a_refused_message_is_answered_by_the_next_of_its_sender() {
+    let Team {
+        ground: _ground,
+        engine,
+        ada,
+        bob,
+        ..
+    } = team();
+    let long = report(
+        vec![engram("Retries use full jitter.")],
+        &"word ".repeat(1_200),
+    );
+    let refusal = refused(engine.send(&ada, long), Code::BudgetExceeded);
+    let remedy = refusal.remedy.unwrap();
+    assert_eq!(remedy.figures["inline_tokens"].limit, 800);
+    let other = engine.send(&bob, report(vec![], "Nothing new.")).unwrap();
+    assert_eq!(other.resend_of, None, "it was not that agent's");
+    let resend = engine.send(&ada, remedy.skeleton.unwrap()).unwrap();
+    assert!(remedy.refusal.is_some() && resend.resend_of == remedy.refusal);
+    let next = engine.send(&ada, report(vec![], "Nothing new.")).unwrap();
+    assert_eq!(next.resend_of, None, "it was answered");
+}
+
+#[test]
+fn roles_and_parentage_are_respected() {
+    let Team {
+        ground: _ground,
+        engine,
+        lead,
+        ada,
+        bob,
+        ..
+    } = team();
+    let mut alien = report(vec![], "Nothing new.");
+    alien["role"] = json!("architect");
+    refused(engine.send(&ada, alien), Code::ScopeDenied);
+    refused(
+        engine.send(&USER, report(vec![], "Nothing new.")),
+        Code::ScopeDenied,
+    );
+    refused(
+        engine.send_to(&ada, report(vec![], "None."), Some(&bob)),
+        Code::ScopeDenied,
+    );
+    refused(
+        engine.send_to(&ada, order(json!({})), Some(&bob)),
+        Code::ScopeDenied,
+    );
+    refused(
+        engine.send_to(&bob, order(json!({})), Some(&lead)),
+        Code::ScopeDenied,
+    );
+    refused(engine.send(&ada, order(json!({}))), Code::NotFound);
+    let nobody = Caller::Agent(engram_model::AgentId("nobody".to_owned()));
+    refused(
+        engine.send(&nobody, report(vec![], "None.")),
+        Code::NotFound,
+    );
+    refused(
+        engine.send_to(&lead, order(json!({})), Some(&nobody)),
+        Code::NotFound,
+    );
+    let mut managers = order(json!({}));
+    managers["role"] = json!("manager");
+    refused(engine.send(&lead, managers.clone()), Code::NotFound);
+    refused(
+        engine.send_to(&lead, managers, Some(&ada)),
+        Code::ScopeDenied,
+    );
+    for (who, to, got) in [(&lead, None, 2), (&USER, None, 2), (&lead, Some(&ada), 1)] {
+        let Outcome::Told { sent } = engine.send_to(who, order(json!({})), to).unwrap().outcome
+        else {
+            panic!("a parent's message");
+        };
+        assert_eq!(sent.len(), got);
+        let pinned = sent[0].message["target_pointer_pack"][0].as_str().unwrap();
+        assert!(
+            pinned.starts_with("repo:src/lib.rs#L5-L9@") && !pinned.ends_with("HEAD"),
+            "{pinned}"
+        );
+    }
+}
+
+#[test]
+fn a_parents_budgets_narrow_its_childs_turn_and_only_narrow() {
+    let Team {
+        ground,
+        engine,
+        lead,
+        ada,
+        bob,
+    } = team();
+    let wide = order(json!({ "max_repo_spans": 4 }));
+    refused(engine.send(&lead, wide), Code::BudgetExceeded);
+    let narrow = order(json!({ "max_repo_spans": 1, "max_engrams": 2, "max_engram_chars": 30 }));
+    engine.send_to(&lead, narrow, Some(&ada)).unwrap();
+    // In every process, at the next call.
+    let other = ground.open_at("repo", 2);
+    other.deref(&ada, POINTER).unwrap();
+    let refusal = refused(engine.deref(&ada, POINTER), Code::DerefDenied);
+    assert_eq!(refusal.remedy.unwrap().figures["repo_spans"].limit, 1);
+    let claims = |count: usize| {
+        (0..count)
+            .map(|at| engram(&format!("Port {at} is open.")))
+            .collect()
+    };
+    let refusal = refused(
+        engine.send(&ada, report(claims(3), "Three.")),
+        Code::BudgetExceeded,
+    );
+    assert_eq!(refusal.remedy.unwrap().figures["engrams"].limit, 2);
+    engine.send(&ada, report(claims(2), "Two.")).unwrap();
+    refused(
+        engine.put(
+            &ada,
+            draft("This claim has many more than thirty characters."),
+        ),
+        Code::ClaimTooLong,
+    );
+    // Her brother has what the home allows; who has less gives no more.
+    for _ in 0..3 {
+        engine.deref(&bob, POINTER).unwrap();
+    }
+    let child = engine.opened("child", "programmer", Some(&ada));
+    refused(
+        engine.send_to(&ada, order(json!({ "max_repo_spans": 2 })), Some(&child)),
+        Code::BudgetExceeded,
+    );
+    // A later message sets what it names, and leaves the rest.
+    engine
+        .send_to(&lead, order(json!({ "max_repo_spans": 2 })), Some(&ada))
+        .unwrap();
+    engine.deref(&ada, POINTER).unwrap();
+    refused(
+        engine.send(&ada, report(claims(3), "Three.")),
+        Code::BudgetExceeded,
+    );
+}
+
+#[test]
+fn what_a_message_told_is_no_finding() {
+    let Team {
+        ground: _ground,
+        engine,
+        lead,
+        ada,
+        bob,
+        ..
+    } = team();
+    let words = "Retries of the ledger are bounded by 3.";
+    let mut message = order(json!({}));
+    message["instructions"] = json!([words]);
+    engine.send_to(&lead, message, Some(&ada)).unwrap();
+    let read = ask::Deref(Deref {
+        pointer: PointerInput::Text("repo:src/lib.rs#L5-L9@HEAD".to_owned()),
+        max_tokens: None,
+        turn: None,
+        budget_token: None,
+    });
+    let mut echo = engram(words);
+    echo["pointers"] = json!(["repo:src/lib.rs#L5-L9@HEAD"]);
+    let refusal = refused(
+        engine.send(&ada, report(vec![echo.clone()], "One.")),
+        Code::Echo,
+    );
+    assert!(refusal.message.contains("engrams[0]"), "{refusal}");
+    let mut said = report(vec![], words);
+    said["pointer_pack"] = json!([]);
+    refused(engine.send(&ada, said.clone()), Code::Echo);
+    engine.send(&bob, said).unwrap();
+    // Who read what is behind the pack has evidence.
+    engine.0.ask(&ada, read).unwrap();
+    engine.send(&ada, report(vec![echo], "One.")).unwrap();
+    // The parent was told then.
+    let relayed = Draft {
+        pointers: vec![PointerInput::Text("repo:src/lib.rs#L5-L9@HEAD".to_owned())],
+        ..draft(words)
+    };
+    refused(engine.put(&lead, relayed), Code::Echo);
+}
+
+#[test]
+fn rates_hold_for_messages() {
+    let Team {
+        ground: _ground,
+        engine,
+        ada,
+        ..
+    } = team();
+    let many = |from: usize, count: usize| {
+        (from..from + count)
+            .map(|at| engram(&format!("Port {at} is open.")))
+            .collect()
+    };
+    engine.send(&ada, report(many(0, 12), "Twelve.")).unwrap();
+    let before = head(&engine);
+    refused(
+        engine.send(&ada, report(many(12, 12), "Twelve more.")),
+        Code::RateLimited,
+    );
+    assert_eq!(head(&engine), before, "nothing is stored, not even a part");
+    engine
+        .send(&ada, report(many(12, 5), "Five more."))
+        .unwrap();
+    let mut refusals = 0;
+    while refusals < 30 {
+        match engine.send(&ada, json!({ "role": "programmer" })) {
+            Err(it) if it.code == Code::RateLimited => break,
+            _ => refusals += 1,
+        }
+    }
+    assert!(refusals < 20, "refused messages count too");
+}
+
+#[test]
+fn the_same_claim_twice_in_a_message_is_one() {
+    let Team {
+        ground: _ground,
+        engine,
+        ada,
+        ..
+    } = team();
+    let twice = vec![engram("Retries use full jitter."); 2];
+    let Outcome::Reported { engrams, .. } =
+        engine.send(&ada, report(twice, "One.")).unwrap().outcome
+    else {
+        panic!("a child's message");
+    };
+    assert_eq!(
+        (engrams[0].id, engrams[0].seq),
+        (engrams[1].id, engrams[1].seq)
+    );
+    assert_eq!(engrams[1].findings[0].what.as_str(), "duplicate");
+    let correct = |claim: &str| {
+        let mut correction = engram(claim);
+        correction["corrects_lineage"] = json!(engrams[0].lineage_id);
+        correction
+    };
+    let both = vec![
+        correct("Retries use no jitter."),
+        correct("Retries use half jitter."),
+    ];
+    refused(engine.send(&ada, report(both, "Two.")), Code::SchemaInvalid);
+    let one = vec![correct("Retries use no jitter.")];
+    engine.send(&ada, report(one, "One.")).unwrap();
+    assert_eq!(engine.found("jitter"), ["Retries use no jitter."]);
+}
+
+#[test]
+fn a_stale_pack_is_told_to_its_sender() {
+    let Team {
+        ground,
+        engine,
+        lead,
+        ada,
+        ..
+    } = team();
+    let repo = ground.path("repo");
+    let commit = git(&repo, &["rev-parse", "HEAD"]);
+    let file = repo.join("src/lib.rs");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("value_6 =", "other_6 =")).unwrap();
+    let mut message = order(json!({}));
+    message["target_pointer_pack"] = json!([
+        format!("repo:src/lib.rs#L5-L9@{commit}"),
+        "repo:README.md@HEAD"
+    ]);
+    let stale = engine.send(&lead, message).unwrap().stale;
+    assert_eq!(stale.len(), 1, "{stale:?}");
+    assert_eq!(stale[0].state.as_deref(), Some("edited"));
+    let reply = engine.send(&ada, report(vec![], "Nothing new.")).unwrap();
+    assert_eq!(reply.stale.len(), 1);
+}
+
+#[test]
+fn an_erased_claim_is_in_no_message() {
+    let Team {
+        ground,
+        engine,
+        ada,
+        ..
+    } = team();
+    let reply = engine
+        .send(
+            &ada,
+            report(vec![engram("The secret plan is zebra.")], "One."),
+        )
+        .unwrap();
+    let Outcome::Reported { engrams, .. } = reply.outcome else {
+        panic!("a child's message");
+    };
+    engine.redact(&USER, engrams[0].id).unwrap();
+    for name in ["engram.db", "engram.db-wal"] {
+        let bytes = std::fs::read(ground.home().join(name)).unwrap_or_default();
+        assert!(!bytes.windows(5).any(|it| it == b"zebra"), "{name}");
+    }
+}
+
+#[test]
+fn a_childs_requests_wait_for_its_parent() {
+    let Team {
+        ground: _ground,
+        engine,
+        lead,
+        ada,
+        ..
+    } = team();
+    let want = |reason: &str| json!({ "pointer": "repo:src/lib.rs#L1-L40@HEAD", "reason": reason });
+    let mut message = report(vec![engram("Retries use full jitter.")], "One.");
+    message["deref_requests"] = json!([want("To confirm."), want("Once more.")]);
+    let Outcome::Reported { requests, .. } = engine.send(&ada, message).unwrap().outcome else {
+        panic!("a child's message");
+    };
+    assert_eq!(requests[0], requests[1], "the same pointer is one request");
+    let waiting = |who: &Caller| {
+        let which = engram_model::WhichRequests::default();
+        engine.0.ask(who, ask::Requests(which)).unwrap().requests
+    };
+    let asked = waiting(&lead);
+    assert_eq!((asked.len(), &asked[0].id), (1, &requests[0]));
+    assert!(asked[0].reason == "To confirm." && asked[0].tokens > 100);
+}
+
+#[test]
+fn a_parents_grants_are_issued_for_each_child() {
+    let Team {
+        ground: _ground,
+        engine,
+        lead,
+        ada,
+        bob,
+        ..
+    } = team();
+    let pointer = "repo:src/lib.rs#L1-L4@HEAD";
+    let mut message = order(json!({ "max_repo_spans": 0 }));
+    message["grants"] = json!([{ "budget_token": "", "pointer": pointer, "cap_tokens": 400 }]);
+    let Outcome::Told { sent } = engine.send(&lead, message.clone()).unwrap().outcome else {
+        panic!("a parent's message");
+    };
+    let token = |at: usize| {
+        sent[at].message["grants"][0]["budget_token"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    assert!(token(0) != token(1) && token(0).len() > 20);
+    let read = |who: &Caller, token: String| {
+        engine.0.ask(
+            who,
+            ask::Deref(Deref {
+                pointer: PointerInput::Text(pointer.to_owned()),
+                max_tokens: None,
+                turn: None,
+                budget_token: Some(token),
+            }),
+        )
+    };
+    refused(read(&ada, token(1)), Code::DerefDenied);
+    read(&ada, token(0)).unwrap();
+    refused(read(&ada, token(0)), Code::DerefDenied);
+    // A token that was issued before is passed on, if it holds.
+    message["grants"][0]["budget_token"] = json!(token(1));
+    engine.send_to(&lead, message.clone(), Some(&bob)).unwrap();
+    refused(
+        engine.send_to(&lead, message, Some(&ada)),
+        Code::DerefDenied,
+    );
+}
+
+#[test]
+fn inline_code_needs_a_grant_that_one_message_spends() {
+    let Team {
+        ground: _ground,
+        engine,
+        ada,
+        bob,
+        ..
+    } = team();
+    let code = || {
+        report(
+            vec![],
+            "The fix is `let a = f(x); let b = g(a); store(a, b);` in the loop.",
+        )
+    };
+    refused(engine.send(&ada, code()), Code::BudgetExceeded);
+    let grant = engram_model::GrantWanted {
+        to: handle(&ada),
+        code_chars: Some(200),
+        pointer: None,
+        cap_tokens: None,
+        ttl: None,
+        by: None,
+    };
+    engine.0.ask(&USER, ask::IssueGrant(grant)).unwrap();
+    refused(engine.send(&bob, code()), Code::BudgetExceeded);
+    engine.send(&ada, code()).unwrap();
+    refused(engine.send(&ada, code()), Code::BudgetExceeded);
+}
+
+#[test]
+fn what_was_delivered_is_counted_when_it_is_asked() {
+    let Team {
+        ground: _ground,
+        engine,
+        lead,
+        ada,
+        ..
+    } = team();
+    let budget = || {
+        engine
+            .0
+            .ask(&USER, ask::Budget(Default::default()))
+            .unwrap()
+    };
+    assert_eq!(budget().delivered, Default::default());
+    let tokens = engine
+        .send(
+            &ada,
+            report(vec![engram("Retries use full jitter.")], "One."),
+        )
+        .unwrap()
+        .tokens as u64;
+    let one = budget().delivered;
+    assert_eq!((one.tokens, one.resend_rate), (tokens, 0.0));
+    assert!(one.full_tokens > 4_000 && one.share < 0.05, "{one:?}");
+    engine
+        .send(&ada, report(vec![], "Nothing new was found."))
+        .unwrap();
+    assert_eq!(
+        budget().delivered.full_tokens,
+        one.full_tokens,
+        "the same file, the same recipient"
+    );
+    engine.send(&lead, order(json!({}))).unwrap();
+    let all = budget();
+    assert_eq!(
+        all.delivered.full_tokens,
+        3 * one.full_tokens,
+        "two recipients more"
+    );
+    refused(
+        engine.send(&ada, json!({ "role": "programmer" })),
+        Code::SchemaInvalid,
+    );
+    engine
+        .send(&ada, report(vec![], "Nothing new was found."))
+        .unwrap();
+    assert_eq!(budget().delivered.resend_rate, 0.25);
+    let used = all
+        .agents
+        .iter()
+        .find(|it| it.agent == handle(&ada))
+        .unwrap()
+        .inline_tokens
+        .used;
+    assert!(u64::from(used) > tokens);
+}

@@ -1,0 +1,85 @@
+//! Tables `message`, `delivery`, `delivered`, `unsent` and `narrowed`: what agents sent each other, and what
+//! follows from it.
+
+use std::collections::BTreeMap;
+
+use engram_model::{AgentId, ProjectId};
+use rusqlite::{OptionalExtension, params};
+
+use crate::{Reader, Result, StoreError};
+
+/// What the messages of a project came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Delivered {
+    /// How many were sent.
+    pub messages: u64,
+    /// How many of them were sent again after a refusal.
+    pub resends: u64,
+    /// Tokens that their recipients got.
+    pub tokens: u64,
+}
+
+impl Reader<'_> {
+    /// What the messages of a project came to.
+    pub fn delivered(&self, project: ProjectId) -> Result<Delivered> {
+        let found = self
+            .0
+            .prepare_cached("SELECT messages, resends, tokens FROM delivered WHERE project = ?1")?
+            .query_row([project.to_string()], |row| {
+                Ok(Delivered {
+                    messages: row.get::<_, i64>(0)? as u64,
+                    resends: row.get::<_, i64>(1)? as u64,
+                    tokens: row.get::<_, i64>(2)? as u64,
+                })
+            })
+            .optional()?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// At most `most` of the files behind the pointers of a project's messages, and how many recipients each has.
+    pub fn delivered_files(&self, project: ProjectId, most: usize) -> Result<Vec<(String, u64)>> {
+        self.0
+            .prepare_cached(
+                "SELECT file, count(*) FROM delivery WHERE project = ?1
+                 GROUP BY file ORDER BY file LIMIT ?2",
+            )?
+            .query_map(params![project.to_string(), most as i64], |row| {
+                Ok((row.get(0)?, row.get::<_, i64>(1)? as u64))
+            })?
+            .map(|row| Ok(row?))
+            .collect()
+    }
+
+    /// Tokens of the messages that an agent sent in a turn.
+    pub fn inline_tokens(&self, agent: &AgentId, turn: &str) -> Result<u64> {
+        let tokens: Option<i64> = self
+            .0
+            .prepare_cached("SELECT tokens FROM inline WHERE agent = ?1 AND turn = ?2")?
+            .query_row([&agent.0, turn], |row| row.get(0))
+            .optional()?;
+        Ok(tokens.unwrap_or(0) as u64)
+    }
+
+    /// The refusal that the next message of an agent (or of the user) answers.
+    pub fn unsent(&self, project: ProjectId, agent: Option<&AgentId>) -> Result<Option<String>> {
+        let agent = agent.map_or("", |it| &it.0);
+        Ok(self
+            .0
+            .prepare_cached("SELECT id FROM unsent WHERE project = ?1 AND agent = ?2")?
+            .query_row([&project.to_string(), agent], |row| row.get(0))
+            .optional()?)
+    }
+
+    /// The budgets that a parent's messages gave an agent.
+    pub fn narrowed(&self, agent: &AgentId) -> Result<BTreeMap<String, u64>> {
+        let found: Option<String> = self
+            .0
+            .prepare_cached("SELECT budgets FROM narrowed WHERE agent = ?1")?
+            .query_row([&agent.0], |row| row.get(0))
+            .optional()?;
+        let read = found.as_deref().map(serde_json::from_str).transpose();
+        Ok(read
+            .map_err(|error| StoreError::Record(format!("budgets of an agent: {error}")))?
+            .unwrap_or_default())
+    }
+}

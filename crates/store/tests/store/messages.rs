@@ -1,0 +1,121 @@
+//! What messages leave behind, beside their words.
+
+use engram_model::{
+    AgentId, Code, Operation,
+    operation::{Sent, Unsent},
+};
+use engram_store::{Delivered, NewEntry, Store, StoreError};
+use tempfile::TempDir;
+
+use crate::fixture::{PROJECT, now, open};
+
+fn record(store: &Store, by: Option<&AgentId>, operation: Operation) {
+    store
+        .write::<_, StoreError>(now(), |it| {
+            it.record(&NewEntry {
+                project: PROJECT,
+                shareable: false,
+                agent: by,
+                by: "",
+                operation: &operation,
+            })
+        })
+        .unwrap();
+}
+
+#[test]
+fn files_count_once_for_each_recipient_and_tokens_each_time() {
+    let home = TempDir::new().unwrap();
+    let store = open(home.path());
+    let agents = ["lead", "ada", "bob"].map(|it| AgentId(it.to_owned()));
+    let [lead, ada, bob] = &agents;
+    let sent = |id: &str, to: &[&AgentId], budgets: &[(&str, u64)]| {
+        Operation::Sent(Box::new(Sent {
+            id: id.to_owned(),
+            to: to.iter().copied().cloned().collect(),
+            tokens: 100,
+            turn: Some("t1".to_owned()),
+            files: vec!["repo:a.rs@c".to_owned(), "repo:b.rs@c".to_owned()],
+            budgets: budgets.iter().map(|it| (it.0.to_owned(), it.1)).collect(),
+            text: "{}".to_owned(),
+            ..Sent::default()
+        }))
+    };
+    let read = |agent: &AgentId| {
+        store
+            .read::<_, StoreError>(|it| Ok((it.narrowed(agent)?, it.inline_tokens(agent, "t1")?)))
+            .unwrap()
+    };
+    record(
+        &store,
+        Some(lead),
+        sent(
+            "1",
+            &[ada, bob],
+            &[("max_repo_spans", 2), ("max_engrams", 3)],
+        ),
+    );
+    record(
+        &store,
+        Some(lead),
+        sent("2", &[ada], &[("max_repo_spans", 1)]),
+    );
+    record(&store, Some(ada), sent("3", &[], &[]));
+    let budgets = |pairs: &[(&str, u64)]| pairs.iter().map(|it| (it.0.to_owned(), it.1)).collect();
+    assert_eq!(
+        read(ada),
+        (budgets(&[("max_repo_spans", 1), ("max_engrams", 3)]), 100)
+    );
+    assert_eq!(
+        read(bob),
+        (budgets(&[("max_repo_spans", 2), ("max_engrams", 3)]), 0)
+    );
+    assert_eq!(read(lead), (budgets(&[]), 200));
+    let (delivered, files) = store
+        .read::<_, StoreError>(|it| Ok((it.delivered(PROJECT)?, it.delivered_files(PROJECT, 9)?)))
+        .unwrap();
+    assert_eq!(
+        delivered,
+        Delivered {
+            messages: 3,
+            resends: 0,
+            tokens: 400
+        }
+    );
+    let of = |name: &str| (format!("repo:{name}@c"), 3);
+    assert_eq!(files, [of("a.rs"), of("b.rs")], "ada, bob and the user");
+}
+
+#[test]
+fn a_refusal_waits_for_the_next_message_of_its_sender() {
+    let home = TempDir::new().unwrap();
+    let store = open(home.path());
+    let ada = AgentId("ada".to_owned());
+    let refused = |id: &str| {
+        Operation::Unsent(Unsent {
+            id: id.to_owned(),
+            code: Code::SchemaInvalid,
+            figures: Default::default(),
+        })
+    };
+    let waits = |agent: Option<&AgentId>| {
+        store
+            .read::<_, StoreError>(|it| it.unsent(PROJECT, agent))
+            .unwrap()
+    };
+    record(&store, Some(&ada), refused("r1"));
+    record(&store, Some(&ada), refused("r2"));
+    record(&store, None, refused("r3"));
+    assert_eq!(waits(Some(&ada)).as_deref(), Some("r2"));
+    let sent = Sent {
+        id: "m".to_owned(),
+        resend_of: Some("r2".to_owned()),
+        ..Sent::default()
+    };
+    record(&store, Some(&ada), Operation::Sent(Box::new(sent)));
+    assert_eq!(
+        (waits(Some(&ada)), waits(None).as_deref()),
+        (None, Some("r3"))
+    );
+    crate::replay::sound(&store);
+}
