@@ -115,7 +115,7 @@ fn verb_of_any(tokens: &[Token]) -> Option<usize> {
 }
 
 /// Whether a word is a verb: certainly, like "is" and "uses", or possibly by its form, like "retries".
-fn is_verb(token: &Token, sure: bool) -> bool {
+pub(crate) fn is_verb(token: &Token, sure: bool) -> bool {
     if token.mark || token.quoted {
         return false;
     }

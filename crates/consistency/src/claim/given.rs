@@ -1,7 +1,7 @@
 //! Takes the values of a clause in order: numbers, periods, ports, versions.
 
 use super::{
-    lexicon, name,
+    clause, lexicon, name,
     quantity::{self, Found},
     read::Reader,
     sketch::Place,
@@ -166,13 +166,21 @@ impl Reader<'_> {
         }
     }
 
+    /// Whether a verb follows the number here: "port 80 is open" speaks of that port.
+    fn says_on(&self) -> bool {
+        let next = self.words.get(self.at + 1);
+        next.is_some_and(|it| [true, false].iter().any(|sure| clause::is_verb(it, *sure)))
+    }
+
     /// Whether the number here tells a thing from others of its kind.
     fn is_numbered(&self) -> bool {
         let back = |steps: usize| {
             let at = self.at.checked_sub(steps);
             at.map_or("", |it| self.words.lower(it))
         };
-        NUMBERED.contains(&back(1)) && !(back(1) == "number" && WITH_NUMBERS.contains(&back(2)))
+        let port = back(1) == "port" && ["", "the"].contains(&back(2)) && self.says_on();
+        port || NUMBERED.contains(&back(1))
+            && !(back(1) == "number" && WITH_NUMBERS.contains(&back(2)))
     }
 
     fn keep(&mut self, mut value: Value, bare: bool) {

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use ulid::Ulid;
 
 use crate::{
-    fixture::{PROJECT, now, open, record},
+    fixture::{LATER, PROJECT, now, open, record},
     replay::{damage, sound},
 };
 
@@ -92,7 +92,7 @@ fn a_home_of_the_step_before_has_its_agents() {
     damage(
         home.path(),
         &format!(
-            "DROP TABLE token; DROP TABLE grant; DROP TABLE request; DROP TABLE refused;
+            "{LATER}DROP TABLE token; DROP TABLE grant; DROP TABLE request; DROP TABLE refused;
              PRAGMA user_version = {before}"
         ),
     );
