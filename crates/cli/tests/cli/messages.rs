@@ -105,3 +105,85 @@ fn messages_of_many_processes_are_stored_whole() {
     assert_eq!(place.json(&["status"])["engrams"], 24);
     assert_eq!(place.json(&["doctor", "--replay"])["ok"], true);
 }
+
+#[test]
+fn messages_are_validated_and_not_stored() {
+    let place = Place::new();
+    let many: Vec<Value> = (0..13).map(|at| json!({"claim": format!("Claim {at}."), "pointers": [POINTER], "kind": "fact", "confidence": 0.7, "ttl": "P7D", "scope": "project"})).collect();
+    let child = |engrams: Value, summary: &str| {
+        json!({"role": "r", "task_status": "done", "engrams": engrams, "output": {"summary": summary, "next": ""}}).to_string()
+    };
+    for (message, code) in [
+        (child(json!([]), "Done."), None),
+        (child(json!(many[..2]), "Done."), None),
+        (r#"{"role":"r","shared_brief_micro":[],"budgets":{},"grants":[],"target_pointer_pack":[],"instructions":["Look."]}"#.to_owned(), None),
+        (child(json!(many), "Done."), Some("BUDGET_EXCEEDED")),
+        (child(json!([]), &"word ".repeat(2_000)), Some("BUDGET_EXCEEDED")),
+        (child(json!([]), "```rust\nfn main() { println!(\"x\"); }\n```"), Some("BUDGET_EXCEEDED")),
+        (child(json!([{"claim": "No pointers.", "pointers": [], "kind": "fact", "confidence": 0.7, "ttl": "P7D", "scope": "project"}]), "Done."), Some("UNANCHORED")),
+        ("[]".to_owned(), Some("SCHEMA_INVALID")),
+        ("{".to_owned(), Some("SCHEMA_INVALID")),
+        ("{}".to_owned(), Some("SCHEMA_INVALID")),
+        (format!("{}{}", "[".repeat(50_000), "]".repeat(50_000)), Some("SCHEMA_INVALID")),
+        (format!("{}{}", "[".repeat(200_000), "]".repeat(200_000)), Some("BUDGET_EXCEEDED")),
+        (text_form("\"Done.\""), None),
+        (text_form(&format!("\"{}\"", "word ".repeat(1_200))), Some("BUDGET_EXCEEDED")),
+        (text_form("|\n    def reserve(n):\n        return self.left - n"), Some("BUDGET_EXCEEDED")),
+        (text_form("*bomb"), Some("SCHEMA_INVALID")),
+        (format!("ROLE: &a [x, x]\nTASK_STATUS: &b [*a, *a, *a]\n{}", text_form("[*b, *b]")), Some("SCHEMA_INVALID")),
+        ("Dear parent, all is done.".to_owned(), Some("SCHEMA_INVALID")),
+        (String::new(), Some("SCHEMA_INVALID")),
+    ] {
+        let ran = place.feed(&["--json", "message", "validate", "-"], message.as_bytes());
+        let shown: String = message.chars().take(100).collect();
+        match code {
+            None => {
+                let answer = ran.json();
+                assert_eq!(answer["ok"], true, "{shown}");
+                assert!(answer["tokens"].as_u64().unwrap() > 10, "{shown}");
+            }
+            Some(code) => assert_eq!(ran.error()["code"], code, "{shown}"),
+        }
+    }
+    assert_eq!(place.json(&["status"])["head"], 0);
+    let bytes = place.feed(
+        &["--json", "message", "validate", "-"],
+        b"{\"role\":\"\xff\"}",
+    );
+    bytes.refused("SCHEMA_INVALID");
+}
+
+/// Seed 000, 7.1.
+fn text_form(summary: &str) -> String {
+    format!(
+        "ROLE: programmer\nTASK_STATUS: done\nENGRAMS:\n  - kind: risk\n    claim: \"Two callers reserve at once.\"\n    confidence: 0.72\n    ttl: \"P7D\"\n    scope: \"project\"\n    pointers:\n      - {{ type: \"repo\", ref: \"{POINTER}\" }}\nOUTPUT:\n  summary: {summary}\n"
+    )
+}
+
+#[test]
+fn a_refused_message_says_what_to_cut_and_shows_one_that_passes() {
+    let place = Place::new();
+    let validate = |message: &str| {
+        let args = ["--json", "message", "validate", "-"];
+        place.feed(&args, message.as_bytes())
+    };
+    let long = "word ".repeat(1_200);
+    let json = json!({"role": "programmer", "task_status": "done", "engrams": [], "output": {"summary": long, "next": ""}});
+    let written = text_form(&format!("\"{long}\""));
+    for message in [json.to_string(), written] {
+        let error = validate(&message).error();
+        assert_eq!(error["figures"]["inline_tokens"]["limit"], 800, "{error}");
+        assert!(error["figures"]["inline_tokens"]["used"].as_u64().unwrap() > 1_200);
+        assert_eq!(error["cut"][0]["at"], "/output/summary");
+        assert!(error["cut"][0]["tokens"].as_u64().unwrap() > 1_000);
+        assert_eq!(validate(&error["skeleton"].to_string()).json()["ok"], true);
+        let plain = place.feed(&["message", "validate", "-"], message.as_bytes());
+        assert!(plain.err.contains("cut /output/summary: "), "{plain:?}");
+    }
+    // No more is read of a body than it takes to refuse it.
+    let huge = "x".repeat(50_000_000);
+    let error = validate(&huge).error();
+    assert_eq!(error["code"], "BUDGET_EXCEEDED");
+    assert_eq!(validate(&error["skeleton"].to_string()).json()["ok"], true);
+    assert!(error.to_string().len() < 2_000, "nothing of it is repeated");
+}
