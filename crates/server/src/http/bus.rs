@@ -18,12 +18,12 @@ use engram_model::{
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::{Api, Guard, Refused, guard, invalid};
+use super::{Api, Guard, Refused, conflicts, guard, invalid};
 
 /// Most engrams that the bus answers with (seed 000, 5.2).
 const MOST: usize = 12;
 
-type Answer = Result<Response, Refused>;
+pub(super) type Answer = Result<Response, Refused>;
 
 pub(super) fn routes(api: Api, guard: Arc<Guard>) -> Router {
     let known = (guard, Arc::clone(&api.engine));
@@ -40,13 +40,18 @@ pub(super) fn routes(api: Api, guard: Arc<Guard>) -> Router {
         .route("/request/{id}", post(answer_request))
         .route("/agent", post(open))
         .route("/agent/{id}/turn", post(next_turn))
+        .merge(conflicts::routes())
         .layer(middleware::from_fn_with_state(known, guard::caller))
         .with_state(api)
 }
 
 impl Api {
     /// A body of JSON, as what it has to be; nothing at all is an empty object.
-    async fn body<T: DeserializeOwned>(&self, asked: Asked, takes: &str) -> Result<T, Refused> {
+    pub(super) async fn body<T: DeserializeOwned>(
+        &self,
+        asked: Asked,
+        takes: &str,
+    ) -> Result<T, Refused> {
         let bytes = self.whole(asked.into_body()).await?;
         let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
         serde_json::from_slice(text).map_err(|error| {
@@ -58,7 +63,7 @@ impl Api {
     }
 
     /// What the engine answers, without the name of the reply.
-    async fn tell(self, caller: Caller, request: Request) -> Answer {
+    pub(super) async fn tell(self, caller: Caller, request: Request) -> Answer {
         let Json(reply) = self.answer(caller, request).await?;
         let told = match reply {
             Reply::Query(it) => {

@@ -3,6 +3,7 @@
 //! of their own. Off the loopback only encrypted.
 
 mod bus;
+mod conflicts;
 mod connections;
 mod files;
 mod guard;

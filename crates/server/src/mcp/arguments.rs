@@ -76,7 +76,7 @@ pub(super) struct Settle {
 /// How a conflict is settled.
 #[derive(Clone, Copy, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Way {
+pub(crate) enum Way {
     Winner,
     Merge,
     Dismissed,
@@ -198,39 +198,42 @@ impl From<Disputes> for ConflictFilter {
     }
 }
 
+impl Way {
+    /// The verdict of this type: with the claim that it names, and the words that it gives.
+    pub(crate) fn settle(
+        self,
+        claim: Option<EngramId>,
+        content: Option<String>,
+    ) -> Result<engram_model::Settle, Refusal> {
+        use engram_model::Settle as How;
+        let missing = |message: &str, hint: &str| Refusal::new(Code::SchemaInvalid, message, hint);
+        match (self, claim, content) {
+            (Self::Winner, Some(id), _) => Ok(How::Winner(id)),
+            (Self::Winner, None, _) => Err(missing(
+                "resolution_type winner needs winning_claim_id",
+                "Set winning_claim_id to the id of side a or b.",
+            )),
+            (Self::Merge, _, Some(text)) => Ok(How::Merge(text)),
+            (Self::Merge, Some(id), None) => Ok(How::MergedBy(id)),
+            (Self::Merge, None, None) => Err(missing(
+                "resolution_type merge needs content",
+                "Set content to one claim in the place of both, or winning_claim_id to the id of one that you committed.",
+            )),
+            (Self::Dismissed, ..) => Ok(How::Dismiss),
+            (Self::LastWriter, ..) => Ok(How::Newer),
+            (Self::HigherConfidence, ..) => Ok(How::Surer),
+        }
+    }
+}
+
 impl TryFrom<Settle> for Resolve {
     type Error = Refusal;
 
     fn try_from(settle: Settle) -> Result<Self, Refusal> {
-        use engram_model::Settle as How;
-        let missing = |message: &str, hint: &str| Refusal::new(Code::SchemaInvalid, message, hint);
-        let how = match (
-            settle.resolution_type,
-            settle.winning_claim_id,
-            settle.content,
-        ) {
-            (Way::Winner, Some(id), _) => How::Winner(id),
-            (Way::Winner, None, _) => {
-                return Err(missing(
-                    "resolution_type winner needs winning_claim_id",
-                    "Set winning_claim_id to the id of side a or b.",
-                ));
-            }
-            (Way::Merge, _, Some(text)) => How::Merge(text),
-            (Way::Merge, Some(id), None) => How::MergedBy(id),
-            (Way::Merge, None, None) => {
-                return Err(missing(
-                    "resolution_type merge needs content",
-                    "Set content to one claim in the place of both, or winning_claim_id to the id of one that you committed.",
-                ));
-            }
-            (Way::Dismissed, ..) => How::Dismiss,
-            (Way::LastWriter, ..) => How::Newer,
-            (Way::HigherConfidence, ..) => How::Surer,
-        };
+        let way = settle.resolution_type;
         Ok(Self {
             conflict: settle.conflict_id,
-            how,
+            how: way.settle(settle.winning_claim_id, settle.content)?,
             why: Some(settle.resolution),
         })
     }

@@ -15,6 +15,7 @@ use std::{
     sync::Arc,
 };
 
+pub(crate) use arguments::Way;
 use engram_engine::Engine;
 use engram_model::{AgentId, Ask, Caller, Code, Refusal, Secret, shorten};
 use rmcp::{

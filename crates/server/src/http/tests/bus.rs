@@ -5,22 +5,27 @@ use engram_kit::{Site, requests::POINTER};
 
 use super::*;
 
-struct Bus(Served);
+pub(super) struct Bus(Served);
 
 impl Bus {
-    async fn new() -> Self {
+    pub(super) async fn new() -> Self {
         let place = Site::new();
         let engine = Engine::open(Options {
             home: place.home(),
             repo: Some(place.repo()),
             from: place.repo(),
         });
+        Self::over(engine.unwrap(), place).await
+    }
+
+    /// The bus of this engine; `kept` lives as long.
+    pub(super) async fn over(engine: Engine, kept: impl Any) -> Self {
         let (pages, bounds) = (Pages::Built(BUILT), Bounds::default());
-        Self(Served::over(engine.unwrap(), pages, bounds, place).await)
+        Self(Served::over(engine, pages, bounds, kept).await)
     }
 
     /// A call with this token; TOKEN is the user's.
-    async fn call(&self, token: &str, to: &str, body: Value) -> (u16, Value) {
+    pub(super) async fn call(&self, token: &str, to: &str, body: Value) -> (u16, Value) {
         let head =
             format!("{to} HTTP/1.1\r\nhost: HOST\r\nauthorization: Bearer {token}\r\n{JSON}");
         let body = match body {
@@ -32,21 +37,21 @@ impl Bus {
     }
 
     /// The same, and it is answered.
-    async fn ok(&self, token: &str, to: &str, body: Value) -> Value {
+    pub(super) async fn ok(&self, token: &str, to: &str, body: Value) -> Value {
         let (status, reply) = self.call(token, to, body).await;
         assert!((200..300).contains(&status), "{to}: {status} {reply}");
         reply
     }
 
     #[track_caller]
-    fn code(answer: &(u16, Value)) -> (u16, &str) {
+    pub(super) fn code(answer: &(u16, Value)) -> (u16, &str) {
         let code = answer.1["error"]["code"].as_str();
         assert!(answer.1["error"]["hint"].is_string(), "{}", answer.1);
         (answer.0, code.unwrap_or_default())
     }
 }
 
-fn token(opened: &Value) -> String {
+pub(super) fn token(opened: &Value) -> String {
     opened["token"].as_str().unwrap().to_owned()
 }
 

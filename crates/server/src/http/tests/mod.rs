@@ -16,6 +16,7 @@ use super::{Bounds, HttpOptions, HttpServer, Pages, Places, http, within};
 mod bounds;
 mod bus;
 mod calls;
+mod conflicts;
 mod events;
 mod hostile;
 mod pages;

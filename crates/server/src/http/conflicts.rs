@@ -1,0 +1,89 @@
+//! Conflicts over the bus: listed, shown, settled, and verdicts taken back.
+
+use axum::{
+    Extension, Router,
+    extract::{Path, Query, Request as Asked, State, rejection::QueryRejection},
+    routing::get,
+};
+use engram_model::{Caller, ConflictFilter, EngramId, Request, Resolve, Settle};
+use serde::{
+    Deserialize,
+    de::{IntoDeserializer, value::Error},
+};
+
+use super::{Api, Refused, bus::Answer, invalid};
+use crate::mcp::Way;
+
+/// What takes a verdict back. MCP has no word for it: an agent gives its verdict once.
+const UNDO: &str = "undo";
+
+const TAKES: &str = "{resolution_type: winner, merge, dismissed, last_writer, higher_confidence or undo, resolution?, winning_claim_id?, content?}";
+
+pub(super) fn routes() -> Router<Api> {
+    Router::new()
+        .route("/conflicts", get(list))
+        .route("/conflicts/{id}", get(show).post(settle))
+}
+
+async fn list(
+    State(api): State<Api>,
+    Extension(who): Extension<Caller>,
+    asked: Result<Query<ConflictFilter>, QueryRejection>,
+) -> Answer {
+    let Query(asked) = asked.map_err(|error| {
+        invalid(
+            error.body_text(),
+            "Ask for ?topic=wallet&status=open; status is open, resolved, dismissed, closed or all.",
+        )
+    })?;
+    api.tell(who, Request::Conflicts(asked)).await
+}
+
+async fn show(
+    State(api): State<Api>,
+    Extension(who): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Answer {
+    let id = id.parse().map_err(Refused)?;
+    api.tell(who, Request::Conflict(id)).await
+}
+
+/// A verdict, as `engram_resolve` takes it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Verdict {
+    resolution_type: String,
+    resolution: Option<String>,
+    winning_claim_id: Option<EngramId>,
+    content: Option<String>,
+}
+
+async fn settle(
+    State(api): State<Api>,
+    Extension(who): Extension<Caller>,
+    Path(id): Path<String>,
+    asked: Asked,
+) -> Answer {
+    let conflict = id.parse().map_err(Refused)?;
+    let it: Verdict = api.body(asked, TAKES).await?;
+    let how = match it.resolution_type.as_str() {
+        UNDO => Settle::Undo,
+        word => {
+            let way = Way::deserialize(word.into_deserializer());
+            let way = way.map_err(|error: Error| {
+                invalid(
+                    format!("resolution_type: {error}"),
+                    &format!("Send {TAKES} as JSON."),
+                )
+            })?;
+            way.settle(it.winning_claim_id, it.content)
+                .map_err(Refused)?
+        }
+    };
+    let verdict = Resolve {
+        conflict,
+        how,
+        why: it.resolution,
+    };
+    api.tell(who, Request::Resolve(Box::new(verdict))).await
+}
