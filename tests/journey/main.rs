@@ -15,6 +15,7 @@ mod clients;
 mod conflicts;
 mod connect;
 mod dashboard;
+mod disagree;
 mod drift;
 mod editor;
 mod engram;

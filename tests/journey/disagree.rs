@@ -1,0 +1,92 @@
+//! Claude Code and Codex contradict each other through `engram mcp`, learn of it in the reply, and see the
+//! verdict of a person.
+
+use serde_json::{Value, json};
+
+use crate::{
+    agents::{Agent, Run, Session},
+    dashboard::shop::noted,
+    engram::Engram,
+    model_stub::call,
+};
+
+const RELEASED: &str = "The wallet lock is released after 3 minutes.";
+const LOCKED: &str = "A wallet stays locked for half an hour.";
+
+fn commits(claim: &'static str) -> crate::model_stub::Step {
+    call(
+        "engram_commit",
+        move |_| json!({"content": claim, "scope": "wallet", "confidence": 0.8, "pointers": ["repo:NOTES.md#L1@HEAD"]}),
+    )
+}
+
+#[test]
+fn agents_that_contradict_each_other_learn_of_it_in_the_reply() {
+    for [first, second] in [[Agent::Claude, Agent::Codex], [Agent::Codex, Agent::Claude]] {
+        let dir = tempfile::tempdir().unwrap();
+        let repo = noted(dir.path());
+        let engram = Engram::new(dir.path(), &repo.root);
+        // Paths of a temporary folder need no quotes.
+        let server = engram.server().join(" ");
+        let place = server.strip_suffix(" mcp").expect("the server's command");
+        let connected = |agent: Agent| {
+            let name = format!("{agent:?}").to_lowercase();
+            let connect = format!("{place} connect {name}");
+            Session::connected(agent, &connect, &repo.root, dir.path())
+        };
+        let [earlier, later] = [first, second].map(connected);
+        let said = earlier.prompt(vec![commits(RELEASED)]);
+        let stored = said.results()[0]["id"].clone();
+        assert!(stored.is_string(), "{first:?}: {}", said.printed);
+
+        let told = later.prompt(vec![
+            commits(LOCKED),
+            call("engram_conflicts", |_| json!({"scope": "wallet"})),
+        ]);
+        let results = told.results();
+        let [reply, listed] = &results[..] else {
+            panic!("two results: {}", told.printed)
+        };
+        let finding = told_of(&told);
+        assert_eq!(finding["id"], stored, "the claim of the other: {reply}");
+        assert_eq!(finding["claim"], RELEASED, "{reply}");
+        assert_eq!(
+            listed["conflicts"][0]["id"], finding["conflict"],
+            "{listed}"
+        );
+
+        // A person settles it; whoever asks next is told of no conflict.
+        let conflict = finding["conflict"].as_str().expect("an id").to_owned();
+        let winner = stored.as_str().expect("an id");
+        engram.json(&[
+            "resolve",
+            &conflict,
+            "--winner",
+            winner,
+            "--why",
+            "Read in the code.",
+        ]);
+        let after = earlier.prompt(vec![call(
+            "engram_query",
+            |_| json!({"topic": "how long is a wallet locked"}),
+        )]);
+        let found = &after.results()[0]["engrams"];
+        let claims: Vec<&Value> = found
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| &it["claim"])
+            .collect();
+        assert_eq!(claims, [RELEASED], "{found}");
+    }
+}
+
+/// What the reply to a commit said of a conflict.
+fn told_of(run: &Run) -> Value {
+    let reply = &run.results()[0];
+    let findings = reply["findings"].as_array().expect("findings");
+    let conflict = findings.iter().find(|it| it["what"] == "conflict");
+    conflict
+        .unwrap_or_else(|| panic!("no conflict: {reply}"))
+        .clone()
+}
