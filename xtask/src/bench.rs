@@ -2,6 +2,7 @@
 //! since machines differ and are noisy. Drives the release binary as its users do: over MCP.
 
 mod before;
+mod classes;
 mod client;
 mod conflicts;
 mod filled;
@@ -46,6 +47,9 @@ pub(crate) struct Bench {
     /// Measure instead what looking for contradictions costs a commit
     #[arg(long, conflicts_with_all = ["window", "pointers", "hostile", "before"])]
     conflicts: bool,
+    /// Count instead which pairs of claims are called conflicts, with --peer by two peers too
+    #[arg(long, conflicts_with_all = ["window", "pointers", "hostile", "before", "conflicts"])]
+    classes: bool,
     /// Measure instead what requests take on clones that were made to cost much
     #[arg(long, conflicts_with_all = ["window", "pointers"])]
     hostile: bool,
@@ -104,6 +108,9 @@ impl Bench {
         }
         if self.conflicts {
             return conflicts::perform(&binary, self.engrams);
+        }
+        if self.classes {
+            return classes::perform(root, &binary, self.peer);
         }
         if let Some(before) = self.before {
             return before::perform(&binary, &before);
