@@ -293,7 +293,7 @@ fn a_queue_of_twenty_is_settled_by_keys_alone() {
     window.find("[data-testid=settled]");
     window.shot("conflicts-settled");
     window.keys("u");
-    window.wait(&notice("Open again"));
+    window.wait(&notice("Reopened"));
     window.wait(&rows(judged.iter().filter(|it| it.1 != "x").count() - 1));
     assert_eq!(of(&desk.engram, &id)["status"], "open");
 }

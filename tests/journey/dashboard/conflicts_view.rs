@@ -78,7 +78,7 @@ fn each_verdict_is_given_by_keys_and_by_mouse_and_undone() {
         let id = read(&window);
         press("p", "allow");
         window.wait_moved("document.activeElement.id === 'reason'");
-        assert!(window.text(".why-field label").contains("Why may it pass"));
+        assert!(window.text(".why-field label").contains("Why allow it"));
         window.keys("Known until the migration");
         window.keys(ENTER);
         window.wait(&notice("Allowed"));

@@ -5,7 +5,7 @@
 //! - a *pointer* leads to evidence, is *pinned* to a commit, and opens a *source*
 //! - evidence is *unchanged*, *moved*, *renamed*, *reformatted*, *edited* or *gone*
 //! - a *conflict* has two *claims*, A and B, of which A was stored first; a person *settles* it by a
-//!   *verdict*, or *allows* it, so that it stops no CI job
+//!   *verdict*, or *allows* it, so that it no longer blocks CI
 //! - a claim is *confirmed*, *forgotten*, *redacted*, *replaced* or *expired*; what was edited or is gone is
 //!   *to review*
 //!

@@ -3,8 +3,8 @@
 use engram_model::{ConflictStatus, How, Listed, Severity, Tier};
 
 pub const TITLE: &str = "Conflicts";
-pub const COUNTS: &str = "Conflicts that wait for a verdict";
-pub const LABEL: &str = "Conflicts by topic, the worst first";
+pub const COUNTS: &str = "Conflicts waiting for a verdict";
+pub const LABEL: &str = "Conflicts by topic, worst first";
 pub const ONE: &str = "Conflict";
 pub const OPEN_ONES: super::Noun = ("open conflict", "open conflicts");
 pub const TYPE: &str = "type";
@@ -12,7 +12,7 @@ pub const READING: &str = "Reading the conflicts…";
 pub const LISTED: super::Noun = ("conflict listed", "conflicts listed");
 pub const NO_TOPIC: &str = "No topic";
 pub const NONE_OPEN: &str = "No open conflicts";
-pub const NONE_OPEN_MEANS: &str = "When two claims cannot both be true, they appear here.";
+pub const NONE_OPEN_MEANS: &str = "Two claims that cannot both be true appear here.";
 pub const NONE: &str = "No conflict matches";
 pub const NONE_MEANS: &str = "No conflict passes the filter.";
 pub const SHOW_OPEN: &str = "Show open conflicts";
@@ -41,9 +41,9 @@ pub const SURER: &str = "Surer";
 pub const MERGE: &str = "Merge…";
 pub const MERGE_MEANS: &str = "Replaces both claims with one wording";
 pub const DISMISS: &str = "Not a conflict";
-pub const DISMISS_MEANS: &str = "Both claims hold, and the pair is never raised again";
+pub const DISMISS_MEANS: &str = "Both claims hold, and this pair is never raised again";
 pub const ALLOW: &str = "Allow…";
-pub const ALLOW_MEANS: &str = "Allow: it stays open, but stops no CI job";
+pub const ALLOW_MEANS: &str = "Allow: it stays open but no longer blocks CI";
 pub const WRITE_REASON: &str = "Write a reason";
 pub const REOPEN: &str = "Undo this verdict";
 pub const SHOW_FIRST: &str = "Show claim A in the feed";
@@ -52,15 +52,15 @@ pub const SHOW_SECOND: &str = "Show claim B in the feed";
 pub const VERDICTS: &str = "Verdicts";
 pub const REASON: &str = "Reason";
 pub const REASON_HINT: &str = "Optional: kept with the verdict";
-pub const WHY_ALLOWED: &str = "Why may it pass?";
+pub const WHY_ALLOWED: &str = "Why allow it?";
 pub const WHY_ALLOWED_HINT: &str = "Required: kept with the conflict";
-pub const MERGED: &str = "One claim for both";
+pub const MERGED: &str = "Merged claim";
 pub const MERGE_UNSAVED: &str = "You have an unsaved merge.";
 pub const SAVE_MERGE: &str = "Merge";
 
 pub const IS_SETTLED: &str = "This conflict is already settled";
 pub const IS_SETTLED_HINT: &str = "Undo its verdict first.";
-pub const ENDED: &str = "This conflict ended by itself";
+pub const ENDED: &str = "This conflict closed automatically";
 pub const ENDED_HINT: &str = "There is no verdict to undo.";
 pub const STILL_OPEN: &str = "This conflict is still open";
 pub const IS_ALLOWED: &str = "This conflict is already allowed";
@@ -85,9 +85,9 @@ pub const DONE_SECOND: &str = "Settled: B holds";
 pub const DONE_NEWER: &str = "Settled: the newer claim holds";
 pub const DONE_SURER: &str = "Settled: the more confident claim holds";
 pub const DONE_MERGE: &str = "Merged: one claim replaces both";
-pub const DONE_DISMISS: &str = "Dismissed: it is not raised again";
-pub const DONE_ALLOW: &str = "Allowed: it stays open, but stops no CI job";
-pub const REOPENED: &str = "Open again";
+pub const DONE_DISMISS: &str = "Dismissed: this pair is never raised again";
+pub const DONE_ALLOW: &str = "Allowed: it stays open but no longer blocks CI";
+pub const REOPENED: &str = "Reopened";
 
 pub fn severity(it: Severity) -> &'static str {
     match it {
@@ -139,7 +139,7 @@ pub fn listed(it: Listed) -> &'static str {
         Listed::Open => "Open",
         Listed::Resolved => "Resolved",
         Listed::Dismissed => "Dismissed",
-        Listed::Closed => "Closed by itself",
+        Listed::Closed => "Closed automatically",
         Listed::All => "All",
     }
 }
@@ -149,10 +149,10 @@ pub fn how(it: How) -> &'static str {
         How::Winner => "One claim was chosen",
         How::Merge => "Merged into one claim",
         How::Dismissed => "Dismissed: not a conflict",
-        How::Superseded => "Closed by itself: a claim was replaced",
-        How::Expired => "Closed by itself: a claim expired",
-        How::Forgotten => "Closed by itself: a claim was forgotten",
-        How::Redacted => "Closed by itself: a claim was redacted",
+        How::Superseded => "Closed automatically: a claim was replaced",
+        How::Expired => "Closed automatically: a claim expired",
+        How::Forgotten => "Closed automatically: a claim was forgotten",
+        How::Redacted => "Closed automatically: a claim was redacted",
     }
 }
 
