@@ -147,30 +147,30 @@ Pointers:
         #[arg(long, value_name = "AGENT")]
         agent: Option<String>,
     },
-    /// Permit an agent one thing beyond its budget
+    /// Permit an agent one read, or inline code, beyond its budget
     Grant {
         #[command(subcommand)]
         verb: GrantVerb,
     },
-    /// List what agents ask to read beyond their budgets, and answer
+    /// List agents' requests to read beyond their budgets, and answer them
     Requests {
-        /// Those that were answered too
+        /// Include answered requests
         #[arg(long)]
         all: bool,
         #[command(subcommand)]
         verb: Option<RequestsVerb>,
     },
-    /// List claims that contradict each other, or check whether any bar a job
+    /// List claims that contradict each other, or check whether any block CI
     #[command(after_help = "Examples:
-  engram conflicts                          the open ones, by topic, the worst first
+  engram conflicts                          open conflicts by topic, worst first
   engram conflicts show ID                  both claims, where they differ, and why
-  engram conflicts --gate                   for CI: exit 1 while a severe conflict is open
+  engram conflicts --gate                   for CI: exit with 1 while a severe conflict is open
   engram conflicts allow ID --why 'Fixed in the next release.'")]
     Conflicts(Conflicts),
-    /// Settle a conflict, or take a verdict back
+    /// Settle a conflict, or undo a verdict
     #[command(after_help = "Examples:
   engram resolve ID --winner 01K...         this engram's side holds; the other's claims end
-  engram resolve ID --winner newer          the side that was said last (surer: of higher confidence)
+  engram resolve ID --winner newer          the newer side holds (surer: the more confident one)
   engram resolve ID --merge 'The lock lasts 3 minutes, 30 for admins.' --why 'Both are right.'
   engram resolve ID --dismiss --why 'Not the same cache.'
   engram resolve ID --undo")]
@@ -178,7 +178,7 @@ Pointers:
     /// Choose which memory a copy of a repository uses
     #[command(after_help = "Examples:
   engram project own       start with an empty memory
-  engram project share     go on with the original's memory")]
+  engram project share     keep using the original's memory")]
     Project {
         /// own: an empty memory of its own; share: the original's memory
         how: Whose,
@@ -214,7 +214,7 @@ Pointers:
     /// Serve the Model Context Protocol on standard input and output
     #[command(after_help = "Examples:
   engram connect claude           makes Claude Code run this command
-  engram mcp                      for a client that you configure yourself: a new agent for each connection
+  engram mcp                      for clients you configure yourself; each connection is a new agent
   ENGRAM_AGENT=TOKEN engram mcp   the agent whose token `engram agents open` printed")]
     Mcp {
         /// Groups of tools to offer
@@ -243,7 +243,7 @@ Pointers:
     Brief {
         #[command(subcommand)]
         verb: Option<BriefVerb>,
-        /// Whose brief, by handle; without it, yours
+        /// Whose brief, by handle [default: yours]
         #[arg(long, global = true, value_name = "AGENT")]
         agent: Option<String>,
     },
@@ -256,7 +256,7 @@ Pointers:
     #[command(after_help = "Example:
   echo '{\"id\":1,\"a\":\"A cart expires after 45 minutes.\",\"b\":\"A cart expires after 2 hours.\",\"topic_a\":\"checkout\",\"topic_b\":\"checkout\"}' | engram detect --pairs -
 
-Each line gets one object in answer, in order:
+Each line is answered with one object, in order:
   {\"id\",\"conflict\",\"tier\",\"severity\",\"score\",\"why\"}
   tier, severity and why are null where there is no conflict")]
     Detect {
@@ -280,47 +280,47 @@ Each line gets one object in answer, in order:
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum AgentsVerb {
-    /// Open an agent and print its token, this once
+    /// Open an agent and print its token; it is shown only once
     #[command(after_help = "Examples:
   engram agents open lead --role architect
   engram agents open programmer-1 --role programmer --parent lead --write payments
   ENGRAM_AGENT=TOKEN engram mcp             serves that agent
 
-Opening an agent again gives it a new token; the one before ends.")]
+Opening an agent again gives it a new token and invalidates the old one.")]
     Open(OpenAgent),
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct OpenAgent {
-    /// What to call it; its handle, unless an agent of another project has that
+    /// Its name; also its handle, unless an agent of another project has that handle
     pub(crate) name: String,
     /// Its role: architect, director, manager, programmer or another word
     #[arg(long)]
     pub(crate) role: Option<String>,
-    /// The agent that it works for [default: none, a run of its own]
+    /// Its parent agent [default: none, with a run of its own]
     #[arg(long, value_name = "AGENT")]
     pub(crate) parent: Option<String>,
-    /// Topics that it may read, with those below them [default: its parent's, or all]
+    /// Topics it may read, and those below them [default: its parent's, or all]
     #[arg(long, value_name = "TOPIC", num_args = 1..)]
     pub(crate) read: Vec<String>,
-    /// Topics that it may write, with those below them [default: its parent's, or all]
+    /// Topics it may write, and those below them [default: its parent's, or all]
     #[arg(long, value_name = "TOPIC", num_args = 1..)]
     pub(crate) write: Vec<String>,
 }
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum GrantVerb {
-    /// Grant one read of a pointer, or inline code in one message; print the token, this once
+    /// Grant one read of a pointer, or inline code in one message, and print the token once
     #[command(after_help = "Examples:
   engram grant issue --to programmer-1 --pointer 'repo:src/ledger.rs#L1-L220@HEAD' --cap 800
   engram grant issue --to programmer-1 --code 400 --ttl PT1H
   engram deref 'repo:src/ledger.rs#L1-L220@HEAD' --agent programmer-1 --budget-token TOKEN
 
-The agent need not pass the token on: where its budget refuses, its open grant for the pointer serves.")]
+The agent does not need the token: when its budget refuses a read, its open grant for that pointer is used.")]
     Issue(IssueGrant),
     /// List grants, without their tokens
     List,
-    /// Take back a grant that is still open
+    /// Revoke an open grant
     Revoke {
         /// Its id
         id: String,
@@ -341,10 +341,10 @@ pub(crate) struct IssueGrant {
     /// Maximum number of characters of inline code in one message
     #[arg(long, value_name = "CHARS")]
     pub(crate) code: Option<u32>,
-    /// How long it holds [default: PT10M]
+    /// How long the grant stays open [default: PT10M]
     #[arg(long)]
     pub(crate) ttl: Option<Ttl>,
-    /// Its parent, to grant in that agent's name and within its limits [default: you]
+    /// The parent that grants it, within its own limits [default: you]
     #[arg(long, value_name = "AGENT")]
     pub(crate) by: Option<String>,
 }
@@ -358,7 +358,7 @@ pub(crate) enum RequestsVerb {
         /// Maximum number of tokens in the excerpt [default: 500]
         #[arg(long, value_name = "TOKENS")]
         cap: Option<u32>,
-        /// How long the grant holds [default: PT10M]
+        /// How long the grant stays open [default: PT10M]
         #[arg(long)]
         ttl: Option<Ttl>,
     },
@@ -408,7 +408,7 @@ pub(crate) enum MessageVerb {
     Validate {
         /// A message as JSON or in the text form, or - for standard input
         file: String,
-        /// Hold it to this agent's budgets
+        /// Check it against this agent's budgets
         #[arg(long, value_name = "AGENT")]
         agent: Option<String>,
     },
@@ -420,7 +420,7 @@ pub(crate) enum MessageVerb {
     Send {
         /// A message as JSON or in the text form, or - for standard input
         file: String,
-        /// Who sends it, by handle; without it, you
+        /// Who sends it, by handle [default: you]
         #[arg(long, value_name = "AGENT")]
         agent: Option<String>,
         /// The child that gets it [default: all children of its role]
@@ -435,7 +435,7 @@ pub(crate) enum PointersVerb {
     #[command(after_help = "Example:
   echo '{\"id\":1,\"path\":\"src/main.rs\",\"start\":10,\"end\":20}' | engram pointers track --from HEAD~9 --to HEAD --spans -
 
-Each line gets one object in answer, in order:
+Each line is answered with one object, in order:
   {\"id\",\"state\",\"path\",\"start\",\"end\",\"change\",\"confidence\"}
   state is unchanged, moved, renamed, edited or deleted; change is whitespace or text")]
     Track {
@@ -476,7 +476,7 @@ Each line gets one object in answer, in order:
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Toolset {
-    /// status, query, commit, deref
+    /// status, query, commit, deref, conflicts, resolve, promote
     Core,
 }
 
@@ -576,7 +576,7 @@ pub(crate) struct Deref {
     /// The agent's turn
     #[arg(long, requires = "agent")]
     pub(crate) turn: Option<String>,
-    /// A grant of the agent, to spend in place of its budget
+    /// The token of a grant to this agent, spent instead of its budget
     #[arg(long, value_name = "TOKEN", requires = "agent")]
     pub(crate) budget_token: Option<String>,
 }
@@ -619,10 +619,10 @@ pub(crate) struct Conflicts {
     pub(crate) verb: Option<ConflictsVerb>,
     #[command(flatten)]
     pub(crate) list: ConflictsList,
-    /// Exit with 1 while conflicts are open that nobody allowed
+    /// Exit with 1 if there are open conflicts that were not allowed
     #[arg(long, conflicts_with_all = ["topic", "status"])]
     pub(crate) gate: bool,
-    /// Only conflicts of this severity and worse: high, medium or low [default: high]
+    /// Only this severity or worse: high, medium or low [default: high]
     #[arg(long, requires = "gate")]
     pub(crate) severity: Option<Severity>,
 }
@@ -639,7 +639,7 @@ pub(crate) struct ConflictsList {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum ConflictsVerb {
-    /// List conflicts, by topic, the worst first
+    /// List conflicts by topic, worst first
     List(ConflictsList),
     /// Print one conflict
     Show {
@@ -664,13 +664,13 @@ pub(crate) struct Resolve {
     /// An engram of the side that holds, or newer, or surer
     #[arg(long, value_name = "ENGRAM")]
     pub(crate) winner: Option<String>,
-    /// One claim in the place of both
+    /// One claim that replaces both
     #[arg(long, value_name = "TEXT")]
     pub(crate) merge: Option<String>,
-    /// It is no conflict, and is never raised again
+    /// Not a conflict: both claims hold, and this pair is never raised again
     #[arg(long)]
     pub(crate) dismiss: bool,
-    /// Take the verdict back: what it ended holds again
+    /// Undo the verdict: the claims that it ended hold again
     #[arg(long)]
     pub(crate) undo: bool,
     /// The reason, for the record
@@ -700,7 +700,7 @@ pub(crate) enum Client {
 
 #[derive(Args, Debug)]
 pub(crate) struct Serve {
-    /// Address and port; port 0 picks a free one. All but loopback addresses need a certificate
+    /// Address and port; port 0 picks a free one. Any address other than loopback needs a certificate
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0", value_parser = address)]
     pub(crate) listen: SocketAddr,
     /// A host name to answer to; may be repeated

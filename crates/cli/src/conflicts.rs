@@ -93,10 +93,10 @@ pub(crate) fn gate(it: &GateReply) -> String {
         Gate::Shut => {
             let ids: Vec<String> = it.blocking.iter().map(ToString::to_string).collect();
             format!(
-                "the gate is shut by {}:\n{}\nSettle each with `engram resolve`, or let it pass with `engram conflicts allow ID --why REASON`.",
+                "the gate is shut: {}\n{}\nSettle each with `engram resolve`, or let it pass with `engram conflicts allow ID --why REASON`.",
                 match ids.len() {
-                    1 => "1 conflict".to_owned(),
-                    many => format!("{many} conflicts"),
+                    1 => "1 open conflict".to_owned(),
+                    many => format!("{many} open conflicts"),
                 },
                 ids.join("\n")
             )
@@ -116,7 +116,7 @@ pub(crate) fn resolved(it: &ResolveReply) -> String {
 
 fn claim(side: &ConflictSide) -> String {
     match side.claim.is_empty() {
-        true => "(erased)".to_owned(),
+        true => "(redacted)".to_owned(),
         false => one_line(&side.claim),
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn budgets(it: &BudgetsReply) -> String {
 pub(crate) fn issued(it: &GrantIssued) -> String {
     let what = what(it.pointer.as_deref(), it.cap_tokens, it.code_chars);
     format!(
-        "{}  {what} for {}, until {}\ntoken {}\nThe token is shown this once; without it, the grant serves where the budget refuses.",
+        "{}  {what} for {}, until {}\ntoken {}\nThe token is shown only once. The agent does not need it: when its budget refuses a read, this grant is used.",
         it.id,
         one_line(&it.to.0),
         it.expires_at,
@@ -50,7 +50,7 @@ pub(crate) fn issued(it: &GrantIssued) -> String {
 
 pub(crate) fn grants(it: &GrantsReply) -> String {
     if it.grants.is_empty() {
-        return "nothing was granted here".to_owned();
+        return "no grants yet".to_owned();
     }
     let grant = |it: &GrantTold| {
         format!(
@@ -79,7 +79,7 @@ fn giver(by: Option<&AgentId>) -> String {
 
 pub(crate) fn requests(it: &RequestsReply) -> String {
     if it.requests.is_empty() {
-        return "no request waits for an answer".to_owned();
+        return "no requests are waiting".to_owned();
     }
     let request = |it: &RequestTold| {
         let state = match it.state {

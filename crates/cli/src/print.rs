@@ -183,7 +183,7 @@ fn words(reply: &Reply) -> String {
         Reply::Answered(it) => format!("{}  {}", one_line(&it.id), it.state),
         Reply::Requests(it) => permission::requests(it),
         Reply::Opened(it) => format!(
-            "{}\ntoken {}\nThe token is shown this once: start the agent with ENGRAM_AGENT set to it.",
+            "{}\ntoken {}\nThe token is shown only once. Start the agent with ENGRAM_AGENT set to it.",
             one_line(&it.agent.0),
             it.token.0
         ),
@@ -378,7 +378,7 @@ fn status(it: &StatusReply) -> String {
     };
     let spending = it.spending.as_ref().map_or_else(String::new, |it| {
         let (agent, spent) = (one_line(&it.agent), spent(&it.budget));
-        format!("\n{agent} in its turn: {spent}")
+        format!("\n{agent} in this turn: {spent}")
     });
     format!(
         "{place}\n{}, {}, entry {} (index at {}){spending}\nhome {}\n{}",
