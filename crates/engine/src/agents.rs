@@ -161,8 +161,8 @@ impl Engine {
         found.map(|it| it.handle).ok_or_else(|| {
             Refusal::new(
                 Code::ScopeDenied,
-                "no agent of this home has this token",
-                "Ask the user for a token of `engram agents open NAME`; a newer one for the same agent ends the one before.",
+                "no agent in this home has this token",
+                "Ask the user to run `engram agents open NAME` and give you the new token; it replaces any earlier one.",
             )
         })
     }
@@ -187,7 +187,7 @@ impl Context<'_> {
         {
             return Err(Refusal::new(
                 Code::ScopeDenied,
-                "an agent may open children of its own alone",
+                "an agent may open only its own children",
                 "Leave the parent out: the agent that you open is your child.",
             ));
         }
@@ -402,7 +402,7 @@ fn within(asked: &Topics, parent: Option<&Agent>, caller: &Caller) -> Result<Top
             false => Err(Refusal::new(
                 Code::ScopeDenied,
                 "a child may not have topics that its parent does not have",
-                format!("Give it {} or topics below.", parents.join(", ")),
+                format!("Give it {} or topics below them.", parents.join(", ")),
             )),
         }
     };
@@ -431,10 +431,7 @@ fn topics(what: &str, given: &[String]) -> Result<Vec<String>, Refusal> {
     if given.len() > TOPICS {
         return Err(Refusal::new(
             Code::SchemaInvalid,
-            format!(
-                "{} topics to {what}; at most {TOPICS} are kept",
-                given.len()
-            ),
+            format!("{} topics to {what}; the limit is {TOPICS}", given.len()),
             "Name a topic that they have in common: payments covers payments/webhooks.",
         ));
     }

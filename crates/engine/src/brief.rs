@@ -135,7 +135,7 @@ impl Context<'_> {
         line.map(|it| it.text).ok_or_else(|| {
             Refusal::new(
                 Code::BudgetExceeded,
-                "the claim has inline code, which no brief carries",
+                "the claim contains inline code, which a brief may not contain",
                 "Pin a sentence about it instead.",
             )
         })
@@ -153,7 +153,7 @@ impl Context<'_> {
                 return Err(Refusal::new(
                     Code::ScopeDenied,
                     format!("line {line} was pinned by somebody else"),
-                    "Only who pinned a line, or the user, unpins it.",
+                    "Ask whoever pinned it, or the user, to unpin it.",
                 ));
             }
             Ok(Plan {
@@ -178,7 +178,7 @@ impl Context<'_> {
             true => Ok(()),
             false => Err(Refusal::new(
                 Code::ScopeDenied,
-                "only a parent or the user pins to the brief",
+                "only a parent or the user may pin to the brief",
                 "Report it to your parent in a message, or commit it as an engram.",
             )),
         }
@@ -434,7 +434,7 @@ fn pin_at(made: &Composed, line: usize) -> Result<&Pinned, Refusal> {
         Refusal::new(
             Code::NotFound,
             format!("line {line} of the brief is not pinned"),
-            "`engram brief` prints the brief; pinned lines come first, counted from 1.",
+            "Run `engram brief` to see the line numbers; pinned lines come first.",
         )
     })
 }

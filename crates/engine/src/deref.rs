@@ -95,8 +95,8 @@ impl Context<'_> {
             })),
             None if token.is_some() => Err(Refusal::new(
                 Code::DerefDenied,
-                "a grant is for an agent, and you are the user",
-                "Read without it, or name its agent with --agent.",
+                "a grant is for an agent; you are the user",
+                "Read without the token, or name the agent with --agent.",
             )),
             None => Ok(None),
         }

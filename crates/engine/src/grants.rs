@@ -64,8 +64,8 @@ impl Context<'_> {
             _ => {
                 return Err(Refusal::new(
                     Code::SchemaInvalid,
-                    "a grant is for one pointer, with a cap in tokens, or for characters of inline code",
-                    "Give a pointer, or code_chars and no cap.",
+                    "a grant is either for one pointer, with a cap in tokens, or for inline code, in characters",
+                    "Give a pointer, or code_chars without a cap.",
                 ));
             }
         };
@@ -177,7 +177,7 @@ impl Context<'_> {
             (Caller::User, Some(by)) => known(it, project, by).map(|it| Caller::Agent(it.agent)),
             (Caller::Agent(agent), Some(by)) if agent != by => Err(Refusal::new(
                 Code::ScopeDenied,
-                "an agent gives grants in its own name alone",
+                "an agent may grant only in its own name",
                 "Leave `by` out.",
             )),
             (caller, _) => Ok(caller.clone()),
@@ -250,8 +250,8 @@ impl Context<'_> {
             if state != GrantState::Open {
                 return Err(Refusal::new(
                     Code::NotFound,
-                    format!("the grant is {state} already"),
-                    "Nothing was changed: it cannot be used any more.",
+                    format!("the grant is already {state}"),
+                    "Nothing was changed; it can no longer be used.",
                 ));
             }
             Ok(Plan {
@@ -427,8 +427,8 @@ fn waiting(
         RequestState::Waiting => Ok(asked),
         state => Err(Refusal::new(
             Code::NotFound,
-            format!("the request was {state} already"),
-            "Nothing was changed: only a waiting request can be answered.",
+            format!("the request was already {state}"),
+            "Nothing was changed; only a waiting request can be answered.",
         )),
     }
 }

@@ -122,13 +122,12 @@ fn restorable(it: &Reader<'_>, id: EngramId, clock: Timestamp) -> Result<Engram,
         None => not("does not exist", "Name a version that `engram log` lists."),
         Some(it) if it.redacted => not(
             "was redacted",
-            "Nothing of its words is left: say it again.",
+            "Its text was erased: commit the claim again.",
         ),
         Some(it) if it.valid_until.is_none() => not("still holds", "There is nothing to restore."),
-        Some(it) if engram_model::is_over(it.recorded_at, it.expires_at, clock) => not(
-            "has outlived its ttl",
-            "Say it again, with the ttl that it needs.",
-        ),
+        Some(it) if engram_model::is_over(it.recorded_at, it.expires_at, clock) => {
+            not("has expired", "Commit the claim again, with a longer ttl.")
+        }
         Some(it) => Ok(it),
     }
 }

@@ -19,8 +19,8 @@ use crate::{
 fn outlived(head: &Engram) -> Refusal {
     Refusal::new(
         Code::Expired,
-        format!("engram {} has outlived its ttl", head.id),
-        "Nothing was changed. Commit the claim again, as durable.",
+        format!("engram {} has expired", head.id),
+        "Nothing was changed. Commit the claim again as durable.",
     )
 }
 

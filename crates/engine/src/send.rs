@@ -87,15 +87,15 @@ impl Context<'_> {
         let Some(agent) = self.agent()? else {
             return Err(Refusal::new(
                 Code::ScopeDenied,
-                "a child's message needs its sender",
+                "a child's message needs a sender",
                 "Name it with --agent; `engram agents` lists the handles.",
             ));
         };
         if sending.to.is_some() {
             return Err(Refusal::new(
                 Code::ScopeDenied,
-                "a child reports to its own parent",
-                "Leave the recipient out.",
+                "a child reports only to its own parent",
+                "Omit the recipient.",
             ));
         }
         may_report(&kin_of(agent.clone()), &child.role)?;
@@ -178,12 +178,12 @@ impl Context<'_> {
             let looked_up = match draft.operation {
                 Some(MemoryOp::Delete) => Err(Refusal::new(
                     Code::SchemaInvalid,
-                    "an engram of a message states a claim; it retires none",
+                    "an engram in a message cannot retire a claim",
                     "Retire a claim with engram_commit and operation delete.",
                 )),
                 Some(MemoryOp::None) => Err(Refusal::new(
                     Code::SchemaInvalid,
-                    "an engram of a message states a claim; with operation none it states nothing",
+                    "an engram in a message must state a claim; operation none stores nothing",
                     "Leave the engram out.",
                 )),
                 _ => self.ready(draft.clone(), None, Occasion::Said),
@@ -217,7 +217,7 @@ impl Context<'_> {
             true => Ok(()),
             false => Err(Refusal::new(
                 Code::DerefDenied,
-                "another message has just spent the grant of inline code",
+                "another message has just spent the grant for inline code",
                 "Point at the code, or ask your parent for another grant.",
             )),
         }
@@ -285,7 +285,7 @@ impl Context<'_> {
             if put.supersedes.is_some() && !corrected.insert(put.lineage_id) {
                 let twice = Refusal::new(
                     Code::SchemaInvalid,
-                    "two engrams of the message correct the same claim",
+                    "two engrams in the message correct the same claim",
                     "Send the correction once.",
                 );
                 return Err(at_place(twice, "engrams", at));
@@ -352,7 +352,7 @@ impl Reply {
                 findings: vec![Finding::new(
                     Noticed::Duplicate,
                     self.put.id,
-                    "This message has the claim twice.",
+                    "This message contains the claim twice.",
                 )],
                 ..self.put.clone()
             },

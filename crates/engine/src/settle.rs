@@ -74,7 +74,7 @@ impl Context<'_> {
         let why = self.words("the reason", Some(why))?.ok_or_else(|| {
             Refusal::new(
                 Code::SchemaInvalid,
-                "a conflict is not allowed without a reason",
+                "allowing a conflict needs a reason",
                 "Say why with --why.",
             )
         })?;
@@ -83,7 +83,7 @@ impl Context<'_> {
             return Err(Refusal::new(
                 Code::AlreadySettled,
                 format!("conflict {conflict} is {}, not open", known.status),
-                "It bars nothing: there is nothing to allow.",
+                "Only open conflicts are allowed; this one blocks nothing.",
             ));
         }
         if known.allowed.as_ref().is_some_and(|it| it.why == why) {
@@ -117,7 +117,7 @@ impl Context<'_> {
         if chars > limit || text.contains('\0') {
             return Err(Refusal::new(
                 Code::SchemaInvalid,
-                format!("{field} has {chars} characters, or a NUL character"),
+                format!("{field} has {chars} characters or contains a NUL character"),
                 format!("Write plain text of at most {limit} characters."),
             ));
         }
@@ -131,7 +131,7 @@ impl Context<'_> {
             Refusal::new(
                 Code::SchemaInvalid,
                 "the merged claim is empty",
-                "State in one to three sentences what holds instead of both claims.",
+                "State in one to three sentences what replaces both claims.",
             )
         })
     }
@@ -338,7 +338,7 @@ impl Context<'_> {
         match self.agent()?.is_some() && is_persons {
             true => Err(Refusal::new(
                 Code::ScopeDenied,
-                "an agent may not undo a person's verdict",
+                "an agent may not undo the user's verdict",
                 "Commit your finding with its evidence; the user sees it and decides.",
             )),
             false => Ok(()),
@@ -468,7 +468,7 @@ fn winning(it: &Reader<'_>, found: &Shown, how: &Settle) -> Result<usize, Refusa
                 Refusal::new(
                     Code::SchemaInvalid,
                     format!("engram {id} is on neither side of the conflict"),
-                    "Name an engram of side a or b, as `engram conflicts show ID` prints them.",
+                    "Name an engram of side a or b; `engram conflicts show ID` prints both.",
                 )
             })
         }
@@ -480,7 +480,7 @@ fn winning(it: &Reader<'_>, found: &Shown, how: &Settle) -> Result<usize, Refusa
                 std::cmp::Ordering::Equal => Err(Refusal::new(
                     Code::SchemaInvalid,
                     "both sides have the same confidence",
-                    "Name the winner, or choose the newer.",
+                    "Name the winner, or choose newer.",
                 )),
             }
         }
@@ -511,7 +511,7 @@ fn nothing_to_undo(found: &Shown) -> Refusal {
     Refusal::new(
         Code::NotFound,
         format!("conflict {} has no verdict", found.pair.id),
-        "Only a verdict can be undone; a side that ended by itself is restored with `engram restore`.",
+        "Only a verdict can be undone. If a claim ended, restore it with `engram restore`.",
     )
 }
 
@@ -526,7 +526,7 @@ fn settled_already(found: &Shown) -> Refusal {
         ),
         match found.pair.status {
             ConflictStatus::Open => "One of its sides no longer holds: there is nothing to settle.",
-            _ => "Undo that verdict first; only a person undoes a person's.",
+            _ => "Undo that verdict first; an agent cannot undo the user's.",
         },
     )
 }

@@ -206,8 +206,8 @@ impl Context<'_> {
             true => Ok(()),
             false => Err(Refusal::new(
                 Code::DerefDenied,
-                "its recipient has no such open grant for this pointer",
-                "Leave budget_token empty: a grant is issued for each recipient.",
+                "budget_token is not an open grant of the recipient for this pointer",
+                "Leave budget_token empty; Engram then issues a grant to each recipient.",
             )),
         }
     }

@@ -143,7 +143,7 @@ fn unknown(agent: &AgentId) -> Refusal {
             "{:?} is not an agent of this project",
             engram_model::shorten(&agent.0, 40)
         ),
-        "Use a handle that `agents` lists.",
+        "Use a handle that `engram agents` lists.",
     )
 }
 

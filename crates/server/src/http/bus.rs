@@ -189,7 +189,8 @@ async fn requests(
     Extension(who): Extension<Caller>,
     asked: Result<Query<Which>, axum::extract::rejection::QueryRejection>,
 ) -> Answer {
-    let Query(which) = asked.map_err(|_| invalid("all is true or false", "Ask for ?all=true."))?;
+    let Query(which) =
+        asked.map_err(|_| invalid("all must be true or false", "Ask for ?all=true."))?;
     let all = which.all.unwrap_or_default();
     api.tell(who, Request::Requests(WhichRequests { all }))
         .await

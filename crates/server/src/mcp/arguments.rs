@@ -217,7 +217,7 @@ impl Way {
             (Self::Merge, Some(id), None) => Ok(How::MergedBy(id)),
             (Self::Merge, None, None) => Err(missing(
                 "resolution_type merge needs content",
-                "Set content to one claim in the place of both, or winning_claim_id to the id of one that you committed.",
+                "Set content to one claim that replaces both, or winning_claim_id to the id of such a claim that you committed.",
             )),
             (Self::Dismissed, ..) => Ok(How::Dismiss),
             (Self::LastWriter, ..) => Ok(How::Newer),

@@ -53,7 +53,7 @@ verdict none: find out and commit. Check first: verified false, has_open_conflic
                 "Share one verified finding: constraint, side effect, decision, failed approach, number. \
 At most {claim_chars} characters; 5 per task. Point at evidence, never paste it. \
 BAD: \"auth is broken\". GOOD: \"auth allows 1000 req/s per IP (AUTH_RATE_LIMIT)\"\n\
-duplicate: known, go on. On error, follow the hint."
+duplicate: known; go on. On error, follow the hint."
             ),
             reads_only: false,
             idempotent: false,
@@ -81,7 +81,7 @@ truncated: ask for less. DEREF_DENIED: go on without."
         tool::<Settle, Settled>(Told {
             name: "engram_resolve",
             title: "Settle",
-            description: "Settle a conflict that you checked at the sources."
+            description: "Settle a conflict after checking its sources."
                 .to_owned(),
             reads_only: false,
             idempotent: true,
@@ -90,7 +90,7 @@ truncated: ask for less. DEREF_DENIED: go on without."
         tool::<Promote, Promoted>(Told {
             name: "engram_promote",
             title: "Keep",
-            description: "Make an ephemeral claim durable once it proved useful.".to_owned(),
+            description: "Make an ephemeral claim durable once proven useful.".to_owned(),
             reads_only: false,
             idempotent: true,
             loaded: false,
