@@ -1,4 +1,4 @@
-//! The shared brief: what it is made of, and what is pinned to it. The gateway decides what it says.
+//! The shared brief: gathers what it is made of, and pins lines to it. The gateway decides what it says.
 
 use engram_gateway::{
     Candidate, ForRole, Material, OpenGrant, PinnedWhat, admit_pin, compose, may_pin,
@@ -21,17 +21,18 @@ use crate::{
     served::told,
 };
 
-/// Claims that are looked at: the newest, the newest of each kind that lasts, and those that agents read most.
+/// Claims that are considered: the newest, the newest constraints, policies and risks, and those that agents
+/// read most.
 const NEWEST: usize = 100;
 const LASTING: usize = 40;
 const MOST_READ: usize = 60;
-/// Agents that are looked at, and whose budgets are shown.
+/// Most agents that are considered, and most whose budgets are shown.
 const FAMILY: usize = 200;
 const BUDGETS: usize = 8;
 /// Most generations above an agent.
 const GENERATIONS: usize = 32;
 
-/// What somebody spent of each budget, by its name.
+/// What an agent has spent of each budget, by the budget's name.
 type Spent = Vec<(String, Figure)>;
 
 /// A brief, with what it was made of.
@@ -75,7 +76,7 @@ impl Context<'_> {
         self.shared_brief()
     }
 
-    /// What to pin; nothing where the brief has that line already.
+    /// What to pin; nothing if the line is already pinned.
     fn plan_pin(
         &self,
         it: &Reader<'_>,
@@ -115,7 +116,7 @@ impl Context<'_> {
         Ok(Some(pin))
     }
 
-    /// The line that a claim would be.
+    /// The line that a claim would become in the brief.
     fn line_of(
         &self,
         it: &Reader<'_>,
@@ -168,7 +169,7 @@ impl Context<'_> {
         self.shared_brief()
     }
 
-    /// Only a parent or the user pins.
+    /// Refuses agents without children: only a parent or the user may pin.
     fn is_parent(&self, it: &Reader<'_>, project: ProjectId) -> Result<(), Refusal> {
         let Caller::Agent(agent) = self.caller else {
             return Ok(());
@@ -234,8 +235,7 @@ impl Context<'_> {
         })
     }
 
-    /// Claims that a brief may name, and what of them is pinned. Each question is bounded, however many
-    /// claims there are.
+    /// Claims that a brief may name, and what is pinned. Each query is bounded, however many claims there are.
     fn candidates(
         &self,
         it: &Reader<'_>,
@@ -293,7 +293,7 @@ impl Context<'_> {
         Ok((candidates?, pinned))
     }
 
-    /// What the agents that are in a turn may still spend.
+    /// What each agent with an open turn has spent, and may spend.
     fn budgets_of(
         &self,
         it: &Reader<'_>,
@@ -331,7 +331,7 @@ impl Context<'_> {
             .collect()
     }
 
-    /// What these agents may read beyond that.
+    /// The open grants of these agents.
     fn grants_of(&self, it: &Reader<'_>, near: &[&Agent]) -> Result<Vec<OpenGrant>, Refusal> {
         let now = self.engine.world.now();
         let mut open = Vec::new();

@@ -1,6 +1,6 @@
-//! Conflicts as a caller may see them: one, a list, and whether they bar a job.
+//! Conflicts as a caller may see them: one, a list, and whether they block CI.
 //!
-//! That a side has ended is not stored: it is asked of the claims whenever a conflict is told of.
+//! That a side has ended is not stored: it follows from the claims each time a conflict is shown.
 
 use std::cmp::Reverse;
 
@@ -14,7 +14,7 @@ use jiff::Timestamp;
 
 use crate::{context::Context, eyes::Eyes};
 
-/// Most conflicts that a record names.
+/// Most conflicts that an engram's record lists.
 const NAMED: usize = 12;
 
 /// A conflict, with what only the engine needs of it.
@@ -23,7 +23,7 @@ pub(crate) struct Shown {
     pub(crate) conflict: Conflict,
     /// The digests of the sides `a` and `b`.
     pub(crate) sides: [String; 2],
-    /// Which engram speaks for each.
+    /// The engram that represents each side.
     pub(crate) voices: [Engram; 2],
 }
 
@@ -84,9 +84,9 @@ impl Context<'_> {
         })
     }
 
-    /// The conflicts of the project that may be listed so, in no order.
+    /// The conflicts of the project that may have this status, in no order.
     fn all_conflicts(&self, listed: Listed) -> Result<Vec<Conflict>, Refusal> {
-        // Those that ended by themselves are open by verdict.
+        // One that closed automatically has no verdict, so it is stored as open.
         let status = match listed {
             Listed::Open | Listed::Closed => Some(ConflictStatus::Open),
             Listed::Resolved => Some(ConflictStatus::Resolved),
@@ -122,7 +122,7 @@ impl Context<'_> {
         Ok(found.is_some())
     }
 
-    /// Tells of records in which open conflicts they are.
+    /// Fills in the open conflicts of each record.
     pub(crate) fn tell_conflicts(
         &self,
         it: &Reader<'_>,
@@ -165,8 +165,8 @@ fn count_open(all: &[Conflict]) -> u64 {
     open.count() as u64
 }
 
-/// By the topic of the newer side, the group with the worst first; in a group the worst first, and among
-/// equals the newest.
+/// Sorts by the topic of the newer side, the topic with the worst conflict first; within a topic worst first,
+/// and among equals newest first.
 fn sort(conflicts: &mut [Conflict]) {
     let mut worst = std::collections::BTreeMap::new();
     for it in conflicts.iter() {
@@ -187,7 +187,7 @@ fn sort(conflicts: &mut [Conflict]) {
     });
 }
 
-/// A conflict as these eyes see it; none where a side is not theirs to see.
+/// A conflict as this caller may see it; none if it may not see one of the sides.
 pub(crate) fn shown(
     it: &Reader<'_>,
     pair: Pair,
@@ -260,8 +260,8 @@ pub(crate) fn shown(
     }))
 }
 
-/// The engram that speaks for a side: the last that was said of those that hold, else of all. Where the
-/// words were erased, the one by which the conflict was found.
+/// The engram that represents a side: the newest that holds, else the newest of all. If the words were
+/// erased, the one by which the conflict was found.
 fn voice(
     it: &Reader<'_>,
     pair: &Pair,
@@ -284,7 +284,7 @@ fn voice(
 }
 
 fn side_of(engram: &Engram, mut differs: Vec<(usize, usize)>) -> ConflictSide {
-    // Another voice may have spaced its words otherwise.
+    // Another engram of this side may have other white space.
     let length = engram.claim.chars().count();
     differs.retain(|(from, to)| from < to && *to <= length);
     let ends = [engram.valid_until, engram.expires_at];
@@ -319,7 +319,7 @@ fn verdict(it: &Reader<'_>, pair: &Pair) -> Result<Option<Settled>, Refusal> {
     }))
 }
 
-/// How a side ended whose last voice this is.
+/// How the side ended that this engram represents.
 fn ended(it: &Reader<'_>, engram: &Engram) -> Result<Settled, Refusal> {
     let settled = |how, by: String, at| Settled {
         how,

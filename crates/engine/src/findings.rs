@@ -1,8 +1,8 @@
-//! What a claim that is about to be stored cannot hold together with, or says in other words: the
-//! tiers that need no model, asked of the few claims that may be about the same thing.
+//! Which claims contradict a claim that is about to be stored, and which say the same in other words:
+//! runs the tiers that need no model on the few claims that may be about the same thing.
 //!
-//! Every version that is stored comes by here, so that the order in which two claims arrive changes
-//! nothing: whichever is last meets the other. A finding never fails a write.
+//! Every version that is stored passes here, so the order in which two claims arrive does not matter:
+//! whichever comes last is compared with the other. A finding never fails a write.
 
 use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
 
@@ -18,26 +18,26 @@ use sha2::{Digest, Sha256};
 
 use crate::{context::Context, decide::Planned, eyes::Eyes, parsed::Parsed};
 
-/// Versions that are looked up under one key, the newest first.
+/// Most versions that are looked up under one key, the newest first.
 const UNDER_A_KEY: usize = 128;
-/// Most versions that are weighed by their columns, and most that are compared by their words.
+/// Most versions that are checked by their columns, and most that are then compared by their words.
 const WEIGHED: usize = 2_000;
 const COMPARED: usize = 256;
-/// Most conflicts, and most who say the same, that a reply tells of.
+/// Most conflicts, and most corroborating claims, that a reply lists.
 const TOLD: usize = 5;
 /// The author of what the engine itself says.
 const ENGINE: &str = "engram";
-/// The tag of an engram that tells of a conflict.
+/// The tag of an engram that reports a conflict.
 const CONFLICT: &str = "conflict";
 
 /// What is known of a version that is about to be stored.
 #[derive(Default)]
 pub(crate) struct Compared {
-    /// What its author is told: conflicts, the worst first, then who says the same.
+    /// What its author is told: conflicts, worst first, then claims that say the same.
     pub(crate) findings: Vec<Finding>,
-    /// How many conflicts there are of which its author may know.
+    /// How many conflicts there are that its author may know of.
     pub(crate) conflicts: u64,
-    /// What is recorded after it.
+    /// The entries to record after it.
     pub(crate) entries: Vec<Planned>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Telling<'a> {
     pub(crate) by: &'a str,
     /// Versions that end with it.
     pub(crate) ending: &'a [EngramId],
-    /// A conflict that it settles or opens itself.
+    /// The conflict that this write settles or reopens: it is not raised again.
     pub(crate) of: Option<ConflictId>,
 }
 
@@ -58,7 +58,7 @@ struct Against {
 }
 
 impl Context<'_> {
-    /// Opens the index for [`Context::compare`]: outside of any transaction.
+    /// Opens the index for [`Context::compare`], before any transaction begins.
     pub(crate) fn before_comparing(&self) {
         let _ = self.engine.index();
     }
@@ -143,7 +143,7 @@ impl Context<'_> {
         Ok(compared)
     }
 
-    /// Those who say the same in other words hear of it by a figure of their claim.
+    /// Counts a corroboration on each claim that says the same in other words, and tells the author of it.
     fn corroborated(
         &self,
         it: &Reader<'_>,
@@ -169,7 +169,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// The versions that may be about the same thing, and that hold: newest first.
+    /// The versions that hold and may be about the same thing, newest first.
     fn neighbours(
         &self,
         it: &Reader<'_>,
@@ -206,8 +206,8 @@ impl Context<'_> {
         Ok(found)
     }
 
-    /// The places of versions that share a key with a claim, newest first. Without an index, of those
-    /// that were stored last.
+    /// The places of versions that share a key with a claim, newest first. Without an index, only the
+    /// versions that were stored last are searched.
     fn kin(&self, it: &Reader<'_>, project: ProjectId, own: &Parsed) -> Result<Vec<u64>, Refusal> {
         if own.asked.is_empty() {
             return Ok(Vec::new());
@@ -228,8 +228,8 @@ impl Context<'_> {
         Ok(found)
     }
 
-    /// Whether what was found is worth an entry: it is new, was settled or had ended, or is worse than
-    /// was known.
+    /// Whether what was found is worth an entry: the pair is new, is no longer open, or is worse than was
+    /// known; or its risk ends with this write.
     fn is_news(
         &self,
         it: &Reader<'_>,
@@ -251,7 +251,7 @@ impl Context<'_> {
         Ok(risk.is_none_or(|it| telling.ending.contains(&it.id)))
     }
 
-    /// The conflict and the engram of kind risk that tells of it; the latter only where none does yet.
+    /// The conflict, and the engram of kind risk that reports it if there is none yet.
     fn raised(
         &self,
         it: &Reader<'_>,
@@ -306,8 +306,8 @@ impl Context<'_> {
         Ok(entries)
     }
 
-    /// A contradiction as an engram of its own, with the sources of both sides, so that who asks about
-    /// the matter learns of it. It ends when the first of both would.
+    /// A contradiction as an engram of its own, with the evidence of both sides, so that whoever queries the
+    /// subject learns of it. It expires with whichever side expires first.
     fn risk(
         &self,
         conflict: ConflictId,
@@ -375,8 +375,8 @@ impl Context<'_> {
     }
 }
 
-/// Engrams of kind risk that tell of a conflict of which a side ends with these entries, or that they
-/// settle: these end with it, in the same transaction.
+/// Closes the risks of conflicts that these entries settle, or of which they end a side: in the same
+/// transaction.
 pub(crate) fn ended_risks(
     it: &Reader<'_>,
     clock: Timestamp,
@@ -426,7 +426,7 @@ pub(crate) fn ended_risks(
     Ok(risks)
 }
 
-/// The engram of kind risk that tells of a conflict now.
+/// The engram of kind risk that currently reports a conflict.
 pub(crate) fn held_risk(it: &Reader<'_>, pair: &Pair) -> Result<Option<Engram>, Refusal> {
     let Some(risk) = pair.risk else {
         return Ok(None);
@@ -443,13 +443,13 @@ fn is_comparable(engram: &Engram) -> bool {
         && !engram.is_sample()
 }
 
-/// Whether it tells of a conflict itself: by its lineage, so that a person may reword it.
+/// Whether it reports a conflict itself. Decided by its lineage, so that a person may reword it.
 fn is_told(it: &Reader<'_>, engram: &Engram) -> Result<bool, Refusal> {
     Ok(engram.kind == Kind::Risk && it.is_told_by(EngramId(engram.lineage_id.0))?)
 }
 
-/// Whether a version can meet another one, by its columns. Claims of two runs never do: nobody but the
-/// user sees both.
+/// Whether a version may be compared with another, by its columns. Claims of two runs are not: nobody but
+/// the user sees both.
 fn may_meet(it: &Traits, engram: &Engram, clock: Timestamp) -> bool {
     let is_apart = it.scope == Scope::Run && engram.scope == Scope::Run && it.run != engram.run;
     it.project == engram.project
@@ -467,7 +467,7 @@ fn is_another_voice(engram: &Engram, other: &Engram, by: &str) -> bool {
     }
 }
 
-/// At most so many pointers of both: the first of each, then the second of each, and so on.
+/// Pointers of both, at most [`RISK_POINTERS`]: the first of each, then the second of each, and so on.
 pub(crate) fn sources(one: &Engram, other: &Engram) -> Vec<engram_model::Pointer> {
     let most = one.pointers.len().max(other.pointers.len());
     let mut found = Vec::new();

@@ -30,7 +30,7 @@ const LISTED: usize = 200;
 pub(crate) struct Looked {
     pub(crate) pointer: Pointer,
     tokens: u32,
-    /// What it addresses, of a working tree: kept from now on.
+    /// The working-tree file that it addresses, kept from now on.
     pub(crate) snapshot: Option<Snapshot>,
 }
 
@@ -166,7 +166,7 @@ impl Context<'_> {
         })
     }
 
-    /// Who gives: the caller, or the agent in whose name the user does.
+    /// Who grants: the caller, or the agent in whose name the user grants.
     fn giver(
         &self,
         it: &Reader<'_>,
@@ -223,7 +223,7 @@ impl Context<'_> {
         })
     }
 
-    /// Whether the caller may see what another agent asks and spends: itself and its parent may, and the user.
+    /// Whether the caller may see what an agent requests and spends: itself, its parent and the user may.
     pub(crate) fn may_look_at(
         &self,
         it: &Reader<'_>,
@@ -305,7 +305,7 @@ impl Context<'_> {
         Ok((wanted, looked.snapshot))
     }
 
-    /// What a request comes to: one that waits for the same pointer already is the same.
+    /// The entries and the id of a request; if one for the same pointer already waits, that one.
     pub(crate) fn plan_request(
         &self,
         it: &Reader<'_>,
@@ -378,7 +378,7 @@ impl Context<'_> {
     }
 }
 
-/// A grant whose time is over by what passed since it was issued is over, whatever the clock says.
+/// The grant, expired if more time than its term has passed in the journal, whatever the clock says now.
 pub(crate) fn aged(
     it: &Reader<'_>,
     grant: IssuedGrant,
@@ -463,7 +463,7 @@ fn settled(id: &str, state: &str) -> Answered {
     }
 }
 
-/// What somebody says of a request: plain text without a credential.
+/// A reason, intended use or answer: plain text without a credential.
 fn sentence(what: &str, text: &str) -> Result<String, Refusal> {
     let text = text.trim();
     if text.chars().count() > LONGEST || text.contains('\0') {

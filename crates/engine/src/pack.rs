@@ -1,5 +1,5 @@
-//! Packs of pointers: resolved before they go out, so that their sender learns what is stale, and the first
-//! who reads them finds them at hand.
+//! Packs of pointers: resolved before a message goes out, so that its sender learns which are stale, and their
+//! first reader does not wait for them.
 
 use engram_model::{
     CheckedPointer, Operation, Pointer, PointerInput, PointerType, Refusal, operation::Snapshot,
@@ -18,14 +18,14 @@ use crate::{
 #[derive(Default)]
 pub(crate) struct Pack {
     pub(crate) pointers: Vec<Pointer>,
-    /// Those that read otherwise now.
+    /// Those that no longer match their pins.
     pub(crate) stale: Vec<CheckedPointer>,
-    /// Files of the working tree that they point into.
+    /// The uncommitted files that they point into.
     snapshots: Vec<Snapshot>,
 }
 
 impl Context<'_> {
-    /// Resolves pointers; one that does not resolve refuses the whole. `place` names their list.
+    /// Resolves pointers; if one does not resolve, all are refused. `place` names their list in the refusal.
     pub(crate) fn resolve_pack<'a>(
         &self,
         place: &str,
@@ -68,7 +68,7 @@ impl Context<'_> {
 }
 
 impl Pack {
-    /// The entries that keep what was read of a working tree.
+    /// The entries that keep a snapshot of each uncommitted file.
     pub(crate) fn kept(
         &self,
         it: &Reader<'_>,

@@ -1,5 +1,5 @@
-//! Messages on the wire: checked, stored whole or not at all, in one commit. A refused one is remembered, so
-//! that the next of its sender is known to be sent for it.
+//! Messages on the wire: checked, then stored whole or not at all, in one commit. A refused one is remembered,
+//! so that its sender's next message is linked to it.
 
 use std::collections::BTreeSet;
 
@@ -39,8 +39,8 @@ impl Context<'_> {
         sent.or_else(|refusal| self.remember(refusal))
     }
 
-    /// A refusal of the message itself gets an id, which the next message of its sender answers. What is
-    /// refused for another reason is no message yet.
+    /// Gives a refusal an id, which the sender's next message names, if the message itself was at fault. A
+    /// refusal for another reason, such as a missing permission, is not counted as a message.
     fn remember<T>(&self, refusal: Refusal) -> Result<T, Refusal> {
         let is_of_message = matches!(
             refusal.code,
@@ -164,7 +164,7 @@ impl Context<'_> {
         })
     }
 
-    /// The engrams of a message, each looked up. All that cannot be stored are left out of the message that
+    /// The engrams of a message, each resolved. Those that cannot be stored are left out of the skeleton that
     /// the refusal shows.
     fn claims<'a>(
         &'a self,
@@ -208,7 +208,7 @@ impl Context<'_> {
         }
     }
 
-    /// Whether the grant that its inline code needs is still open: one message spends it.
+    /// Checks that the grant that the message's inline code needs is still open: one message spends it.
     pub(crate) fn still_granted(&self, it: &Reader<'_>, parsed: &Parsed) -> Result<(), Refusal> {
         let Some(id) = &parsed.grant else {
             return Ok(());
@@ -223,7 +223,7 @@ impl Context<'_> {
         }
     }
 
-    /// What a message asks to read, each looked up.
+    /// What a message asks to read, each resolved.
     fn all_wanted(&self, child: &ChildMessage, ground: &Ground) -> Result<Vec<Want>, Refusal> {
         let wanted = child.deref_requests.iter().enumerate().map(|(at, ask)| {
             let (requested, snapshot) = self
@@ -238,7 +238,7 @@ impl Context<'_> {
         wanted.collect()
     }
 
-    /// What asking for it comes to. The same pointer twice in a message is one request.
+    /// The entries and ids of a message's requests. The same pointer twice in a message is one request.
     fn plan_requests(
         &self,
         it: &Reader<'_>,
@@ -262,7 +262,7 @@ impl Context<'_> {
         Ok((entries, ids))
     }
 
-    /// What storing the claims comes to. The same claim twice in a message is one.
+    /// The entries and replies of a message's claims. The same claim twice in a message is stored once.
     fn plan_claims(
         &self,
         it: &Reader<'_>,
@@ -301,13 +301,13 @@ impl Context<'_> {
         Ok((entries, replies))
     }
 
-    /// The turn that a message counts for.
+    /// The turn that a message counts against.
     pub(crate) fn turn(&self, it: &Reader<'_>) -> Result<Option<String>, Refusal> {
         self.called()?.map(|called| called.turn(it)).transpose()
     }
 
-    /// A message must not only repeat what its sender was shown, without evidence of its own. Its engrams are
-    /// looked at one by one.
+    /// Refuses a summary that only repeats what its sender was shown, without evidence of its own. Engrams are
+    /// checked one by one, elsewhere.
     fn is_no_echo_of_all(
         &self,
         it: &Reader<'_>,
@@ -316,7 +316,7 @@ impl Context<'_> {
         wanted: &[Want],
     ) -> Result<(), Refusal> {
         let said = &child.output.summary;
-        // "Done." is no repetition.
+        // A short summary such as "Done." is never an echo.
         if !child.engrams.is_empty() || said.split_whitespace().count() < 4 {
             return Ok(());
         }
@@ -343,7 +343,7 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// The answer to the same engram once more.
+    /// The reply to the same engram when it is repeated.
     fn repeated(&self) -> Self {
         Self {
             put: PutReply {
@@ -396,12 +396,12 @@ pub(crate) fn served(to: &Agent, prints: Vec<u64>) -> Operation {
     })
 }
 
-/// No text of a message may carry a credential, in whatever field.
+/// Refuses a message with a credential in any text field.
 fn screen(value: &Value) -> Result<(), Refusal> {
     match value {
         Value::String(text) => screen_text("the message", text),
         Value::Array(items) => items.iter().try_for_each(screen),
-        // What proves a grant is no secret of others.
+        // A grant's token is meant for its recipient.
         Value::Object(fields) => fields
             .iter()
             .filter(|it| it.0 != "budget_token")
@@ -425,7 +425,8 @@ pub(crate) fn at_place(mut refusal: Refusal, list: &str, at: usize) -> Refusal {
     refusal
 }
 
-/// The message as it is kept: its claims lie where they can be erased, and what proves a grant lies nowhere.
+/// The message as it is stored: its claims are replaced by their ids, since they must stay erasable, and grant
+/// tokens are removed.
 pub(crate) fn kept(value: &Value, replies: &[Reply]) -> Sent {
     let mut kept = value.clone();
     if !replies.is_empty() {
@@ -465,7 +466,7 @@ pub(crate) fn files<'a>(targets: impl Iterator<Item = &'a Target>) -> Vec<String
                 pin: engram_model::Pin::Rev(head),
             },
             sam @ Target::Sam { .. } => sam,
-            // What is not fetched has no size.
+            // A web page is not fetched here, so it has no size.
             Target::Url { .. } => return None,
         };
         let whole = engram_model::Pointer {

@@ -14,9 +14,9 @@ use engram_store::{NewEntry, Reader, Shown};
 
 use crate::{Engine, context::Context, promote::counts};
 
-/// Most fingerprints of one agent that wait for a write; the oldest go first.
+/// Most fingerprints of one agent that wait for a write; the oldest are dropped first.
 const WAITING: usize = 8_192;
-/// Bytes of a text that are fingerprinted.
+/// Most bytes of a text that are fingerprinted.
 const LOOKED: usize = 65_536;
 
 /// What was shown since the last write, by agent.
@@ -83,8 +83,8 @@ impl Engine {
 }
 
 impl Engine {
-    /// Stores what agents were shown and no write has stored: for a process that ends now. Counts alone
-    /// are not worth a write.
+    /// Stores what agents were shown and no write has stored yet, when a process ends. Counts alone are not
+    /// worth a write.
     pub(crate) fn store_shown(&self, project: ProjectId) -> Result<(), Refusal> {
         let (served, counts) = self
             .take_served()
@@ -94,7 +94,7 @@ impl Engine {
         self.write_served(project, served)
     }
 
-    /// Stores all that agents were shown so far, without waiting for a write that happens anyway.
+    /// Stores all that agents were shown so far at once, instead of with the next write.
     pub(crate) fn store_served(&self, project: ProjectId) -> Result<(), Refusal> {
         self.write_served(project, self.take_served())
     }
@@ -129,8 +129,8 @@ impl Engine {
 }
 
 impl Context<'_> {
-    /// Notes that the agent that calls was shown these claims; the user's reading is not noted. A claim that
-    /// it made is nothing that it was told. What is `found` by a query counts.
+    /// Notes that the calling agent was shown these claims, except its own; what the user reads is not noted.
+    /// `are_found`: a query found them, which counts towards their becoming durable.
     pub(crate) fn note_shown(&self, engrams: &[Engram], are_found: bool) -> Result<(), Refusal> {
         let Some(agent) = self.agent()? else {
             return Ok(());
@@ -151,7 +151,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Refuses a claim of the agent that calls if it only repeats what it was shown.
+    /// Refuses a claim of the calling agent if it only repeats what it was shown.
     pub(crate) fn refuse_echo(
         &self,
         it: &Reader<'_>,
@@ -191,7 +191,7 @@ impl Memory {
     }
 }
 
-/// The fingerprints of somebody's words, and of the evidence that came with them.
+/// The fingerprints of a text that was shown, and of the evidence that came with it.
 pub(crate) fn told(words: &str, evidence: impl IntoIterator<Item = String>) -> Vec<u64> {
     let mut prints = fingerprints(head(words));
     prints.extend(evidence.into_iter().map(|it| told_print(&it)));

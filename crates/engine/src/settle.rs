@@ -1,5 +1,5 @@
-//! Verdicts on conflicts: given, repeated, undone; and leave to pass the gate. A verdict closes windows
-//! and is an entry; its undoing is another, and what it closed holds again as new versions
+//! Verdicts on conflicts: given, repeated, undone; and permission to pass the gate. A verdict is an entry
+//! that closes windows; undoing it is another entry, and the claims it closed hold again as new versions
 //! (DESIGN, rule 3).
 
 use engram_model::{
@@ -28,7 +28,7 @@ struct Asked {
     now: Timestamp,
 }
 
-/// What a verdict comes to.
+/// What a verdict does.
 #[derive(Default)]
 struct Done {
     entries: Vec<Planned>,
@@ -107,7 +107,7 @@ impl Context<'_> {
         self.one_conflict(conflict)
     }
 
-    /// Words that go with a verdict; none where there are none.
+    /// The text that goes with a verdict, checked; none if it is empty.
     fn words(&self, field: &str, text: Option<String>) -> Result<Option<String>, Refusal> {
         let Some(text) = text.map(|it| it.trim().to_owned()) else {
             return Ok(None);
@@ -203,7 +203,7 @@ impl Context<'_> {
         Ok(planned(found, asked, done, Some((how, winner, merged))))
     }
 
-    /// Closes all of a side that the caller sees; the to-dos that ask about it end with it.
+    /// Closes every engram of a side that the caller may see, and the to-dos that ask about them.
     fn close_side(
         &self,
         it: &Reader<'_>,
@@ -230,7 +230,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Stores a version that a verdict makes, and what it meets.
+    /// Stores a version that a verdict creates, and the conflicts that this version has.
     fn store(
         &self,
         it: &Reader<'_>,
@@ -258,8 +258,8 @@ impl Context<'_> {
         done.entries.extend(compared.entries);
     }
 
-    /// One claim in the place of both, with the evidence of both: of the newer's kind, and seen by no
-    /// more than see both.
+    /// One claim that replaces both, with the evidence of both. It has the newer claim's kind, and a scope
+    /// no wider than either's.
     fn merged(&self, found: &Shown, text: &str, asked: &Asked) -> Engram {
         let [a, b] = &found.voices;
         let agent = self.agent().ok().flatten();
@@ -345,7 +345,7 @@ impl Context<'_> {
         }
     }
 
-    /// What a verdict closed, again; and what it stored, closed.
+    /// Makes what a verdict closed hold again, and closes what it stored.
     fn undone(
         &self,
         it: &Reader<'_>,
@@ -402,7 +402,7 @@ fn end_of(engram: &Engram, by: &str) -> Planned {
     }
 }
 
-/// The entries of a verdict, its own last; without a way in which it settles, it opens the conflict.
+/// The entries of a verdict, its own last; without `how`, it reopens the conflict.
 fn planned(
     found: &Shown,
     asked: &Asked,
@@ -488,7 +488,7 @@ fn winning(it: &Reader<'_>, found: &Shown, how: &Settle) -> Result<usize, Refusa
     }
 }
 
-/// Whether a verdict is the one that was given.
+/// Whether a verdict is the same as the one given before.
 fn is_same(it: &Reader<'_>, found: &Shown, ruling: &Ruling, how: &Settle) -> Result<bool, Refusal> {
     Ok(match (how, ruling.how) {
         (Settle::Winner(_) | Settle::Newer | Settle::Surer, Some(How::Winner)) => {

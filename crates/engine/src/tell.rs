@@ -1,4 +1,4 @@
-//! A parent's message: given to its children, with the grants that it promises.
+//! A parent's message: delivered to its children, with the grants that it contains.
 
 use engram_gateway::{Kin, Terms, Wish, may_grant, recipients};
 use engram_model::{
@@ -21,11 +21,11 @@ use crate::{
     served::told,
 };
 
-/// Most agents of a project that are looked at for recipients.
+/// Most agents of a project that are considered as recipients.
 const FAMILY: usize = 1_000;
 
 impl Context<'_> {
-    /// Gives a parent's message to its children.
+    /// Delivers a parent's message to its children.
     pub(crate) fn tell(
         &self,
         sending: &Sending,
@@ -105,7 +105,7 @@ impl Context<'_> {
         })
     }
 
-    /// The grants of a message, each looked up.
+    /// The grants of a message, each pointer resolved.
     fn gifts(
         &self,
         parent: &ParentMessage,
@@ -129,7 +129,7 @@ impl Context<'_> {
         gifts.collect()
     }
 
-    /// The grants of a message for one of its recipients: new ones, where the message has no token for them.
+    /// The grants of a message for one of its recipients: a new one wherever the message has no token.
     fn plan_gifts(
         &self,
         it: &Reader<'_>,
@@ -189,7 +189,7 @@ impl Context<'_> {
         })
     }
 
-    /// Whether a token of a message is one that its recipient can use for this pointer.
+    /// Checks that a token in a message is one that its recipient can use for this pointer.
     fn holds(&self, it: &Reader<'_>, gift: &Gift, child: &Agent) -> Result<(), Refusal> {
         let now = self.engine.world.now();
         let found = it.grant_of_token(&digest_of(&gift.token))?;
@@ -217,13 +217,13 @@ impl Context<'_> {
 struct Gift {
     looked: Looked,
     cap_tokens: u32,
-    /// A token that the message has already.
+    /// The token that the message came with; empty for a new grant.
     token: String,
     /// The id and the token of a new grant for each recipient.
     fresh: Vec<(String, String)>,
 }
 
-/// What a child is told by its parent's message.
+/// Records what its parent's message told a child, so that repeating it is an echo.
 fn instructed(child: &Agent, parent: &ParentMessage, pack: &Pack) -> Operation {
     let lines = parent.shared_brief_micro.iter().chain(&parent.instructions);
     let mut prints: Vec<u64> = lines.flat_map(|it| told(it, None)).collect();

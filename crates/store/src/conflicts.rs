@@ -1,5 +1,5 @@
-//! Table `conflict`: pairs of sides that cannot both hold. What is said of a pair is in the entries that
-//! it names; who holds a side is asked of `engram`.
+//! Table `conflict`: pairs of sides that cannot both hold. A row names the entries that found, settled or
+//! allowed the pair; whether a side still holds follows from table `engram`.
 
 use engram_model::{
     AgentId, ConflictId, ConflictStatus, Engram, EngramId, Operation, OperationKind, ProjectId,
@@ -14,10 +14,10 @@ use crate::{
     journal::{ENTRY, Journalled, journalled, parse_id},
 };
 
-/// Most voices of one side that are looked at, the last said first.
+/// Most voices (engrams) of one side that are read, newest first.
 const VOICES: usize = 64;
 
-/// A pair of sides, and where its words are.
+/// A pair of sides, and the entries about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {
     /// Its id.
@@ -26,7 +26,7 @@ pub struct Pair {
     pub project: ProjectId,
     /// The digests of its sides, the lesser first.
     pub sides: [String; 2],
-    /// Where it stands by verdict: never [`ConflictStatus::Closed`], which follows from the sides.
+    /// Its status by verdict alone: never [`ConflictStatus::Closed`], which follows from the sides.
     pub status: ConflictStatus,
     /// The entry that found it first.
     pub first: u64,
@@ -36,11 +36,11 @@ pub struct Pair {
     pub verdict: Option<u64>,
     /// The entry that let it pass the gate.
     pub allowed: Option<u64>,
-    /// The engram of kind risk that tells of it.
+    /// The engram of kind risk that reports it.
     pub risk: Option<EngramId>,
 }
 
-/// Who did something, when, and in which words.
+/// Who did something, when, and the reason given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deed {
     /// By handle; none for the user.
@@ -49,7 +49,7 @@ pub struct Deed {
     pub by: String,
     /// When.
     pub at: Timestamp,
-    /// The words beside it; none where there were none, or once they were erased.
+    /// The reason; none if none was given, or once it was erased.
     pub why: Option<String>,
 }
 
@@ -89,7 +89,7 @@ impl Reader<'_> {
         Ok(self.pairs("WHERE id = ?1", [id.to_string()])?.pop())
     }
 
-    /// The conflicts of a project that stand so by verdict; all of them where nothing is said.
+    /// The conflicts of a project that have this status by verdict; all of them without one.
     pub fn conflicts(
         &self,
         project: ProjectId,
@@ -102,7 +102,7 @@ impl Reader<'_> {
         )
     }
 
-    /// How many conflicts of a project wait for a verdict: those of which both sides hold, by the clock.
+    /// How many conflicts of a project wait for a verdict: those whose sides both hold now.
     pub fn count_conflicts(&self, project: ProjectId, now: Timestamp) -> Result<u64> {
         let holds = |side: &str| {
             format!(
@@ -134,7 +134,7 @@ impl Reader<'_> {
         )
     }
 
-    /// Whether an engram of kind risk tells of a conflict: by its lineage, which its first version names.
+    /// Whether an engram of kind risk reports a conflict. Decided by its lineage, named by its first version.
     pub fn is_told_by(&self, risk: EngramId) -> Result<bool> {
         Ok(self
             .0
@@ -142,7 +142,7 @@ impl Reader<'_> {
             .exists([risk.to_string()])?)
     }
 
-    /// Whether the version stored by this entry tells of a conflict.
+    /// Whether the version stored by this entry reports a conflict.
     pub fn tells_of_conflict(&self, seq: u64) -> Result<bool> {
         Ok(self
             .0
@@ -162,7 +162,7 @@ impl Reader<'_> {
         Ok(side.flatten())
     }
 
-    /// The versions that say a side, the last said first; those that no longer hold among them.
+    /// The versions on a side, newest first, including those that no longer hold.
     pub fn voices(&self, project: ProjectId, side: &str) -> Result<Vec<Engram>> {
         let voices = self.engrams_where(
             "WHERE engram.id IN (SELECT engram FROM content WHERE side = ?2) AND +engram.project = ?1
@@ -172,7 +172,7 @@ impl Reader<'_> {
         voices.into_iter().map(|it| self.placed(it)).collect()
     }
 
-    /// The same of those that hold now, by the clock; all of them.
+    /// All versions on a side that hold now.
     pub fn holding(&self, project: ProjectId, side: &str, now: Timestamp) -> Result<Vec<Engram>> {
         self.engrams_where(
             &format!(
@@ -184,7 +184,7 @@ impl Reader<'_> {
         )
     }
 
-    /// What an entry says of a conflict, with its words.
+    /// What an entry says about a conflict, with its text.
     fn told(&self, seq: u64) -> Result<Option<(Journalled, Option<String>)>> {
         let entry = self
             .0
@@ -197,7 +197,7 @@ impl Reader<'_> {
         Ok(entry)
     }
 
-    /// Who did what an entry says.
+    /// Who made an entry, when, and why.
     pub fn deed(&self, seq: u64) -> Result<Option<Deed>> {
         Ok(self.told(seq)?.map(|(entry, why)| Deed {
             agent: entry.agent,

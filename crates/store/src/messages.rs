@@ -8,19 +8,19 @@ use rusqlite::{OptionalExtension, params};
 
 use crate::{Reader, Result, StoreError};
 
-/// What the messages of a project came to.
+/// Totals of a project's messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Delivered {
     /// How many were sent.
     pub messages: u64,
-    /// How many of them were sent again after a refusal.
+    /// How many of them were sent after a refusal, in its place.
     pub resends: u64,
-    /// Tokens that their recipients got.
+    /// Tokens, counted once for each recipient.
     pub tokens: u64,
 }
 
 impl Reader<'_> {
-    /// What the messages of a project came to.
+    /// Totals of a project's messages.
     pub fn delivered(&self, project: ProjectId) -> Result<Delivered> {
         let found = self
             .0
@@ -36,7 +36,7 @@ impl Reader<'_> {
         Ok(found.unwrap_or_default())
     }
 
-    /// At most `most` of the files behind the pointers of a project's messages, and how many recipients each has.
+    /// At most `most` files behind the pointers of a project's messages, with how many recipients each had.
     pub fn delivered_files(&self, project: ProjectId, most: usize) -> Result<Vec<(String, u64)>> {
         self.0
             .prepare_cached(
@@ -50,7 +50,7 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// Tokens of the messages that an agent sent in a turn.
+    /// Tokens in the messages that an agent sent in a turn.
     pub fn inline_tokens(&self, agent: &AgentId, turn: &str) -> Result<u64> {
         let tokens: Option<i64> = self
             .0
@@ -60,7 +60,7 @@ impl Reader<'_> {
         Ok(tokens.unwrap_or(0) as u64)
     }
 
-    /// The refusal that the next message of an agent (or of the user) answers.
+    /// The refusal that the next message of an agent (or of the user) will be linked to.
     pub fn unsent(&self, project: ProjectId, agent: Option<&AgentId>) -> Result<Option<String>> {
         let agent = agent.map_or("", |it| &it.0);
         Ok(self
@@ -70,7 +70,7 @@ impl Reader<'_> {
             .optional()?)
     }
 
-    /// The budgets that a parent's messages gave an agent.
+    /// The budgets that its parent's messages set for an agent.
     pub fn narrowed(&self, agent: &AgentId) -> Result<BTreeMap<String, u64>> {
         let found: Option<String> = self
             .0

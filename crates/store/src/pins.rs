@@ -1,4 +1,4 @@
-//! Table `pin`, and the claims that a brief may name: a few of each sort, however many there are.
+//! Table `pin`, and the claims that a brief may name: a bounded number of each sort.
 
 use engram_model::{AgentId, Engram, Kind, LineageId, ProjectId};
 use jiff::Timestamp;
@@ -8,7 +8,7 @@ use crate::{Reader, Result, engrams::NOT_OVER, journal::parse_id};
 
 /// Most pins of a project that are read.
 const PINS: i64 = 500;
-/// Versions that are looked at for each that is returned: others have ended.
+/// Versions read for each one returned, since some have ended.
 const LOOKED: usize = 8;
 
 /// What is pinned to a brief.
@@ -20,7 +20,7 @@ pub struct Pinned {
     pub agent: Option<AgentId>,
     /// The claim; none for a line of text.
     pub lineage: Option<LineageId>,
-    /// The line.
+    /// The line of text; none for a claim, or once it was erased.
     pub text: Option<String>,
 }
 
@@ -51,7 +51,7 @@ impl Reader<'_> {
         .collect()
     }
 
-    /// The newest durable versions that hold, of the newest that were stored.
+    /// The newest durable versions that hold, searched among the newest stored.
     pub fn newest_lasting(
         &self,
         project: ProjectId,

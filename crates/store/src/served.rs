@@ -22,7 +22,7 @@ impl Shown {
 }
 
 impl Reader<'_> {
-    /// What an agent was shown last.
+    /// The newest showings of an agent.
     pub fn shown(&self, agent: &AgentId) -> Result<Vec<Shown>> {
         self.0
             .prepare_cached("SELECT prints FROM served INDEXED BY served_agent WHERE agent = ?1")?
@@ -31,7 +31,7 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// The claims of a project that agents read most, and how often agents of other runs than this one did.
+    /// The claims that agents of a project read most, and how often agents of other runs than this read each.
     pub fn read_most(
         &self,
         project: ProjectId,

@@ -1,4 +1,4 @@
-//! Sides: the digest under which everybody who says the same of the same topic is found.
+//! Sides: a digest of topic and claim, under which all engrams that say the same are found.
 
 use engram_model::{ConflictId, ProjectId, fold};
 use rusqlite::Connection;
@@ -28,7 +28,7 @@ pub fn conflict_id(project: ProjectId, one: &str, other: &str) -> ConflictId {
     ConflictId(ulid::Ulid::from_bytes(bytes))
 }
 
-/// Fills in the sides of claims that were stored before there were any.
+/// Fills in the sides of claims stored by builds that had none.
 pub(crate) fn fill(connection: &Connection) -> Result<()> {
     let mut unfilled = connection.prepare(
         "SELECT content.engram, engram.topic, content.claim
@@ -39,7 +39,7 @@ pub(crate) fn fill(connection: &Connection) -> Result<()> {
         let claim: (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
         Ok(claim)
     })?;
-    // What is read first is not what is written meanwhile.
+    // All rows are read before any is written.
     let rows: Vec<_> = rows.collect::<rusqlite::Result<_>>()?;
     for (engram, topic, claim) in rows {
         update.execute([&engram, &side(&topic, &claim)])?;
