@@ -1,11 +1,11 @@
-//! The conflicts that wait for a verdict: their order, what can be said of each, and what of a claim is
-//! shown where there is little room.
+//! The conflicts that wait for a verdict: their order, the verdicts that fit each, and which part of a claim
+//! is shown where there is little room.
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use engram_model::{Conflict, ConflictId, ConflictSide, ConflictStatus, ConflictsReply, Settle};
 
-/// What a person can say of a conflict.
+/// A person's verdict on a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The side that was said first holds.
@@ -20,7 +20,7 @@ pub enum Verdict {
     Merge,
     /// It is no conflict.
     Dismiss,
-    /// It stays open, and stops nobody.
+    /// It stays open, but no longer blocks CI.
     Allow,
 }
 
@@ -36,7 +36,7 @@ impl Verdict {
         Self::Allow,
     ];
 
-    /// Whether it can be said of this one: of two that are equally sure, neither is surer.
+    /// Whether it fits this conflict: if both sides have the same confidence, neither is surer.
     pub fn fits(self, it: &Conflict) -> bool {
         it.status == ConflictStatus::Open
             && match self {
@@ -46,7 +46,7 @@ impl Verdict {
             }
     }
 
-    /// Whether it can be said of several at once: a wording is one conflict's own.
+    /// Whether it can settle several at once: a merge needs a wording of its own.
     pub fn is_for_many(self) -> bool {
         self != Self::Merge
     }
@@ -78,7 +78,7 @@ pub struct Group {
 pub struct Queue {
     rows: Vec<Arc<Conflict>>,
     omitted: u64,
-    /// What came while the pointer was on the rows.
+    /// What arrived while the pointer was on the rows.
     held: Option<(Vec<Arc<Conflict>>, u64)>,
 }
 
@@ -143,7 +143,7 @@ impl Queue {
         self.rows.iter().position(|it| it.id == id)
     }
 
-    /// Takes away what was just judged: the list is read again soon.
+    /// Removes what was just settled: the list is read again soon.
     pub fn remove(&mut self, id: ConflictId) {
         self.rows.retain(|it| it.id != id);
         if let Some((rows, _)) = &mut self.held {

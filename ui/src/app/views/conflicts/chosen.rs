@@ -1,4 +1,4 @@
-//! Several conflicts at once: selected by keys or by mouse, judged one after the other, undone by one key.
+//! Several conflicts at once: selected by keys or by mouse, settled one after the other, undone by one key.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -13,7 +13,7 @@ use crate::{
     words::{self, say},
 };
 
-/// What no longer waits needs no verdict.
+/// Only open conflicts can be selected.
 fn can_choose(it: &Conflict) -> bool {
     it.status == ConflictStatus::Open
 }
@@ -83,7 +83,7 @@ impl App {
         say::many::selected(&words::thousands(count as u64))
     }
 
-    /// Says it of all selected conflicts that it fits, in their order, once each.
+    /// Gives a verdict on all selected conflicts that it fits, in order, once each.
     pub(super) fn judge_chosen_conflicts(self, verdict: Verdict) {
         let all = self.conflicts;
         if !verdict.is_for_many() {
@@ -129,7 +129,7 @@ impl App {
         });
     }
 
-    /// What was judged is deselected and leaves the list; what failed, and what it does not fit, stays.
+    /// Settled conflicts are deselected and leave the list; those that failed or that it does not fit stay.
     fn tidy_after_all(self, done: Vec<ConflictId>, verdict: Verdict) {
         let all = self.conflicts;
         let read = all.selected.get_untracked();

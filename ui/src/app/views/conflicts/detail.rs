@@ -21,7 +21,7 @@ use crate::{
     words::{self, Clock, say},
 };
 
-/// Bytes of a claim that is no longer read at one glance.
+/// Length in bytes from which a claim is set in smaller type.
 const LONG: usize = 160;
 
 #[component]
@@ -145,7 +145,7 @@ fn told(
     }
 }
 
-/// A claim, and who said it when and how surely.
+/// A claim with its author, time and confidence.
 #[component]
 fn Said(side: usize, it: Memo<Option<ConflictSide>>) -> impl IntoView {
     let app = App::here();

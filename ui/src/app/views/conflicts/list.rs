@@ -1,4 +1,4 @@
-//! The list: conflicts by topic, the worst first, and what it is limited to.
+//! The list: conflicts by topic, worst first, and its filters.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::{
     words::{self, Clock, say},
 };
 
-/// The choice of a status, to which the key of the filter leads.
+/// The status filter, which the filter key focuses.
 pub(super) const STATUS: &str = "conflict-status";
 const TOPIC: &str = "conflict-topic";
 
@@ -32,7 +32,7 @@ impl App {
         self.conflicts.filter.set(filter);
     }
 
-    /// Selects with a key held, else opens.
+    /// Selects if a modifier key is held, else opens.
     fn press_conflict(self, id: ConflictId, event: &ev::MouseEvent) {
         if event.shift_key() {
             self.extend_conflicts_to(id);
@@ -84,7 +84,7 @@ pub(crate) fn List() -> impl IntoView {
     }
 }
 
-/// Two choices, by the system's own controls.
+/// The two filters, as the system's own controls.
 #[component]
 fn Filters() -> impl IntoView {
     let app = App::here();
@@ -174,7 +174,7 @@ fn Rows() -> impl IntoView {
     }
 }
 
-/// What stands there while nothing is listed: that it is read, that nothing waits, or that nothing passes.
+/// What an empty list shows: that it is being read, that nothing is open, or that nothing matches the filter.
 #[component]
 fn Instead(is_none: Memo<bool>) -> impl IntoView {
     let app = App::here();
@@ -267,7 +267,7 @@ fn Row(id: ConflictId) -> impl IntoView {
     }
 }
 
-/// What became of it, where it does not simply wait.
+/// Its status unless it is open, or that it is allowed.
 fn about(it: &Conflict) -> Option<&'static str> {
     match (it.status, &it.allowed) {
         (ConflictStatus::Open, None) => None,

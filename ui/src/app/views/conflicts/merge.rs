@@ -74,13 +74,13 @@ impl App {
         }
     }
 
-    /// It was refused: the text stays in the field.
+    /// The merge was refused: the text stays in the field.
     pub(super) fn refuse_merge(self, id: ConflictId, refusal: Refusal) {
         self.change_merge(id, |it| (it.is_open, it.refusal) = (true, Some(refusal)));
     }
 }
 
-/// The field, or that a draft was left.
+/// The field, or a note that there is an unsaved draft.
 #[component]
 pub(super) fn Merging(id: ConflictId, conflict: Memo<Option<Arc<Conflict>>>) -> impl IntoView {
     let app = App::here();

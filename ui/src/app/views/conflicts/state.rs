@@ -1,4 +1,4 @@
-//! What is listed, what of it is read, and what the person writes of it.
+//! The list, the open conflict, and what the person writes about it.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -18,7 +18,7 @@ use crate::{
     words::{self, say},
 };
 
-/// What is written of one conflict and not sent.
+/// What is written about one conflict and not sent yet.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Written {
     pub(super) reason: String,
@@ -31,9 +31,9 @@ pub(crate) struct Conflicts {
     /// What was read; none until it comes.
     pub(crate) queue: RwSignal<Option<Queue>>,
     pub(crate) filter: RwSignal<ConflictFilter>,
-    /// What is listed was read with this filter.
+    /// The filter with which the list was read.
     read_with: StoredValue<ConflictFilter>,
-    /// All topics of the list, while it is not limited to one.
+    /// All topics of the list, from when it was last not limited to one.
     pub(super) topics: RwSignal<Vec<String>>,
     /// Why the list could not be read.
     pub(crate) refused: RwSignal<Option<Refusal>>,
@@ -45,13 +45,13 @@ pub(crate) struct Conflicts {
     /// The selected rows, and the reason for all of them.
     pub(crate) chosen: RwSignal<Chosen<Conflict>>,
     pub(super) chosen_reason: RwSignal<String>,
-    /// Nothing written is lost before it is sent.
+    /// Drafts, kept until they are sent.
     pub(super) written: RwSignal<HashMap<ConflictId, Written>>,
     /// A verdict that needs a reason waits for it.
     pub(crate) wants_reason: RwSignal<bool>,
-    /// Changes with each reading: earlier answers are dropped.
+    /// Changes with each request: answers to earlier ones are dropped.
     number: StoredValue<u64>,
-    /// The pointer is on the rows, and where it was last.
+    /// Whether the pointer is on the rows, and where it was last.
     is_pointing: StoredValue<bool>,
     pointer: StoredValue<(i32, i32)>,
 }
@@ -77,7 +77,7 @@ impl Conflicts {
         }
     }
 
-    /// Knows nothing any more of the repository that was in front.
+    /// Forgets everything about the repository that was in front.
     pub(crate) fn reset(self) {
         self.begin();
         self.queue.set(None);
@@ -93,7 +93,7 @@ impl Conflicts {
         self.is_pointing.set_value(false);
     }
 
-    /// Another reading: answers to the one before are dropped.
+    /// Begins another request: answers to the one before are dropped.
     pub(super) fn begin(self) -> u64 {
         let number = self.number.get_value().wrapping_add(1);
         self.number.set_value(number);
@@ -126,7 +126,7 @@ impl Conflicts {
 }
 
 impl App {
-    /// Reads the list, and what is open of it, while the view is on the screen.
+    /// Reads the list and the open conflict while the view is on the screen.
     pub(super) fn follow_conflicts(self) {
         let it = self.conflicts;
         self.reading.begin(0);
@@ -228,7 +228,7 @@ impl App {
         it.chosen.maybe_update(|it| it.keep(&open));
     }
 
-    /// Whether the list was read, and has nothing in it.
+    /// Whether the list was read and is empty.
     pub(super) fn is_nothing_listed(self) -> bool {
         let rows = |it: &Queue| it.rows().is_empty();
         self.conflicts
@@ -276,7 +276,7 @@ impl App {
         });
     }
 
-    /// Opens one that is open again, where conflicts are shown.
+    /// Opens a conflict that was reopened, if conflicts are shown.
     pub(crate) fn return_to_conflict(self, id: ConflictId) {
         self.stale.touch(Tag::Conflicts);
         if untrack(|| VIEW.is_on(self)) {
@@ -284,12 +284,12 @@ impl App {
         }
     }
 
-    /// Opens a conflict, as each on the way through the list.
+    /// Opens a conflict while moving through the list.
     pub(crate) fn select_conflict(self, id: ConflictId) {
         self.select_conflict_by(id, false);
     }
 
-    /// Opens one that a person went to, which can be gone back from.
+    /// Opens a conflict that the person chose; *back* returns from it.
     pub(super) fn go_to_conflict(self, id: ConflictId) {
         let was_covered = self.come_forward();
         if !self.select_conflict_by(id, true) && was_covered {
@@ -359,7 +359,7 @@ impl App {
         }
     }
 
-    /// Does what a command means among conflicts; returns whether it means anything of its own there.
+    /// Runs a command that has a meaning of its own among conflicts; returns whether it has one.
     pub(crate) fn act_on_conflicts(self, act: Act) -> bool {
         if !untrack(|| VIEW.is_on(self)) {
             return false;
@@ -379,8 +379,8 @@ impl App {
         true
     }
 
-    /// Whether a command has something to work on among conflicts; none where it means nothing of its
-    /// own there.
+    /// Whether a command has something to work on among conflicts; none if it has no meaning of its own
+    /// there.
     pub(crate) fn holds_for_conflicts(self, act: Act) -> Option<bool> {
         if !untrack(|| VIEW.is_on(self)) {
             return None;
@@ -406,7 +406,7 @@ impl App {
         verdict.is_for_many() && self.conflicts.chosen.with_untracked(fits)
     }
 
-    /// Shows a claim of the open conflict among all claims.
+    /// Shows a claim of the open conflict in the feed.
     pub(super) fn show_claim(self, side: usize) {
         let Some(it) = untrack(|| self.conflict()) else {
             return;
@@ -432,7 +432,7 @@ impl App {
     }
 }
 
-/// Whether somebody settled it, so that this can be undone; what ended by itself cannot.
+/// Whether somebody settled it, so that this can be undone; a conflict that closed automatically cannot be.
 pub(super) fn can_reopen(it: &Conflict) -> bool {
     matches!(
         it.status,

@@ -1,4 +1,4 @@
-//! What a person says of a conflict, by a key or a button, and what comes of it.
+//! The verdict that a person gives by a key or a button, and what follows.
 
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ impl Verdict {
 }
 
 impl App {
-    /// Says something of the selected conflicts; with none selected, of the open one.
+    /// Gives a verdict on the selected conflicts; with none selected, on the open one.
     pub(super) fn judge_conflict(self, verdict: Verdict) {
         if untrack(|| self.conflicts.is_any_chosen()) {
             return self.judge_chosen_conflicts(verdict);
@@ -119,7 +119,7 @@ impl App {
         });
     }
 
-    /// Sends a verdict; returns what takes it back, if anything does.
+    /// Sends a verdict; returns what undoes it, if anything does.
     pub(super) async fn say_of_conflict(
         self,
         it: &Conflict,
@@ -138,7 +138,7 @@ impl App {
         resolved.map(|_| Some(Undo::Judged(conflict)))
     }
 
-    /// A conflict was judged, and the next opens.
+    /// A conflict was settled, so the next one opens.
     fn leave_behind(self, id: ConflictId, verdict: Verdict) {
         let all = self.conflicts;
         let is_open = all.selected.get_untracked() == Some(id);
@@ -161,8 +161,8 @@ impl App {
         });
     }
 
-    /// What was written of it was sent; what waits for a verdict no more leaves that list before it is
-    /// read again.
+    /// Drops its draft, which was sent; if it no longer waits for a verdict, removes it from the list before
+    /// that is read again.
     pub(super) fn tidy_after(self, id: ConflictId, verdict: Verdict) {
         let all = self.conflicts;
         all.written.update(|all| {
@@ -181,7 +181,7 @@ impl App {
         }
     }
 
-    /// Says why a verdict failed, beside its conflict; if another is open by now, at the lower edge.
+    /// Shows why a verdict failed: beside its conflict or, if another is open by now, at the lower edge.
     fn refuse_verdict(self, id: ConflictId, verdict: Verdict, refusal: Refusal) {
         let all = self.conflicts;
         // Somebody else was first: what they said is read.
@@ -198,7 +198,7 @@ impl App {
         }
     }
 
-    /// Takes back what was said of the open conflict, whoever said it.
+    /// Undoes the verdict on the open conflict, whoever gave it.
     pub(super) fn reopen_conflict(self) {
         let Some(it) = untrack(|| self.conflict()) else {
             return;
@@ -225,7 +225,7 @@ impl App {
         });
     }
 
-    /// Opens a conflict again.
+    /// Reopens a conflict.
     pub(crate) async fn undo_verdict(self, conflict: ConflictId) -> Result<(), Refusal> {
         let resolve = Resolve {
             conflict,
@@ -236,7 +236,7 @@ impl App {
         undone.map(|_| ())
     }
 
-    /// To the field for the reason.
+    /// Moves to the reason field.
     pub(super) fn write_reason(self) {
         match untrack(|| self.conflicts.is_any_chosen()) {
             true => dom::focus(REASON),
@@ -251,7 +251,7 @@ impl App {
     }
 }
 
-/// Why a verdict cannot be said of a conflict, and what to do.
+/// Why a verdict does not fit a conflict, and what to do.
 fn why_not(verdict: Verdict, it: &Conflict) -> (&'static str, &'static str) {
     match (it.status, verdict) {
         (ConflictStatus::Closed, _) => (say::conflicts::ENDED, ""),
