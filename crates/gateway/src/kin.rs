@@ -84,7 +84,10 @@ pub fn may_report(sender: &Kin, role: &str) -> Result<(), Refusal> {
         true => Ok(()),
         false => Err(Refusal::new(
             Code::ScopeDenied,
-            format!("the message is sent as {}", engram_model::shorten(role, 40)),
+            format!(
+                "you may not send a message as {}",
+                engram_model::shorten(role, 40)
+            ),
             format!("Your role is {}: send it in that role.", sender.role),
         )),
     }

@@ -115,7 +115,7 @@ pub fn may_promote(
             Code::ScopeDenied,
             format!("scope {to} is off for agents in this home"),
             format!(
-                "Promote it to project; an administrator can turn {to} on in config.toml under [scopes]."
+                "Promote it to project; the user can turn {to} on in config.toml under [scopes]."
             ),
         ));
     }

@@ -90,7 +90,7 @@ impl CheckedPointer {
             words.push_str(&format!(", now {path}#{}", Lines { start, end }));
         }
         if self.phantom {
-            words.push_str("; not what the author read");
+            words.push_str("; differs from what the author read");
         }
         words
     }

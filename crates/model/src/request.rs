@@ -215,9 +215,9 @@ requests! {
     conflicts: Conflicts(filter: crate::ConflictFilter) -> Conflicts(crate::ConflictsReply), Anyone Reads = "engram_conflicts";
     /// One of them.
     conflict: Conflict(id: crate::ConflictId) -> Conflict(Box<crate::Conflict>), Anyone Reads;
-    /// Whether open conflicts bar a job.
+    /// Whether open conflicts block CI.
     gate: Gate(check: crate::GateCheck) -> Gate(crate::GateReply), Anyone Reads;
-    /// Settle a conflict, or take a verdict back.
+    /// Settle a conflict, or undo a verdict.
     resolve: Resolve(resolve: Box<crate::Resolve>) -> Resolved(crate::ResolveReply), Anyone Changes = "engram_resolve";
     /// Let an open conflict pass the gate.
     allow: Allow(allow: crate::Allow) -> Conflict(Box<crate::Conflict>), User Changes;
@@ -231,7 +231,7 @@ requests! {
     next_turn: NextTurn(next: crate::NextTurn) -> Turned(crate::Turned), Anyone Changes;
     /// What agents have spent of their turns: all for the user, an agent's own and its children's.
     budget: Budget(of: crate::BudgetOf) -> Budgets(Box<crate::BudgetsReply>), Anyone Reads;
-    /// Permit an agent one thing beyond its budget: its parent or the user.
+    /// Permit an agent one read, or inline code, beyond its budget: for its parent or the user.
     issue_grant: IssueGrant(wanted: crate::GrantWanted) -> Granted(crate::GrantIssued), Anyone Changes;
     /// Grants: all for the user; what an agent got and gave.
     grants: Grants -> Grants(crate::GrantsReply), Anyone Reads;

@@ -48,8 +48,8 @@ impl Difference {
 
     pub(crate) fn of_terms(one: &Term, other: &Term, shared: &[&Term]) -> Self {
         let kind = match one.kind {
-            Some(kind) => format!("another {kind}"),
-            None => "another name".to_owned(),
+            Some(kind) => format!("a different {kind}"),
+            None => "a different name".to_owned(),
         };
         Self {
             tier: Tier::Entity,
@@ -89,7 +89,7 @@ impl Difference {
         Self {
             tier: Tier::Entity,
             why: format!(
-                "One affirms and the other denies the same of {}.",
+                "One affirms what the other denies about {}.",
                 subject(shared)
             ),
             left: poles(left, right),

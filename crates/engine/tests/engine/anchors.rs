@@ -622,7 +622,7 @@ fn a_phantom_read_shows() {
             .any(|it| it.what == Noticed::PhantomRead);
         assert_eq!(found, phantom, "{digest}");
         let want = match phantom {
-            true => "edited: check | unchanged; not what the author read",
+            true => "edited: check | unchanged; differs from what the author read",
             false => "evidence unchanged",
         };
         assert_eq!(line(&health(&at, stored.id)), want);
