@@ -43,6 +43,20 @@ const KEY: &str = "const [key, done] = arguments;
     document.getElementById('feed').dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true, cancelable: true}));
     requestAnimationFrame(look);";
 
+/// Notes when the row of each conflict was first on the screen, as rows of the feed do of themselves.
+const WATCH_CONFLICTS: &str = "const shown = window.conflictsShown = {};
+    const look = () => requestAnimationFrame(() => {
+        for (const row of document.querySelectorAll('[data-testid=conflict]'))
+            shown[row.dataset.id] ??= Date.now();
+    });
+    look();
+    new MutationObserver(look).observe(document.body, {childList: true, subtree: true, attributeFilter: ['data-id']});";
+
+/// Waits until it is noted.
+const CONFLICT_SHOWN: &str = "const [id, done] = arguments;
+    const look = () => window.conflictsShown[id] ? done(window.conflictsShown[id]) : setTimeout(look, 20);
+    look();";
+
 /// Goes through the list from its newest end; so many rows, each with the words that it shows and no more,
 /// as HTML.
 const ROWS: &str =
@@ -94,6 +108,9 @@ const PLAIN: &str = "<!DOCTYPE html>
 /// Rows of the plain page.
 const LISTED: usize = 1_000;
 
+/// Writes that are awaited on the screen.
+const WRITES: usize = 30;
+
 /// Writes of a second for an hour: more than anybody reads.
 const CHURN: u64 = 50;
 
@@ -128,7 +145,12 @@ fn measured(place: &Path, home: &str) -> (Figures, Vec<String>) {
     let (window, opened) = opened(dir.path(), &engram);
     let mut figures = looks(home, &window, opened);
     let mut say = |what: &str, value: String| tell(&mut figures, home, what, value);
-    say("write to row", writes(&window, &engram, dir.path()));
+    let rows = writes(&window, &engram, dir.path());
+    say("write to row", spread(&rows));
+    let conflicts = contradictions(&window, &engram, dir.path());
+    let ratio = quantile(&conflicts, 0.5) / quantile(&rows, 0.5);
+    let conflicts = format!("{}; {ratio:.2} times a row (at most 2)", spread(&conflicts));
+    say("write to a conflict's row", conflicts);
     let memory = Resident::of(&window);
     let mut flood = flooding(place, home, 1_000, 60);
     let mut all = Vec::new();
@@ -271,10 +293,10 @@ fn frames(times: &[f64]) -> String {
 }
 
 /// From the time that an engram was recorded to its row on the screen.
-fn writes(window: &Window, engram: &Engram, dir: &Path) -> String {
+fn writes(window: &Window, engram: &Engram, dir: &Path) -> Vec<f64> {
     window.script("document.getElementById('feed').scrollTop = 0", json!([]));
     window.keys("n");
-    let times: Vec<f64> = (0..30)
+    (0..WRITES)
         .map(|n| {
             let claim = format!("Written to be seen: {n}, {:?}.", Instant::now());
             let draft = json!({"claim": claim, "pointers": ["repo:src/file0.rs#L1@HEAD"]});
@@ -284,11 +306,38 @@ fn writes(window: &Window, engram: &Engram, dir: &Path) -> String {
             let recorded = engram.get(&id).recorded_at.as_microsecond() as f64 / 1e3;
             shown - recorded
         })
-        .collect();
+        .collect()
+}
+
+/// From the time that the second of two claims was recorded to the row of their conflict on the screen.
+fn contradictions(window: &Window, engram: &Engram, dir: &Path) -> Vec<f64> {
+    window.keys("3");
+    window.script(WATCH_CONFLICTS, json!([]));
+    let times = (0..WRITES).map(|n| {
+        let subject = format!("The bench{n} lock of {}", std::process::id());
+        let [_, id] = [3, 30].map(|minutes| {
+            let claim = format!("{subject} lasts {minutes} minutes.");
+            let draft = json!({"claim": claim, "topic": "bench", "pointers": ["repo:src/file0.rs#L1@HEAD"]});
+            engram.put(dir, &[draft]).remove(0)
+        });
+        let said = engram.get(&id);
+        let [conflict] = said.conflicts[..] else {
+            panic!("{}: {:?}", said.claim, said.conflicts);
+        };
+        let shown = window.script_until(CONFLICT_SHOWN, json!([conflict.to_string()]));
+        shown.as_f64().expect("a time") - said.recorded_at.as_microsecond() as f64 / 1e3
+    });
+    let times = times.collect();
+    window.keys("1");
+    window.find("[data-testid=feed-row]");
+    times
+}
+
+fn spread(times: &[f64]) -> String {
     format!(
         "p50 {}, p95 {}",
-        ms(quantile(&times, 0.5)),
-        ms(quantile(&times, 0.95))
+        ms(quantile(times, 0.5)),
+        ms(quantile(times, 0.95))
     )
 }
 

@@ -107,7 +107,7 @@ impl Bench {
             return pointers::perform(&binary, self.blamed);
         }
         if self.conflicts {
-            return conflicts::perform(&binary, self.engrams);
+            return conflicts::perform(root, &binary, self.engrams);
         }
         if self.classes {
             return classes::perform(root, &binary, self.peer);

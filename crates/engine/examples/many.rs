@@ -16,7 +16,7 @@ use engram_model::{
     Caller, Draft, Engram, EngramId, FactType, Feed, Filter, Kind, LineageId, Operation,
     PointerInput, Query, Refusal, Reply, Request, Scope,
 };
-use engram_store::{Doorbell, Index, NewEntry, Store, StoreError};
+use engram_store::{Doorbell, NewEntry, Store, StoreError};
 use jiff::{SignedDuration, Timestamp};
 use ulid::Ulid;
 
@@ -61,10 +61,7 @@ fn main() {
         println!("written in {:.1?}", start.elapsed());
     }
     let start = Instant::now();
-    Index::open(&store, |_| Vec::new())
-        .unwrap()
-        .catch_up(&store)
-        .unwrap();
+    engine.help_index().unwrap();
     println!("indexed in {:.1?}", start.elapsed());
     measure(&engine);
 }

@@ -23,6 +23,9 @@ const UNDER_A_KEY: usize = 128;
 /// Most versions that are checked by their columns, and most that are then compared by their words.
 const WEIGHED: usize = 2_000;
 const COMPARED: usize = 256;
+/// Most sides that a new one contradicts in the same words and is held against each: more are the values of
+/// a series (a counter, a log), and of those only the last said.
+const SERIES: usize = 16;
 /// Most conflicts, and most corroborating claims, that a reply lists.
 const TOLD: usize = 5;
 /// The author of what the engine itself says.
@@ -55,6 +58,63 @@ pub(crate) struct Telling<'a> {
 struct Against {
     engram: Engram,
     found: tier::Finding,
+}
+
+/// A side that cannot hold together with the new one.
+struct Contradicted {
+    id: ConflictId,
+    /// Who says it, the worst first.
+    voices: Vec<Against>,
+    /// What is known of it.
+    pair: Option<Pair>,
+}
+
+impl Contradicted {
+    /// Where the new claim differs from it.
+    fn words(&self) -> &[(usize, usize)] {
+        let worst = self.voices.first();
+        worst.map_or(&[], |it| &it.found.differs_a)
+    }
+
+    fn said(&self) -> u64 {
+        let said = self.voices.iter().map(|it| it.engram.seq);
+        said.max().unwrap_or_default()
+    }
+}
+
+/// The sides that a new one is held against: none that were found to hold with it, and few of a series.
+fn contradicted(
+    it: &Reader<'_>,
+    against: BTreeMap<ConflictId, Vec<Against>>,
+    telling: &Telling<'_>,
+) -> Result<Vec<Contradicted>, Refusal> {
+    let mut found = Vec::new();
+    for (id, mut voices) in against {
+        let pair = it.conflict(id)?;
+        let is_dismissed = |it: &Pair| it.status == ConflictStatus::Dismissed;
+        if telling.of != Some(id) && !pair.as_ref().is_some_and(is_dismissed) {
+            voices.sort_by_key(|it| Reverse((it.found.severity, it.engram.seq)));
+            found.push(Contradicted { id, voices, pair });
+        }
+    }
+    let mut raised: BTreeMap<Vec<(usize, usize)>, usize> = BTreeMap::new();
+    for it in &found {
+        *raised.entry(it.words().to_vec()).or_default() += 1;
+    }
+    for count in raised.values_mut().filter(|count| **count > SERIES) {
+        *count = 1;
+    }
+    found.sort_by_key(|it| Reverse(it.said()));
+    found.retain(|it| {
+        // What was found before stays found.
+        it.pair.is_some()
+            || raised.get_mut(it.words()).is_some_and(|left| {
+                let is_left = *left > 0;
+                *left = left.saturating_sub(1);
+                is_left
+            })
+    });
+    Ok(found)
 }
 
 impl Context<'_> {
@@ -110,15 +170,7 @@ impl Context<'_> {
         }
         let eyes = self.eyes_in(engram.project)?;
         let mut told: Vec<(Reverse<Severity>, Reverse<u64>, Finding)> = Vec::new();
-        for (id, mut voices) in against {
-            if telling.of == Some(id) {
-                continue;
-            }
-            voices.sort_by_key(|it| Reverse((it.found.severity, it.engram.seq)));
-            let pair = it.conflict(id)?;
-            if pair.as_ref().map(|it| it.status) == Some(ConflictStatus::Dismissed) {
-                continue;
-            }
+        for Contradicted { id, voices, pair } in contradicted(it, against, telling)? {
             let Some(worst) = voices.first() else {
                 continue;
             };

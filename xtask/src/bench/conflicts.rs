@@ -1,98 +1,204 @@
-//! `cargo xtask bench --conflicts`: what looking for contradictions costs a commit. The same claims go to
-//! two homes of their own: as durable ones, which are compared with what holds, and as ephemeral ones,
-//! which are not.
+//! `cargo xtask bench --conflicts`: what looking for contradictions costs. The same claims go to two homes,
+//! as durable ones, which are compared with what holds, and as ephemeral ones, which are not; a new claim
+//! goes into a home of a thousand and one of a hundred thousand; and many contradict each other at once.
 
-use std::{path::Path, time::Duration};
+use std::{
+    fs,
+    ops::Range,
+    path::{Path, PathBuf},
+    process::Stdio,
+    time::Duration,
+};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::{
     client::{Client, Party, in_turn},
-    place::{Place, commit, server},
+    filled,
+    place::{Place, commit, query, server},
+    rest,
     table::{self, Bar, Beside, figure, row},
 };
+use crate::shell::{build, command, run};
 
 /// The most that a commit with detection may take of one without.
 const MOST: Bar = Bar {
     most: 1.2,
     goal: None,
 };
-/// The most that it may take among all claims of what it took among the first.
+/// The most that it may take among many claims of what it takes among few.
 const GROWN: Bar = Bar {
     most: 5.0,
     goal: None,
 };
-/// Calls at the beginning and at the end that are held against each other.
-const EDGE: usize = 1_000;
+const FEW: u64 = 1_000;
+const MANY: u64 = 100_000;
+/// New claims among them.
+const NEW: usize = 400;
 /// Of so many claims one contradicts another.
 const EACH: usize = 50;
+/// So many claims of one matter, of which each contradicts each; what the next few take.
+const CROWDS: [usize; 3] = [10, 100, 1_000];
+const NEXT: usize = 10;
 
 /// The nth claim; some say again what another said, with another number.
 fn said(n: usize) -> Value {
     let mut said = commit(n - n % EACH / (EACH - 1));
     if n % EACH == EACH - 1 {
-        let claim = said["content"].as_str().unwrap_or_default();
-        let other = claim.replacen(" is ", " is 7", 1);
-        said["content"] = json!(other);
+        said["content"] = json!(contradicting(&said["content"]));
     }
     said
 }
 
-fn unheard(n: usize) -> Value {
-    let mut said = said(n);
+fn contradicting(claim: &Value) -> String {
+    let claim = claim.as_str().unwrap_or_default();
+    claim.replacen(" is ", " is 7", 1)
+}
+
+fn unheard(mut said: Value) -> Value {
     said["durability"] = json!("ephemeral");
     said
 }
 
-pub(super) fn perform(binary: &Path, engrams: usize) -> Result<()> {
+/// One of many that cannot hold together.
+fn crowd(n: usize) -> Value {
+    let mut said = commit(n);
+    said["content"] = json!(format!("The retry limit of the gateway is {n}."));
+    said["scope"] = json!("gateway");
+    said
+}
+
+pub(super) fn perform(root: &Path, binary: &Path, engrams: usize) -> Result<()> {
     let place = Place::new()?;
-    let (with_home, without_home) = (place.room("with")?, place.room("without")?);
-    for home in [&with_home, &without_home] {
-        std::fs::copy(place.home().join("config.toml"), home.join("config.toml"))?;
-    }
-    let mut with = Client::greet(&mut server(binary, &with_home, &place.repo()))?;
-    let mut without = Client::greet(&mut server(binary, &without_home, &place.repo()))?;
-    let mut parties = [
-        Party::new(&mut with, "engram_commit", said),
-        Party::new(&mut without, "engram_commit", unheard),
-    ];
-    in_turn(0..engrams.max(2 * EDGE), &mut parties)?;
-    let [ours, others] = &parties;
-    let late = |times: &[Duration]| times.iter().rev().take(EDGE).copied().collect::<Vec<_>>();
-    let early: Vec<Duration> = ours.times.iter().skip(1).take(EDGE).copied().collect();
-    let grown = late(&ours.times);
-    let beside = Beside {
-        what: "the same commit without detection",
-        times: &others.times,
-    };
     table::head();
-    row(
-        "commit with detection",
-        &ours.times,
-        &beside,
-        0.5,
-        Some(MOST),
+    let all = Timed::of(&place, binary, "some", said, engrams)?;
+    all.row("commit with detection", 0..engrams, Some(MOST));
+    figure("conflicts among them", &all.open.to_string(), "");
+    among_many(root, &place, binary)?;
+    let all = Timed::of(&place, binary, "crowd", crowd, CROWDS[2] + NEXT)?;
+    for count in CROWDS {
+        let what = format!("commit of a claim that contradicts {count}");
+        all.row(&what, count..count + NEXT, None);
+    }
+    figure("conflicts among these", &all.open.to_string(), "");
+    println!();
+    let example = [
+        "--release",
+        "--package=engram-consistency",
+        "--example=rules",
+    ];
+    let rules = build(root, &example)?;
+    let rules = rules.get("rules").context("cargo built no example")?;
+    run(&mut command(rules))
+}
+
+/// What the same commits took with detection and without, and how many conflicts were found.
+struct Timed {
+    with: Vec<Duration>,
+    without: Vec<Duration>,
+    open: u64,
+}
+
+impl Timed {
+    fn of(
+        place: &Place,
+        binary: &Path,
+        name: &str,
+        said: fn(usize) -> Value,
+        count: usize,
+    ) -> Result<Self> {
+        let client = |kind: &str| -> Result<Client> {
+            let home = home(place, &format!("{name}-{kind}"))?;
+            Client::greet(&mut server(binary, &home, &place.repo()))
+        };
+        let (mut with, mut without) = (client("with")?, client("without")?);
+        let mut parties = [
+            Party::new(&mut with, "engram_commit", said),
+            Party::new(&mut without, "engram_commit", move |n| unheard(said(n))),
+        ];
+        in_turn(0..count, &mut parties)?;
+        let [ours, others] = parties.map(|it| it.times);
+        let found = with.call("engram_conflicts", json!({ "status": "open" }))?;
+        let open = found.result["structuredContent"]["open"].as_u64();
+        let open = open.filter(|it| *it > 0).context("no conflict was found")?;
+        with.finish()?;
+        without.finish()?;
+        Ok(Self {
+            with: ours,
+            without: others,
+            open,
+        })
+    }
+
+    fn row(&self, what: &str, calls: Range<usize>, bar: Option<Bar>) {
+        let times = |all: &[Duration]| all.get(calls.clone()).unwrap_or_default().to_vec();
+        let beside = Beside {
+            what: "the same commit without detection",
+            times: &times(&self.without),
+        };
+        row(what, &times(&self.with), &beside, 0.5, bar);
+    }
+}
+
+/// New claims among few and among many, each of which contradicts one that is there.
+fn among_many(root: &Path, place: &Place, binary: &Path) -> Result<()> {
+    let writer = filled::writer(root)?;
+    let start = |name: &str, count: u64| -> Result<(Client, Vec<Value>)> {
+        let home = home(place, name)?;
+        run(filled::fill(&writer, &home, &place.repo(), count).stdout(Stdio::null()))?;
+        let mut client = Client::greet(&mut server(binary, &home, &place.repo()))?;
+        let said = (0..NEW).map(|n| contradiction(&mut client, n, count));
+        let said = said.collect::<Result<_>>()?;
+        rest::settle(&[client.id()], rest::LULL)?;
+        Ok((client, said))
+    };
+    let (mut few, of_few) = start("few", FEW)?;
+    let (mut many, of_many) = start("many", MANY)?;
+    let mut parties = [(&mut few, &of_few), (&mut many, &of_many)].map(|(client, said)| {
+        let nth = |n: usize| said.get(n).cloned().unwrap_or_default();
+        Party::new(client, "engram_commit", nth)
+            .wants(|_, answer| answer["structuredContent"]["conflicts"].as_u64() > Some(0))
+    });
+    in_turn(0..NEW, &mut parties)?;
+    let [(few_times, few_hits), (times, hits)] = parties.map(|it| (it.times, it.hits));
+    ensure!(
+        few_hits == NEW && hits == NEW,
+        "{few_hits} and {hits} of {NEW} contradictions were found"
     );
     let beside = Beside {
-        what: "the first thousand commits",
-        times: &early,
+        what: &format!("the same among {FEW}"),
+        times: &few_times,
     };
-    row(
-        "the last thousand commits",
-        &grown,
-        &beside,
-        0.95,
-        Some(GROWN),
-    );
-    drop(parties);
-    let list = json!({ "status": "open" });
-    let found = with.call("engram_conflicts", list)?.result;
-    let open = found["structuredContent"]["open"]
-        .as_u64()
-        .unwrap_or_default();
-    ensure!(open > 0, "no conflict was found: {found}");
-    figure("conflicts", &open.to_string(), "");
-    with.finish()?;
-    without.finish()
+    let what = format!("commit of a contradiction among {MANY} claims");
+    row(&what, &times, &beside, 0.95, Some(GROWN));
+    few.finish()?;
+    many.finish()
+}
+
+/// A claim that contradicts one of those that a home is filled with.
+fn contradiction(client: &mut Client, n: usize, count: u64) -> Result<Value> {
+    let name = filled::name(n, count);
+    let found = client.call(
+        "engram_query",
+        query(&format!("{name} retry backoff limit")),
+    )?;
+    let engrams = found.result["structuredContent"]["engrams"].as_array();
+    let is_it = |it: &&Value| {
+        let claim = it["claim"].as_str();
+        claim.is_some_and(|it| it.starts_with(&format!("The {name} ")))
+    };
+    let engram = engrams.into_iter().flatten().find(is_it);
+    let engram = engram.with_context(|| format!("{name} was not found"))?;
+    let mut said = commit(n);
+    said["content"] = json!(contradicting(&engram["claim"]));
+    said["scope"] = engram["topic"].clone();
+    Ok(said)
+}
+
+/// An empty home without limits.
+fn home(place: &Place, name: &str) -> Result<PathBuf> {
+    let home = place.room(name)?;
+    fs::copy(place.home().join("config.toml"), home.join("config.toml"))?;
+    Ok(home)
 }

@@ -118,7 +118,7 @@ pub(super) fn perform(root: &Path, binary: &Path, place: &Path, many: u64) -> Re
 }
 
 /// As `many.rs` names what a claim is about.
-fn name(n: usize, count: u64) -> String {
+pub(super) fn name(n: usize, count: u64) -> String {
     format!("svc{:07}", asked(n, count as usize))
 }
 
