@@ -423,6 +423,7 @@ impl Context<'_> {
             health: None,
             asked: None,
             place: None,
+            score: None,
         }
     }
 }

@@ -44,6 +44,7 @@ mod home;
 mod indexing;
 mod keys;
 mod lineage;
+mod lost;
 mod memory;
 mod message;
 mod note;
@@ -114,6 +115,7 @@ pub struct Engine {
     located: project::Known,
     keys: keys::KeptKeys,
     claims: parsed::KeptClaims,
+    lost: lost::KeptLost,
     /// What agents were shown and is not stored yet; it rides on the next write.
     served: served::Servings,
     /// Tokens of the files behind the pointers of messages.
@@ -162,6 +164,7 @@ impl Engine {
             located: project::Known::default(),
             keys: keys::KeptKeys::default(),
             claims: parsed::KeptClaims::default(),
+            lost: lost::KeptLost::default(),
             served: served::Servings::default(),
             counted: delivered::Counted::default(),
             following: Mutex::default(),
@@ -326,6 +329,7 @@ impl Engine {
         self.located.forget();
         self.keys.forget();
         self.claims.forget();
+        self.lost.forget();
         self.take_served();
         self.listen_again()?;
         *known = renewed;

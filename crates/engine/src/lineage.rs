@@ -104,6 +104,7 @@ impl Context<'_> {
             restores: Some(old.id),
             figures: Figures::default(),
             place: None,
+            score: None,
             ..old
         }
     }

@@ -75,6 +75,7 @@ impl Context<'_> {
                 health: None,
                 asked: None,
                 place: None,
+                score: None,
                 ..head.clone()
             };
             let answer = PromoteReply {

@@ -369,6 +369,7 @@ impl Context<'_> {
             health: None,
             asked: None,
             place: None,
+            score: None,
         }
     }
 }

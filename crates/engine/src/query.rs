@@ -13,6 +13,7 @@ use crate::{
     context::Context,
     eyes::Eyes,
     keys::{Keys, number},
+    lost::Lost,
     rank::{Ranked, Weights, count_terms, due, respelled},
 };
 
@@ -52,8 +53,9 @@ impl Context<'_> {
         let is_due = |ranked: &[Ranked]| ranked.iter().take(limit).any(|it| !it.is_weighed);
         while query.as_of.is_none() && is_due(&recalled.ranked) {
             let ranked = &mut recalled.ranked;
-            self.weigh_health(ranked, near);
             let store = &self.engine.store;
+            let lost = store.read::<_, Refusal>(|it| self.lost(it, project))?;
+            self.weigh_down(ranked, near, &lost);
             store.read::<_, Refusal>(|it| settle(it, ranked, &keys, limit))?;
         }
         let mut reply = answer(recalled, limit);
@@ -97,9 +99,9 @@ impl Context<'_> {
         Ok(it.engrams_at(ranked.iter().map(|it| it.seq))?)
     }
 
-    /// Claims whose evidence changed rank lower than others like them: among those that would be
-    /// returned, and as many behind them.
-    fn weigh_health(&self, ranked: &mut [Ranked], near: usize) {
+    /// Claims whose evidence changed, and those of agents that lost in conflicts, rank lower than others like
+    /// them: among those that would be returned, and as many behind them.
+    fn weigh_down(&self, ranked: &mut [Ranked], near: usize, lost: &Lost) {
         let mut fresh: Vec<&mut Ranked> = ranked
             .iter_mut()
             .take(near)
@@ -109,7 +111,8 @@ impl Context<'_> {
         let mut engrams: Vec<Engram> = read.collect();
         self.tell_health_now(&mut engrams);
         for (ranked, engram) in fresh.into_iter().zip(engrams) {
-            ranked.weigh(engram);
+            let trust = lost.weight(&engram);
+            ranked.weigh(engram, trust);
         }
     }
 
@@ -387,6 +390,18 @@ impl Filter<'_> {
     }
 }
 
+/// Each with how well it answers. What has more of the names that were asked for stands before what has more
+/// of the words, so a score is held down to the one before it.
+fn scored(ranked: impl Iterator<Item = Ranked>) -> Vec<Engram> {
+    let mut least = 1.0_f64;
+    let scored = ranked.filter_map(|it| {
+        least = least.min(it.score());
+        let score = Some(least);
+        it.engram.map(|it| Engram { score, ..it })
+    });
+    scored.collect()
+}
+
 /// How many of these a limit cuts.
 fn beyond(limit: usize, matched: usize) -> Option<u64> {
     matched
@@ -407,10 +422,6 @@ fn answer(recalled: Recalled, limit: usize) -> QueryReply {
         relaxed: !ranked.iter().any(|it| it.complete),
         unread: recalled.unread,
         omitted: beyond(limit, ranked.len()),
-        engrams: ranked
-            .into_iter()
-            .take(limit)
-            .filter_map(|it| it.engram)
-            .collect(),
+        engrams: scored(ranked.into_iter().take(limit)),
     }
 }

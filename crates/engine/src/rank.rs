@@ -8,7 +8,7 @@ use std::{
     collections::{HashMap, HashSet},
 };
 
-use engram_model::{Engram, Evidence, HashKeys, RunId, Scope, Spelling};
+use engram_model::{Durability, Engram, Evidence, HashKeys, RunId, Scope, Spelling};
 use engram_store::{Frequencies, Match, Terms, Traits, Worth};
 
 use crate::keys::{Keys, number};
@@ -26,6 +26,8 @@ const STRONG: f64 = 0.6;
 const EDITED: f64 = 0.6;
 /// The same when its evidence is gone.
 const GONE: f64 = 0.4;
+/// The same of what is not to last (seed 002, phase 8).
+const EPHEMERAL: f64 = 0.6;
 
 /// Versions that every memory is taken to hold besides its own. A young memory knows too little to
 /// tell rare words from common ones: without this, a word that it lacks ("how *long* are the
@@ -185,6 +187,10 @@ impl Ranked {
         let share = portion(found.exact_worth + found.words_worth, whole);
         let near = GRAM * portion(found.grams as u64, weights.grams.len() as u64);
         let all_exact = found.exact == worth.exact.len();
+        let left = match traits.durability {
+            Durability::Durable => 1.0,
+            Durability::Ephemeral => EPHEMERAL,
+        };
         Some(Self {
             seq: traits.seq,
             engram: None,
@@ -193,8 +199,8 @@ impl Ranked {
             // Most of the weight, or all that was named exactly and a good part of the rest.
             is_strong: share + near >= STRONG
                 || (all_exact && found.exact > 0 && share + near >= STRONG * 0.6),
-            exact: thousandths(portion(found.exact_worth, exact)),
-            relevance: thousandths(share + near),
+            exact: thousandths(left * portion(found.exact_worth, exact)),
+            relevance: thousandths(left * (share + near)),
             said: found.said,
             scope: closeness(traits, run),
             valid_from: traits.valid_from,
@@ -208,15 +214,20 @@ impl Ranked {
         self.engram = Some(engram);
     }
 
-    /// Takes in how its evidence stands.
-    pub(crate) fn weigh(&mut self, engram: Engram) {
+    /// How well it answers, 0 to 1.
+    pub(crate) fn score(&self) -> f64 {
+        f64::from(self.relevance.min(1000)) / 1000.0
+    }
+
+    /// Takes in how its evidence stands, and what is left of the weight of its author's claims.
+    pub(crate) fn weigh(&mut self, engram: Engram, trust: f64) {
         let left = match engram.health.as_ref().map(|it| it.standing) {
             Some(Evidence::NeedsReverification) => EDITED,
             Some(Evidence::EvidenceGone) => GONE,
             Some(Evidence::Holds | Evidence::Unknown) | None => 1.0,
         };
         for weight in [&mut self.exact, &mut self.relevance] {
-            *weight = (f64::from(*weight) * left).round() as u32;
+            *weight = (f64::from(*weight) * left * trust).round() as u32;
         }
         self.engram = Some(engram);
         self.is_weighed = true;

@@ -302,6 +302,7 @@ impl Context<'_> {
             health: None,
             asked: None,
             place: None,
+            score: None,
             ..b.clone()
         }
     }

@@ -252,6 +252,11 @@ pub struct Engram {
     /// What reading has taught about it.
     #[serde(default)]
     pub figures: Figures,
+    /// How well it answers the question that was asked, 0 to 1, and never more than what stands before it;
+    /// only in answers to a query.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
+    pub score: Option<f64>,
     /// Its open conflicts; told in answers to a query, and of one record.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<ConflictId>,

@@ -7,6 +7,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use crate::{
     Reader, Result, StoreError,
+    conflicts::RISKS,
     journal::{parse_id, timestamp},
 };
 
@@ -176,7 +177,7 @@ impl Reader<'_> {
             parent,
             first: first.map(timestamp).transpose()?,
             did: last.map(|it| it.1),
-            stored: self.count_stored(&agent.handle)?,
+            stored: self.count_stored(&agent)?,
             spend: self.spend(&agent.handle, &agent.turn)?,
             agent,
         })
@@ -215,14 +216,19 @@ impl Reader<'_> {
             .query_row([&agent.0], |row| row.get(0))?)
     }
 
-    fn count_stored(&self, agent: &AgentId) -> Result<u64> {
+    /// The claims that an agent stored; what tells of a conflict is nobody's.
+    fn count_stored(&self, agent: &Agent) -> Result<u64> {
         let count: i64 = self
             .0
-            .prepare_cached(
-                "SELECT count(*) FROM journal INDEXED BY journal_agent
-                 WHERE agent = ?1 AND kind = 'stored'",
-            )?
-            .query_row([&agent.0], |row| row.get(0))?;
+            .prepare_cached(&format!(
+                "SELECT (SELECT count(*) FROM journal INDEXED BY journal_agent
+                         WHERE agent = ?1 AND kind = 'stored')
+                      - (SELECT count(*) FROM {RISKS} JOIN journal ON journal.seq = engram.seq
+                         WHERE conflict.project = ?2 AND journal.agent = ?1)"
+            ))?
+            .query_row(params![agent.handle.0, agent.project.to_string()], |row| {
+                row.get(0)
+            })?;
         Ok(count as u64)
     }
 

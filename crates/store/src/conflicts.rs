@@ -17,6 +17,12 @@ use crate::{
 /// Most voices (engrams) of one side that are read, newest first.
 const VOICES: usize = 64;
 
+/// The versions of the engrams of kind risk that tell of conflicts, each with its conflict. They are not
+/// counted as claims: nobody said them.
+pub(crate) const RISKS: &str = "conflict JOIN engram ON engram.seq IN (
+     SELECT seq FROM engram WHERE id = conflict.risk UNION ALL
+     SELECT seq FROM engram WHERE lineage = conflict.risk AND lineage <> id)";
+
 /// A pair of sides, and the entries about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {
@@ -123,6 +129,45 @@ impl Reader<'_> {
                 |row| row.get(0),
             )?;
         Ok(count as u64)
+    }
+
+    /// The newest verdicts of a project that stand and by which a side holds, and who gave each: at most
+    /// `most`.
+    pub fn winners(
+        &self,
+        project: ProjectId,
+        most: usize,
+    ) -> Result<Vec<(Ruling, Option<AgentId>)>> {
+        let entries = self
+            .0
+            .prepare_cached(&format!(
+                "SELECT {ENTRY} FROM conflict JOIN journal ON journal.seq = conflict.verdict
+                 WHERE conflict.project = ?1 AND conflict.status = 'resolved'
+                 ORDER BY conflict.verdict DESC LIMIT ?2"
+            ))?
+            .query_and_then(params![project.to_string(), most as i64], |row| {
+                Ok::<_, StoreError>(journalled(row))
+            })?
+            .collect::<Result<Vec<_>>>()?;
+        let mut found = Vec::new();
+        for entry in entries {
+            if let Some(Operation::Resolved(it)) = entry.operation()?
+                && it.winner.is_some()
+            {
+                found.push((*it, entry.agent));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether an entry after this one gave or took back a verdict, or erased a claim.
+    pub fn settled_after(&self, seq: u64) -> Result<bool> {
+        Ok(self
+            .0
+            .prepare_cached(
+                "SELECT 1 FROM journal WHERE seq > ?1 AND kind IN ('resolved', 'redacted') LIMIT 1",
+            )?
+            .exists([seq as i64])?)
     }
 
     /// The conflicts that a side is part of.

@@ -10,6 +10,7 @@ use rusqlite::{OptionalExtension, Row, params, types::ValueRef};
 
 use crate::{
     Reader, Result, StoreError,
+    conflicts::RISKS,
     journal::{parse_id, timestamp},
 };
 
@@ -26,7 +27,7 @@ const HOUR: i64 = 3_600_000_000;
 /// What a project holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CommitCount {
-    /// Engrams that hold now.
+    /// Engrams that hold now and that somebody said.
     pub holding: u64,
     /// Versions ever stored.
     pub ever: u64,
@@ -386,7 +387,7 @@ impl Reader<'_> {
     }
 
     /// How many engrams a project holds: from the counts of the hours in which they expire, and the
-    /// versions of this hour.
+    /// versions of this hour. What tells of a conflict is not counted: nobody said it.
     pub fn count_engrams(&self, project: ProjectId, now: Timestamp) -> Result<CommitCount> {
         let hour = now.as_microsecond().div_euclid(HOUR);
         let (ever, later): (i64, i64) = self
@@ -412,8 +413,18 @@ impl Reader<'_> {
                 ],
                 |row| row.get(0),
             )?;
+        let risks: i64 = self
+            .0
+            .prepare_cached(&format!(
+                "SELECT count(*) FROM {RISKS}
+                 WHERE conflict.project = ?1 AND conflict.status = 'open'
+                   AND engram.valid_until IS NULL AND {NOT_OVER}"
+            ))?
+            .query_row(params![project.to_string(), now.as_microsecond()], |row| {
+                row.get(0)
+            })?;
         Ok(CommitCount {
-            holding: (later + soon) as u64,
+            holding: (later + soon - risks).max(0) as u64,
             ever: ever as u64,
         })
     }

@@ -158,7 +158,8 @@ impl Reader<'_> {
     }
 
     /// How often this agent stored, closed, opened, asked for, granted, pinned or sent anything after `since` and up to
-    /// `now`, by the clock. The event of saying a claim counts with its claim, and so do the conflicts that are found with it.
+    /// `now`, by the clock. The event of saying a claim counts with its claim, and so do the conflicts that are found
+    /// with it or end with it.
     pub fn count_by_agent(&self, agent: &AgentId, since: Timestamp, now: Timestamp) -> Result<u32> {
         Ok(self
             .0
@@ -170,8 +171,9 @@ impl Reader<'_> {
                    AND coalesce(clock, recorded_at) > ?2 AND coalesce(clock, recorded_at) <= ?3
                    AND NOT (kind = 'noted' AND EXISTS
                        (SELECT 1 FROM event WHERE event.seq = journal.seq AND event.kind = ?4))
-                   AND NOT (kind = 'stored' AND EXISTS
-                       (SELECT 1 FROM conflict WHERE conflict.risk = journal.subject))",
+                   AND NOT (kind IN ('stored', 'forgotten') AND EXISTS
+                       (SELECT 1 FROM engram JOIN conflict ON conflict.risk = engram.lineage
+                        WHERE engram.id = journal.subject))",
             )?
             .query_row(
                 params![

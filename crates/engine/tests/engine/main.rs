@@ -14,6 +14,7 @@ mod grants;
 mod handles;
 mod homes;
 mod lifecycle;
+mod lost;
 mod messages;
 mod places;
 mod promotion;

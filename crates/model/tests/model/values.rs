@@ -215,5 +215,6 @@ fn record(
         health: None,
         asked: None,
         place: None,
+        score: None,
     }
 }

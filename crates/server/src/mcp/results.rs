@@ -141,6 +141,9 @@ pub(super) struct Summary {
     /// How its evidence stands in the agent's working tree.
     #[serde(skip_serializing_if = "Option::is_none")]
     evidence: Option<Evidence>,
+    /// How well it answers, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f64>,
     /// What became of the pointers that do not read as they were pinned.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     now: Vec<String>,
@@ -155,6 +158,7 @@ impl From<Engram> for Summary {
         let changed = health.map_or(&[][..], |it| &it.pointers).iter();
         Self {
             evidence: health.map(|it| it.standing),
+            score: engram.score,
             now: changed
                 .filter(|it| !it.is_unchanged())
                 .map(CheckedPointer::words)
@@ -393,6 +397,7 @@ mod tests {
             created_at: String::new(),
             verified: true,
             pointers,
+            score: None,
             evidence: None,
             now: Vec::new(),
             has_open_conflict: false,

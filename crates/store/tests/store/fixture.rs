@@ -114,6 +114,7 @@ pub(crate) fn engram(number: u128, claim: &str) -> Engram {
         health: None,
         asked: None,
         place: None,
+        score: None,
     }
 }
 

@@ -1,0 +1,185 @@
+//! What conflicts leave behind: an agent whose claims lose is answered with later, and neither its rate nor
+//! what people count changes by what tells of a conflict. And how well each answer answers.
+
+use engram_model::{
+    Caller, Code, ConflictId, Draft, Durability, FactType, Query, Resolve, Settle, Verdict, ask,
+};
+
+use crate::{
+    conflicts::{USER, on, open},
+    fixture::{Asked, Ground, correcting, draft, query, refused},
+};
+
+fn verdict(at: &Asked, who: &Caller, conflict: ConflictId, how: Settle) {
+    let why = None;
+    let resolve = Resolve { conflict, how, why };
+    at.0.ask(who, ask::Resolve(Box::new(resolve))).unwrap();
+}
+
+fn sure(claim: &str, confidence: f64) -> Draft {
+    Draft {
+        confidence: Some(confidence),
+        fact_type: Some(FactType::Observation),
+        ..on("wallet", claim)
+    }
+}
+
+/// Ada's claim of this confidence loses against Bob's, by a verdict of `judge`.
+fn loses(
+    at: &Asked,
+    [ada, bob]: [&Caller; 2],
+    nth: u32,
+    confidence: f64,
+    judge: &Caller,
+) -> ConflictId {
+    let said = |minutes: u32| format!("The vault{nth} lock lasts {minutes} minutes.");
+    at.put(ada, sure(&said(3), confidence)).unwrap();
+    let winner = at.put(bob, sure(&said(30), 0.9)).unwrap();
+    let found = winner.findings.iter().find_map(|it| it.conflict).unwrap();
+    verdict(at, judge, found, Settle::Winner(winner.id));
+    found
+}
+
+/// Who said what is found, best first.
+fn order(at: &Asked, text: &str) -> Vec<String> {
+    let found = at.query(&USER, text).engrams;
+    found
+        .into_iter()
+        .map(|it| it.provenance.created_by)
+        .collect()
+}
+
+#[test]
+fn who_lost_is_answered_with_after_others() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let (ada, bob) = (at.agent("ada"), at.agent("bob"));
+    at.put(&bob, sure("Kerning reads glyph tables.", 0.9))
+        .unwrap();
+    ground.clock.turn(60);
+    // Of two that answer alike, the newer comes first.
+    at.put(&ada, sure("Kerning reads glyph outlines.", 0.9))
+        .unwrap();
+    let before = ["ada", "bob"];
+    assert_eq!(order(&at, "kerning glyph"), before);
+    // A verdict for the judge's own claim says nothing of the other.
+    loses(&at, [&ada, &bob], 1, 0.9, &bob);
+    assert_eq!(order(&at, "kerning glyph"), before);
+    let lost = loses(&at, [&ada, &bob], 2, 0.9, &USER);
+    assert_eq!(order(&at, "kerning glyph"), ["bob", "ada"]);
+    // Not what was answered then, and not once the verdict is taken back; in another process too.
+    let then = Query {
+        as_of: Some(ground.clock.now()),
+        ..query("kerning glyph")
+    };
+    ground.clock.turn(60);
+    let then = at.ask(&USER, then).unwrap().engrams;
+    assert_eq!(then[0].provenance.created_by, "ada");
+    verdict(&at, &USER, lost, Settle::Undo);
+    for at in [&at, &ground.open_at("repo", 9)] {
+        assert_eq!(order(at, "kerning glyph"), before);
+    }
+}
+
+/// What was said with the confidence at which much was lost goes down further.
+#[test]
+fn it_is_kept_by_confidence() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let (ada, bob) = (at.agent("ada"), at.agent("bob"));
+    for nth in 0..4 {
+        ground.clock.turn(60);
+        loses(&at, [&ada, &bob], nth, 0.95, &USER);
+    }
+    for (claim, confidence) in [("tables", 0.6), ("outlines", 0.95)] {
+        ground.clock.turn(60);
+        let claim = format!("Kerning reads glyph {claim}.");
+        at.put(&ada, sure(&claim, confidence)).unwrap();
+    }
+    let found = at.query(&USER, "kerning glyph").engrams;
+    let found: Vec<_> = found.iter().map(|it| (it.confidence, it.score)).collect();
+    assert_eq!(found.len(), 2);
+    assert_eq!(found[0].0, 0.6, "although the other is newer: {found:?}");
+    assert!(found[0].1 > found[1].1, "{found:?}");
+    // A fifth is the most that it takes.
+    assert!(found[1].1.unwrap() >= 0.8, "{found:?}");
+}
+
+#[test]
+fn each_answer_says_how_well_it_answers() {
+    let ground = Ground::new();
+    let at = ground.open();
+    for claim in [
+        "The parser keeps `MAX_DEPTH` at 64 levels of nesting.",
+        "The parser stops at too many levels of nesting.",
+        "The lexer counts levels of nesting.",
+    ] {
+        at.claim(claim);
+    }
+    let scratch = Draft {
+        durability: Some(Durability::Ephemeral),
+        ..draft("The scanner counts levels of nesting.")
+    };
+    at.put(&USER, scratch).unwrap();
+    for text in ["levels of nesting", "parser MAX_DEPTH nesting levels"] {
+        let asked = Query {
+            include_ephemeral: true,
+            ..query(text)
+        };
+        let found = at.ask(&USER, asked).unwrap().engrams;
+        let scores: Vec<f64> = found.iter().map(|it| it.score.unwrap()).collect();
+        assert!(scores.len() > 2, "{text}: {scores:?}");
+        assert!(
+            scores.is_sorted_by(|one, two| one >= two),
+            "{text}: {scores:?}"
+        );
+        assert!(
+            scores.iter().all(|it| (0.0..=1.0).contains(it)),
+            "{scores:?}"
+        );
+        // What is not to last comes last, with three fifths of the weight.
+        let last = found.last().unwrap();
+        assert_eq!(last.durability, Durability::Ephemeral, "{text}");
+    }
+    let all = at.query(&USER, "levels of nesting").engrams;
+    assert_eq!(all[0].score, Some(1.0), "it has all that was asked for");
+    // Where nothing is asked, nothing answers; and a record alone is no answer.
+    let newest = at.query(&USER, "");
+    assert_eq!(newest.verdict, Verdict::Weak);
+    assert!(newest.engrams.iter().all(|it| it.score.is_none()));
+    assert_eq!(at.get(&USER, all[0].id).unwrap().score, None);
+}
+
+/// Sixteen conflicts at once are one claim of the agent that said it, and so is their end.
+#[test]
+fn what_tells_of_a_conflict_is_counted_with_no_claims() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let bob = at.agent("bob");
+    let value = |number: u32| on("gateway", &format!("The retry limit is {number}."));
+    for number in 0..16 {
+        at.put(&USER, value(number)).unwrap();
+    }
+    let status = || at.0.ask(&USER, ask::Status).unwrap();
+    let stored = || {
+        let all = at.0.ask(&USER, ask::Agents).unwrap().agents;
+        all.iter().find(|it| it.name == "bob").unwrap().stored
+    };
+    assert_eq!(status().engrams, 16);
+    let said = at.put(&bob, value(99)).unwrap();
+    assert_eq!((said.conflicts, open(&at).len()), (16, 17 * 16 / 2));
+    assert_eq!((status().engrams, stored()), (17, 1));
+    let other = Draft {
+        topic: Some("gateway".to_owned()),
+        ..correcting(said.id, "The gateway retries as long as its caller waits.")
+    };
+    at.put(&bob, other).unwrap();
+    assert_eq!(open(&at).len(), 16 * 15 / 2);
+    assert_eq!((status().engrams, stored()), (17, 2));
+    // Of twenty in a minute two are used.
+    for number in 0..18 {
+        let claim = format!("Module number {number} parses its own settings.");
+        at.put(&bob, draft(&claim)).unwrap();
+    }
+    refused(at.put(&bob, draft("One too many.")), Code::RateLimited);
+}
