@@ -54,6 +54,11 @@ impl Desk {
         fs::read_to_string(self.file()).ok()
     }
 
+    /// What the repository tells agents.
+    fn advice(&self) -> Option<String> {
+        fs::read_to_string(self.repo.root.join("AGENTS.md")).ok()
+    }
+
     /// Presses a button of Claude Code's row.
     fn press(&self, hand: Hand, button: &str) {
         self.window.press_any(
@@ -90,7 +95,7 @@ impl Desk {
 
     fn after(&self) -> String {
         self.window
-            .texts("[data-testid=change] .lines div:not(.removed) .text")
+            .texts("[data-testid=change] > .lines div:not(.removed) .text")
             .join("\n")
     }
 }
@@ -105,12 +110,15 @@ fn an_agent_is_connected_as_it_was_shown_and_taken_out_again() {
     let desk = Desk::open(dir.path());
     let mine = "{\n  // mine\n  \"mcpServers\": {\n    \"a\": { \"command\": \"a\" }\n  }\n}\n";
     for (hand, before) in BOTH.into_iter().zip([None, Some(mine)]) {
-        if let Some(before) = before {
+        let told = before.map(|_| "# Rules\n\nRun the tests.");
+        if let (Some(before), Some(told)) = (before, told) {
             fs::write(desk.file(), before).unwrap();
+            fs::write(desk.repo.root.join("AGENTS.md"), told).unwrap();
         }
         desk.stands("not connected");
         desk.press(hand, "connect-agent");
         let shown = desk.shown();
+        desk.told("[data-testid=advice]", "engram_query");
         assert_eq!(
             desk.read().as_deref(),
             before,
@@ -122,6 +130,9 @@ fn an_agent_is_connected_as_it_was_shown_and_taken_out_again() {
         desk.told("[data-testid=next]", "Start or restart Claude Code");
         let after = desk.read().unwrap();
         assert_eq!(lines(&after), shown, "{hand:?}");
+        let advice = desk.advice().unwrap();
+        assert!(advice.contains("engram_query"), "{advice}");
+        assert!(advice.starts_with(told.unwrap_or_default()), "{advice}");
         // The command sees the same.
         let command = desk.engram.json(&["connect", "claude"]);
         assert_eq!(command["changed"], false, "{command}");
@@ -133,6 +144,7 @@ fn an_agent_is_connected_as_it_was_shown_and_taken_out_again() {
         desk.press(hand, "write");
         desk.stands("not connected");
         assert_eq!(desk.read().as_deref(), before, "{hand:?}: to the byte");
+        assert_eq!(desk.advice().as_deref(), told, "{hand:?}: to the byte");
     }
 }
 

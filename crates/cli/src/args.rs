@@ -209,7 +209,9 @@ Pointers:
     #[command(after_help = "Examples:
   engram connect claude          adds engram to this repository's .mcp.json
   engram connect codex           adds engram to Codex's config.toml
-  engram connect claude --undo   removes it again")]
+  engram connect claude --undo   removes it again
+
+Also adds a section to the repository's AGENTS.md that tells agents how to use Engram.")]
     Connect(Connect),
     /// Serve the Model Context Protocol on standard input and output
     #[command(after_help = "Examples:

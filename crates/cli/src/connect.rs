@@ -29,7 +29,8 @@ pub(crate) fn connect(
     };
     let repo = match client {
         model::Client::Claude => Some(from(repo)?),
-        model::Client::Codex => None,
+        // What it needs is not in a repository; advice is.
+        model::Client::Codex => from(repo).ok(),
     };
     let place = Place { home, repo };
     let change = match ask.undo {
@@ -37,7 +38,7 @@ pub(crate) fn connect(
         false => Change::connect(client, &place, &program()?)?,
     };
     let (path, changed) = (one_line(change.path().display()), change.is_any());
-    let diff = change.diff(&path);
+    let diff = change.diff(|path| one_line(path.display()));
     if !as_json && changed {
         if change.path() != change.named() {
             let named = one_line(change.named().display());
@@ -50,13 +51,26 @@ pub(crate) fn connect(
         }
         out::line(diff.trim_end());
     }
+    if !as_json && let Some((path, Some(why))) = change.advice() {
+        let path = one_line(path.display());
+        out::line(&format!(
+            "{path} stays as it is: {}",
+            one_line(&why.message)
+        ));
+    }
     let write = changed && (ask.yes || agreed(as_json));
     if write {
         change.write()?;
     }
     match as_json {
         true => out::json(&object(&change, write, &diff)),
-        false => out::line(&words(client, ask.undo, &path, changed, write)),
+        false => {
+            let paths = match change.advice() {
+                Some((advice, None)) => format!("{path} and {}", one_line(advice.display())),
+                _ => path,
+            };
+            out::line(&words(client, ask.undo, &paths, changed, write));
+        }
     };
     Ok(ExitCode::SUCCESS)
 }
@@ -106,6 +120,13 @@ fn object(change: &Change, written: bool, diff: &str) -> serde_json::Value {
     if change.replaces() {
         answer["replaces"] = true.into();
     }
+    if let Some((path, why)) = change.advice() {
+        let path = path.display().to_string();
+        answer["agents_md"] = match why {
+            None => json!({ "path": path, "changed": true }),
+            Some(why) => json!({ "path": path, "changed": false, "why": why.message }),
+        };
+    }
     answer
 }
 
@@ -113,7 +134,7 @@ fn words(client: model::Client, undo: bool, path: &str, changed: bool, written: 
     match (changed, written, undo) {
         (false, _, false) => format!("{path} already has engram; nothing to change"),
         (false, _, true) => format!("{path} does not have engram; nothing to remove"),
-        (true, false, _) => format!("{path} was not changed; add --yes to write it"),
+        (true, false, _) => format!("nothing was changed; add --yes to write {path}"),
         (true, true, true) => format!("removed engram from {path}"),
         (true, true, false) => format!(
             "wrote {path}; start or restart {} so that it picks up Engram's tools",

@@ -75,6 +75,12 @@ impl Configuration {
         }
     }
 
+    /// Whether its owner keeps it from being written.
+    pub(crate) fn is_read_only(&self) -> bool {
+        let about = self.about.as_ref();
+        about.is_some_and(|it| it.permissions().readonly())
+    }
+
     /// Writes what was shown, all of it or nothing, and only over what was shown.
     ///
     /// Rights and owner stay, as far as this user may give them; access lists and other attributes of
@@ -207,6 +213,14 @@ pub(crate) fn unreadable(path: &Path, why: &impl std::fmt::Display) -> Refusal {
         Code::SchemaInvalid,
         format!("cannot read {}: {why}", path.display()),
         "Nothing was changed. Correct the file (readable text, at most 1 MiB), then try again.",
+    )
+}
+
+pub(crate) fn read_only(path: &Path) -> Refusal {
+    Refusal::new(
+        Code::StoreReadOnly,
+        format!("{} is read-only", path.display()),
+        "It stays as it is. Make it writable, then connect again.",
     )
 }
 

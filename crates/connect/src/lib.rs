@@ -1,13 +1,15 @@
-//! Connects agents to a home and disconnects them: shows the change to a configuration and writes exactly
-//! that. The command and the window share it.
+//! Connects agents to a home and disconnects them: shows the change to a configuration, and to the
+//! repository's advice to agents, and writes exactly that. The command and the window share it.
 //!
 //! Files are edited in place, so that comments, order and spacing survive. The home records each change, so
 //! that undo restores the file byte for byte.
 //!
 //! **Never:** writes what was not shown, asks or prints anything, or knows its caller.
 
+mod agents;
 mod claude;
 mod codex;
+mod edit;
 mod file;
 mod program;
 mod record;
@@ -17,19 +19,21 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
-use engram_model::{Client, Code, ConnectReply, Connected, Connection, FileChange, Refusal};
+use engram_model::{Client, Code, ConnectReply, Connected, Connection, Refusal};
 
 pub use program::{found, hints, short_name};
 pub use record::naming;
 
-use file::{Configuration, unreadable};
+use edit::{Edit, What};
+use file::{Configuration, read_only, unreadable};
 use program::Server;
-use record::Record;
 
 /// The name of our entry in every client.
 const NAME: &str = "engram";
 /// What Claude Code reads of a repository.
 const MCP: &str = ".mcp.json";
+/// What many agents read of one.
+const AGENTS: &str = "AGENTS.md";
 
 /// Where an agent is connected.
 #[derive(Clone, Debug)]
@@ -40,26 +44,38 @@ pub struct Place {
     pub repo: Option<PathBuf>,
 }
 
-/// A change to an agent's configuration: planned, shown, and written if agreed to.
+/// A change to an agent's configuration, and to the advice of the repository: planned, shown, and written if
+/// agreed to.
 pub struct Change {
     client: Client,
-    undoes: bool,
-    home: PathBuf,
-    /// The file by its usual name, which may be a link.
-    named: PathBuf,
-    file: Configuration,
-    after: Option<String>,
+    edit: Edit,
+    advice: Advice,
     replaces: bool,
 }
 
+/// What becomes of `AGENTS.md`.
+enum Advice {
+    /// Nothing: no working tree is open.
+    None,
+    /// It changes, or is as it should be.
+    Edit(Edit),
+    /// It stays as it is, since it cannot be changed safely.
+    Left(PathBuf, Refusal),
+}
+
 impl Change {
-    /// Adds our entry; `program` is what the agent will run.
+    /// Adds our entry and our advice; `program` is what the agent will run.
     ///
     /// # Errors
     /// There is no file to change, it cannot be read, or the home's path is not UTF-8.
     pub fn connect(client: Client, place: &Place, program: &str) -> Result<Self, Refusal> {
         let (named, file) = configuration(client, place)?;
-        Self::adding(client, &place.home, named, file, program)
+        Ok(Self {
+            advice: advice(place, |home, named, file| {
+                Edit::adding((client, What::Advice), home, named, file)
+            }),
+            ..Self::adding(client, &place.home, named, file, program)?
+        })
     }
 
     fn adding(
@@ -71,28 +87,29 @@ impl Change {
     ) -> Result<Self, Refusal> {
         let server = Server::new(program, home)?;
         let text = file.text.as_deref().unwrap_or_default();
-        let unreadable = |why: String| unreadable(&file.path, &why);
-        let after = add(client, text, &server).map_err(unreadable)?;
-        let replaces = entry(client, text).map_err(unreadable)? == Entry::Foreign;
+        let replaces = entry(client, text).map_err(|why| unreadable(&file.path, &why))?;
+        let replaces = replaces == Entry::Foreign;
         Ok(Self {
             client,
-            undoes: false,
-            home: home.to_owned(),
-            named,
-            after: Some(after),
+            edit: Edit::adding((client, What::Entry(&server)), home, named, file)?,
+            advice: Advice::None,
             replaces,
-            file,
         })
     }
 
-    /// Removes our entry: restores the original file if it is unchanged since, else edits the file, putting
-    /// back an entry that ours replaced.
+    /// Removes our entry, and our advice unless another agent was connected here too: restores the original file if it
+    /// is unchanged since, else edits the file, putting back an entry that ours replaced.
     ///
     /// # Errors
     /// As [`Change::connect`].
     pub fn undo(client: Client, place: &Place) -> Result<Self, Refusal> {
         let (named, file) = configuration(client, place)?;
-        Self::taking_out(client, &place.home, named, file)
+        Ok(Self {
+            advice: advice(place, |home, named, file| {
+                Edit::taking_out((client, false), home, named, file)
+            }),
+            ..Self::taking_out(client, &place.home, named, file)?
+        })
     }
 
     fn taking_out(
@@ -101,41 +118,36 @@ impl Change {
         named: PathBuf,
         file: Configuration,
     ) -> Result<Self, Refusal> {
-        let after = match (&file.text, Record::of(home, &named)) {
-            (None, _) => None,
-            (Some(now), Some(known)) if known.after == *now => known.before,
-            // A foreign entry is not ours to remove.
-            (Some(now), _) if entry(client, now) == Ok(Entry::Foreign) => Some(now.clone()),
-            (Some(now), known) => {
-                let before = known.and_then(|it| it.before);
-                let left = remove(client, now, before.as_deref());
-                Some(left.map_err(|why| unreadable(&file.path, &why))?)
-            }
-        };
         Ok(Self {
             client,
-            undoes: true,
-            home: home.to_owned(),
-            named,
-            file,
-            after,
+            edit: Edit::taking_out((client, true), home, named, file)?,
+            advice: Advice::None,
             replaces: false,
         })
     }
 
     /// The file by its usual name.
     pub fn named(&self) -> &Path {
-        &self.named
+        &self.edit.named
     }
 
     /// The file to write, with links followed.
     pub fn path(&self) -> &Path {
-        &self.file.path
+        &self.edit.file.path
+    }
+
+    /// The repository's advice to agents, if it is changed; or where it is, and why it stays as it is.
+    pub fn advice(&self) -> Option<(&Path, Option<&Refusal>)> {
+        match &self.advice {
+            Advice::Edit(edit) if edit.is_any() => Some((&edit.file.path, None)),
+            Advice::Left(path, why) => Some((path, Some(why))),
+            _ => None,
+        }
     }
 
     /// Whether anything is to be written.
     pub fn is_any(&self) -> bool {
-        self.before() != self.after()
+        self.edits().any(Edit::is_any)
     }
 
     /// Whether it replaces another server with our name; undo puts that back.
@@ -143,53 +155,24 @@ impl Change {
         self.replaces
     }
 
-    fn before(&self) -> Option<&str> {
-        self.file.text.as_deref()
+    fn edits(&self) -> impl Iterator<Item = &Edit> {
+        let advice = match &self.advice {
+            Advice::Edit(edit) => Some(edit),
+            _ => None,
+        };
+        [&self.edit].into_iter().chain(advice)
     }
 
-    fn after(&self) -> Option<&str> {
-        self.after.as_deref()
-    }
-
-    fn kind(&self) -> FileChange {
-        match (self.before(), self.after()) {
-            (None, Some(_)) => FileChange::Created,
-            (Some(_), None) => FileChange::Removed,
-            _ => FileChange::Edited,
-        }
-    }
-
-    /// Writes it, all or nothing, and only over what it was planned from.
+    /// Writes each file, all or nothing, and only over what it was planned from.
     ///
     /// # Errors
-    /// The file changed meanwhile or cannot be written; it stays as it is.
+    /// A file changed meanwhile or cannot be written; it stays as it is.
     pub fn write(&self) -> Result<(), Refusal> {
-        if !self.undoes
-            && let Some(after) = self.after()
-        {
-            // Record nothing that will not happen.
-            self.file.refuse_changed()?;
-            let record = Record::new(&self.named, self.first(), after);
-            record.keep(&self.home, &self.named)?;
+        // Nothing is written where one of them is another by now.
+        for edit in self.edits() {
+            edit.file.refuse_changed()?;
         }
-        self.file.write(self.after())?;
-        if self.undoes {
-            Record::forget(&self.home, &self.named);
-        }
-        Ok(())
-    }
-
-    /// What undo restores.
-    fn first(&self) -> Option<String> {
-        let before = self.before()?;
-        match Record::of(&self.home, &self.named) {
-            // We wrote this file before: keep the original.
-            Some(known) if known.after == before => known.before,
-            // A replaced server comes back.
-            _ if self.replaces => Some(before.to_owned()),
-            // A file that already has our entry is no original: undo removes the entry.
-            _ => Some(remove(self.client, before, None).unwrap_or(before.to_owned())),
-        }
+        self.edits().try_for_each(Edit::write)
     }
 
     /// Writes it if `digest` is that of the change as it is now; else shows it.
@@ -202,6 +185,27 @@ impl Change {
             true => self.write().map(|()| ConnectReply::Written),
             false => Ok(ConnectReply::Shown(Box::new(shown))),
         }
+    }
+}
+
+/// What is done to `AGENTS.md` at the root of the working tree, if one is open.
+fn advice(
+    place: &Place,
+    edit: impl FnOnce(&Path, PathBuf, Configuration) -> Result<Edit, Refusal>,
+) -> Advice {
+    let Ok(root) = project_root(place.repo.as_deref()) else {
+        return Advice::None;
+    };
+    let named = root.join(AGENTS);
+    let file = Configuration::of_repository(&root, AGENTS);
+    let planned = file.and_then(|file| edit(&place.home, named.clone(), file));
+    let writable = planned.and_then(|edit| match edit.is_any() && edit.file.is_read_only() {
+        true => Err(read_only(&edit.file.path)),
+        false => Ok(edit),
+    });
+    match writable {
+        Ok(edit) => Advice::Edit(edit),
+        Err(why) => Advice::Left(named, why),
     }
 }
 
@@ -271,23 +275,6 @@ fn project_root(repo: Option<&Path>) -> Result<PathBuf, Refusal> {
         )
     })?;
     engram_engine::working_tree(repo)
-}
-
-fn add(client: Client, text: &str, server: &Server) -> Result<String, String> {
-    match client {
-        Client::Claude => claude::add(text, server),
-        Client::Codex => codex::add(text, server),
-    }
-}
-
-/// Removes our entry; puts back the foreign one of `before`, if there is one.
-fn remove(client: Client, text: &str, before: Option<&str>) -> Result<String, String> {
-    let is_foreign = |it: &&str| entry(client, it) == Ok(Entry::Foreign);
-    let before = before.filter(is_foreign);
-    match client {
-        Client::Claude => claude::remove(text, before),
-        Client::Codex => codex::remove(text, before),
-    }
 }
 
 fn entry(client: Client, text: &str) -> Result<Entry, String> {

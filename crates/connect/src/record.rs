@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use crate::{MCP, codex, project_root};
+use crate::{AGENTS, MCP, codex, project_root};
 
 /// Where a home keeps records.
 const RECORDS: &str = "connect";
@@ -23,6 +23,9 @@ pub(crate) struct Record {
     path: Option<String>,
     pub(crate) before: Option<String>,
     pub(crate) after: String,
+    /// The agents that need what was written; of a file that they share.
+    #[serde(default)]
+    pub(crate) clients: Vec<Client>,
 }
 
 impl Record {
@@ -31,7 +34,26 @@ impl Record {
             path: named.to_str().map(str::to_owned),
             before,
             after: after.to_owned(),
+            clients: Vec::new(),
         }
+    }
+
+    /// Whether another agent needs it too.
+    pub(crate) fn is_of_others(&self, client: Client) -> bool {
+        self.clients.iter().any(|it| *it != client)
+    }
+
+    /// The same for one agent more.
+    pub(crate) fn with(self, client: Client) -> Self {
+        let mut record = self.less(client);
+        record.clients.push(client);
+        record
+    }
+
+    /// The same for one agent less.
+    pub(crate) fn less(mut self, client: Client) -> Self {
+        self.clients.retain(|it| *it != client);
+        self
     }
 
     /// The record of this file, if this home has one.
@@ -95,7 +117,8 @@ pub fn naming(former: &Path, home: &Path, repo: Option<&Path>) -> Vec<(PathBuf, 
     let records = std::fs::read_dir(home.join(RECORDS)).into_iter().flatten();
     let written = records.filter_map(|it| Record::read(&it.ok()?.path())?.path);
     let here = project_root(repo).map(|it| it.join(MCP));
-    let mut paths: Vec<PathBuf> = written.map(PathBuf::from).collect();
+    let written = written.map(PathBuf::from);
+    let mut paths: Vec<PathBuf> = written.filter(|it| !it.ends_with(AGENTS)).collect();
     paths.extend(here.into_iter().chain(codex::path()));
     paths.sort();
     paths.dedup();

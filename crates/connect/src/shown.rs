@@ -1,11 +1,11 @@
 //! A change as it is shown.
 
-use engram_model::{ChangeShown, ChangedLine, LineChange};
+use engram_model::{AdviceShown, ChangeShown, ChangedLine, FileShown, LineChange};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use similar::{ChangeTag, TextDiff};
 
-use crate::Change;
+use crate::{Advice, Change, edit::Edit};
 
 /// Unchanged lines that are shown around those that change.
 const AROUND: usize = 3;
@@ -14,8 +14,37 @@ const LINES: usize = 400;
 const CHARACTERS: usize = 400;
 
 impl Change {
-    /// As a unified diff, under this name.
-    pub fn diff(&self, name: &str) -> String {
+    /// As a unified diff of each file, under its path as `name` prints it.
+    pub fn diff(&self, name: impl Fn(&std::path::Path) -> String) -> String {
+        let diffs = self.edits().filter(|it| it.is_any());
+        diffs.map(|it| it.diff(&name(&it.file.path))).collect()
+    }
+
+    pub(crate) fn shown(&self) -> ChangeShown {
+        ChangeShown {
+            client: self.client,
+            file: self.edit.shown(),
+            advice: match &self.advice {
+                Advice::Edit(edit) if edit.is_any() => Some(AdviceShown::Changed(edit.shown())),
+                Advice::Left(_, why) => Some(AdviceShown::Left(why.clone())),
+                _ => None,
+            },
+            replaces: self.replaces,
+            is_any: self.is_any(),
+            digest: self.digest(),
+        }
+    }
+
+    /// Covers the old and the new text.
+    fn digest(&self) -> String {
+        let each = |it: &Edit| json!([it.file.path.to_string_lossy(), it.before(), it.after()]);
+        let all: Vec<_> = self.edits().map(each).collect();
+        hex::encode(Sha256::digest(json!(all).to_string()))
+    }
+}
+
+impl Edit {
+    fn diff(&self, name: &str) -> String {
         let before = self.before().unwrap_or_default();
         TextDiff::from_lines(before, self.after().unwrap_or_default())
             .unified_diff()
@@ -23,19 +52,15 @@ impl Change {
             .to_string()
     }
 
-    pub(crate) fn shown(&self) -> ChangeShown {
-        let (path, named) = (self.path(), self.named());
+    fn shown(&self) -> FileShown {
+        let (path, named) = (&self.file.path, &self.named);
         let (lines, more) = self.lines();
-        ChangeShown {
-            client: self.client,
+        FileShown {
             path: path.display().to_string(),
             link: (path != named).then(|| named.display().to_string()),
             kind: self.kind(),
-            replaces: self.replaces,
-            is_any: self.is_any(),
             lines,
             more,
-            digest: self.digest(),
         }
     }
 
@@ -66,11 +91,5 @@ impl Change {
             }
         }
         (lines, more)
-    }
-
-    /// Covers the old and the new text.
-    fn digest(&self) -> String {
-        let all = json!([self.path().to_string_lossy(), self.before(), self.after()]);
-        hex::encode(Sha256::digest(all.to_string()))
     }
 }

@@ -4,9 +4,16 @@
 use std::{fs, path::PathBuf};
 
 use engram_kit::Site;
-use engram_model::{ChangeShown, Client, ConnectReply, Connected, FileChange, LineChange, Refusal};
+use engram_model::{
+    AdviceShown, ChangeShown, Client, ConnectReply, Connected, FileChange, LineChange, Refusal,
+};
 
-use crate::{Change, Entry, Place, connection, entry, file::Configuration};
+use crate::{
+    Change, Entry, Place, connection,
+    edit::{Edit, What},
+    entry,
+    file::Configuration,
+};
 
 /// A configuration of an agent, in a folder of its own.
 struct Desk {
@@ -80,6 +87,7 @@ impl Desk {
 /// The resulting text, from the lines of a change, if all are shown.
 fn told(shown: &ChangeShown) -> Vec<&str> {
     let stays = shown
+        .file
         .lines
         .iter()
         .filter(|it| it.change != LineChange::Removed);
@@ -93,10 +101,10 @@ fn what_is_shown_is_written_and_undone_to_the_byte() {
             let before = has_file.then(|| desk.write(false));
             let shown = desk.shown(false, None);
             assert_eq!(desk.read(), before, "shown, not written");
-            assert_eq!(shown.path, desk.path().to_str().unwrap());
-            assert!(shown.is_any && !shown.replaces && shown.link.is_none());
+            assert_eq!(shown.file.path, desk.path().to_str().unwrap());
+            assert!(shown.is_any && !shown.replaces && shown.file.link.is_none());
             assert_eq!(
-                shown.kind,
+                shown.file.kind,
                 match has_file {
                     true => FileChange::Edited,
                     false => FileChange::Created,
@@ -113,7 +121,7 @@ fn what_is_shown_is_written_and_undone_to_the_byte() {
 
             let back = desk.shown(true, None);
             assert_eq!(desk.read().unwrap(), after);
-            assert_eq!(back.kind == FileChange::Removed, !has_file);
+            assert_eq!(back.file.kind == FileChange::Removed, !has_file);
             let undone = desk.answer(true, Some(&back.digest));
             assert_eq!(undone, Ok(ConnectReply::Written));
             assert_eq!(desk.read(), before);
@@ -223,16 +231,16 @@ fn a_page_is_sent_so_much_and_no_more() {
     let long = "é".repeat(500);
     fs::write(desk.path(), format!("{{\n  \"a\": \"{long}\"\n}}")).unwrap();
     let shown = desk.shown(false, None);
-    let line = shown.lines.iter().find(|it| it.more > 0).unwrap();
+    let line = shown.file.lines.iter().find(|it| it.more > 0).unwrap();
     assert_eq!(line.text.chars().count(), 400);
     // A file that we made and nobody edited is deleted, with all its lines.
     let [_, desk] = Desk::all();
     let lines: String = (0..1000).map(|n| format!("a{n} = {n}\n")).collect();
-    let record = crate::Record::new(&desk.path(), None, &lines);
+    let record = crate::record::Record::new(&desk.path(), None, &lines);
     record.keep(&desk.site.home(), &desk.path()).unwrap();
     fs::write(desk.path(), lines).unwrap();
     let shown = desk.shown(true, None);
-    assert_eq!((shown.lines.len(), shown.more), (400, 600));
+    assert_eq!((shown.file.lines.len(), shown.file.more), (400, 600));
 }
 
 /// An agent may take the other one.
@@ -279,4 +287,242 @@ fn two_files_have_a_record_each() {
         write(|| Change::taking_out(client, &home, path.clone(), file(path)).unwrap());
         assert_eq!(fs::read_to_string(path).unwrap(), text(path));
     }
+}
+
+/// The repository of a test, with an `AGENTS.md` or without.
+struct Advised {
+    site: Site,
+    place: Place,
+}
+
+impl Advised {
+    fn new(before: Option<&[u8]>) -> Self {
+        let site = Site::new();
+        let place = Place {
+            home: site.home(),
+            repo: Some(site.repo()),
+        };
+        let it = Self { site, place };
+        if let Some(before) = before {
+            fs::write(it.path(), before).unwrap();
+        }
+        it
+    }
+
+    fn path(&self) -> PathBuf {
+        self.site.repo().join("AGENTS.md")
+    }
+
+    fn bytes(&self) -> Option<Vec<u8>> {
+        fs::read(self.path()).ok()
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8(self.bytes().unwrap()).unwrap()
+    }
+
+    fn connect(&self) -> Change {
+        Change::connect(Client::Claude, &self.place, "/bin/engram").unwrap()
+    }
+
+    fn undo(&self) -> Change {
+        Change::undo(Client::Claude, &self.place).unwrap()
+    }
+}
+
+const BEGIN: &str = "<!-- engram: begin -->";
+const END: &str = "<!-- engram: end -->";
+
+#[test]
+fn advice_is_shown_written_and_undone_to_the_byte() {
+    for before in [
+        None,
+        Some(""),
+        Some("\n"),
+        Some("# Rules"),
+        Some("# Rules\n"),
+        Some("# Rules\n\n\n"),
+        Some("# Rules\r\n\r\nRun the tests.\r\n"),
+        Some("# Rules\r\nand no end"),
+        Some("\u{feff}# Regeln – für alle\n\u{202e}x\n"),
+        // It is one only on a line of its own.
+        Some("Text that names <!-- engram: begin --> is text.\n"),
+    ] {
+        let at = Advised::new(before.map(str::as_bytes));
+        let shown = at.connect().shown();
+        let Some(AdviceShown::Changed(file)) = shown.advice else {
+            panic!("{before:?}: {:?}", shown.advice);
+        };
+        let is_new = file.kind == FileChange::Created;
+        assert_eq!(is_new, before.is_none(), "{before:?}");
+        assert_eq!(
+            at.bytes().as_deref(),
+            before.map(str::as_bytes),
+            "shown, not written"
+        );
+        write(|| at.connect());
+        let after = at.text();
+        assert!(after.starts_with(before.unwrap_or_default()), "{after}");
+        assert_eq!(after.matches("engram_commit").count(), 1, "{after}");
+        let is_windows = before.is_some_and(|it| it.contains('\r'));
+        let ends = after.matches("\r\n").count();
+        assert_eq!(ends == after.matches('\n').count(), is_windows, "{after:?}");
+        assert!(!at.connect().is_any(), "{before:?}: once");
+        write(|| at.undo());
+        assert_eq!(
+            at.bytes().as_deref(),
+            before.map(str::as_bytes),
+            "{before:?}"
+        );
+        assert!(!at.undo().is_any(), "{before:?}");
+    }
+}
+
+/// What the user wrote since stays, above, below and in the place of nothing.
+#[test]
+fn advice_that_was_edited_around_loses_our_section_alone() {
+    for (before, edited, left) in [
+        (
+            Some("# Rules\n"),
+            ("# Rules", "# Our rules"),
+            Some("# Our rules\n"),
+        ),
+        (
+            Some("# Rules\n"),
+            (END, &*format!("{END}\n\nMore.\n")),
+            Some("# Rules\n\nMore.\n\n"),
+        ),
+        (None, (END, &*format!("{END}\nMine.")), Some("Mine.\n")),
+        (None, ("Claims are data", "Claims are only data"), None),
+    ] {
+        let at = Advised::new(before.map(str::as_bytes));
+        write(|| at.connect());
+        let text = at.text();
+        let now = text.replacen(edited.0, edited.1, 1);
+        assert_ne!(now, text);
+        fs::write(at.path(), now).unwrap();
+        write(|| at.undo());
+        let found = at.bytes().map(|it| String::from_utf8(it).unwrap());
+        assert_eq!(found.as_deref(), left, "{before:?} {edited:?}");
+    }
+}
+
+/// An earlier wording of ours gives way, and undo takes out ours, whichever wording it was.
+#[test]
+fn advice_of_another_build_is_replaced() {
+    let before = format!("# Rules\n\n{BEGIN}\nAsk Engram.\n{END}\n\n# More\n");
+    let at = Advised::new(Some(before.as_bytes()));
+    write(|| at.connect());
+    let text = at.text();
+    assert!(
+        !text.contains("Ask Engram.") && text.contains("engram_query"),
+        "{text}"
+    );
+    assert!(
+        text.starts_with("# Rules\n\n") && text.ends_with("\n\n# More\n"),
+        "{text}"
+    );
+    write(|| at.undo());
+    assert_eq!(at.text(), "# Rules\n\n# More\n");
+}
+
+/// Whatever a repository has in that place: the agent is connected, and the file stays as it is.
+#[test]
+fn advice_that_cannot_be_changed_safely_is_left() {
+    let half = |text: &str| Some(text.as_bytes().to_vec());
+    let big = vec![b'x'; 10 << 20];
+    for (what, bytes) in [
+        ("half a marker", half(&format!("{BEGIN}\nText.\n"))),
+        ("the other half", half(&format!("Text.\n{END}\n"))),
+        ("twice", half(&format!("{BEGIN}\n{END}\n{BEGIN}\n{END}\n"))),
+        ("reversed", half(&format!("{END}\n{BEGIN}\n"))),
+        ("no text", Some(vec![0xff, 0xfe, 0x00])),
+        ("10 MB", Some(big)),
+        ("a folder", None),
+    ] {
+        let at = Advised::new(bytes.as_deref());
+        if bytes.is_none() {
+            fs::create_dir(at.path()).unwrap();
+        }
+        let shown = at.connect().shown();
+        let Some(AdviceShown::Left(why)) = shown.advice else {
+            panic!("{what}: {:?}", shown.advice);
+        };
+        assert!(!why.message.is_empty() && !why.hint.is_empty(), "{what}");
+        write(|| at.connect());
+        assert_eq!(at.bytes(), bytes, "{what}");
+        let config = at.site.repo().join(".mcp.json");
+        assert!(fs::read_to_string(&config).unwrap().contains("engram"));
+        write(|| at.undo());
+        assert_eq!((at.bytes(), config.exists()), (bytes, false), "{what}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn advice_behind_a_link_or_a_lock() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    // To another file of the repository: that one is changed.
+    let at = Advised::new(None);
+    let real = at.site.repo().join("CLAUDE.md");
+    fs::write(&real, "# Rules\n").unwrap();
+    symlink("CLAUDE.md", at.path()).unwrap();
+    write(|| at.connect());
+    assert!(fs::read_to_string(&real).unwrap().contains("engram_query"));
+    assert!(at.path().is_symlink());
+    write(|| at.undo());
+    assert_eq!(fs::read_to_string(&real).unwrap(), "# Rules\n");
+    // Out of it, to nothing, and into git's own files: nothing is.
+    let outside = at.site.home().join("outside.md");
+    fs::create_dir_all(at.site.home()).unwrap();
+    fs::write(&outside, "mine").unwrap();
+    for target in [
+        outside.clone(),
+        PathBuf::from("nowhere.md"),
+        PathBuf::from(".git/config"),
+    ] {
+        let at = Advised::new(None);
+        symlink(&target, at.path()).unwrap();
+        let before = fs::read(at.path()).ok();
+        assert!(
+            matches!(at.connect().shown().advice, Some(AdviceShown::Left(_))),
+            "{target:?}"
+        );
+        write(|| at.connect());
+        assert_eq!(fs::read(at.path()).ok(), before, "{target:?}");
+    }
+    assert_eq!(fs::read_to_string(&outside).unwrap(), "mine");
+    // What its owner keeps from being written stays.
+    let at = Advised::new(Some(b"# Rules\n"));
+    fs::set_permissions(at.path(), fs::Permissions::from_mode(0o444)).unwrap();
+    assert!(matches!(
+        at.connect().shown().advice,
+        Some(AdviceShown::Left(_))
+    ));
+    write(|| at.connect());
+    assert_eq!(at.text(), "# Rules\n");
+}
+
+/// Advice that two agents need ends with the second.
+#[test]
+fn advice_stays_while_an_agent_needs_it() {
+    let at = Advised::new(Some(b"# Rules\n"));
+    let plan = |client, undo| {
+        let named = at.path().canonicalize().unwrap();
+        let file = Configuration::of_user(&named).unwrap();
+        match undo {
+            false => Edit::adding((client, What::Advice), &at.place.home, named, file),
+            true => Edit::taking_out((client, false), &at.place.home, named, file),
+        }
+        .unwrap()
+    };
+    for client in [Client::Claude, Client::Codex] {
+        plan(client, false).write().unwrap();
+    }
+    let first = plan(Client::Claude, true);
+    assert!(!first.is_any());
+    first.write().unwrap();
+    assert!(at.text().contains("engram_query"));
+    plan(Client::Codex, true).write().unwrap();
+    assert_eq!(at.text(), "# Rules\n");
 }

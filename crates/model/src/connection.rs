@@ -60,27 +60,46 @@ pub enum Connected {
     Refused(Refusal),
 }
 
-/// A change to an agent's configuration, as it is shown before it is written.
+/// A change that connects an agent or disconnects it, as it is shown before it is written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeShown {
-    /// Whose configuration.
+    /// Which agent.
     pub client: Client,
+    /// Its configuration.
+    pub file: FileShown,
+    /// The repository's `AGENTS.md`, if anything is to be said of it.
+    pub advice: Option<AdviceShown>,
+    /// It replaces another server with our name.
+    pub replaces: bool,
+    /// Whether there is anything to write.
+    pub is_any: bool,
+    /// Covers the old and the new text of each file; sent back to say what was agreed to.
+    pub digest: String,
+}
+
+/// What becomes of the repository's `AGENTS.md`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AdviceShown {
+    /// It changes so.
+    Changed(FileShown),
+    /// It stays as it is, and why.
+    Left(Refusal),
+}
+
+/// What changes in a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileShown {
     /// The file that is written.
     pub path: String,
     /// The link by which the agent reads it, if there is one.
     pub link: Option<String>,
     /// What happens to the file.
     pub kind: FileChange,
-    /// It replaces another server with our name.
-    pub replaces: bool,
-    /// Whether there is anything to write.
-    pub is_any: bool,
     /// The changed lines with their surroundings.
     pub lines: Vec<ChangedLine>,
     /// Lines that are left out.
     pub more: u64,
-    /// Covers the old and the new text; sent back to say what was agreed to.
-    pub digest: String,
 }
 
 /// What happens to a file.

@@ -46,8 +46,8 @@ pub use conflict::{
     Severity, Tier,
 };
 pub use connection::{
-    ChangeShown, ChangedLine, Client, ConnectHint, ConnectReply, Connected, Connection, FileChange,
-    LineChange, quoted,
+    AdviceShown, ChangeShown, ChangedLine, Client, ConnectHint, ConnectReply, Connected,
+    Connection, FileChange, FileShown, LineChange, quoted,
 };
 pub use did::Did;
 pub use engram::{

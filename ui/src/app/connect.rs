@@ -2,8 +2,8 @@
 //! write (in a browser) shows the command lines.
 
 use engram_model::{
-    ChangeShown, ChangedLine, Client, ConnectHint, ConnectReply, Connected, Connection, FileChange,
-    LineChange, Refusal,
+    AdviceShown, ChangeShown, ChangedLine, Client, ConnectHint, ConnectReply, Connected,
+    Connection, FileChange, FileShown, LineChange, Refusal,
 };
 use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*, task::spawn_local};
 
@@ -275,31 +275,34 @@ impl Row {
     }
 
     fn change(self, change: ChangeShown, undo: bool, is_other: bool) -> AnyView {
-        let path = words::visible(&change.path);
-        let does = match change.kind {
-            FileChange::Created => say::connect::CREATES,
-            FileChange::Edited => say::connect::EDITS,
-            FileChange::Removed => say::connect::REMOVES,
-        };
         let note = |it: &'static str| {
             view! { <p class="note" role="note">{Icon::Alert.draw()}<span>{prose(it)}</span></p> }
         };
-        let link = change.link.as_deref().map(words::visible);
-        let link = link.map(|it| view! { <p>{say::connect::LINKED}<code>{it}</code></p> });
-        let more = (change.more > 0).then(|| {
-            let lines = words::count(change.more, say::LINES);
-            view! { <p class="quiet">{say::connect::more(&lines)}</p> }
-        });
-        let label = format!("{does}{path}");
+        let label = format!("{}{}", does(&change.file), words::visible(&change.file.path));
         let digest = change.digest;
+        // Where the configuration is as it should be, only the advice changes.
+        let file = (!change.file.lines.is_empty()).then(|| shown(change.file));
+        let advice = change.advice.map(|it| match it {
+            AdviceShown::Changed(file) => view! {
+                <div class="advice" data-testid="advice">
+                    <p class="quiet">{say::connect::ADVICE}</p>
+                    {shown(file)}
+                </div>
+            }
+            .into_any(),
+            AdviceShown::Left(why) => view! {
+                <p class="note" role="note" data-testid="advice-left">
+                    {Icon::Alert.draw()}<span>{say::connect::left(&words::visible(&why.message))}</span>
+                </p>
+            }
+            .into_any(),
+        });
         view! {
             <div class="to-write" id=self.id("change") tabindex="-1" role="group" aria-label=label data-testid="change">
                 {is_other.then(|| note(say::connect::OTHER))}
-                <p>{does}<code data-testid="change-path">{path.clone()}</code></p>
-                {link}
                 {change.replaces.then(|| note(say::connect::REPLACES))}
-                <div class="lines">{change.lines.into_iter().map(line).collect_view()}</div>
-                {more}
+                {file}
+                {advice}
                 <div class="actions">
                     <button class="primary" data-testid="write" on:click=move |_| self.ask(undo, Some(digest.clone()))>{if undo { say::connect::REMOVE } else { say::connect::WRITE }}</button>
                     <button data-testid="cancel" on:click=move |_| self.cancel()>{say::connect::CANCEL}" "<kbd>"Esc"</kbd></button>
@@ -307,6 +310,31 @@ impl Row {
             </div>
         }
         .into_any()
+    }
+}
+
+fn does(file: &FileShown) -> &'static str {
+    match file.kind {
+        FileChange::Created => say::connect::CREATES,
+        FileChange::Edited => say::connect::EDITS,
+        FileChange::Removed => say::connect::REMOVES,
+    }
+}
+
+/// One file of a change.
+fn shown(file: FileShown) -> impl IntoView {
+    let path = words::visible(&file.path);
+    let link = file.link.as_deref().map(words::visible);
+    let link = link.map(|it| view! { <p>{say::connect::LINKED}<code>{it}</code></p> });
+    let more = (file.more > 0).then(|| {
+        let lines = words::count(file.more, say::LINES);
+        view! { <p class="quiet">{say::connect::more(&lines)}</p> }
+    });
+    view! {
+        <p>{does(&file)}<code data-testid="change-path">{path}</code></p>
+        {link}
+        <div class="lines">{file.lines.into_iter().map(line).collect_view()}</div>
+        {more}
     }
 }
 

@@ -586,6 +586,7 @@ pub mod connect {
     pub const REMOVES: &str = "Deletes ";
     pub const LINKED: &str = "Reached through the link ";
     pub const REPLACES: &str = "Replaces another server named `engram`. Undo puts it back.";
+    pub const ADVICE: &str = "The repository’s advice to agents changes too:";
     pub const OTHER: &str =
         "The file changed in the meantime. Nothing was written; review the new change.";
     pub const WRITE: &str = "Write it";
@@ -606,6 +607,10 @@ pub mod connect {
 
     pub fn undone(agent: &str) -> String {
         format!("Undone. {agent} stops using Engram when it restarts.")
+    }
+
+    pub fn left(why: &str) -> String {
+        format!("AGENTS.md stays as it is: {why}.")
     }
 
     pub fn more(lines: &str) -> String {

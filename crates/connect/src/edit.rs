@@ -1,0 +1,176 @@
+//! What is done to one file: something of ours is added or taken out, and undo restores what was there.
+
+use std::path::{Path, PathBuf};
+
+use engram_model::{Client, FileChange, Refusal};
+
+use crate::{
+    Entry, agents, claude, codex, entry,
+    file::{Configuration, unreadable},
+    program::Server,
+    record::Record,
+};
+
+/// What of ours is added to a file.
+pub(crate) enum What<'a> {
+    /// An entry of an agent's configuration.
+    Entry(&'a Server),
+    /// The section of `AGENTS.md`.
+    Advice,
+}
+
+/// A change to one file.
+pub(crate) struct Edit {
+    client: Client,
+    /// Whether it is the agent's configuration; else the advice that it shares with others.
+    is_entry: bool,
+    undoes: bool,
+    home: PathBuf,
+    /// The file by its usual name, which may be a link.
+    pub(crate) named: PathBuf,
+    pub(crate) file: Configuration,
+    after: Option<String>,
+}
+
+impl Edit {
+    pub(crate) fn adding(
+        (client, what): (Client, What<'_>),
+        home: &Path,
+        named: PathBuf,
+        file: Configuration,
+    ) -> Result<Self, Refusal> {
+        let text = file.text.as_deref().unwrap_or_default();
+        let after = match (&what, client) {
+            (What::Entry(server), Client::Claude) => claude::add(text, server),
+            (What::Entry(server), Client::Codex) => codex::add(text, server),
+            (What::Advice, _) => agents::add(text),
+        };
+        let after = after.map_err(|why| unreadable(&file.path, &why))?;
+        Ok(Self {
+            client,
+            is_entry: matches!(what, What::Entry(_)),
+            undoes: false,
+            home: home.to_owned(),
+            named,
+            after: Some(after),
+            file,
+        })
+    }
+
+    pub(crate) fn taking_out(
+        (client, is_entry): (Client, bool),
+        home: &Path,
+        named: PathBuf,
+        file: Configuration,
+    ) -> Result<Self, Refusal> {
+        let mut edit = Self {
+            client,
+            is_entry,
+            undoes: true,
+            home: home.to_owned(),
+            named,
+            file,
+            after: None,
+        };
+        let record = edit.record();
+        edit.after = match (edit.before(), record) {
+            (None, _) => None,
+            (Some(now), Some(known)) if known.is_of_others(client) => Some(now.to_owned()),
+            (Some(now), Some(known)) if known.after == now => known.before,
+            // A foreign entry is not ours to remove.
+            (Some(now), _) if edit.is_foreign(now) => Some(now.to_owned()),
+            (Some(now), known) => {
+                let before = known.and_then(|it| it.before);
+                let left = edit.without(now, before.as_deref());
+                let left = left.map_err(|why| unreadable(&edit.file.path, &why))?;
+                // Advice that held nothing else was ours alone.
+                let is_bare = !is_entry && left != now && left.trim().is_empty();
+                Some(left).filter(|_| !is_bare || before.is_some())
+            }
+        };
+        Ok(edit)
+    }
+
+    /// A text without ours; with the foreign entry of `before`, if there is one.
+    fn without(&self, text: &str, before: Option<&str>) -> Result<String, String> {
+        let before = before.filter(|it| self.is_foreign(it));
+        match (self.is_entry, self.client) {
+            (true, Client::Claude) => claude::remove(text, before),
+            (true, Client::Codex) => codex::remove(text, before),
+            (false, _) => agents::remove(text),
+        }
+    }
+
+    fn is_foreign(&self, text: &str) -> bool {
+        self.is_entry && entry(self.client, text) == Ok(Entry::Foreign)
+    }
+
+    fn record(&self) -> Option<Record> {
+        Record::of(&self.home, &self.named)
+    }
+
+    pub(crate) fn is_any(&self) -> bool {
+        self.before() != self.after()
+    }
+
+    pub(crate) fn before(&self) -> Option<&str> {
+        self.file.text.as_deref()
+    }
+
+    pub(crate) fn after(&self) -> Option<&str> {
+        self.after.as_deref()
+    }
+
+    pub(crate) fn kind(&self) -> FileChange {
+        match (self.before(), self.after()) {
+            (None, Some(_)) => FileChange::Created,
+            (Some(_), None) => FileChange::Removed,
+            _ => FileChange::Edited,
+        }
+    }
+
+    /// Writes it, all or nothing, and only over what it was planned from.
+    pub(crate) fn write(&self) -> Result<(), Refusal> {
+        let known = self.record();
+        if self.undoes {
+            if self.is_any() {
+                self.file.write(self.after())?;
+            }
+            return match known.filter(|it| it.is_of_others(self.client)) {
+                Some(known) => known.less(self.client).keep(&self.home, &self.named),
+                None => {
+                    Record::forget(&self.home, &self.named);
+                    Ok(())
+                }
+            };
+        }
+        let clients = known.as_ref().map(|it| it.clients.clone());
+        if let (Some(after), true) = (self.after(), self.is_any()) {
+            let record = Record::new(&self.named, self.first(known), after);
+            let record = Record {
+                clients: clients.unwrap_or_default(),
+                ..record
+            };
+            record.with(self.client).keep(&self.home, &self.named)?;
+            return self.file.write(self.after());
+        }
+        // Another agent was connected here: what it needs is there.
+        match known {
+            Some(known) => known.with(self.client).keep(&self.home, &self.named),
+            None => Ok(()),
+        }
+    }
+
+    /// What undo restores.
+    fn first(&self, known: Option<Record>) -> Option<String> {
+        let before = self.before()?;
+        match known {
+            // We wrote this file before: keep the original.
+            Some(known) if known.after == before => known.before,
+            // A replaced server comes back.
+            _ if self.is_foreign(before) => Some(before.to_owned()),
+            // A file that already has ours is no original: undo removes it.
+            _ => Some(self.without(before, None).unwrap_or(before.to_owned())),
+        }
+    }
+}
