@@ -6,13 +6,13 @@ use std::cmp::Reverse;
 
 use engram_model::{
     Allowed, Conflict, ConflictFilter, ConflictId, ConflictSide, ConflictStatus, ConflictsReply,
-    Engram, EngramId, Gate, GateCheck, GateReply, How, LineageId, Listed, OperationKind, Refusal,
-    Settled, is_on_topic,
+    Engram, EngramId, Finding, Gate, GateCheck, GateReply, How, LineageId, Listed, Noticed,
+    OperationKind, Refusal, Settled, is_on_topic,
 };
 use engram_store::{Pair, Reader, side};
 use jiff::Timestamp;
 
-use crate::{context::Context, eyes::Eyes};
+use crate::{context::Context, eyes::Eyes, findings::author};
 
 /// Most conflicts that an engram's record lists.
 const NAMED: usize = 12;
@@ -120,6 +120,45 @@ impl Context<'_> {
             None => None,
         };
         Ok(found.is_some())
+    }
+
+    /// The open conflicts that a claim which holds is part of, as its author was told of them: the worst
+    /// first, of equals the one with the claim that was said last.
+    pub(crate) fn disputes_of(
+        &self,
+        it: &Reader<'_>,
+        engram: &Engram,
+    ) -> Result<Vec<Finding>, Refusal> {
+        let (eyes, clock) = (self.eyes()?, self.engine.world.now());
+        let own = side(&engram.topic, &engram.claim);
+        let mut found = Vec::new();
+        for pair in it.conflicts_of(engram.project, &own)? {
+            let Some(shown) = shown(it, pair, &eyes, clock)? else {
+                continue;
+            };
+            let Shown {
+                conflict,
+                sides,
+                voices: [a, b],
+                ..
+            } = shown;
+            if conflict.status != ConflictStatus::Open {
+                continue;
+            }
+            let [first, _] = sides;
+            let other = if first == own { b } else { a };
+            let finding = Finding {
+                conflict: Some(conflict.id),
+                severity: Some(conflict.severity),
+                tier: Some(conflict.tier),
+                claim: Some(other.claim.clone()),
+                by: Some(author(&other).to_owned()),
+                ..Finding::new(Noticed::Conflict, other.id, conflict.why)
+            };
+            found.push((Reverse((conflict.severity, other.seq)), finding));
+        }
+        found.sort_by_key(|it| it.0);
+        Ok(found.into_iter().map(|it| it.1).collect())
     }
 
     /// Fills in the open conflicts of each record.

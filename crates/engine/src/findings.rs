@@ -27,9 +27,9 @@ const COMPARED: usize = 256;
 /// a series (a counter, a log), and of those only the last said.
 const SERIES: usize = 16;
 /// Most conflicts, and most corroborating claims, that a reply lists.
-const TOLD: usize = 5;
+pub(crate) const TOLD: usize = 5;
 /// The author of what the engine itself says.
-const ENGINE: &str = "engram";
+pub(crate) const ENGINE: &str = "engram";
 /// The tag of an engram that reports a conflict.
 const CONFLICT: &str = "conflict";
 
@@ -568,7 +568,7 @@ fn told_of(
     })
 }
 
-fn author(engram: &Engram) -> &str {
+pub(crate) fn author(engram: &Engram) -> &str {
     named(&engram.provenance.created_by)
 }
 

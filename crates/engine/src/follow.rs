@@ -1,5 +1,5 @@
 //! Followers of a process that stays: the index reads on (`indexing`), evidence is followed
-//! (`anchor`), and readers get what is new.
+//! (`anchor`), earlier claims are compared (`earlier`), and readers get what is new.
 //! Woken by the doorbell; nothing runs at rest.
 
 use std::{
@@ -14,10 +14,13 @@ use engram_model::{Code, Entry, Feed, Refusal};
 use engram_pointers::Stir;
 use engram_store::Listener;
 
-use crate::{Engine, anchor::AnchorFollower, context::Context, indexing::IndexFollower};
+use crate::{
+    Engine, anchor::AnchorFollower, context::Context, earlier::EarlierFollower,
+    indexing::IndexFollower,
+};
 
 /// The first change goes out at once; those after it wait this long for company.
-const BATCH: Duration = Duration::from_millis(50);
+pub(crate) const BATCH: Duration = Duration::from_millis(50);
 /// The same where more come than anybody reads: each delivery redraws the list.
 const FLOOD: Duration = Duration::from_millis(500);
 /// Entries of one delivery that make a flood, until fewer come in all that time.
@@ -25,7 +28,7 @@ const MANY: usize = 3;
 /// The followers of a process that stays.
 pub(crate) struct Followers {
     _listener: Listener,
-    all: [Following; 2],
+    all: [Following; 3],
 }
 
 /// Runs until it is dropped.
@@ -112,7 +115,7 @@ pub struct Subscription {
 }
 
 impl Engine {
-    /// Starts the followers of the index and of evidence, in the background; calling it again changes
+    /// Starts the followers, in the background; calling it again changes
     /// nothing.
     pub fn follow(self: &Arc<Self>) -> Result<(), Refusal> {
         let mut following = self.following();
@@ -122,6 +125,7 @@ impl Engine {
         let all = [
             self.start::<IndexFollower>()?,
             self.start::<AnchorFollower>()?,
+            self.start::<EarlierFollower>()?,
         ];
         *following = Some(self.wake_with(all)?);
         Ok(())
@@ -137,8 +141,8 @@ impl Engine {
     }
 
     /// Followers that the doorbell wakes, and once for what was there before.
-    fn wake_with(&self, all: [Following; 2]) -> Result<Followers, Refusal> {
-        let senders = [all[0].sender.clone(), all[1].sender.clone()];
+    fn wake_with(&self, all: [Following; 3]) -> Result<Followers, Refusal> {
+        let senders = all.each_ref().map(|it| it.sender.clone());
         let ring = move || {
             for sender in &senders {
                 let _ = sender.send(Woken::Bell);

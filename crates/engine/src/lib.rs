@@ -35,6 +35,7 @@ mod delivered;
 mod deref;
 mod detect;
 mod doctor;
+mod earlier;
 mod evidence;
 mod eyes;
 mod findings;

@@ -46,7 +46,8 @@ impl Context<'_> {
     fn widen(&self, found: &Engram, to: Scope) -> Result<PromoteReply, Refusal> {
         let (eyes, by) = (self.eyes_in(found.project)?, self.speaker(None)?);
         let clock = self.engine.world.now();
-        let (mut reply, seq) = self.decide(&Ground::of(found.project), |it, now| {
+        self.before_comparing();
+        let ((mut reply, after), seq) = self.decide(&Ground::of(found.project), |it, now| {
             let head = head_of(it, found.project, &eyes, found.id.0)?;
             let claim = Promoted {
                 scope: head.scope,
@@ -78,24 +79,38 @@ impl Context<'_> {
                 score: None,
                 ..head.clone()
             };
+            // More may meet it there: claims of two runs never do.
+            let telling = Telling {
+                now,
+                by: &by,
+                ending: &[head.id],
+                of: None,
+            };
+            let compared = self.compare(it, &wider, &telling);
+            let mut findings = vec![superseded(&head)];
+            findings.extend(compared.findings);
             let answer = PromoteReply {
                 id: wider.id,
                 durability: wider.durability,
                 scope: to,
                 lineage_id: wider.lineage_id,
                 seq: 0,
-                findings: vec![superseded(&head)],
+                findings,
             };
-            // The answer tells of the last entry.
             let mut entries = answered(it, head.lineage_id, &by)?;
             entries.push(Planned {
                 operation: Operation::Stored(Box::new(wider)),
                 by: by.clone(),
                 shareable: true,
             });
-            Ok(Plan { entries, answer })
+            let after = compared.entries.len() as u64;
+            entries.extend(compared.entries);
+            Ok(Plan {
+                entries,
+                answer: (answer, after),
+            })
         })?;
-        reply.seq = seq.unwrap_or(reply.seq);
+        reply.seq = seq.map_or(reply.seq, |seq| seq - after);
         Ok(reply)
     }
 

@@ -15,7 +15,7 @@ use crate::{
     decide::{Plan, Planned},
     evidence::{Gathered, keep_commits, screen_claim, screen_text},
     eyes::Eyes,
-    findings::Telling,
+    findings::{TOLD, Telling},
     lineage::{head_of, superseded},
     note::event_of,
 };
@@ -167,7 +167,7 @@ impl Context<'_> {
             None => {
                 let held = self.held_already(it, ground.project, &eyes, claim)?;
                 if let Some(same) = held.iter().find(|it| covers(it, &claim.new, &claim.found)) {
-                    return repeat(it, claim, same);
+                    return self.repeat(it, claim, same);
                 }
                 findings.extend(held.iter().map(|same| {
                     let note = "The same claim exists with other evidence.";
@@ -213,6 +213,40 @@ impl Context<'_> {
         Ok(Plan {
             entries,
             answer: (answer, after),
+        })
+    }
+
+    /// The same claim on the same evidence is not stored twice; another voice is counted. Whoever repeats it
+    /// learns what it contradicts, as its author did.
+    fn repeat(
+        &self,
+        it: &Reader<'_>,
+        claim: &Claim<'_>,
+        same: &Engram,
+    ) -> Result<Plan<(PutReply, u64)>, Refusal> {
+        let handle = claim.agent.map(|agent| &agent.handle);
+        let entries = match it.has_said(handle, &claim.by, same.id)? {
+            true => Vec::new(),
+            false => vec![Planned {
+                operation: Operation::Corroborated(same.id),
+                by: claim.by.clone(),
+                shareable: same.scope != Scope::Run,
+            }],
+        };
+        let note = "This claim already exists with this evidence.";
+        let mut findings = vec![Finding::new(Noticed::Duplicate, same.id, note)];
+        let disputes = self.disputes_of(it, same)?;
+        let conflicts = disputes.len() as u64;
+        findings.extend(disputes.into_iter().take(TOLD));
+        let answer = PutReply {
+            memory_op: MemoryOp::None,
+            supersedes: None,
+            conflicts,
+            ..PutReply::of(same, findings)
+        };
+        Ok(Plan {
+            entries,
+            answer: (answer, 0),
         })
     }
 
@@ -404,37 +438,6 @@ pub(crate) fn answered(
         shareable: it.scope != Scope::Run,
     };
     Ok(open.into_iter().map(ended).collect())
-}
-
-/// The same claim on the same evidence is not stored twice; another voice is counted.
-fn repeat(
-    it: &Reader<'_>,
-    claim: &Claim<'_>,
-    same: &Engram,
-) -> Result<Plan<(PutReply, u64)>, Refusal> {
-    let handle = claim.agent.map(|agent| &agent.handle);
-    let entries = match it.has_said(handle, &claim.by, same.id)? {
-        true => Vec::new(),
-        false => vec![Planned {
-            operation: Operation::Corroborated(same.id),
-            by: claim.by.clone(),
-            shareable: same.scope != Scope::Run,
-        }],
-    };
-    let known = Finding::new(
-        Noticed::Duplicate,
-        same.id,
-        "This claim already exists with this evidence.",
-    );
-    let answer = PutReply {
-        memory_op: MemoryOp::None,
-        supersedes: None,
-        ..PutReply::of(same, vec![known])
-    };
-    Ok(Plan {
-        entries,
-        answer: (answer, 0),
-    })
 }
 
 impl Claim<'_> {

@@ -386,6 +386,18 @@ impl Reader<'_> {
         )
     }
 
+    /// The places of the next versions after one whose windows are open, in every project: at most `most`.
+    pub fn open_after(&self, after: u64, most: usize) -> Result<Vec<u64>> {
+        self.0
+            .prepare_cached(
+                "SELECT seq FROM engram WHERE seq > ?1 AND valid_until IS NULL ORDER BY seq LIMIT ?2",
+            )?
+            .query_and_then(params![after as i64, most as i64], |row| {
+                Ok(row.get::<_, i64>(0)? as u64)
+            })?
+            .collect()
+    }
+
     /// How many engrams a project holds: from the counts of the hours in which they expire, and the
     /// versions of this hour. What tells of a conflict is not counted: nobody said it.
     pub fn count_engrams(&self, project: ProjectId, now: Timestamp) -> Result<CommitCount> {

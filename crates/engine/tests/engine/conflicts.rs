@@ -345,6 +345,57 @@ fn an_ephemeral_claim_meets_others_once_it_is_promoted() {
     assert_eq!(open(&at).len(), 1);
 }
 
+/// Claims of two runs never meet; once one of them is the project's, they do.
+#[test]
+fn a_claim_meets_others_where_it_is_promoted_to() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let own = |claim: &str| Draft {
+        scope: Some(Scope::Run),
+        ..on("wallet", claim)
+    };
+    let (ada, bob) = (at.agent("ada"), at.agent("bob"));
+    let first = at.put(&ada, own(SHORT)).unwrap();
+    let second = at.put(&bob, own(LONG)).unwrap();
+    assert_eq!((second.conflicts, open(&at)), (0, Vec::new()));
+    let promote = engram_model::Promote {
+        id: first.id,
+        scope: Some(Scope::Project),
+    };
+    let promoted = at.0.ask(&USER, ask::Promote(promote)).unwrap();
+    let found = promoted.findings.iter().find_map(|it| it.conflict);
+    let [known] = &open(&at)[..] else {
+        panic!("{promoted:?}");
+    };
+    assert_eq!(found, Some(known.id));
+    // The answer's place is the claim's own.
+    let entries = at.journal().entries;
+    let stored = entries.iter().find(|it| it.seq == promoted.seq).unwrap();
+    assert_eq!(stored.change.engram(), Some(promoted.id));
+    // Bob sees both, Ada hers alone.
+    assert_eq!(listed(&at, &bob, Listed::Open).len(), 1);
+    assert_eq!(listed(&at, &ada, Listed::Open).len(), 0);
+}
+
+/// Who repeats a claim on the same evidence stores nothing, and learns what it contradicts.
+#[test]
+fn a_repeated_claim_tells_its_open_conflicts() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let (id, first, _) = contradicted(&at);
+    let again = at.put(&at.agent("eve"), on("wallet", SHORT)).unwrap();
+    assert_eq!((again.id, again.conflicts), (first, 1));
+    let found: Vec<_> = again.findings.iter().map(|it| it.what).collect();
+    assert_eq!(found, [Noticed::Duplicate, Noticed::Conflict]);
+    assert_eq!(again.findings[1].conflict, Some(id));
+    assert_eq!(again.findings[1].claim.as_deref(), Some(LONG));
+    assert_eq!(again.findings[1].by.as_deref(), Some("bob"));
+    // One that is settled is told no more.
+    at.forget(&USER, conflict(&at, id).b.id).unwrap();
+    let again = at.put(&at.agent("dan"), on("wallet", SHORT)).unwrap();
+    assert_eq!((again.conflicts, again.findings.len()), (0, 1));
+}
+
 #[test]
 fn a_sample_is_not_compared() {
     let ground = Ground::new();

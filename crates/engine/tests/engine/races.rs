@@ -4,11 +4,13 @@
 use std::collections::BTreeSet;
 
 use engram_kit::files;
-use engram_model::{Change, ConflictId};
+use engram_model::{Change, ConflictId, Engram, EngramId, LineageId, Operation};
+use engram_store::{NewEntry, Store, StoreError};
 use proptest::{
     strategy::{Strategy, ValueTree},
     test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
 };
+use ulid::Ulid;
 
 use crate::{
     conflicts::{USER, on, open},
@@ -108,6 +110,58 @@ fn no_order_and_no_accident_changes_what_is_found() {
         let found = found(&at);
         assert_eq!(found.len(), pairs, "seed {seed}: each once");
         assert_eq!(*all.get_or_insert(ids.clone()), ids, "seed {seed}");
+    }
+}
+
+/// Stored before anything was compared: a process that stays finds each conflict, once.
+#[test]
+fn what_was_stored_before_is_compared_behind_the_answers() {
+    let ground = ground();
+    let at = ground.open_at("repo", 5);
+    let first = at.claim("The parser is slow.");
+    let first = at.get(&USER, first.id).unwrap();
+    let store = Store::open(&ground.home(), Ulid(0)).unwrap();
+    store
+        .write::<_, StoreError>(ground.clock.now(), |it| {
+            for (number, (topic, claim)) in claims().into_iter().enumerate() {
+                let id = Ulid::from_parts(7, number as u128);
+                let engram = Engram {
+                    id: EngramId(id),
+                    lineage_id: LineageId(id),
+                    topic: topic.to_owned(),
+                    content_hash: format!("sha256:{number:064x}"),
+                    claim,
+                    ..(*first).clone()
+                };
+                it.record(&NewEntry {
+                    project: engram.project,
+                    shareable: true,
+                    agent: None,
+                    by: "user",
+                    operation: &Operation::Stored(Box::new(engram)),
+                })?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(found(&at), []);
+    let pairs = (EACH * (EACH - 1)) as usize;
+    for seed in [6, 7] {
+        let at = ground.open_at("repo", seed);
+        let (told, heard) = std::sync::mpsc::channel();
+        let _reads = at.0.subscribe(0, move |entries| {
+            let _ = told.send(entries);
+        });
+        at.0.follow().unwrap();
+        let mut seen = 0;
+        while seen < pairs {
+            let entries = heard
+                .recv_timeout(std::time::Duration::from_secs(60))
+                .unwrap();
+            let is_one = |it: &&engram_model::Entry| matches!(it.change, Change::Conflict { .. });
+            seen += entries.iter().filter(is_one).count();
+        }
+        assert_eq!((ids(&at).len(), found(&at).len()), (pairs, pairs));
     }
 }
 
