@@ -149,7 +149,8 @@ impl Feed {
                 | Change::Noted { .. }
                 | Change::Conflict { .. }
                 | Change::Resolved { .. }
-                | Change::Allowed(_) => {}
+                | Change::Allowed(_)
+                | Change::Between(_) => {}
             }
         }
         if self.waiting.len() > MOST {

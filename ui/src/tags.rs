@@ -15,6 +15,10 @@ pub enum Tag {
     Conflicts,
     /// What conflicts are about: one may end with a side, and no entry says so by itself.
     Sides,
+    /// What agents asked to read, and what became of it.
+    Requests,
+    /// The shared brief.
+    Brief,
     /// The lines that pointers lead to, and how the working tree reads there.
     Sources,
     /// One engram, its versions and voices.
@@ -24,31 +28,37 @@ pub enum Tag {
 impl Tag {
     /// A sum over the whole home: it is read once for all changes of a moment.
     pub fn is_sum(self) -> bool {
-        matches!(self, Self::Status | Self::Facets | Self::Sides)
+        matches!(
+            self,
+            Self::Status | Self::Facets | Self::Sides | Self::Brief
+        )
     }
 }
 
 /// What a change makes stale. Each is told of an agent, so that each touches the status.
 pub fn touched(change: &Change) -> Vec<Tag> {
-    use Tag::{Conflicts, Doubts, Facets, Sides, Sources, Status};
+    use Tag::{Brief, Conflicts, Doubts, Facets, Requests, Sides, Sources, Status};
     let (tags, ids): (&[Tag], Vec<EngramId>) = match change {
         Change::Stored(it) => (
-            &[Status, Facets, Doubts, Sides],
+            &[Status, Facets, Doubts, Sides, Brief],
             Vec::from_iter(it.supersedes),
         ),
         Change::Corroborated(id) => (&[Status, Sides], vec![*id]),
-        Change::Promoted { id, .. } => (&[Status, Sides], vec![*id]),
-        Change::Forgotten(id) => (&[Status, Facets, Doubts, Sides], vec![*id]),
-        Change::Redacted(id) => (&[Status, Facets, Doubts, Sides], vec![*id]),
+        Change::Promoted { id, .. } => (&[Status, Sides, Brief], vec![*id]),
+        Change::Forgotten(id) => (&[Status, Facets, Doubts, Sides, Brief], vec![*id]),
+        Change::Redacted(id) => (&[Status, Facets, Doubts, Sides, Brief, Requests], vec![*id]),
         Change::Conflict { engrams, .. } => (&[Status, Conflicts], engrams.to_vec()),
         Change::Resolved { closed, stored, .. } => (
-            &[Status, Facets, Doubts, Conflicts],
+            &[Status, Facets, Doubts, Conflicts, Brief],
             closed.iter().chain(stored).copied().collect(),
         ),
         Change::Allowed(_) => (&[Status, Conflicts], Vec::new()),
-        Change::Dereferenced { .. } | Change::Noted { .. } => (&[Status], Vec::new()),
+        // A read may spend a grant.
+        Change::Dereferenced { .. } => (&[Status, Requests, Brief], Vec::new()),
+        Change::Noted { .. } => (&[Status], Vec::new()),
+        Change::Between(_) => (&[Status, Requests, Brief], Vec::new()),
         Change::Anchored { engrams, .. } => (
-            &[Status, Facets, Doubts, Sources],
+            &[Status, Facets, Doubts, Sources, Brief],
             engrams.iter().map(|it| it.id).collect(),
         ),
     };
@@ -59,7 +69,7 @@ pub fn touched(change: &Change) -> Vec<Tag> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use engram_model::{ConflictStatus, How};
+    use engram_model::{ConflictStatus, How, OperationKind};
 
     use super::*;
 
@@ -71,7 +81,10 @@ mod tests {
             digest: String::new(),
             tokens: 1,
         };
-        assert_eq!(touched(&noted), [Tag::Status]);
+        assert_eq!(touched(&noted), [Tag::Status, Tag::Requests, Tag::Brief]);
+        let asked = Change::Between(OperationKind::Requested);
+        assert_eq!(touched(&asked), touched(&noted));
+        assert!(!Tag::Requests.is_sum(), "a new request is shown at once");
         assert_eq!(
             touched(&Change::Corroborated(id)),
             [Tag::Status, Tag::Sides, Tag::Engram(id)]

@@ -55,6 +55,7 @@ fn object(reply: &Reply) -> Value {
         Reply::Answered(it) => json!(it),
         Reply::Requests(it) => json!(it),
         Reply::Brief(it) => json!(it),
+        Reply::Shown(it) => json!(it),
         Reply::Sent(it) => json!(it),
         Reply::Valid(it) => json!(it),
         Reply::Conflicts(it) => json!(it),
@@ -193,6 +194,7 @@ fn words(reply: &Reply) -> String {
         Reply::Gate(it) => conflicts::gate(it),
         Reply::Resolved(it) => conflicts::resolved(it),
         Reply::Brief(it) => brief(it),
+        Reply::Shown(it) => brief(&it.brief),
         Reply::Sent(it) => sent(it),
     }
 }
@@ -286,6 +288,7 @@ pub(crate) fn entry<'e>(it: &Entry, find: impl Fn(EngramId) -> Option<&'e Engram
         } => format!("{:<10} {id}  {how}", "resolved"),
         Change::Resolved { id, .. } => format!("{:<10} {id}  undone", "resolved"),
         Change::Allowed(id) => format!("{:<10} {id}", "allowed"),
+        Change::Between(what) => what.to_string(),
     };
     let what = match did {
         "" => what,

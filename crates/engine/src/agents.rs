@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use engram_gateway::{Kin, budget, may_open};
+use engram_gateway::{Kin, may_open};
 use engram_model::{
-    AgentId, AgentOpened, AgentStatus, AgentsReply, Caller, Code, Opening, Operation, ProjectId,
-    Refusal, RunId, Secret, is_hidden, is_on_topic,
+    AgentId, AgentOpened, AgentStatus, AgentsReply, Budget, Caller, Code, Opening, Operation,
+    ProjectId, Refusal, RunId, Secret, is_hidden, is_on_topic,
     operation::{Agent, Opened, Topics},
     shorten,
 };
@@ -43,7 +43,7 @@ pub(crate) struct Called {
 }
 
 impl Called {
-    fn new(agent: Agent, stored: Option<String>) -> Self {
+    pub(crate) fn new(agent: Agent, stored: Option<String>) -> Self {
         Self {
             agent,
             stored,
@@ -298,16 +298,18 @@ impl Context<'_> {
             let more = it
                 .count_agents(project)?
                 .saturating_sub(agents.len() as u64);
-            let agents = agents.into_iter().map(|it| self.told(it)).collect();
+            let agents = agents.into_iter().map(|seen| self.told(it, seen));
+            let agents = agents.collect::<Result<_, Refusal>>()?;
             Ok(AgentsReply { agents, more })
         })
     }
 
-    fn told(&self, it: Seen) -> AgentStatus {
+    fn told(&self, reader: &Reader<'_>, it: Seen) -> Result<AgentStatus, Refusal> {
         let limits = &self.engine.config.limits.deref;
         let idle = SignedDuration::from_secs(limits.turn_idle_seconds);
         let last_call = it.agent.last_call;
-        AgentStatus {
+        let spent = self.spent_by(reader, it.agent.clone())?;
+        Ok(AgentStatus {
             name: named(&it.agent.label),
             role: it.agent.role,
             parent: it.agent.parent,
@@ -319,11 +321,20 @@ impl Context<'_> {
             last_call,
             did: it.did,
             stored: it.stored,
-            budget: budget(limits, &it.spend, &it.agent.turn),
+            budget: Budget {
+                turn: spent.turn,
+                repo_spans: spent.repo_spans,
+                artifact_sections: spent.artifact_sections,
+                sam_items: spent.sam_items,
+                tokens: spent.tokens,
+            },
+            inline_tokens: spent.inline_tokens,
+            grants: spent.grants,
+            refusals: spent.refusals,
             // A turn may be configured never to end.
             until: last_call.checked_add(idle).unwrap_or(Timestamp::MAX),
             handle: it.agent.handle,
-        }
+        })
     }
 }
 

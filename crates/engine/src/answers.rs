@@ -184,6 +184,10 @@ impl Answers for Context<'_> {
         self.shared_brief()
     }
 
+    fn show_brief(&self, of: engram_model::BriefOf) -> Answer<Box<engram_model::ShownBrief>> {
+        self.shown_brief(&of).map(Box::new)
+    }
+
     fn pin(&self, what: Pinning) -> Answer<BriefReply> {
         self.pin_line(&what)
     }

@@ -4,8 +4,9 @@ use engram_gateway::{
     Candidate, ForRole, Material, OpenGrant, PinnedWhat, admit_pin, compose, may_pin,
 };
 use engram_model::{
-    AgentId, BriefLine, BriefPart, BriefReply, Caller, Code, DerefLimits, Engram, Evidence, Figure,
-    GrantState, Granted, Kind, Operation, Pinning, Pointer, ProjectId, Refusal, Spend,
+    AgentId, BriefLine, BriefOf, BriefPart, BriefReply, Caller, Code, DerefLimits, Engram,
+    Evidence, Figure, GrantState, Granted, Kind, Operation, Pinning, Pointer, ProjectId, Refusal,
+    ShownBrief, Spend,
     operation::{Agent, Pin, Served},
 };
 use engram_store::{Pinned, Reader};
@@ -13,6 +14,7 @@ use jiff::SignedDuration;
 use sha2::{Digest, Sha256};
 
 use crate::{
+    agents::{in_project, unknown},
     context::Context,
     decide::{Plan, Planned},
     evidence::screen_text,
@@ -51,6 +53,27 @@ impl Context<'_> {
         let made = store.read::<_, Refusal>(|it| self.composed(it, project, None))?;
         self.note_brief(&made)?;
         Ok(made.reply)
+    }
+
+    /// The brief as an agent gets it. Only the user looks, so the agent is served nothing and its turn goes on.
+    pub(crate) fn shown_brief(&self, of: &BriefOf) -> Result<ShownBrief, Refusal> {
+        let (project, limits) = (self.project()?, &self.engine.config.limits.message);
+        let store = &self.engine.store;
+        let brief = match &of.agent {
+            None => store.read::<_, Refusal>(|it| Ok(self.composed(it, project, None)?.reply))?,
+            Some(id) => {
+                let found = store.read(|it| in_project(it, project, id))?;
+                let agent = found.ok_or_else(|| unknown(id))?;
+                let caller = Caller::Agent(id.clone());
+                let seen = Context::as_seen(self.engine, &caller, agent);
+                store.read::<_, Refusal>(|it| Ok(seen.composed(it, project, None)?.reply))?
+            }
+        };
+        Ok(ShownBrief {
+            brief,
+            most_lines: limits.brief_lines as u64,
+            most_tokens: limits.inline_tokens as u64,
+        })
     }
 
     pub(crate) fn pin_line(&self, what: &Pinning) -> Result<BriefReply, Refusal> {

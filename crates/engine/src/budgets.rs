@@ -2,8 +2,8 @@
 
 use engram_gateway::{budget, may_decide_for};
 use engram_model::{
-    AgentBudget, AgentId, BudgetOf, BudgetsReply, Caller, Code, GrantCount, GrantState, Meter,
-    NextTurn, Operation, Refusal, Turned,
+    AgentBudget, AgentId, BudgetOf, BudgetsReply, Caller, Code, Cost, CostOf, GrantCount,
+    GrantState, Meter, NextTurn, Operation, Refusal, Turned,
     operation::{Agent, Refused},
 };
 use engram_store::{NewEntry, Reader, StoreError};
@@ -20,6 +20,8 @@ use crate::{
 const LISTED: usize = 200;
 /// Most refusals of one turn that are counted: counting costs a write.
 const COUNTED: u32 = 100;
+/// Most of what cost an agent that is told.
+const COSTS: usize = 50;
 
 impl Context<'_> {
     pub(crate) fn budgets(&self, of: &BudgetOf) -> Result<BudgetsReply, Refusal> {
@@ -46,14 +48,15 @@ impl Context<'_> {
                 }
             };
             let agents = agents.into_iter().map(|agent| self.spent_by(it, agent));
-            Ok(BudgetsReply {
-                agents: agents.collect::<Result<_, Refusal>>()?,
-                delivered,
-            })
+            let mut agents = agents.collect::<Result<Vec<_>, Refusal>>()?;
+            if let (Some(_), [one]) = (&of.agent, agents.as_mut_slice()) {
+                one.costs = costs(it, &one.agent, &one.turn)?;
+            }
+            Ok(BudgetsReply { agents, delivered })
         })
     }
 
-    fn spent_by(&self, it: &Reader<'_>, agent: Agent) -> Result<AgentBudget, Refusal> {
+    pub(crate) fn spent_by(&self, it: &Reader<'_>, agent: Agent) -> Result<AgentBudget, Refusal> {
         let now = self.engine.world.now();
         let limits = self.engine.limits_of(it, &agent.handle)?;
         let spent = it.spend(&agent.handle, &agent.turn)?;
@@ -80,6 +83,7 @@ impl Context<'_> {
                 spent: it.count_spent_grants(&agent.handle)?,
             },
             refusals: it.refusals(&agent.handle, &agent.turn)?,
+            costs: Vec::new(),
             turn: agent.turn,
             agent: agent.handle,
         })
@@ -124,18 +128,20 @@ impl Context<'_> {
             return;
         };
         if matches!(refusal.code, Code::BudgetExceeded | Code::DerefDenied)
-            && let Err(error) = self.record_refusal(handle, refusal.code)
+            && let Err(error) = self.record_refusal(handle, refusal)
         {
             tracing::debug!(%error, "a refusal is not counted");
         }
     }
 
-    fn record_refusal(&self, handle: &AgentId, code: Code) -> Result<(), Refusal> {
+    fn record_refusal(&self, handle: &AgentId, refusal: &Refusal) -> Result<(), Refusal> {
         let Some(called) = self.called()? else {
             return Ok(());
         };
         let engine = self.engine;
         let now = engine.world.now();
+        let remedy = refusal.remedy.as_ref();
+        let figures = remedy.map(|it| it.figures.clone()).unwrap_or_default();
         let told = |it: &Reader<'_>| -> Result<Option<(Agent, String)>, Refusal> {
             let turn = called.turn(it)?;
             let agent = it.agent(handle)?;
@@ -154,7 +160,11 @@ impl Context<'_> {
                 shareable: false,
                 agent: Some(handle),
                 by: "",
-                operation: &Operation::Refused(Refused { turn, code }),
+                operation: &Operation::Refused(Refused {
+                    turn,
+                    code: refusal.code,
+                    figures: figures.clone(),
+                }),
             })
             .map(drop)
             .map_err(|it: StoreError| it.into())
@@ -162,4 +172,39 @@ impl Context<'_> {
         engine.ring();
         Ok(())
     }
+}
+
+/// What cost an agent in a turn, and what was refused, the newest first.
+fn costs(it: &Reader<'_>, agent: &AgentId, turn: &str) -> Result<Vec<Cost>, Refusal> {
+    let mut costs = Vec::new();
+    for entry in it.costs(agent, COSTS)? {
+        let (of, what) = match entry.known() {
+            Some(Operation::Dereferenced(read)) => (
+                read.turn,
+                CostOf::Read {
+                    pointer: read.pointer,
+                    tokens: read.tokens,
+                    grant: read.grant,
+                },
+            ),
+            Some(Operation::Sent(sent)) => (
+                sent.turn,
+                CostOf::Message {
+                    tokens: sent.tokens,
+                },
+            ),
+            Some(Operation::Refused(it)) => (
+                Some(it.turn),
+                CostOf::Refused {
+                    code: it.code,
+                    figures: it.figures,
+                },
+            ),
+            _ => continue,
+        };
+        if of.as_deref() == Some(turn) {
+            costs.push(Cost { at: entry.at, what });
+        }
+    }
+    Ok(costs)
 }

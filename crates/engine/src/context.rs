@@ -208,6 +208,13 @@ impl<'e> Context<'e> {
         }
     }
 
+    /// The context of an agent as it was last, which is looked at and does not call.
+    pub(crate) fn as_seen(engine: &'e Engine, caller: &'e Caller, agent: Agent) -> Self {
+        let context = Self::new(engine, caller);
+        context.in_turn.set(Called::new(agent, None)).ok();
+        context
+    }
+
     /// The context of what the engine does of its own accord.
     pub(crate) fn own(engine: &'e Engine) -> Self {
         let mut context = Self::new(engine, &Caller::User);

@@ -2,10 +2,10 @@
 
 use engram_gateway::{Kin, Terms, Wish, may_decide_for, may_grant, may_revoke};
 use engram_model::{
-    AgentId, Answered, Caller, Code, DenyAnswer, DerefRequest, GrantAnswer, GrantIssued,
-    GrantState, GrantTold, GrantWanted, Granted, GrantsReply, IssuedGrant, Operation, Pointer,
-    PointerInput, ProjectId, Refusal, RequestState, RequestTold, RequestsReply, Secret, Ttl,
-    WhichRequests,
+    AgentId, Answered, AnsweredBy, Caller, Code, DenyAnswer, DerefRequest, GrantAnswer,
+    GrantIssued, GrantState, GrantTold, GrantWanted, Granted, GrantsReply, IssuedGrant, Operation,
+    Pointer, PointerInput, ProjectId, Refusal, RequestState, RequestTold, RequestsReply, Secret,
+    Ttl, WhichRequests,
     operation::{Denied, NewGrant, Requested, Snapshot},
 };
 use engram_pointers::resolve;
@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    agents::{digest_of, in_project, kin_of, unknown},
+    agents::{digest_of, in_project, kin_of, named, unknown},
     context::{Context, Ground},
     decide::{Plan, Planned},
     deref::tokens_of,
@@ -69,7 +69,7 @@ impl Context<'_> {
                 ));
             }
         };
-        self.issue(&ground, |_| {
+        self.issue(&ground, None, |_| {
             Ok(Wanted {
                 to: &ask.to,
                 wish: &wish,
@@ -90,7 +90,8 @@ impl Context<'_> {
             pointer: asked.pointer.parse()?,
             cap_tokens: ask.cap_tokens,
         };
-        self.issue(&ground, |it| {
+        // One id for what was asked and what it became: whoever reads a request finds its grant.
+        self.issue(&ground, Some(ask.id.clone()), |it| {
             waiting(it, ground.project, &ask.id)?;
             Ok(Wanted {
                 to: &asked.agent,
@@ -106,12 +107,11 @@ impl Context<'_> {
     fn issue<'a>(
         &self,
         ground: &Ground,
+        id: Option<String>,
         wanted: impl Fn(&Reader<'_>) -> Result<Wanted<'a>, Refusal>,
     ) -> Result<GrantIssued, Refusal> {
-        let (id, token) = (
-            self.engine.world.id().to_string(),
-            self.engine.world.secret(),
-        );
+        let id = id.unwrap_or_else(|| self.engine.world.id().to_string());
+        let token = self.engine.world.secret();
         let (now, said_by) = (self.engine.world.now(), self.speaker(None)?);
         let (issued, _) = self.decide(ground, |it, _| {
             self.admit(it)?;
@@ -329,24 +329,39 @@ impl Context<'_> {
     }
 
     pub(crate) fn list_requests(&self, which: &WhichRequests) -> Result<RequestsReply, Refusal> {
-        let project = self.project()?;
+        let (project, now) = (self.project()?, self.engine.world.now());
         self.engine.store.read::<_, Refusal>(|it| {
             let mut requests = Vec::new();
             for asked in it.requests(project, which.all, LISTED)? {
                 if !self.may_look_at(it, project, &asked.agent)? {
                     continue;
                 }
-                let role = it.agent(&asked.agent)?.and_then(|it| it.role);
+                let agent = it.agent(&asked.agent)?;
+                let grant = match asked.state {
+                    RequestState::Granted => it.grant(project, &asked.id)?,
+                    _ => None,
+                };
+                let grant = grant.map(|grant| aged(it, grant, now)).transpose()?;
                 requests.push(RequestTold {
                     id: asked.id,
+                    label: agent
+                        .as_ref()
+                        .map_or_else(String::new, |it| named(&it.label)),
+                    parent: agent.as_ref().and_then(|it| it.parent.clone()),
+                    role: agent.and_then(|it| it.role),
                     agent: asked.agent,
-                    role,
+                    asked_at: asked.asked_at,
                     pointer: asked.pointer,
                     reason: asked.reason,
                     intended_use: asked.intended_use,
                     tokens: asked.tokens,
                     state: asked.state,
                     why: asked.why,
+                    answer: asked.answer.map(|(by, at)| AnsweredBy {
+                        by: by_name(&by).to_owned(),
+                        at,
+                    }),
+                    grant: grant.map(|it| told_grant(it, now)),
                 });
             }
             Ok(RequestsReply { requests })
@@ -392,6 +407,14 @@ pub(crate) fn aged(
         expires_at: clock,
         ..grant
     })
+}
+
+/// Who did something, as surfaces name them.
+fn by_name(by: &str) -> &str {
+    match by {
+        "" => "user",
+        name => name,
+    }
 }
 
 fn told_grant(grant: IssuedGrant, now: Timestamp) -> GrantTold {

@@ -65,7 +65,7 @@ pub fn first(name: &str, id: &str) -> Vec<Value> {
             });
             vec![json!({ "do": "put", "with": ephemeral })]
         }
-        "next_turn" | "budget" | "issue_grant" => vec![good("open_agent", id)],
+        "next_turn" | "budget" | "issue_grant" | "show_brief" => vec![good("open_agent", id)],
         "revoke_grant" => vec![good("open_agent", id), good("issue_grant", id)],
         // Only a parent or the user pins, and tells somebody.
         "pin" | "send" => vec![good("open_agent", id)],
@@ -105,7 +105,7 @@ pub fn good(name: &str, id: &str) -> Value {
         }
         "promote" => json!({ "id": id }),
         "adopt" => json!("shared"),
-        "next_turn" | "budget" => json!({ "agent": "child" }),
+        "next_turn" | "budget" | "show_brief" => json!({ "agent": "child" }),
         "issue_grant" => json!({ "to": "child", "pointer": POINTER, "cap_tokens": 300 }),
         "request_deref" => json!({ "pointer": POINTER, "reason": "Is the lock held?" }),
         "requests" => json!({ "all": true }),

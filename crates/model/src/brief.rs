@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EngramId, engram::words};
+use crate::{AgentId, EngramId, engram::words};
 
 words!(
     /// What a line of the brief is about, in the order in which the brief has them.
@@ -51,4 +51,25 @@ pub struct BriefReply {
     pub lines: Vec<BriefLine>,
     /// Tokens (o200k_base) of the texts as a compact JSON list, as a message carries them.
     pub tokens: u64,
+}
+
+/// Whose brief.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BriefOf {
+    /// The brief as this agent gets it; the user's own, of all agents, where it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentId>,
+}
+
+/// A brief as the user looks at it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShownBrief {
+    /// What it says.
+    #[serde(flatten)]
+    pub brief: BriefReply,
+    /// Most lines that it may have.
+    pub most_lines: u64,
+    /// Most tokens that it may have.
+    pub most_tokens: u64,
 }

@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, Anchored, ConflictId, ConflictStatus, Engram, EngramId, EventId, How, Severity, Tier,
+    AgentId, Anchored, ConflictId, ConflictStatus, Engram, EngramId, EventId, How, OperationKind,
+    Severity, Tier,
 };
 
 /// One entry of the journal as a reader sees it.
@@ -100,6 +101,9 @@ pub enum Change {
     },
     /// The user let an open conflict pass the gate.
     Allowed(ConflictId),
+    /// Something between agents, or between them and the user: a request, a grant, a message, a pin, a turn.
+    /// It says no more than what it was: who shows it reads it.
+    Between(OperationKind),
 }
 
 impl Change {
@@ -116,7 +120,8 @@ impl Change {
             | Self::Anchored { .. }
             | Self::Conflict { .. }
             | Self::Resolved { .. }
-            | Self::Allowed(_) => None,
+            | Self::Allowed(_)
+            | Self::Between(_) => None,
         }
     }
 

@@ -52,7 +52,8 @@ impl Did {
             | Change::Anchored { .. }
             | Change::Conflict { .. }
             | Change::Resolved { .. }
-            | Change::Allowed(_) => return None,
+            | Change::Allowed(_)
+            | Change::Between(_) => return None,
         })
     }
 

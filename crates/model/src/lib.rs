@@ -37,7 +37,7 @@ mod time;
 mod ttl;
 mod wire;
 
-pub use brief::{BriefLine, BriefPart, BriefReply};
+pub use brief::{BriefLine, BriefOf, BriefPart, BriefReply, ShownBrief};
 pub use call::Call;
 pub use change::{Change, Entry};
 pub use conflict::{
@@ -64,9 +64,9 @@ pub use limits::{DerefLimits, GrantLimits, Limits, MessageLimits, RateLimits, Sc
 pub use message::{ChildMessage, ChildOutput, DerefRequest, Grant, Message, ParentMessage};
 pub use operation::{Operation, OperationKind, Spend};
 pub use permission::{
-    AgentBudget, Answered, BudgetOf, BudgetsReply, DenyAnswer, GrantAnswer, GrantCount,
-    GrantIssued, GrantTold, GrantWanted, GrantsReply, NextTurn, RequestState, RequestTold,
-    RequestsReply, Turned, WhichRequests,
+    AgentBudget, Answered, AnsweredBy, BudgetOf, BudgetsReply, Cost, CostOf, DenyAnswer,
+    GrantAnswer, GrantCount, GrantIssued, GrantTold, GrantWanted, GrantsReply, NextTurn,
+    RequestState, RequestTold, RequestsReply, Turned, WhichRequests,
 };
 pub use pointer::{Lines, Pin, Pointer, PointerInput, PointerType, Target};
 pub use refusal::{Cause, Code, Cut, Figure, Refusal, Remedy};

@@ -87,19 +87,9 @@ impl OperationKind {
         match self {
             Self::Located
             | Self::Admitted
-            | Self::Joined
-            | Self::Opened
-            | Self::Requested
-            | Self::Denied
-            | Self::Granted
-            | Self::Revoked
-            | Self::Refused
             | Self::Kept
             | Self::Counted
             | Self::Served
-            | Self::Pinned
-            | Self::Unpinned
-            | Self::Sent
             | Self::Unsent
             | Self::Carried
             | Self::Recovered => false,
@@ -114,7 +104,25 @@ impl OperationKind {
             | Self::Conflicted
             | Self::Resolved
             | Self::Allowed => true,
+            other => other.is_between(),
         }
+    }
+
+    /// Whether it is between agents, or between them and the user: only the user is told of it.
+    pub fn is_between(self) -> bool {
+        matches!(
+            self,
+            Self::Joined
+                | Self::Opened
+                | Self::Requested
+                | Self::Denied
+                | Self::Granted
+                | Self::Revoked
+                | Self::Refused
+                | Self::Pinned
+                | Self::Unpinned
+                | Self::Sent
+        )
     }
 
     /// Whether the feed shows it unasked.

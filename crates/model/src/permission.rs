@@ -1,10 +1,12 @@
 //! What is asked and answered of permissions: budgets, grants, and requests for them
 //! (`contracts/gateway.md`).
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, GrantState, Meter, PointerInput, Secret, Ttl, engram::words};
+use crate::{AgentId, Code, Figure, GrantState, Meter, PointerInput, Secret, Ttl, engram::words};
 
 /// Whose turn to end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,6 +74,48 @@ pub struct AgentBudget {
     pub grants: GrantCount,
     /// How often a budget refused it in this turn.
     pub refusals: u32,
+    /// What cost it in this turn, and what was refused, the newest first; told where one agent is asked about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub costs: Vec<Cost>,
+}
+
+/// One thing that cost an agent, or would have.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    /// When.
+    pub at: Timestamp,
+    /// What it was.
+    #[serde(flatten)]
+    pub what: CostOf,
+}
+
+/// What cost an agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum CostOf {
+    /// It read something.
+    Read {
+        /// The exact pointer, pinned; empty if that was erased.
+        pointer: String,
+        /// Tokens of the excerpt.
+        tokens: u32,
+        /// The grant that paid; the turn's budget did where it is absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        grant: Option<String>,
+    },
+    /// It sent a message.
+    Message {
+        /// Tokens of it.
+        tokens: u64,
+    },
+    /// A budget refused it.
+    Refused {
+        /// The code that it got.
+        code: Code,
+        /// The budgets that were exceeded, by their names.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        figures: BTreeMap<String, Figure>,
+    },
 }
 
 /// How many grants an agent has.
@@ -191,8 +235,15 @@ pub struct RequestTold {
     pub id: String,
     /// Who asks.
     pub agent: AgentId,
+    /// What it calls itself; display only.
+    pub label: String,
     /// Its role.
     pub role: Option<String>,
+    /// Its parent, which may answer as the user may; none is a root.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<AgentId>,
+    /// When it asked.
+    pub asked_at: Timestamp,
     /// What it wants to read.
     pub pointer: String,
     /// Why.
@@ -206,6 +257,21 @@ pub struct RequestTold {
     /// Why it was denied, where that was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// Who answered it, and when.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<AnsweredBy>,
+    /// The grant that it became, which has the request's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant: Option<GrantTold>,
+}
+
+/// Who answered a request, and when.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AnsweredBy {
+    /// As a surface names them; `user` is the user.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
 }
 
 /// That a request is granted.

@@ -67,6 +67,8 @@ pub enum Reply {
     Requests(crate::RequestsReply),
     /// To [`Request::Brief`], [`Request::Pin`] and [`Request::Unpin`].
     Brief(BriefReply),
+    /// To [`Request::ShowBrief`].
+    Shown(Box<crate::ShownBrief>),
     /// To [`Request::Send`].
     Sent(SentReply),
     /// To [`Request::ValidateMessage`].
@@ -513,8 +515,14 @@ pub struct AgentStatus {
     pub did: Option<OperationKind>,
     /// How many versions of claims it stored.
     pub stored: u64,
-    /// What it has spent in its latest turn.
+    /// What it has spent in its latest turn, of what it may.
     pub budget: Budget,
+    /// Tokens of the messages that it sent there.
+    pub inline_tokens: Meter,
+    /// What it was permitted beyond.
+    pub grants: crate::GrantCount,
+    /// How often a budget refused it there.
+    pub refusals: u32,
     /// When that turn ends, unless it calls again.
     pub until: Timestamp,
 }
@@ -596,6 +604,10 @@ pub struct StatusReply {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub conflicts: Option<u64>,
+    /// Requests to read beyond a budget that wait for an answer; for the user only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub requests: Option<u64>,
     /// Why not all of the working tree is watched; absent if it is, or if nobody watches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watching: Option<String>,

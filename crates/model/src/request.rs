@@ -247,6 +247,8 @@ requests! {
     deny_request: DenyRequest(answer: crate::DenyAnswer) -> Answered(crate::Answered), Anyone Changes;
     /// The shared brief: what matters now, for whoever asks and the agents below.
     brief: Brief -> Brief(BriefReply), Anyone Reads;
+    /// The brief as an agent gets it, for the user to look at: nobody is served by that.
+    show_brief: ShowBrief(of: crate::BriefOf) -> Shown(Box<crate::ShownBrief>), User Reads;
     /// Pin a claim or a line to the brief; returns the brief.
     pin: Pin(what: Pinning) -> Brief(BriefReply), Anyone Changes;
     /// Unpin a line of the brief, counted from 1; returns the brief.

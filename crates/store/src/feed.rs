@@ -207,21 +207,12 @@ fn told(operation: Operation) -> Option<Change> {
         | Operation::Located(_)
         | Operation::Admitted(_)
         | Operation::Recovered(_)
-        | Operation::Joined(_)
-        | Operation::Opened(_)
-        | Operation::Requested(_)
-        | Operation::Denied(_)
-        | Operation::Granted(_)
-        | Operation::Revoked(_)
-        | Operation::Refused(_)
         | Operation::Kept(_)
         | Operation::Counted(_)
         | Operation::Served(_)
-        | Operation::Pinned(_)
-        | Operation::Unpinned(_)
-        | Operation::Sent(_)
         | Operation::Unsent(_)
         | Operation::Carried(_) => return None,
+        other => Change::Between(other.kind()),
     })
 }
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::{
     Reader, Result, StoreError,
-    journal::{AHEAD, timestamp},
+    journal::{AHEAD, ENTRY, Journalled, journalled, timestamp},
 };
 
 /// The columns of a grant, for [`raw`].
@@ -70,6 +70,10 @@ pub struct Request {
     pub state: RequestState,
     /// Why it was denied.
     pub why: Option<String>,
+    /// When it was made.
+    pub asked_at: Timestamp,
+    /// Who answered it, by name, and when.
+    pub answer: Option<(String, Timestamp)>,
 }
 
 /// The words of a request, as they lie beside the journal.
@@ -82,8 +86,10 @@ struct Words {
 
 const REQUEST: &str = "SELECT request.id, request.agent, request.pointer, tokens, state, said.text,
     (SELECT told.text FROM journal JOIN said AS told USING (seq)
-     WHERE journal.subject = request.id AND journal.kind = 'denied' LIMIT 1)
-    FROM request LEFT JOIN said USING (seq)";
+     WHERE journal.subject = request.id AND journal.kind = 'denied' LIMIT 1),
+    asked.recorded_at, answer.by, answer.recorded_at
+    FROM request JOIN journal AS asked USING (seq) LEFT JOIN said USING (seq)
+    LEFT JOIN journal AS answer ON answer.subject = request.id AND answer.kind IN ('denied', 'granted')";
 
 fn request(row: &Row<'_>) -> Result<Request> {
     let (state, words): (String, Option<String>) = (row.get(4)?, row.get(5)?);
@@ -101,6 +107,11 @@ fn request(row: &Row<'_>) -> Result<Request> {
             .parse()
             .map_err(|_| StoreError::Record(format!("state {state:?} of a request")))?,
         why: row.get(6)?,
+        asked_at: timestamp(row.get(7)?)?,
+        answer: match (row.get(8)?, row.get::<_, Option<i64>>(9)?) {
+            (Some(by), Some(at)) => Some((by, timestamp(at)?)),
+            _ => None,
+        },
     })
 }
 
@@ -192,13 +203,42 @@ impl Reader<'_> {
     pub fn requests(&self, project: ProjectId, all: bool, most: usize) -> Result<Vec<Request>> {
         let waiting = if all { "" } else { "AND state = 'waiting'" };
         let mut found = self.0.prepare_cached(&format!(
-            "{REQUEST} WHERE request.project = ?1 {waiting} ORDER BY seq DESC LIMIT ?2"
+            "{REQUEST} WHERE request.project = ?1 {waiting} ORDER BY request.seq DESC LIMIT ?2"
         ))?;
         let mut rows = found.query(params![project.to_string(), most as i64])?;
         let mut all = Vec::new();
         while let Some(row) = rows.next()? {
             all.push(request(row)?);
         }
+        Ok(all)
+    }
+
+    /// How many requests of a project wait.
+    pub fn count_waiting(&self, project: ProjectId) -> Result<u64> {
+        let count: i64 = self
+            .0
+            .prepare_cached(
+                "SELECT count(*) FROM request WHERE project = ?1 AND state = 'waiting'",
+            )?
+            .query_row([project.to_string()], |row| row.get(0))?;
+        Ok(count as u64)
+    }
+
+    /// What cost an agent last, and what was refused, the newest first and no more than `most`.
+    pub fn costs(&self, agent: &AgentId, most: usize) -> Result<Vec<Journalled>> {
+        let mut found = self.0.prepare_cached(&format!(
+            "SELECT {ENTRY} FROM journal INDEXED BY journal_agent
+             WHERE agent = ?1 AND kind = ?2 ORDER BY recorded_at DESC, seq DESC LIMIT ?3"
+        ))?;
+        let mut all = Vec::new();
+        for kind in ["dereferenced", "sent", "refused"] {
+            let rows = found.query_map(params![agent.0, kind, most as i64], |row| {
+                Ok(journalled(row))
+            })?;
+            all.extend(rows.collect::<rusqlite::Result<Vec<_>>>()?);
+        }
+        all.sort_by_key(|it| std::cmp::Reverse(it.seq));
+        all.truncate(most);
         Ok(all)
     }
 

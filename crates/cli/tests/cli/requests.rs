@@ -50,7 +50,8 @@ fn typed<'a>(name: &str, id: &'a str, message: &'a str) -> Option<Vec<&'a str>> 
         "validate_message" => vec!["message", "validate", message],
         // What an agent asks for is answered where it is tested.
         "request_deref" | "grant_request" | "deny_request" | "next_turn" => return None,
-        "commit" | "facets" | "source" | "line" | "reverify" | "standing" | "track" | "blame" => {
+        "commit" | "facets" | "source" | "line" | "reverify" | "standing" | "track" | "blame"
+        | "show_brief" => {
             return None;
         }
         other => panic!("the walk does not know {other:?}: say how it is typed"),

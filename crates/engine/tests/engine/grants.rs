@@ -1,9 +1,9 @@
 //! Beyond the budget: grants, requests for them, and what both cost.
 
 use engram_model::{
-    AgentId, BudgetOf, Caller, Code, DenyAnswer, Deref, DerefRequest, Dereferenced, GrantAnswer,
-    GrantIssued, GrantState, GrantWanted, NextTurn, PointerInput, Refusal, RequestState,
-    WhichRequests, ask,
+    AgentId, BudgetOf, Caller, Change, Code, CostOf, DenyAnswer, Deref, DerefRequest, Dereferenced,
+    Feed, GrantAnswer, GrantIssued, GrantState, GrantWanted, NextTurn, OperationKind, PointerInput,
+    Refusal, RequestState, WhichRequests, ask,
 };
 
 use crate::{
@@ -601,4 +601,97 @@ fn what_was_asked_for_and_granted_is_erased_with_it() {
         ..Default::default()
     };
     assert!(engine.0.doctor(replay).unwrap().ok);
+}
+
+/// What a window lists: who asked and when, who answered, and how the grant stands, which bears the request's id.
+#[test]
+fn a_request_tells_who_answered_it_and_what_became_of_the_grant() {
+    let (ground, engine) = family();
+    let all = || {
+        let which = WhichRequests { all: true };
+        engine.0.ask(&USER, ask::Requests(which)).unwrap().requests
+    };
+    let id = request(&engine, "ada", POINTER).unwrap();
+    let waiting = all().remove(0);
+    assert_eq!(waiting.parent, Some(AgentId("lead".to_owned())));
+    assert_eq!((waiting.label.as_str(), waiting.answer), ("ada", None));
+    assert_eq!(waiting.asked_at, ground.clock.now());
+    let count = || engine.status(&USER).unwrap().requests;
+    assert_eq!(count(), Some(1));
+    assert_eq!(engine.status(&called("ada")).unwrap().requests, None);
+    let answer = GrantAnswer {
+        id: id.clone(),
+        cap_tokens: None,
+        ttl: None,
+    };
+    let given = engine
+        .0
+        .ask(&called("lead"), ask::GrantRequest(answer))
+        .unwrap();
+    assert_eq!((given.id.as_str(), count()), (id.as_str(), Some(0)));
+    let granted = all().remove(0);
+    assert_eq!(granted.answer.unwrap().by, "lead");
+    assert_eq!(granted.grant.unwrap().state, GrantState::Open);
+    read(&engine, "ada", POINTER, None).unwrap();
+    assert_eq!(all()[0].grant.as_ref().unwrap().state, GrantState::Spent);
+    let id = request(&engine, "ada", "repo:src/lib.rs#L3@HEAD").unwrap();
+    let answer = DenyAnswer { id, why: None };
+    engine.0.ask(&USER, ask::DenyRequest(answer)).unwrap();
+    let denied = all().remove(0);
+    assert_eq!(denied.answer.unwrap().by, "user");
+    assert!(denied.grant.is_none());
+}
+
+/// What one agent's turn was spent on, the newest first; another turn begins anew.
+#[test]
+fn a_budget_tells_what_it_was_spent_on_and_what_it_refused() {
+    let (ground, engine) = family();
+    let costs = || {
+        let agent = Some(AgentId("ada".to_owned()));
+        let of = ask::Budget(BudgetOf { agent });
+        engine.0.ask(&USER, of).unwrap().agents.remove(0).costs
+    };
+    let told = costs();
+    assert_eq!(told.len(), 4);
+    let CostOf::Refused { code, figures } = &told[0].what else {
+        panic!("{told:?}");
+    };
+    assert_eq!(*code, Code::DerefDenied);
+    assert_eq!(figures["repo_spans"].limit, 3);
+    grant(&engine, &USER, wanted("ada", POINTER)).unwrap();
+    read(&engine, "ada", POINTER, None).unwrap();
+    let CostOf::Read { grant, tokens, .. } = &costs()[0].what else {
+        panic!("a read");
+    };
+    assert!(grant.is_some() && *tokens > 0);
+    // All of them at once are told without it.
+    let all = engine.0.ask(&USER, ask::Budget(BudgetOf::default()));
+    assert!(all.unwrap().agents.iter().all(|it| it.costs.is_empty()));
+    ground.clock.turn(60 * MINUTE);
+    engine.deref(&called("ada"), POINTER).unwrap();
+    assert_eq!(costs().len(), 1);
+}
+
+/// What happens between agents is told to the user alone, and says no more than that it did.
+#[test]
+fn only_the_user_is_told_what_happens_between_agents() {
+    let (_ground, engine) = family();
+    request(&engine, "ada", POINTER).unwrap();
+    let told = |who: &Caller| {
+        let all = Feed {
+            all: true,
+            ..Feed::default()
+        };
+        let entries = engine.0.ask(who, ask::Feed(all)).unwrap().entries;
+        let between = entries.into_iter().filter_map(|it| match it.change {
+            Change::Between(what) => Some(what),
+            _ => None,
+        });
+        between.collect::<Vec<_>>()
+    };
+    let seen = told(&USER);
+    assert_eq!(seen[0], OperationKind::Requested);
+    assert!(seen.contains(&OperationKind::Refused) && seen.contains(&OperationKind::Opened));
+    assert_eq!(told(&called("ada")), []);
+    assert_eq!(told(&called("bob")), []);
 }

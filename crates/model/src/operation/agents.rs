@@ -241,4 +241,7 @@ pub struct Refused {
     pub turn: String,
     /// The code that the agent got.
     pub code: Code,
+    /// The budgets that were exceeded, by their names; none where it was another reason.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub figures: BTreeMap<String, Figure>,
 }

@@ -189,6 +189,7 @@ fn permissions_are_made_again_from_the_journal() {
         let refused = Refused {
             turn: turn.to_owned(),
             code: Code::DerefDenied,
+            figures: Default::default(),
         };
         by(&store, "a", Operation::Refused(refused));
     }
