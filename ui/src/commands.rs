@@ -1,7 +1,7 @@
 //! What a person can do in the window, by name and by key: one table for the keys, the sheet of
 //! shortcuts, the menu, tooltips, the palette and the guide.
 
-use crate::{queue::Verdict, words::say};
+use crate::{asked::Answer, queue::Verdict, words::say};
 
 /// What is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +74,16 @@ pub enum Act {
     Judge(Verdict),
     /// To the field for the reason.
     Reason,
+    /// Answers the open request, or takes the answer back.
+    Answer(Answer),
+    /// To the field for the cap.
+    Cap,
+    /// Pins the open line of the brief, or unpins it.
+    Pin,
+    /// Writes a line of one's own into the brief.
+    Line,
+    /// Changes the words of a line that is pinned.
+    EditLine,
     /// Takes back what was said of the open conflict.
     Reopen,
     /// Shows a claim of the open conflict among all claims: the first, or the second.
@@ -112,6 +122,10 @@ pub enum Holds {
     Drifted,
     /// Where a conflict is read.
     Conflict,
+    /// Where a request is read.
+    Request,
+    /// Where the brief is.
+    Brief,
 }
 
 /// What the list on the screen holds: keys act on that.
@@ -121,6 +135,10 @@ pub enum Lists {
     Engrams,
     /// Conflicts, whose sources are read as those of engrams.
     Conflicts,
+    /// Requests, whose sources are read as those of engrams.
+    Requests,
+    /// Lines of the brief.
+    Brief,
     /// Something else.
     Others,
 }
@@ -144,23 +162,24 @@ impl Command {
     /// Whether it acts on such a list, or on what is read of it.
     pub fn is_for(&self, lists: Lists) -> bool {
         let is_conflicts = lists == Lists::Conflicts;
+        // What is read there is a source.
+        let reads = matches!(lists, Lists::Requests | Lists::Brief);
         match (self.holds, self.act) {
-            _ if lists == Lists::Engrams => self.holds != Holds::Conflict,
+            (Holds::Conflict, _) => is_conflicts,
+            (Holds::Request, _) => lists == Lists::Requests,
+            (Holds::Brief, _) => lists == Lists::Brief,
             (Holds::Always, _) => true,
+            _ if lists == Lists::Engrams => true,
             (Holds::List, Act::New | Act::Search) => false,
-            (Holds::List, Act::Facets | Act::Extend(_) | Act::ChooseAll) => is_conflicts,
+            (Holds::List, Act::Facets) => is_conflicts || lists == Lists::Brief,
+            (Holds::List, Act::Extend(_) | Act::ChooseAll) => is_conflicts,
             (Holds::List, _) => true,
-            (Holds::Conflict, _)
-            | (
-                Holds::Engram,
-                Act::Choose
-                | Act::First
-                | Act::Pointer
-                | Act::Open
-                | Act::Copy
-                | Act::Link
-                | Act::Changes,
-            ) => is_conflicts,
+            (Holds::Engram, Act::Choose) => is_conflicts,
+            (Holds::Engram, Act::Blame) => reads,
+            (Holds::Engram, Act::Link) => is_conflicts || lists == Lists::Requests,
+            (Holds::Engram, Act::First | Act::Pointer | Act::Open | Act::Copy | Act::Changes) => {
+                is_conflicts || reads
+            }
             (Holds::Engram | Holds::Drifted, _) => false,
         }
     }
@@ -504,6 +523,56 @@ pub const COMMANDS: &[Command] = &[
         Holds::Conflict,
         &["Shift+b"],
     ),
+    command(
+        "grant",
+        say::requests::GRANT_MEANS,
+        Act::Answer(Answer::Grant),
+        Holds::Request,
+        &["g"],
+    ),
+    command(
+        "deny",
+        say::requests::DENY_MEANS,
+        Act::Answer(Answer::Deny),
+        Holds::Request,
+        &["x"],
+    ),
+    command(
+        "revoke",
+        say::requests::REVOKE_MEANS,
+        Act::Answer(Answer::Revoke),
+        Holds::Request,
+        &["u"],
+    ),
+    command(
+        "cap",
+        say::requests::EDIT_CAP,
+        Act::Cap,
+        Holds::Request,
+        &["e"],
+    ),
+    command(
+        "why",
+        say::conflicts::WRITE_REASON,
+        Act::Reason,
+        Holds::Request,
+        &["r"],
+    ),
+    command(
+        "pin",
+        say::brief::PIN_OR_UNPIN,
+        Act::Pin,
+        Holds::Brief,
+        &["p"],
+    ),
+    command("line", say::brief::ADD, Act::Line, Holds::Brief, &["n"]),
+    command(
+        "edit-line",
+        say::brief::EDIT_MEANS,
+        Act::EditLine,
+        Holds::Brief,
+        &["e"],
+    ),
 ];
 
 /// The groups of the sheet and the guide.
@@ -512,6 +581,8 @@ pub const GROUPS: &[(&str, &[Holds])] = &[
     (say::sheet::LIST, &[Holds::List]),
     (say::engram::LABEL, &[Holds::Engram, Holds::Drifted]),
     (say::conflicts::ONE, &[Holds::Conflict]),
+    (say::requests::ONE, &[Holds::Request]),
+    (say::brief::TITLE, &[Holds::Brief]),
 ];
 
 /// What the menu of an engram holds, in the groups that a line parts.

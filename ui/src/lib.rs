@@ -8,10 +8,12 @@
 
 pub mod acts;
 pub mod align;
+pub mod asked;
 pub mod chosen;
 pub mod commands;
 pub mod compare;
 pub mod drafts;
+pub mod family;
 pub mod feed;
 pub mod fuzzy;
 pub mod layout;

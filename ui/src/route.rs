@@ -8,10 +8,12 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 use crate::words::{self, say};
 
 /// The views by their names in an address. The first is the one that needs no name.
-pub const VIEWS: &[&str] = &["feed", "drift", "conflicts", "agents"];
+pub const VIEWS: &[&str] = &["feed", "drift", "conflicts", "agents", "requests", "brief"];
 
 /// The view in which conflicts are read.
 const CONFLICTS: &str = "conflicts";
+/// The view in which requests are read.
+const REQUESTS: &str = "requests";
 
 /// Longest link that is read, in bytes: a path takes 4,096.
 const LONGEST: usize = 6_000;
@@ -29,6 +31,8 @@ pub struct Route {
     pub engram: Option<EngramId>,
     /// Which conflict is, among conflicts.
     pub conflict: Option<ConflictId>,
+    /// Which request is, among requests.
+    pub request: Option<String>,
     /// What it names and there is not.
     pub missing: Option<Missing>,
 }
@@ -50,6 +54,7 @@ impl Default for Route {
             filter: Filter::default(),
             engram: None,
             conflict: None,
+            request: None,
             missing: None,
         }
     }
@@ -85,11 +90,13 @@ impl Route {
                     Err(_) => it.missing = Some(Missing::Engram(value)),
                 },
                 "conflict" => it.conflict = value.parse().ok(),
+                "request" => it.request = request_id(&value),
                 _ => {}
             }
         }
         // It is read nowhere else.
         it.conflict = it.conflict.filter(|_| it.view == CONFLICTS);
+        it.request = it.request.filter(|_| it.view == REQUESTS);
         it
     }
 
@@ -98,7 +105,7 @@ impl Route {
         let mut link = format!("engram://{}", self.view);
         let engram = self.engram.map(|it| it.to_string());
         let conflict = self.conflict.map(|it| it.to_string());
-        if let Some(id) = conflict.or(engram) {
+        if let Some(id) = self.request.clone().or(conflict).or(engram) {
             link.push_str(&format!("/{id}"));
         }
         if let Some(path) = &self.repository {
@@ -127,6 +134,7 @@ impl Route {
         }
         match id {
             Some(id) if it.view == CONFLICTS => it.conflict = Some(id.parse().ok()?),
+            Some(id) if it.view == REQUESTS => it.request = Some(request_id(id)?),
             Some(id) => it.engram = Some(id.parse().ok()?),
             None => {}
         }
@@ -178,6 +186,7 @@ impl Route {
         }
         pairs.extend(self.engram.map(|id| ("id", id.to_string())));
         pairs.extend(self.conflict.map(|id| ("conflict", id.to_string())));
+        pairs.extend(self.request.clone().map(|id| ("request", id)));
         let mut query = String::new();
         for (key, value) in pairs {
             query.push(if query.is_empty() { '?' } else { '&' });
@@ -187,6 +196,11 @@ impl Route {
         }
         query
     }
+}
+
+/// The id of a request, which is written like that of an engram.
+fn request_id(text: &str) -> Option<String> {
+    text.parse::<EngramId>().ok().map(|it| it.to_string())
 }
 
 /// One condition of a filter, as a chip that can be taken away.
@@ -369,6 +383,11 @@ mod tests {
             ),
             ("engram://drift".to_owned(), here("?view=drift")),
             (
+                format!("engram://requests/{ID}"),
+                here(&format!("?view=requests&request={ID}")),
+            ),
+            ("engram://requests/<script>".to_owned(), None),
+            (
                 format!("engram://conflicts/{ID}"),
                 here(&format!("?view=conflicts&conflict={ID}")),
             ),
@@ -420,6 +439,7 @@ mod tests {
             "????",
             "#token=abc",
             "?conflict=01ARZ3NDEKTSV4RRFFQ69G5FAV",
+            "?request=01ARZ3NDEKTSV4RRFFQ69G5FAV",
         ] {
             assert_eq!(Route::parse(query, HERE), Route::default(), "{query}");
         }

@@ -3,9 +3,11 @@
 use serde_json::json;
 
 use super::{
+    access::{axe, complaints},
     hands::{BOTH, DELETE, ENTER, Hand, rows},
     server::Server,
     shop::Shop,
+    team::{Member, WANTED},
 };
 use crate::{engram::Engram, window::Window};
 
@@ -97,4 +99,51 @@ fn the_agents_are_behind_the_status_line() {
     window.wait("document.querySelectorAll('[data-testid=agent]').length === 4");
     // A spent turn looks different from one that is not.
     window.find("[data-testid=agent] .spent");
+}
+
+#[test]
+fn who_is_whose_child_is_seen_and_what_a_turn_was_spent_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
+    let server = Server::start(&shop, &[]);
+    let lead = Member::open(&engram, &server, "lead", None);
+    let child = Member::open(&engram, &server, "programmer-1", Some(&lead.name));
+    let window = Window::browse(&server.url);
+    window.wait(&rows(8));
+    window.keys("4");
+    window.wait(&listed("lead,programmer-1"));
+    let deep = "return document.querySelectorAll('[data-testid=agent]')[1].dataset.depth";
+    assert_eq!(window.script(deep, json!([])), json!("1"));
+    window.find("[data-testid=agent-children] button");
+    window.keys("jj");
+    window
+        .wait("document.querySelector('[data-testid=agent-name]').textContent === 'programmer-1'");
+
+    // The meter moves as the agent reads; what was refused is told with what was full.
+    let costs = |count: usize| {
+        format!("document.querySelectorAll('[data-testid=cost]').length === {count}")
+    };
+    child.spend();
+    window.wait(&costs(4));
+    window.wait(
+        "document.querySelector('[data-testid=agent-turn]').textContent.includes('3/3 spans')",
+    );
+    let first = window.text("[data-testid=cost]");
+    assert!(
+        first.contains("refused") && first.contains("spans"),
+        "{first}"
+    );
+    window.find("[data-testid=agent-refusals]");
+
+    // A grant that it can use, and then used.
+    let id = child.ask(WANTED);
+    engram.json(&["requests", "grant", &id]);
+    window.find("[data-testid=agent-grants]");
+    assert!(child.read(WANTED).is_ok());
+    window.wait(&costs(5));
+    assert!(window.text("[data-testid=cost]").contains("by a grant"));
+    window.wait("document.querySelector('.beyond').textContent.includes('0 open, 1 used')");
+    let found = complaints(&window, &axe(), "a team");
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }

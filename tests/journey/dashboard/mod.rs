@@ -4,6 +4,7 @@
 mod access;
 mod agents_view;
 mod both_ways;
+mod brief_view;
 pub(crate) mod browser;
 mod chosen;
 mod closing;
@@ -19,9 +20,11 @@ mod looks;
 mod narrow;
 #[cfg(feature = "bench")]
 mod pictures;
+mod requests_view;
 pub(crate) mod server;
 mod set;
 pub(crate) mod shop;
+pub(crate) mod team;
 pub(crate) mod viewer;
 mod ways;
 

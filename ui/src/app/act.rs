@@ -24,6 +24,12 @@ impl App {
         if let Some(holds) = self.holds_for_conflicts(command.act) {
             return holds;
         }
+        if let Some(holds) = self.holds_for_requests(command.act) {
+            return holds;
+        }
+        if let Some(holds) = self.holds_for_brief(command.act) {
+            return holds;
+        }
         if let Some(holds) = self.holds_for_chosen(command.act) {
             return holds;
         }
@@ -44,8 +50,8 @@ impl App {
             (_, Holds::List) => self.phase.get_untracked() == Phase::Ready,
             (_, Holds::Engram) => engram().is_some(),
             (_, Holds::Drifted) => engram().is_some_and(|it| words::is_drifted(&it)),
-            // Among conflicts it was told above.
-            (_, Holds::Conflict) => false,
+            // Where these are listed it was told above.
+            (_, Holds::Conflict | Holds::Request | Holds::Brief) => false,
         }
     }
 
@@ -61,7 +67,7 @@ impl App {
         if is_of_detail(act) && !is_for_many && self.bring_forward() && !shows(act) {
             return;
         }
-        if self.act_on_conflicts(act) {
+        if self.act_on_conflicts(act) || self.act_on_requests(act) || self.act_on_brief(act) {
             return;
         }
         match act {
@@ -110,7 +116,15 @@ impl App {
             Act::Forget => self.ask_to_close(Closing::Forget),
             Act::Redact => self.ask_to_close(Closing::Redact),
             // Elsewhere they mean nothing.
-            Act::Judge(_) | Act::Reason | Act::Reopen | Act::Claim(_) => {}
+            Act::Judge(_)
+            | Act::Reason
+            | Act::Reopen
+            | Act::Claim(_)
+            | Act::Answer(_)
+            | Act::Cap
+            | Act::Pin
+            | Act::Line
+            | Act::EditLine => {}
         }
     }
 
@@ -145,7 +159,13 @@ fn is_of_detail(act: Act) -> bool {
     shows(act)
         || matches!(
             act,
-            Act::First | Act::True | Act::False | Act::Unsure | Act::Judge(_) | Act::Reopen
+            Act::First
+                | Act::True
+                | Act::False
+                | Act::Unsure
+                | Act::Judge(_)
+                | Act::Reopen
+                | Act::Answer(_)
         )
 }
 

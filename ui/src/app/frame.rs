@@ -40,6 +40,8 @@ pub(crate) enum Undo {
     Withdraw(EngramId),
     /// This conflict is open again.
     Judged(ConflictId),
+    /// The grant with this id is taken back.
+    Granted(EngramId),
 }
 
 /// A sentence at the lower edge that goes away.
@@ -193,6 +195,7 @@ impl App {
                     self.say(say::notice::UNDONE, "", false);
                     self.return_to_conflict(*id);
                 }
+                (true, [(Undo::Granted(_), _)]) => self.say(say::requests::REVOKED, "", false),
                 (true, [(_, restored)]) => {
                     self.say(say::notice::UNDONE, &of, false);
                     if let Some(id) = *restored {
@@ -215,6 +218,7 @@ impl App {
             Undo::Restore(id) => self.ask(ask::Restore(id)).await.map(|it| Some(it.id)),
             Undo::Withdraw(id) => self.ask(ask::Forget(id)).await.map(|_| None),
             Undo::Judged(id) => self.undo_verdict(id).await.map(|()| None),
+            Undo::Granted(id) => self.revoke_grant(id.to_string()).await.map(|()| None),
         }
     }
 

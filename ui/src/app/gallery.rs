@@ -4,6 +4,7 @@
 mod made_up;
 mod set;
 mod shell;
+mod team;
 
 use std::sync::Arc;
 
@@ -35,8 +36,9 @@ use super::{
     state::{App, Phase},
     states,
     views::{
-        VIEWS, conflicts,
+        VIEWS, brief, conflicts,
         feed::{ChosenBar, List},
+        requests,
     },
     write::Adding,
 };
@@ -99,6 +101,7 @@ pub(crate) fn Gallery() -> impl IntoView {
             <Feeds />
             <Details />
             <Conflicts />
+            <Team />
             <Part title="Menu">
                 <Frame title="of a claim that holds" set=|app| set::chosen(app, 0)><div class="menu"><menu::Items /></div></Frame>
                 <Frame title="of one whose evidence changed" set=|app| set::chosen(app, 2)><div class="menu"><menu::Items /></div></Frame>
@@ -181,6 +184,37 @@ fn Conflicts() -> impl IntoView {
             <Frame title="settled" set=|app| set::conflicts(app, 4) is_wide=true><conflicts::Detail /></Frame>
             <Frame title="closed by itself, and erased" set=|app| set::conflicts(app, 5) is_wide=true><conflicts::Detail /></Frame>
             <Frame title="several at once" set=set::conflicts_chosen is_wide=true><conflicts::ChosenBar /></Frame>
+        </Part>
+    }
+}
+
+#[component]
+fn Team() -> impl IntoView {
+    view! {
+        <Part title="Requests">
+            <Frame title="those that wait, and what was answered" set=|app| team::requests(app, 801)><requests::List /></Frame>
+            <Frame title="nobody asked" set=team::no_requests><requests::List /></Frame>
+            <Frame title="on their way" set=|app| team::unread_requests(app, None)><requests::List /></Frame>
+            <Frame title="not read" set=|app| team::unread_requests(app, Some(refusal()))><requests::List /></Frame>
+        </Part>
+        <Part title="One request">
+            <Frame title="it waits" set=|app| team::requests(app, 801) is_wide=true><requests::Detail /></Frame>
+            <Frame title="in little room, right to left" set=|app| team::requests(app, 802)><requests::Detail /></Frame>
+            <Frame title="a denial waits for its reason" set=team::denying is_wide=true><requests::Detail /></Frame>
+            <Frame title="somebody else was first" set=team::answered_before is_wide=true><requests::Detail /></Frame>
+            <Frame title="granted" set=|app| team::requests(app, 803) is_wide=true><requests::Detail /></Frame>
+            <Frame title="denied" set=|app| team::requests(app, 807)><requests::Detail /></Frame>
+            <Frame title="erased" set=|app| team::requests(app, 808)><requests::Detail /></Frame>
+        </Part>
+        <Part title="Brief">
+            <Frame title="each part" set=|app| team::brief(app, "jitter")><brief::List /></Frame>
+            <Frame title="a line is written" set=team::writing><brief::List /></Frame>
+            <Frame title="it could not be pinned" set=team::unpinned><brief::List /></Frame>
+            <Frame title="empty" set=team::no_brief><brief::List /></Frame>
+            <Frame title="on its way" set=|app| team::unread_brief(app, None)><brief::List /></Frame>
+            <Frame title="not read" set=|app| team::unread_brief(app, Some(refusal()))><brief::List /></Frame>
+            <Frame title="a claim" set=|app| team::brief(app, "jitter") is_wide=true><brief::Detail /></Frame>
+            <Frame title="a pinned line" set=|app| team::brief(app, "Ship")><brief::Detail /></Frame>
         </Part>
     }
 }
@@ -318,6 +352,7 @@ fn icons() -> impl IntoView {
         (Icon::Erased, "erased"),
         (Icon::Picture, "picture"),
         (Icon::Binary, "binary"),
+        (Icon::Pin, "pinned"),
     ];
     let views = VIEWS.iter().map(|it| (it.icon, it.id));
     let kinds = KINDS.iter().map(|it| (Icon::Of(*it), words::kind(*it)));

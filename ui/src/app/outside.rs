@@ -3,7 +3,11 @@
 use engram_model::Code;
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{dom, state::App, views::conflicts};
+use super::{
+    dom,
+    state::App,
+    views::{conflicts, requests},
+};
 use crate::{
     route::Route,
     words::{self, say},
@@ -45,17 +49,21 @@ impl App {
 
     /// Copies a link that leads to what is read.
     pub(crate) fn copy_link(self) {
-        let is_conflicts = self.view.get_untracked().id == conflicts::VIEW.id;
+        let view = self.view.get_untracked();
+        let is_conflicts = view.id == conflicts::VIEW.id;
+        let is_requests = view.id == requests::VIEW.id;
+        let request = self.requests.selected.get_untracked();
         let engram = self.reading.selected.get_untracked();
         let conflict = self.conflicts.selected.get_untracked();
         let route = Route {
-            view: self.view.get_untracked().id,
+            view: view.id,
             repository: self.root(),
-            engram: engram.filter(|_| !is_conflicts),
+            engram: engram.filter(|_| view.reads),
+            request: request.filter(|_| is_requests),
             conflict: conflict.filter(|_| is_conflicts),
             ..Route::default()
         };
-        if route.engram.is_some() || route.conflict.is_some() {
+        if route.engram.is_some() || route.conflict.is_some() || route.request.is_some() {
             self.copy(route.link(), say::notice::LINK_COPIED);
         }
     }

@@ -9,7 +9,7 @@ use super::{
     dom,
     frame::Undo,
     state::App,
-    views::{conflicts, feed},
+    views::{brief, conflicts, feed, requests},
 };
 use crate::words::{self, say};
 
@@ -243,6 +243,12 @@ impl App {
         let index = self.reading.pointer.get();
         if conflicts::VIEW.is_on(self) {
             return self.conflict_pointer(index);
+        }
+        if requests::VIEW.is_on(self) {
+            return self.request_pointer().filter(|_| index == 0);
+        }
+        if brief::VIEW.is_on(self) {
+            return self.line_pointer(index);
         }
         self.current()?.pointers.get(index).cloned()
     }

@@ -28,6 +28,8 @@ impl App {
         match self.view.get().lists() {
             Lists::Engrams => self.reading.selected.with(Option::is_some),
             Lists::Conflicts => self.conflicts.selected.with(Option::is_some),
+            Lists::Requests => self.requests.selected.with(Option::is_some),
+            Lists::Brief => self.brief.selected.with(Option::is_some),
             Lists::Others => false,
         }
     }
@@ -163,6 +165,8 @@ pub(crate) fn ToList() -> impl IntoView {
     let title = move || app.view.get().title;
     let read = move || match app.view.get().lists() {
         Lists::Conflicts => say::conflicts::ONE,
+        Lists::Requests => say::requests::ONE,
+        Lists::Brief => say::brief::ONE,
         Lists::Engrams | Lists::Others => say::engram::LABEL,
     };
     let label = move || say::engram::back_to(title());

@@ -100,6 +100,8 @@ impl App {
     pub(super) fn recheck(self) {
         self.stale.touch(Tag::Sources);
         self.stale.touch(Tag::Conflicts);
+        self.stale.touch(Tag::Requests);
+        self.stale.touch(Tag::Brief);
         if let Some(id) = self.reading.selected.get_untracked() {
             self.stale.touch(Tag::Engram(id));
         }

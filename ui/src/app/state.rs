@@ -14,8 +14,10 @@ use super::{
     stale::Stale,
     views::{
         View,
+        brief::Brief,
         conflicts::{self, Conflicts},
         feed::{self, Listing},
+        requests::{self, Requests},
     },
     write::Writing,
 };
@@ -47,6 +49,8 @@ pub(crate) struct App {
     pub(crate) batch: Batch,
     pub(crate) list: Listing,
     pub(crate) conflicts: Conflicts,
+    pub(crate) requests: Requests,
+    pub(crate) brief: Brief,
     /// The view on the screen.
     pub(crate) view: RwSignal<&'static View>,
     pub(crate) repositories: Known,
@@ -67,6 +71,8 @@ impl App {
             batch: Batch::new(),
             list: Listing::new(),
             conflicts: Conflicts::new(),
+            requests: Requests::new(),
+            brief: Brief::new(),
             view: RwSignal::new(&feed::VIEW),
             repositories: Known::new(),
             stale: Stale::new(),
@@ -94,6 +100,8 @@ impl App {
         self.batch.end();
         self.list.reset();
         self.conflicts.reset();
+        self.requests.reset();
+        self.brief.reset();
         self.stale.reset();
         self.phase.set(Phase::Loading);
     }
@@ -130,8 +138,10 @@ impl App {
 
     /// Shows what an address names.
     fn show_addressed(self, route: &Route) {
-        self.show_as_addressed(route.engram.is_some() || route.conflict.is_some());
-        if route.engram.is_some() || route.conflict.is_some() {
+        let names_one =
+            route.engram.is_some() || route.conflict.is_some() || route.request.is_some();
+        self.show_as_addressed(names_one);
+        if names_one {
             self.repositories.stays_outside.set(true);
         }
         if let Some(id) = route.engram {
@@ -140,6 +150,9 @@ impl App {
         if let Some(id) = route.conflict {
             self.select_conflict(id);
         }
+        if let Some(id) = route.request.clone() {
+            self.select_request(id);
+        }
     }
 
     /// Where the window is, as an address says it.
@@ -147,12 +160,15 @@ impl App {
         let view = self.view.get_untracked();
         let is_read = !self.is_covered();
         let is_conflicts = view.id == conflicts::VIEW.id;
+        let is_requests = view.id == requests::VIEW.id;
         let engram = self.reading.selected.get_untracked();
+        let request = self.requests.selected.get_untracked();
         let conflict = self.conflicts.selected.get_untracked();
         Route {
             view: view.id,
             filter: self.list.filter.get_untracked(),
-            engram: engram.filter(|_| is_read && !is_conflicts),
+            engram: engram.filter(|_| is_read && view.reads),
+            request: request.filter(|_| is_read && is_requests),
             conflict: conflict.filter(|_| is_read && is_conflicts),
             ..Route::default()
         }

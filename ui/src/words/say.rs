@@ -6,6 +6,9 @@
 //! - evidence is *unchanged*, *moved*, *renamed*, *reformatted*, *edited* or *gone*
 //! - a *conflict* has two *claims*, A and B, of which A was stored first; a person *settles* it by a
 //!   *verdict*, or *allows* it, so that it no longer blocks CI
+//! - an agent *asks* for more than its *budget* by a *request*; a person *grants* or *denies* it; a *grant*
+//!   is open until it is used, *expires* or is *revoked*
+//! - the *brief* has *lines*; a line is *pinned* or *unpinned*
 //! - a claim is *confirmed*, *forgotten*, *redacted*, *replaced* or *expired*; what was edited or is gone is
 //!   *to review*
 //!
@@ -294,9 +297,13 @@ pub mod review {
     pub const BACK: &str = "Back to the feed";
 }
 
+pub mod brief;
+
 pub mod conflicts;
 
 pub mod many;
+
+pub mod requests;
 
 /// A source: what a pointer leads to.
 pub mod source {
@@ -490,6 +497,9 @@ pub mod repositories {
 
 /// The settings.
 pub mod settings {
+    pub const REQUESTS: &str = "Requests";
+    pub const QUIET: &str = "In the window";
+    pub const NOTIFY: &str = "Notify me";
     pub const THEME: &str = "Theme";
     pub const SYSTEM: &str = "System";
     pub const LIGHT: &str = "Light";

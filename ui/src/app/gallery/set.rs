@@ -241,7 +241,7 @@ fn reply(engrams: u64, drifted: u64, spending: &Value) -> Option<StatusReply> {
     let status = json!({
         "status": "ready", "next": "", "engrams": engrams, "head": 8, "indexed": 8, "agents": 4, "version": "1.0",
         "project": {"name": "shop", "branch": "main"}, "home": "~/.engram",
-        "drifted": drifted, "conflicts": 4, "spending": spending,
+        "drifted": drifted, "conflicts": 4, "requests": 2, "spending": spending,
     });
     serde_json::from_value(status).ok()
 }

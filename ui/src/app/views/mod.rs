@@ -2,9 +2,11 @@
 //! it, and the actions on that; what views share (the connection, what is read, the frame) is beside them.
 
 pub(crate) mod agents;
+pub(crate) mod brief;
 pub(crate) mod conflicts;
 pub(crate) mod drift;
 pub(crate) mod feed;
+pub(crate) mod requests;
 
 use engram_model::Filter;
 use leptos::prelude::*;
@@ -41,7 +43,14 @@ pub(crate) struct View {
 pub(crate) const LIST: &str = "feed";
 
 /// All views, in the order of the rail. The first is shown where no other is asked for.
-pub(crate) static VIEWS: &[&View] = &[&feed::VIEW, &drift::VIEW, &conflicts::VIEW, &agents::VIEW];
+pub(crate) static VIEWS: &[&View] = &[
+    &feed::VIEW,
+    &drift::VIEW,
+    &conflicts::VIEW,
+    &agents::VIEW,
+    &requests::VIEW,
+    &brief::VIEW,
+];
 
 impl View {
     /// By its name; the first for one that there is not.
@@ -66,6 +75,8 @@ impl View {
         match self.id {
             _ if self.reads => Lists::Engrams,
             id if id == conflicts::VIEW.id => Lists::Conflicts,
+            id if id == requests::VIEW.id => Lists::Requests,
+            id if id == brief::VIEW.id => Lists::Brief,
             _ => Lists::Others,
         }
     }

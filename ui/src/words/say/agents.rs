@@ -19,6 +19,19 @@ pub const STORED: &str = "stored";
 pub const TURN: &str = "Spent this turn";
 pub const LAST_TURN: &str = "Spent in its last turn";
 pub const IDLE: &str = "no open turn";
+pub const INLINE: &str = "inline tokens";
+pub const CHILDREN: &str = "Started by it";
+pub const GRANTS: &str = "grants";
+pub const REFUSED: &str = "refused";
+pub const TIMES: super::Noun = ("time", "times");
+pub const OPEN_GRANTS: super::Noun = ("open grant", "open grants");
+pub const REFUSALS: super::Noun = ("refusal", "refusals");
+pub const COSTS: &str = "What it spent, and what was refused";
+pub const MESSAGE: &str = "sent a message";
+pub const BY_GRANT: &str = "by a grant";
+pub const ERASED: &str = "an erased source";
+pub const NO_SUCH_GRANT: &str = "refused: the grant did not hold";
+pub const OVER: &str = "refused: over budget";
 pub const SAID: &str = "Newest claims under this name";
 pub const SHOW: &str = "Show its claims";
 
@@ -39,6 +52,45 @@ pub fn did(it: OperationKind) -> &'static str {
         OperationKind::Promoted => "made a claim durable",
         OperationKind::Dereferenced => "read a source",
         OperationKind::Noted => "recorded an event",
+        OperationKind::Joined => "began a turn",
+        OperationKind::Opened => "started an agent",
+        OperationKind::Requested => "asked to read more",
+        OperationKind::Granted => "granted a request",
+        OperationKind::Denied => "denied a request",
+        OperationKind::Revoked => "revoked a grant",
+        OperationKind::Refused => "was refused by its budget",
+        OperationKind::Pinned => "pinned a line of the brief",
+        OperationKind::Unpinned => "unpinned a line of the brief",
+        OperationKind::Sent => "sent a message",
         _ => "",
     }
+}
+
+/// Grants of an agent, those that it can still use and those that it used.
+pub fn grants(open: u32, used: u32) -> String {
+    format!("{open} open, {used} used")
+}
+
+pub fn read(what: &str) -> String {
+    format!("read {what}")
+}
+
+/// What a budget refused, by what it counts and how much of it there was.
+pub fn refused(figures: &str) -> String {
+    format!("refused: {figures}")
+}
+
+/// What a budget counts, by its name on the wire.
+pub fn counted(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "repo_spans" => "spans",
+        "artifact_sections" => "sections",
+        "sam_items" => "events",
+        "tokens" => "tokens",
+        "inline_tokens" => INLINE,
+        "engrams" => "engrams in a message",
+        "inline_code_chars" => "characters of code",
+        "brief_lines" => "lines of a brief",
+        _ => return None,
+    })
 }

@@ -1,11 +1,15 @@
 //! One agent: its figures, what its turn has cost, and what it stored last.
 
-use engram_model::{AgentStatus, EngramId, Feed, Filter, ask};
+use engram_model::{
+    AgentId, AgentStatus, BudgetOf, Cost, CostOf, EngramId, Feed, Figure, Filter, Meter, ask,
+};
 use leptos::prelude::*;
 
 use super::{list::gauge, state::Agents};
 use crate::{
     app::{dom, palette::keycaps, state::App},
+    asked::wanted,
+    tags::Tag,
     words::{self, Clock, say},
 };
 
@@ -22,6 +26,8 @@ pub(super) fn Detail(agents: Agents) -> impl IntoView {
         <section class="pane detail" aria-label=say::agents::ONE data-testid="agent-detail">
             <div class="scroll" hidden=is_none>
                 {head}
+                <Children agents it />
+                <Costs it />
                 <Stored it />
             </div>
             <div class="bar" hidden=is_none>
@@ -41,7 +47,14 @@ fn head(it: &AgentStatus, clock: Clock) -> impl IntoView + use<> {
     } else {
         say::agents::LAST_TURN
     };
-    let meters = it.budget.meters().map(|(what, it)| gauge(what, it));
+    let meters = it.budget.meters().into_iter();
+    let meters = [(say::agents::INLINE, it.inline_tokens)]
+        .into_iter()
+        .chain(meters);
+    let meters = meters.map(|(what, it)| gauge(what, it)).collect_view();
+    let refused = u64::from(it.refusals);
+    let has_grants = it.grants.open + it.grants.spent > 0;
+    let grants = has_grants.then(|| say::agents::grants(it.grants.open, it.grants.spent));
     view! {
         <h2 class="claim" data-testid="agent-name">{words::visible(&it.name)}</h2>
         <dl class="facts">
@@ -53,8 +66,124 @@ fn head(it: &AgentStatus, clock: Clock) -> impl IntoView + use<> {
         </dl>
         <section class="turn-spent" aria-label=turn data-testid="agent-turn">
             <h3>{turn}</h3>
-            <div class="gauges">{meters.into_iter().collect_view()}</div>
+            <div class="gauges">{meters}</div>
+            <dl class="facts beyond">
+                {fact(say::agents::GRANTS, grants)}
+                {fact(say::agents::REFUSED, (refused > 0).then(|| words::count(refused, say::agents::TIMES)))}
+            </dl>
         </section>
+    }
+}
+
+/// The agents that it started.
+#[component]
+fn Children(agents: Agents, it: Memo<Option<AgentStatus>>) -> impl IntoView {
+    let all = Memo::new(move |_| {
+        let handle = it.with(|it| it.as_ref().map(|it| it.handle.clone()));
+        let all = handle.map(|it| agents.children_of(&it)).unwrap_or_default();
+        let named = |it: AgentStatus| (it.handle, words::visible(&it.name));
+        all.into_iter()
+            .map(named)
+            .collect::<Vec<(AgentId, String)>>()
+    });
+    let is_none = move || all.with(Vec::is_empty);
+    view! {
+        <section class="stored" aria-label=say::agents::CHILDREN hidden=is_none data-testid="agent-children">
+            <h3>{say::agents::CHILDREN}</h3>
+            <ul>
+                <For each=move || all.get() key=Clone::clone let((handle, name))>
+                    <li><button class="plain" on:click=move |_| agents.choose(&handle)>{name}</button></li>
+                </For>
+            </ul>
+        </section>
+    }
+}
+
+/// What its turn was spent on, and what was refused, the newest first.
+#[component]
+fn Costs(it: Memo<Option<AgentStatus>>) -> impl IntoView {
+    let app = App::here();
+    let handle = Memo::new(move |_| it.with(|it| it.as_ref().map(|it| it.handle.clone())));
+    let loaded = LocalResource::new(move || {
+        app.stale.track(Tag::Status);
+        let agent = handle.get();
+        async move {
+            let asked = ask::Budget(BudgetOf {
+                agent: agent.clone(),
+            });
+            match agent.is_some() {
+                true => app.ask(asked).await.ok(),
+                false => None,
+            }
+        }
+    });
+    let all = Memo::new(move |before: Option<&Vec<Cost>>| match loaded.get() {
+        Some(reply) => {
+            let of = reply.and_then(|it| it.agents.into_iter().next());
+            let of = of.filter(|it| Some(&it.agent) == handle.get().as_ref());
+            of.map(|it| it.costs).unwrap_or_default()
+        }
+        None => before.cloned().unwrap_or_default(),
+    });
+    let is_none = move || all.with(Vec::is_empty);
+    let rows = move || {
+        let clock = app.clock.get();
+        let row = |it: &Cost| {
+            let (what, cost, class) = told(&it.what);
+            let (ago, at) = (clock.ago(it.at), clock.moment(it.at));
+            view! {
+                <tr data-testid="cost" class=class><td class="when" title=at>{ago}</td><td class="what">{what}</td><td class="cost">{cost}</td></tr>
+            }
+        };
+        all.with(|all| all.iter().map(row).collect_view())
+    };
+    view! {
+        <section class="costs" aria-label=say::agents::COSTS hidden=is_none data-testid="agent-costs">
+            <h3>{say::agents::COSTS}</h3>
+            <table><tbody>{rows}</tbody></table>
+        </section>
+    }
+}
+
+/// What cost something, what it cost, and how it looks.
+fn told(it: &CostOf) -> (String, String, &'static str) {
+    let tokens = |count: u64| words::count(count, say::requests::TOKENS);
+    match it {
+        CostOf::Read {
+            pointer,
+            tokens: cost,
+            grant,
+        } => {
+            let what = match pointer.is_empty() {
+                true => say::agents::ERASED.to_owned(),
+                false => wanted(pointer),
+            };
+            let cost = tokens((*cost).into());
+            let cost = match grant {
+                Some(_) => format!("{cost}, {}", say::agents::BY_GRANT),
+                None => cost,
+            };
+            (say::agents::read(&what), cost, "")
+        }
+        CostOf::Message { tokens: cost } => (say::agents::MESSAGE.to_owned(), tokens(*cost), ""),
+        CostOf::Refused { code, figures } => {
+            let one = |(name, it): (&String, &Figure)| {
+                let meter = Meter {
+                    used: u32::try_from(it.used).unwrap_or(u32::MAX),
+                    limit: u32::try_from(it.limit).unwrap_or(u32::MAX),
+                };
+                let what =
+                    say::agents::counted(name).map_or_else(|| words::visible(name), str::to_owned);
+                format!("{what} {}", words::meter(meter))
+            };
+            let all: Vec<String> = figures.iter().map(one).collect();
+            let what = match (all.is_empty(), *code) {
+                (false, _) => say::agents::refused(&all.join(", ")),
+                (true, engram_model::Code::DerefDenied) => say::agents::NO_SUCH_GRANT.to_owned(),
+                (true, _) => say::agents::OVER.to_owned(),
+            };
+            (what, String::new(), "refused")
+        }
     }
 }
 

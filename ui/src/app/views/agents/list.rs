@@ -74,7 +74,7 @@ fn Rows(agents: Agents) -> impl IntoView {
     view! {
         {instead}
         <ol hidden=is_empty>
-            <For each=move || agents.order.get() key=Clone::clone let:handle><Row agents handle /></For>
+            <For each=move || agents.order.get() key=Clone::clone let((handle, depth))><Row agents handle depth /></For>
         </ol>
         {more}
     }
@@ -92,7 +92,7 @@ fn nothing() -> impl IntoView {
 }
 
 #[component]
-fn Row(agents: Agents, handle: AgentId) -> impl IntoView {
+fn Row(agents: Agents, handle: AgentId, depth: usize) -> impl IntoView {
     let app = App::here();
     let handle = StoredValue::new(handle);
     let it = Memo::new(move |_| handle.with_value(|it| agents.of(it)));
@@ -104,7 +104,7 @@ fn Row(agents: Agents, handle: AgentId) -> impl IntoView {
     let content = move || it.get().map(|it| content(&it, app.clock.get()));
     view! {
         <li>
-            <button class="agent-row" data-testid="agent" tabindex=move || if is_current.get() { "0" } else { "-1" }
+            <button class="agent-row" data-testid="agent" data-depth=depth style=("--depth", depth.to_string()) tabindex=move || if is_current.get() { "0" } else { "-1" }
                 aria-current=move || is_current.get().then_some("true")
                 on:focus=move |_| choose() on:click=move |_| choose() on:dblclick=move |_| app.show_said_by_current(agents)>
                 {content}
@@ -126,11 +126,22 @@ fn content(it: &AgentStatus, clock: Clock) -> impl IntoView + use<> {
         <span class="what">
             <span class="did">{it.did.map(say::agents::did)}</span>
             <span class="space"></span>
+            {more(it)}
             {match it.until > clock.now {
                 true => gauges(&it.budget).into_any(),
                 false => view! { <span class="quiet">{say::agents::IDLE}</span> }.into_any(),
             }}
         </span>
+    }
+}
+
+/// Grants that it can use, and how often it was refused; nothing where there are none.
+fn more(it: &AgentStatus) -> impl IntoView + use<> {
+    let open = u64::from(it.grants.open);
+    let refused = u64::from(it.refusals);
+    view! {
+        {(open > 0).then(|| view! { <span class="word ok" data-testid="agent-grants">{words::count(open, say::agents::OPEN_GRANTS)}</span> })}
+        {(refused > 0).then(|| view! { <span class="word warn" data-testid="agent-refusals">{words::count(refused, say::agents::REFUSALS)}</span> })}
     }
 }
 

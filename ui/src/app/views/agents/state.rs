@@ -1,6 +1,6 @@
 //! The agents, and which of them is open.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use engram_model::{AgentId, AgentStatus, AgentsReply, Filter, Refusal, ask};
 use leptos::prelude::*;
@@ -11,6 +11,7 @@ use crate::{
         state::App,
         views::{LIST, feed},
     },
+    family::tree,
     tags::Tag,
 };
 
@@ -21,8 +22,8 @@ pub(super) struct Agents {
     pub(super) known: Memo<Option<AgentsReply>>,
     /// Why nothing could be read.
     pub(super) refused: Memo<Option<Refusal>>,
-    /// The order in which they are listed.
-    pub(super) order: Memo<Vec<AgentId>>,
+    /// The order in which they are listed, and how deep each stands below its parents.
+    pub(super) order: Memo<Vec<(AgentId, usize)>>,
     chosen: RwSignal<Option<AgentId>>,
 }
 
@@ -40,12 +41,20 @@ impl Agents {
             },
         );
         let refused = Memo::new(move |_| loaded.get().and_then(Result::err));
-        let order = Memo::new(move |before: Option<&Vec<AgentId>>| {
+        let latest = Memo::new(move |before: Option<&Vec<AgentId>>| {
             let before = before.map(Vec::as_slice).unwrap_or_default();
             known.with(|it| match it {
                 Some(reply) => in_order(before, &reply.agents),
                 None => before.to_vec(),
             })
+        });
+        let order = Memo::new(move |_| {
+            let parents = known.with(|it| {
+                let all = it.iter().flat_map(|it| &it.agents);
+                let pair = |it: &AgentStatus| Some((it.handle.clone(), it.parent.clone()?));
+                all.filter_map(pair).collect::<HashMap<_, _>>()
+            });
+            latest.with(|all| tree(all, &parents))
         });
         Self {
             known,
@@ -64,8 +73,17 @@ impl Agents {
     pub(super) fn current(self) -> Option<AgentId> {
         let chosen = self.chosen.get();
         self.order.with(|all| {
-            let chosen = chosen.filter(|it| all.contains(it));
-            chosen.or_else(|| all.first().cloned())
+            let chosen = chosen.filter(|it| all.iter().any(|(id, _)| id == it));
+            chosen.or_else(|| all.first().map(|(id, _)| id.clone()))
+        })
+    }
+
+    /// Those that one started.
+    pub(super) fn children_of(self, handle: &AgentId) -> Vec<AgentStatus> {
+        self.known.with(|it| {
+            let all = it.iter().flat_map(|it| &it.agents);
+            let own = all.filter(|it| it.parent.as_ref() == Some(handle));
+            own.cloned().collect()
         })
     }
 

@@ -1,0 +1,134 @@
+//! The brief in a browser: lines are pinned, unpinned and edited by keys and by mouse, each leads to its
+//! evidence, and an agent's own brief is looked at.
+
+use serde_json::{Value, json};
+
+use super::{
+    access::{axe, complaints},
+    hands::{BOTH, ENTER, Hand},
+    requests_view::go,
+    server::Server,
+    shop::Shop,
+    team::{Member, WANTED},
+};
+use crate::{
+    conflicts::{choose, notice},
+    engram::Engram,
+    window::Window,
+};
+
+const LINE: &str = "Ship on Friday.";
+
+/// The texts of the pinned lines of the brief, as the command prints it.
+fn pinned(engram: &Engram) -> Vec<String> {
+    let brief = engram.json(&["brief"]);
+    let lines = brief["lines"].as_array().unwrap().iter();
+    let pinned = lines.filter(|it| it["pinned"] == json!(true));
+    pinned
+        .map(|it| it["text"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// That a line is there, pinned or not.
+fn there(text: &str, is_pinned: bool) -> String {
+    format!(
+        "[...document.querySelectorAll('[data-testid=brief-line][data-pinned={is_pinned}] p')].some(it => it.textContent.includes({}))",
+        Value::from(text)
+    )
+}
+
+#[test]
+fn lines_are_pinned_edited_and_unpinned_by_keys_and_by_mouse() {
+    for hand in BOTH {
+        println!("{hand:?}");
+        let dir = tempfile::tempdir().unwrap();
+        let shop = Shop::open(dir.path());
+        let engram = Engram::of(dir.path(), &shop.home, &shop.root);
+        let server = Server::start(&shop, &[]);
+        let window = Window::browse(&server.url);
+        window.find("[data-testid=feed-row]");
+        let press = |key: &str, testid: &str| match hand {
+            Hand::Keys => window.keys(key),
+            Hand::Mouse => window.click(&format!("[data-testid={testid}]")),
+        };
+        go(&window, hand, "brief");
+        window.find("[data-testid=brief-line]");
+
+        // A claim: pinned, and above the others; its evidence is beside it.
+        window.find("[data-testid=line-read] .line.marked");
+        let claim = window.text("[data-testid=line-text]");
+        press("p", "pin");
+        window.wait(&notice("Pinned"));
+        window.wait("document.querySelector('[data-testid=brief-part][data-part=pin]')");
+        assert_eq!(pinned(&engram).len(), 1, "{claim}");
+        press("p", "pin");
+        window.wait(&notice("Unpinned"));
+        window.wait("!document.querySelector('[data-testid=brief-part][data-part=pin]')");
+        assert!(pinned(&engram).is_empty());
+
+        // A line of one's own, edited, unpinned.
+        press("n", "add-line");
+        window.wait_moved("document.activeElement.id === 'line-field'");
+        window.keys(LINE);
+        window.keys(ENTER);
+        window.wait(&there(LINE, true));
+        assert_eq!(pinned(&engram), [LINE]);
+        window.wait_moved("document.activeElement.id === 'feed'");
+        press("e", "edit-line");
+        window.wait_moved("document.activeElement.id === 'line-field'");
+        window.keys(" At noon.");
+        window.keys(ENTER);
+        window.wait(&there("At noon.", true));
+        window.wait(
+            "document.querySelectorAll('[data-testid=brief-line][data-pinned=true]').length === 1",
+        );
+        assert_eq!(pinned(&engram), ["Ship on Friday. At noon."]);
+        press("p", "pin");
+        window.wait(&notice("Unpinned"));
+        window.wait("!document.querySelector('[data-pinned=true]')");
+
+        // What another surface pins comes by itself.
+        engram.json(&["brief", "pin", "The lock is never held across a call."]);
+        window.wait(&there("The lock is never held", true));
+        // What cannot be pinned says why, and the words stay.
+        press("n", "add-line");
+        window.wait_moved("document.activeElement.id === 'line-field'");
+        window.keys("fn main() { let x = 1; println!(); }");
+        window.keys(ENTER);
+        window.find("[data-testid=refused]");
+        assert_eq!(window.count("[data-testid=line-field]"), 1);
+    }
+}
+
+#[test]
+fn an_agents_own_brief_is_looked_at() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
+    let server = Server::start(&shop, &[]);
+    let lead = Member::open(&engram, &server, "lead", None);
+    let child = Member::open(&engram, &server, "ada", Some(&lead.name));
+    let other = Member::open(&engram, &server, "bob", Some(&lead.name));
+    assert!(child.read(WANTED).is_ok());
+    assert!(other.read(WANTED).is_ok());
+    let window = Window::browse(&server.url);
+    go(&window, Hand::Keys, "brief");
+    window.wait(&there("bob", false));
+    let found = complaints(&window, &axe(), "brief");
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    choose(&window, "brief-of", &child.name);
+    window.wait(&format!(
+        "!({}) && {}",
+        there("bob", false),
+        there("ada", false)
+    ));
+    // To look at it served the agent nothing: its own words are no echo, and its turn went on.
+    let of = engram.json(&["budget", "--agent", &child.name]);
+    assert_eq!(of["agents"][0]["repo_spans"]["used"], 1, "{of}");
+    window.size(420, 700);
+    window.wait("document.querySelector('.panes.one')");
+    let wide = "return document.documentElement.scrollWidth <= innerWidth";
+    assert_eq!(window.script(wide, json!([])), json!(true));
+    window.click("[data-testid=brief-line]");
+    window.wait_moved("document.activeElement.id === 'engram'");
+}

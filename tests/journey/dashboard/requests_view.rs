@@ -1,0 +1,238 @@
+//! The requests view in a browser: a request is granted, denied and revoked by keys and by mouse, and the
+//! agent that asked reads, or does not.
+
+use serde_json::{Value, json};
+
+use super::{
+    access::{axe, complaints},
+    hands::{BOTH, ENTER, ESCAPE, Hand},
+    looks::Looks,
+    server::Server,
+    shop::Shop,
+    team::{Member, REASON, WANTED},
+};
+use crate::{conflicts::notice, engram::Engram, window::Window};
+
+/// How many requests are listed as waiting and as answered.
+fn listed(waiting: usize, answered: usize) -> String {
+    let count =
+        |state: &str| format!("document.querySelectorAll('[data-testid=request]{state}').length");
+    format!(
+        "{} === {waiting} && {} === {answered}",
+        count("[data-state=waiting]"),
+        count(":not([data-state=waiting])")
+    )
+}
+
+/// That a request is open, with its lines.
+fn open(id: &str) -> String {
+    format!(
+        "document.querySelector('[data-testid=request-read][data-request=\"{id}\"] .line.marked')"
+    )
+}
+
+/// What the command says of a request.
+fn told(engram: &Engram, id: &str) -> Value {
+    let all = engram.json(&["requests", "--all"]);
+    let mut all = all["requests"].as_array().unwrap().iter();
+    all.find(|it| it["id"] == id).unwrap().clone()
+}
+
+/// Goes to the view by its key, or by its place in the rail.
+pub(super) fn go(window: &Window, hand: Hand, view: &str) {
+    let css = format!("[data-testid={view}-view]");
+    window.find(&css);
+    match hand {
+        Hand::Keys => window.keys(&window.attribute(&css, "aria-keyshortcuts")),
+        Hand::Mouse => window.click(&css),
+    }
+}
+
+#[test]
+fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
+    for hand in BOTH {
+        println!("{hand:?}");
+        let dir = tempfile::tempdir().unwrap();
+        let shop = Shop::open(dir.path());
+        let engram = Engram::of(dir.path(), &shop.home, &shop.root);
+        let server = Server::start(&shop, &[]);
+        let window = Window::browse(&server.url);
+        window.find("[data-testid=feed-row]");
+        assert_eq!(
+            window.count("[data-testid=requests-view]"),
+            0,
+            "nothing waits"
+        );
+        let press = |key: &str, testid: &str| match hand {
+            Hand::Keys => window.keys(key),
+            Hand::Mouse => window.click(&format!("[data-testid={testid}]")),
+        };
+
+        // It comes by itself, counted in the rail.
+        Member::open(&engram, &server, "lead", None);
+        let child = Member::open(&engram, &server, "programmer-1", Some("lead"));
+        child.spend();
+        let id = child.ask(WANTED);
+        window.wait(
+            "document.querySelector('[data-testid=requests-view] .count')?.textContent === '1'",
+        );
+        go(&window, hand, "requests");
+        window.wait(&listed(1, 0));
+        window.wait(&open(&id));
+        let asks = window.text("[data-testid=asks]");
+        assert_eq!(asks, "programmer-1 asks to read retry.rs, lines 9–15");
+        assert_eq!(window.text("[data-testid=why]"), REASON);
+        assert!(window.text("[data-testid=parent]").contains("lead"));
+
+        // Granted with another cap than the usual one: the read goes through, once.
+        match hand {
+            Hand::Keys => {
+                window.keys("e");
+                window.wait_moved("document.activeElement.id === 'cap'");
+                window.keys("320");
+                window.keys(ESCAPE);
+                window.wait_moved("document.activeElement.id === 'feed'");
+            }
+            Hand::Mouse => {
+                window.script("document.getElementById('cap').select()", json!([]));
+                window.click("[data-testid=cap]");
+                window.script("document.getElementById('cap').select()", json!([]));
+                window.keys("320");
+            }
+        }
+        press("g", "grant");
+        window.wait(&notice("may read it once"));
+        window.wait(&listed(0, 1));
+        assert_eq!(told(&engram, &id)["grant"]["cap_tokens"], 320);
+        let read = child.read(WANTED).expect("the grant pays");
+        assert!(
+            read["excerpt"].as_str().unwrap().contains("fn delay"),
+            "{read}"
+        );
+        assert_eq!(child.read(WANTED), Err("DEREF_DENIED".to_owned()), "spent");
+        // What became of it is told at once.
+        window.wait("document.querySelector('[data-testid=request-state]')?.textContent === 'granted and read'");
+        assert_eq!(window.count("[data-testid=revoke]"), 0);
+        window.wait("!document.querySelector('[data-testid=requests-view] .count')");
+
+        // Denied, with words that the agent reads.
+        let denied = child.ask("repo:src/retry.rs#L17-L23@HEAD");
+        window.wait(&listed(1, 1));
+        window.click("[data-testid=request][data-state=waiting]");
+        window.wait(&open(&denied));
+        press("x", "deny");
+        window.wait_moved("document.activeElement.id === 'reason'");
+        assert_eq!(
+            told(&engram, &denied)["state"],
+            "waiting",
+            "it waits for its words"
+        );
+        window.keys("The claims on retries say it.");
+        match hand {
+            Hand::Keys => window.keys(ENTER),
+            Hand::Mouse => window.click("[data-testid=deny]"),
+        }
+        window.wait(&notice("Denied"));
+        window.wait(&listed(0, 2));
+        let said = told(&engram, &denied);
+        assert_eq!(said["state"], "denied");
+        assert_eq!(said["why"], "The claims on retries say it.");
+
+        // Granted and revoked before it was used: by the notice, and by the request itself.
+        for (undoes, line) in [(true, 1), (false, 3)] {
+            let pointer = format!("repo:src/retry.rs#L{line}@HEAD");
+            let id = child.ask(&pointer);
+            window.wait("document.querySelectorAll('[data-testid=request][data-state=waiting]').length === 1");
+            window.click("[data-testid=request][data-state=waiting]");
+            window.wait(&open(&id));
+            press("g", "grant");
+            window.wait(&notice("may read it once"));
+            window.find("[data-testid=revoke]");
+            match undoes {
+                true => press("z", "undo"),
+                false => press("u", "revoke"),
+            }
+            window.wait(&notice("Revoked"));
+            window.wait("document.querySelector('[data-testid=state]')?.textContent === 'revoked'");
+            assert_eq!(told(&engram, &id)["grant"]["state"], "revoked");
+            assert_eq!(child.read(&pointer), Err("DEREF_DENIED".to_owned()));
+        }
+    }
+}
+
+#[test]
+fn requests_are_read_in_a_narrow_window_and_by_programs_for_the_blind() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
+    let server = Server::start(&shop, &[]);
+    let child = Member::open(&engram, &server, "programmer-1", None);
+    let ids = [WANTED, "repo:src/ledger.rs#L33-L41@HEAD"].map(|it| child.ask(it));
+    let window = Window::browse(&server.url);
+    go(&window, Hand::Keys, "requests");
+    window.wait(&listed(2, 0));
+    window.wait(&open(&ids[0]));
+    let found = complaints(&window, &axe(), "requests");
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    // A key of the list leads to the next one; an address leads back.
+    window.keys("j");
+    window.wait(&open(&ids[1]));
+    assert!(window.query().contains(&ids[1]), "{}", window.query());
+    window.anew();
+    window.wait(&open(&ids[1]));
+
+    window.size(420, 700);
+    window.wait("document.querySelector('.panes.one')");
+    window.script("document.getElementById('feed').focus()", json!([]));
+    // In the list an answer leads to the request; only there it is given.
+    window.keys("g");
+    window.wait_moved("document.activeElement.id === 'engram'");
+    assert_eq!(window.count("[data-testid=notice]"), 0);
+    let wide = "return document.documentElement.scrollWidth <= innerWidth";
+    assert_eq!(window.script(wide, json!([])), json!(true));
+    let found = complaints(&window, &axe(), "one request");
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    window.keys("g");
+    window.wait(&notice("may read it once"));
+    // A cap that is none is said, and nothing is granted.
+    window.wait(&open(&ids[0]));
+    window.keys("e");
+    window.wait_moved("document.activeElement.id === 'cap'");
+    window.keys(&format!("lots{ENTER}"));
+    window.wait(&notice("cap must be"));
+    assert_eq!(told(&engram, &ids[0])["state"], "waiting");
+}
+
+#[test]
+fn the_requests_look_as_they_were_approved() {
+    let dir = tempfile::tempdir().unwrap();
+    let shop = Shop::open(dir.path());
+    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
+    let server = Server::start(&shop, &[]);
+    Member::open(&engram, &server, "lead", None);
+    let child = Member::open(&engram, &server, "programmer-1", Some("lead"));
+    let ids = [
+        WANTED,
+        "repo:src/ledger.rs#L33-L41@HEAD",
+        "repo:src/retry.rs#L17-L23@HEAD",
+    ]
+    .map(|it| child.ask(it));
+    engram.json(&[
+        "requests",
+        "deny",
+        &ids[2],
+        "--why",
+        "The claims on retries say it.",
+    ]);
+    let window = Window::browse(&server.url);
+    go(&window, Hand::Keys, "requests");
+    window.wait(&listed(2, 1));
+    window.wait(&open(&ids[0]));
+    window.wait("!document.querySelector('[aria-busy=true]')");
+    let mut looks = Looks::here();
+    looks.compare_in(&window, "requests", &[(1280, 800), (900, 600)]);
+    window.size(420, 700);
+    window.wait("document.querySelector('.panes.one')");
+    looks.compare_in(&window, "requests", &[(420, 700)]);
+    looks.hold_all();
+}

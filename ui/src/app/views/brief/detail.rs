@@ -1,0 +1,79 @@
+//! One line: its words, the claim that it repeats, and the evidence of that.
+
+use engram_model::{BriefLine, EngramId, Pointer};
+use leptos::{html, prelude::*};
+
+use super::pins::{can_edit, can_pin};
+use crate::{
+    app::{
+        palette::keycaps,
+        room::{self, ToList},
+        source::SourceCard,
+        state::App,
+    },
+    commands::Act,
+    words::{self, say},
+};
+
+#[component]
+pub(crate) fn Detail() -> impl IntoView {
+    let app = App::here();
+    let line = Memo::new(move |_| app.line());
+    let shown = move || line.get().map(|line| view! { <Whole line /> });
+    view! {
+        <section class="pane detail" id=room::DETAIL aria-label=say::brief::ONE data-testid="line-detail">
+            <ToList />
+            {shown}
+            <Bar line />
+        </section>
+    }
+}
+
+#[component]
+fn Whole(line: BriefLine) -> impl IntoView {
+    let app = App::here();
+    let node = NodeRef::<html::Div>::new();
+    node.on_load(move |it| room::keep_focus(app, &it));
+    // Marked lines belong to a claim; those of a line without one belong to none.
+    let nobody = "00000000000000000000000000".parse::<EngramId>();
+    let cards = line.engram.or(nobody.ok()).map(|engram| {
+        let pointers = line.pointers.iter();
+        let pointers = pointers.filter_map(|it| it.parse::<Pointer>().ok());
+        let card =
+            |(index, pointer)| view! { <SourceCard engram index pointer opens={index == 0} /> };
+        pointers.enumerate().map(card).collect_view()
+    });
+    let is_none = line.pointers.is_empty();
+    view! {
+        <div class="scroll" id=room::READ node_ref=node tabindex="-1" data-testid="line-read">
+            <p class="claim long" dir="auto" data-testid="line-text">{words::visible(&line.text)}</p>
+            <section class="sources" aria-label=say::brief::EVIDENCE>
+                {is_none.then(|| view! { <p class="quiet">{say::brief::NO_EVIDENCE}</p> })}
+                {cards}
+            </section>
+        </div>
+    }
+}
+
+#[component]
+fn Bar(line: Memo<Option<BriefLine>>) -> impl IntoView {
+    let app = App::here();
+    let is = move |of: fn(&BriefLine) -> bool| {
+        Memo::new(move |_| line.with(|it| it.as_ref().is_some_and(of)))
+    };
+    let (pins, edits) = (is(can_pin), is(can_edit));
+    let (is_pinned, has_claim) = (is(|it| it.pinned), is(|it| it.engram.is_some()));
+    let is_none = move || !pins.get() && !has_claim.get();
+    let name = move || match is_pinned.get() {
+        true => say::brief::UNPIN,
+        false => say::brief::PIN,
+    };
+    view! {
+        <div class="bar" hidden=is_none data-testid="line-bar">
+            <button class="primary" data-testid="pin" hidden=move || !pins.get() on:click=move |_| app.act(Act::Pin)>{name}" "{keycaps("p")}</button>
+            <button data-testid="edit-line" hidden=move || !edits.get() on:click=move |_| app.act(Act::EditLine)>{say::brief::EDIT}" "{keycaps("e")}</button>
+            <span class="space"></span>
+            <button class="plain" data-testid="line-claim" hidden=move || !has_claim.get() on:click=move |_| app.show_claim_of_line()>{say::brief::SHOW}</button>
+        </div>
+    }
+}

@@ -1,0 +1,268 @@
+//! The lines in their order, by part; how much of what it may have the brief uses; and whose it is.
+
+use engram_model::{AgentId, BriefLine, BriefPart, Meter};
+use leptos::{ev, prelude::*};
+
+use super::{VIEW, pins::FIELD, state::Draft};
+use crate::{
+    app::{
+        connection::Link, dom, icons::Icon, palette::keycaps, refused::Refused, state::App, states,
+        views::LIST,
+    },
+    commands::Act,
+    words::{self, say},
+};
+
+/// The choice of an agent, to which the key of the filter leads.
+pub(super) const WHOSE: &str = "brief-of";
+
+#[component]
+pub(crate) fn List() -> impl IntoView {
+    let app = App::here();
+    let it = app.brief;
+    // A lost connection has its own message.
+    let refused = Signal::derive(move || {
+        let is_lost = app.connection.link.get() == Link::Lost;
+        it.refused.get().filter(|_| !is_lost)
+    });
+    view! {
+        <section class="pane list" aria-label=VIEW.title>
+            <header>
+                <h1>{VIEW.title}</h1>
+                <Used />
+                <span class="space"></span>
+                <button data-testid="add-line" title=say::brief::ADD on:click=move |_| app.act(Act::Line)>{say::brief::ADD_SHORT}" "{keycaps("n")}</button>
+            </header>
+            <Whose />
+            <states::Disconnected />
+            <div class="within-list"><Refused refusal=refused again=Callback::new(move |()| app.read_brief()) /></div>
+            <Field />
+            <div class="within-list"><Refused refusal=it.pin_refused /></div>
+            <Lines />
+        </section>
+    }
+}
+
+/// Lines and tokens, of what the brief may have.
+#[component]
+fn Used() -> impl IntoView {
+    let app = App::here();
+    let chip = move |of: fn(&engram_model::ShownBrief) -> (u64, u64, &'static str)| {
+        move || {
+            let known = app.brief.known.with(|it| it.as_ref().map(of));
+            known.map(|(used, most, what)| {
+                let limit = u32::try_from(most).unwrap_or(u32::MAX);
+                let meter = Meter {
+                    used: u32::try_from(used).unwrap_or(u32::MAX),
+                    limit,
+                };
+                let told =
+                    say::brief::used(&words::thousands(used), &words::thousands(most), what);
+                view! { <span class="chip" title=told.clone() aria-label=told data-testid=format!("brief-{what}")>{words::meter(meter)}" "{what}</span> }
+            })
+        }
+    };
+    view! {
+        {chip(|it| (it.brief.lines.len() as u64, it.most_lines, say::brief::LINES.1))}
+        {chip(|it| (it.brief.tokens, it.most_tokens, say::status::TOKENS))}
+    }
+}
+
+/// Everybody's brief, or the one that an agent gets.
+#[component]
+fn Whose() -> impl IntoView {
+    let app = App::here();
+    let it = app.brief;
+    let agents = Memo::new(move |_| {
+        let mut agents: Vec<(String, String)> = it.agents.with(|all| {
+            let one = |it: &engram_model::AgentStatus| (it.handle.0.clone(), named(it));
+            all.iter().map(one).collect()
+        });
+        // One that is chosen stays, whatever is listed.
+        if let Some(chosen) = it.whose.get()
+            && !agents.iter().any(|(handle, _)| *handle == chosen.0)
+        {
+            agents.insert(0, (chosen.0.clone(), words::visible(&chosen.0)));
+        }
+        agents
+    });
+    let whose = move || it.whose.get().map(|it| it.0).unwrap_or_default();
+    let option = move |(handle, name): (String, String)| {
+        let own = handle.clone();
+        view! { <option value=handle selected=move || whose() == own>{name}</option> }
+    };
+    let leave = move |event: ev::KeyboardEvent| {
+        if event.key() == "Escape" {
+            dom::focus(LIST);
+        }
+    };
+    view! {
+        <div class="filter choices" role="group" aria-label=say::brief::WHOSE on:keydown=leave>
+            <label for=WHOSE class="offscreen">{say::brief::WHOSE}</label>
+            <select id=WHOSE data-testid="whose" on:change=move |event| {
+                let handle = event_target_value(&event);
+                it.whose.set((!handle.is_empty()).then_some(AgentId(handle)));
+            }>
+                <option value="" selected=move || whose().is_empty()>{say::brief::ALL}</option>
+                {move || agents.get().into_iter().map(option).collect_view()}
+            </select>
+            <kbd aria-hidden="true">"F"</kbd>
+        </div>
+    }
+}
+
+/// An agent's name, with its role.
+fn named(it: &engram_model::AgentStatus) -> String {
+    let name = words::visible(&it.name);
+    match &it.role {
+        Some(role) => format!("{name} · {}", words::visible(role)),
+        None => name,
+    }
+}
+
+/// Where a line is written.
+#[component]
+fn Field() -> impl IntoView {
+    let app = App::here();
+    let draft = app.brief.draft;
+    let is_open = Memo::new(move |_| draft.with(Option::is_some));
+    let keys = move |event: ev::KeyboardEvent| {
+        if event.is_composing() {
+            return;
+        }
+        match event.key().as_str() {
+            "Enter" => app.save_draft(),
+            "Escape" => app.leave_draft(),
+            _ => return,
+        }
+        event.prevent_default();
+        event.stop_propagation();
+    };
+    let write = move |event| {
+        let text = event_target_value(&event);
+        draft.update(|it| {
+            if let Some(it) = it {
+                it.text = text;
+            }
+        });
+    };
+    let text = move || {
+        draft.with(|it| {
+            it.as_ref()
+                .map(|it: &Draft| it.text.clone())
+                .unwrap_or_default()
+        })
+    };
+    move || {
+        is_open.get().then(|| {
+            view! {
+                <div class="line-field">
+                    <label for=FIELD class="offscreen">{say::brief::YOUR_LINE}</label>
+                    <input id=FIELD data-testid="line-field" dir="auto" autocomplete="off" maxlength="500" placeholder=say::brief::ADD_HINT
+                        prop:value=text on:input=write on:keydown=keys />
+                    <button class="primary" data-testid="save-line" on:click=move |_| app.save_draft()>{say::brief::SAVE}" "{keycaps("Enter")}</button>
+                    <button class="plain" data-testid="cancel-line" on:click=move |_| app.leave_draft()>{say::brief::CANCEL}</button>
+                </div>
+            }
+        })
+    }
+}
+
+#[component]
+fn Lines() -> impl IntoView {
+    let app = App::here();
+    let it = app.brief;
+    let lines = Memo::new(move |_| it.lines());
+    let is_none = Memo::new(move |_| lines.with(Vec::is_empty));
+    let parts = Memo::new(move |_| {
+        let mut parts: Vec<BriefPart> = lines.with(|all| all.iter().map(|it| it.part).collect());
+        parts.dedup();
+        parts
+    });
+    let active = move || {
+        let text = it.selected.get()?;
+        let at = lines.with(|all| all.iter().position(|it| it.text == text))?;
+        Some(element_id(at))
+    };
+    view! {
+        <Instead is_none />
+        <div class="conflicts brief" class:bare=is_none id=LIST tabindex="0" role="listbox"
+            aria-label=say::brief::LABEL aria-activedescendant=active data-testid="brief-list">
+            <For each=move || parts.get() key=|it| *it let:part><Part part lines /></For>
+        </div>
+    }
+}
+
+fn element_id(at: usize) -> String {
+    format!("brief-line-{at}")
+}
+
+/// What stands there while there is no line.
+#[component]
+fn Instead(is_none: Memo<bool>) -> impl IntoView {
+    let app = App::here();
+    let it = app.brief;
+    let is_read = Memo::new(move |_| it.known.with(Option::is_some));
+    let is_refused = Memo::new(move |_| it.refused.with(Option::is_some));
+    move || match (is_none.get(), is_read.get(), is_refused.get()) {
+        (false, _, _) | (true, false, true) => ().into_any(),
+        (true, false, false) => {
+            view! { <p class="none quiet" aria-busy="true">{say::brief::READING}</p> }.into_any()
+        }
+        (true, true, _) => view! {
+            <div class="none" data-testid="no-brief">
+                <span class="sign">{VIEW.icon.draw()}</span>
+                <h2>{say::brief::NONE}</h2>
+                <p>{say::brief::NONE_MEANS}</p>
+            </div>
+        }
+        .into_any(),
+    }
+}
+
+fn heading(part: BriefPart) -> &'static str {
+    match part {
+        BriefPart::Pin => say::brief::part::PIN,
+        BriefPart::Matter => say::brief::part::MATTER,
+        BriefPart::Constraint => say::brief::part::CONSTRAINT,
+        BriefPart::Risk => say::brief::part::RISK,
+        BriefPart::Pointer => say::brief::part::POINTER,
+        BriefPart::Budget => say::brief::part::BUDGET,
+        BriefPart::Grant => say::brief::part::GRANT,
+    }
+}
+
+#[component]
+fn Part(part: BriefPart, lines: Memo<Vec<BriefLine>>) -> impl IntoView {
+    let own = Memo::new(move |_| {
+        lines.with(|all| {
+            let all = all.iter().cloned().enumerate();
+            all.filter(|(_, it)| it.part == part).collect::<Vec<_>>()
+        })
+    });
+    view! {
+        <div class="topic" role="group" aria-label=heading(part) data-testid="brief-part" data-part=part.as_str()>
+            <div class="topic-name" aria-hidden="true"><b>{heading(part)}</b></div>
+            <For each=move || own.get() key=|(at, it)| (*at, it.clone().text, it.pinned) let((at, line))><Row at line /></For>
+        </div>
+    }
+}
+
+#[component]
+fn Row(at: usize, line: BriefLine) -> impl IntoView {
+    let app = App::here();
+    let all = app.brief;
+    let text = StoredValue::new(line.text.clone());
+    let is_open = Memo::new(move |_| {
+        text.with_value(|text| all.selected.with(|it| it.as_ref() == Some(text)))
+    });
+    view! {
+        <div class="brief-row" class:selected=is_open id=element_id(at) role="option" aria-selected=move || is_open.get().to_string()
+            data-testid="brief-line" data-pinned=line.pinned.to_string()
+            on:mousedown=dom::keep_text on:click=move |_| app.go_to_line(text.get_value())>
+            <span class="number" aria-hidden="true">{at + 1}</span>
+            <p dir="auto">{words::visible(&line.text)}</p>
+            {line.pinned.then(|| view! { <span class="pinned" title=say::brief::part::PIN>{Icon::Pin.draw()}</span> })}
+        </div>
+    }
+}

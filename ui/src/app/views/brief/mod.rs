@@ -1,0 +1,47 @@
+//! The shared brief as agents get it: pinned lines first, each line a click from its evidence. A person pins,
+//! unpins and edits lines; what is composed changes with the claims.
+
+mod detail;
+mod list;
+mod pins;
+mod state;
+
+use leptos::{html, prelude::*};
+
+pub(crate) use self::{detail::Detail, list::List, state::Brief};
+use super::View;
+use crate::{
+    app::{icons::Icon, split::Split, state::App},
+    words::say,
+};
+
+pub(crate) static VIEW: View = View {
+    id: "brief",
+    title: say::brief::TITLE,
+    icon: Icon::Own("M6 3.500h8.500l4 4v13H6zM14 3.500v4.500h4.500M9 12.500h6.500M9 16h4.500"),
+    of: say::brief::LINES,
+    counted: say::brief::COUNTS,
+    // Composing it only to count it would cost more than the number is worth.
+    count: |_| 0,
+    asks: false,
+    reads: false,
+    within: |filter| filter,
+    step: App::step_brief,
+    panes,
+    nothing: None,
+};
+
+fn panes() -> AnyView {
+    let app = App::here();
+    app.follow_brief();
+    let panes = NodeRef::<html::Main>::new();
+    let width = move || app.frame.list_width.get().map(|it| format!("{it}px"));
+    view! {
+        <main class="panes" class:one=app.frame.is_narrow class:read=move || app.covers_list() node_ref=panes style=("--list", width)>
+            <List />
+            <Split panes />
+            <Detail />
+        </main>
+    }
+    .into_any()
+}

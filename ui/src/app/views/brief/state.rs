@@ -1,0 +1,235 @@
+//! Whose brief is shown, which line of it is open, and what is written.
+
+use engram_model::{AgentId, AgentStatus, BriefLine, BriefOf, Pointer, Refusal, ShownBrief, ask};
+use leptos::{prelude::*, task::spawn_local};
+
+use super::{VIEW, list::WHOSE, pins};
+use crate::{
+    app::{dom, state::App},
+    commands::Act,
+    tags::Tag,
+};
+
+/// A line that is written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Draft {
+    /// The pinned line that it takes the place of.
+    pub(super) instead_of: Option<String>,
+    pub(super) text: String,
+}
+
+/// The brief.
+#[derive(Clone, Copy)]
+pub(crate) struct Brief {
+    /// What was read; none until it comes.
+    pub(crate) known: RwSignal<Option<ShownBrief>>,
+    /// Why it could not be read.
+    pub(crate) refused: RwSignal<Option<Refusal>>,
+    /// Whose it is; everybody's where it is none.
+    pub(crate) whose: RwSignal<Option<AgentId>>,
+    pub(super) agents: RwSignal<Vec<AgentStatus>>,
+    /// The open line, by its words: others come and go around it.
+    pub(crate) selected: RwSignal<Option<String>>,
+    /// The line that is written, and why it could not be pinned.
+    pub(super) draft: RwSignal<Option<Draft>>,
+    pub(crate) pin_refused: RwSignal<Option<Refusal>>,
+    /// Changes with each reading: earlier answers are dropped.
+    number: StoredValue<u64>,
+}
+
+impl Brief {
+    pub(crate) fn new() -> Self {
+        Self {
+            known: RwSignal::new(None),
+            refused: RwSignal::new(None),
+            whose: RwSignal::new(None),
+            agents: RwSignal::new(Vec::new()),
+            selected: RwSignal::new(None),
+            draft: RwSignal::new(None),
+            pin_refused: RwSignal::new(None),
+            number: StoredValue::new(0),
+        }
+    }
+
+    /// Knows nothing any more of the repository that was in front.
+    pub(crate) fn reset(self) {
+        self.begin();
+        self.known.set(None);
+        self.refused.set(None);
+        self.whose.set(None);
+        self.agents.set(Vec::new());
+        self.selected.set(None);
+        self.draft.set(None);
+        self.pin_refused.set(None);
+    }
+
+    fn begin(self) -> u64 {
+        let number = self.number.get_value().wrapping_add(1);
+        self.number.set_value(number);
+        number
+    }
+
+    pub(super) fn lines(self) -> Vec<BriefLine> {
+        let lines = |it: &ShownBrief| it.brief.lines.clone();
+        self.known
+            .with(|it| it.as_ref().map(lines).unwrap_or_default())
+    }
+}
+
+impl App {
+    /// Reads the brief while the view is on the screen.
+    pub(super) fn follow_brief(self) {
+        self.reading.begin(0);
+        Effect::new(move |_| {
+            self.stale.track(Tag::Brief);
+            self.brief.whose.track();
+            self.read_brief();
+        });
+        Effect::new(move |_| {
+            self.stale.track(Tag::Status);
+            spawn_local(async move {
+                if let Ok(reply) = self.ask(ask::Agents).await {
+                    self.brief.agents.set(reply.agents);
+                }
+            });
+        });
+        on_cleanup(move || {
+            let read = self.reading.selected.get_untracked();
+            let pointer = read.map_or(0, |id| self.worst_pointer(id));
+            self.reading.begin(pointer);
+        });
+    }
+
+    pub(super) fn read_brief(self) {
+        let it = self.brief;
+        let number = it.begin();
+        let of = BriefOf {
+            agent: it.whose.get_untracked(),
+        };
+        spawn_local(async move {
+            let read = self.ask(ask::ShowBrief(of)).await;
+            if it.number.get_value() != number {
+                return;
+            }
+            match read {
+                Ok(shown) => self.list_brief(*shown),
+                Err(refusal) => {
+                    dom::log(&refusal.to_string());
+                    it.refused.set(Some(refusal));
+                }
+            }
+        });
+    }
+
+    fn list_brief(self, shown: ShownBrief) {
+        let it = self.brief;
+        it.refused.set(None);
+        let selected = it.selected.get_untracked();
+        let lines = &shown.brief.lines;
+        let place = |all: &[BriefLine]| {
+            let selected = selected.as_ref()?;
+            all.iter().position(|line| line.text == *selected)
+        };
+        let is_there = place(lines).is_some();
+        // Where the open line is gone, the one that took its place opens.
+        let before = it
+            .known
+            .with_untracked(|it| it.as_ref().and_then(|it| place(&it.brief.lines)));
+        let at = before.unwrap_or(0).min(lines.len().saturating_sub(1));
+        let next = lines.get(at).map(|line| line.text.clone());
+        it.known.set(Some(shown));
+        if untrack(|| VIEW.is_on(self)) && !is_there {
+            match next {
+                Some(text) => self.select_line(text),
+                None => it.selected.set(None),
+            }
+        }
+    }
+
+    /// The open line.
+    pub(super) fn line(self) -> Option<BriefLine> {
+        let text = self.brief.selected.get()?;
+        let mut lines = self.brief.lines().into_iter();
+        lines.find(|it| it.text == text)
+    }
+
+    /// A pointer of the open line.
+    pub(crate) fn line_pointer(self, index: usize) -> Option<Pointer> {
+        self.line()?.pointers.get(index)?.parse().ok()
+    }
+
+    /// Opens a line, as each on the way through the list.
+    pub(super) fn select_line(self, text: String) {
+        if self.brief.selected.get_untracked().as_ref() == Some(&text) {
+            return;
+        }
+        self.brief.pin_refused.set(None);
+        self.reading.begin(0);
+        self.brief.selected.set(Some(text));
+        request_animation_frame(|| {
+            let open = document().query_selector("[data-testid=brief-line].selected");
+            if let Some(id) = open.ok().flatten().map(|it| it.id()) {
+                dom::reveal(&id);
+            }
+        });
+    }
+
+    /// Opens one that a person went to.
+    pub(super) fn go_to_line(self, text: String) {
+        self.select_line(text);
+        self.bring_forward();
+    }
+
+    /// Moves through the lines; the ends hold.
+    pub(super) fn step_brief(self, by: isize) {
+        let lines = untrack(|| self.brief.lines());
+        let selected = self.brief.selected.get_untracked();
+        let at = selected.and_then(|text| lines.iter().position(|it| it.text == text));
+        let to = at.map_or(0, |at| at.saturating_add_signed(by));
+        if let Some(line) = lines.get(to.min(lines.len().saturating_sub(1))) {
+            self.select_line(line.text.clone());
+        }
+    }
+
+    /// Shows the claim of the open line among all claims.
+    pub(super) fn show_claim_of_line(self) {
+        if let Some(id) = untrack(|| self.line()).and_then(|it| it.engram) {
+            self.go_to(id);
+            request_animation_frame(move || self.focus_pane());
+        }
+    }
+
+    /// Does what a command means in the brief; returns whether it means anything of its own there.
+    pub(crate) fn act_on_brief(self, act: Act) -> bool {
+        if !untrack(|| VIEW.is_on(self)) {
+            return false;
+        }
+        match act {
+            Act::Pin => self.pin_or_unpin(),
+            Act::Line => self.in_list(move || self.write_line(None)),
+            Act::EditLine => self.edit_line(),
+            Act::Facets => self.in_list(|| dom::focus(WHOSE)),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Whether a command has something to work on in the brief; none where it means nothing of its own there.
+    pub(crate) fn holds_for_brief(self, act: Act) -> Option<bool> {
+        if !untrack(|| VIEW.is_on(self)) {
+            return None;
+        }
+        let line = untrack(|| self.line());
+        let has_pointer = || untrack(|| self.line_pointer(0)).is_some();
+        Some(match act {
+            Act::Pin => line.is_some_and(|it| pins::can_pin(&it)),
+            Act::EditLine => line.is_some_and(|it| pins::can_edit(&it)),
+            Act::Line => true,
+            Act::First | Act::Pointer | Act::Copy => has_pointer(),
+            Act::Open => has_pointer() && self.backend().opens_editors(),
+            Act::Blame => has_pointer(),
+            Act::Changes => self.reading.has_changes.get_untracked(),
+            _ => return None,
+        })
+    }
+}

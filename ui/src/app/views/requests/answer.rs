@@ -1,0 +1,268 @@
+//! What a person answers, by a key or a button, and what comes of it.
+
+use engram_model::{DenyAnswer, EngramId, GrantAnswer, Refusal, RequestTold, ask};
+use leptos::{ev, prelude::*, task::spawn_local};
+
+use crate::{
+    app::{dom, frame::Undo, palette::keycaps, state::App},
+    asked::{self, Answer, asker, cap, next_waiting},
+    commands::{self, Act},
+    tags::Tag,
+    words::{self, say},
+};
+
+/// The fields for the cap and for the reason.
+pub(super) const CAP: &str = "cap";
+pub(super) const REASON: &str = "reason";
+
+impl App {
+    /// Answers the open request, or takes the answer back.
+    pub(super) fn answer_request(self, answer: Answer) {
+        let Some(it) = untrack(|| self.request_open()) else {
+            return;
+        };
+        if !answer.fits(&it, self.clock.get_untracked().now) {
+            let (text, hint) = match answer {
+                Answer::Grant | Answer::Deny => (say::requests::CANNOT, say::requests::CANNOT_HINT),
+                Answer::Revoke => (
+                    say::requests::NOTHING_OPEN,
+                    say::requests::NOTHING_OPEN_HINT,
+                ),
+            };
+            return self.say(text, hint, true);
+        }
+        let written = untrack(|| self.requests.written_of(&it.id));
+        match answer {
+            Answer::Grant => {
+                let typed = written.cap.unwrap_or_else(|| asked::CAP.to_string());
+                match cap(&typed) {
+                    Some(cap_tokens) => self.send_answer(it, Answer::Grant, cap_tokens, None),
+                    None => self.say(
+                        say::requests::CAP_RANGE,
+                        say::requests::CAP_RANGE_HINT,
+                        true,
+                    ),
+                }
+            }
+            Answer::Deny => {
+                let why = written.reason.trim().to_owned();
+                match why.is_empty() {
+                    true => self.want_denial(),
+                    false => self.send_answer(it, Answer::Deny, 0, Some(why)),
+                }
+            }
+            Answer::Revoke => self.send_answer(it, Answer::Revoke, 0, None),
+        }
+    }
+
+    /// The agent is told why: a denial waits for the words.
+    fn want_denial(self) {
+        self.requests.wants_reason.set(true);
+        self.in_detail(|| dom::focus(REASON));
+    }
+
+    fn send_answer(self, it: RequestTold, answer: Answer, cap_tokens: u32, why: Option<String>) {
+        // Pressed twice, it is said once.
+        if !self.batch.begin(say::requests::ANSWERING, 1) {
+            return;
+        }
+        self.requests.answer_refused.set(None);
+        spawn_local(async move {
+            let id = it.id.clone();
+            let said = match answer {
+                Answer::Grant => {
+                    let answer = GrantAnswer {
+                        id,
+                        cap_tokens: Some(cap_tokens),
+                        ttl: None,
+                    };
+                    self.ask(ask::GrantRequest(answer)).await.map(|_| ())
+                }
+                Answer::Deny => {
+                    let answer = DenyAnswer { id, why };
+                    self.ask(ask::DenyRequest(answer)).await.map(|_| ())
+                }
+                Answer::Revoke => self.revoke_grant(id).await,
+            };
+            self.batch.end();
+            self.stale.touch(Tag::Requests);
+            match said {
+                Ok(()) => self.answered(&it, answer),
+                Err(refusal) => self.refuse_answer(&it.id, refusal),
+            }
+        });
+    }
+
+    /// Takes a grant back.
+    pub(crate) async fn revoke_grant(self, id: String) -> Result<(), Refusal> {
+        let revoked = self.ask(ask::RevokeGrant(id)).await;
+        self.stale.touch(Tag::Requests);
+        revoked.map(|_| ())
+    }
+
+    /// Says what was answered; the next that waits opens.
+    fn answered(self, it: &RequestTold, answer: Answer) {
+        let all = self.requests;
+        all.wants_reason.set(false);
+        all.forget_written(&it.id);
+        let name = asker(it);
+        match (answer, it.id.parse::<EngramId>()) {
+            (Answer::Grant, Ok(id)) => self.say_all_done(
+                &say::requests::granted(&name),
+                "",
+                false,
+                vec![Undo::Granted(id)],
+            ),
+            (Answer::Grant, Err(_)) => self.say(&say::requests::granted(&name), "", false),
+            (Answer::Deny, _) => self.say(say::requests::DENIED, "", false),
+            (Answer::Revoke, _) => self.say(say::requests::REVOKED, "", false),
+        }
+        let is_open = all.selected.get_untracked().as_ref() == Some(&it.id);
+        let next = all
+            .known
+            .with_untracked(|known| next_waiting(known.as_deref()?, &it.id));
+        if let Some(next) = next.filter(|_| is_open && answer != Answer::Revoke) {
+            self.select_request(next);
+        }
+        // What was written in is gone, or is the next one's: keys go on in the list.
+        request_animation_frame(move || {
+            let is_in = |id: &str| dom::focused_in(id).is_some();
+            if is_in(REASON) || is_in(CAP) || dom::is_nowhere() {
+                self.focus_pane();
+            }
+        });
+    }
+
+    /// Says why an answer failed, beside its request; if another is open by now, at the lower edge.
+    fn refuse_answer(self, id: &str, refusal: Refusal) {
+        let all = self.requests;
+        match all.selected.get_untracked().as_deref() == Some(id) {
+            true => {
+                dom::log(&refusal.to_string());
+                all.answer_refused.set(Some(refusal));
+            }
+            false => self.complain(refusal),
+        }
+    }
+}
+
+/// A button for an answer, with its key.
+fn press(app: App, answer: Answer, name: &'static str, is_primary: bool) -> impl IntoView + use<> {
+    let command = commands::by(Act::Answer(answer));
+    let key = command.and_then(|it| it.keys.first().copied()).map(keycaps);
+    let is_busy = move || app.batch.progress.with(Option::is_some);
+    view! {
+        <button class:primary=is_primary data-testid=command.map(|it| it.id) disabled=is_busy on:click=move |_| app.act(Act::Answer(answer))>{name}" "{key}</button>
+    }
+}
+
+/// The answers that fit, with the cap and the reason that go with them.
+#[component]
+pub(super) fn Bar(current: Memo<Option<RequestTold>>) -> impl IntoView {
+    let app = App::here();
+    let fits = move |answer: Answer| {
+        Memo::new(move |_| {
+            let now = app.clock.get().now;
+            current.with(|it| it.as_ref().is_some_and(|it| answer.fits(it, now)))
+        })
+    };
+    let (waits, is_open) = (fits(Answer::Grant), fits(Answer::Revoke));
+    let is_none = move || !waits.get() && !is_open.get();
+    view! {
+        <div class="bar verdicts answers" role="group" aria-label=say::requests::ANSWER hidden=is_none data-testid="answers">
+            {move || waits.get().then(|| view! {
+                <Reason current />
+                <Cap current />
+                {press(app, Answer::Grant, say::requests::GRANT, true)}
+                {press(app, Answer::Deny, say::requests::DENY, false)}
+            })}
+            {move || is_open.get().then(|| press(app, Answer::Revoke, say::requests::REVOKE, true))}
+        </div>
+    }
+}
+
+/// Keys of both fields: Enter answers, Escape leads back.
+fn keys(app: App, answer: Answer) -> impl Fn(ev::KeyboardEvent) {
+    move |event| {
+        if event.is_composing() {
+            return;
+        }
+        match event.key().as_str() {
+            "Enter" => app.act(Act::Answer(answer)),
+            "Escape" => {
+                app.requests.wants_reason.set(false);
+                app.focus_pane();
+            }
+            _ => return,
+        }
+        event.prevent_default();
+        event.stop_propagation();
+    }
+}
+
+/// The most tokens that a grant lets the agent read.
+#[component]
+fn Cap(current: Memo<Option<RequestTold>>) -> impl IntoView {
+    let app = App::here();
+    let all = app.requests;
+    let typed = Memo::new(move |_| {
+        let id = current.with(|it| it.as_ref().map(|it| it.id.clone()));
+        let written = id.and_then(|id| all.written_of(&id).cap);
+        written.unwrap_or_else(|| asked::CAP.to_string())
+    });
+    let set = move |text: String| {
+        if let Some(it) = current.get_untracked() {
+            all.write(&it.id, |it| it.cap = Some(text));
+        }
+    };
+    let note = move || {
+        let tokens = current.with(|it| it.as_ref().map(|it| it.tokens))?;
+        let told = words::count(tokens.into(), say::requests::TOKENS);
+        Some(match cap(&typed.get()) {
+            Some(cap) if cap < tokens => say::requests::cut(&told),
+            Some(_) => say::requests::whole(&told),
+            None => say::requests::CAP_RANGE.to_owned(),
+        })
+    };
+    let is_wrong = move || cap(&typed.get()).is_none();
+    view! {
+        <div class="why-field cap-field">
+            <label for=CAP>{say::requests::CAP}" "<kbd aria-hidden="true">"E"</kbd></label>
+            <input id=CAP data-testid="cap" inputmode="numeric" autocomplete="off" maxlength="9" aria-describedby="cap-note" aria-invalid=move || is_wrong().to_string()
+                prop:value=typed on:input=move |event| set(event_target_value(&event)) on:keydown=keys(app, Answer::Grant) />
+            <span id="cap-note" class="quiet" class:bad=is_wrong data-testid="cap-note">{say::requests::CAP_UNIT}" "{note}</span>
+        </div>
+    }
+}
+
+/// Why it is denied, for the agent to read.
+#[component]
+fn Reason(current: Memo<Option<RequestTold>>) -> impl IntoView {
+    let app = App::here();
+    let all = app.requests;
+    let wants = all.wants_reason;
+    let reason = move || {
+        let id = current.with(|it| it.as_ref().map(|it| it.id.clone()));
+        id.map(|id| all.written_of(&id).reason).unwrap_or_default()
+    };
+    let set = move |text: String| {
+        if let Some(it) = current.get_untracked() {
+            all.write(&it.id, |it| it.reason = text);
+        }
+    };
+    let label = move || match wants.get() {
+        true => say::requests::WHY_DENIED,
+        false => say::requests::WHY,
+    };
+    let hint = move || match wants.get() {
+        true => say::requests::WHY_DENIED_HINT,
+        false => say::requests::WHY_HINT,
+    };
+    view! {
+        <div class="why-field" class:wanted=wants>
+            <label for=REASON>{label}" "<kbd aria-hidden="true">"R"</kbd></label>
+            <input id=REASON data-testid="reason" dir="auto" autocomplete="off" maxlength="500" placeholder=hint required=wants
+                prop:value=reason on:input=move |event| set(event_target_value(&event)) on:keydown=keys(app, Answer::Deny) />
+        </div>
+    }
+}

@@ -1,0 +1,105 @@
+//! One request: who asks, why and what for, the very lines, and what became of it.
+
+use engram_model::{EngramId, Pointer, RequestTold};
+use leptos::{html, prelude::*};
+
+use super::answer::Bar;
+use crate::{
+    app::{
+        refused::Refused,
+        room::{self, ToList},
+        source::SourceCard,
+        state::App,
+    },
+    asked::{Standing, asker, standing, wanted},
+    words::{self, Clock, say},
+};
+
+#[component]
+pub(crate) fn Detail() -> impl IntoView {
+    let app = App::here();
+    let current = Memo::new(move |_| app.request_open());
+    let id = Memo::new(move |_| current.with(|it| it.as_ref().map(|it| it.id.clone())));
+    let is_nothing = move || {
+        let none = |it: &Option<Vec<RequestTold>>| it.as_ref().is_some_and(Vec::is_empty);
+        app.requests.known.with(none)
+    };
+    view! {
+        <section class="pane detail" id=room::DETAIL aria-label=say::requests::ONE data-testid="request-detail">
+            <ToList />
+            {move || match id.get() {
+                Some(id) => view! { <Whole id current /> }.into_any(),
+                None if is_nothing() => ().into_any(),
+                None => view! { <p class="none quiet">{say::requests::NOT_READ}</p> }.into_any(),
+            }}
+            <Refused refusal=app.requests.answer_refused />
+            <Bar current />
+        </section>
+    }
+}
+
+/// Rebuilt for another request only; changes to this one flow in.
+#[component]
+fn Whole(id: String, current: Memo<Option<RequestTold>>) -> impl IntoView {
+    let app = App::here();
+    let node = NodeRef::<html::Div>::new();
+    node.on_load(move |it| room::keep_focus(app, &it));
+    let head = move || current.get().map(|it| head(&it, app.clock.get()));
+    let pointer = current.get_untracked();
+    let pointer = pointer.and_then(|it| it.pointer.parse::<Pointer>().ok());
+    // Lines that are marked belong to what they are shown for: ids of requests are written like an engram's.
+    let card = pointer.zip(id.parse::<EngramId>().ok());
+    let card =
+        card.map(|(pointer, engram)| view! { <SourceCard engram index=0 pointer opens=true /> });
+    view! {
+        <div class="scroll request" id=room::READ node_ref=node tabindex="-1" data-testid="request-read" data-request=id>
+            {head}
+            <section class="sources" aria-label=say::requests::LINES>{card}</section>
+        </div>
+    }
+}
+
+fn head(it: &RequestTold, clock: Clock) -> impl IntoView + use<> {
+    let fact = |what: &'static str, is: Option<String>| {
+        is.map(|is| view! { <div><dt>{what}</dt><dd>{is}</dd></div> })
+    };
+    let standing = standing(it, clock.now);
+    let (word, class) = standing.word();
+    let until = it.grant.as_ref().filter(|_| standing == Standing::Open);
+    let until = until.map(|it| say::requests::open_until(&clock.moment(it.expires_at)));
+    let told = it.answer.as_ref().map(|answer| {
+        let by = say::requests::by(&words::person(&answer.by), &clock.moment(answer.at));
+        let why = it.why.as_deref().filter(|it| !it.is_empty());
+        let why = why.map(words::visible);
+        view! {
+            <p class="settled" data-testid="answer">
+                <b>{word}</b>" "{by}{until.map(|it| format!(", {it}"))}
+                {why.map(|it| view! { <q dir="auto">{it}</q> })}
+            </p>
+        }
+    });
+    let is_erased = it.reason.is_empty();
+    let reason = match is_erased {
+        true => say::requests::ERASED.to_owned(),
+        false => words::visible(&it.reason),
+    };
+    let intended = (!it.intended_use.is_empty()).then(|| words::visible(&it.intended_use));
+    let tokens = words::count(it.tokens.into(), say::requests::TOKENS);
+    view! {
+        <div class="chips">
+            <span class=class data-testid="state">{word}</span>
+            {it.role.as_deref().map(|it| view! { <span class="chip" title=say::requests::ROLE>{words::visible(it)}</span> })}
+            {it.parent.as_ref().map(|it| view! { <span class="chip" data-testid="parent">{say::agents::started_by(&words::visible(&it.0))}</span> })}
+        </div>
+        <h2 class="claim" data-testid="asks">{say::requests::asks(&asker(it), &wanted(&it.pointer))}</h2>
+        <dl class="said-why">
+            <div><dt>{say::requests::REASON}</dt><dd dir="auto" class:quiet=is_erased data-testid="why">{reason}</dd></div>
+            {intended.map(|it| view! { <div><dt>{say::requests::USE}</dt><dd dir="auto" data-testid="use">{it}</dd></div> })}
+        </dl>
+        <dl class="facts">
+            {fact(say::requests::ASKED, Some(clock.moment(it.asked_at)))}
+            {fact(say::requests::SPAN, Some(tokens))}
+        </dl>
+        {told}
+    }
+}

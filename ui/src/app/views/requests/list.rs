@@ -1,0 +1,147 @@
+//! The list: those that wait, who waits longest first; then what was answered, last answers first.
+
+use engram_model::{RequestState, RequestTold};
+use leptos::prelude::*;
+
+use super::VIEW;
+use crate::{
+    app::{connection::Link, dom, icons::Icon, refused::Refused, state::App, states, views::LIST},
+    asked::{Standing, asker, standing, wanted},
+    words::{self, Clock, say},
+};
+
+pub(super) fn element_id(id: &str) -> String {
+    format!("request-{id}")
+}
+
+#[component]
+pub(crate) fn List() -> impl IntoView {
+    let app = App::here();
+    let it = app.requests;
+    let count = move || words::thousands((VIEW.count)(app));
+    // A lost connection has its own message.
+    let refused = Signal::derive(move || {
+        let is_lost = app.connection.link.get() == Link::Lost;
+        it.refused.get().filter(|_| !is_lost)
+    });
+    view! {
+        <section class="pane list" aria-label=VIEW.title>
+            <header>
+                <h1>{VIEW.title}</h1>
+                <span class="chip" data-testid="list-count" title=VIEW.counted hidden=move || app.status.with(Option::is_none)>{count}</span>
+            </header>
+            <states::Disconnected />
+            <div class="within-list"><Refused refusal=refused again=Callback::new(move |()| app.read_requests()) /></div>
+            <Rows />
+        </section>
+    }
+}
+
+#[component]
+fn Rows() -> impl IntoView {
+    let app = App::here();
+    let it = app.requests;
+    let ids = move |waits: bool| {
+        Memo::new(move |_| {
+            it.known.with(|it| {
+                let all = it.iter().flatten();
+                let all = all.filter(|it| (it.state == RequestState::Waiting) == waits);
+                all.map(|it| it.id.clone()).collect::<Vec<_>>()
+            })
+        })
+    };
+    let (waiting, answered) = (ids(true), ids(false));
+    let is_none = move || waiting.with(Vec::is_empty) && answered.with(Vec::is_empty);
+    let is_none = Memo::new(move |_| is_none());
+    let active = move || it.selected.get().map(|id| element_id(&id));
+    let active = move || active().filter(|_| !is_none.get());
+    view! {
+        <Instead is_none />
+        <div class="conflicts requests" class:bare=is_none id=LIST tabindex="0" role="listbox"
+            aria-label=say::requests::LABEL aria-activedescendant=active data-testid="requests-list">
+            <Group name=say::requests::WAITING ids=waiting />
+            <Group name=say::requests::ANSWERED ids=answered />
+        </div>
+    }
+}
+
+/// What stands there while nothing is listed.
+#[component]
+fn Instead(is_none: Memo<bool>) -> impl IntoView {
+    let app = App::here();
+    let it = app.requests;
+    let is_read = Memo::new(move |_| it.known.with(Option::is_some));
+    let is_refused = Memo::new(move |_| it.refused.with(Option::is_some));
+    move || match (is_none.get(), is_read.get(), is_refused.get()) {
+        (false, _, _) | (true, false, true) => ().into_any(),
+        (true, false, false) => {
+            view! { <p class="none quiet" aria-busy="true">{say::requests::READING}</p> }.into_any()
+        }
+        (true, true, _) => view! {
+            <div class="none" data-testid="no-requests">
+                <span class="sign">{Icon::Check.draw()}</span>
+                <h2>{say::requests::NONE}</h2>
+                <p>{say::requests::NONE_MEANS}</p>
+            </div>
+        }
+        .into_any(),
+    }
+}
+
+#[component]
+fn Group(name: &'static str, ids: Memo<Vec<String>>) -> impl IntoView {
+    let count = move || words::thousands(ids.with(Vec::len) as u64);
+    let label = move || format!("{name}: {}", count());
+    let is_none = Memo::new(move |_| ids.with(Vec::is_empty));
+    move || {
+        (!is_none.get()).then(|| {
+            view! {
+                <div class="topic" role="group" aria-label=label data-testid="requests-group">
+                    <div class="topic-name" aria-hidden="true"><b>{name}</b><span>{count}</span></div>
+                    <For each=move || ids.get() key=Clone::clone let:id><Row id /></For>
+                </div>
+            }
+        })
+    }
+}
+
+#[component]
+fn Row(id: String) -> impl IntoView {
+    let app = App::here();
+    let all = app.requests;
+    let id = StoredValue::new(id);
+    let it = Memo::new(move |_| id.with_value(|id| all.of(id)));
+    let is_open =
+        Memo::new(move |_| id.with_value(|id| all.selected.with(|it| it.as_ref() == Some(id))));
+    let content = move || it.get().map(|it| content(&it, app.clock.get()));
+    let state = move || it.with(|it| it.as_ref().map(|it| it.state.as_str()));
+    view! {
+        <div class="request-row" class:selected=is_open id=id.with_value(|id| element_id(id)) role="option" aria-selected=move || is_open.get().to_string()
+            data-testid="request" data-id=id.get_value() data-state=state
+            on:mousedown=dom::keep_text on:click=move |_| app.go_to_request(id.get_value())>
+            {content}
+        </div>
+    }
+}
+
+fn content(it: &RequestTold, clock: Clock) -> impl IntoView + use<> {
+    let at = match &it.answer {
+        Some(answer) => answer.at,
+        None => it.asked_at,
+    };
+    let standing = standing(it, clock.now);
+    let (word, class) = standing.word();
+    let is_answered = standing != Standing::Waiting;
+    let role = it.role.as_deref().map(words::visible);
+    view! {
+        <span class="who">
+            <b>{asker(it)}</b>
+            {role.map(|role| view! { <span>{role}</span> })}
+            <span class="space"></span>
+            <time datetime=at.to_string() title=clock.moment(at)>{clock.ago(at)}</time>
+        </span>
+        <p class="wants">{wanted(&it.pointer)}</p>
+        <p class="reason" dir="auto">{words::visible(&it.reason)}</p>
+        {is_answered.then(|| view! { <span class="meta"><span class=class data-testid="request-state">{word}</span></span> })}
+    }
+}

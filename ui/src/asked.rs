@@ -1,0 +1,231 @@
+//! Requests to read beyond a budget: their order, what became of each, and what a person answers.
+
+use engram_model::{GrantState, Pointer, RequestState, RequestTold};
+use jiff::Timestamp;
+
+use crate::words::{self, say};
+
+/// The cap of a grant where the person sets no other (`contracts/gateway.md`).
+pub const CAP: u32 = 500;
+/// The largest that can be typed; the home may allow less.
+const MOST: u32 = 100_000;
+
+/// What a person answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The agent may read it once.
+    Grant,
+    /// It may not.
+    Deny,
+    /// It may no more.
+    Revoke,
+}
+
+impl Answer {
+    /// Whether it can be said of this request at this time.
+    pub fn fits(self, it: &RequestTold, now: Timestamp) -> bool {
+        match self {
+            Self::Grant | Self::Deny => it.state == RequestState::Waiting,
+            Self::Revoke => standing(it, now) == Standing::Open,
+        }
+    }
+}
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Nobody answered.
+    Waiting,
+    /// Granted, and not used yet.
+    Open,
+    /// Granted and used.
+    Read,
+    /// Granted, and its time is over.
+    Expired,
+    /// Granted and taken back.
+    Revoked,
+    /// Denied.
+    Denied,
+}
+
+/// What became of a request; the time of a grant passes without an entry in the journal.
+pub fn standing(it: &RequestTold, now: Timestamp) -> Standing {
+    match (it.state, &it.grant) {
+        (RequestState::Waiting, _) => Standing::Waiting,
+        (RequestState::Denied, _) => Standing::Denied,
+        (RequestState::Granted, None) => Standing::Read,
+        (RequestState::Granted, Some(grant)) => match grant.state {
+            GrantState::Open if grant.expires_at <= now => Standing::Expired,
+            GrantState::Open => Standing::Open,
+            GrantState::Spent => Standing::Read,
+            GrantState::Expired => Standing::Expired,
+            GrantState::Revoked => Standing::Revoked,
+        },
+    }
+}
+
+impl Standing {
+    /// A word for it, and how it looks.
+    pub fn word(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Waiting => (say::requests::state::WAITING, "word warn"),
+            Self::Open => (say::requests::state::OPEN, "word ok"),
+            Self::Read => (say::requests::state::READ, "word quiet"),
+            Self::Expired => (say::requests::state::EXPIRED, "word gone"),
+            Self::Revoked => (say::requests::state::REVOKED, "word gone"),
+            Self::Denied => (say::requests::state::DENIED, "word bad"),
+        }
+    }
+}
+
+/// In the order of the list: who waits longest comes first, then what was answered last. A new one moves
+/// none that waits.
+pub fn in_order(mut all: Vec<RequestTold>) -> Vec<RequestTold> {
+    let answered = |it: &RequestTold| it.answer.as_ref().map_or(it.asked_at, |it| it.at);
+    all.sort_by(|a, b| match (a.state, b.state) {
+        (RequestState::Waiting, RequestState::Waiting) => {
+            (a.asked_at, &a.id).cmp(&(b.asked_at, &b.id))
+        }
+        (RequestState::Waiting, _) => std::cmp::Ordering::Less,
+        (_, RequestState::Waiting) => std::cmp::Ordering::Greater,
+        _ => (answered(b), &b.id).cmp(&(answered(a), &a.id)),
+    });
+    all
+}
+
+/// The request to open once this one was answered: the next that waits, else the one before it.
+pub fn next_waiting(all: &[RequestTold], after: &str) -> Option<String> {
+    let at = all.iter().position(|it| it.id == after)?;
+    let waits = |it: &&RequestTold| it.state == RequestState::Waiting && it.id != after;
+    let (before, behind) = all.split_at(at);
+    let next = behind.iter().find(waits);
+    next.or_else(|| before.iter().rev().find(waits))
+        .map(|it| it.id.clone())
+}
+
+/// A cap that somebody typed; none for what is no number of tokens.
+pub fn cap(typed: &str) -> Option<u32> {
+    let digits: String = typed
+        .chars()
+        .filter(|it| !matches!(it, ',' | ' '))
+        .collect();
+    digits.parse().ok().filter(|it| (1..=MOST).contains(it))
+}
+
+/// What it wants to read, in a few words: the file and its lines.
+pub fn wanted(pointer: &str) -> String {
+    let Ok(pointer) = pointer.parse::<Pointer>() else {
+        return words::visible(pointer);
+    };
+    let name = words::visible(pointer.name());
+    match pointer.lines() {
+        Some(lines) => {
+            let file = name.rsplit('/').next().unwrap_or_default();
+            say::requests::lines_of(file, lines.start, lines.end)
+        }
+        None => words::visible(&pointer.label()),
+    }
+}
+
+/// Who asks, by name.
+pub fn asker(it: &RequestTold) -> String {
+    match it.label.is_empty() {
+        true => words::visible(&it.agent.0),
+        false => words::visible(&it.label),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn request(id: &str, minute: u32, state: &str, more: &Value) -> RequestTold {
+        let mut it = json!({
+            "id": id, "agent": "ada", "label": "ada", "role": "programmer",
+            "asked_at": format!("2026-11-20T10:{minute:02}:00Z"),
+            "pointer": "repo:src/a.rs#L1-L9@HEAD", "reason": "Why.", "intended_use": "", "tokens": 90,
+            "state": state,
+        });
+        for (name, value) in more.as_object().unwrap() {
+            it[name] = value.clone();
+        }
+        serde_json::from_value(it).unwrap()
+    }
+
+    fn grant(state: &str) -> Value {
+        json!({"grant": {
+            "id": "g", "to": "ada", "pointer": "repo:src/a.rs@HEAD", "cap_tokens": 500,
+            "expires_at": "2026-11-20T10:20:00Z", "by": null, "state": state,
+        }})
+    }
+
+    #[test]
+    fn those_that_wait_come_first_the_longest_waiting_before_others() {
+        let at = |minute: u32| json!({"answer": {"by": "user", "at": format!("2026-11-20T11:{minute:02}:00Z")}});
+        let all = vec![
+            request("new", 9, "waiting", &json!({})),
+            request("denied", 1, "denied", &at(5)),
+            request("old", 2, "waiting", &json!({})),
+            request("granted", 3, "granted", &at(7)),
+        ];
+        let ordered = in_order(all);
+        let ids: Vec<&str> = ordered.iter().map(|it| it.id.as_str()).collect();
+        assert_eq!(ids, ["old", "new", "granted", "denied"]);
+        assert_eq!(next_waiting(&ordered, "old").as_deref(), Some("new"));
+        assert_eq!(next_waiting(&ordered, "new").as_deref(), Some("old"));
+        assert_eq!(next_waiting(&ordered, "denied").as_deref(), Some("new"));
+        assert_eq!(next_waiting(&ordered, "none"), None);
+    }
+
+    #[test]
+    fn a_grant_is_revoked_until_it_is_used_or_over() {
+        let before: Timestamp = "2026-11-20T10:19:59Z".parse().unwrap();
+        let after: Timestamp = "2026-11-20T10:20:00Z".parse().unwrap();
+        for (state, more, now, want) in [
+            ("waiting", json!({}), before, Standing::Waiting),
+            ("granted", grant("open"), before, Standing::Open),
+            ("granted", grant("open"), after, Standing::Expired),
+            ("granted", grant("spent"), before, Standing::Read),
+            ("granted", grant("expired"), before, Standing::Expired),
+            ("granted", grant("revoked"), before, Standing::Revoked),
+            ("denied", json!({}), before, Standing::Denied),
+        ] {
+            let it = request("a", 0, state, &more);
+            assert_eq!(standing(&it, now), want, "{state} {more}");
+            let fits = |answer: Answer| answer.fits(&it, now);
+            assert_eq!(fits(Answer::Grant), want == Standing::Waiting, "{state}");
+            assert_eq!(fits(Answer::Deny), want == Standing::Waiting, "{state}");
+            assert_eq!(fits(Answer::Revoke), want == Standing::Open, "{state}");
+        }
+    }
+
+    #[test]
+    fn a_cap_is_a_number_of_tokens() {
+        for (typed, want) in [
+            ("500", Some(500)),
+            (" 1,200 ", Some(1200)),
+            ("0", None),
+            ("-3", None),
+            ("", None),
+            ("lots", None),
+            ("100001", None),
+            ("99999999999999", None),
+        ] {
+            assert_eq!(cap(typed), want, "{typed:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_wanted_is_told_in_words() {
+        for (pointer, want) in [
+            ("repo:src/ledger/a.rs#L1-L220@HEAD", "a.rs, lines 1–220"),
+            ("repo:src/a.rs#L7@HEAD", "a.rs, line 7"),
+            ("", ""),
+        ] {
+            assert_eq!(wanted(pointer), want, "{pointer}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Who is whose child: agents in the order of a list, each below its parent.
+
+use std::collections::{HashMap, HashSet};
+
+use engram_model::AgentId;
+
+/// Deepest step in from the edge that is drawn.
+pub const DEEPEST: usize = 4;
+
+/// The same agents, children below their parents, with how deep each is. Whose parent is not listed is at the
+/// edge; whatever is said of parents, each agent is there once.
+pub fn tree(order: &[AgentId], parents: &HashMap<AgentId, AgentId>) -> Vec<(AgentId, usize)> {
+    let listed: HashSet<&AgentId> = order.iter().collect();
+    let parent = |it: &AgentId| parents.get(it).filter(|it| listed.contains(it));
+    let mut tree = Vec::with_capacity(order.len());
+    let mut seen = HashSet::new();
+    // Those of a ring have no top: they come last, at the edge.
+    let tops = order.iter().filter(|it| parent(it).is_none());
+    for top in tops.chain(order) {
+        let mut next = vec![(top, 0)];
+        while let Some((it, depth)) = next.pop() {
+            if !seen.insert(it) {
+                continue;
+            }
+            tree.push((it.clone(), depth.min(DEEPEST)));
+            let children = order.iter().rev().filter(|child| parent(child) == Some(it));
+            next.extend(children.map(|child| (child, depth + 1)));
+        }
+    }
+    tree
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(all: &[&str]) -> Vec<AgentId> {
+        all.iter().map(|it| AgentId((*it).to_owned())).collect()
+    }
+
+    #[test]
+    fn children_stand_below_their_parents() {
+        for (order, parents, want) in [
+            ("a b c", "", "a0 b0 c0"),
+            ("c b a", "c<a b<a", "a0 c1 b1"),
+            ("d c b a", "d<c c<a b<a", "a0 c1 d2 b1"),
+            // Not listed, oneself, and in a ring.
+            ("a b", "a<gone b<b", "a0 b0"),
+            ("a b c", "a<b b<a", "c0 a0 b1"),
+            ("a b c d e f", "b<a c<b d<c e<d f<e", "a0 b1 c2 d3 e4 f4"),
+        ] {
+            let order = ids(&order.split(' ').collect::<Vec<_>>());
+            let pairs = parents.split(' ').filter_map(|it| it.split_once('<'));
+            let id = |it: &str| AgentId(it.to_owned());
+            let parents = pairs
+                .map(|(child, parent)| (id(child), id(parent)))
+                .collect();
+            let found = tree(&order, &parents);
+            let told: Vec<String> = found
+                .iter()
+                .map(|(it, deep)| format!("{}{deep}", it.0))
+                .collect();
+            assert_eq!(told.join(" "), want);
+        }
+    }
+}

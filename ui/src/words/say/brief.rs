@@ -1,0 +1,51 @@
+//! The shared brief.
+
+pub const TITLE: &str = "Brief";
+pub const COUNTS: &str = "Lines of the shared brief";
+pub const LINES: super::Noun = ("line", "lines");
+pub const LABEL: &str = "Lines of the shared brief, pinned ones first";
+pub const READING: &str = "Composing the brief…";
+pub const NONE: &str = "The brief is empty";
+pub const NONE_MEANS: &str =
+    "It fills with what agents find out. You can pin a line that everybody gets.";
+pub const WHOSE: &str = "Whose brief";
+pub const ALL: &str = "Everybody’s";
+pub const ONE: &str = "Line";
+pub const PIN: &str = "Pin";
+pub const UNPIN: &str = "Unpin";
+pub const PIN_OR_UNPIN: &str = "Pin or unpin the line";
+pub const PINNED_NOW: &str = "Pinned: every agent gets this line";
+pub const UNPINNED_NOW: &str = "Unpinned";
+pub const ADD: &str = "Pin a line of your own…";
+pub const ADD_SHORT: &str = "Pin a line…";
+pub const ADD_HINT: &str = "What every agent should know, in one line";
+pub const EDIT: &str = "Edit…";
+pub const EDIT_MEANS: &str = "Edit a pinned line";
+pub const EDITED: &str = "Edited: every agent gets the new words";
+pub const YOUR_LINE: &str = "Your line";
+pub const SAVE: &str = "Pin";
+pub const CANCEL: &str = "Cancel";
+pub const SHOW: &str = "Show the claim";
+pub const EVIDENCE: &str = "Evidence";
+pub const NO_EVIDENCE: &str = "This line has no evidence of its own.";
+pub const NOT_A_CLAIM: &str = "Only a claim or a line of your own can be pinned";
+pub const NOT_A_CLAIM_HINT: &str = "Press N to pin a line of your own.";
+pub const NOT_YOURS: &str = "Only a pinned line of text can be edited";
+pub const NOT_YOURS_HINT: &str = "Correct the claim in the feed: the line follows it.";
+pub const GONE: &str = "The line is no longer pinned";
+
+/// The parts of a brief, as headings.
+pub mod part {
+    pub const PIN: &str = "Pinned";
+    pub const MATTER: &str = "What matters now";
+    pub const CONSTRAINT: &str = "Constraints";
+    pub const RISK: &str = "Risks";
+    pub const POINTER: &str = "Where to look first";
+    pub const BUDGET: &str = "Budgets";
+    pub const GRANT: &str = "Open grants";
+}
+
+/// How much of what it may have a brief uses.
+pub fn used(used: &str, most: &str, what: &str) -> String {
+    format!("{used} of {most} {what}")
+}

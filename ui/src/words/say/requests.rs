@@ -1,0 +1,93 @@
+//! Requests: what agents ask to read beyond their budgets, and what is answered.
+
+pub const TITLE: &str = "Requests";
+pub const COUNTS: &str = "Requests that wait for your answer";
+pub const OF: super::Noun = ("waiting request", "waiting requests");
+pub const LABEL: &str = "Requests: those that wait come first";
+pub const ONE: &str = "Request";
+pub const READING: &str = "Reading the requests…";
+pub const NONE: &str = "No agent asked for anything";
+pub const NONE_MEANS: &str =
+    "An agent that reached its budget asks here to read more. You grant or deny it.";
+pub const NOT_READ: &str = "Open a request to see the lines that it wants.";
+pub const WAITING: &str = "Waiting";
+pub const ANSWERED: &str = "Answered";
+pub const REASON: &str = "Reason";
+pub const USE: &str = "Intended use";
+pub const ROLE: &str = "role";
+pub const ASKED: &str = "asked";
+pub const SPAN: &str = "lines hold";
+pub const LINES: &str = "What it wants to read";
+pub const ERASED: &str = "The words of this request were erased.";
+pub const ANSWER: &str = "Your answer";
+pub const CAP: &str = "At most";
+pub const CAP_UNIT: &str = "tokens";
+pub const CAP_RANGE: &str = "The cap must be a number from 1 to 100,000";
+pub const CAP_RANGE_HINT: &str = "Press E and type another number.";
+pub const EDIT_CAP: &str = "Change the cap";
+pub const GRANT: &str = "Grant";
+pub const GRANT_MEANS: &str = "Grant the request";
+pub const DENY: &str = "Deny";
+pub const DENY_MEANS: &str = "Deny the request";
+pub const REVOKE: &str = "Revoke";
+pub const REVOKE_MEANS: &str = "Revoke the grant";
+pub const ANSWERING: &str = "Answering";
+pub const WHY: &str = "Reason";
+pub const WHY_HINT: &str = "The agent reads it";
+pub const WHY_DENIED: &str = "Why not?";
+pub const WHY_DENIED_HINT: &str = "Enter denies the request";
+pub const GRANTED: &str = "Granted";
+pub const DENIED: &str = "Denied";
+pub const REVOKED: &str = "Revoked: the grant can no longer be used";
+pub const CANNOT: &str = "This request was answered";
+pub const CANNOT_HINT: &str = "Only a waiting request can be granted or denied.";
+pub const NOTHING_OPEN: &str = "No open grant to revoke";
+pub const NOTHING_OPEN_HINT: &str = "A grant can be revoked until it is used or expires.";
+pub const GONE: &str = "There is no such request";
+
+/// What a request comes to, as a sentence.
+pub fn asks(agent: &str, what: &str) -> String {
+    format!("{agent} asks to read {what}")
+}
+
+/// Lines of a file, in a sentence.
+pub fn lines_of(file: &str, start: u32, end: u32) -> String {
+    match start == end {
+        true => format!("{file}, line {start}"),
+        false => format!("{file}, lines {start}–{end}"),
+    }
+}
+
+pub fn granted(agent: &str) -> String {
+    format!("{GRANTED}: {agent} may read it once")
+}
+
+pub fn by(name: &str, when: &str) -> String {
+    format!("by {name}, {when}")
+}
+
+/// How a grant stands, after who gave it.
+pub fn open_until(time: &str) -> String {
+    format!("open until {time}")
+}
+
+/// Under the cap, where the span is longer.
+pub fn cut(tokens: &str) -> String {
+    format!("of {tokens}: the rest is cut off")
+}
+
+pub fn whole(tokens: &str) -> String {
+    format!("of {tokens}: all of it")
+}
+
+/// One word for what became of it.
+pub mod state {
+    pub const WAITING: &str = "waiting";
+    pub const OPEN: &str = "granted";
+    pub const READ: &str = "granted and read";
+    pub const EXPIRED: &str = "granted, expired unread";
+    pub const REVOKED: &str = "revoked";
+    pub const DENIED: &str = "denied";
+}
+
+pub const TOKENS: super::Noun = ("token", "tokens");
