@@ -28,6 +28,8 @@ pub struct Session {
     agent: Agent,
     home: PathBuf,
     repo: PathBuf,
+    /// What proves to Engram which agent it is.
+    token: Option<String>,
 }
 
 /// What came of one prompt.
@@ -59,6 +61,7 @@ impl Session {
             agent,
             home,
             repo: repo.to_owned(),
+            token: None,
         }
     }
 
@@ -68,6 +71,12 @@ impl Session {
         let mut shell = session.command(system("sh"));
         ok(shell.args(["-c", &format!("{connect} --yes")]));
         session
+    }
+
+    /// The same, as the agent that this token proves.
+    pub fn as_agent(mut self, token: &str) -> Self {
+        self.token = Some(token.to_owned());
+        self
     }
 
     fn command(&self, program: PathBuf) -> Command {
@@ -101,6 +110,9 @@ impl Session {
             "--allowedTools",
             "mcp__engram",
         ]);
+        if let Some(token) = &self.token {
+            command.env("ENGRAM_AGENT", token);
+        }
         command
             .env("ANTHROPIC_BASE_URL", model)
             .env("ANTHROPIC_API_KEY", "none");
@@ -122,6 +134,11 @@ impl Session {
         );
         for setting in ["model_provider=\"stub\"", "model=\"stub\"", &provider] {
             command.args(["-c", setting]);
+        }
+        // Codex hands on none of its own environment.
+        if let Some(token) = &self.token {
+            let setting = format!("mcp_servers.engram.env={{ENGRAM_AGENT=\"{token}\"}}");
+            command.args(["-c", &setting]);
         }
         command
             .env("CODEX_HOME", self.home.join(".codex"))

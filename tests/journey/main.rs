@@ -29,6 +29,7 @@ mod model_stub;
 mod only_window;
 mod pictures;
 mod records;
+mod requests;
 mod steps;
 mod verdicts;
 mod views;

@@ -1,0 +1,112 @@
+//! Real agents beyond their budgets: Claude Code and Codex are refused a fourth source, a person grants it by one
+//! key in the window, and the same read goes through.
+
+use std::{thread, time::Duration};
+
+use serde_json::{Value, json};
+
+use crate::{
+    agents::{Agent, Session},
+    dashboard::{
+        server::Server,
+        shop::Shop,
+        team::{Member, WANTED},
+    },
+    editor::Editor,
+    engram::Engram,
+    machine::desktop,
+    model_stub::{Reply, Step, call},
+    window::Window,
+};
+
+/// Longest wait for a person's answer.
+const PATIENCE: u32 = 600;
+
+fn deref(pointer: &str) -> Step {
+    let pointer = pointer.to_owned();
+    call("engram_deref", move |_| json!({"pointer": pointer}))
+}
+
+/// Reads until the budget refuses, asks, and reads again once somebody granted it.
+fn script(child: Member, engram: Engram) -> Vec<Step> {
+    let lines = (1..=3).map(|line| deref(&format!("repo:src/ledger.rs#L{line}@HEAD")));
+    let asks: Step = Box::new(move |_| {
+        let id = child.ask(WANTED);
+        let is_granted = || {
+            let all = engram.json(&["requests", "--all"]);
+            let mut all = all["requests"].as_array().unwrap().iter();
+            all.any(|it| it["id"] == id && it["state"] == "granted")
+        };
+        let granted = (0..PATIENCE).any(|_| {
+            thread::sleep(Duration::from_millis(100));
+            is_granted()
+        });
+        assert!(granted, "nobody granted it");
+        Reply::Call("engram_deref", json!({"pointer": WANTED}))
+    });
+    lines.chain([deref(WANTED), asks]).collect()
+}
+
+#[test]
+fn real_agents_are_refused_granted_by_one_key_and_read() {
+    for agent in [Agent::Claude, Agent::Codex] {
+        println!("{agent:?}");
+        let dir = tempfile::tempdir().unwrap();
+        let shop = Shop::open(dir.path());
+        let engram = || Engram::of(dir.path(), &shop.home, &shop.root);
+        let server = Server::start(&shop, &[]);
+        let child = Member::open(&engram(), &server, "programmer-1", None);
+        let connect = connecting(&engram(), agent);
+        let session = Session::connected(agent, &connect, &shop.root, dir.path());
+        let session = session.as_agent(&child.token);
+        let editor = Editor::new(dir.path());
+        let person = dir.path().join("person");
+        let window = Window::open(desktop(), &engram().place, &person, &editor.program);
+        window.find("[data-testid=feed-row]");
+
+        let script = script(child, engram());
+        let run = thread::scope(|scope| {
+            let running = scope.spawn(|| session.prompt(script));
+            window.find("[data-testid=requests-view] .count");
+            window.keys(&window.attribute("[data-testid=requests-view]", "aria-keyshortcuts"));
+            window.find("[data-testid=request-read] .line.marked");
+            window.shot("requests");
+            window.keys("g");
+            window.wait("!document.querySelector('[data-testid=requests-view] .count')");
+            running.join().expect("the agent ends")
+        });
+        let results = run.results();
+        assert_eq!(results.len(), 5, "{results:?}");
+        assert!(
+            results[3].to_string().contains("DEREF_DENIED"),
+            "{}",
+            results[3]
+        );
+        assert!(
+            results[4]["excerpt"]
+                .as_str()
+                .is_some_and(|it| it.contains("fn delay")),
+            "{}",
+            results[4]
+        );
+        // What it read is told where it was granted, without anybody asking.
+        window.wait("document.querySelector('[data-testid=request-state]')?.textContent === 'granted and read'");
+        let told: Value = engram().json(&["budget", "--agent", "programmer-1"]);
+        assert_eq!(
+            told["agents"][0]["grants"],
+            json!({"open": 0, "spent": 1}),
+            "{told}"
+        );
+    }
+}
+
+/// The command line that connects it.
+fn connecting(engram: &Engram, agent: Agent) -> String {
+    let program = engram.server()[0].clone();
+    let [home, at, repo, root] = &engram.place;
+    let client = match agent {
+        Agent::Claude => "claude",
+        Agent::Codex => "codex",
+    };
+    format!("'{program}' {home} '{at}' {repo} '{root}' connect {client}")
+}
