@@ -44,6 +44,10 @@ pub(crate) async fn surroundings(shell: State<'_, Shell>) -> Result<Surroundings
         log: log::newest(shell.home()).display().to_string(),
         has_links: links::come_here(),
         picks_folders: folder::CAN_PICK,
+        #[cfg(target_os = "linux")]
+        notifies: crate::notify::can_notify(),
+        #[cfg(not(target_os = "linux"))]
+        notifies: false,
     })
 }
 

@@ -15,6 +15,8 @@ mod links;
 mod log;
 #[cfg(target_os = "linux")]
 mod message;
+#[cfg(target_os = "linux")]
+mod notify;
 mod opened;
 mod place;
 mod recent;

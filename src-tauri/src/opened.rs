@@ -34,6 +34,8 @@ pub(crate) struct Repository {
     root: Option<String>,
     /// What arrives while it is in the background.
     behind: Option<Behind>,
+    /// Tells the desktop of requests, in front and behind.
+    _told: Option<Subscription>,
 }
 
 struct Behind {
@@ -82,6 +84,7 @@ impl Repository {
             engine: None,
             root: None,
             behind: None,
+            _told: None,
         }
     }
 
@@ -92,6 +95,13 @@ impl Repository {
         let engine = Arc::new(Engine::open(self.options.clone())?);
         engine.follow()?;
         self.root = status_of(&engine)?.project.and_then(|it| it.root);
+        #[cfg(target_os = "linux")]
+        {
+            // A home that cannot be followed yet is read all the same.
+            let told = crate::notify::follow(&engine, &self.options.home);
+            let told = told.inspect_err(|refusal| tracing::warn!(%refusal, "no notifications"));
+            self._told = told.ok();
+        }
         Ok(self.engine.insert(engine).clone())
     }
 }

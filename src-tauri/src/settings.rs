@@ -50,6 +50,7 @@ pub(crate) fn keep(home: &Path, settings: &Settings) -> Result<(), Refusal> {
         "zoom",
         "list_width",
         "editor",
+        "notify",
         "looked",
     ] {
         table.remove(key);

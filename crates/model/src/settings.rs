@@ -23,6 +23,9 @@ pub struct Settings {
     /// The person's editor as a command line, with `{file}` and `{line}` where it has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub editor: Option<String>,
+    /// Whether the desktop shows a notification of each request that begins to wait.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub notify: bool,
     /// By project: how far the person has seen the list.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub looked: BTreeMap<String, Looked>,
@@ -157,6 +160,9 @@ pub struct Surroundings {
     /// Whether the window can show the system's folder dialog.
     #[serde(default)]
     pub picks_folders: bool,
+    /// Whether the desktop can be asked to show notifications.
+    #[serde(default)]
+    pub notifies: bool,
 }
 
 /// A repository that was opened before.

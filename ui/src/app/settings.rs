@@ -135,6 +135,10 @@ fn Chosen() -> impl IntoView {
         (Motion::System, say::settings::SYSTEM),
         (Motion::Reduced, say::settings::REDUCED),
     ];
+    const NOTIFY: &[(bool, &str)] = &[
+        (false, say::settings::QUIET),
+        (true, say::settings::NOTIFY),
+    ];
     app.frame.settings_refused.set(None);
     let around = RwSignal::new(None::<Surroundings>);
     spawn_local(async move {
@@ -152,6 +156,7 @@ fn Chosen() -> impl IntoView {
         {choices(app, say::settings::MOTION, MOTIONS, |it| it.motion, |it, to| it.motion = to)}
     {app.backend().zooms().then(|| view! { <Zoomed /> })}
     <Agents />
+    {move || around.get().is_some_and(|it| it.notifies).then(|| choices(app, say::settings::REQUESTS, NOTIFY, |it| it.notify, |it, to| it.notify = to))}
     {move || around.get().map(|it| view! { <Editor around=it.clone() /> <Log path=it.log.clone() /> {it.has_links.map(|it| view! { <Links is_here=it /> })} })}
         <p class="about" data-testid="about">
             <b>{say::settings::PRODUCT}{version}</b>

@@ -351,6 +351,7 @@ pub(super) fn surroundings() -> Surroundings {
         log: "~/.engram/logs/window.log".to_owned(),
         has_links: Some(false),
         picks_folders: true,
+        notifies: true,
     }
 }
 
