@@ -230,7 +230,9 @@ mod tests {
                     connection
                         .register_object(PLACE, &interface, answer, nothing, never)
                         .unwrap();
-                    let tell = move |_: DBusConnection, _: &str| drop(ready.send(()));
+                    let tell = move |_: DBusConnection, _: &str| {
+                        let _ = ready.send(());
+                    };
                     let _owner = gio::bus_own_name_on_connection(
                         &connection,
                         NAME,

@@ -74,7 +74,7 @@ impl Session {
     }
 
     /// The same, as the agent that this token proves.
-    pub fn as_agent(mut self, token: &str) -> Self {
+    pub fn proved_by(mut self, token: &str) -> Self {
         self.token = Some(token.to_owned());
         self
     }

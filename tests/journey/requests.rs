@@ -1,7 +1,11 @@
 //! Real agents beyond their budgets: Claude Code and Codex are refused a fourth source, a person grants it by one
 //! key in the window, and the same read goes through.
 
-use std::{thread, time::Duration};
+use std::{
+    sync::mpsc::{self, Receiver},
+    thread,
+    time::Duration,
+};
 
 use serde_json::{Value, json};
 
@@ -20,7 +24,7 @@ use crate::{
 };
 
 /// Longest wait for a person's answer.
-const PATIENCE: u32 = 600;
+const PATIENCE: Duration = Duration::from_secs(60);
 
 fn deref(pointer: &str) -> Step {
     let pointer = pointer.to_owned();
@@ -28,20 +32,11 @@ fn deref(pointer: &str) -> Step {
 }
 
 /// Reads until the budget refuses, asks, and reads again once somebody granted it.
-fn script(child: Member, engram: Engram) -> Vec<Step> {
+fn script(child: Member, granted: Receiver<()>) -> Vec<Step> {
     let lines = (1..=3).map(|line| deref(&format!("repo:src/ledger.rs#L{line}@HEAD")));
     let asks: Step = Box::new(move |_| {
-        let id = child.ask(WANTED);
-        let is_granted = || {
-            let all = engram.json(&["requests", "--all"]);
-            let mut all = all["requests"].as_array().unwrap().iter();
-            all.any(|it| it["id"] == id && it["state"] == "granted")
-        };
-        let granted = (0..PATIENCE).any(|_| {
-            thread::sleep(Duration::from_millis(100));
-            is_granted()
-        });
-        assert!(granted, "nobody granted it");
+        child.ask(WANTED);
+        granted.recv_timeout(PATIENCE).expect("a grant");
         Reply::Call("engram_deref", json!({"pointer": WANTED}))
     });
     lines.chain([deref(WANTED), asks]).collect()
@@ -58,13 +53,14 @@ fn real_agents_are_refused_granted_by_one_key_and_read() {
         let child = Member::open(&engram(), &server, "programmer-1", None);
         let connect = connecting(&engram(), agent);
         let session = Session::connected(agent, &connect, &shop.root, dir.path());
-        let session = session.as_agent(&child.token);
+        let session = session.proved_by(&child.token);
         let editor = Editor::new(dir.path());
         let person = dir.path().join("person");
         let window = Window::open(desktop(), &engram().place, &person, &editor.program);
         window.find("[data-testid=feed-row]");
 
-        let script = script(child, engram());
+        let (grant, granted) = mpsc::channel();
+        let script = script(child, granted);
         let run = thread::scope(|scope| {
             let running = scope.spawn(|| session.prompt(script));
             window.find("[data-testid=requests-view] .count");
@@ -73,6 +69,7 @@ fn real_agents_are_refused_granted_by_one_key_and_read() {
             window.shot("requests");
             window.keys("g");
             window.wait("!document.querySelector('[data-testid=requests-view] .count')");
+            grant.send(()).unwrap();
             running.join().expect("the agent ends")
         });
         let results = run.results();

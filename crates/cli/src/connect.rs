@@ -69,7 +69,7 @@ pub(crate) fn connect(
                 Some((advice, None)) => format!("{path} and {}", one_line(advice.display())),
                 _ => path,
             };
-            out::line(&words(client, ask.undo, &paths, changed, write));
+            out::line(&words(client, ask.undo, &paths, changed, write))
         }
     };
     Ok(ExitCode::SUCCESS)

@@ -146,11 +146,8 @@ impl Edit {
         }
         let clients = known.as_ref().map(|it| it.clients.clone());
         if let (Some(after), true) = (self.after(), self.is_any()) {
-            let record = Record::new(&self.named, self.first(known), after);
-            let record = Record {
-                clients: clients.unwrap_or_default(),
-                ..record
-            };
+            let mut record = Record::new(&self.named, self.first(known), after);
+            record.clients = clients.unwrap_or_default();
             record.with(self.client).keep(&self.home, &self.named)?;
             return self.file.write(self.after());
         }
