@@ -114,6 +114,9 @@ pub fn cap(typed: &str) -> Option<u32> {
 
 /// What it wants to read, in a few words: the file and its lines.
 pub fn wanted(pointer: &str) -> String {
+    if pointer.is_empty() {
+        return say::requests::ERASED_SOURCE.to_owned();
+    }
     let Ok(pointer) = pointer.parse::<Pointer>() else {
         return words::visible(pointer);
     };
@@ -223,7 +226,7 @@ mod tests {
         for (pointer, want) in [
             ("repo:src/ledger/a.rs#L1-L220@HEAD", "a.rs, lines 1–220"),
             ("repo:src/a.rs#L7@HEAD", "a.rs, line 7"),
-            ("", ""),
+            ("", "an erased source"),
         ] {
             assert_eq!(wanted(pointer), want, "{pointer}");
         }

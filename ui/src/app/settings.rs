@@ -135,10 +135,7 @@ fn Chosen() -> impl IntoView {
         (Motion::System, say::settings::SYSTEM),
         (Motion::Reduced, say::settings::REDUCED),
     ];
-    const NOTIFY: &[(bool, &str)] = &[
-        (false, say::settings::QUIET),
-        (true, say::settings::NOTIFY),
-    ];
+    const NOTIFY: &[(bool, &str)] = &[(false, say::settings::QUIET), (true, say::settings::NOTIFY)];
     app.frame.settings_refused.set(None);
     let around = RwSignal::new(None::<Surroundings>);
     spawn_local(async move {

@@ -29,7 +29,6 @@ pub const REFUSALS: super::Noun = ("refusal", "refusals");
 pub const COSTS: &str = "What it spent, and what was refused";
 pub const MESSAGE: &str = "sent a message";
 pub const BY_GRANT: &str = "by a grant";
-pub const ERASED: &str = "an erased source";
 pub const NO_SUCH_GRANT: &str = "refused: the grant did not hold";
 pub const OVER: &str = "refused: over budget";
 pub const SAID: &str = "Newest claims under this name";

@@ -19,9 +19,9 @@ pub const ASKED: &str = "asked";
 pub const SPAN: &str = "lines hold";
 pub const LINES: &str = "What it wants to read";
 pub const ERASED: &str = "The words of this request were erased.";
+pub const ERASED_SOURCE: &str = "an erased source";
 pub const ANSWER: &str = "Your answer";
 pub const CAP: &str = "At most";
-pub const CAP_UNIT: &str = "tokens";
 pub const CAP_RANGE: &str = "The cap must be a number from 1 to 100,000";
 pub const CAP_RANGE_HINT: &str = "Press E and type another number.";
 pub const EDIT_CAP: &str = "Change the cap";
@@ -32,7 +32,7 @@ pub const DENY_MEANS: &str = "Deny the request";
 pub const REVOKE: &str = "Revoke";
 pub const REVOKE_MEANS: &str = "Revoke the grant";
 pub const ANSWERING: &str = "Answering";
-pub const WHY: &str = "Reason";
+pub const WHY: &str = "Reason to deny";
 pub const WHY_HINT: &str = "The agent reads it";
 pub const WHY_DENIED: &str = "Why not?";
 pub const WHY_DENIED_HINT: &str = "Enter denies the request";
@@ -73,11 +73,12 @@ pub fn open_until(time: &str) -> String {
 
 /// Under the cap, where the span is longer.
 pub fn cut(tokens: &str) -> String {
-    format!("of {tokens}: the rest is cut off")
+    format!("of {tokens}, the rest is cut off")
 }
 
+/// Where all of it fits.
 pub fn whole(tokens: &str) -> String {
-    format!("of {tokens}: all of it")
+    format!("tokens: all {tokens} fit")
 }
 
 /// One word for what became of it.

@@ -154,16 +154,12 @@ fn told(it: &CostOf) -> (String, String, &'static str) {
             tokens: cost,
             grant,
         } => {
-            let what = match pointer.is_empty() {
-                true => say::agents::ERASED.to_owned(),
-                false => wanted(pointer),
-            };
             let cost = tokens((*cost).into());
             let cost = match grant {
                 Some(_) => format!("{cost}, {}", say::agents::BY_GRANT),
                 None => cost,
             };
-            (say::agents::read(&what), cost, "")
+            (say::agents::read(&wanted(pointer)), cost, "")
         }
         CostOf::Message { tokens: cost } => (say::agents::MESSAGE.to_owned(), tokens(*cost), ""),
         CostOf::Refused { code, figures } => {

@@ -153,6 +153,11 @@ fn Field() -> impl IntoView {
                 .unwrap_or_default()
         })
     };
+    let is_new = move || draft.with(|it| it.as_ref().is_some_and(|it| it.instead_of.is_none()));
+    let save = move || match is_new() {
+        true => say::brief::PIN,
+        false => say::brief::SAVE,
+    };
     move || {
         is_open.get().then(|| {
             view! {
@@ -160,7 +165,7 @@ fn Field() -> impl IntoView {
                     <label for=FIELD class="offscreen">{say::brief::YOUR_LINE}</label>
                     <input id=FIELD data-testid="line-field" dir="auto" autocomplete="off" maxlength="500" placeholder=say::brief::ADD_HINT
                         prop:value=text on:input=write on:keydown=keys />
-                    <button class="primary" data-testid="save-line" on:click=move |_| app.save_draft()>{say::brief::SAVE}" "{keycaps("Enter")}</button>
+                    <button class="primary" data-testid="save-line" on:click=move |_| app.save_draft()>{save}" "{keycaps("Enter")}</button>
                     <button class="plain" data-testid="cancel-line" on:click=move |_| app.leave_draft()>{say::brief::CANCEL}</button>
                 </div>
             }

@@ -220,7 +220,7 @@ fn Cap(current: Memo<Option<RequestTold>>) -> impl IntoView {
         let told = words::count(tokens.into(), say::requests::TOKENS);
         Some(match cap(&typed.get()) {
             Some(cap) if cap < tokens => say::requests::cut(&told),
-            Some(_) => say::requests::whole(&told),
+            Some(_) => say::requests::whole(&words::thousands(tokens.into())),
             None => say::requests::CAP_RANGE.to_owned(),
         })
     };
@@ -230,7 +230,7 @@ fn Cap(current: Memo<Option<RequestTold>>) -> impl IntoView {
             <label for=CAP>{say::requests::CAP}" "<kbd aria-hidden="true">"E"</kbd></label>
             <input id=CAP data-testid="cap" inputmode="numeric" autocomplete="off" maxlength="9" aria-describedby="cap-note" aria-invalid=move || is_wrong().to_string()
                 prop:value=typed on:input=move |event| set(event_target_value(&event)) on:keydown=keys(app, Answer::Grant) />
-            <span id="cap-note" class="quiet" class:bad=is_wrong data-testid="cap-note">{say::requests::CAP_UNIT}" "{note}</span>
+            <span id="cap-note" class="quiet" class:bad=is_wrong data-testid="cap-note">{note}</span>
         </div>
     }
 }

@@ -3,7 +3,7 @@
 use engram_model::{EngramId, Pointer, RequestTold};
 use leptos::{html, prelude::*};
 
-use super::answer::Bar;
+use super::{answer::Bar, list::reason};
 use crate::{
     app::{
         refused::Refused,
@@ -79,10 +79,7 @@ fn head(it: &RequestTold, clock: Clock) -> impl IntoView + use<> {
         }
     });
     let is_erased = it.reason.is_empty();
-    let reason = match is_erased {
-        true => say::requests::ERASED.to_owned(),
-        false => words::visible(&it.reason),
-    };
+    let reason = reason(it);
     let intended = (!it.intended_use.is_empty()).then(|| words::visible(&it.intended_use));
     let tokens = words::count(it.tokens.into(), say::requests::TOKENS);
     view! {

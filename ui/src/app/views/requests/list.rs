@@ -124,6 +124,14 @@ fn Row(id: String) -> impl IntoView {
     }
 }
 
+/// Why, or that the words are gone.
+pub(super) fn reason(it: &RequestTold) -> String {
+    match it.reason.is_empty() {
+        true => say::requests::ERASED.to_owned(),
+        false => words::visible(&it.reason),
+    }
+}
+
 fn content(it: &RequestTold, clock: Clock) -> impl IntoView + use<> {
     let at = match &it.answer {
         Some(answer) => answer.at,
@@ -141,7 +149,7 @@ fn content(it: &RequestTold, clock: Clock) -> impl IntoView + use<> {
             <time datetime=at.to_string() title=clock.moment(at)>{clock.ago(at)}</time>
         </span>
         <p class="wants">{wanted(&it.pointer)}</p>
-        <p class="reason" dir="auto">{words::visible(&it.reason)}</p>
+        <p class="reason" dir="auto">{reason(it)}</p>
         {is_answered.then(|| view! { <span class="meta"><span class=class data-testid="request-state">{word}</span></span> })}
     }
 }
