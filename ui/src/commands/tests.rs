@@ -138,6 +138,34 @@ fn names_and_chords_are_given_once() {
 }
 
 #[test]
+fn a_key_acts_on_the_request_or_the_line_that_is_open() {
+    for (key, requests, brief) in [
+        ("g", Some("grant"), None),
+        ("x", Some("deny"), None),
+        ("u", Some("revoke"), None),
+        ("e", Some("cap"), Some("edit-line")),
+        ("r", Some("why"), None),
+        ("p", None, Some("pin")),
+        ("n", None, Some("line")),
+        ("f", None, Some("filter")),
+        ("d", Some("changes"), Some("changes")),
+        ("b", Some("blame"), Some("blame")),
+        ("l", Some("link"), None),
+        ("j", Some("next"), Some("next")),
+        ("a", None, None),
+        ("v", None, None),
+    ] {
+        let press = Press {
+            key,
+            ..Press::default()
+        };
+        let found = |lists| pressed(press, lists).map(|it| it.id);
+        assert_eq!(found(Lists::Requests), requests, "{key}");
+        assert_eq!(found(Lists::Brief), brief, "{key}");
+    }
+}
+
+#[test]
 fn the_guide_lists_the_table() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/guide/keys.md");
     if env::var_os("ENGRAM_UPDATE_GUIDE").is_some() {
