@@ -78,6 +78,8 @@ pub enum Act {
     Answer(Answer),
     /// To the field for the cap.
     Cap,
+    /// To the field for why it is denied.
+    Why,
     /// Pins the open line of the brief, or unpins it.
     Pin,
     /// Writes a line of one's own into the brief.
@@ -554,7 +556,7 @@ pub const COMMANDS: &[Command] = &[
     command(
         "why",
         say::conflicts::WRITE_REASON,
-        Act::Reason,
+        Act::Why,
         Holds::Request,
         &["r"],
     ),

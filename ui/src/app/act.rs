@@ -122,6 +122,7 @@ impl App {
             | Act::Claim(_)
             | Act::Answer(_)
             | Act::Cap
+            | Act::Why
             | Act::Pin
             | Act::Line
             | Act::EditLine => {}

@@ -278,7 +278,11 @@ impl Row {
         let note = |it: &'static str| {
             view! { <p class="note" role="note">{Icon::Alert.draw()}<span>{prose(it)}</span></p> }
         };
-        let label = format!("{}{}", does(&change.file), words::visible(&change.file.path));
+        let label = format!(
+            "{}{}",
+            does(&change.file),
+            words::visible(&change.file.path)
+        );
         let digest = change.digest;
         // Where the configuration is as it should be, only the advice changes.
         let file = (!change.file.lines.is_empty()).then(|| shown(change.file));

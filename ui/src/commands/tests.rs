@@ -116,7 +116,13 @@ fn names_and_chords_are_given_once() {
             assert!(caps(chord, false).iter().all(|it| !it.is_empty()));
         }
     }
-    for lists in [Lists::Engrams, Lists::Conflicts, Lists::Others] {
+    for lists in [
+        Lists::Engrams,
+        Lists::Conflicts,
+        Lists::Requests,
+        Lists::Brief,
+        Lists::Others,
+    ] {
         let mut chords = BTreeSet::new();
         for it in COMMANDS.iter().filter(|it| it.is_for(lists)) {
             let once = it.keys.iter().all(|chord| chords.insert(*chord));

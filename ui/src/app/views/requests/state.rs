@@ -206,7 +206,7 @@ impl App {
         }
         match act {
             Act::Answer(answer) => self.answer_request(answer),
-            Act::Reason => self.in_detail(|| dom::focus(answer::REASON)),
+            Act::Why => self.in_detail(|| dom::focus(answer::REASON)),
             Act::Cap => self.in_detail(|| dom::select(answer::CAP)),
             Act::Back if self.requests.wants_reason.get_untracked() => {
                 self.requests.wants_reason.set(false);
@@ -228,7 +228,7 @@ impl App {
         let fits = |answer: Answer| open.as_ref().is_some_and(|it| answer.fits(it, now));
         Some(match act {
             Act::Answer(answer) => fits(answer),
-            Act::Reason | Act::Cap => fits(Answer::Grant),
+            Act::Why | Act::Cap => fits(Answer::Grant),
             Act::First | Act::Pointer | Act::Link => open.is_some(),
             Act::Blame => open.is_some(),
             Act::Copy => untrack(|| self.pointer()).is_some(),
