@@ -5,9 +5,9 @@
 use std::cmp::Reverse;
 
 use engram_model::{
-    Allowed, Conflict, ConflictFilter, ConflictId, ConflictSide, ConflictStatus, ConflictsReply,
-    Engram, EngramId, Finding, Gate, GateCheck, GateReply, How, LineageId, Listed, Noticed,
-    OperationKind, Refusal, Settled, is_on_topic,
+    Allowed, Code, Conflict, ConflictFilter, ConflictId, ConflictSide, ConflictStatus,
+    ConflictsReply, Engram, EngramId, Finding, Gate, GateCheck, GateReply, How, LineageId, Listed,
+    Noticed, OperationKind, Refusal, Settled, is_on_topic,
 };
 use engram_store::{Pair, Reader, side};
 use jiff::Timestamp;
@@ -67,6 +67,15 @@ impl Context<'_> {
     }
 
     pub(crate) fn gate_of(&self, check: GateCheck) -> Result<GateReply, Refusal> {
+        self.repository()?;
+        if self.known_project()?.is_none() {
+            // CI must not pass because it looks in an empty home, or at a clone that nobody wrote about.
+            return Err(Refusal::new(
+                Code::NotFound,
+                "this home holds no claims of this repository, so the gate stays shut",
+                "Check --home and --repo: run the gate in the working copy that agents use; a clone is a project of its own.",
+            ));
+        }
         let mut bars = self.all_conflicts(Listed::Open)?;
         bars.retain(|it| {
             it.status == ConflictStatus::Open

@@ -149,7 +149,7 @@ impl Context<'_> {
         match (&asked.how, found.pair.status) {
             (Settle::Undo, ConflictStatus::Resolved | ConflictStatus::Dismissed) => {
                 let (seq, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
-                self.may_undo(it, seq)?;
+                self.may_change(it, seq)?;
                 let done = self.undone(it, found, &ruling, asked)?;
                 Ok(planned(found, asked, done, None))
             }
@@ -160,12 +160,21 @@ impl Context<'_> {
             (_, ConflictStatus::Resolved | ConflictStatus::Dismissed) => {
                 let (seq, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
                 match is_same(it, found, &ruling, &asked.how)? {
+                    true if self.agent()?.is_none() && !is_persons(it, seq)? => {
+                        Ok(confirmed(found, asked, ruling))
+                    }
                     true => Ok(repeated(found, seq, ruling)),
                     false => Err(settled_already(found)),
                 }
             }
             _ if found.conflict.status == ConflictStatus::Closed => Err(settled_already(found)),
-            _ => self.ruled(it, found, asked),
+            _ => {
+                // What a person decided, even to undo a verdict, stays the person's to change.
+                if let Some((seq, _)) = last {
+                    self.may_change(it, seq)?;
+                }
+                self.ruled(it, found, asked)
+            }
         }
     }
 
@@ -178,7 +187,12 @@ impl Context<'_> {
     ) -> Result<Plan<ResolveReply>, Refusal> {
         let mut done = Done::default();
         let (how, winner, merged) = match &asked.how {
-            Settle::Dismiss => (How::Dismissed, None, None),
+            Settle::Dismiss => {
+                for voice in &found.voices {
+                    self.may_write_topic(&voice.topic)?;
+                }
+                (How::Dismissed, None, None)
+            }
             Settle::Winner(_) | Settle::Newer | Settle::Surer => {
                 let winner = winning(it, found, &asked.how)?;
                 self.close_side(it, found, 1 - winner, asked, &mut done)?;
@@ -275,7 +289,11 @@ impl Context<'_> {
             claim: text.to_owned(),
             topic_key: None,
             pointers: sources(b, a),
-            confidence: a.confidence.max(b.confidence),
+            confidence: match agent {
+                // An agent's merge is no surer than either claim.
+                Some(_) => a.confidence.min(b.confidence),
+                None => a.confidence.max(b.confidence),
+            },
             hash_keys: Vec::new(),
             entities: Vec::new(),
             provenance: Provenance {
@@ -333,13 +351,12 @@ impl Context<'_> {
         }
     }
 
-    /// An agent does not undo what a person decided.
-    fn may_undo(&self, it: &Reader<'_>, seq: u64) -> Result<(), Refusal> {
-        let is_persons = it.deed(seq)?.is_some_and(|it| it.agent.is_none());
-        match self.agent()?.is_some() && is_persons {
+    /// An agent neither replaces nor undoes what a person decided.
+    fn may_change(&self, it: &Reader<'_>, seq: u64) -> Result<(), Refusal> {
+        match self.agent()?.is_some() && is_persons(it, seq)? {
             true => Err(Refusal::new(
                 Code::ScopeDenied,
-                "an agent may not undo the user's verdict",
+                "an agent may not change the user's verdict",
                 "Commit your finding with its evidence; the user sees it and decides.",
             )),
             false => Ok(()),
@@ -443,6 +460,25 @@ fn planned(
         shareable: found.voices.iter().all(|it| it.scope != Scope::Run),
     });
     Plan { entries, answer }
+}
+
+/// Whether a person made this entry.
+fn is_persons(it: &Reader<'_>, seq: u64) -> Result<bool, Refusal> {
+    Ok(it.deed(seq)?.is_some_and(|it| it.agent.is_none()))
+}
+
+/// An agent's verdict that a person gives too is the person's from now on.
+fn confirmed(found: &Shown, asked: &Asked, ruling: Ruling) -> Plan<ResolveReply> {
+    let mut plan = repeated(found, 0, ruling.clone());
+    plan.entries.push(Planned {
+        operation: Operation::Resolved(Box::new(Ruling {
+            why: asked.why.clone().or_else(|| ruling.why.clone()),
+            ..ruling
+        })),
+        by: asked.by.clone(),
+        shareable: found.voices.iter().all(|it| it.scope != Scope::Run),
+    });
+    plan
 }
 
 /// The same verdict again changes nothing.

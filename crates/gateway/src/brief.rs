@@ -38,6 +38,8 @@ pub struct Candidate {
     pub author: String,
     /// The author's handle; none means the user.
     pub agent: Option<AgentId>,
+    /// Whether the user said it; Engram's own reports of conflicts have no agent either.
+    pub is_users: bool,
     /// Who may see it.
     pub scope: Scope,
     /// The run it was made in.
@@ -223,7 +225,8 @@ fn order(it: &Candidate, now: Timestamp) -> (Reverse<i64>, Reverse<Timestamp>, R
 }
 
 /// A claim's weight, in thousandths: its confidence, whether it is verified, how much earlier runs used
-/// it, its age, and whether its evidence is unchanged.
+/// it, its age, and whether its evidence is unchanged. What the user said outweighs whatever agents say:
+/// no number of commits crowds it out.
 fn weight(it: &Candidate, now: Timestamp) -> i64 {
     // NaN counts as no confidence.
     let sure = (it.confidence.clamp(0.0, 1.0) * 1000.0) as i64;
@@ -242,7 +245,8 @@ fn weight(it: &Candidate, now: Timestamp) -> i64 {
         Some(Evidence::EvidenceGone) => 900,
         _ => 0,
     };
-    sure + proven + read + new - drifted
+    let users = if it.is_users { 3000 } else { 0 };
+    users + sure + proven + read + new - drifted
 }
 
 fn pinned(material: &Material, claims: &[&Candidate]) -> Vec<BriefLine> {
@@ -377,7 +381,13 @@ fn grants(material: &Material) -> Vec<BriefLine> {
         ))
     });
     let line = |it: &OpenGrant| {
-        let (to, until) = (quote::name(&it.to), it.expires_at.strftime("%H:%M:%SZ"));
+        let is_soon = it.expires_at.duration_since(material.now).as_hours() < 12;
+        let form = if is_soon {
+            "%H:%M:%SZ"
+        } else {
+            "%Y-%m-%d %H:%MZ"
+        };
+        let (to, until) = (quote::name(&it.to), it.expires_at.strftime(form));
         let text = match &it.pointer {
             Some(pointer) => format!(
                 "grant to {to}: {} up to {} tokens, until {until}",

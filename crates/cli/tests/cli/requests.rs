@@ -77,6 +77,11 @@ fn the_gate_stops_a_job_until_a_conflict_is_settled_or_allowed() {
         let reply: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
         (ran.code, reply["gate"].clone(), reply["blocking"].clone())
     };
+    // A home that knows nothing of the repository lets nothing pass.
+    let unknown = place.run(&["--json", "conflicts", "--gate"]);
+    assert_eq!(unknown.code, Some(1), "{unknown:?}");
+    assert!(unknown.err.contains("NOT_FOUND"), "{unknown:?}");
+    place.put("The gateway has two nodes.");
     assert_eq!(gate(&[]), (Some(0), "open".into(), serde_json::json!([])));
     let id = contradicted(&place);
     let shut = (Some(1), "shut".into(), serde_json::json!([id]));

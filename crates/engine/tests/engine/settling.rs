@@ -250,6 +250,59 @@ fn a_person_outranks_an_agent() {
     );
 }
 
+/// What a person decided stays decided, though a side is said again or the person undid a verdict.
+#[test]
+fn an_agent_replaces_no_verdict_of_a_person() {
+    for how in [Settle::Newer, Settle::Undo] {
+        let ground = Ground::new();
+        let at = ground.open();
+        let (id, ..) = contradicted(&at);
+        let eve = at.agent("eve");
+        if how == Settle::Undo {
+            settle(&at, &eve, id, Settle::Dismiss).unwrap();
+        }
+        settle(&at, &USER, id, how).unwrap();
+        at.put(&eve, on("wallet", SHORT)).unwrap();
+        assert_eq!(conflict(&at, id).status, ConflictStatus::Open);
+        refused(settle(&at, &eve, id, Settle::Dismiss), Code::ScopeDenied);
+        settle(&at, &USER, id, Settle::Dismiss).unwrap();
+    }
+}
+
+#[test]
+fn what_a_person_confirms_is_the_persons() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let (id, ..) = contradicted(&at);
+    let eve = at.agent("eve");
+    settle(&at, &eve, id, Settle::Dismiss).unwrap();
+    assert_ne!(conflict(&at, id).settled.unwrap().by, "user");
+    let confirmed = settle(&at, &USER, id, Settle::Dismiss).unwrap();
+    assert_eq!(conflict(&at, id).settled.unwrap().by, "user");
+    // Once more changes nothing.
+    let again = settle(&at, &USER, id, Settle::Dismiss).unwrap();
+    assert_eq!(again.seq, confirmed.seq);
+    refused(settle(&at, &eve, id, Settle::Undo), Code::ScopeDenied);
+}
+
+/// A merge by an agent is no surer than the less sure of both.
+#[test]
+fn a_merge_of_an_agent_is_no_surer_than_either() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let [ada, eve] = ["ada", "eve"].map(|it| at.agent(it));
+    let sure = |claim, confidence| Draft {
+        confidence: Some(confidence),
+        ..on("wallet", claim)
+    };
+    at.put(&ada, sure(SHORT, 0.9)).unwrap();
+    at.put(&eve, sure(LONG, 0.5)).unwrap();
+    let id = open(&at)[0].id;
+    let merged = settle(&at, &eve, id, Settle::Merge(MERGED.to_owned())).unwrap();
+    let merged = at.get(&USER, merged.stored[0]).unwrap();
+    assert_eq!(merged.confidence, 0.5);
+}
+
 #[test]
 fn what_is_no_verdict_changes_nothing() {
     let ground = Ground::new();

@@ -30,6 +30,7 @@ fn claim(number: u64, kind: Kind, claim: &str) -> Candidate {
         claim: claim.to_owned(),
         author: "programmer-1".to_owned(),
         agent: agent("p1"),
+        is_users: false,
         scope: Scope::Project,
         run: None,
         verified: true,
@@ -198,6 +199,14 @@ fn what_is_surer_newer_and_read_more_comes_first() {
     };
     for (better, first) in [
         (other(|it| it.confidence = 0.9), true),
+        // What the user said, however unsure.
+        (
+            other(|it| {
+                (it.is_users, it.agent) = (true, None);
+                (it.verified, it.confidence) = (false, 0.1);
+            }),
+            true,
+        ),
         (other(|it| it.reads = 3), true),
         (other(|it| it.recorded_at = now()), true),
         (other(|it| it.confidence = 0.7), false),
