@@ -125,10 +125,18 @@ fn entry(app: App, it: &'static View) -> impl IntoView {
         Some(key) => format!("{} ({key})", label()),
         None => label(),
     };
+    // A narrow rail has no room for all: the one that is shown stays in sight.
+    let id = format!("rail-{}", it.id);
+    let own = id.clone();
+    Effect::new(move |_| {
+        if it.is_on(app) {
+            dom::reveal(&own);
+        }
+    });
     move || {
         is_here.get().then(|| {
             view! {
-                <button class="view" class:asks=it.asks data-testid=format!("{}-view", it.id) aria-label=seen title=title aria-keyshortcuts=it.key()
+                <button class="view" id=id.clone() class:asks=it.asks data-testid=format!("{}-view", it.id) aria-label=seen title=title aria-keyshortcuts=it.key()
                     aria-current=move || it.is_on(app).then_some("page") on:click=move |_| app.show_view(it)>
                     {it.icon.draw()}
                     <span class="name" aria-hidden="true">{it.title}" "</span>

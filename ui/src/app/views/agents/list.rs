@@ -101,7 +101,7 @@ fn Row(agents: Agents, handle: AgentId, depth: usize) -> impl IntoView {
         handle.with_value(|it| current.as_ref() == Some(it))
     });
     let choose = move || handle.with_value(|it| agents.choose(it));
-    let content = move || it.get().map(|it| content(&it, app.clock.get()));
+    let content = move || it.get().map(|it| content(&it, depth, app.clock.get()));
     view! {
         <li>
             <button class="agent-row" data-testid="agent" data-depth=depth style=("--depth", depth.to_string()) tabindex=move || if is_current.get() { "0" } else { "-1" }
@@ -113,36 +113,42 @@ fn Row(agents: Agents, handle: AgentId, depth: usize) -> impl IntoView {
     }
 }
 
-fn content(it: &AgentStatus, clock: Clock) -> impl IntoView + use<> {
+fn content(it: &AgentStatus, depth: usize, clock: Clock) -> impl IntoView + use<> {
     let at = it.last_call;
+    // Below its parent, its place says whose child it is.
+    let started_by = it.started_by.as_deref().filter(|_| depth == 0);
     view! {
         <span class="who">
             <b>{words::visible(&it.name)}</b>
             {it.role.as_deref().map(|role| view! { <span>{words::visible(role)}</span> })}
-            {it.started_by.as_deref().map(|name| view! { <span>{say::agents::started_by(&words::visible(name))}</span> })}
+            {started_by.map(|name| view! { <span>{say::agents::started_by(&words::visible(name))}</span> })}
             <span class="space"></span>
             <time datetime=at.to_string() title=clock.moment(at)>{clock.ago(at)}</time>
         </span>
         <span class="what">
             <span class="did">{it.did.map(say::agents::did)}</span>
             <span class="space"></span>
-            {more(it)}
             {match it.until > clock.now {
                 true => gauges(&it.budget).into_any(),
                 false => view! { <span class="quiet">{say::agents::IDLE}</span> }.into_any(),
             }}
         </span>
+        {more(it)}
     }
 }
 
-/// Grants that it can use, and how often it was refused; nothing where there are none.
+/// Grants that it can use, and how often it was refused, on a line of their own where there are any.
 fn more(it: &AgentStatus) -> impl IntoView + use<> {
     let open = u64::from(it.grants.open);
     let refused = u64::from(it.refusals);
-    view! {
-        {(open > 0).then(|| view! { <span class="word ok" data-testid="agent-grants">{words::count(open, say::agents::OPEN_GRANTS)}</span> })}
-        {(refused > 0).then(|| view! { <span class="word warn" data-testid="agent-refusals">{words::count(refused, say::agents::REFUSALS)}</span> })}
-    }
+    (open + refused > 0).then(|| {
+        view! {
+            <span class="what">
+                {(open > 0).then(|| view! { <span class="word ok" data-testid="agent-grants">{words::count(open, say::agents::OPEN_GRANTS)}</span> })}
+                {(refused > 0).then(|| view! { <span class="word warn" data-testid="agent-refusals">{words::count(refused, say::agents::REFUSALS)}</span> })}
+            </span>
+        }
+    })
 }
 
 /// The use of tokens, and of the kind of pointer closest to its limit.
