@@ -202,6 +202,7 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
             write: it.write.clone(),
         }),
         Verb::Budget { agent } => Request::Budget(BudgetOf {
+            costs: false,
             agent: agent.clone().map(AgentId),
         }),
         Verb::Grant { verb } => match verb {

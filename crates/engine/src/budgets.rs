@@ -49,7 +49,9 @@ impl Context<'_> {
             };
             let agents = agents.into_iter().map(|agent| self.spent_by(it, agent));
             let mut agents = agents.collect::<Result<Vec<_>, Refusal>>()?;
-            if let (Some(_), [one]) = (&of.agent, agents.as_mut_slice()) {
+            if of.costs
+                && let (Some(_), [one]) = (&of.agent, agents.as_mut_slice())
+            {
                 one.costs = costs(it, &one.agent, &one.turn)?;
             }
             Ok(BudgetsReply { agents, delivered })

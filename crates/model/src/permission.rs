@@ -35,6 +35,9 @@ pub struct BudgetOf {
     /// One agent; all that the caller may see where it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
+    /// With what it was spent on, where one agent is asked about.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub costs: bool,
 }
 
 /// What agents have spent.
@@ -74,7 +77,7 @@ pub struct AgentBudget {
     pub grants: GrantCount,
     /// How often a budget refused it in this turn.
     pub refusals: u32,
-    /// What cost it in this turn, and what was refused, the newest first; told where one agent is asked about.
+    /// What cost it in this turn, and what was refused, the newest first; told where that is asked of one agent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub costs: Vec<Cost>,
 }

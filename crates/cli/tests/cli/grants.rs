@@ -97,7 +97,7 @@ fn permissions_as_the_command_prints_them() {
     let ada = &budget["agents"][0];
     let mut found = keys(ada);
     found.sort();
-    let all = "agent label role parent turn inline_tokens repo_spans artifact_sections sam_items tokens grants refusals costs";
+    let all = "agent label role parent turn inline_tokens repo_spans artifact_sections sam_items tokens grants refusals";
     assert_eq!(found, sorted(all));
     assert_eq!(
         (&ada["grants"]["spent"], &ada["refusals"]),

@@ -516,6 +516,7 @@ fn budgets_are_seen_by_the_agent_its_parent_and_the_user() {
     refused(engine.deref(&called("ada"), POINTER), Code::DerefDenied);
     let budgets = |who: &Caller, agent: Option<&str>| {
         let of = BudgetOf {
+            costs: false,
             agent: agent.map(|it| AgentId(it.to_owned())),
         };
         engine.0.ask(who, ask::Budget(of)).map(|it| it.agents)
@@ -648,7 +649,8 @@ fn a_budget_tells_what_it_was_spent_on_and_what_it_refused() {
     let (ground, engine) = family();
     let costs = || {
         let agent = Some(AgentId("ada".to_owned()));
-        let of = ask::Budget(BudgetOf { agent });
+        let costs = true;
+        let of = ask::Budget(BudgetOf { agent, costs });
         engine.0.ask(&USER, of).unwrap().agents.remove(0).costs
     };
     let told = costs();
@@ -664,7 +666,7 @@ fn a_budget_tells_what_it_was_spent_on_and_what_it_refused() {
         panic!("a read");
     };
     assert!(grant.is_some() && *tokens > 0);
-    // All of them at once are told without it.
+    // All of them at once are told without it, and one where nobody asked for it.
     let all = engine.0.ask(&USER, ask::Budget(BudgetOf::default()));
     assert!(all.unwrap().agents.iter().all(|it| it.costs.is_empty()));
     ground.clock.turn(60 * MINUTE);

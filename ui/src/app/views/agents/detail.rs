@@ -109,6 +109,7 @@ fn Costs(it: Memo<Option<AgentStatus>>) -> impl IntoView {
         let agent = handle.get();
         async move {
             let asked = ask::Budget(BudgetOf {
+                costs: true,
                 agent: agent.clone(),
             });
             match agent.is_some() {
