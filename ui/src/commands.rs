@@ -34,6 +34,10 @@ pub enum Act {
     Search,
     /// What the list can be limited to.
     Facets,
+    /// To the time of which the knowledge is shown.
+    Then,
+    /// From a time that is past back to now.
+    Now,
     /// Opens the menu of what is read.
     Menu,
     /// The whole claim in its row.
@@ -62,6 +66,8 @@ pub enum Act {
     Blame,
     /// What became of them.
     Changes,
+    /// The conflict that the engram is in.
+    Dispute,
     /// Versions and voices.
     History,
     /// It is still true.
@@ -98,6 +104,25 @@ pub enum Act {
     Forget,
     /// Erases its text.
     Redact,
+}
+
+impl Act {
+    /// Whether it changes the memory, which the past does not let.
+    pub fn writes(self) -> bool {
+        matches!(
+            self,
+            Self::Undo
+                | Self::True
+                | Self::False
+                | Self::Unsure
+                | Self::Judge(_)
+                | Self::Reopen
+                | Self::Correct
+                | Self::Add
+                | Self::Forget
+                | Self::Redact
+        )
+    }
 }
 
 /// A change of the zoom.
@@ -336,6 +361,20 @@ pub const COMMANDS: &[Command] = &[
         Holds::List,
         &["f"],
     ),
+    command(
+        "then",
+        say::knowledge::CHOOSE,
+        Act::Then,
+        Holds::List,
+        &["t"],
+    ),
+    command(
+        "now",
+        say::knowledge::BACK,
+        Act::Now,
+        Holds::List,
+        &["Shift+t"],
+    ),
     command("add", say::write::ADD, Act::Add, Holds::List, &["w"]),
     command(
         "menu",
@@ -410,6 +449,13 @@ pub const COMMANDS: &[Command] = &[
         Act::History,
         Holds::Engram,
         &["h"],
+    ),
+    command(
+        "dispute",
+        say::engram::SHOW_CONFLICT,
+        Act::Dispute,
+        Holds::Engram,
+        &["g"],
     ),
     command("undo", say::UNDO, Act::Undo, Holds::Always, &["z"]),
     command("true", say::review::YES, Act::True, Holds::Drifted, &["y"]),
@@ -596,6 +642,7 @@ pub const MENU: &[&[Act]] = &[
         Act::Blame,
         Act::Changes,
         Act::History,
+        Act::Dispute,
     ],
     &[Act::True, Act::False, Act::Unsure],
     &[Act::Correct, Act::Forget, Act::Redact],

@@ -7,7 +7,7 @@ use std::{
 };
 
 use engram_model::{
-    Change, Durability, Engram, EngramId, Entry, FeedPage, Filter, Health, LineageId,
+    Change, ConflictId, Durability, Engram, EngramId, Entry, FeedPage, Filter, Health, LineageId,
 };
 use jiff::Timestamp;
 
@@ -32,6 +32,10 @@ pub struct Feed {
     older: Option<u64>,
     /// The place after which newer ones are asked for; none while the list reaches the newest.
     newer: Option<u64>,
+    /// Conflicts that may be open no longer, or again: no entry says so of every claim in them.
+    doubtful: Vec<ConflictId>,
+    /// Whether the first page has come.
+    is_read: bool,
     /// What the list is limited to: new engrams that are not like this are not listed.
     filter: Filter,
 }
@@ -42,9 +46,24 @@ impl Feed {
         *self = Self {
             filter,
             head: page.head,
+            is_read: true,
             ..Self::default()
         };
         self.add_older(page);
+    }
+
+    /// Lists nothing until the first page comes: what is here is of another time. The journal is followed
+    /// from where it is.
+    pub fn clear(&mut self) {
+        *self = Self {
+            head: self.head,
+            ..Self::default()
+        };
+    }
+
+    /// Whether the first page has come.
+    pub fn is_read(&self) -> bool {
+        self.is_read
     }
 
     /// Begins again from the oldest page of what the filter leaves, oldest first.
@@ -53,6 +72,7 @@ impl Feed {
         *self = Self {
             filter: std::mem::take(&mut self.filter),
             head: self.head,
+            is_read: true,
             missed,
             newer: Some(0),
             ..Self::default()
@@ -114,8 +134,14 @@ impl Feed {
                 continue; // sent again after a reconnect
             }
             self.head = entry.seq;
+            // What held then stays as it was, but for what is erased.
+            let is_past = self.filter.held_at.is_some() || !self.is_read;
+            if is_past && !matches!(entry.change, Change::Redacted(_)) {
+                continue;
+            }
             match entry.change {
                 Change::Stored(engram) => {
+                    self.doubt(engram.supersedes);
                     if let Some(about) = engram.asks {
                         self.ask(about, engram.id);
                     }
@@ -123,10 +149,14 @@ impl Feed {
                 }
                 Change::Corroborated(id) => self.edit(id, |it| it.figures.corroborations += 1),
                 Change::Forgotten(id) => {
+                    self.doubt([id]);
                     self.edit(id, |it| it.valid_until = Some(entry.at));
                     self.answer(id);
                 }
-                Change::Redacted(id) => self.redact(id, entry.at),
+                Change::Redacted(id) => {
+                    self.doubt([id]);
+                    self.redact(id, entry.at);
+                }
                 Change::Promoted { id, ends_term } => self.edit(id, |it| {
                     it.durability = Durability::Durable;
                     if ends_term {
@@ -144,14 +174,17 @@ impl Feed {
                         self.edit(it.id, |engram| engram.health = Some(it.health));
                     }
                 }
+                Change::Conflict { id, engrams, .. } => self.dispute(id, &engrams),
                 // What a verdict closes and stores has entries of its own.
+                Change::Resolved { id, .. } => self.doubtful.push(id),
                 Change::Dereferenced { .. }
                 | Change::Noted { .. }
-                | Change::Conflict { .. }
-                | Change::Resolved { .. }
                 | Change::Allowed(_)
                 | Change::Between(_) => {}
             }
+        }
+        if self.filter.ended == Some(false) {
+            self.drop_ended();
         }
         if self.waiting.len() > MOST {
             self.miss_waiting();
@@ -159,6 +192,42 @@ impl Feed {
         }
         self.trim();
         new
+    }
+
+    /// What an engram is in conflict with may be so no longer, now that it ended.
+    fn doubt(&mut self, ended: impl IntoIterator<Item = EngramId>) {
+        for id in ended {
+            let conflicts = self.get(id).map(|it| it.conflicts.clone());
+            self.doubtful.extend(conflicts.unwrap_or_default());
+        }
+    }
+
+    /// The conflicts to ask about since they were last asked about.
+    pub fn take_doubtful(&mut self) -> Vec<ConflictId> {
+        let mut all = std::mem::take(&mut self.doubtful);
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Takes in between which engrams a conflict is open, as just read: none where it is not.
+    pub fn learn_conflict(&mut self, id: ConflictId, between: &[EngramId]) {
+        for it in self.rows.iter_mut().chain(&mut self.waiting) {
+            if it.conflicts.contains(&id) {
+                Arc::make_mut(it).conflicts.retain(|other| *other != id);
+            }
+        }
+        self.dispute(id, between);
+    }
+
+    fn dispute(&mut self, id: ConflictId, between: &[EngramId]) {
+        for engram in between {
+            self.edit(*engram, |it| {
+                if !it.conflicts.contains(&id) {
+                    it.conflicts.push(id);
+                }
+            });
+        }
     }
 
     /// Takes in a new engram; returns whether it is listed as new.
@@ -268,7 +337,8 @@ impl Feed {
 
     /// Whether there is nothing at all, here or further back.
     pub fn is_empty(&self) -> bool {
-        self.filter.is_empty()
+        self.is_read
+            && self.filter.is_empty()
             && self.rows.is_empty()
             && self.waiting() == 0
             && self.older.is_none()
@@ -297,6 +367,8 @@ impl Feed {
     pub fn state(&self, engram: &Engram, now: Timestamp) -> State {
         if engram.redacted {
             State::Redacted
+        } else if self.filter.held_at.is_some_and(|at| engram.holds_at(at)) {
+            State::Held
         } else if self.replaced.contains_key(&engram.id) {
             State::Replaced
         } else if engram.valid_until.is_some() {
@@ -376,6 +448,16 @@ impl Feed {
                 engram.redacted = true;
                 engram.valid_until.get_or_insert(at);
             }
+        }
+    }
+
+    /// Of a list of what holds, what ended leaves it.
+    fn drop_ended(&mut self) {
+        for rows in [&mut self.rows, &mut self.waiting] {
+            for it in rows.iter().filter(|it| it.valid_until.is_some()) {
+                self.known.remove(&it.id);
+            }
+            rows.retain(|it| it.valid_until.is_none());
         }
     }
 
@@ -679,6 +761,123 @@ mod tests {
             assert_eq!(it.durability, Durability::Durable);
             assert_eq!(feed.state(&it, end), want);
         }
+    }
+
+    /// A list of what holds leaves what ends, and takes what comes in its place.
+    #[test]
+    fn what_ends_leaves_a_list_of_what_holds() {
+        let holding = Filter {
+            ended: Some(false),
+            ..Filter::default()
+        };
+        let mut feed = Feed::default();
+        let entries = (1..=4)
+            .rev()
+            .map(|seq| stored(seq, &format!("claim {seq}")));
+        feed.load(
+            FeedPage {
+                entries: entries.collect(),
+                head: 4,
+                ..FeedPage::default()
+            },
+            holding,
+        );
+        let twin = {
+            let mut it = engram(5, "claim 1 in other words");
+            it.supersedes = Some(engram(1, "").id);
+            it
+        };
+        let news = vec![
+            entry(5, Change::Stored(Box::new(twin))),
+            entry(6, Change::Forgotten(engram(2, "").id)),
+            entry(7, Change::Redacted(engram(3, "").id)),
+        ];
+        assert_eq!(feed.live(news, false), 1);
+        assert_eq!(seqs(&feed), [5, 4]);
+        assert_eq!(feed.newer(engram(1, "").id), Some(engram(5, "").id));
+    }
+
+    /// Conflicts are told on the rows of both claims, and asked about once a side ended.
+    #[test]
+    fn conflicts_come_and_go_on_the_rows_of_their_claims() {
+        let id: ConflictId = "01K0000000000000000000000C".parse().unwrap();
+        let both = [engram(1, "").id, engram(3, "").id];
+        let marked = |feed: &Feed| -> Vec<u64> {
+            let rows = feed.rows();
+            let marked = rows.iter().filter(|it| it.conflicts == [id]);
+            marked.map(|it| it.seq).collect()
+        };
+        let mut feed = loaded(1..=3, None);
+        let found = Change::Conflict {
+            id,
+            engrams: both,
+            tier: engram_model::Tier::Numeric,
+            severity: engram_model::Severity::High,
+            risk: None,
+        };
+        feed.live(vec![entry(4, found.clone()), entry(5, found)], false);
+        assert_eq!(marked(&feed), [3, 1]);
+        assert_eq!(feed.take_doubtful(), []);
+        feed.live(vec![entry(6, Change::Forgotten(both[0]))], false);
+        assert_eq!(feed.take_doubtful(), [id]);
+        assert_eq!(feed.take_doubtful(), []);
+        feed.learn_conflict(id, &[]);
+        assert_eq!(marked(&feed), []);
+        feed.learn_conflict(id, &both);
+        assert_eq!(marked(&feed), [3, 1]);
+    }
+
+    /// What held then stays as it was while the journal goes on, but for what is erased.
+    #[test]
+    fn the_past_changes_by_erasing_alone() {
+        let at: Timestamp = "2026-11-20T10:30:00Z".parse().unwrap();
+        let now = "2026-11-21T12:00:00Z".parse().unwrap();
+        let then = Filter {
+            held_at: Some(at),
+            ..Filter::default()
+        };
+        let ended = |number, until: &str| {
+            let mut it = engram(number, &format!("claim {number}"));
+            it.valid_until = until.parse().ok();
+            entry(number, Change::Stored(Box::new(it)))
+        };
+        let mut feed = Feed::default();
+        feed.load(
+            FeedPage {
+                entries: vec![ended(2, "2026-11-20T11:00:00Z"), stored(1, "claim 1")],
+                head: 5,
+                ..FeedPage::default()
+            },
+            then,
+        );
+        let twin = {
+            let mut it = engram(7, "claim 1");
+            it.supersedes = Some(engram(1, "").id);
+            it
+        };
+        let news = vec![
+            stored(6, "new"),
+            entry(7, Change::Stored(Box::new(twin))),
+            entry(8, Change::Forgotten(engram(1, "").id)),
+            entry(9, Change::Corroborated(engram(1, "").id)),
+        ];
+        assert_eq!(feed.live(news, false), 0);
+        assert_eq!((seqs(&feed), feed.head()), (vec![2, 1], 9));
+        let first = feed.get(engram(1, "").id).unwrap();
+        assert_eq!((first.valid_until, first.figures.corroborations), (None, 0));
+        for number in [1, 2] {
+            let it = feed.get(engram(number, "").id).unwrap();
+            assert_eq!(feed.state(&it, now), State::Held, "engram {number}");
+        }
+        feed.live(vec![entry(10, Change::Redacted(engram(2, "").id))], false);
+        let erased = feed.get(engram(2, "").id).unwrap();
+        assert_eq!(feed.state(&erased, now), State::Redacted);
+        assert!(erased.claim.is_empty());
+        // Another time is read anew, and nothing arrives before its first page.
+        feed.clear();
+        assert!(!feed.is_read() && !feed.is_empty());
+        assert_eq!(feed.live(vec![stored(11, "later")], false), 0);
+        assert_eq!((seqs(&feed), feed.head()), (vec![], 11));
     }
 
     #[test]

@@ -2,18 +2,33 @@
 //! link, going back and loading again lead to the same screen.
 
 use engram_model::{ConflictId, EngramId, Evidence, FactType, Filter, Kind, Scope};
-use jiff::{SignedDuration, Timestamp, civil::Date, tz::Offset};
+use jiff::{
+    SignedDuration, Timestamp,
+    civil::{Date, DateTime},
+    tz::Offset,
+};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::words::{self, say};
 
 /// The views by their names in an address. The first is the one that needs no name.
-pub const VIEWS: &[&str] = &["feed", "drift", "conflicts", "agents", "requests", "brief"];
+pub const VIEWS: &[&str] = &[
+    "feed",
+    "drift",
+    "conflicts",
+    "agents",
+    "requests",
+    "brief",
+    KNOWLEDGE,
+];
 
 /// The view in which conflicts are read.
 const CONFLICTS: &str = "conflicts";
 /// The view in which requests are read.
 const REQUESTS: &str = "requests";
+
+/// The view of what held at a time.
+const KNOWLEDGE: &str = "knowledge";
 
 /// Longest link that is read, in bytes: a path takes 4,096.
 const LONGEST: usize = 6_000;
@@ -85,6 +100,7 @@ impl Route {
                 "health" => filter.health.extend(value.parse::<Evidence>().ok()),
                 "since" => filter.since = midnight(&value, offset),
                 "until" => filter.until = end_of(&value, offset),
+                "at" => filter.held_at = value.parse().ok(),
                 "id" => match value.parse() {
                     Ok(id) => it.engram = Some(id),
                     Err(_) => it.missing = Some(Missing::Engram(value)),
@@ -97,6 +113,7 @@ impl Route {
         // It is read nowhere else.
         it.conflict = it.conflict.filter(|_| it.view == CONFLICTS);
         it.request = it.request.filter(|_| it.view == REQUESTS);
+        it.filter.held_at = it.filter.held_at.filter(|_| it.view == KNOWLEDGE);
         it
     }
 
@@ -108,9 +125,13 @@ impl Route {
         if let Some(id) = self.request.clone().or(conflict).or(engram) {
             link.push_str(&format!("/{id}"));
         }
-        if let Some(path) = &self.repository {
-            link.push_str("?repo=");
-            link.extend(utf8_percent_encode(path, PLAIN));
+        let at = self.filter.held_at.map(|at| ("at", at.to_string()));
+        let repository = self.repository.as_ref().map(|it| ("repo", it.clone()));
+        for (at, (key, value)) in at.into_iter().chain(repository).enumerate() {
+            link.push_str(if at == 0 { "?" } else { "&" });
+            link.push_str(key);
+            link.push('=');
+            link.extend(utf8_percent_encode(&value, PLAIN));
         }
         link
     }
@@ -179,6 +200,7 @@ impl Route {
             pairs.push(("ended", if ended { "yes" } else { "no" }.to_owned()));
         }
         pairs.extend(it.health.iter().map(|it| ("health", it.to_string())));
+        pairs.extend(it.held_at.map(|at| ("at", at.to_string())));
         pairs.extend(it.since.map(|at| ("since", date_of(at, offset))));
         pairs.extend(it.until.map(|at| ("until", last_day(at, offset))));
         if !it.text.trim().is_empty() {
@@ -280,6 +302,24 @@ pub fn chips(filter: &Filter, offset: Offset) -> Vec<Chip> {
     chips
 }
 
+/// A time as a field of a form has it, to the second: `2026-11-21T14:03:00`.
+pub fn local(at: Timestamp, offset: Offset) -> String {
+    let at = offset.to_datetime(at);
+    format!(
+        "{}T{:02}:{:02}:{:02}",
+        at.date(),
+        at.hour(),
+        at.minute(),
+        at.second()
+    )
+}
+
+/// The time that such a field holds; a year has four digits.
+pub fn moment(text: &str, offset: Offset) -> Option<Timestamp> {
+    let at: DateTime = text.parse().ok()?;
+    offset.to_timestamp(at).ok().filter(|_| at.year() >= 1_000)
+}
+
 /// An author as the list names them.
 pub fn author_name(author: &str) -> &str {
     match author {
@@ -329,7 +369,8 @@ const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'.')
     .remove(b'_')
     .remove(b'~')
-    .remove(b'/');
+    .remove(b'/')
+    .remove(b':');
 
 fn decode(text: &str) -> String {
     let spaced = text.replace('+', " ");
@@ -355,6 +396,8 @@ mod tests {
             "?view=drift&kind=risk",
             "?health=needs_reverification&health=evidence_gone",
             "?q=%C3%A9%F0%9F%A6%80",
+            "?view=knowledge",
+            "?view=knowledge&topic=wallet&at=2026-11-20T09:00:07.000123Z",
         ] {
             let route = Route::parse(query, HERE);
             assert_eq!(route.query(HERE), query);
@@ -390,6 +433,19 @@ mod tests {
             (
                 format!("engram://conflicts/{ID}"),
                 here(&format!("?view=conflicts&conflict={ID}")),
+            ),
+            (
+                format!("engram://knowledge/{ID}?at=2026-11-20T09:00:00Z&repo=/code/shop"),
+                Some((
+                    format!("?view=knowledge&at=2026-11-20T09:00:00Z&id={ID}"),
+                    Some("/code/shop".to_owned()),
+                )),
+            ),
+            // Of another time, knowledge alone tells.
+            ("engram://feed?at=2026-11-20T09:00:00Z".to_owned(), here("")),
+            (
+                "engram://knowledge?at=then".to_owned(),
+                here("?view=knowledge"),
             ),
             ("engram://conflicts/<script>".to_owned(), None),
             ("engram://engram/<script>".to_owned(), None),
@@ -444,6 +500,25 @@ mod tests {
             assert_eq!(Route::parse(query, HERE), Route::default(), "{query}");
         }
         assert_eq!(Route::parse("?q=a+b%2", HERE).filter.text, "a b%2");
+    }
+
+    #[test]
+    fn a_field_of_a_time_leads_there_and_back() {
+        for (text, want) in [
+            ("2026-11-20T10:00:07", Some("2026-11-20T10:00:07")),
+            ("2026-11-20T10:00", Some("2026-11-20T10:00:00")),
+            ("2026-11-20T10:00:07.25", Some("2026-11-20T10:00:07")),
+            ("0002-11-20T10:00", None),
+            ("2026-11-20", Some("2026-11-20T00:00:00")),
+            ("2026-13-20T10:00", None),
+            ("yesterday", None),
+            ("", None),
+        ] {
+            let told = moment(text, HERE).map(|at| local(at, HERE));
+            assert_eq!(told.as_deref(), want, "{text}");
+        }
+        let at: Timestamp = "2026-11-20T23:30:00Z".parse().unwrap();
+        assert_eq!(moment(&local(at, HERE), HERE), Some(at));
     }
 
     #[test]

@@ -62,7 +62,7 @@ impl Context<'_> {
         if query.as_of.is_none() {
             let engrams = &mut reply.engrams;
             let store = &self.engine.store;
-            store.read::<_, Refusal>(|it| self.tell_conflicts(it, engrams))?;
+            store.read::<_, Refusal>(|it| self.tell_conflicts(it, engrams.iter_mut()))?;
         }
         self.note_shown(&reply.engrams, true)?;
         self.promote_answered(&reply.engrams);
@@ -288,7 +288,7 @@ impl Context<'_> {
         if filter.query.as_of.is_none() {
             self.tell_health_now(&mut engrams);
             let store = &self.engine.store;
-            store.read::<_, Refusal>(|it| self.tell_conflicts(it, &mut engrams))?;
+            store.read::<_, Refusal>(|it| self.tell_conflicts(it, engrams.iter_mut()))?;
         }
         self.note_shown(&engrams, false)?;
         Ok(QueryReply {

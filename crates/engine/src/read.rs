@@ -2,9 +2,9 @@
 
 use engram_gateway::budget;
 use engram_model::{
-    Change, Engram, EngramId, Entry, Evidence, Facets, Feed, FeedPage, Filter, LineReply, LineView,
-    OWN_EVENT, Pointer, PointerInput, ProjectId, ProjectStatus, Refusal, SourceReply, SourceView,
-    Spending, StatusReply, Target,
+    Change, Engram, EngramId, Entry, Evidence, Facets, Feed, FeedPage, Figures, Filter, LineReply,
+    LineView, OWN_EVENT, Pointer, PointerInput, ProjectId, ProjectStatus, Refusal, SourceReply,
+    SourceView, Spending, StatusReply, Target,
 };
 use engram_pointers::{Repo, Shelf, View};
 use engram_store::{CommitCount, INDEX_FOLLOWER, Reader};
@@ -37,7 +37,7 @@ impl Context<'_> {
             let store = &self.engine.store;
             engram.asked = store.read::<_, Refusal>(|it| Ok(it.asked(engram.lineage_id)?))?;
             let told = std::slice::from_mut(&mut engram);
-            store.read::<_, Refusal>(|it| self.tell_conflicts(it, told))?;
+            store.read::<_, Refusal>(|it| self.tell_conflicts(it, told.iter_mut()))?;
         }
         self.note_shown(std::slice::from_ref(&engram), false)?;
         Ok(engram)
@@ -66,6 +66,7 @@ impl Context<'_> {
     pub(crate) fn page(&self, feed: &Feed) -> Result<FeedPage, Refusal> {
         let (project, eyes, worktree) = (self.project()?, self.eyes()?, self.worktree()?);
         let now = self.engine.world.now();
+        let is_past = feed.filter.held_at.is_some();
         let mut page = self.engine.store.read::<_, Refusal>(|it| {
             let (entries, next) = it.feed(project, &worktree, feed, now)?;
             let mut seen = Vec::with_capacity(entries.len());
@@ -81,11 +82,18 @@ impl Context<'_> {
             let mut entries = seen;
             let mut replaced = Vec::new();
             for told in entries.iter_mut().filter_map(|it| it.change.stored_mut()) {
-                if told.valid_until.is_none() {
+                if is_past {
+                    // How often it was said since, nobody knew then.
+                    told.figures = Figures::default();
+                } else if told.valid_until.is_none() {
                     told.asked = it.asked(told.lineage_id)?;
                 } else if let Some(newer) = it.successor(told.lineage_id, told.seq)? {
                     replaced.push((told.id, newer));
                 }
+            }
+            if !is_past {
+                let stored = entries.iter_mut();
+                self.tell_conflicts(it, stored.filter_map(|it| it.change.stored_mut()))?;
             }
             Ok(FeedPage {
                 entries,
@@ -95,8 +103,11 @@ impl Context<'_> {
                 replaced,
             })
         })?;
-        let stored = page.entries.iter_mut();
-        self.tell_health(stored.filter_map(|it| it.change.stored_mut()));
+        // How its evidence reads is known of now alone.
+        if !is_past {
+            let stored = page.entries.iter_mut();
+            self.tell_health(stored.filter_map(|it| it.change.stored_mut()));
+        }
         Ok(page)
     }
 

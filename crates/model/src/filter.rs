@@ -44,6 +44,10 @@ pub struct Filter {
     /// Whether it has ended: it was replaced, forgotten or redacted, or its ttl is over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<bool>,
+    /// Whether it held at this time, which is past: then every version is asked, not only the last at its
+    /// place in the list, and the list is in the order of versions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_at: Option<Timestamp>,
     /// First recorded at this time or later; a confirmation does not count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
@@ -57,6 +61,14 @@ impl Filter {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
             || (self.words().is_empty() && self.without_text() == Self::default())
+    }
+
+    /// The same, of now.
+    pub fn of_now(&self) -> Self {
+        Self {
+            held_at: None,
+            ..self.clone()
+        }
     }
 
     fn without_text(&self) -> Self {
@@ -91,6 +103,7 @@ impl Filter {
             && self.verified.is_none_or(|wanted| wanted == it.verified)
             && self.has_health(it)
             && self.ended.is_none_or(|wanted| wanted == has_ended(it, now))
+            && self.held_at.is_none_or(|at| it.holds_at(at))
             && self.since.is_none_or(|since| it.placed_at() >= since)
             && self.until.is_none_or(|until| it.placed_at() < until)
             && is_on_topic(&it.topic, &self.topic)

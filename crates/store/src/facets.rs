@@ -136,6 +136,7 @@ impl Reader<'_> {
         let is_tallied = filter.words().is_empty()
             && filter.health.is_empty()
             && filter.ended.is_none()
+            && filter.held_at.is_none()
             && filter.since.is_none()
             && filter.until.is_none();
         let partial = match is_tallied {
@@ -163,7 +164,11 @@ impl Reader<'_> {
             roles,
             authors,
             topics,
-            health: self.standings(project, worktree, filter, now)?,
+            health: match filter.held_at {
+                // How evidence stands is known of now alone.
+                Some(_) => Vec::new(),
+                None => self.standings(project, worktree, filter, now)?,
+            },
             partial,
         })
     }
@@ -197,9 +202,8 @@ impl Reader<'_> {
                 wanted.value(reach.place),
                 wanted.value(reach.last.unwrap_or(0)),
             );
-            wanted.and(&format!(
-                "engram.place < {place} AND engram.place >= {last}"
-            ));
+            let order = wanted.order;
+            wanted.and(&format!("{order} < {place} AND {order} >= {last}"));
         }
         let sql = format!(
             "SELECT engram.kind, engram.scope, engram.fact_type, CAST(engram.verified AS TEXT),

@@ -31,18 +31,24 @@ impl Reader<'_> {
     ) -> Result<(Vec<Entry>, Option<u64>)> {
         let limit = feed.limit.unwrap_or(PAGE).clamp(1, MOST);
         let is_list = feed.listed || !feed.filter.is_empty();
+        let is_past = feed.filter.held_at.is_some();
         let (rows, edge) = match is_list {
             true => self.listed(project, worktree, feed, limit, now)?,
             false => (self.journalled(project, feed, limit)?, None),
         };
         let next = match rows.last().filter(|_| rows.len() == limit) {
-            Some(last) if is_list => self.place(last.seq)?.map(|it| it.seq),
+            Some(last) if is_list && !is_past => self.place(last.seq)?.map(|it| it.seq),
             Some(last) => Some(last.seq),
             None => edge,
         };
         let mut entries = Vec::with_capacity(rows.len());
         for row in rows {
-            entries.extend(self.entry(row)?);
+            let mut entry = self.entry(row)?;
+            let stored = entry.as_mut().and_then(|it| it.change.stored_mut());
+            if let Some(engram) = stored.filter(|_| is_past) {
+                engram.place = None;
+            }
+            entries.extend(entry);
         }
         Ok((entries, next))
     }
@@ -80,16 +86,16 @@ impl Reader<'_> {
             },
             false => self.reach(project, &feed.filter, place, feed.after.is_some())?,
         };
-        let place = wanted.value(reach.place);
-        wanted.and(&format!("engram.place {bound} {place}"));
+        let (place, column) = (wanted.value(reach.place), wanted.order);
+        wanted.and(&format!("{column} {bound} {place}"));
         if let Some(last) = reach.last {
             let last = wanted.value(last);
             let within = if bound == "<" { ">=" } else { "<=" };
-            wanted.and(&format!("engram.place {within} {last}"));
+            wanted.and(&format!("{column} {within} {last}"));
         }
         let limit = wanted.value(limit as i64);
         let sql = format!(
-            "SELECT {ENTRY} FROM {} WHERE {} ORDER BY engram.place {order} LIMIT {limit}",
+            "SELECT {ENTRY} FROM {} WHERE {} ORDER BY {column} {order} LIMIT {limit}",
             wanted.tables, wanted.sql
         );
         let rows = self

@@ -13,6 +13,9 @@ const LOOK_FOR_WORDS: usize = 10_000;
 /// The tables. This index is in the order of the list, so that a page is found without reading older rows.
 const BY_PLACE: &str = "engram INDEXED BY engram_place JOIN journal ON journal.seq = engram.seq
      LEFT JOIN content ON content.engram = engram.id";
+/// All versions, in the order of the journal.
+const BY_SEQ: &str = "engram INDEXED BY engram_project JOIN journal ON journal.seq = engram.seq
+     LEFT JOIN content ON content.engram = engram.id";
 /// Starts from the few claims whose evidence changed in a working tree.
 const BY_STANDING: &str = "health CROSS JOIN engram ON engram.id = health.engram
      JOIN journal ON journal.seq = engram.seq LEFT JOIN content ON content.engram = engram.id";
@@ -21,6 +24,8 @@ const BY_STANDING: &str = "health CROSS JOIN engram ON engram.id = health.engram
 pub(crate) struct Where {
     pub(crate) sql: String,
     pub(crate) tables: &'static str,
+    /// The column that the list is in the order of.
+    pub(crate) order: &'static str,
     pub(crate) values: Vec<Box<dyn ToSql>>,
     /// Whether a table of its own lists the versions, so that none is examined in vain.
     pub(crate) is_listed: bool,
@@ -89,12 +94,27 @@ impl Where {
         let is_listed = !filter.health.is_empty() && !filter.health.contains(&Evidence::Holds);
         let mut it = Self {
             sql: String::new(),
-            tables: if is_listed { BY_STANDING } else { BY_PLACE },
+            tables: match filter.held_at {
+                _ if is_listed => BY_STANDING,
+                Some(_) => BY_SEQ,
+                None => BY_PLACE,
+            },
+            order: order(filter).0,
             values: Vec::new(),
             is_listed,
         };
         let project = it.value(project.to_string());
-        it.sql = format!("engram.project = {project} AND engram.stands = 1");
+        it.sql = format!("engram.project = {project}");
+        match filter.held_at {
+            Some(at) => {
+                let at = it.value(at.as_microsecond());
+                it.and(&format!(
+                    "engram.valid_from <= {at} AND (engram.valid_until IS NULL OR engram.valid_until > {at})
+                     AND (engram.expires_at IS NULL OR engram.expires_at > {at})"
+                ));
+            }
+            None => it.and("engram.stands = 1"),
+        }
         if !filter.health.is_empty() {
             let standing = it.standing(worktree, &filter.health);
             it.and(&standing);
@@ -204,6 +224,21 @@ impl Where {
     }
 }
 
+/// The column that a list is in the order of, and the versions of the project in that order, as SQL. What
+/// held then has no place of its own: another version may stand there now.
+fn order(filter: &Filter) -> (&'static str, &'static str) {
+    match filter.held_at {
+        Some(_) => (
+            "engram.seq",
+            "engram INDEXED BY engram_project WHERE project = ?1",
+        ),
+        None => (
+            "engram.place",
+            "engram INDEXED BY engram_place WHERE project = ?1 AND stands = 1",
+        ),
+    }
+}
+
 /// A stretch of the list.
 pub(crate) struct Reach {
     /// It starts after this position,
@@ -224,23 +259,25 @@ impl Reader<'_> {
         is_newer: bool,
     ) -> Result<Reach> {
         // Journal time never goes back: what was recorded from then on follows a position.
-        let since = filter
-            .since
-            .map(|at| self.first_at(project, at))
-            .transpose()?;
-        let until = filter
-            .until
-            .map(|at| self.first_at(project, at))
-            .transpose()?;
+        let first = |at: i64| self.first_at(project, at);
+        let since = filter.since.map(|at| first(at.as_microsecond()));
+        let since = since.transpose()?;
+        // A version that held then was recorded by then; those of a later one may be of an earlier place.
+        let until = match filter.held_at {
+            Some(at) => Some(first(at.as_microsecond().saturating_add(1))),
+            None => filter.until.map(|at| first(at.as_microsecond())),
+        };
+        let until = until.transpose()?;
         let place = match is_newer {
             true => place.max(since.map_or(0, |it| it - 1)),
             false => place.min(until.unwrap_or(i64::MAX)),
         };
-        let (bound, order) = if is_newer {
+        let (bound, direction) = if is_newer {
             (">", "ASC")
         } else {
             ("<", "DESC")
         };
+        let (column, versions) = order(filter);
         let look = match filter.words().is_empty() {
             true => LOOK,
             false => LOOK_FOR_WORDS,
@@ -248,9 +285,8 @@ impl Reader<'_> {
         let edge: Option<i64> = self
             .0
             .prepare_cached(&format!(
-                "SELECT place FROM engram INDEXED BY engram_place
-                 WHERE project = ?1 AND stands = 1 AND place {bound} ?2
-                 ORDER BY place {order} LIMIT 1 OFFSET ?3"
+                "SELECT {column} FROM {versions} AND {column} {bound} ?2
+                 ORDER BY {column} {direction} LIMIT 1 OFFSET ?3"
             ))?
             .query_row(
                 params![project.to_string(), place, look as i64 - 1],
@@ -273,9 +309,9 @@ impl Reader<'_> {
         })
     }
 
-    /// The position of the first version recorded at this time or later; one beyond the last if there
-    /// is none. Skips versions later than the newest, from a clock that was ahead.
-    fn first_at(&self, project: ProjectId, at: Timestamp) -> Result<i64> {
+    /// The position of the first version recorded at this time, in microseconds, or later; one beyond the
+    /// last if there is none. Skips versions later than the newest, from a clock that was ahead.
+    fn first_at(&self, project: ProjectId, at: i64) -> Result<i64> {
         let newest: Option<i64> = self
             .0
             .prepare_cached(
@@ -297,7 +333,7 @@ impl Reader<'_> {
                 })
                 .optional()?;
             match found {
-                Some((seq, from)) if from < at.as_microsecond() => low = seq + 1,
+                Some((seq, from)) if from < at => low = seq + 1,
                 _ => high = middle,
             }
         }

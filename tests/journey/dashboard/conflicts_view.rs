@@ -124,6 +124,40 @@ fn each_verdict_is_given_by_keys_and_by_mouse_and_undone() {
 }
 
 #[test]
+fn a_claim_says_that_it_is_in_conflict_and_leads_there() {
+    const MARKED: &str =
+        "document.querySelectorAll('[data-testid=feed-row] [data-testid=in-conflict]').length === ";
+    for hand in BOTH {
+        println!("{hand:?}");
+        let dir = tempfile::tempdir().unwrap();
+        let shop = Shop::empty(dir.path());
+        let engram = Engram::of(dir.path(), &shop.home, &shop.root);
+        let [first, _] = disagree(&engram, dir.path(), 1);
+        let server = Server::start(&shop, &[]);
+        let window = Window::browse(&server.url);
+        window.wait(&format!("{MARKED} 2"));
+        window.open_row(hand, &first[0]);
+        window.find("[data-testid=engram] [data-testid=in-conflict]");
+        match hand {
+            Hand::Keys => window.keys("g"),
+            Hand::Mouse => window.click("[data-testid=show-conflict]"),
+        }
+        let id = read(&window);
+        assert_eq!(of(&engram, &id)["a"]["id"], first[0].as_str());
+        window.keys("x");
+        window.wait(&notice("Dismissed"));
+        window.keys("1");
+        window.find("[data-testid=feed-row]");
+        window.wait(&format!("{MARKED} 0"));
+        // Somebody else opens it again, and settles it.
+        engram.json(&["resolve", &id, "--undo"]);
+        window.wait(&format!("{MARKED} 2"));
+        engram.json(&["resolve", &id, "--dismiss"]);
+        window.wait(&format!("{MARKED} 0"));
+    }
+}
+
+#[test]
 fn several_are_selected_by_mouse_and_judged() {
     let dir = tempfile::tempdir().unwrap();
     let shop = Shop::empty(dir.path());

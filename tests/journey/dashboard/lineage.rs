@@ -68,7 +68,7 @@ fn a_claim_tells_its_versions_and_who_else_said_it() {
         // All versions, the newest first; the one that is read is marked, and leads nowhere.
         open_history(&window, hand);
         assert_eq!(
-            window.texts("[data-testid=version] button:not(.restore)"),
+            window.texts("[data-testid=version] button:not(.restore, .then)"),
             claims
         );
         let lines = window.texts("[data-testid=version]");
@@ -80,7 +80,8 @@ fn a_claim_tells_its_versions_and_who_else_said_it() {
         assert_eq!(window.count("[data-testid=version][aria-current]"), 1);
         assert_eq!(window.count(&format!("{current} button:disabled")), 1);
         // A version is read by its line, the next one by its button.
-        let line = format!("[data-testid=version][data-id=\"{third}\"] button:not(.restore)");
+        let line =
+            format!("[data-testid=version][data-id=\"{third}\"] button:not(.restore, .then)");
         window.press_any(hand, &line);
         window.wait(&read(third));
         assert!(state(&window).is_empty());

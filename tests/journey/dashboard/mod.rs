@@ -15,6 +15,7 @@ mod feed;
 mod filter;
 pub(crate) mod hands;
 mod hostile;
+mod knowledge_view;
 mod lineage;
 mod looks;
 mod narrow;

@@ -21,6 +21,9 @@ impl App {
         if !command.is_for(self.view.get_untracked().lists()) {
             return false;
         }
+        if command.act.writes() && untrack(|| self.is_past()) {
+            return false;
+        }
         if let Some(holds) = self.holds_for_conflicts(command.act) {
             return holds;
         }
@@ -37,6 +40,8 @@ impl App {
         let can_close = |closing: Closing| engram().is_some_and(|it| closing.is_for(&it));
         match (command.act, command.holds) {
             (Act::Open, _) => engram().is_some() && self.backend().opens_editors(),
+            (Act::Dispute, _) => engram().is_some_and(|it| !it.conflicts.is_empty()),
+            (Act::Now, _) => untrack(|| self.is_past()),
             (Act::Undo, _) => !self.frame.undo.with_untracked(Vec::is_empty),
             (Act::Log, _) => self.backend().opens_editors(),
             (Act::Expand, _) => engram().is_some() && !untrack(|| self.covers_list()),
@@ -59,6 +64,9 @@ impl App {
     pub(crate) fn act(self, act: Act) {
         if act != Act::Back {
             self.close_menu();
+        }
+        if let Some(refusal) = self.refused_in_past().filter(|_| act.writes()) {
+            return self.complain(refusal);
         }
         if self.act_on_chosen(act) {
             return;
@@ -89,6 +97,9 @@ impl App {
                 // By keys one goes on in it.
                 request_animation_frame(|| dom::focus(feed::PANEL));
             }),
+            Act::Dispute => self.show_its_conflict(),
+            Act::Then => self.choose_time(),
+            Act::Now => self.show_now(),
             Act::Menu => self.open_menu(),
             // In front of the list, the claim is shown whole.
             Act::Expand if untrack(|| self.covers_list()) => {}

@@ -18,6 +18,9 @@ impl App {
                 say::repositories::SWITCHING_HINT,
             ));
         }
+        if let Some(refusal) = self.refused_in_past().filter(|_| changes) {
+            return Err(refusal);
+        }
         let backend = self.backend();
         let reply = self.for_front(async move {
             match changes {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engram_model::{Entry, Feed as FeedRequest, Refusal};
+use engram_model::{Code, ConflictStatus, Entry, Feed as FeedRequest, Refusal, ask};
 use leptos::{leptos_dom::helpers::TimeoutHandle, prelude::*, task::spawn_local};
 
 use super::{
@@ -211,12 +211,29 @@ impl App {
             .feed
             .try_update(|feed| feed.live(entries, hold))
             .unwrap_or(0);
+        self.ask_about_conflicts();
         if was_empty && new > 0 && self.reading.selected.with_untracked(Option::is_none) {
             self.select_newest();
         }
         self.look_on(was_nothing_new);
         self.read_on(read);
         self.announce(new);
+    }
+
+    /// Whether conflicts that were settled, opened again or lost a side are open.
+    fn ask_about_conflicts(self) {
+        let doubtful = self.list.feed.try_update_untracked(Feed::take_doubtful);
+        for id in doubtful.unwrap_or_default() {
+            spawn_local(async move {
+                let between = match self.ask(ask::Conflict(id)).await {
+                    Ok(it) if it.status == ConflictStatus::Open => vec![it.a.id, it.b.id],
+                    Ok(_) => Vec::new(),
+                    Err(refusal) if refusal.code == Code::NotFound => Vec::new(),
+                    Err(refusal) => return dom::log(&refusal.to_string()),
+                };
+                self.list.feed.update(|it| it.learn_conflict(id, &between));
+            });
+        }
     }
 
     /// Waits longer after each failure, and asks again for what was missed.

@@ -106,15 +106,14 @@ fn Head(
             (_, class @ "word well") => (say::state::ALL_UNCHANGED, class),
             it => it,
         },
-        _ if engram.verified => (say::state::VERIFIED, "word quiet"),
-        _ => (say::state::UNVERIFIED, "word warn"),
+        _ => words::as_stored(&engram),
     };
     let others = engram.figures.corroborations;
     let claim = match engram.redacted {
         true => view! { <p class="claim erased">{say::engram::REDACTED}</p> }.into_any(),
         false => {
             let claim = prose::claim(&engram.claim, &[]);
-            view! { <p class="claim" data-testid="claim" class:closed={state != State::Holds} class:long={engram.claim.len() > LONG} dir=claim.direction>{claim.text}</p> }.into_any()
+            view! { <p class="claim" data-testid="claim" class:closed={!state.holds()} class:long={engram.claim.len() > LONG} dir=claim.direction>{claim.text}</p> }.into_any()
         }
     };
     view! {
@@ -135,6 +134,10 @@ fn Head(
                 <div><dt>{say::engram::ALSO_SAID}</dt><dd>{words::count(others, say::OTHER_AGENTS)}</dd></div>
             })}
         </dl>
+        {(!engram.conflicts.is_empty()).then(|| view! {
+            <p class="disputed" data-testid="in-conflict">{Icon::Alert.draw()}<span>{say::engram::IN_CONFLICT}</span>
+                <button class="plain" data-testid="show-conflict" on:click=move |_| app.show_its_conflict()>{say::engram::SHOW_CONFLICT}" "<kbd>"G"</kbd></button></p>
+        })}
         {newer.map(|id| view! {
             <p class="newer"><button class="plain" data-testid="newer" on:click=move |_| app.go_to(id)>{say::engram::NEWER}</button></p>
         })}
@@ -150,7 +153,16 @@ fn Head(
 fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let app = App::here();
     let can_open = move || app.pointer().is_some_and(|it| words::is_file(&it));
-    let can = move |closing: Closing| current.get().is_some_and(|it| closing.is_for(&it));
+    let can = move |closing: Closing| {
+        !app.is_past() && current.get().is_some_and(|it| closing.is_for(&it))
+    };
+    let means = move |means| {
+        if app.is_past() {
+            say::knowledge::LOCKED
+        } else {
+            means
+        }
+    };
     let is_drifted =
         Memo::new(move |_| current.with(|it| it.as_ref().is_some_and(|it| words::is_drifted(it))));
     let menu = commands::by(Act::Menu).map(|it| commands::tip(it, dom::is_mac()));
@@ -167,11 +179,11 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
                 on:click=move |_| app.reading.history.update(|it| *it = !*it)>{say::engram::HISTORY}" "<kbd>"H"</kbd></button>
             <span class="space"></span>
             {move || (!is_drifted.get()).then(|| view! { <CorrectButton engram=current /> })}
-            <button class="folds" data-testid="forget" hidden=is_drifted disabled=move || !can(Closing::Forget) title=say::engram::FORGET_MEANS
+            <button class="folds" data-testid="forget" hidden=is_drifted disabled=move || !can(Closing::Forget) title=move || means(say::engram::FORGET_MEANS)
                 on:click=move |_| app.ask_to_close(Closing::Forget)>
                 {say::engram::FORGET}" "<kbd aria-label=say::engram::DELETE_KEY>"Del"</kbd>
             </button>
-            <button class="folds-rare" data-testid="redact" disabled=move || !can(Closing::Redact) title=say::engram::REDACT_MEANS
+            <button class="folds-rare" data-testid="redact" disabled=move || !can(Closing::Redact) title=move || means(say::engram::REDACT_MEANS)
                 on:click=move |_| app.ask_to_close(Closing::Redact)>
                 {say::engram::REDACT}" "{keycaps("Shift+Delete")}
             </button>

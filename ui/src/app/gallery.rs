@@ -38,6 +38,7 @@ use super::{
     views::{
         VIEWS, brief, conflicts,
         feed::{ChosenBar, List},
+        knowledge::When,
         requests,
     },
     write::Adding,
@@ -99,6 +100,7 @@ pub(crate) fn Gallery() -> impl IntoView {
                 <Frame title="several repositories" set=set::several><Strip><Rail /></Strip></Frame>
             </Part>
             <Feeds />
+            <Known />
             <Details />
             <Conflicts />
             <Team />
@@ -135,6 +137,21 @@ fn Feeds() -> impl IntoView {
             <Frame title="disconnected" set=set::lost><List /></Frame>
             <Frame title="started again, with another token" set=set::stale><List /></Frame>
             <Frame title="its home is gone" set=set::homeless><List /></Frame>
+        </Part>
+    }
+}
+
+#[component]
+fn Known() -> impl IntoView {
+    view! {
+        <Part title="Knowledge">
+            <Frame title="what holds, by topic" set=set::known><List /></Frame>
+            <Frame title="what held then" set=|app| set::held(app, &engrams())><List /></Frame>
+            <Frame title="nothing held then" set=|app| set::held(app, &[])><List /></Frame>
+            <Frame title="on its way" set=set::held_unread><List /></Frame>
+            <Frame title="of now" set=set::known is_wide=true><When /></Frame>
+            <Frame title="of a time that is past" set=|app| set::held(app, &engrams()) is_wide=true><When /></Frame>
+            <Frame title="a claim as it was" set=|app| set::held(app, &engrams())><Detail /></Frame>
         </Part>
     }
 }

@@ -1,6 +1,7 @@
 //! What was done to a claim, newest first: by whom, when, and what changed.
 
 use engram_model::{EngramId, ask};
+use jiff::Timestamp;
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{
@@ -30,6 +31,15 @@ impl App {
                 },
             }
         });
+    }
+}
+
+impl App {
+    /// What held when a version was stored, with that version open.
+    fn show_version_then(self, version: EngramId, at: Timestamp) {
+        self.show_then(Some(at));
+        self.select(version);
+        self.reading.returned.set(Some(version));
     }
 }
 
@@ -91,7 +101,10 @@ fn row(id: EngramId, act: Act) -> impl IntoView {
                 {moved}
                 <span class="quiet">
                     {who}
-                    {act.can_restore.then(|| view! {
+                    {move || (!app.is_past()).then(|| view! {
+                        " "<button class="plain then" data-testid="held-then" title=say::knowledge::THEN_MEANS on:click=move |_| app.show_version_then(version, act.at)>{say::knowledge::THEN}</button>
+                    })}
+                    {move || (act.can_restore && !app.is_past()).then(|| view! {
                         " "<button class="plain restore" data-testid="restore" on:click=move |_| app.restore(version)>{say::acts::RESTORE}</button>
                     })}
                 </span>

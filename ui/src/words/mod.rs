@@ -16,6 +16,8 @@ use jiff::{Timestamp, tz::Offset};
 pub enum State {
     /// It holds.
     Holds,
+    /// It held at the time that is shown.
+    Held,
     /// A newer version took its place.
     Replaced,
     /// Its ttl is over.
@@ -27,10 +29,15 @@ pub enum State {
 }
 
 impl State {
+    /// Whether it holds, at the time that is shown.
+    pub fn holds(self) -> bool {
+        matches!(self, Self::Holds | Self::Held)
+    }
+
     /// The word for it; nothing for what simply holds.
     pub fn word(self) -> Option<&'static str> {
         match self {
-            Self::Holds => None,
+            Self::Holds | Self::Held => None,
             Self::Replaced => Some(say::state::REPLACED),
             Self::Expired => Some(say::state::EXPIRED),
             Self::Forgotten => Some(say::state::FORGOTTEN),
@@ -150,6 +157,14 @@ impl Clock {
         format!("{}, {:02}:{:02}", self.day(at), time.hour(), time.minute())
     }
 
+    /// Day and time to the second, with the year.
+    pub fn exactly(&self, at: Timestamp) -> String {
+        let time = self.offset.to_datetime(at);
+        let (day, month, year) = (time.day(), month(time.month()), time.year());
+        let (hour, minute, second) = (time.hour(), time.minute(), time.second());
+        format!("{day} {month} {year}, {hour:02}:{minute:02}:{second:02}")
+    }
+
     /// The time if that was today (`14:03`), else with its day.
     pub fn lately(&self, at: Timestamp) -> String {
         let moment = self.moment(at);
@@ -162,8 +177,9 @@ impl Clock {
     /// The label and the value of the window in which a claim holds.
     pub fn window(&self, engram: &Engram, state: State) -> (&'static str, String) {
         match (state, engram.valid_until, engram.expires_at) {
-            (State::Holds, _, Some(end)) => ("holds until", self.day(end)),
-            (State::Holds, _, None) => ("holds", "until replaced".to_owned()),
+            (State::Held, Some(until), _) => ("held until", self.moment(until)),
+            (State::Holds | State::Held, _, Some(end)) => ("holds until", self.day(end)),
+            (State::Holds | State::Held, _, None) => ("holds", "until replaced".to_owned()),
             (State::Expired, _, Some(end)) => ("held until", self.moment(end)),
             (_, Some(until), _) => ("held until", self.moment(until)),
             _ => ("no longer", "holds".to_owned()),
@@ -179,6 +195,14 @@ impl Clock {
             Some(end) if end > self.now => ("holds until", self.day(end)),
             Some(end) => ("held until", self.moment(end)),
         }
+    }
+}
+
+/// Whether the evidence resolved when it was stored, and the class of the word.
+pub fn as_stored(engram: &Engram) -> (&'static str, &'static str) {
+    match engram.verified {
+        true => (say::state::VERIFIED, "word quiet"),
+        false => (say::state::UNVERIFIED, "word warn"),
     }
 }
 

@@ -175,6 +175,7 @@ pub mod state {
     pub const EXPIRED: &str = "expired";
     pub const FORGOTTEN: &str = "forgotten";
     pub const REDACTED: &str = "redacted";
+    pub const IN_CONFLICT: &str = "in conflict";
 }
 
 /// An engram: its head, its history, what is done to it.
@@ -191,6 +192,8 @@ pub mod engram {
     pub const RECORDED: &str = "recorded";
     pub const ALSO_SAID: &str = "also said by";
     pub const NEWER: &str = "Show the newer version";
+    pub const IN_CONFLICT: &str = "Another claim contradicts this one.";
+    pub const SHOW_CONFLICT: &str = "Show the conflict";
     pub const REDACTED: &str = "This claim was redacted.";
     pub const NO_AUTHOR: &str = "redacted";
     pub const COPY_CLAIM: &str = "Copy claim";
@@ -300,6 +303,7 @@ pub mod review {
 pub mod brief;
 
 pub mod conflicts;
+pub mod knowledge;
 
 pub mod many;
 

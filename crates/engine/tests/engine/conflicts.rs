@@ -232,6 +232,34 @@ fn nobody_is_told_of_a_side_that_they_may_not_see() {
     assert_eq!(reply.conflicts, 1, "with its own claim alone");
 }
 
+/// The list names the open conflicts of each claim; one that is settled is named no more.
+#[test]
+fn a_list_names_the_open_conflicts_of_each_claim() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let (id, first, second) = contradicted(&at);
+    at.put(&USER, on("wallet", "The wallet has a lid."))
+        .unwrap();
+    let named = || -> Vec<EngramId> {
+        let list = engram_model::Feed {
+            listed: true,
+            ..engram_model::Feed::default()
+        };
+        let page = at.0.ask(&USER, ask::Feed(list)).unwrap();
+        let stored = page.entries.iter().filter_map(|it| it.change.stored());
+        let named = stored.filter(|it| it.conflicts == [id]).map(|it| it.id);
+        named.collect()
+    };
+    assert_eq!(named(), [second, first], "the newest first");
+    let dismiss = engram_model::Resolve {
+        conflict: id,
+        how: engram_model::Settle::Dismiss,
+        why: None,
+    };
+    at.0.ask(&USER, ask::Resolve(Box::new(dismiss))).unwrap();
+    assert_eq!(named(), []);
+}
+
 #[test]
 fn a_conflict_ends_by_itself_with_a_side() {
     type End = fn(&Ground, &Asked, EngramId);

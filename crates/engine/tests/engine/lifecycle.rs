@@ -1,6 +1,8 @@
 //! From the first version to the last: expiry, forgetting, correction, and questions about the past.
 
-use engram_model::{Caller, Code, Draft, Durability, MemoryOp, Noticed, Query, Verdict};
+use engram_model::{
+    Caller, Code, Draft, Durability, Feed, Figures, Filter, MemoryOp, Noticed, Query, Verdict, ask,
+};
 
 use crate::fixture::{Ground, claims, correcting, draft, query, refused};
 
@@ -86,6 +88,21 @@ fn the_past_can_be_asked_for() {
                 expected,
                 "{text:?} at {at}, indexed: {indexed}"
             );
+            // So does the list of what held then, of which nothing is told that was not known.
+            let held = Feed {
+                filter: Filter {
+                    held_at: Some(at),
+                    ..Filter::default()
+                },
+                ..Feed::default()
+            };
+            let page = engine.0.ask(&USER, ask::Feed(held)).unwrap();
+            let told = page.entries.iter().filter_map(|it| it.change.stored());
+            let told: Vec<_> = told
+                .map(|it| (it.claim.as_str(), it.health.as_ref(), it.figures.clone()))
+                .collect();
+            let then = |it: &&'static str| (*it, None, Figures::default());
+            assert_eq!(told, expected.iter().map(then).collect::<Vec<_>>());
         }
         assert!(engine.0.doctor(crate::fixture::REINDEX).unwrap().ok);
     }

@@ -144,6 +144,38 @@ fn filters() -> Vec<(&'static str, Filter)> {
             },
         ),
         (
+            "what held then",
+            Filter {
+                held_at: Some(at(700)),
+                ..Filter::default()
+            },
+        ),
+        (
+            "what held then, of a kind and a time",
+            Filter {
+                held_at: Some(at(700)),
+                kinds: vec![Kind::Fact, Kind::Risk],
+                since: Some(at(300)),
+                until: Some(at(600)),
+                topic: "ledger".to_owned(),
+                ..Filter::default()
+            },
+        ),
+        (
+            "a word that held then",
+            Filter {
+                held_at: Some(at(MANY as i64 - 100)),
+                ..words("zebra")
+            },
+        ),
+        (
+            "what held before anything",
+            Filter {
+                held_at: Some(at(-1)),
+                ..Filter::default()
+            },
+        ),
+        (
             "a word at a time",
             Filter {
                 until: Some(at(4)),

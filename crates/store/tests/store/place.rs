@@ -126,6 +126,56 @@ fn a_version_with_the_same_words_takes_the_place_of_the_one_before() {
     sound(&store);
 }
 
+/// What held then is asked of every version under its own number, whichever stands in its place now.
+#[test]
+fn what_held_then_is_told_of_every_version() {
+    let home = TempDir::new().unwrap();
+    let store = open(home.path());
+    let later = now() + SignedDuration::from_hours(1);
+    let after = |number, first, claim| Engram {
+        supersedes: Some(id(first)),
+        ..version(number, first, claim)
+    };
+    store
+        .write::<_, StoreError>(now(), |it| {
+            add(it, engram(1, "one"))?;
+            add(it, engram(2, "two"))?;
+            add(it, engram(3, "three")).map(drop)
+        })
+        .unwrap();
+    store
+        .write::<_, StoreError>(later, |it| {
+            add(it, after(4, 1, "one"))?;
+            add(it, after(5, 2, "other"))?;
+            record(it, Operation::Forgotten(id(3)))
+        })
+        .unwrap();
+    let own = |all: &[u64]| -> Vec<(EngramId, u64)> {
+        all.iter().map(|it| (id((*it).into()), *it)).collect()
+    };
+    for (what, minutes, want) in [
+        ("before all", -1, own(&[])),
+        ("at the first moment", 0, own(&[3, 2, 1])),
+        ("then", 30, own(&[3, 2, 1])),
+        ("just before", 59, own(&[3, 2, 1])),
+        ("from the moment on", 60, own(&[5, 4])),
+        ("later", 90, own(&[5, 4])),
+    ] {
+        let filter = Filter {
+            held_at: Some(now() + SignedDuration::from_mins(minutes)),
+            ..Filter::default()
+        };
+        for limit in [1, 2, 100] {
+            assert_eq!(list(&store, &filter, limit, false), want, "{what}, {limit}");
+            let mut forth = list(&store, &filter, limit, true);
+            forth.reverse();
+            assert_eq!(forth, want, "{what}, {limit}, oldest first");
+        }
+        let facets = store.read::<_, StoreError>(|it| it.facets(PROJECT, "", &filter, later));
+        assert_eq!(facets.unwrap().total, want.len() as u64, "{what}");
+    }
+}
+
 /// One entry of the journal cannot be read: the others have their places.
 #[test]
 fn a_home_of_the_ninth_step_has_its_claims_where_they_stood() {

@@ -17,13 +17,14 @@ use super::{
         frame::Toast,
         reading::{Closing, Panel},
         state::App,
-        views::{conflicts, drift, feed::Search},
+        views::{conflicts, drift, feed::Search, knowledge},
     },
     KINDS,
     made_up::{self, engrams, repositories},
 };
 use crate::{
     chosen::Deed,
+    feed::Feed,
     queue::{Queue, Verdict},
     words::{State, say::many},
 };
@@ -163,6 +164,29 @@ pub(super) fn no_drift(app: App) {
     app.view.set(&drift::VIEW);
     load(app, &[], Filter::default());
     status(app, 0);
+}
+
+/// What holds, by topic.
+pub(super) fn known(app: App) {
+    app.view.set(&knowledge::VIEW);
+    full(app);
+}
+
+/// What held when the last of these was stored.
+pub(super) fn held(app: App, all: &[Arc<Engram>]) {
+    app.view.set(&knowledge::VIEW);
+    let filter = Filter {
+        held_at: engrams().iter().map(|it| it.valid_from).max(),
+        ..Filter::default()
+    };
+    load(app, all, filter);
+    app.reading.selected.set(all.first().map(|it| it.id));
+}
+
+/// The same, on its way.
+pub(super) fn held_unread(app: App) {
+    held(app, &[]);
+    app.list.feed.update(Feed::clear);
 }
 
 /// The conflicts, the one at this place open.

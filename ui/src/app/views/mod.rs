@@ -6,6 +6,7 @@ pub(crate) mod brief;
 pub(crate) mod conflicts;
 pub(crate) mod drift;
 pub(crate) mod feed;
+pub(crate) mod knowledge;
 pub(crate) mod requests;
 
 use engram_model::Filter;
@@ -29,6 +30,8 @@ pub(crate) struct View {
     pub(crate) asks: bool,
     /// Its list holds engrams, and keys act on the open one; else it lists something else.
     pub(crate) reads: bool,
+    /// Its list is grouped by topic; else it is in one order, the newest first.
+    pub(crate) by_topic: bool,
     /// Which engrams it lists, of those that the person limits it to.
     pub(crate) within: fn(Filter) -> Filter,
     /// Moves through its list by rows, clamped at the ends.
@@ -50,6 +53,7 @@ pub(crate) static VIEWS: &[&View] = &[
     &agents::VIEW,
     &requests::VIEW,
     &brief::VIEW,
+    &knowledge::VIEW,
 ];
 
 impl View {

@@ -224,9 +224,17 @@ fn Field(id: EngramId, engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
 #[component]
 pub(crate) fn CorrectButton(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let app = App::here();
-    let can = move || engram.with(|it| it.as_ref().is_some_and(|it| Closing::Forget.is_for(it)));
+    let can = move || {
+        let can =
+            |it: &Option<Arc<Engram>>| it.as_ref().is_some_and(|it| Closing::Forget.is_for(it));
+        !app.is_past() && engram.with(can)
+    };
+    let means = move || match app.is_past() {
+        true => say::knowledge::LOCKED,
+        false => say::write::CORRECT_MEANS,
+    };
     view! {
-        <button data-testid="correct" disabled=move || !can() title=say::write::CORRECT_MEANS on:click=move |_| app.correct()>
+        <button data-testid="correct" disabled=move || !can() title=means on:click=move |_| app.correct()>
             {say::write::CORRECT}" "<kbd>"R"</kbd>
         </button>
     }

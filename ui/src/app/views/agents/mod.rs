@@ -25,6 +25,7 @@ pub(crate) static VIEW: View = View {
     count: |app| app.status.with(|it| it.as_ref().map_or(0, |it| it.agents)),
     asks: false,
     reads: false,
+    by_topic: false,
     within: |filter| filter,
     step: |_, by| list::step(by),
     panes,

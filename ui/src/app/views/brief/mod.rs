@@ -25,6 +25,7 @@ pub(crate) static VIEW: View = View {
     count: |_| 0,
     asks: false,
     reads: false,
+    by_topic: false,
     within: |filter| filter,
     step: App::step_brief,
     panes,

@@ -31,6 +31,7 @@ pub(crate) static VIEW: View = View {
     },
     asks: true,
     reads: false,
+    by_topic: false,
     within: |filter| filter,
     step: App::step_conflicts,
     panes,

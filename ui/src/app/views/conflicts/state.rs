@@ -3,8 +3,8 @@
 use std::{collections::HashMap, sync::Arc};
 
 use engram_model::{
-    Code, Conflict, ConflictFilter, ConflictId, ConflictStatus, ConflictsReply, Pointer, Refusal,
-    ask,
+    Code, Conflict, ConflictFilter, ConflictId, ConflictStatus, ConflictsReply, Filter, Pointer,
+    Refusal, ask,
 };
 use leptos::{ev, prelude::*, task::spawn_local};
 
@@ -294,6 +294,16 @@ impl App {
         let was_covered = self.come_forward();
         if !self.select_conflict_by(id, true) && was_covered {
             self.write_address(true);
+        }
+    }
+
+    /// Shows the conflict of the engram that is read.
+    pub(crate) fn show_its_conflict(self) {
+        let id = untrack(|| self.current()).and_then(|it| it.conflicts.first().copied());
+        if let Some(id) = id {
+            self.limit(&VIEW, Filter::default(), true);
+            self.select_conflict(id);
+            self.come_forward();
         }
     }
 

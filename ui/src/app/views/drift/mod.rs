@@ -24,6 +24,7 @@ pub(crate) static VIEW: View = View {
     count: |app| app.status.with(|it| it.as_ref().map_or(0, |it| it.drifted)),
     asks: true,
     reads: true,
+    by_topic: false,
     within: |filter| Filter {
         health: Evidence::DRIFTED.to_vec(),
         ..filter

@@ -124,6 +124,9 @@ impl App {
             rows.find(|it| it.id == id).cloned()
         });
         let Some(row) = row else { return };
+        if let Some(refusal) = self.refused_in_past() {
+            return self.complain(refusal);
+        }
         if !self.can_choose()(&row) {
             return self.say(say::many::CLOSED, say::many::CLOSED_HINT, true);
         }
@@ -134,12 +137,11 @@ impl App {
     /// Extends the selection by this many rows.
     pub(crate) fn extend(self, by: isize) {
         let at = self.reading.selected.get_untracked();
-        let to = self.list.feed.with_untracked(|feed| {
-            let place = feed.iter().position(|it| Some(it.id) == at);
-            let last = feed.iter().count().saturating_sub(1);
-            let to = place.map_or(0, |it| it.saturating_add_signed(by).min(last));
-            feed.iter().nth(to).map(|it| it.id)
-        });
+        let rows = untrack(|| self.rows());
+        let place = rows.iter().position(|it| Some(it.id) == at);
+        let last = rows.len().saturating_sub(1);
+        let to = place.map_or(0, |it| it.saturating_add_signed(by).min(last));
+        let to = rows.get(to).map(|it| it.id);
         if let Some(to) = to {
             self.extend_to(to);
         }
@@ -155,6 +157,9 @@ impl App {
 
     /// Selects all loaded rows, and says whether there are more.
     pub(crate) fn choose_all(self) {
+        if let Some(refusal) = self.refused_in_past() {
+            return self.complain(refusal);
+        }
         let (rows, can) = (untrack(|| self.rows()), self.can_choose());
         if rows.is_empty() {
             return;

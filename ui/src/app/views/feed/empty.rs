@@ -8,6 +8,7 @@ use leptos::prelude::*;
 
 use crate::{
     app::{icons::Icon, state::App},
+    feed::Feed,
     words::say,
 };
 
@@ -16,17 +17,24 @@ use crate::{
 pub(crate) fn End(rows: Memo<Vec<Arc<Engram>>>) -> impl IntoView {
     let app = App::here();
     let empty = move || !app.asked().is_empty() && rows.with(Vec::is_empty);
-    let nothing = move || empty() && app.list.feed.with(|it| it.next_page().is_none());
+    let is_read = Memo::new(move |_| app.list.feed.with(Feed::is_read));
+    let is_refused = Memo::new(move |_| app.list.refused.with(Option::is_some));
+    let nothing =
+        move || is_read.get() && empty() && app.list.feed.with(|it| it.next_page().is_none());
+    let reading = move || {
+        let is_coming = !is_read.get() && !is_refused.get();
+        is_coming.then(|| view! { <p class="none quiet" aria-busy="true">{say::list::READING}</p> })
+    };
     let none = move || {
         nothing().then(|| {
-            let is_whole = app.list.filter.with(Filter::is_empty);
+            let is_whole = app.list.filter.with(|it| it.of_now().is_empty());
             match app.view.get().nothing.filter(|_| is_whole) {
                 Some(nothing) => nothing(),
                 None => no_match(app).into_any(),
             }
         })
     };
-    view! { <Searching />{none} }
+    view! { <Searching />{reading}{none} }
 }
 
 /// How far a long search is, and a way to end it.
@@ -65,6 +73,7 @@ fn no_match(app: App) -> impl IntoView {
         let text = it.text.clone();
         *it != Filter {
             text,
+            held_at: it.held_at,
             ..Filter::default()
         }
     });
@@ -92,7 +101,7 @@ fn no_match(app: App) -> impl IntoView {
             <p>{why}</p>
             <div class="answers">
                 {less}
-                <button on:click=move |_| app.set_filter(Filter::default(), true)>{all}</button>
+                <button on:click=move |_| app.clear_filter()>{all}</button>
             </div>
         </div>
     }

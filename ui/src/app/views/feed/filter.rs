@@ -19,6 +19,16 @@ impl App {
         change(&mut filter);
         self.set_filter(filter, is_step);
     }
+
+    /// Lists all, of the same time.
+    pub(super) fn clear_filter(self) {
+        let held_at = self.list.filter.with_untracked(|it| it.held_at);
+        let all = Filter {
+            held_at,
+            ..Filter::default()
+        };
+        self.set_filter(all, true);
+    }
 }
 
 #[component]
@@ -68,9 +78,10 @@ pub(crate) fn FilterBar() -> impl IntoView {
 fn Chips() -> impl IntoView {
     let app = App::here();
     let clear = move |_| {
-        let text = app.list.filter.get_untracked().text;
+        let Filter { text, held_at, .. } = app.list.filter.get_untracked();
         let filter = Filter {
             text,
+            held_at,
             ..Filter::default()
         };
         dom::keep_focus(CHIPS, "feed", || app.set_filter(filter, true));
@@ -133,6 +144,7 @@ fn Values() -> impl IntoView {
     let of = move || match app.list.facets.with(|it| it.as_ref().map(|it| it.partial)) {
         None => say::filter::COUNTING,
         Some(true) => say::filter::COUNTS_NEWEST,
+        Some(false) if app.view.get().by_topic => say::knowledge::COUNTS,
         Some(false) => say::filter::COUNTS_ALL,
     };
     let keys = move |event: ev::KeyboardEvent| {
@@ -192,7 +204,9 @@ fn States() -> impl IntoView {
     let is_split = Memo::new(move |_| {
         let total = app.list.facets.with(|it| it.as_ref().map(|it| it.total));
         let holding = app.status.with(|it| it.as_ref().map(|it| it.engrams));
-        !app.list.filter.with(Filter::is_empty) || total != holding
+        let is_split = !app.list.filter.with(Filter::is_empty) || total != holding;
+        // What the view is of one state already is not split by it.
+        is_split && app.asked().ended == app.list.filter.with(|it| it.ended) && !app.is_past()
     });
     let state = move |(is_ended, word)| {
         let is_on = move || ended() == Some(is_ended);

@@ -24,6 +24,8 @@ const TWO_LINES: u32 = 80;
 const COMPACT: u32 = 50;
 /// Room for the line between new and seen rows (`4-list.css` has the same).
 const LINE: u32 = 26;
+/// Room for the name of a topic above its first row (`5-knowledge.css` has the same).
+const TOPIC: u32 = 28;
 /// What stands beside the claim: padding, icon, time, gaps.
 const BESIDE: f64 = 16.0 + 22.0 + 10.0 + 10.0 + 52.0 + 6.0;
 /// Of a claim's letters, on average: no sentence is narrower.
@@ -88,6 +90,7 @@ pub(crate) fn List() -> impl IntoView {
             <ListRefused />
             <first_run::SampleNote />
             <Rows />
+            <Beyond />
         </section>
     }
 }
@@ -130,7 +133,16 @@ fn Rows() -> impl IntoView {
     let rows = Memo::new_with_compare(move |_| app.rows(), |_, _| true);
     let new = Memo::new(move |_| {
         let feed = app.list.feed.read();
-        app.list.look.count_new(&feed)
+        match app.view.get().by_topic {
+            true => 0,
+            false => app.list.look.count_new(&feed),
+        }
+    });
+    let by_topic = Memo::new(move |_| app.view.get().by_topic);
+    // The first row of each topic, and how many it has.
+    let topics = Memo::new(move |_| match by_topic.get() {
+        true => rows.with(|rows| Topics::of(rows)),
+        false => Topics::default(),
     });
     // The first row below the line, if some rows are new and some are not.
     let seen = Memo::new(move |_| {
@@ -149,7 +161,9 @@ fn Rows() -> impl IntoView {
         };
         let last_new = seen.get().map(|it| it - 1);
         let line = |index: usize| if last_new == Some(index) { LINE } else { 0 };
-        let height = |(index, it): (usize, &Arc<Engram>)| height(it) + line(index);
+        let topics = topics.read();
+        let above = |index: usize| if topics.begins(index) { TOPIC } else { 0 };
+        let height = |(index, it): (usize, &Arc<Engram>)| above(index) + height(it) + line(index);
         rows.with(|rows| Layout::new(rows.iter().enumerate().map(height)))
     });
     let window = Memo::new(move |_| {
@@ -166,8 +180,11 @@ fn Rows() -> impl IntoView {
         let chosen = app.list.choice.rows.read();
         let of = feed.next_page().is_none().then(|| layout.len());
         let (new, seen) = (new.get(), seen.get());
+        let topics = topics.read();
         let shown = |(index, engram): (usize, &Arc<Engram>)| {
-            let (top, below) = (layout.top(index), layout.top(index + 1));
+            let topic = topics.begins(index).then(|| topic_name(&engram.topic));
+            let above = if topic.is_some() { TOPIC } else { 0 };
+            let (top, below) = (layout.top(index) + above, layout.top(index + 1));
             let line = if seen == Some(index + 1) { LINE } else { 0 };
             let height = below.saturating_sub(top).saturating_sub(line);
             Shown {
@@ -176,6 +193,7 @@ fn Rows() -> impl IntoView {
                 ago: clock.ago(engram.place.map_or(engram.recorded_at, |it| it.at)),
                 index,
                 of,
+                topic,
                 top,
                 height,
                 is_short: height <= ONE_LINE,
@@ -241,7 +259,9 @@ fn Rows() -> impl IntoView {
     Effect::new(move |before: Option<Option<EngramId>>| {
         let first = rows.with(|rows| rows.first().map(|it| it.id));
         let held = anchor.get_value();
-        let Some(before) = before.filter(|it| *it != first) else {
+        // By topic, rows come anywhere.
+        let is_same = |it: &Option<EngramId>| *it == first && !by_topic.get_untracked();
+        let Some(before) = before.filter(|it| !is_same(it)) else {
             // The row at the edge may show another version now.
             anchor.set_value(anchored(at.with_untracked(|it| it.scroll)));
             return first;
@@ -313,7 +333,7 @@ fn Rows() -> impl IntoView {
     Effect::new(move |_| {
         app.list.feed.track();
         let near = window.get().end + NEAR_END >= layout.with(Layout::len);
-        if near {
+        if near || by_topic.get() {
             app.load_older();
         }
     });
@@ -342,19 +362,88 @@ fn Rows() -> impl IntoView {
             <p class="new-since" data-testid="new-since" aria-hidden="true" style:transform=format!("translateY({top}px)")>{text}</p>
         })
     };
+    let headings = move || {
+        let (window, layout) = (window.get(), layout.read());
+        let heading = |(first, topic, count): &(usize, String, usize)| {
+            let top = format!("translateY({}px)", layout.top(*first));
+            view! { <p class="topic" data-testid="topic" aria-hidden="true" style:transform=top><b>{topic.clone()}</b><i>{*count}</i></p> }
+        };
+        topics.with(|it| it.within(&window).map(heading).collect_view())
+    };
     let is_none = Memo::new(move |_| rows.with(Vec::is_empty));
+    let label = move || {
+        if by_topic.get() {
+            say::knowledge::LABEL
+        } else {
+            say::list::LABEL
+        }
+    };
     view! {
         <empty::End rows />
-        <div class="rows" class:bare=is_none id="feed" node_ref=box_ref tabindex="0" role="listbox" aria-multiselectable="true" aria-label=say::list::LABEL
+        <div class="rows" class:bare=is_none id="feed" node_ref=box_ref tabindex="0" role="listbox" aria-multiselectable="true" aria-label=label
             aria-activedescendant=active data-testid="feed" on:scroll=move |_| measure()
             on:pointermove=move |event| app.point(&event) on:pointerleave=move |_| app.point_elsewhere()>
             <div class="sheet" role="presentation" style:height=move || format!("{}px", layout.with(Layout::total))>
                 {line}
+                {headings}
                 <For each=drawn key=|(place, _)| *place let((_place, row))>
                     <Row row shown_at />
                 </For>
             </div>
         </div>
+    }
+}
+
+/// By topic, the newest that hold are listed; that there are more.
+#[component]
+fn Beyond() -> impl IntoView {
+    let app = App::here();
+    let is_more = Memo::new(move |_| {
+        let is_full = |it: &Feed| it.iter().count() >= MOST && it.next_page().is_some();
+        app.view.get().by_topic && app.list.feed.with(is_full)
+    });
+    let told = say::knowledge::newest(&words::thousands(MOST as u64));
+    move || {
+        is_more
+            .get()
+            .then(|| view! { <p class="quiet more" data-testid="beyond">{told.clone()}</p> })
+    }
+}
+
+/// Where topics begin in a list by topic: the first row, the name, and how many rows.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Topics(Vec<(usize, String, usize)>);
+
+impl Topics {
+    fn of(rows: &[Arc<Engram>]) -> Self {
+        let mut all: Vec<(usize, String, usize)> = Vec::new();
+        for group in rows.chunk_by(|a, b| a.topic == b.topic) {
+            let first = all.last().map_or(0, |(first, _, count)| first + count);
+            let topic = group.first().map_or("", |it| it.topic.as_str());
+            all.push((first, topic_name(topic), group.len()));
+        }
+        Self(all)
+    }
+
+    /// Whether a topic begins with this row.
+    fn begins(&self, row: usize) -> bool {
+        self.0.binary_search_by_key(&row, |it| it.0).is_ok()
+    }
+
+    /// Those that begin within these rows.
+    fn within(
+        &self,
+        rows: &std::ops::Range<usize>,
+    ) -> impl Iterator<Item = &(usize, String, usize)> {
+        self.0.iter().filter(|it| rows.contains(&it.0))
+    }
+}
+
+/// A topic for people; what has none is under a name of ours.
+fn topic_name(topic: &str) -> String {
+    match topic {
+        "" => say::knowledge::NO_TOPIC.to_owned(),
+        topic => words::visible(topic),
     }
 }
 

@@ -35,6 +35,7 @@ pub(crate) static VIEW: View = View {
     count: |app| app.status.with(|it| it.as_ref().map_or(0, |it| it.engrams)),
     asks: false,
     reads: true,
+    by_topic: false,
     within: |filter| filter,
     step: App::step,
     panes,
@@ -52,17 +53,19 @@ pub(crate) fn panes() -> AnyView {
     });
     let panes = move || match is_empty.get() {
         true => view! { <first_run::FirstRun /> }.into_any(),
-        false => both(),
+        false => both(()),
     };
     panes.into_any()
 }
 
-fn both() -> AnyView {
+/// Both panes, with what lies above them.
+pub(crate) fn both(above: impl IntoView + 'static) -> AnyView {
     let app = App::here();
     let panes = NodeRef::<html::Main>::new();
     let width = move || app.frame.list_width.get().map(|it| format!("{it}px"));
     view! {
         <main class="panes" class:one=app.frame.is_narrow class:read=move || app.covers_list() node_ref=panes style=("--list", width)>
+            {above}
             <List />
             <Split panes />
             <Detail />

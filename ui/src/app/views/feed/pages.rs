@@ -4,7 +4,10 @@ use engram_model::{Feed as FeedRequest, FeedPage, Filter, Refusal};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::Search;
-use crate::{app::state::App, feed::Feed};
+use crate::{
+    app::state::App,
+    feed::{Feed, MOST},
+};
 
 /// Entries of one page.
 pub(crate) const PAGE: usize = 200;
@@ -12,6 +15,14 @@ pub(crate) const PAGE: usize = 200;
 impl App {
     /// A page of older engrams, when there are any and none is on its way.
     pub(crate) fn load_older(self) {
+        let is_full = self
+            .list
+            .feed
+            .with_untracked(|it| it.iter().count() >= MOST);
+        // By topic, all that is kept is listed at once, and no more.
+        if is_full && self.view.get_untracked().by_topic {
+            return;
+        }
         if let Some(before) = self.list.feed.with_untracked(Feed::next_page) {
             self.load_page(FeedRequest {
                 before: Some(before),

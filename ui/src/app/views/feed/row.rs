@@ -25,6 +25,8 @@ pub(super) struct Shown {
     pub(super) index: usize,
     /// Of how many; none while there are more to load.
     pub(super) of: Option<usize>,
+    /// The topic that begins with it, where topics are told above.
+    pub(super) topic: Option<String>,
     /// Pixels from the top of the list.
     pub(super) top: u32,
     pub(super) height: u32,
@@ -144,6 +146,7 @@ pub(super) fn Row(row: ArcRwSignal<Shown>, shown_at: ShownAt) -> impl IntoView {
             on:mousedown=dom::keep_text
             on:click=move |event| app.press_row(id.get_untracked(), &event)
             on:dblclick=move |event| if !dom::is_choosing(&event) { app.toggle_row() }>
+            {move || row.with(|it| it.topic.clone()).map(|it| view! { <span class="offscreen">{say::knowledge::topic(&it)}</span> })}
             {move || is_new.get().then(|| view! { <span class="offscreen">{say::list::IS_NEW}</span> })}
             {move || what.with(|(it, state, ago, words, is_blind)| content(it, *state, ago, words, *is_blind))}
             {all}
@@ -171,9 +174,10 @@ fn content(
         .or_else(|| first.map(|pointer| pointer.label()))
         .unwrap_or_default();
     let pointer = words::visible(&pointer);
-    let (word, class) = match state.word() {
-        Some(word) => (word, "word gone"),
-        None => words::evidence(it, is_blind),
+    let (word, class) = match (state.word(), state) {
+        (Some(word), _) => (word, "word gone"),
+        (None, State::Held) => words::as_stored(it),
+        (None, _) => words::evidence(it, is_blind),
     };
     let at = it.recorded_at;
     let (folder, file, lines) = split(&pointer);
@@ -181,7 +185,7 @@ fn content(
     view! {
         <span class="kind" title=words::kind(it.kind)>{icon.draw()}<span class="offscreen">{words::kind(it.kind)}</span></span>
         <div class="said">
-            <p class:closed={state != State::Holds && !it.redacted} class:erased=it.redacted dir=claim.direction>{claim.text}</p>
+            <p class:closed={!state.holds() && !it.redacted} class:erased=it.redacted dir=claim.direction>{claim.text}</p>
             <time datetime=at.to_string() title=dom::clock().moment(at)>{ago.to_owned()}</time>
         </div>
         <div class="meta">
@@ -190,6 +194,7 @@ fn content(
                 <span class="pointer" title=pointer.clone()><span class="file"><span>{file}</span><span class="at">{lines}</span></span><span class="folder">{folder}</span></span>
                 {(others > 0).then(|| view! { <span class="more">{format!("+{others}")}</span> })}
             </span>
+            {(!it.conflicts.is_empty()).then(|| view! { <span class="word bad" data-testid="in-conflict">{say::state::IN_CONFLICT}</span> })}
             <span class=class data-testid="evidence">
                 {match class {
                     // Nothing to do: a mark for the eye, the word for who listens.

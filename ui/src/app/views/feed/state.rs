@@ -3,11 +3,16 @@
 use std::{sync::Arc, time::Duration};
 
 use engram_model::{Engram, EngramId, Facets, Filter, Refusal, ask};
+use jiff::Timestamp;
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{chosen::Choice, filter, look::Look};
 use crate::{
-    app::{dom, state::App, views::View},
+    app::{
+        dom,
+        state::App,
+        views::{View, knowledge},
+    },
     feed::Feed,
     tags::Tag,
     words::{self, say},
@@ -59,6 +64,11 @@ pub(crate) struct Listing {
     pub(crate) choice: Choice,
     pub(crate) look: Look,
     left: StoredValue<Left>,
+}
+
+/// Topics in their order; what has none comes last.
+fn topic_order(it: &Engram) -> (bool, &str) {
+    (it.topic.is_empty(), &it.topic)
 }
 
 impl Listing {
@@ -119,9 +129,13 @@ impl Listing {
 }
 
 impl App {
-    /// The rows of the list.
+    /// The rows of the list, in its order.
     pub(crate) fn rows(self) -> Vec<Arc<Engram>> {
-        self.list.feed.with(Feed::rows)
+        let mut rows = self.list.feed.with(Feed::rows);
+        if self.view.get().by_topic {
+            rows.sort_by(|a, b| topic_order(a).cmp(&topic_order(b)));
+        }
+        rows
     }
 
     /// Limits the list; a step can be gone back.
@@ -147,7 +161,16 @@ impl App {
 
     /// Sets the view and the filter; says whether that is something else than before.
     pub(crate) fn show(self, view: &'static View, filter: Filter) -> bool {
+        // Of the past, knowledge alone tells; what is to come is not past.
+        let is_past = |at: &Timestamp| view.id == knowledge::VIEW.id && *at < dom::clock().now;
+        let filter = Filter {
+            held_at: filter.held_at.filter(is_past),
+            ..filter
+        };
         let is_same = untrack(|| view.is_on(self)) && self.list.filter.get_untracked() == filter;
+        if self.list.filter.with_untracked(|it| it.held_at) != filter.held_at {
+            self.list.feed.update(Feed::clear);
+        }
         if !is_same {
             self.view.set(view);
             self.list.filter.set(filter);
@@ -264,11 +287,8 @@ impl App {
     }
 
     pub(crate) fn select_newest(self) {
-        let newest = self
-            .list
-            .feed
-            .with_untracked(|feed| feed.rows().first().map(|it| it.id));
-        match newest {
+        let first = untrack(|| self.rows()).first().map(|it| it.id);
+        match first {
             Some(id) => self.select(id),
             None => self.read_nothing(),
         }
@@ -281,7 +301,9 @@ impl App {
             .feed
             .with_untracked(|it| (it.next_page().is_some(), it.newer_page().is_some()));
         match by {
-            isize::MAX if older => return self.list_oldest(),
+            isize::MAX if older && !self.view.get_untracked().by_topic => {
+                return self.list_oldest();
+            }
             isize::MIN if newer => {
                 self.reading.selected.set(None);
                 return self.list_anew();
@@ -331,7 +353,9 @@ impl App {
     /// Lists anew what a filter by evidence or by state leaves, which an entry cannot say by itself.
     pub(crate) fn list_doubts_anew(self) {
         let asked = untrack(|| self.asked());
-        if !asked.health.is_empty() || asked.ended.is_some() {
+        // By topic, what ends leaves the list by itself.
+        let is_by_state = asked.ended.is_some() && !self.view.get_untracked().by_topic;
+        if !asked.health.is_empty() || is_by_state {
             self.list_anew_later();
         }
     }

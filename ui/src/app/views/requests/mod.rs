@@ -29,6 +29,7 @@ pub(crate) static VIEW: View = View {
     },
     asks: true,
     reads: false,
+    by_topic: false,
     within: |filter| filter,
     step: App::step_requests,
     panes,

@@ -1,0 +1,251 @@
+//! The knowledge view in a browser: what holds by topic, what held at a time as it was then, that the past
+//! is not written, and the ways there and back, by keys and by mouse.
+
+use serde_json::json;
+
+use super::{
+    access::{axe, complaints},
+    hands::{BOTH, DELETE, ENTER, ESCAPE, Hand, listed, read, row, rows},
+    looks::Looks,
+    server::{Server, put},
+    shop::Shop,
+};
+use crate::{conflicts::notice, engram::Engram, window::Window};
+
+const PAST: &str = "document.querySelector('[data-testid=when].past')";
+const NOW: &str = "document.querySelector('[data-testid=when]:not(.past)')";
+const TOPICS: [&str; 4] = [
+    "payments/idempotency",
+    "payments/ledger",
+    "payments/retries",
+    "payments/webhooks",
+];
+/// By then three claims were stored, and none of them corrected.
+const AT_TEN: &str = "at=2026-01-08T10:00:00Z";
+
+/// The rows from top to bottom.
+fn order(window: &Window) -> Vec<String> {
+    let script = "return [...document.querySelectorAll('[data-testid=feed-row]')]
+        .sort((a, b) => a.ariaPosInSet - b.ariaPosInSet).map(it => it.dataset.id)";
+    serde_json::from_value(window.script(script, json!([]))).unwrap()
+}
+
+fn open(window: &Window, hand: Hand) {
+    match hand {
+        Hand::Keys => window.keys("7"),
+        Hand::Mouse => window.click("[data-testid=knowledge-view]"),
+    }
+    window.wait(NOW);
+}
+
+/// Types ten o'clock into the field of the time.
+fn to_ten(window: &Window, hand: Hand) {
+    match hand {
+        Hand::Keys => window.keys("t"),
+        Hand::Mouse => window.click("[data-testid=held-at]"),
+    }
+    window.wait_moved("document.activeElement.id === 'held-at'");
+    window.keys("01082026100000AM");
+    window.wait(PAST);
+}
+
+#[test]
+fn what_held_at_a_time_is_shown_as_it_was_and_not_written() {
+    for hand in BOTH {
+        println!("{hand:?}");
+        let dir = tempfile::tempdir().unwrap();
+        let mut shop = Shop::open(dir.path());
+        let versions = shop.correct();
+        let (first, last) = (&versions[0], &versions[2]);
+        let server = Server::start(&shop, &[]);
+        let window = Window::browse(&server.url);
+        window.wait(&rows(10));
+        open(&window, hand);
+        // What holds, by topic, the newest of each first.
+        window.wait(&rows(8));
+        assert_eq!(window.texts("[data-testid=topic] b"), TOPICS);
+        let ids = &shop.ids;
+        let now = [
+            &ids[4], &ids[3], &ids[0], last, &ids[7], &ids[2], &ids[6], &ids[5],
+        ];
+        assert_eq!(order(&window), now.map(String::clone));
+        assert_eq!(window.text("[data-testid=when-told]"), "What holds now");
+        // What arrives is in its place.
+        put(&shop, dir.path(), "Somebody says something new.");
+        window.wait(&rows(9));
+        assert_eq!(
+            window.texts("[data-testid=topic] b").last().unwrap(),
+            "No topic"
+        );
+
+        to_ten(&window, hand);
+        window.wait(&listed(&[&ids[0], first, &ids[2]]));
+        assert!(
+            window
+                .text("[data-testid=when-told]")
+                .contains("8 Jan 2026, 10:00:00")
+        );
+        assert!(window.query().contains(AT_TEN), "{}", window.query());
+        assert_eq!(window.texts("[data-testid=topic] b"), TOPICS[1..3]);
+        // As it was: it holds, and what became of it is not told.
+        window.keys(ENTER);
+        window.open_row(hand, first);
+        assert_eq!(window.count("[data-testid=engram] [data-testid=state]"), 0);
+        let claim = window.text("[data-testid=claim]");
+        assert!(claim.contains("200 ms base"), "{claim}");
+        let word = format!("{} [data-testid=evidence]", row(first));
+        assert_eq!(window.texts(&word), ["verified"]);
+        // What happens now does not reach it.
+        put(&shop, dir.path(), "Somebody says more.");
+        window.wait("document.querySelector('[data-testid=count]').textContent.startsWith('10 ')");
+        assert_eq!(order(&window).len(), 3);
+
+        // Nothing is written: the buttons are off, and keys say why.
+        for button in ["correct", "forget", "redact"] {
+            let css = format!("[data-testid={button}]:disabled");
+            assert_eq!(
+                window.attribute(&css, "title"),
+                "The past cannot be changed"
+            );
+        }
+        for key in [DELETE, "r", "w", "z", "v"] {
+            window.script(
+                "document.querySelector('[data-testid=notice] button.plain')?.click()",
+                json!([]),
+            );
+            window.keys(key);
+            window.wait(&notice("The past cannot be changed"));
+            assert_eq!(
+                window.count("[data-testid=confirm], dialog[open], textarea"),
+                0,
+                "{key:?}"
+            );
+        }
+        window.keys("h");
+        window.find("[data-testid=version]");
+        assert_eq!(
+            window.count("[data-testid=restore], [data-testid=held-then]"),
+            0
+        );
+
+        // The address leads here.
+        let address = window.script("return location.href", json!([]));
+        window.goto("about:blank");
+        window.goto(address.as_str().unwrap());
+        window.wait(&listed(&[&ids[0], first, &ids[2]]));
+        window.wait(PAST);
+        window.wait(&read(first));
+        // One key leads back to now, and the browser to the past.
+        match hand {
+            Hand::Keys => window.shift('t'),
+            Hand::Mouse => window.click("[data-testid=to-now]"),
+        }
+        window.wait(NOW);
+        window.wait(&rows(10));
+        assert!(!window.query().contains("at="), "{}", window.query());
+        window.keys("[");
+        window.wait(PAST);
+        window.wait(&rows(3));
+        // Another view is of now.
+        window.keys("1");
+        window.wait(&rows(12));
+        assert!(!window.query().contains("at="), "{}", window.query());
+    }
+}
+
+#[test]
+fn the_history_of_a_claim_leads_to_what_held_then() {
+    for hand in BOTH {
+        println!("{hand:?}");
+        let dir = tempfile::tempdir().unwrap();
+        let mut shop = Shop::open(dir.path());
+        let versions = shop.correct();
+        let server = Server::start(&shop, &[]);
+        let window = Window::browse(&server.url);
+        window.wait(&rows(10));
+        window.open_row(hand, &versions[2]);
+        window.keys("h");
+        let version = format!("[data-testid=version][data-id=\"{}\"]", versions[1]);
+        window.press_any(hand, &format!("{version} [data-testid=held-then]"));
+        window.wait(PAST);
+        window.wait(&rows(8));
+        window.wait(&read(&versions[1]));
+        window.find(&format!("{}.selected", row(&versions[1])));
+        assert!(
+            window.query().contains("at=2026-01-08T12:42"),
+            "{}",
+            window.query()
+        );
+        // Nothing held before the first; a filter says so in other words, and keeps the time.
+        window.keys("/no such words");
+        window.find("[data-testid=no-match]");
+        window.keys(ESCAPE);
+        window.wait(&rows(8));
+        window.wait(PAST);
+    }
+}
+
+#[test]
+fn erasing_reaches_the_past() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut shop = Shop::open(dir.path());
+    let versions = shop.correct();
+    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url);
+    window.wait(&rows(10));
+    open(&window, Hand::Keys);
+    to_ten(&window, Hand::Keys);
+    window.wait(&rows(3));
+    engram.json(&["redact", &versions[0]]);
+    let word = format!("{} [data-testid=evidence]", row(&versions[0]));
+    window.wait(&format!(
+        "document.querySelector('{word}')?.textContent === 'redacted'"
+    ));
+    assert_eq!(window.count(".row:not([hidden])"), 3);
+    assert!(!window.text("[data-testid=feed]").contains("200 ms base"));
+}
+
+#[test]
+fn the_knowledge_looks_as_it_was_approved() {
+    const SIZES: [(u32, u32); 5] = [
+        (1920, 1080),
+        (1280, 800),
+        (900, 600),
+        (640, 400),
+        (420, 700),
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    let mut shop = Shop::open(dir.path());
+    shop.correct();
+    let server = Server::start(&shop, &[]);
+    let window = Window::browse(&server.url);
+    window.wait(&rows(10));
+    let mut looks = Looks::here();
+    let wide = "return document.documentElement.scrollWidth <= innerWidth
+        && document.querySelector('.when').scrollWidth <= document.querySelector('.when').clientWidth";
+    for (name, is_past) in [("knowledge", false), ("knowledge-then", true)] {
+        match is_past {
+            false => open(&window, Hand::Keys),
+            true => {
+                to_ten(&window, Hand::Keys);
+                window.keys(ENTER);
+                window.wait(&rows(3));
+            }
+        }
+        window.wait("!document.querySelector('[aria-busy=true]')");
+        looks.compare_in(&window, name, &SIZES);
+        for (width, height) in SIZES {
+            window.size(width, height);
+            assert_eq!(
+                window.script(wide, json!([])),
+                json!(true),
+                "{name} {width}"
+            );
+        }
+        let found = complaints(&window, &axe(), name);
+        assert!(found.is_empty(), "{}", found.join("\n"));
+        window.size(1280, 800);
+    }
+    looks.hold_all();
+}

@@ -1,0 +1,58 @@
+//! What holds, by topic: the feed's list, of claims that hold alone. Or what held at a time that is past:
+//! then nothing can be changed, and a bar above says so until the person is back to now.
+
+mod when;
+
+use engram_model::Filter;
+use leptos::prelude::*;
+
+pub(crate) use self::when::When;
+use super::{View, feed};
+use crate::{
+    app::{icons::Icon, state::App},
+    words::say,
+};
+
+pub(crate) static VIEW: View = View {
+    id: "knowledge",
+    title: say::knowledge::TITLE,
+    icon: Icon::Own(
+        "M12 6.500c-2-1.500-4.500-2-8-2v13.500c3.500 0 6 .500 8 2c2-1.500 4.500-2 8-2V4.500c-3.500 0-6 .500-8 2zM12 6.500v13.500",
+    ),
+    of: say::ENGRAMS,
+    counted: say::rail::FEED_COUNTS,
+    count: |app| (feed::VIEW.count)(app),
+    asks: false,
+    reads: true,
+    by_topic: true,
+    within: |filter| Filter {
+        ended: filter.held_at.is_none().then_some(false),
+        ..filter
+    },
+    step: App::step,
+    panes,
+    nothing: Some(nothing),
+};
+
+fn panes() -> AnyView {
+    feed::both(view! { <When /> })
+}
+
+fn nothing() -> AnyView {
+    let app = App::here();
+    let (title, means) = match app.held_at() {
+        Some(_) => (
+            say::knowledge::NOTHING_THEN,
+            say::knowledge::NOTHING_THEN_MEANS,
+        ),
+        None => (say::knowledge::NOTHING, say::knowledge::NOTHING_MEANS),
+    };
+    view! {
+        <div class="none" data-testid="no-knowledge">
+            <span class="sign">{VIEW.icon.draw()}</span>
+            <h2>{title}</h2>
+            <p>{means}</p>
+        </div>
+    }
+    .into_any()
+}

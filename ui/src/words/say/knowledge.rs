@@ -1,0 +1,35 @@
+//! What holds, by topic, and what held at a time.
+
+pub const TITLE: &str = "Knowledge";
+pub const LABEL: &str = "Engrams that hold, by topic";
+pub const WHEN: &str = "Time";
+pub const NOW: &str = "What holds now";
+pub const READ_ONLY: &str = "Read only";
+pub const AT: &str = "Held at";
+pub const COUNTS: &str = "Counts cover what holds at this time.";
+pub const CHOOSE: &str = "Show what held at a time";
+pub const BACK: &str = "Back to now";
+pub const THEN: &str = "What held then";
+pub const THEN_MEANS: &str = "Everything that held when this was stored";
+pub const LOCKED: &str = "The past cannot be changed";
+pub const LOCKED_HINT: &str = "Go back to now (⇧ T) first.";
+pub const NO_TOPIC: &str = "No topic";
+pub const NOTHING: &str = "Nothing holds yet";
+pub const NOTHING_MEANS: &str =
+    "What agents and you store appears here by topic, until it is replaced, forgotten or expires.";
+pub const NOTHING_THEN: &str = "Nothing held then";
+pub const NOTHING_THEN_MEANS: &str = "Choose a later time above, or go back to now.";
+
+pub fn held(at: &str) -> String {
+    format!("What held on {at}")
+}
+
+/// Before the first row of a topic, for who listens.
+pub fn topic(topic: &str) -> String {
+    format!("Topic {topic}. ")
+}
+
+/// Below a list that is cut.
+pub fn newest(count: &str) -> String {
+    format!("Only the newest {count} are listed. Filter by topic to see the rest.")
+}
