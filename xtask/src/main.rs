@@ -5,6 +5,7 @@
 
 mod accuracy;
 mod bench;
+mod fuzz;
 mod host;
 mod pictures;
 mod run;
@@ -53,6 +54,8 @@ enum Task {
     Pictures(pictures::Pictures),
     /// Follow spans through histories, beside git's own ways of following lines
     Accuracy(accuracy::Accuracy),
+    /// Call a running server in every way that its description allows, and in ways that it does not
+    Fuzz(fuzz::Fuzz),
     /// Write schemas/ from the types of engram-model
     Schemas {
         /// Change nothing; fail where a file differs from its type
@@ -81,6 +84,7 @@ fn perform(task: Task, root: &Path) -> Result<ExitCode> {
         Task::Bench(bench) => bench.perform(root)?,
         Task::Pictures(pictures) => pictures.perform(root)?,
         Task::Accuracy(accuracy) => accuracy.perform(root)?,
+        Task::Fuzz(fuzz) => fuzz.perform(root)?,
         Task::Schemas { check } => schemas::write_or_check(root, check)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -12,6 +12,8 @@ use which::which;
 use crate::shell::{command, run, run_twice};
 
 const PYTHON: &[&str] = &["mcp==2.3.0", "jsonschema==4.26.0"];
+/// Only for `cargo xtask fuzz`.
+const FUZZ: &[&str] = &["schemathesis==4.32.5"];
 const NPM: &[&str] = &[
     "node@24",
     "@modelcontextprotocol/inspector@2.12.0",
@@ -41,11 +43,24 @@ pub fn ensure() -> Result<()> {
     // Two checkouts tested at once share the folder: one installs, the other waits.
     let lock = fs::File::create(folder.join("lock"))?;
     lock.lock()?;
-    stamped(&folder.join("venv"), PYTHON, install_python)?;
+    stamped(&folder.join("venv"), PYTHON, |it| {
+        install_python(it, PYTHON)
+    })?;
     stamped(&folder.join("npm"), NPM, |it| install_npm(it, NPM))?;
     stamped(&folder.join("axe"), AXE, |it| install_npm(it, AXE))?;
     println!("test tools: all installed ({})", folder.display());
     Ok(())
+}
+
+/// Where schemathesis is, installed when it is first asked for.
+pub fn schemathesis() -> Result<PathBuf> {
+    let folder = folder();
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let lock = fs::File::create(folder.join("lock"))?;
+    lock.lock()?;
+    let venv = folder.join("schemathesis");
+    stamped(&venv, FUZZ, |it| install_python(it, FUZZ))?;
+    Ok(venv.join("bin/schemathesis"))
 }
 
 /// Runs `install` on an empty folder unless the existing one was made for these versions.
@@ -69,7 +84,7 @@ fn stamped(folder: &Path, versions: &[&str], install: fn(&Path) -> Result<()>) -
     Ok(fs::write(stamp, wanted)?)
 }
 
-fn install_python(folder: &Path) -> Result<()> {
+fn install_python(folder: &Path, packages: &[&str]) -> Result<()> {
     // The system's own interpreter outlives version managers that are switched in a shell.
     let system = Path::new("/usr/bin/python3");
     let python = match system.exists() {
@@ -80,7 +95,7 @@ fn install_python(folder: &Path) -> Result<()> {
     run_twice(|| {
         let mut pip = command(folder.join("bin/pip"));
         pip.args(["install", "--quiet", "--disable-pip-version-check"])
-            .args(PYTHON);
+            .args(packages);
         pip
     })
 }

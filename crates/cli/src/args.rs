@@ -480,6 +480,17 @@ Each line is answered with one object, in order:
 pub(crate) enum Toolset {
     /// status, query, commit, deref, conflicts, resolve, promote
     Core,
+    /// less_put_engram, less_query_engrams, less_request_deref and their kin, for agents with a parent
+    Less,
+}
+
+impl Toolset {
+    pub(crate) fn of_server(self) -> engram_server::Toolset {
+        match self {
+            Self::Core => engram_server::Toolset::Core,
+            Self::Less => engram_server::Toolset::Less,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -16,7 +16,7 @@ use engram_model::{
     Pinning, PointerInput, Promote, Query, Refusal, Reply, Request, Resolve, Secret, Sending,
     Settle, WhichRequests, ask, parse_time,
 };
-use engram_server::{Certificate, HttpOptions, Pages};
+use engram_server::{Certificate, HttpOptions, Pages, Toolset};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
@@ -43,10 +43,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
                 },
         } => pointers::track(cli.repo.as_deref(), from, to, spans),
         Verb::Detect { ref pairs } => batch::detect(pairs).map(|()| ExitCode::SUCCESS),
-        Verb::Mcp { .. } => {
-            let engine = Arc::new(open(&cli)?);
-            serve_mcp(engine)
-        }
+        Verb::Mcp { ref toolsets } => serve_mcp(Arc::new(open(&cli)?), toolsets),
         Verb::Serve(ref ask) => serve_http(
             Arc::new(open(&cli)?),
             http_options(ask, &home(&cli)?)?,
@@ -421,14 +418,15 @@ fn runtime(mut of: Builder) -> Result<Runtime, Refusal> {
 }
 
 /// Serves the agent that a token in the environment proves; a new one without a token.
-fn serve_mcp(engine: Arc<Engine>) -> Result<ExitCode, Refusal> {
+fn serve_mcp(engine: Arc<Engine>, toolsets: &[args::Toolset]) -> Result<ExitCode, Refusal> {
     // What is no text proves nobody either.
     let token = std::env::var_os("ENGRAM_AGENT").filter(|it| !it.is_empty());
     let token = token.map(|it| Secret(it.to_string_lossy().trim().to_owned()));
+    let toolsets: Vec<Toolset> = toolsets.iter().map(|it| it.of_server()).collect();
     engine.follow()?;
     // One client, one pipe: a second thread would only hand messages to the first.
     let runtime = runtime(Builder::new_current_thread())?;
-    let served = runtime.block_on(engram_server::mcp_stdio(engine, token));
+    let served = runtime.block_on(engram_server::mcp_stdio(engine, &toolsets, token));
     // A read of standard input may still be under way; the client is gone, so nothing waits for it.
     runtime.shutdown_background();
     served.map(|()| ExitCode::SUCCESS)

@@ -452,7 +452,7 @@ fn topics(what: &str, given: &[String]) -> Result<Vec<String>, Refusal> {
     Ok(topics)
 }
 
-fn of_another_project(handle: &AgentId) -> Refusal {
+pub(crate) fn of_another_project(handle: &AgentId) -> Refusal {
     Refusal::new(
         Code::ScopeDenied,
         format!(

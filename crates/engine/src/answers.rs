@@ -5,10 +5,10 @@ use engram_model::{
     BudgetsReply, Check, CheckReply, CheckedPointer, Commit, Conflict, ConflictFilter, ConflictId,
     ConflictsReply, DenyAnswer, Deref, DerefRequest, Dereferenced, Draft, Engram, EngramId, Entry,
     Facets, Feed, FeedPage, Filter, ForgetReply, GateCheck, GateReply, GrantAnswer, GrantIssued,
-    GrantWanted, GrantsReply, LineReply, LineView, NextTurn, Note, NoteReply, Opening, Pinning,
-    PointerInput, Promote, PromoteReply, PutReply, Query, QueryReply, Refusal, RequestsReply,
-    Resolve, ResolveReply, SampleReply, Sending, SentReply, SourceReply, SourceView, Standing,
-    StatusReply, Turned, ValidReply, WhichRequests,
+    GrantWanted, GrantsReply, Hook, HookReply, LineReply, LineView, MetricsReply, NextTurn, Note,
+    NoteReply, Opening, Pinning, PointerInput, Promote, PromoteReply, PutReply, Query, QueryReply,
+    Refusal, RequestsReply, Resolve, ResolveReply, SampleReply, Sending, SentReply, SourceReply,
+    SourceView, Standing, StatusReply, Turned, ValidReply, WhichRequests,
 };
 
 use crate::{context::Context, put::Occasion};
@@ -152,6 +152,10 @@ impl Answers for Context<'_> {
         self.budgets(&of).map(Box::new)
     }
 
+    fn metrics(&self) -> Answer<MetricsReply> {
+        self.measure()
+    }
+
     fn issue_grant(&self, wanted: GrantWanted) -> Answer<GrantIssued> {
         self.grant(wanted)
     }
@@ -198,6 +202,10 @@ impl Answers for Context<'_> {
 
     fn send(&self, sending: Sending) -> Answer<SentReply> {
         self.send_message(&sending)
+    }
+
+    fn hook(&self, hook: Box<Hook>) -> Answer<Box<HookReply>> {
+        self.pass_on(*hook).map(Box::new)
     }
 
     fn validate_message(&self, message: serde_json::Value) -> Answer<ValidReply> {

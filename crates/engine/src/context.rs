@@ -15,7 +15,8 @@ use jiff::Timestamp;
 
 use crate::{
     Engine, HomeShelf,
-    agents::{Called, kin_of},
+    agents::{Called, kin_of, of_another_project},
+    calls::Begun,
     evidence::screen_text,
     eyes::Eyes,
     log_cause,
@@ -150,15 +151,29 @@ impl Engine {
         if matches!(request, Request::CheckPointers(_)) {
             context.patience = OF_MANY;
         }
-        context
-            .answer(request)
-            .inspect_err(|it| context.count_refusal(it))
+        let is_hook = matches!(request, Request::Hook(_));
+        let begun = Begun::of(caller, &request, self.world.now());
+        let answered = context
+            .is_of_this_project()
+            .and_then(|()| context.answer(request))
+            .inspect_err(|it| {
+                // A hook counts it for the agent that it is about.
+                if !is_hook {
+                    context.count_refusal(it);
+                }
+            })
             .map_err(|it| self.name_the_file(it))
             .map_err(|it| match caller {
                 Caller::User => it,
                 Caller::Agent(_) => without_secrets(it),
             })
-            .inspect_err(log_cause)
+            .inspect_err(log_cause);
+        if let Some(begun) = begun {
+            let project = context.project.get().copied().flatten();
+            self.calls
+                .keep(begun, project, self.world.now(), answered.as_ref().err());
+        }
+        answered
     }
 
     /// Names the home in refusals that it causes.
@@ -212,6 +227,13 @@ impl<'e> Context<'e> {
     pub(crate) fn as_seen(engine: &'e Engine, caller: &'e Caller, agent: Agent) -> Self {
         let context = Self::new(engine, caller);
         context.in_turn.set(Called::new(agent, None)).ok();
+        context
+    }
+
+    /// The same request in the name of another.
+    pub(crate) fn of<'a>(&'a self, caller: &'a Caller) -> Context<'a> {
+        let mut context = Context::new(self.engine, caller);
+        context.gone = self.gone.clone();
         context
     }
 
@@ -393,6 +415,23 @@ impl<'e> Context<'e> {
         HomeShelf {
             eyes: project.and_then(|it| self.eyes_in(it).ok()),
             ..self.engine.shelf(project)
+        }
+    }
+
+    /// An agent of another project of this home is nobody here, whatever it asks.
+    fn is_of_this_project(&self) -> Result<(), Refusal> {
+        let Caller::Agent(handle) = self.caller else {
+            return Ok(());
+        };
+        let store = &self.engine.store;
+        let Some(agent) = store.read::<_, Refusal>(|it| Ok(it.agent(handle)?))? else {
+            return Ok(());
+        };
+        let here = self.known_project().ok().flatten();
+        let is_here = here.is_none_or(|it| it == agent.project);
+        match is_here || agent.project == project::of_home(store) {
+            true => Ok(()),
+            false => Err(of_another_project(handle)),
         }
     }
 

@@ -10,7 +10,7 @@ use engram_gateway::count_tokens;
 use engram_model::{Delivered, Pointer, ProjectId, Refusal};
 use engram_pointers::{Repo, resolve};
 
-use crate::{HomeShelf, context::Context};
+use crate::{HomeShelf, context::Context, metrics::share};
 
 /// Most files that are counted.
 const FILES: usize = 2_000;
@@ -69,11 +69,4 @@ fn read(repo: Option<&Repo>, shelf: &HomeShelf<'_>, file: &str) -> Option<u64> {
     let pointer: Pointer = file.parse().ok()?;
     let resolved = resolve(repo, shelf, &pointer).ok()?;
     u64::try_from(count_tokens(&resolved.text_up_to(CHARS))).ok()
-}
-
-fn share(part: u64, whole: u64) -> f64 {
-    match whole {
-        0 => 0.0,
-        whole => part as f64 / whole as f64,
-    }
 }

@@ -13,9 +13,13 @@ use engram_store::{
 };
 use sha2::{Digest, Sha256};
 
+use crate::calls;
+
 /// Everything that Engram writes to a home: files, and folders with nothing else in them. Anything else
 /// beside them belongs to somebody else.
 const OURS: &[&str] = &[
+    calls::FILES[0],
+    calls::FILES[1],
     "config.toml",
     "doorbell",
     "opened.json",

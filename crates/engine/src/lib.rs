@@ -26,6 +26,7 @@ mod anchor;
 mod answers;
 mod brief;
 mod budgets;
+mod calls;
 mod close;
 mod config;
 mod conflicts;
@@ -42,12 +43,14 @@ mod findings;
 mod follow;
 mod grants;
 mod home;
+mod hooks;
 mod indexing;
 mod keys;
 mod lineage;
 mod lost;
 mod memory;
 mod message;
+mod metrics;
 mod note;
 mod outdated;
 mod pack;
@@ -119,6 +122,8 @@ pub struct Engine {
     lost: lost::KeptLost,
     /// What agents were shown and is not stored yet; it rides on the next write.
     served: served::Servings,
+    /// What agents asked, in a file.
+    calls: calls::Calls,
     /// Tokens of the files behind the pointers of messages.
     counted: delivered::Counted,
     following: Mutex<Option<follow::Followers>>,
@@ -167,6 +172,7 @@ impl Engine {
             claims: parsed::KeptClaims::default(),
             lost: lost::KeptLost::default(),
             served: served::Servings::default(),
+            calls: calls::Calls::of(&options.home),
             counted: delivered::Counted::default(),
             following: Mutex::default(),
             succeeding: Arc::default(),

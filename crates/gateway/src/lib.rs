@@ -29,7 +29,7 @@ pub use grant::{
 };
 pub use kin::{Kin, may_decide_for, may_open, may_report, recipients};
 pub use message::{
-    BUDGETS, Checked, Form, MESSAGE_BYTES, Sent, check_message, narrowed, read_message, skeleton,
+    Checked, Form, MESSAGE_BYTES, Sent, check_message, narrowed, read_message, skeleton,
     validate_message,
 };
 pub use prose::{line_count, sentence_count};

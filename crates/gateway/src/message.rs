@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::{count_tokens, tokens::TOKEN_BYTES};
 
-pub use budgets::{BUDGETS, narrowed};
+pub use budgets::narrowed;
 pub use read::{Form, Sent, read_message};
 pub use skeleton::skeleton;
 

@@ -15,6 +15,7 @@ mod pipe;
 mod ran;
 mod repository;
 pub mod requests;
+pub mod seed;
 
 pub use clock::{BEGIN, Clock};
 pub use folder::{Folder, files, holding, write};

@@ -65,7 +65,9 @@ pub fn first(name: &str, id: &str) -> Vec<Value> {
             });
             vec![json!({ "do": "put", "with": ephemeral })]
         }
-        "next_turn" | "budget" | "issue_grant" | "show_brief" => vec![good("open_agent", id)],
+        "next_turn" | "budget" | "issue_grant" | "show_brief" | "hook" => {
+            vec![good("open_agent", id)]
+        }
         "revoke_grant" => vec![good("open_agent", id), good("issue_grant", id)],
         // Only a parent or the user pins, and tells somebody.
         "pin" | "send" => vec![good("open_agent", id)],
@@ -93,7 +95,7 @@ pub fn takes_two(name: &str) -> bool {
 pub fn good(name: &str, id: &str) -> Value {
     let claim = |words: &str| json!({ "claim": words, "pointers": [POINTER] });
     let with = match name {
-        "status" | "agents" | "brief" | "grants" | "load_sample" | "remove_sample" => {
+        "status" | "agents" | "metrics" | "brief" | "grants" | "load_sample" | "remove_sample" => {
             return json!({ "do": name });
         }
         "put" => claim("A new claim."),
@@ -125,6 +127,10 @@ pub fn good(name: &str, id: &str) -> Value {
         "pin" => json!({ "engram": id }),
         "unpin" => json!(1),
         "send" => json!({ "message": { "role": "programmer", "instructions": ["Look."] } }),
+        "hook" => {
+            let report = json!({ "role": "programmer", "task_status": "done", "output": { "summary": "Done." } });
+            json!({ "agent": "child", "event": { "child_response": report } })
+        }
         "validate_message" => json!({ "role": "programmer", "instructions": [] }),
         other => panic!("the walk knows no request {other:?}: add a good one"),
     };

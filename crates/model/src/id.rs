@@ -78,6 +78,7 @@ ulid_id!(
 /// A token that proves who calls, or what was granted. It is passed on to its holder, and shown nowhere
 /// else: not in a log either.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Secret(pub String);
 

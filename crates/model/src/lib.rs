@@ -19,6 +19,7 @@ mod filter;
 mod grant;
 mod hash_keys;
 mod health;
+mod hook;
 mod id;
 mod limits;
 mod message;
@@ -59,9 +60,14 @@ pub use filter::{Facets, Filter, is_on_topic, role_of};
 pub use grant::{GrantState, Granted, IssuedGrant};
 pub use hash_keys::{HashKeys, Sign, Spelling, concept_keys, hash_keys, spellings, wire_hash_keys};
 pub use health::{Anchored, CheckReply, CheckedEngram, CheckedPointer, Evidence, Health};
+pub use hook::{
+    Hook, HookEvent, HookReply, RagExcerpt, RagFound, RagReply, RagResult, SamRead, SamReply,
+};
 pub use id::{AgentId, ConflictId, EngramId, EventId, LineageId, ProjectId, RunId, Secret};
 pub use limits::{DerefLimits, GrantLimits, Limits, MessageLimits, RateLimits, Scopes};
-pub use message::{ChildMessage, ChildOutput, DerefRequest, Grant, Message, ParentMessage};
+pub use message::{
+    BUDGETS, ChildMessage, ChildOutput, DerefRequest, Grant, Message, ParentMessage,
+};
 pub use operation::{Operation, OperationKind, Spend};
 pub use permission::{
     AgentBudget, Answered, AnsweredBy, BudgetOf, BudgetsReply, Cost, CostOf, DenyAnswer,
@@ -72,9 +78,9 @@ pub use pointer::{Lines, Pin, Pointer, PointerInput, PointerType, Target};
 pub use refusal::{Cause, Code, Cut, Figure, Refusal, Remedy};
 pub use reply::{
     AgentOpened, AgentStatus, AgentsReply, Budget, Delivered, Delivery, Dereferenced, FeedPage,
-    Finding, ForgetReply, Meter, NoteReply, Noticed, Outcome, ProjectStatus, PromoteReply,
-    PutReply, QueryReply, REVERIFY, Reply, SAMPLE, SampleReply, SentReply, Spending, StatusReply,
-    ValidReply, Verdict,
+    Finding, ForgetReply, Meter, MetricsReply, NoteReply, Noticed, Outcome, ProjectStatus,
+    PromoteReply, PutReply, QueryReply, REVERIFY, Reply, SAMPLE, SampleReply, SentReply, Spending,
+    StatusReply, ValidReply, Verdict,
 };
 pub use request::{
     Adoption, Answers, Ask, Caller, Check, Commit, Deref, Effect, Feed, Note, Opening, Pinning,

@@ -4,6 +4,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Draft, PointerInput};
 
+/// Every budget that a parent can give, and the name of its figure in a refusal.
+pub const BUDGETS: [(&str, &str); 10] = [
+    ("max_inline_tokens", "inline_tokens"),
+    ("max_engrams", "engrams"),
+    ("max_engram_chars", "engram_chars"),
+    ("max_inline_code_chars", "inline_code_chars"),
+    ("max_brief_lines", "brief_lines"),
+    ("max_repo_spans", "repo_spans"),
+    ("max_artifact_sections", "artifact_sections"),
+    ("max_sam_items", "sam_items"),
+    ("max_tokens", "tokens"),
+    // The seed's name for the same
+    ("max_total_deref_tokens", "tokens"),
+];
+
 /// One message; its direction follows from its keys.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -76,6 +91,7 @@ pub struct ParentMessage {
     pub shared_brief_micro: Vec<String>,
     /// What the child may spend, by name of the limit.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "budgets"))]
     pub budgets: std::collections::BTreeMap<String, u64>,
     /// What the child may read beyond that.
     #[serde(default)]
@@ -99,4 +115,17 @@ pub struct Grant {
     pub pointer: PointerInput,
     /// Most tokens of it.
     pub cap_tokens: u32,
+}
+
+#[cfg(feature = "schema")]
+fn budgets(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    let each = BUDGETS.map(|(name, _)| {
+        let figure = serde_json::json!({ "type": "integer", "minimum": 0, "format": "uint64" });
+        (name.to_owned(), figure)
+    });
+    schemars::json_schema!({
+        "type": "object",
+        "properties": serde_json::Map::from_iter(each),
+        "additionalProperties": false,
+    })
 }

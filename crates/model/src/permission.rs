@@ -21,6 +21,7 @@ pub struct NextTurn {
 
 /// A turn that began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Turned {
     /// The agent.
     pub agent: AgentId,
@@ -42,6 +43,7 @@ pub struct BudgetOf {
 
 /// What agents have spent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BudgetsReply {
     /// Most recent call first.
     pub agents: Vec<AgentBudget>,
@@ -52,6 +54,7 @@ pub struct BudgetsReply {
 
 /// What one agent has spent of its turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentBudget {
     /// Its handle.
     pub agent: AgentId,
@@ -84,6 +87,7 @@ pub struct AgentBudget {
 
 /// One thing that cost an agent, or would have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
     /// When.
     pub at: Timestamp,
@@ -94,6 +98,7 @@ pub struct Cost {
 
 /// What cost an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum CostOf {
     /// It read something.
@@ -123,6 +128,7 @@ pub enum CostOf {
 
 /// How many grants an agent has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GrantCount {
     /// It can use these.
     pub open: u32,
@@ -132,6 +138,7 @@ pub struct GrantCount {
 
 /// A grant that somebody wants to give: a read of a pointer, or characters of inline code.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GrantWanted {
     /// Who may use it.
@@ -155,6 +162,7 @@ pub struct GrantWanted {
 
 /// A grant that was given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GrantIssued {
     /// Its name, which is no secret.
     pub id: String,
@@ -184,6 +192,7 @@ pub struct GrantsReply {
 
 /// A grant, without what proves it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GrantTold {
     /// Its name.
     pub id: String,
@@ -226,6 +235,7 @@ pub struct WhichRequests {
 
 /// Requests.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RequestsReply {
     /// The newest first.
     pub requests: Vec<RequestTold>,
@@ -233,6 +243,7 @@ pub struct RequestsReply {
 
 /// What an agent asks to read beyond its budget.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RequestTold {
     /// Its name.
     pub id: String,
@@ -270,6 +281,7 @@ pub struct RequestTold {
 
 /// Who answered a request, and when.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnsweredBy {
     /// As a surface names them; `user` is the user.
     pub by: String,
@@ -304,6 +316,7 @@ pub struct DenyAnswer {
 
 /// How a request or a grant stands from now on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answered {
     /// Which.
     pub id: String,

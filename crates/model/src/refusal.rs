@@ -123,6 +123,7 @@ pub struct Refusal {
 
 /// How to pass next time, for a program (`contracts/gateway.md`, Refusals); what is empty is not sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Remedy {
     /// Each budget that was exceeded, by its name: `inline_tokens`, `engrams`, `repo_spans`, ...
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -1,5 +1,7 @@
 //! The one [`Reply`] that every surface gets; which of its variants follows from the request.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +59,8 @@ pub enum Reply {
     Turned(crate::Turned),
     /// To [`Request::Budget`].
     Budgets(Box<crate::BudgetsReply>),
+    /// To [`Request::Metrics`].
+    Metrics(MetricsReply),
     /// To [`Request::IssueGrant`] and [`Request::GrantRequest`].
     Granted(crate::GrantIssued),
     /// To [`Request::Grants`].
@@ -71,6 +75,8 @@ pub enum Reply {
     Shown(Box<crate::ShownBrief>),
     /// To [`Request::Send`].
     Sent(SentReply),
+    /// To [`Request::Hook`].
+    Hooked(Box<crate::HookReply>),
     /// To [`Request::ValidateMessage`].
     Valid(ValidReply),
     /// To [`Request::Conflicts`].
@@ -105,6 +111,7 @@ pub struct ValidReply {
 
 /// A message that was sent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SentReply {
     /// Its id.
     pub id: String,
@@ -123,6 +130,7 @@ pub struct SentReply {
 
 /// What became of a message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Outcome {
     /// A child's was stored.
@@ -142,6 +150,7 @@ pub enum Outcome {
 /// What the messages of a project came to (`contracts/gateway.md`): how much less was sent than lies behind
 /// the pointers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Delivered {
     /// Tokens of accepted messages, as often as they had recipients.
     pub tokens: u64,
@@ -153,8 +162,34 @@ pub struct Delivered {
     pub resend_rate: f64,
 }
 
+/// What monitoring is told of a project (seed 001, 12; `contracts/gateway.md`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MetricsReply {
+    /// Versions of claims that were stored.
+    pub engram_put: u64,
+    /// Queries of agents, of the calls that are kept.
+    pub engram_query: u64,
+    /// Requests to read beyond a budget.
+    pub deref_request: u64,
+    /// Grants that were given.
+    pub deref_grant: u64,
+    /// How often a budget refused.
+    pub budget_reject: u64,
+    /// Tokens of messages in a turn, by role, on average.
+    pub inline_tokens_per_turn: BTreeMap<String, f64>,
+    /// Dereferences that a turn paid for, by role, on average.
+    pub derefs_per_turn: BTreeMap<String, f64>,
+    /// Claims in the list, by kind.
+    pub engrams: BTreeMap<String, u64>,
+    /// How many of the claims are risks that tell of a conflict, 0 to 1.
+    pub contradiction_rate: f64,
+    /// How many of the accepted messages were sent again after a refusal, 0 to 1.
+    pub resend_rate: f64,
+}
+
 /// A message as one recipient gets it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Delivery {
     /// The recipient.
     pub to: AgentId,
@@ -529,6 +564,7 @@ pub struct AgentStatus {
 
 /// An agent that was opened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentOpened {
     /// Its handle.
     pub agent: AgentId,

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     AgentId, AgentOpened, AgentsReply, BriefReply, Call, CheckReply, Code, Dereferenced, Draft,
     Engram, EngramId, Entry, FactType, FeedPage, Filter, ForgetReply, Kind, LineReply, LineView,
-    NoteReply, PointerInput, PromoteReply, PutReply, QueryReply, Refusal, Reply, SampleReply,
-    Scope, SentReply, SourceReply, SourceView, StatusReply, ValidReply,
+    MetricsReply, NoteReply, PointerInput, PromoteReply, PutReply, QueryReply, Refusal, Reply,
+    SampleReply, Scope, SentReply, SourceReply, SourceView, StatusReply, ValidReply,
 };
 
 /// Who is asking. Surfaces set it from what they know, never from what a client says of itself.
@@ -231,6 +231,8 @@ requests! {
     next_turn: NextTurn(next: crate::NextTurn) -> Turned(crate::Turned), Anyone Changes;
     /// What agents have spent of their turns: all for the user, an agent's own and its children's.
     budget: Budget(of: crate::BudgetOf) -> Budgets(Box<crate::BudgetsReply>), Anyone Reads;
+    /// What monitoring asks: counts and averages of this project.
+    metrics: Metrics -> Metrics(MetricsReply), User Reads;
     /// Permit an agent one read, or inline code, beyond its budget: for its parent or the user.
     issue_grant: IssueGrant(wanted: crate::GrantWanted) -> Granted(crate::GrantIssued), Anyone Changes;
     /// Grants: all for the user; what an agent got and gave.
@@ -255,6 +257,8 @@ requests! {
     unpin: Unpin(line: usize) -> Brief(BriefReply), Anyone Changes;
     /// Send a message: a child's to its parent, or a parent's to its children.
     send: Send(sending: Sending) -> Sent(SentReply), Anyone Changes;
+    /// What an orchestrator passes on of its own accord, in the name of the agent that calls or its child.
+    hook: Hook(hook: Box<crate::Hook>) -> Hooked(Box<crate::HookReply>), Anyone Changes;
     /// Check one message (seed 000 section 7) against its contract; stores nothing. A string is a message as
     /// it was written, as JSON or in the text form.
     validate_message: ValidateMessage(message: serde_json::Value) -> Valid(ValidReply), Anyone Reads;
@@ -306,6 +310,7 @@ pub struct Promote {
 
 /// An agent to be opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Opening {
     /// What it is called.
@@ -394,6 +399,7 @@ pub struct Query {
 
 /// A dereference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Deref {
     /// What to fetch.
     pub pointer: PointerInput,

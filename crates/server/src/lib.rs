@@ -8,4 +8,4 @@ mod http;
 mod mcp;
 
 pub use http::{Certificate, HttpOptions, HttpServer, Pages, http};
-pub use mcp::{mcp_over, mcp_stdio};
+pub use mcp::{Toolset, mcp_over, mcp_stdio};

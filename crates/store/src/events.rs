@@ -39,6 +39,18 @@ impl Reader<'_> {
         Ok(Some((text, Recorded { by, at })))
     }
 
+    /// The day of the newest event of this kind and slug.
+    pub fn last_event(&self, project: ProjectId, kind: &str, slug: &str) -> Result<Option<String>> {
+        Ok(self
+            .0
+            .prepare_cached(
+                "SELECT day FROM event WHERE project = ?1 AND kind = ?2 AND slug = ?3
+                 ORDER BY day DESC LIMIT 1",
+            )?
+            .query_row(params![project.to_string(), kind, slug], |row| row.get(0))
+            .optional()?)
+    }
+
     /// The event with this id: its project, its place, its address and the digest (hex) of its text.
     pub fn event_of(&self, id: EventId) -> Result<Option<(ProjectId, u64, String, String)>> {
         let found = self

@@ -48,7 +48,19 @@ pub fn make_private_folder(folder: &Path) -> io::Result<()> {
 /// Opens a file of a home to write to, for its owner alone; made where it is missing.
 pub fn open_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.create(true).truncate(false).write(true);
+    options.truncate(false).write(true);
+    private(options, path)
+}
+
+/// The same, to add to its end.
+pub fn append_private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.append(true);
+    private(options, path)
+}
+
+fn private(mut options: OpenOptions, path: &Path) -> io::Result<File> {
+    options.create(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = regular(options, path, Links::Refused)?;

@@ -33,6 +33,7 @@ mod index;
 mod inodes;
 mod journal;
 mod messages;
+mod metrics;
 mod ours;
 mod pins;
 mod projects;
@@ -51,14 +52,15 @@ pub use doorbell::{Doorbell, Listener};
 pub use engrams::{CommitCount, Traits};
 pub use error::StoreError;
 pub use files::{
-    Links, close_to_others, is_open_to_others, make_private_folder, open_file, open_private,
-    read_file, read_text, sync_folder, write_private,
+    Links, append_private, close_to_others, is_open_to_others, make_private_folder, open_file,
+    open_private, read_file, read_text, sync_folder, write_private,
 };
 pub use followers::Looked;
 pub use grants::Request;
 pub use index::{Frequencies, INDEX_FOLLOWER, Index, Kin, Look, Match, Related, Terms, Worth};
 pub use journal::{Journalled, NewEntry};
 pub use messages::Delivered;
+pub use metrics::Counts;
 pub use ours::is_home;
 pub use pins::Pinned;
 pub use recover::{Recovered, recover};

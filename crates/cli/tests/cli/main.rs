@@ -19,6 +19,7 @@ mod private;
 mod processes;
 mod projects;
 mod requests;
+mod seed;
 mod surroundings;
 mod terminal;
 mod verbs;

@@ -51,7 +51,7 @@ fn typed<'a>(name: &str, id: &'a str, message: &'a str) -> Option<Vec<&'a str>> 
         // What an agent asks for is answered where it is tested.
         "request_deref" | "grant_request" | "deny_request" | "next_turn" => return None,
         "commit" | "facets" | "source" | "line" | "reverify" | "standing" | "track" | "blame"
-        | "show_brief" => {
+        | "show_brief" | "metrics" | "hook" => {
             return None;
         }
         other => panic!("the walk does not know {other:?}: say how it is typed"),

@@ -3,24 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use engram_model::{Limits, Refusal, shorten};
+use engram_model::{BUDGETS, Limits, Refusal, shorten};
 
 use super::schema;
-
-/// Every budget that a parent can give, and the name of its figure in a refusal.
-pub const BUDGETS: [(&str, &str); 10] = [
-    ("max_inline_tokens", "inline_tokens"),
-    ("max_engrams", "engrams"),
-    ("max_engram_chars", "engram_chars"),
-    ("max_inline_code_chars", "inline_code_chars"),
-    ("max_brief_lines", "brief_lines"),
-    ("max_repo_spans", "repo_spans"),
-    ("max_artifact_sections", "artifact_sections"),
-    ("max_sam_items", "sam_items"),
-    ("max_tokens", "tokens"),
-    // The seed's name for the same
-    ("max_total_deref_tokens", "tokens"),
-];
 
 /// Refuses an unknown budget: a sender who thinks it is set would be wrong.
 pub(super) fn known(budgets: &BTreeMap<String, u64>) -> Result<(), Refusal> {

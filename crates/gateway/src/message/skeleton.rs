@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use engram_model::{Limits, PointerInput};
+use engram_model::{BUDGETS, Limits, PointerInput};
 use serde_json::{Map, Value, json};
 
-use super::{CHILD, PARENT, budgets::BUDGETS, budgets::narrowed, engram, inspect};
+use super::{CHILD, PARENT, budgets::narrowed, engram, inspect};
 use crate::{code_chars, prose};
 
 /// Most that is kept of one list.

@@ -225,10 +225,20 @@ impl IntoResponse for Refused {
     }
 }
 
+/// What does not have the shape that is asked for is a bad request; what has it, and is refused for what it
+/// says, is forbidden.
 fn status(code: Code) -> StatusCode {
     match code {
         Code::NotFound | Code::PointerNotFound => StatusCode::NOT_FOUND,
-        Code::DerefDenied | Code::BudgetExceeded | Code::ScopeDenied => StatusCode::FORBIDDEN,
+        Code::DerefDenied
+        | Code::BudgetExceeded
+        | Code::ScopeDenied
+        | Code::Unanchored
+        | Code::PointerInvalid
+        | Code::PointerUnpinned
+        | Code::ClaimTooLong
+        | Code::SecretDetected
+        | Code::Echo => StatusCode::FORBIDDEN,
         Code::Expired => StatusCode::GONE,
         Code::AlreadySettled => StatusCode::CONFLICT,
         Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,

@@ -99,20 +99,20 @@ truncated: ask for less. DEREF_DENIED: go on without."
 }
 
 /// A tool apart from its types.
-struct Told {
-    name: &'static str,
-    title: &'static str,
-    description: String,
-    reads_only: bool,
+pub(super) struct Told {
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    pub(super) description: String,
+    pub(super) reads_only: bool,
     /// The same call again changes nothing more.
-    idempotent: bool,
+    pub(super) idempotent: bool,
     /// In a model's context from the start, where the client would else let it search for tools.
-    loaded: bool,
+    pub(super) loaded: bool,
 }
 
 /// No tool destroys anything: a claim's window closes, and its history is kept. None reaches beyond
 /// this machine, unless the user turned `url:` on.
-fn tool<Takes: JsonSchema, Returns: JsonSchema>(told: Told) -> Tool {
+pub(super) fn tool<Takes: JsonSchema, Returns: JsonSchema>(told: Told) -> Tool {
     let annotations = ToolAnnotations::new()
         .read_only(told.reads_only)
         .destructive(false)

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod definitions;
+mod less;
 mod lines;
 mod resources;
 mod results;
@@ -50,15 +51,29 @@ A refusal is {error: {code, message, hint}}: do what the hint says, then call ag
 CLAIM_TOO_LONG: shorten or split it. POINTER_UNPINNED: add @HEAD. POINTER_INVALID: fix it as shown above. POINTER_NOT_FOUND: check path, lines and pin. \
 SECRET_DETECTED: leave the secret out. In excerpts, [masked: ..] replaces a credential; masked counts them. RATE_LIMITED: wait. DEREF_DENIED: the budget is spent; go on with what you have. SCHEMA_INVALID: check the arguments. NOT_FOUND: take ids from answers. SCOPE_DENIED: follow the hint, or tell the user what it asks of them. STORE_GONE, STORE_CORRUPT: tell the user.";
 
+/// A group of tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Toolset {
+    /// Those of seed 002: `engram_*`.
+    Core,
+    /// Those of seed 001: `less_*`.
+    Less,
+}
+
 /// Serves MCP on standard input and output until the input ends.
 /// `token` is what the connection was started with; without one it is a new root.
-pub async fn mcp_stdio(engine: Arc<Engine>, token: Option<Secret>) -> Result<(), Refusal> {
+pub async fn mcp_stdio(
+    engine: Arc<Engine>,
+    toolsets: &[Toolset],
+    token: Option<Secret>,
+) -> Result<(), Refusal> {
     let (input, output) = rmcp::transport::stdio_pipes();
     let hung_up: Option<fn()> = match cfg!(unix) {
         true => Some(nobody_writes),
         false => None,
     };
-    serve(engine, token, transport::Pipe::new(input, output, hung_up)).await
+    let pipe = transport::Pipe::new(input, output, hung_up);
+    serve(engine, toolsets, token, pipe).await
 }
 
 /// Returns once nobody can write to standard input any more, even if not all of it was read.
@@ -82,6 +97,7 @@ fn nobody_writes() {
 /// Serves MCP on any pair of streams until the input ends, and answers what was asked by then.
 pub async fn mcp_over<R, W>(
     engine: Arc<Engine>,
+    toolsets: &[Toolset],
     token: Option<Secret>,
     input: R,
     output: W,
@@ -90,19 +106,32 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    serve(engine, token, transport::Pipe::new(input, output, None)).await
+    let pipe = transport::Pipe::new(input, output, None);
+    serve(engine, toolsets, token, pipe).await
 }
 
 async fn serve<R>(
     engine: Arc<Engine>,
+    toolsets: &[Toolset],
     token: Option<Secret>,
     pipe: transport::Pipe<R>,
 ) -> Result<(), Refusal>
 where
     R: AsyncRead + Send + Unpin + 'static,
 {
+    let limits = engine.limits();
+    let (mut tools, mut instructions) = (Vec::new(), Vec::new());
+    if toolsets.contains(&Toolset::Core) {
+        tools.extend(definitions::all(limits));
+        instructions.push(INSTRUCTIONS);
+    }
+    if toolsets.contains(&Toolset::Less) {
+        tools.extend(less::all(limits));
+        instructions.push(less::INSTRUCTIONS);
+    }
     let server = Server {
-        tools: definitions::all(engine.limits()).into(),
+        tools: tools.into(),
+        instructions: instructions.join("\n").into(),
         engine,
         token,
         agent: Arc::default(),
@@ -157,6 +186,7 @@ struct Server {
     token: Option<Secret>,
     agent: Arc<OnceCell<AgentId>>,
     tools: Arc<[Tool]>,
+    instructions: Arc<str>,
     apart: Arc<Semaphore>,
 }
 
@@ -186,6 +216,22 @@ impl Server {
         // A defect must not leave the client without an answer.
         catch_unwind(AssertUnwindSafe(|| self.engine.ask(caller, ask)))
             .unwrap_or_else(|_| Err(defect()))
+    }
+
+    /// A request that may have to wait for its turn to write.
+    async fn change<A>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        caller: Caller,
+        ask: A,
+    ) -> Result<A::Answer, Refusal>
+    where
+        A: Ask<Answer: Send> + Send + 'static,
+    {
+        match self.engine.is_free() {
+            true => self.ask(&caller, ask),
+            false => self.ask_apart(context, caller, ask).await,
+        }
     }
 
     /// The same off the thread that serves the connection, for what may take long: a large file, an
@@ -225,7 +271,7 @@ impl ServerHandler for Server {
         let info = Implementation::new("engram", env!("CARGO_PKG_VERSION")).with_title("Engram");
         ServerConfig::new(capabilities)
             .with_server_info(info)
-            .with_instructions(INSTRUCTIONS)
+            .with_instructions(&*self.instructions)
     }
 
     async fn list_tools(
@@ -255,13 +301,16 @@ impl ServerHandler for Server {
             ));
         };
         let arguments = request.arguments.unwrap_or_default();
+        let is_less = tool.name.starts_with(less::PREFIX);
         let answer = match self.caller(&context).await {
+            Ok(caller) if is_less => self.call_less(&context, caller, tool, arguments).await,
             Ok(caller) => self.call(&context, caller, tool, arguments).await,
             Err(refusal) => Err(refusal),
         };
+        let prefix = if is_less { "LESS_" } else { "" };
         Ok(CallToolResponse::Complete(match answer {
             Ok(value) => CallToolResult::structured(value),
-            Err(refusal) => CallToolResult::structured_error(results::error(&refusal)),
+            Err(refusal) => CallToolResult::structured_error(results::error(&refusal, prefix)),
         }))
     }
 

@@ -373,9 +373,13 @@ impl From<Budget> for Left {
     }
 }
 
-/// A refusal, as every surface writes it.
-pub(super) fn error(refusal: &Refusal) -> Value {
-    json!({ "error": refusal })
+/// A refusal, as every surface writes it; a toolset may have a prefix for its codes.
+pub(super) fn error(refusal: &Refusal, prefix: &str) -> Value {
+    let mut error = json!({ "error": refusal });
+    if !prefix.is_empty() {
+        error["error"]["code"] = json!(format!("{prefix}{}", refusal.code));
+    }
+    error
 }
 
 #[cfg(test)]

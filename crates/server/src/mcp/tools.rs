@@ -15,11 +15,11 @@ use super::{
     results::{Committed, Disputed, Excerpt, Found, Overview, Promoted, Settled},
 };
 
-fn defect(what: impl Into<String>) -> Refusal {
+pub(super) fn defect(what: impl Into<String>) -> Refusal {
     Refusal::new(Code::Internal, what, "Please report this bug.")
 }
 
-fn value(result: impl Serialize) -> Result<Value, Refusal> {
+pub(super) fn value(result: impl Serialize) -> Result<Value, Refusal> {
     serde_json::to_value(result).map_err(|error| defect(error.to_string()))
 }
 
@@ -56,10 +56,7 @@ impl Server {
                 let settle: Settle = arguments::parse(tool, arguments)?;
                 let resolution_type = settle.resolution_type;
                 let settle = ask::Resolve(Box::new(settle.try_into()?));
-                let settled = match self.engine.is_free() {
-                    true => self.ask(&caller, settle)?,
-                    false => self.ask_apart(context, caller, settle).await?,
-                };
+                let settled = self.change(context, caller, settle).await?;
                 value(Settled {
                     resolved: true,
                     conflict_id: settled.conflict,
@@ -74,19 +71,13 @@ impl Server {
                     id: promoted.fact_id,
                     scope: None,
                 });
-                let promoted = match self.engine.is_free() {
-                    true => self.ask(&caller, promoted)?,
-                    false => self.ask_apart(context, caller, promoted).await?,
-                };
+                let promoted = self.change(context, caller, promoted).await?;
                 value(Promoted::from(promoted))
             }
             "engram_commit" => {
                 let commit: Commit = arguments::parse(tool, arguments)?;
                 let commit = ask::Commit(Box::new(commit.try_into()?));
-                let stored = match self.engine.is_free() {
-                    true => self.ask(&caller, commit)?,
-                    false => self.ask_apart(context, caller, commit).await?,
-                };
+                let stored = self.change(context, caller, commit).await?;
                 value(Committed::from(stored))
             }
             other => Err(defect(format!("{other} is listed but not implemented"))),

@@ -10,7 +10,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use engram_server::mcp_over;
+use engram_server::{Toolset, mcp_over};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
@@ -99,7 +99,13 @@ async fn a_client_that_reads_no_answer_is_read_no_further() {
     for line in sorts() {
         let ground = Ground::new();
         let (asks, read) = Asks::new(line.clone(), ASKED);
-        let server = tokio::spawn(mcp_over(Arc::clone(&ground.engine), None, asks, Unread));
+        let server = tokio::spawn(mcp_over(
+            Arc::clone(&ground.engine),
+            &[Toolset::Core],
+            None,
+            asks,
+            Unread,
+        ));
         // On one thread: what did not go on after so many turns of the others waits for the client.
         let mut before = usize::MAX;
         while before != read.load(Ordering::Relaxed) {
@@ -157,7 +163,14 @@ async fn an_input_that_ends_ends_the_server_though_nobody_reads() {
     let ends = sorts().into_iter().map(|line| async {
         let ground = Ground::new();
         let (asks, read) = Asks::new(line, 1_000);
-        let ended = mcp_over(Arc::clone(&ground.engine), None, asks, Unread).await;
+        let ended = mcp_over(
+            Arc::clone(&ground.engine),
+            &[Toolset::Core],
+            None,
+            asks,
+            Unread,
+        )
+        .await;
         ended.unwrap();
         assert_eq!(read.load(Ordering::Relaxed), 1_000, "the end is seen");
     });

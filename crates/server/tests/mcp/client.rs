@@ -4,8 +4,8 @@ use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
 use engram_engine::{Engine, Options};
 use engram_kit::{Folder, Repository};
-use engram_model::Refusal;
-use engram_server::mcp_over;
+use engram_model::{Refusal, Secret};
+use engram_server::{Toolset, mcp_over};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf},
@@ -107,9 +107,24 @@ pub(crate) struct Client {
 impl Client {
     /// A connection on which nothing was said.
     pub(crate) fn raw(ground: &Ground, era: Era) -> Self {
+        Self::offered(ground, era, &[Toolset::Core], None)
+    }
+
+    /// A connection to these tools, of the agent that the token proves.
+    pub(crate) fn with(ground: &Ground, tools: &'static [Toolset], token: Option<Secret>) -> Self {
+        Self::offered(ground, Era::Modern, tools, token)
+    }
+
+    fn offered(
+        ground: &Ground,
+        era: Era,
+        tools: &'static [Toolset],
+        token: Option<Secret>,
+    ) -> Self {
         let (near, far) = tokio::io::duplex(1 << 16);
         let (read, write) = tokio::io::split(far);
-        let server = tokio::spawn(mcp_over(Arc::clone(&ground.engine), None, read, write));
+        let engine = Arc::clone(&ground.engine);
+        let server = tokio::spawn(mcp_over(engine, tools, token, read, write));
         let (read, write) = tokio::io::split(near);
         Self {
             era,

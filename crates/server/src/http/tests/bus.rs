@@ -1,38 +1,77 @@
 //! The bus, by an orchestrator and its agents, each with its own token.
 
-use engram_engine::{Engine, Options};
-use engram_kit::{Site, requests::POINTER};
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
+
+use engram_engine::{Engine, Options, World};
+use engram_kit::{Clock, Site, requests::POINTER};
 
 use super::*;
 
-pub(super) struct Bus(Served);
+pub(super) struct Bus {
+    pub(super) served: Served,
+    pub(super) place: Arc<Site>,
+    pub(super) clock: Clock,
+}
 
 impl Bus {
     pub(super) async fn new() -> Self {
-        let place = Site::new();
-        let engine = Engine::open(Options {
-            home: place.home(),
-            repo: Some(place.repo()),
-            from: place.repo(),
-        });
-        Self::over(engine.unwrap(), place).await
+        let place = Arc::new(Site::new());
+        Self::at(&place, place.repo()).await
     }
 
-    /// The bus of this engine; `kept` lives as long.
-    pub(super) async fn over(engine: Engine, kept: impl Any) -> Self {
+    /// A server of the same home in this repository.
+    pub(super) async fn at(place: &Arc<Site>, repo: PathBuf) -> Self {
+        let clock = Clock::default();
+        let shown = clock.clone();
+        let options = Options {
+            home: place.home(),
+            from: repo.clone(),
+            repo: Some(repo),
+        };
+        // No two servers mint the same ids.
+        static SERVERS: AtomicU64 = AtomicU64::new(1);
+        let seed = SERVERS.fetch_add(1, Ordering::Relaxed);
+        // Nothing happens at the same time as something else.
+        let ticks = AtomicU64::new(0);
+        let tick = move || {
+            let ticked = ticks.fetch_add(1, Ordering::Relaxed);
+            shown.now() + Duration::from_micros(ticked)
+        };
+        let engine = Engine::open_in(options, World::seeded(seed, tick));
         let (pages, bounds) = (Pages::Built(BUILT), Bounds::default());
-        Self(Served::over(engine, pages, bounds, kept).await)
+        Self {
+            served: Served::over(engine.unwrap(), pages, bounds, Arc::clone(place)).await,
+            place: Arc::clone(place),
+            clock,
+        }
+    }
+
+    /// A parent and its child, by their tokens.
+    pub(super) async fn family(&self) -> (String, String) {
+        let lead = json!({ "name": "lead", "role": "architect" });
+        let lead = token(&self.ok("TOKEN", "POST /agent", lead).await);
+        let ada = json!({ "name": "ada", "role": "programmer" });
+        let ada = token(&self.ok(&lead, "POST /agent", ada).await);
+        (lead, ada)
     }
 
     /// A call with this token; TOKEN is the user's.
     pub(super) async fn call(&self, token: &str, to: &str, body: Value) -> (u16, Value) {
-        let head =
-            format!("{to} HTTP/1.1\r\nhost: HOST\r\nauthorization: Bearer {token}\r\n{JSON}");
         let body = match body {
             Value::Null => String::new(),
             body => body.to_string(),
         };
-        let (status, _, body) = self.0.ask(&head, body.as_bytes()).await;
+        self.send(token, to, body.as_bytes()).await
+    }
+
+    /// The same with a body as it is.
+    pub(super) async fn send(&self, token: &str, to: &str, body: &[u8]) -> (u16, Value) {
+        let head =
+            format!("{to} HTTP/1.1\r\nhost: HOST\r\nauthorization: Bearer {token}\r\n{JSON}");
+        let (status, _, body) = self.served.ask(&head, body).await;
         (status, serde_json::from_str(&body).unwrap_or_default())
     }
 
@@ -178,8 +217,8 @@ async fn engrams_are_put_asked_for_and_closed_over_the_bus() {
         ("GET /engram/query", 400, "SCHEMA_INVALID"),
         (
             "GET /engram/query_by_embedding?embedding_ref=a&k=3",
-            400,
-            "SCHEMA_INVALID",
+            404,
+            "NOT_FOUND",
         ),
         ("DELETE /engram/nothing", 404, "NOT_FOUND"),
         ("POST /engram", 400, "SCHEMA_INVALID"),

@@ -1,6 +1,5 @@
 //! Conflicts over the bus: by the user's token and by agents' own.
 
-use engram_engine::{Engine, Options};
 use engram_kit::{Repository, Site, requests::POINTER};
 
 use super::{
@@ -283,16 +282,9 @@ async fn strangers_and_other_projects_see_no_conflict() {
         elsewhere.clone(),
         &[("src/lib.rs", b"fn other() {}\nfn more() {}\n")],
     );
-    let open = |repo| {
-        let options = Options {
-            home: place.home(),
-            repo: Some(repo),
-            from: place.repo(),
-        };
-        Engine::open(options).unwrap()
-    };
-    let ours = Bus::over(open(place.repo()), ()).await;
-    let theirs = Bus::over(open(elsewhere), ()).await;
+    let place = Arc::new(place);
+    let ours = Bus::at(&place, place.repo()).await;
+    let theirs = Bus::at(&place, elsewhere).await;
     let ada = token(
         &ours
             .ok("TOKEN", "POST /agent", json!({ "name": "ada" }))

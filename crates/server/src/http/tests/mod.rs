@@ -1,6 +1,10 @@
 //! The server over real sockets, as browsers, programs and strangers would call it.
 
-use std::{any::Any, path::Path, sync::Arc};
+use std::{
+    any::Any,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use engram_engine::{Engine, Options};
 use serde_json::{Value, json};
@@ -15,6 +19,11 @@ use super::{Bounds, HttpOptions, HttpServer, Pages, Places, http, within};
 
 mod bounds;
 mod bus;
+mod bus_described;
+mod bus_hooks;
+mod bus_seed;
+mod bus_strangers;
+mod bus_team;
 mod calls;
 mod conflicts;
 mod events;

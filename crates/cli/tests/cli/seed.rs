@@ -1,0 +1,100 @@
+//! The lines of the seeds as a person or an agent with a shell types them.
+
+use engram_kit::seed::{Answer, Bus, Surface};
+use serde_json::Value;
+
+use crate::fixture::{POINTER, Place, Ran};
+
+struct Typed(Place);
+
+impl Typed {
+    fn new() -> Self {
+        let place = Place::new();
+        place.json(&["agents", "open", "lead", "--role", "architect"]);
+        let ada = [
+            "agents",
+            "open",
+            "ada",
+            "--role",
+            "programmer",
+            "--parent",
+            "lead",
+        ];
+        place.json(&ada);
+        Self(place)
+    }
+}
+
+fn answer(ran: Ran) -> Answer {
+    match ran.code {
+        Some(0) => Ok(ran.json()),
+        _ => Err(ran.error()),
+    }
+}
+
+impl Surface for Typed {
+    fn pointer(&self) -> &str {
+        POINTER
+    }
+
+    fn put(&mut self, draft: Value) -> Answer {
+        let lines = self.0.feed(
+            &["--json", "put", "--jsonl", "-"],
+            draft.to_string().as_bytes(),
+        );
+        let line: Value = serde_json::from_str(lines.out.trim()).unwrap();
+        match line.get("error") {
+            Some(error) => Err(error.clone()),
+            None => Ok(line),
+        }
+    }
+
+    fn deref(&mut self, pointer: &str, token: Option<&str>) -> Answer {
+        let mut args = vec!["--json", "deref", pointer, "--agent", "ada", "--turn", "t"];
+        args.extend(token.iter().flat_map(|it| ["--budget-token", *it]));
+        answer(self.0.run(&args))
+    }
+
+    fn query(&mut self, word: &str) -> Vec<Value> {
+        self.0.json(&["query", word])["engrams"]
+            .as_array()
+            .unwrap()
+            .clone()
+    }
+
+    fn grant(&mut self, pointer: Option<&str>, code_chars: Option<u32>) -> Value {
+        let chars = code_chars.unwrap_or_default().to_string();
+        let of = match pointer {
+            Some(pointer) => ["--pointer", pointer],
+            None => ["--code", &chars],
+        };
+        self.0
+            .json(&[&["grant", "issue", "--to", "ada"][..], &of].concat())
+    }
+
+    fn wait(&mut self, seconds: u64) {
+        #[allow(
+            clippy::disallowed_methods,
+            reason = "what ends by the clock ends without an event"
+        )]
+        std::thread::sleep(std::time::Duration::from_secs(seconds));
+    }
+}
+
+impl Bus for Typed {
+    fn send(&mut self, agent: &str, message: Value) -> Answer {
+        let args = ["--json", "message", "send", "-", "--agent", agent];
+        answer(self.0.feed(&args, message.to_string().as_bytes()))
+    }
+
+    fn brief(&mut self) -> Value {
+        self.0.json(&["brief", "--agent", "lead"])
+    }
+
+    fn budget(&mut self) -> Value {
+        self.0.json(&["budget", "--agent", "ada"])["agents"][0].clone()
+    }
+}
+
+engram_kit::seed_lines_of_agents!(Typed::new());
+engram_kit::seed_lines_of_messages!(Typed::new());

@@ -1,0 +1,341 @@
+//! The implicit hooks of seed 001 (4.2): an orchestrator passes on what happened, and it becomes pointers first.
+
+use engram_consistency::mask;
+use engram_gateway::{check_message, may_decide_for, read_message};
+use engram_model::{
+    AgentId, BriefPart, Caller, Code, Deref, Draft, EngramV01, FactType, Hook, HookEvent,
+    HookReply, Kind, Lines, Pin, Pointer, PointerInput, ProvenanceV01, RagExcerpt, RagFound,
+    RagReply, RagResult, Refusal, SamRead, SamReply, Scope, Sending, SentReply, Source, Target,
+    Ttl, operation::Served, shorten,
+};
+use engram_pointers::resolve;
+use serde_json::{Value, json};
+
+use crate::{
+    agents::{in_project, kin_of, unknown},
+    context::Context,
+    put::Occasion,
+    served::told,
+};
+
+/// Most results that are looked at; most of them that become claims.
+const RESULTS: usize = 12;
+const CLAIMS: usize = 3;
+/// Most tokens of an excerpt.
+const EXCERPT: u32 = 200;
+/// Longest content whose place is looked up, in lines, and the lines of a file that it is looked for in.
+const CHUNK: usize = 400;
+const FILE: usize = 100_000;
+/// Longest question that a claim repeats, and longest statement, in characters.
+const QUESTION: usize = 200;
+const STATEMENT: usize = 120;
+/// An event is relied on for so many days.
+const RELIED_ON: u32 = 90;
+
+impl Context<'_> {
+    pub(crate) fn pass_on(&self, hook: Hook) -> Result<HookReply, Refusal> {
+        let caller = self.in_the_name_of(hook.agent)?;
+        let context = self.of(&caller);
+        context
+            .known_caller()
+            .and_then(|()| context.took(hook.event))
+            .inspect_err(|it| context.count_refusal(it))
+    }
+
+    /// The agent that a hook is about: the caller or its child; any for the user.
+    fn in_the_name_of(&self, agent: Option<AgentId>) -> Result<Caller, Refusal> {
+        let agent = match (agent, self.caller) {
+            (None, Caller::User) => {
+                return Err(Refusal::new(
+                    Code::NotFound,
+                    "nobody is named whom this happened to",
+                    "Set agent to a handle that `engram agents` lists.",
+                ));
+            }
+            (None, Caller::Agent(me)) => me.clone(),
+            (Some(agent), _) => agent,
+        };
+        if !matches!(self.caller, Caller::Agent(me) if *me == agent) {
+            let project = self.project()?;
+            let store = &self.engine.store;
+            let found = store.read::<_, Refusal>(|it| in_project(it, project, &agent))?;
+            let found = found.ok_or_else(|| unknown(&agent))?;
+            may_decide_for(self.caller, &kin_of(found))?;
+        }
+        Ok(Caller::Agent(agent))
+    }
+
+    fn took(&self, event: HookEvent) -> Result<HookReply, Refusal> {
+        match event {
+            HookEvent::ChildResponse(message) => {
+                let sending = Sending { message, to: None };
+                self.send_message(&sending).map(HookReply::Sent)
+            }
+            HookEvent::ParentBroadcast(message) => self.broadcast(message).map(HookReply::Sent),
+            HookEvent::RagResult(result) => self.point_at(&result).map(HookReply::Rag),
+            HookEvent::SamRead(read) => self.state(&read).map(HookReply::Sam),
+        }
+    }
+
+    /// Sends a parent's message. What it lacks of brief, pack and budgets is added, as far as it fits.
+    fn broadcast(&self, message: Value) -> Result<SentReply, Refusal> {
+        let limits = self.limits()?;
+        let mut message = match message {
+            Value::String(text) => read_message(text.as_bytes(), limits)?.value,
+            message => message,
+        };
+        let brief = self.shared_brief()?.lines;
+        let role = message["role"].as_str().unwrap_or_default().to_lowercase();
+        let is_for_role = |text: &str| {
+            let first = text.to_lowercase();
+            first.starts_with(&format!("look first, {role}:"))
+        };
+        let mut lines = Vec::new();
+        let mut pack = Vec::new();
+        for line in brief {
+            match line.part {
+                BriefPart::Pin | BriefPart::Matter | BriefPart::Constraint | BriefPart::Risk => {
+                    lines.push(json!(line.text));
+                }
+                BriefPart::Pointer if is_for_role(&line.text) => {
+                    pack.extend(line.pointers.into_iter().map(|it| json!(it)));
+                }
+                _ => {}
+            }
+        }
+        if let Some(fields) = message.as_object_mut() {
+            let deref = &limits.deref;
+            let budgets = json!({
+                "max_inline_tokens": limits.message.inline_tokens,
+                "max_engrams": limits.message.engrams,
+                "max_repo_spans": deref.repo_spans,
+                "max_artifact_sections": deref.artifact_sections,
+                "max_sam_items": deref.sam_items,
+                "max_tokens": deref.tokens,
+            });
+            fields.entry("budgets").or_insert(budgets);
+            add(fields, "target_pointer_pack", pack, limits);
+            add(fields, "shared_brief_micro", lines, limits);
+        }
+        self.send_message(&Sending { message, to: None })
+    }
+
+    /// Turns results of retrieval into pointers, short excerpts within the budget, and claims.
+    fn point_at(&self, result: &RagResult) -> Result<RagReply, Refusal> {
+        let found = result.results.iter().take(RESULTS);
+        let pointers: Vec<Pointer> = found.filter_map(|it| self.place_of(it)).collect();
+        if pointers.is_empty() && !result.results.is_empty() {
+            return Err(Refusal::new(
+                Code::PointerNotFound,
+                "no result is of a file that the current commit has",
+                "Give paths relative to the root of the repository, and index it again.",
+            ));
+        }
+        let mut reply = RagReply::default();
+        for pointer in pointers.iter().take(CLAIMS) {
+            let stored = self.put_claim(self.answering(pointer, result)?, None, Occasion::Said)?;
+            let mut stored = self.record(stored.id)?;
+            stored.derive_keys();
+            reply.engrams.push(EngramV01::from(&stored));
+        }
+        reply.pointers = pointers.iter().map(ToString::to_string).collect();
+        reply.pointers.dedup();
+        for pointer in &reply.pointers {
+            let read = self.fetch(Deref {
+                pointer: PointerInput::Text(pointer.clone()),
+                max_tokens: Some(EXCERPT),
+                turn: None,
+                budget_token: None,
+            });
+            match read {
+                Ok(read) => reply.excerpts.push(RagExcerpt {
+                    pointer: read.pointer,
+                    excerpt: read.excerpt,
+                    content_digest: read.content_digest,
+                    tokens: read.tokens,
+                }),
+                // The pointers are there to be asked for.
+                Err(_) => break,
+            }
+        }
+        Ok(reply)
+    }
+
+    /// Where a result is in the current commit: its lines, or its file where those are not to be found.
+    fn place_of(&self, found: &RagFound) -> Option<Pointer> {
+        let path = found.file_path.trim_start_matches("./").to_owned();
+        let at = |lines| Pointer {
+            target: Target::Repo {
+                path: path.clone(),
+                lines,
+                pin: Pin::Rev("HEAD".to_owned()),
+            },
+            digest: None,
+        };
+        let resolved = |lines| {
+            // What a path may be is the grammar's to say.
+            let pointer: Pointer = at(lines).to_string().parse().ok()?;
+            let repo = self.repo_for(&pointer).ok()?;
+            let shelf = self.shelf(self.known_project().ok()?);
+            let resolved = resolve(repo, &shelf, &pointer).ok()?;
+            resolved.refuse_binary().ok()?;
+            Some(resolved)
+        };
+        let whole = resolved(None)?;
+        match lines_of(&whole.text(), &found.content) {
+            Some(lines) => resolved(Some(lines)).map(|it| it.pointer),
+            None => Some(whole.pointer),
+        }
+    }
+
+    fn answering(&self, pointer: &Pointer, result: &RagResult) -> Result<Draft, Refusal> {
+        let question = shorten(result.question.trim(), QUESTION).replace('"', "'");
+        Ok(Draft {
+            claim: format!("{} likely answers \"{question}\"", pointer.name()),
+            pointers: vec![PointerInput::Text(pointer.to_string())],
+            kind: Some(Kind::Fact),
+            fact_type: Some(FactType::Inference),
+            confidence: Some(0.3),
+            ttl: Some("P1D".to_owned()),
+            scope: Some(Scope::Run),
+            provenance: Some(ProvenanceV01 {
+                created_at: self.now()?,
+                created_by: String::new(),
+                source: Source::Rag,
+            }),
+            ..Draft::default()
+        })
+    }
+
+    /// Turns an event into a pointer and how it begins; all of it is under the budget.
+    fn state(&self, read: &SamRead) -> Result<SamReply, Refusal> {
+        let project = self.project()?;
+        let store = &self.engine.store;
+        let day =
+            store.read::<_, Refusal>(|it| Ok(it.last_event(project, &read.kind, &read.slug)?))?;
+        let missing = || {
+            Refusal::new(
+                Code::PointerNotFound,
+                "there is no event of this kind and slug",
+                "Name a kind and a slug that `engram note` was given.",
+            )
+        };
+        let day = day.ok_or_else(missing)?;
+        let pointer: Pointer = format!("sam:{}:{}@{day}", read.kind, read.slug).parse()?;
+        let resolved = resolve(None, &self.shelf(Some(project)), &pointer)?;
+        let statement = first_sentence(&mask(&resolved.text()).text);
+        if let Some(agent) = self.agent()? {
+            self.engine.served.add(Served {
+                to: agent.handle.clone(),
+                run: agent.run,
+                engrams: Vec::new(),
+                prints: told(&statement, [pointer.to_string()]),
+            });
+        }
+        Ok(SamReply {
+            pointer: pointer.to_string(),
+            statement,
+            scope: Scope::Project,
+            ttl: Ttl::days(RELIED_ON)?,
+        })
+    }
+}
+
+/// Adds a list that a message lacks, without the last of it where that would be too much.
+fn add(
+    fields: &mut serde_json::Map<String, Value>,
+    key: &str,
+    mut list: Vec<Value>,
+    limits: &engram_model::Limits,
+) {
+    if fields.contains_key(key) {
+        return;
+    }
+    while !list.is_empty() {
+        fields.insert(key.to_owned(), json!(list));
+        let checked = check_message(&Value::Object(fields.clone()), limits);
+        if !matches!(checked, Err(refusal) if refusal.code == Code::BudgetExceeded) {
+            return;
+        }
+        list.pop();
+    }
+    fields.remove(key);
+}
+
+/// The lines of a text that a chunk of it is; its first and its last may have been cut.
+fn lines_of(text: &str, chunk: &str) -> Option<Lines> {
+    let chunk: Vec<&str> = chunk
+        .trim_matches(['\n', '\r'])
+        .lines()
+        .take(CHUNK)
+        .collect();
+    let (first, rest) = chunk.split_first()?;
+    let file: Vec<&str> = text.lines().take(FILE).collect();
+    let fits = |at: usize| {
+        let Some(begin) = file.get(at) else {
+            return false;
+        };
+        match rest.split_last() {
+            None => begin.contains(first.trim()),
+            Some((last, middle)) => {
+                let end = at + 1 + middle.len();
+                begin.ends_with(first.trim_end())
+                    && file.get(at + 1..end) == Some(middle)
+                    && file
+                        .get(end)
+                        .is_some_and(|it| it.starts_with(last.trim_end()))
+            }
+        }
+    };
+    if chunk.iter().all(|it| it.trim().is_empty()) {
+        return None;
+    }
+    let at = (0..file.len()).find(|at| fits(*at))?;
+    let line = |it: usize| u32::try_from(it).ok();
+    Some(Lines {
+        start: line(at + 1)?,
+        end: line(at + chunk.len())?,
+    })
+}
+
+fn first_sentence(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    let end = line.find(". ").map_or(line.len(), |at| at + 1);
+    shorten(line.get(..end).unwrap_or(line), STATEMENT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chunk_is_found_where_it_was_cut() {
+        let text = "one\ntwo\nthree\nfour\n";
+        for (chunk, lines) in [
+            ("two\nthree\n", Some((2, 3))),
+            ("wo\nthree\nfo", Some((2, 4))),
+            ("\n\nthree", Some((3, 3))),
+            ("two\nfour", None),
+            ("five", None),
+            ("  \n ", None),
+            ("", None),
+            ("four\nfive", None),
+        ] {
+            let found = lines_of(text, chunk).map(|it| (it.start, it.end));
+            assert_eq!(found, lines, "{chunk:?}");
+        }
+    }
+
+    #[test]
+    fn a_statement_is_short() {
+        assert_eq!(
+            first_sentence("We publish. On Friday.\nMore."),
+            "We publish."
+        );
+        assert_eq!(
+            first_sentence(&"x".repeat(500)).chars().count(),
+            STATEMENT + 1
+        );
+        assert_eq!(first_sentence(""), "");
+    }
+}

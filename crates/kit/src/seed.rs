@@ -1,0 +1,338 @@
+//! The acceptance criteria and the test matrix of seed 000 (sections 10 and 11), and the acceptance criteria of seed
+//! 001 (section 15): a function for each line, for every surface that has what the line is about. The name of a
+//! function is that of the line's test.
+
+use serde_json::{Value, json};
+
+use crate::keys;
+
+/// What was asked for, or the error.
+pub type Answer = Result<Value, Value>;
+
+/// A new home and repository, in which `lead` is an architect and `ada` its programmer, who asks.
+pub trait Surface {
+    /// Lines of a file that is committed.
+    fn pointer(&self) -> &str;
+    /// Stores an engram.
+    fn put(&mut self, draft: Value) -> Answer;
+    /// Reads what a pointer addresses.
+    fn deref(&mut self, pointer: &str, token: Option<&str>) -> Answer;
+    /// The engrams that are found.
+    fn query(&mut self, word: &str) -> Vec<Value>;
+    /// What the user grants to ada: of a pointer, or so many characters of code.
+    fn grant(&mut self, pointer: Option<&str>, code_chars: Option<u32>) -> Value;
+    /// So many seconds go by.
+    fn wait(&mut self, seconds: u64);
+}
+
+/// A surface over which agents send each other messages.
+pub trait Bus: Surface {
+    /// A message of this agent.
+    fn send(&mut self, agent: &str, message: Value) -> Answer;
+    /// The brief of the parent.
+    fn brief(&mut self) -> Value;
+    /// What ada spent.
+    fn budget(&mut self) -> Value;
+}
+
+/// A test for each line, over a surface that this makes.
+#[macro_export]
+macro_rules! seed_lines {
+    ($make:expr; $($line:ident)+) => {
+        $(#[test] fn $line() { engram_kit::seed::$line(&mut $make); })+
+    };
+}
+
+/// The lines that every surface has.
+#[macro_export]
+macro_rules! seed_lines_of_agents {
+    ($make:expr) => {
+        $crate::seed_lines! { $make;
+            at_most_3_repo_dereferences_a_turn
+            every_engram_has_a_pointer
+            excerpts_are_tied_to_pointers_by_their_digest
+            a_4th_repo_dereference_without_a_grant_is_denied
+            a_pointer_without_a_sha_is_rejected
+            a_pointer_to_no_file_fails_with_a_clear_error
+            an_engram_without_pointers_is_rejected
+            an_engram_that_is_too_long_is_rejected
+            an_engram_whose_ttl_is_over_is_not_found
+            every_decision_and_risk_has_pointers
+            dereferences_beyond_the_budget_need_a_grant
+            dereferenced_content_is_traceable_by_its_digest
+            a_contradiction_is_one_risk_that_points_at_both_sources
+        }
+    };
+}
+
+/// The lines that are about messages.
+#[macro_export]
+macro_rules! seed_lines_of_messages {
+    ($make:expr) => {
+        $crate::seed_lines! { $make;
+            at_most_800_inline_tokens_a_message
+            no_inline_code_unless_granted
+            a_parent_broadcasts_at_most_30_lines
+            an_oversized_message_is_rejected_and_resent
+            a_message_of_1200_inline_tokens_is_rejected
+            inline_code_without_a_grant_is_rejected
+            a_run_takes_at_most_800_inline_tokens_a_turn
+        }
+    };
+}
+
+fn draft(pointers: Value) -> Value {
+    json!({
+        "claim": "Vendors retry for thirty days.", "kind": "fact", "confidence": 0.9, "ttl": "P7D",
+        "scope": "project", "pointers": pointers,
+    })
+}
+
+fn report(engrams: Value, summary: &str) -> Value {
+    json!({
+        "role": "programmer", "task_status": "done", "engrams": engrams,
+        "output": { "summary": summary, "next": "" },
+    })
+}
+
+fn order(brief: usize) -> Value {
+    let lines: Vec<String> = (0..brief).map(|at| format!("Goal {at}.")).collect();
+    json!({ "role": "programmer", "shared_brief_micro": lines, "instructions": ["Confirm the retries."] })
+}
+
+/// The code of a refusal, whatever the surface puts before it; it says what to do next.
+#[track_caller]
+fn refused(answer: Answer) -> String {
+    let error = answer.expect_err("a refusal");
+    assert!(keys(&error).contains(&"hint"), "{error}");
+    let code = error["code"].as_str().unwrap();
+    code.trim_start_matches("LESS_").to_owned()
+}
+
+/// Seed 000, 10.1.
+pub fn at_most_800_inline_tokens_a_message(it: &mut impl Bus) {
+    let sent = it
+        .send(
+            "ada",
+            report(json!([draft(json!([it.pointer()]))]), "One fact."),
+        )
+        .unwrap();
+    assert!(
+        (1..=800).contains(&sent["tokens"].as_u64().unwrap()),
+        "{sent}"
+    );
+    let words = |count| "word ".repeat(count);
+    assert!(it.send("ada", report(json!([]), &words(700))).is_ok());
+    let over = it.send("ada", report(json!([]), &words(790)));
+    assert_eq!(refused(over), "BUDGET_EXCEEDED");
+}
+
+/// Seed 000, 10.1.
+pub fn at_most_3_repo_dereferences_a_turn(it: &mut impl Surface) {
+    let pointer = it.pointer().to_owned();
+    let read = (0..9).filter(|_| it.deref(&pointer, None).is_ok()).count();
+    assert_eq!(read, 3);
+}
+
+/// Seed 000, 10.1.
+pub fn no_inline_code_unless_granted(it: &mut impl Bus) {
+    let code = || report(json!([]), "let mut left = self.left - n;\nreturn left;");
+    assert_eq!(refused(it.send("ada", code())), "BUDGET_EXCEEDED");
+    it.grant(None, Some(200));
+    assert!(it.send("ada", code()).is_ok());
+    // One message spends it.
+    assert_eq!(refused(it.send("ada", code())), "BUDGET_EXCEEDED");
+}
+
+/// Seed 000, 10.1.
+pub fn a_parent_broadcasts_at_most_30_lines(it: &mut impl Bus) {
+    let told = it.send("lead", order(30)).unwrap();
+    assert_eq!(told["sent"][0]["to"], "ada");
+    assert_eq!(refused(it.send("lead", order(31))), "BUDGET_EXCEEDED");
+    let brief = it.brief();
+    assert!(brief["lines"].as_array().unwrap().len() <= 30);
+    assert!(brief["tokens"].as_u64().unwrap() <= 800);
+}
+
+/// Seed 000, 10.2.
+pub fn every_engram_has_a_pointer(it: &mut impl Surface) {
+    let stored = it.put(draft(json!([it.pointer()]))).unwrap();
+    assert_eq!(stored["verified"], true);
+    let found = it.query("vendors");
+    assert_eq!(found.len(), 1);
+    assert!(!found[0]["pointers"].as_array().unwrap().is_empty());
+    assert_eq!(refused(it.put(draft(json!([])))), "UNANCHORED");
+}
+
+/// Seed 000, 10.2.
+pub fn excerpts_are_tied_to_pointers_by_their_digest(it: &mut impl Surface) {
+    let pointer = it.pointer().to_owned();
+    let read = it.deref(&pointer, None).unwrap();
+    let digest = read["content_digest"].as_str().unwrap();
+    assert!(
+        digest.starts_with("sha256:") && digest.len() == 71,
+        "{read}"
+    );
+    // The exact pointer that was used is pinned to a commit, and reads the same.
+    let pinned = read["pointer"].as_str().unwrap().to_owned();
+    assert!(!pinned.ends_with("@HEAD"), "{pinned}");
+    let again = it.deref(&pinned, None).unwrap();
+    assert_eq!(
+        (&again["content_digest"], &again["excerpt"]),
+        (&read["content_digest"], &read["excerpt"])
+    );
+}
+
+/// Seed 000, 10.2.
+pub fn an_oversized_message_is_rejected_and_resent(it: &mut impl Bus) {
+    let long = report(
+        json!([draft(json!([it.pointer()]))]),
+        &"word ".repeat(1_200),
+    );
+    let error = it.send("ada", long).unwrap_err();
+    assert_eq!(error["code"], "BUDGET_EXCEEDED");
+    let sent = it.send("ada", error["skeleton"].clone()).unwrap();
+    assert_eq!(sent["resend_of"], error["refusal"]);
+    assert_eq!(it.query("vendors").len(), 1);
+}
+
+/// Seed 000, 11.1.
+pub fn a_message_of_1200_inline_tokens_is_rejected(it: &mut impl Bus) {
+    let answer = it.send("ada", report(json!([]), &"word ".repeat(1_160)));
+    let error = answer.unwrap_err();
+    assert_eq!(error["code"], "BUDGET_EXCEEDED");
+    let used = error["figures"]["inline_tokens"]["used"].as_u64().unwrap();
+    assert!((1_150..1_250).contains(&used), "{error}");
+}
+
+/// Seed 000, 11.1.
+pub fn a_4th_repo_dereference_without_a_grant_is_denied(it: &mut impl Surface) {
+    let pointer = it.pointer().to_owned();
+    for _ in 0..3 {
+        it.deref(&pointer, None).unwrap();
+    }
+    assert_eq!(refused(it.deref(&pointer, None)), "DEREF_DENIED");
+}
+
+/// Seed 000, 11.1.
+pub fn inline_code_without_a_grant_is_rejected(it: &mut impl Bus) {
+    let code = report(json!([]), "fn post(entry: Entry) {\n    store(entry);\n}");
+    let error = it.send("ada", code).unwrap_err();
+    assert_eq!(error["code"], "BUDGET_EXCEEDED");
+    assert_eq!(error["figures"]["inline_code_chars"]["limit"], 0);
+}
+
+/// Seed 000, 11.2.
+pub fn a_pointer_without_a_sha_is_rejected(it: &mut impl Surface) {
+    let bare = it.pointer().trim_end_matches("@HEAD").to_owned();
+    assert_eq!(refused(it.put(draft(json!([bare])))), "POINTER_UNPINNED");
+    assert_eq!(refused(it.deref(&bare, None)), "POINTER_UNPINNED");
+}
+
+/// Seed 000, 11.2.
+pub fn a_pointer_to_no_file_fails_with_a_clear_error(it: &mut impl Surface) {
+    let gone = "repo:src/gone.rs#L1@HEAD";
+    let error = it.deref(gone, None).unwrap_err();
+    assert!(
+        error["message"].as_str().unwrap().contains("src/gone.rs"),
+        "{error}"
+    );
+    assert_eq!(refused(Err(error)), "POINTER_NOT_FOUND");
+    assert_eq!(refused(it.put(draft(json!([gone])))), "POINTER_NOT_FOUND");
+}
+
+/// Seed 000, 11.3.
+pub fn an_engram_without_pointers_is_rejected(it: &mut impl Surface) {
+    assert_eq!(refused(it.put(draft(json!([])))), "UNANCHORED");
+    assert!(it.query("vendors").is_empty());
+}
+
+/// Seed 000, 11.3.
+pub fn an_engram_that_is_too_long_is_rejected(it: &mut impl Surface) {
+    let mut long = draft(json!([it.pointer()]));
+    long["claim"] = json!("vendors ".repeat(63));
+    assert_eq!(refused(it.put(long)), "CLAIM_TOO_LONG");
+    assert!(it.query("vendors").is_empty());
+}
+
+/// Seed 000, 11.3.
+pub fn an_engram_whose_ttl_is_over_is_not_found(it: &mut impl Surface) {
+    let mut short = draft(json!([it.pointer()]));
+    short["ttl"] = json!("PT3S");
+    it.put(short).unwrap();
+    it.wait(4);
+    assert!(it.query("vendors").is_empty());
+}
+
+/// Seed 001, 15: a run completes with at most 800 inline tokens for each agent and turn.
+pub fn a_run_takes_at_most_800_inline_tokens_a_turn(it: &mut impl Bus) {
+    it.send("lead", order(3)).unwrap();
+    let pointer = it.pointer().to_owned();
+    it.deref(&pointer, None).unwrap();
+    it.send(
+        "ada",
+        report(json!([draft(json!([pointer]))]), "The retries are bounded."),
+    )
+    .unwrap();
+    let inline = &it.budget()["inline_tokens"];
+    assert!(
+        (1..=800).contains(&inline["used"].as_u64().unwrap()),
+        "{inline}"
+    );
+    assert_eq!(it.query("vendors").len(), 1);
+}
+
+/// Seed 001, 15.
+pub fn every_decision_and_risk_has_pointers(it: &mut impl Surface) {
+    for kind in ["decision", "risk"] {
+        let of = |pointers: Value| {
+            let mut draft = draft(pointers);
+            draft["kind"] = json!(kind);
+            draft["claim"] = json!(format!("This {kind} is about vendors."));
+            draft
+        };
+        assert_eq!(refused(it.put(of(json!([])))), "UNANCHORED");
+        it.put(of(json!([it.pointer()]))).unwrap();
+    }
+    let found = it.query("vendors");
+    assert_eq!(found.len(), 2);
+    assert!(
+        found
+            .iter()
+            .all(|it| !it["pointers"].as_array().unwrap().is_empty())
+    );
+}
+
+/// Seed 001, 15.
+pub fn dereferences_beyond_the_budget_need_a_grant(it: &mut impl Surface) {
+    let pointer = it.pointer().to_owned();
+    while it.deref(&pointer, None).is_ok() {}
+    let granted = it.grant(Some(&pointer), None);
+    let token = granted["budget_token"].as_str().unwrap();
+    it.deref(&pointer, Some(token)).unwrap();
+    assert_eq!(refused(it.deref(&pointer, Some(token))), "DEREF_DENIED");
+    assert_eq!(refused(it.deref(&pointer, Some("forged"))), "DEREF_DENIED");
+}
+
+/// Seed 001, 15: an engram that is pinned to what was read says so.
+pub fn dereferenced_content_is_traceable_by_its_digest(it: &mut impl Surface) {
+    let pointer = it.pointer().to_owned();
+    let read = it.deref(&pointer, None).unwrap();
+    let pinned = read["pointer"].as_str().unwrap();
+    it.put(draft(json!([pinned]))).unwrap();
+    let found = it.query("vendors");
+    let pointer = &found[0]["pointers"][0];
+    let address = pointer["ref"].as_str().or(pointer.as_str());
+    assert_eq!(address, Some(pinned), "{found:?}");
+}
+
+/// Seed 001, 15.
+pub fn a_contradiction_is_one_risk_that_points_at_both_sources(it: &mut impl Surface) {
+    let other = it.pointer().replace("#L2", "#L1").replace("-L3", "");
+    let mut risk = draft(json!([it.pointer(), other]));
+    risk["kind"] = json!("risk");
+    it.put(risk).unwrap();
+    let found = it.query("vendors");
+    assert_eq!(found[0]["kind"], "risk");
+    assert_eq!(found[0]["pointers"].as_array().unwrap().len(), 2);
+}

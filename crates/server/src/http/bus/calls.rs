@@ -1,0 +1,441 @@
+//! Each call of the bus as one request to the engine.
+
+use axum::{
+    Extension, Json,
+    extract::{Path, Query, Request as Asked, State, rejection::QueryRejection},
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use engram_model::{
+    AgentId, Ask, BudgetOf, Caller, Code, Deref, Draft, EngramId, EngramV01, GrantAnswer,
+    GrantWanted, Hook, HookEvent, NextTurn, Opening, PointerInput, Query as Search, RagFound,
+    RagResult, Refusal, Reply, Request, SamRead, Sending, Ttl, WhichRequests, ask,
+};
+use schemars::JsonSchema;
+use serde::{
+    Deserialize,
+    de::{DeserializeOwned, Error},
+};
+use serde_json::Value;
+
+use super::super::{Api, Refused, invalid};
+
+/// Whole numbers up to this one are exact as floating point.
+const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Most engrams that the bus answers with (seed 000, 5.2).
+pub(super) const MOST: usize = 12;
+
+pub(in crate::http) type Answer = Result<Response, Refused>;
+
+impl Api {
+    /// A body of JSON, as what it has to be; nothing at all is an empty object.
+    pub(in crate::http) async fn body<T: DeserializeOwned>(
+        &self,
+        asked: Asked,
+        takes: &str,
+    ) -> Result<T, Refused> {
+        let bytes = self.whole(asked.into_body()).await?;
+        let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
+        let read = serde_json::from_slice(text).and_then(|mut body: Value| {
+            make_whole(&mut body);
+            match body.is_object() {
+                true => T::deserialize(body),
+                false => Err(serde_json::Error::custom("it is not an object")),
+            }
+        });
+        read.map_err(|error| {
+            invalid(
+                format!("the body is not valid: {error}"),
+                &format!("Send {takes} as JSON."),
+            )
+        })
+    }
+
+    /// What the engine answers, without the name of the reply.
+    pub(in crate::http) async fn tell(self, caller: Caller, request: Request) -> Answer {
+        let Json(reply) = self.answer(caller, request).await?;
+        let told = match reply {
+            Reply::Query(it) => {
+                let engrams = it.engrams.iter().map(EngramV01::from);
+                serde_json::to_value(engrams.collect::<Vec<_>>())
+            }
+            other => serde_json::to_value(other).map(|mut it| it["with"].take()),
+        };
+        let told: Value = told.map_err(|error| {
+            Refused(Refusal::new(
+                Code::Internal,
+                format!("the answer cannot be written: {error}"),
+                "This is a bug in Engram: please report it.",
+            ))
+        })?;
+        Ok(Json(told).into_response())
+    }
+}
+
+pub(super) async fn put(
+    State(api): State<Api>,
+    Extension(who): Extension<Caller>,
+    asked: Asked,
+) -> Answer {
+    let draft: Draft = api.body(asked, "an engram").await?;
+    let stored = api.tell(who, Request::Put(Box::new(draft))).await?;
+    Ok((StatusCode::CREATED, stored).into_response())
+}
+
+pub(super) async fn forget(
+    State(api): State<Api>,
+    Extension(who): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Answer {
+    let id: EngramId = id.parse().map_err(Refused)?;
+    api.tell(who, Request::Forget(id)).await
+}
+
+#[derive(Deserialize)]
+pub(super) struct Keys {
+    keys: String,
+    k: Option<usize>,
+}
+
+pub(super) async fn query(
+    State(api): State<Api>,
+    Extension(who): Extension<Caller>,
+    asked: Result<Query<Keys>, QueryRejection>,
+) -> Answer {
+    let wrong = || {
+        invalid(
+            "the query has no keys, or k is not between 1 and 12",
+            "Ask for ?keys=gateway,retry&k=5.",
+        )
+    };
+    let Query(asked) = asked.map_err(|_| wrong())?;
+    let k = asked.k.unwrap_or(MOST);
+    if !(1..=MOST).contains(&k) || asked.keys.is_empty() {
+        return Err(wrong());
+    }
+    let search = Search {
+        text: asked.keys.replace(',', " "),
+        k: Some(k),
+        ..Search::default()
+    };
+    api.tell(who, Request::Query(search)).await
+}
+
+pub(super) async fn by_embedding() -> Refused {
+    Refused(Refusal::new(
+        Code::NotFound,
+        "engrams have no embeddings in this version",
+        "Ask by keys: GET /engram/query?keys=gateway,retry&k=5.",
+    ))
+}
+
+pub(super) async fn deref(
+    State(api): State<Api>,
+    Extension(who): Extension<Caller>,
+    asked: Asked,
+) -> Answer {
+    let read: Deref = api
+        .body(asked, "{pointer, budget_token?, max_tokens?}")
+        .await?;
+    // Whose turn it is, an agent does not say.
+    let turn = read.turn.filter(|_| who == Caller::User);
+    api.tell(who, Request::Deref(Deref { turn, ..read })).await
+}
+
+/// A message as it was written, as JSON or in the text form; or one with its recipient beside it.
+pub(super) async fn message(
+    State(api): State<Api>,
+    Extension(who): Extension<Caller>,
+    asked: Asked,
+) -> Answer {
+    let bytes = api.whole(asked.into_body()).await?;
+    let as_written = || text(&bytes).map(|it| Value::String(it.to_owned()));
+    let sending = match serde_json::from_slice::<Value>(&bytes) {
+        Ok(mut body) => {
+            let is_made_whole = make_whole(&mut body);
+            match Sending::deserialize(&body) {
+                Ok(sending) => sending,
+                Err(_) if is_made_whole => of(body),
+                Err(_) => of(as_written()?),
+            }
+        }
+        Err(_) => of(as_written()?),
+    };
+    api.tell(who, Request::Send(sending)).await
+}
+
+fn of(message: Value) -> Sending {
+    Sending { message, to: None }
+}
+
+/// In JSON 67.0 is the number 67: whole numbers are written as such. Whether any was not.
+fn make_whole(value: &mut Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter_mut().fold(false, |any, it| make_whole(it) | any),
+        Value::Object(fields) => fields
+            .values_mut()
+            .fold(false, |any, it| make_whole(it) | any),
+        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
+            Some(it) if it.fract() == 0.0 && it.abs() <= MOST_EXACT => {
+                *value = Value::from(it as i64);
+                true
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+fn text(bytes: &[u8]) -> Result<&str, Refused> {
+    std::str::from_utf8(bytes).map_err(|_| {
+        invalid(
+            "the message is not UTF-8",
+            "Send JSON or the text form in UTF-8.",
+        )
+    })
+}
+
+pub(super) async fn brief(State(api): State<Api>, Extension(who): Extension<Caller>) -> Answer {
+    api.tell(who, Request::Brief).await
+}
+
+pub(super) async fn budget(State(api): State<Api>, Extension(who): Extension<Caller>) -> Answer {
+    api.tell(who, Request::Budget(BudgetOf::default())).await
+}
+
+pub(super) async fn metrics(State(api): State<Api>, Extension(who): Extension<Caller>) -> Answer {
+    let Json(reply) = api.answer(who, Request::Metrics).await?;
+    let told = ask::Metrics::answer(reply).unwrap_or_default();
+    let form = [(
+        header::CONTENT_TYPE,
+        "text/plain; version=0.0.4; charset=utf-8",
+    )];
+    Ok((form, super::metrics::text(&told)).into_response())
+}
+
+/// A grant: a read of a pointer, or characters of inline code in one message.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Wanted {
+    /// The handle of the agent that may use it.
+    to: AgentId,
+    /// What may be read.
+    pointer: Option<PointerInput>,
+    /// Most tokens of it; the home's usual cap without it.
+    cap_tokens: Option<u32>,
+    /// In place of a pointer: most characters of inline code.
+    code_chars: Option<u32>,
+    /// How long it holds; the home's usual time without it.
+    ttl: Option<Ttl>,
+}
+
+pub(super) async fn grant(
+    State(api): State<Api>,
+    Extension(who): Extension<Caller>,
+    asked: Asked,
+) -> Answer {
+    let it: Wanted = api.body(asked, "{to, pointer, cap_tokens?, ttl?}").await?;
+    let wanted = GrantWanted {
+        to: it.to,
+        pointer: it.pointer,
+        cap_tokens: it.cap_tokens,
+        code_chars: it.code_chars,
+        ttl: it.ttl,
+        by: None,
+    };
+    api.tell(who, Request::IssueGrant(wanted)).await
+}
+
+pub(super) async fn revoke(
+    State(api): State<Api>,
+    Extension(who): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Answer {
+    api.tell(who, Request::RevokeGrant(id)).await
+}
+
+#[derive(Deserialize)]
+pub(super) struct Which {
+    all: Option<bool>,
+}
+
+pub(super) async fn requests(
+    State(api): State<Api>,
+    Extension(who): Extension<Caller>,
+    asked: Result<Query<Which>, QueryRejection>,
+) -> Answer {
+    let Query(which) =
+        asked.map_err(|_| invalid("all must be true or false", "Ask for ?all=true."))?;
+    let all = which.all.unwrap_or_default();
+    api.tell(who, Request::Requests(WhichRequests { all }))
+        .await
+}
+
+pub(super) async fn ask_for(
+    State(api): State<Api>,
+    Extension(who): Extension<Caller>,
+    asked: Asked,
+) -> Answer {
+    let wanted = api.body(asked, "{pointer, reason, intended_use?}").await?;
+    api.tell(who, Request::RequestDeref(Box::new(wanted))).await
+}
+
+/// The answer to a request.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Verdict {
+    /// Whether it is granted.
+    verdict: Says,
+    /// Of a grant: most tokens.
+    cap_tokens: Option<u32>,
+    /// Of a grant: how long it holds.
+    ttl: Option<Ttl>,
+    /// Of a denial: why.
+    why: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Says {
+    #[serde(alias = "granted")]
+    Grant,
+    #[serde(alias = "denied")]
+    Deny,
+}
+
+pub(super) async fn answer_request(
+    State(api): State<Api>,
+    Extension(who): Extension<Caller>,
+    Path(id): Path<String>,
+    asked: Asked,
+) -> Answer {
+    let it: Verdict = api
+        .body(asked, "{verdict: grant or deny, cap_tokens?, ttl?, why?}")
+        .await?;
+    let request = match it.verdict {
+        Says::Grant => Request::GrantRequest(GrantAnswer {
+            id,
+            cap_tokens: it.cap_tokens,
+            ttl: it.ttl,
+        }),
+        Says::Deny => Request::DenyRequest(engram_model::DenyAnswer { id, why: it.why }),
+    };
+    api.tell(who, request).await
+}
+
+pub(super) async fn open(
+    State(api): State<Api>,
+    Extension(who): Extension<Caller>,
+    asked: Asked,
+) -> Answer {
+    let opening: Opening = api.body(asked, "{name, role?, read?, write?}").await?;
+    api.tell(who, Request::OpenAgent(opening)).await
+}
+
+/// The turn that begins.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Turn {
+    /// What to call it; a new name without it.
+    turn: Option<String>,
+}
+
+pub(super) async fn next_turn(
+    State(api): State<Api>,
+    Extension(who): Extension<Caller>,
+    Path(id): Path<String>,
+    asked: Asked,
+) -> Answer {
+    let Turn { turn } = api.body(asked, "{turn?}").await?;
+    let agent = AgentId(id);
+    api.tell(who, Request::NextTurn(NextTurn { agent, turn }))
+        .await
+}
+
+/// A message of an agent: the caller, its child, or any for the user.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Told {
+    agent: Option<AgentId>,
+    message: Value,
+}
+
+/// What retrieval found for an agent.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Retrieved {
+    /// Who asked; the caller without it.
+    agent: Option<AgentId>,
+    /// What was asked.
+    question: String,
+    /// The best first.
+    results: Vec<RagFound>,
+}
+
+/// An event that an agent reads.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Recalled {
+    /// Who reads; the caller without it.
+    agent: Option<AgentId>,
+    /// Its kind.
+    kind: String,
+    /// Its slug; the newest one of that name.
+    slug: String,
+}
+
+impl Api {
+    async fn pass_on(self, who: Caller, agent: Option<AgentId>, event: HookEvent) -> Answer {
+        let hook = Hook { agent, event };
+        self.tell(who, Request::Hook(Box::new(hook))).await
+    }
+}
+
+pub(super) async fn on_child_response(
+    State(api): State<Api>,
+    Extension(who): Extension<Caller>,
+    asked: Asked,
+) -> Answer {
+    let Told { agent, message } = api.body(asked, "{agent, message}").await?;
+    api.pass_on(who, agent, HookEvent::ChildResponse(message))
+        .await
+}
+
+pub(super) async fn on_parent_broadcast(
+    State(api): State<Api>,
+    Extension(who): Extension<Caller>,
+    asked: Asked,
+) -> Answer {
+    let Told { agent, message } = api.body(asked, "{agent, message}").await?;
+    api.pass_on(who, agent, HookEvent::ParentBroadcast(message))
+        .await
+}
+
+pub(super) async fn on_rag_result(
+    State(api): State<Api>,
+    Extension(who): Extension<Caller>,
+    asked: Asked,
+) -> Answer {
+    let it: Retrieved = api
+        .body(asked, "{agent, question, results: [{file_path, content}]}")
+        .await?;
+    let event = HookEvent::RagResult(RagResult {
+        question: it.question,
+        results: it.results,
+    });
+    api.pass_on(who, it.agent, event).await
+}
+
+pub(super) async fn on_sam_read(
+    State(api): State<Api>,
+    Extension(who): Extension<Caller>,
+    asked: Asked,
+) -> Answer {
+    let it: Recalled = api.body(asked, "{agent, kind, slug}").await?;
+    let event = HookEvent::SamRead(SamRead {
+        kind: it.kind,
+        slug: it.slug,
+    });
+    api.pass_on(who, it.agent, event).await
+}

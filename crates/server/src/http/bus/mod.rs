@@ -1,0 +1,247 @@
+//! The bus of seed 000, section 6, over HTTP: an orchestrator and its agents, each by its own token; the user by
+//! the server's.
+
+mod calls;
+mod metrics;
+mod openapi;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    http::{StatusCode, header},
+    middleware,
+    response::IntoResponse,
+    routing::{MethodRouter, delete, get, post},
+};
+use engram_model::{
+    AgentOpened, Answered, BriefReply, BudgetsReply, ChildMessage, Code, Deref, DerefRequest,
+    Dereferenced, Draft, EngramV01, ForgetReply, GrantIssued, Opening, ParentMessage, PutReply,
+    RagReply, Refusal, RequestsReply, SamReply, SentReply, Turned,
+};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+use super::{Api, Guard, Refused, conflicts, guard};
+pub(super) use calls::Answer;
+
+/// The schema of what a call takes or answers.
+type Shape = fn(&mut SchemaGenerator) -> Schema;
+
+/// One call of the bus: what answers it, and what the description says of it.
+struct Door {
+    method: &'static str,
+    path: &'static str,
+    says: &'static str,
+    asks: &'static [Asks],
+    takes: Option<Shape>,
+    needs_body: bool,
+    answers: (StatusCode, Shape),
+    media: &'static str,
+    by: MethodRouter<Api>,
+}
+
+/// A parameter in the query of an address.
+struct Asks {
+    name: &'static str,
+    says: &'static str,
+    is_needed: bool,
+    shape: Shape,
+}
+
+fn shape<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Schema {
+    schemas.subschema_for::<T>()
+}
+
+/// A message of either direction, or one with its recipient beside it.
+fn any_message(schemas: &mut SchemaGenerator) -> Schema {
+    let child = schemas.subschema_for::<ChildMessage>();
+    let parent = schemas.subschema_for::<ParentMessage>();
+    json_schema!({
+        "anyOf": [child, parent, {
+            "type": "object",
+            "properties": {
+                "message": { "anyOf": [child, parent] },
+                "to": { "type": "string", "description": "The child that a parent's message is for." },
+            },
+            "required": ["message"],
+            "additionalProperties": false,
+        }]
+    })
+}
+
+/// A message of an agent.
+fn told<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Schema {
+    let message = schemas.subschema_for::<T>();
+    json_schema!({
+        "type": "object",
+        "properties": {
+            "agent": { "type": ["string", "null"], "description": "Whose message it is; the caller's without it." },
+            "message": message,
+        },
+        "required": ["message"],
+        "additionalProperties": false,
+    })
+}
+
+fn keys(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "minLength": 1 })
+}
+
+fn how_many(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "integer", "minimum": 1, "maximum": calls::MOST })
+}
+
+const KEYS: Asks = Asks {
+    name: "keys",
+    says: "Words to look for, with commas between them.",
+    is_needed: true,
+    shape: keys,
+};
+const K: Asks = Asks {
+    name: "k",
+    says: "Most engrams.",
+    is_needed: false,
+    shape: how_many,
+};
+const ALL: Asks = Asks {
+    name: "all",
+    says: "Those that were answered too.",
+    is_needed: false,
+    shape: shape::<bool>,
+};
+const EMBEDDING: Asks = Asks {
+    name: "embedding_ref",
+    says: "An embedding.",
+    is_needed: false,
+    shape: keys,
+};
+
+impl Door {
+    fn new(
+        method: &'static str,
+        path: &'static str,
+        by: MethodRouter<Api>,
+        answers: Shape,
+        says: &'static str,
+    ) -> Self {
+        Self {
+            method,
+            path,
+            says,
+            asks: &[],
+            takes: None,
+            needs_body: true,
+            answers: (StatusCode::OK, answers),
+            media: "application/json",
+            by,
+        }
+    }
+
+    fn takes(self, takes: Shape) -> Self {
+        let takes = Some(takes);
+        Self { takes, ..self }
+    }
+
+    /// It may be called without a body.
+    fn may_take(self, takes: Shape) -> Self {
+        Self {
+            needs_body: false,
+            ..self.takes(takes)
+        }
+    }
+
+    fn asks(self, asks: &'static [Asks]) -> Self {
+        Self { asks, ..self }
+    }
+
+    fn in_text(self) -> Self {
+        let media = "text/plain";
+        Self { media, ..self }
+    }
+
+    fn creates(self) -> Self {
+        let answers = (StatusCode::CREATED, self.answers.1);
+        Self { answers, ..self }
+    }
+}
+
+/// Every call.
+#[rustfmt::skip]
+fn doors() -> Vec<Door> {
+    vec![
+        Door::new("post", "/engram", post(calls::put), shape::<PutReply>, "Store an engram.")
+            .takes(shape::<Draft>).creates(),
+        Door::new("delete", "/engram/{id}", delete(calls::forget), shape::<ForgetReply>, "Close an engram's window."),
+        Door::new("get", "/engram/query", get(calls::query), shape::<Vec<EngramV01>>, "Find engrams by keys.")
+            .asks(&[KEYS, K]),
+        Door::new("get", "/engram/query_by_embedding", get(calls::by_embedding), shape::<Vec<EngramV01>>,
+            "Refused: engrams have no embeddings in this version.").asks(&[EMBEDDING, K]),
+        Door::new("post", "/pointer/deref", post(calls::deref), shape::<Dereferenced>, "Read what a pointer addresses.")
+            .takes(shape::<Deref>),
+        Door::new("post", "/message", post(calls::message), shape::<SentReply>,
+            "Send a message, as JSON or in the text form: a child's to its parent, a parent's to its children.")
+            .takes(any_message),
+        Door::new("get", "/brief", get(calls::brief), shape::<BriefReply>, "The shared brief."),
+        Door::new("get", "/budget", get(calls::budget), shape::<BudgetsReply>,
+            "What the caller and its children have spent."),
+        Door::new("get", "/metrics", get(calls::metrics), shape::<String>, "Counts for Prometheus; for the user.")
+            .in_text(),
+        Door::new("post", "/grant", post(calls::grant), shape::<GrantIssued>,
+            "Permit a child one thing beyond its budget; the token is shown this once.").takes(shape::<calls::Wanted>),
+        Door::new("delete", "/grant/{id}", delete(calls::revoke), shape::<Answered>, "Take a grant back."),
+        Door::new("get", "/request", get(calls::requests), shape::<RequestsReply>,
+            "Requests of the caller and its children.").asks(&[ALL]),
+        Door::new("post", "/request", post(calls::ask_for), shape::<Answered>, "Ask to read beyond the budget.")
+            .takes(shape::<DerefRequest>),
+        Door::new("post", "/request/{id}", post(calls::answer_request), answer, "Grant or deny a request.")
+            .takes(shape::<calls::Verdict>),
+        Door::new("post", "/agent", post(calls::open), shape::<AgentOpened>,
+            "Open a child of the caller; its token is shown this once.").takes(shape::<Opening>),
+        Door::new("post", "/agent/{id}/turn", post(calls::next_turn), shape::<Turned>, "Begin another turn of a child.")
+            .may_take(shape::<calls::Turn>),
+        Door::new("post", "/hook/on_child_response", post(calls::on_child_response), shape::<SentReply>,
+            "A child responded: its message is sent to its parent.").takes(told::<ChildMessage>),
+        Door::new("post", "/hook/on_parent_broadcast", post(calls::on_parent_broadcast), shape::<SentReply>,
+            "A parent tells its children: its message is sent, with what the brief adds.").takes(told::<ParentMessage>),
+        Door::new("post", "/hook/on_rag_result", post(calls::on_rag_result), shape::<RagReply>,
+            "Retrieval found something: pointers first, excerpts within the budget.").takes(shape::<calls::Retrieved>),
+        Door::new("post", "/hook/on_sam_read", post(calls::on_sam_read), shape::<SamReply>,
+            "An event is read: its pointer and how it begins.").takes(shape::<calls::Recalled>),
+    ]
+}
+
+fn answer(schemas: &mut SchemaGenerator) -> Schema {
+    let granted = schemas.subschema_for::<GrantIssued>();
+    let denied = schemas.subschema_for::<Answered>();
+    json_schema!({ "anyOf": [granted, denied] })
+}
+
+pub(super) fn routes(api: Api, guard: Arc<Guard>) -> Router {
+    let known = (guard, Arc::clone(&api.engine));
+    let doors = doors();
+    let described = openapi::document(&doors, api.engine.limits()).to_string();
+    let mut calls = Router::new();
+    for door in doors {
+        calls = calls.route(door.path, door.by);
+    }
+    let calls = calls
+        .merge(conflicts::routes())
+        .method_not_allowed_fallback(not_this_way)
+        .layer(middleware::from_fn_with_state(known, guard::caller))
+        .with_state(api);
+    // Whoever wants to know how to call need not be known.
+    let describe = move || {
+        let described = described.clone();
+        async move { ([(header::CONTENT_TYPE, "application/json")], described) }
+    };
+    calls.route("/openapi.json", get(describe))
+}
+
+async fn not_this_way() -> impl IntoResponse {
+    let refusal = Refusal::new(
+        Code::NotFound,
+        "this address is not called with this method",
+        "GET /openapi.json says how it is called.",
+    );
+    (StatusCode::METHOD_NOT_ALLOWED, Refused(refusal))
+}

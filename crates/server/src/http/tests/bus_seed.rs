@@ -1,0 +1,94 @@
+//! The lines of the seeds over the bus.
+
+use engram_kit::{
+    requests::POINTER,
+    seed::{self, Answer, Surface},
+};
+use tokio::runtime::Runtime;
+
+use super::{bus::Bus, *};
+
+struct Called {
+    runtime: Runtime,
+    bus: Bus,
+    lead: String,
+    ada: String,
+}
+
+impl Called {
+    fn new() -> Self {
+        let runtime = Runtime::new().unwrap();
+        let (bus, lead, ada) = runtime.block_on(async {
+            let bus = Bus::new().await;
+            let (lead, ada) = bus.family().await;
+            (bus, lead, ada)
+        });
+        Self {
+            runtime,
+            bus,
+            lead,
+            ada,
+        }
+    }
+
+    fn call(&self, token: &str, to: &str, body: Value) -> Answer {
+        let (status, reply) = self.runtime.block_on(self.bus.call(token, to, body));
+        match status {
+            200..300 => Ok(reply),
+            _ => Err(reply["error"].clone()),
+        }
+    }
+}
+
+impl Surface for Called {
+    fn pointer(&self) -> &str {
+        POINTER
+    }
+
+    fn put(&mut self, draft: Value) -> Answer {
+        self.call(&self.ada, "POST /engram", draft)
+    }
+
+    fn deref(&mut self, pointer: &str, token: Option<&str>) -> Answer {
+        let read = json!({ "pointer": pointer, "budget_token": token });
+        self.call(&self.ada, "POST /pointer/deref", read)
+    }
+
+    fn query(&mut self, word: &str) -> Vec<Value> {
+        let to = format!("GET /engram/query?keys={word}&k=12");
+        let found = self.call(&self.ada, &to, Value::Null).unwrap();
+        found.as_array().unwrap().clone()
+    }
+
+    fn grant(&mut self, pointer: Option<&str>, code_chars: Option<u32>) -> Value {
+        let wanted = json!({ "to": "ada", "pointer": pointer, "code_chars": code_chars });
+        self.call("TOKEN", "POST /grant", wanted).unwrap()
+    }
+
+    fn wait(&mut self, seconds: u64) {
+        self.bus.clock.turn(seconds as i64);
+    }
+}
+
+impl seed::Bus for Called {
+    fn send(&mut self, agent: &str, message: Value) -> Answer {
+        let token = if agent == "lead" {
+            &self.lead
+        } else {
+            &self.ada
+        };
+        self.call(token, "POST /message", message)
+    }
+
+    fn brief(&mut self) -> Value {
+        self.call(&self.lead, "GET /brief", Value::Null).unwrap()
+    }
+
+    fn budget(&mut self) -> Value {
+        let reply = self.call(&self.ada, "GET /budget", Value::Null).unwrap();
+        reply["agents"][0].clone()
+    }
+}
+
+engram_kit::seed_lines_of_agents!(Called::new());
+engram_kit::seed_lines_of_messages!(Called::new());

@@ -1,0 +1,286 @@
+//! The toolset of seed 001 (4.2), for agents whose orchestrator speaks LESS: the same requests under its names, and
+//! codes that begin with `LESS_`.
+
+use engram_model::{
+    AgentId, Caller, DerefRequest, Draft, EngramId, GrantIssued, GrantWanted, Kind, Limits,
+    PointerInput, Promote, Query, Refusal, Scope, Ttl, ask,
+};
+use rmcp::{
+    RoleServer,
+    model::{JsonObject, Tool},
+    service::RequestContext,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{
+    Server,
+    arguments::{self, Read},
+    definitions::{Told, tool},
+    results::{Committed, Excerpt, Found, Promoted},
+    tools::{defect, value},
+};
+
+/// What its tools and codes begin with.
+pub(super) const PREFIX: &str = "less_";
+
+/// Most engrams of an answer (seed 000, 5.2).
+const MOST: usize = 12;
+
+pub(super) const INSTRUCTIONS: &str = "\
+The less_ tools are for agents that work for a parent: codes of their refusals begin with LESS_. \
+less_put_engram stores a micro-claim with pointers, never pasted text; less_query_engrams finds what others learned. \
+less_deref_pointer spends your turn's budget; where that is spent, less_request_deref asks your parent, and once it is granted you read the pointer again. \
+A parent answers with less_issue_grant for one child and one pointer, and passes the budget_token on.";
+
+pub(super) fn all(limits: &Limits) -> Vec<Tool> {
+    vec![
+        tool::<Put, Committed>(Told {
+            name: "less_put_engram",
+            title: "Put engram",
+            description: format!(
+                "Store one micro-claim of at most {} characters with pointers to its evidence.",
+                limits.claim_chars
+            ),
+            reads_only: false,
+            idempotent: false,
+            loaded: true,
+        }),
+        tool::<Asked, Found>(Told {
+            name: "less_query_engrams",
+            title: "Query engrams",
+            description: format!("Find what other agents learned, by keys. k: at most {MOST}."),
+            reads_only: true,
+            idempotent: true,
+            loaded: true,
+        }),
+        tool::<Wanted, Requested>(Told {
+            name: "less_request_deref",
+            title: "Request a read",
+            description: "Ask your parent to let you read beyond your budget.".to_owned(),
+            reads_only: false,
+            idempotent: true,
+            loaded: true,
+        }),
+        tool::<Read, Excerpt>(Told {
+            name: "less_deref_pointer",
+            title: "Read",
+            description: "Read the text at a pointer, within your budget or by a grant.".to_owned(),
+            reads_only: true,
+            idempotent: false,
+            loaded: true,
+        }),
+        tool::<Grant, Granted>(Told {
+            name: "less_issue_grant",
+            title: "Grant a read",
+            description: "Parents only: let one child read one pointer once. Pass budget_token on."
+                .to_owned(),
+            reads_only: false,
+            idempotent: false,
+            loaded: false,
+        }),
+        tool::<Widen, Promoted>(Told {
+            name: "less_promote",
+            title: "Promote",
+            description: "Parents only: let a claim reach a wider scope.".to_owned(),
+            reads_only: false,
+            idempotent: true,
+            loaded: false,
+        }),
+    ]
+}
+
+/// `less_put_engram`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Put {
+    claim: String,
+    kind: Kind,
+    /// repo:src/a.rs#L10-L42@HEAD
+    #[schemars(with = "Vec<String>")]
+    pointers: Vec<PointerInput>,
+    /// 1 read in code, 0.7 observed, 0.3 inferred
+    confidence: f64,
+    /// P7D
+    #[schemars(with = "String")]
+    ttl: Ttl,
+    scope: Scope,
+    /// payments/webhooks
+    topic: Option<String>,
+    tags: Option<Vec<String>>,
+}
+
+/// `less_query_engrams`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    #[schemars(with = "Vec<String>")]
+    keys: Keys,
+    k: Option<usize>,
+    scope: Option<Scope>,
+    kind: Option<Kind>,
+}
+
+/// A list, or words with commas between them.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Keys {
+    List(Vec<String>),
+    Text(String),
+}
+
+/// `less_request_deref`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    #[schemars(with = "String")]
+    pointer: PointerInput,
+    reason: String,
+    intended_use: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Requested {
+    request_id: String,
+    state: String,
+}
+
+/// `less_issue_grant`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Grant {
+    /// Its handle
+    child: AgentId,
+    #[schemars(with = "String")]
+    pointer: PointerInput,
+    cap_tokens: Option<u32>,
+    /// PT10M
+    #[schemars(with = "Option<String>")]
+    ttl: Option<Ttl>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Granted {
+    id: String,
+    budget_token: String,
+    to: AgentId,
+    pointer: Option<String>,
+    cap_tokens: Option<u32>,
+    expires_at: String,
+}
+
+impl From<GrantIssued> for Granted {
+    fn from(issued: GrantIssued) -> Self {
+        Self {
+            id: issued.id,
+            budget_token: issued.budget_token.0,
+            to: issued.to,
+            pointer: issued.pointer,
+            cap_tokens: issued.cap_tokens,
+            expires_at: format!("{:.0}", issued.expires_at),
+        }
+    }
+}
+
+/// `less_promote`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Widen {
+    #[schemars(with = "String")]
+    id: EngramId,
+    scope: Scope,
+}
+
+impl From<Put> for Draft {
+    fn from(put: Put) -> Self {
+        Self {
+            claim: put.claim,
+            pointers: put.pointers,
+            kind: Some(put.kind),
+            confidence: Some(put.confidence),
+            ttl: Some(put.ttl.to_string()),
+            scope: Some(put.scope),
+            topic: put.topic,
+            tags: put.tags.unwrap_or_default(),
+            ..Self::default()
+        }
+    }
+}
+
+impl From<Asked> for Query {
+    fn from(asked: Asked) -> Self {
+        Self {
+            text: match asked.keys {
+                Keys::List(keys) => keys.join(" "),
+                Keys::Text(keys) => keys.replace(',', " "),
+            },
+            k: Some(asked.k.unwrap_or(MOST).min(MOST)),
+            scope: asked.scope,
+            kind: asked.kind,
+            ..Self::default()
+        }
+    }
+}
+
+impl Server {
+    /// One call of a tool of this set.
+    pub(super) async fn call_less(
+        &self,
+        context: &RequestContext<RoleServer>,
+        caller: Caller,
+        tool: &Tool,
+        arguments: JsonObject,
+    ) -> Result<Value, Refusal> {
+        match tool.name.as_ref() {
+            "less_put_engram" => {
+                let put: Put = arguments::parse(tool, arguments)?;
+                let put = ask::Put(Box::new(put.into()));
+                value(Committed::from(self.change(context, caller, put).await?))
+            }
+            "less_query_engrams" => {
+                let asked: Asked = arguments::parse(tool, arguments)?;
+                value(Found::from(self.ask(&caller, ask::Query(asked.into()))?))
+            }
+            "less_request_deref" => {
+                let wanted: Wanted = arguments::parse(tool, arguments)?;
+                let wanted = ask::RequestDeref(Box::new(DerefRequest {
+                    pointer: wanted.pointer,
+                    reason: wanted.reason,
+                    intended_use: wanted.intended_use.unwrap_or_default(),
+                }));
+                let asked = self.change(context, caller, wanted).await?;
+                value(Requested {
+                    request_id: asked.id,
+                    state: asked.state,
+                })
+            }
+            "less_deref_pointer" => {
+                let read: Read = arguments::parse(tool, arguments)?;
+                let read = ask::Deref(read.into());
+                value(Excerpt::from(*self.ask_apart(context, caller, read).await?))
+            }
+            "less_issue_grant" => {
+                let grant: Grant = arguments::parse(tool, arguments)?;
+                let wanted = ask::IssueGrant(GrantWanted {
+                    to: grant.child,
+                    pointer: Some(grant.pointer),
+                    cap_tokens: grant.cap_tokens,
+                    code_chars: None,
+                    ttl: grant.ttl,
+                    by: None,
+                });
+                value(Granted::from(self.change(context, caller, wanted).await?))
+            }
+            "less_promote" => {
+                let Widen { id, scope } = arguments::parse(tool, arguments)?;
+                let promote = ask::Promote(Promote {
+                    id,
+                    scope: Some(scope),
+                });
+                value(Promoted::from(self.change(context, caller, promote).await?))
+            }
+            other => Err(defect(format!("{other} is listed but not implemented"))),
+        }
+    }
+}

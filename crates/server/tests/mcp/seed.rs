@@ -1,0 +1,94 @@
+//! The lines of the seeds that agents have over MCP, by the tools of seed 001.
+
+use engram_kit::seed::{Answer, Surface};
+use engram_model::{Caller, GrantWanted, Opening, PointerInput, ask};
+use engram_server::Toolset;
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
+use crate::client::{Client, Ground};
+
+struct Spoken {
+    runtime: Runtime,
+    ground: Ground,
+    ada: Client,
+}
+
+impl Spoken {
+    fn new() -> Self {
+        let ground = Ground::new();
+        let open = |who: &Caller, name: &str| {
+            let name = name.to_owned();
+            let opening = Opening {
+                name,
+                ..Opening::default()
+            };
+            ground.engine.ask(who, ask::OpenAgent(opening)).unwrap()
+        };
+        let lead = open(&Caller::User, "lead");
+        let ada = open(&Caller::Agent(lead.agent), "ada");
+        let runtime = Runtime::new().unwrap();
+        let ada =
+            runtime.block_on(async { Client::with(&ground, &[Toolset::Less], Some(ada.token)) });
+        Self {
+            runtime,
+            ground,
+            ada,
+        }
+    }
+
+    fn call(&mut self, tool: &str, arguments: Value) -> Answer {
+        let result = self.runtime.block_on(self.ada.call(tool, arguments));
+        let seen = &result["structuredContent"];
+        match result["isError"] == true {
+            true => Err(seen["error"].clone()),
+            false => Ok(seen.clone()),
+        }
+    }
+}
+
+impl Surface for Spoken {
+    fn pointer(&self) -> &str {
+        "repo:src/ledger.rs#L2-L3@HEAD"
+    }
+
+    fn put(&mut self, draft: Value) -> Answer {
+        self.call("less_put_engram", draft)
+    }
+
+    fn deref(&mut self, pointer: &str, token: Option<&str>) -> Answer {
+        let read = json!({ "pointer": pointer, "budget_token": token });
+        self.call("less_deref_pointer", read)
+    }
+
+    fn query(&mut self, word: &str) -> Vec<Value> {
+        let found = self.call("less_query_engrams", json!({ "keys": [word] }));
+        found.unwrap()["engrams"].as_array().unwrap().clone()
+    }
+
+    fn grant(&mut self, pointer: Option<&str>, code_chars: Option<u32>) -> Value {
+        let wanted = GrantWanted {
+            to: engram_model::AgentId("ada".to_owned()),
+            pointer: pointer.map(|it| PointerInput::Text(it.to_owned())),
+            cap_tokens: None,
+            code_chars,
+            ttl: None,
+            by: None,
+        };
+        let issued = self
+            .ground
+            .engine
+            .ask(&Caller::User, ask::IssueGrant(wanted));
+        serde_json::to_value(issued.unwrap()).unwrap()
+    }
+
+    fn wait(&mut self, seconds: u64) {
+        #[allow(
+            clippy::disallowed_methods,
+            reason = "what ends by the clock ends without an event"
+        )]
+        std::thread::sleep(std::time::Duration::from_secs(seconds));
+    }
+}
+
+engram_kit::seed_lines_of_agents!(Spoken::new());
