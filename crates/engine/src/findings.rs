@@ -4,7 +4,7 @@
 //! Every version that is stored passes here, so the order in which two claims arrive does not matter:
 //! whichever comes last is compared with the other. A finding never fails a write.
 
-use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use engram_consistency::tier;
 use engram_model::{
@@ -151,7 +151,11 @@ impl Context<'_> {
         let mut against: BTreeMap<ConflictId, Vec<Against>> = BTreeMap::new();
         let mut same = Vec::new();
         let here = side(&engram.topic, &engram.claim);
-        for (other, parsed) in self.neighbours(it, engram, &own, telling)? {
+        // A new claim that says one thing, and contradicts so many, is a value of a series: older ones need not
+        // be read.
+        let may_stop =
+            own.claim.statements.len() == 1 && it.conflicts_of(engram.project, &here)?.is_empty();
+        self.neighbours(it, engram, &own, telling, |other, parsed| {
             let (one, two) = (own.said(engram), parsed.said(&other));
             if let Some(found) = tier::compare(&one, &two) {
                 let there = side(&other.topic, &other.claim);
@@ -167,7 +171,8 @@ impl Context<'_> {
             {
                 same.push(other);
             }
-        }
+            !may_stop || against.len() <= 2 * SERIES
+        })?;
         let eyes = self.eyes_in(engram.project)?;
         let mut told: Vec<(Reverse<Severity>, Reverse<u64>, Finding)> = Vec::new();
         for Contradicted { id, voices, pair } in contradicted(it, against, telling)? {
@@ -221,16 +226,18 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// The versions that hold and may be about the same thing, newest first.
+    /// Passes on the versions that hold and may be about the same thing, newest first, until `each` wants no
+    /// more.
     fn neighbours(
         &self,
         it: &Reader<'_>,
         engram: &Engram,
         own: &Parsed,
         telling: &Telling<'_>,
-    ) -> Result<Vec<(Engram, Arc<Parsed>)>, Refusal> {
+        mut each: impl FnMut(Engram, &Parsed) -> bool,
+    ) -> Result<(), Refusal> {
         let clock = self.engine.world.now();
-        let mut found = Vec::new();
+        let mut count = 0;
         for seq in self.kin(it, engram.project, own)?.into_iter().take(WEIGHED) {
             let Some(traits) = it.traits_at(seq)? else {
                 continue;
@@ -250,12 +257,12 @@ impl Context<'_> {
                 continue;
             }
             let parsed = self.engine.claims.of(&other);
-            found.push((other, parsed));
-            if found.len() == COMPARED {
+            count += 1;
+            if !each(other, &parsed) || count == COMPARED {
                 break;
             }
         }
-        Ok(found)
+        Ok(())
     }
 
     /// The places of versions that share a key with a claim, newest first. Without an index, only the
