@@ -80,7 +80,7 @@ fn must_say() -> Vec<(&'static str, Vec<String>)> {
         ),
         (
             "engram_resolve",
-            say(&["checked at the sources", "winning_claim_id"]),
+            say(&["checking its sources", "winning_claim_id"]),
         ),
         (
             "",
