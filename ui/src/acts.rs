@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use engram_model::{Change, Did, Engram, EngramId, Entry};
+use engram_model::{Change, ConflictId, Did, Engram, EngramId, Entry, How};
 use jiff::Timestamp;
 
 use crate::{
@@ -29,6 +29,8 @@ pub struct Act {
     pub can_restore: bool,
     /// It is somebody else saying the same.
     pub is_voice: bool,
+    /// The conflict whose verdict it is.
+    pub conflict: Option<ConflictId>,
 }
 
 /// What the entries of a claim's log come to, in their order.
@@ -51,6 +53,7 @@ fn act(entry: &Entry, all: &HashMap<EngramId, &Engram>) -> Option<Act> {
         moved: None,
         can_restore: false,
         is_voice: false,
+        conflict: None,
     };
     let it_did = Did::of(&entry.change, |id| all.get(&id).copied())?;
     Some(match &entry.change {
@@ -68,6 +71,10 @@ fn act(entry: &Entry, all: &HashMap<EngramId, &Engram>) -> Option<Act> {
         }
         _ => Act {
             is_voice: it_did == Did::Repeated,
+            conflict: match it_did {
+                Did::Lost(lost) => Some(lost.conflict),
+                _ => None,
+            },
             ..plain(did(it_did))
         },
     })
@@ -83,6 +90,8 @@ fn did(it: Did) -> &'static str {
         Did::Asked => say::acts::ASKED,
         Did::Answered => say::acts::ANSWERED,
         Did::Forgot => say::acts::FORGOT,
+        Did::Lost(it) if it.how == How::Merge => say::acts::MERGED,
+        Did::Lost(_) => say::acts::LOST,
         Did::Redacted => say::acts::REDACTED,
         Did::Promoted => say::acts::PROMOTED,
     }
@@ -217,5 +226,27 @@ mod tests {
                 "ada stored it *",
             ]
         );
+    }
+
+    #[test]
+    fn what_a_verdict_ended_was_not_forgotten() {
+        let conflict = "01K0000000000000000000000C";
+        for (how, did) in [
+            ("winner", "chose the other claim in a conflict"),
+            ("merge", "merged it with another claim in a conflict"),
+        ] {
+            let lost = json!({
+                "valid_until": "2026-01-08T10:00:00Z",
+                "lost": { "conflict": conflict, "how": how }
+            });
+            let entries = [
+                entry(2, "user", None, json!({"kind": "forgotten", "with": id(1)})),
+                entry(1, "ada", Some("h1"), stored(1, "It is slow.", 2, lost)),
+            ];
+            let acts = acts(&entries);
+            assert_eq!((acts[0].by.as_str(), acts[0].did), ("you", did));
+            assert_eq!(acts[0].conflict, Some(conflict.parse().unwrap()));
+            assert_eq!(acts[1].conflict, None);
+        }
     }
 }

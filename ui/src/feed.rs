@@ -7,7 +7,8 @@ use std::{
 };
 
 use engram_model::{
-    Change, ConflictId, Durability, Engram, EngramId, Entry, FeedPage, Filter, Health, LineageId,
+    Change, ConflictId, Durability, Engram, EngramId, Entry, FeedPage, Filter, Health, How,
+    LineageId, Lost,
 };
 use jiff::Timestamp;
 
@@ -153,6 +154,7 @@ impl Feed {
                     self.edit(id, |it| it.valid_until = Some(entry.at));
                     self.answer(id);
                 }
+                Change::Unlisted(all) => self.unlist(&all),
                 Change::Redacted(id) => {
                     self.doubt([id]);
                     self.redact(id, entry.at);
@@ -175,11 +177,20 @@ impl Feed {
                     }
                 }
                 Change::Conflict { id, engrams, .. } => self.dispute(id, &engrams),
-                // What a verdict closes and stores has entries of its own.
-                Change::Resolved { id, .. } => self.doubtful.push(id),
+                // What a verdict closes and stores has entries of its own; this says why it closed.
+                Change::Resolved {
+                    id, how, closed, ..
+                } => {
+                    self.doubtful.push(id);
+                    let lost = how.map(|how| Lost { conflict: id, how });
+                    closed
+                        .into_iter()
+                        .for_each(|closed| self.edit(closed, |it| it.lost = lost));
+                }
                 Change::Dereferenced { .. }
                 | Change::Noted { .. }
                 | Change::Allowed(_)
+                | Change::Disallowed(_)
                 | Change::Between(_) => {}
             }
         }
@@ -371,6 +382,11 @@ impl Feed {
             State::Held
         } else if self.replaced.contains_key(&engram.id) {
             State::Replaced
+        } else if let Some(lost) = engram.lost {
+            match lost.how {
+                How::Merge => State::Merged,
+                _ => State::Lost,
+            }
         } else if engram.valid_until.is_some() {
             State::Forgotten
         } else if engram.expires_at.is_some_and(|end| end <= now) {
@@ -458,6 +474,19 @@ impl Feed {
                 self.known.remove(&it.id);
             }
             rows.retain(|it| it.valid_until.is_none());
+        }
+    }
+
+    /// The versions of these lineages leave the list.
+    fn unlist(&mut self, lineages: &[LineageId]) {
+        for rows in [&mut self.rows, &mut self.waiting] {
+            rows.retain(|it| {
+                let stays = !lineages.contains(&it.lineage_id);
+                if !stays {
+                    self.known.remove(&it.id);
+                }
+                stays
+            });
         }
     }
 

@@ -52,7 +52,8 @@ pub fn touched(change: &Change) -> Vec<Tag> {
             &[Status, Facets, Doubts, Conflicts, Brief],
             closed.iter().chain(stored).copied().collect(),
         ),
-        Change::Allowed(_) => (&[Status, Conflicts], Vec::new()),
+        Change::Allowed(_) | Change::Disallowed(_) => (&[Status, Conflicts], Vec::new()),
+        Change::Unlisted(_) => (&[Status, Facets], Vec::new()),
         // A read may spend a grant.
         Change::Dereferenced { .. } => (&[Status, Requests, Brief], Vec::new()),
         Change::Noted { .. } => (&[Status], Vec::new()),

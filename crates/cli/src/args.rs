@@ -467,7 +467,7 @@ Each line is answered with one object, in order:
         #[arg(long)]
         exit_code: bool,
     },
-    /// Confirm a claim: point it at its evidence in the current commit, as a new version
+    /// Confirm a claim: point it at its evidence in the working tree, as a new version
     #[command(after_help = "Example:
   engram pointers repin 01JD8X2M5Q7R9T1V3W5Y7Z9A1B")]
     Repin {
@@ -659,13 +659,16 @@ pub(crate) enum ConflictsVerb {
         /// Its id
         id: String,
     },
-    /// Let an open conflict pass the gate
+    /// Let an open conflict pass the gate, or undo that
     Allow {
         /// Its id
         id: String,
         /// The reason, for the record
+        #[arg(long, required_unless_present = "undo")]
+        why: Option<String>,
+        /// It blocks the gate again
         #[arg(long)]
-        why: String,
+        undo: bool,
     },
 }
 
@@ -693,13 +696,13 @@ pub(crate) struct Resolve {
 
 #[derive(Args, Debug)]
 pub(crate) struct Connect {
-    /// Which agent to connect
-    pub(crate) client: Client,
+    /// Which agent to connect; without one, lists them
+    pub(crate) client: Option<Client>,
     /// Remove engram again
-    #[arg(long)]
+    #[arg(long, requires = "client")]
     pub(crate) undo: bool,
     /// Write without asking
-    #[arg(long, short = 'y')]
+    #[arg(long, short = 'y', requires = "client")]
     pub(crate) yes: bool,
 }
 

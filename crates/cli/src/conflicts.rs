@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use engram_model::{Conflict, ConflictSide, ConflictsReply, Gate, GateReply, ResolveReply};
+use engram_model::{
+    Conflict, ConflictSide, ConflictStatus, ConflictsReply, Gate, GateReply, ResolveReply,
+};
 
 use crate::out::one_line;
 
@@ -23,9 +25,13 @@ pub(crate) fn list(it: &ConflictsReply) -> String {
             };
             let _ = write!(out, "\n\n{name}");
         }
+        let allowed = match conflict.allowed {
+            Some(_) if conflict.status == ConflictStatus::Open => ", allowed",
+            _ => "",
+        };
         let _ = write!(
             out,
-            "\n{}  {}, {}\n  a {}\n  b {}",
+            "\n{}  {}, {}{allowed}\n  a {}\n  b {}",
             conflict.id,
             conflict.status,
             conflict.severity,
@@ -68,9 +74,13 @@ pub(crate) fn one(it: &Conflict) -> String {
     if let Some(settled) = &it.settled {
         let _ = write!(
             out,
-            "\n{} by {}, {}{}",
+            "\n{}{}, {}{}",
             settled.how,
-            who(&settled.by),
+            match settled.by.as_str() {
+                // Nobody did it: a term ended.
+                "" => String::new(),
+                by => format!(" by {}", one_line(by)),
+            },
             settled.at.strftime("%Y-%m-%d %H:%M:%S"),
             reason(settled.why.as_deref())
         );

@@ -24,8 +24,9 @@ pub(crate) fn connect(
     as_json: bool,
 ) -> Result<ExitCode, Refusal> {
     let client = match ask.client {
-        Client::Claude => model::Client::Claude,
-        Client::Codex => model::Client::Codex,
+        None => return known(&home, as_json),
+        Some(Client::Claude) => model::Client::Claude,
+        Some(Client::Codex) => model::Client::Codex,
     };
     let repo = match client {
         model::Client::Claude => Some(from(repo)?),
@@ -71,6 +72,17 @@ pub(crate) fn connect(
             };
             out::line(&words(client, ask.undo, &paths, changed, write))
         }
+    };
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The agents that can be connected, each with its command.
+fn known(home: &Path, as_json: bool) -> Result<ExitCode, Refusal> {
+    let hints = hints(home)?;
+    let line = |it: &ConnectHint| format!("{:<12} {}", it.agent, one_line(&it.command));
+    match as_json {
+        true => out::json(&json!({ "agents": hints })),
+        false => out::line(&hints.iter().map(line).collect::<Vec<_>>().join("\n")),
     };
     Ok(ExitCode::SUCCESS)
 }

@@ -2,7 +2,7 @@
 
 use engram_model::{
     AgentBudget, AgentId, BudgetsReply, GrantIssued, GrantTold, GrantsReply, Meter, RequestState,
-    RequestTold, RequestsReply,
+    RequestTold, RequestsReply, count,
 };
 
 use crate::out::one_line;
@@ -24,13 +24,13 @@ pub(crate) fn budgets(it: &BudgetsReply) -> String {
             of("events", it.sam_items),
         ];
         format!(
-            "{}{}\n  {}; grants: {} open, {} spent; refused {} times",
-            one_line(&it.agent.0),
+            "{}{}\n  {}; grants: {} open, {} spent; refused {}",
+            one_line(&it.label),
             role.unwrap_or_default(),
             meters.join(", "),
             it.grants.open,
             it.grants.spent,
-            it.refusals
+            count(it.refusals.into(), ("time", "times"))
         )
     };
     let lines: Vec<String> = it.agents.iter().map(agent).collect();

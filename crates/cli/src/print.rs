@@ -4,7 +4,7 @@ use std::{collections::HashMap, fmt::Write as _};
 
 use engram_model::{
     AgentStatus, AgentsReply, BriefReply, Budget, Change, CheckReply, Did, Engram, EngramId, Entry,
-    Evidence, Meter, Noun, Outcome, Reply, SentReply, StatusReply, Verdict, count,
+    Evidence, Meter, Noun, Outcome, Reply, SampleReply, SentReply, StatusReply, Verdict, count,
 };
 use serde_json::{Value, json};
 
@@ -23,6 +23,12 @@ pub(crate) fn reply(reply: &Reply, as_json: bool) {
         true => out::json(&object(reply)),
         false => out::line(&words(reply)),
     };
+}
+
+/// What became of a sample that was removed.
+pub(crate) fn removed(it: &SampleReply) {
+    let removed = count(it.ids.len() as u64, SAMPLES);
+    out::line(&format!("removed {removed}"));
 }
 
 /// What a verb prints with `--json`: the reply without its name.
@@ -152,7 +158,7 @@ fn words(reply: &Reply) -> String {
         Reply::Note(it) => format!("{}  {}  entry {}", it.pointer, it.id, it.seq),
         Reply::Feed(it) => match it.entries.is_empty() {
             true => {
-                "no claims yet: connect an agent with `engram connect claude` or `engram connect codex`"
+                "no claims here yet: in a repository, connect an agent with `engram connect claude` or `engram connect codex`"
                     .to_owned()
             }
             false => entries(&it.entries),
@@ -160,7 +166,7 @@ fn words(reply: &Reply) -> String {
         Reply::Log(it) => entries(it),
         Reply::Source(it) => it.label.clone(),
         Reply::Line(it) => it.text.clone(),
-        Reply::Sample(it) => count(it.ids.len() as u64, SAMPLES),
+        Reply::Sample(it) => format!("stored {}", count(it.ids.len() as u64, SAMPLES)),
         Reply::Checked(it) => checked(it),
         // Only the window asks these.
         Reply::Facets(it) => it.total.to_string(),
@@ -253,7 +259,7 @@ fn record(it: &Engram) -> String {
 /// One entry on one line; `find` has the versions that are at hand.
 pub(crate) fn entry<'e>(it: &Entry, find: impl Fn(EngramId) -> Option<&'e Engram>) -> String {
     let time = it.at.strftime("%Y-%m-%d %H:%M:%S");
-    let did = Did::of(&it.change, &find).map_or("", Did::verb);
+    let did = Did::of(&it.change, &find);
     let what = match &it.change {
         Change::Stored(engram) => said(engram),
         Change::Corroborated(id)
@@ -292,11 +298,16 @@ pub(crate) fn entry<'e>(it: &Entry, find: impl Fn(EngramId) -> Option<&'e Engram
         } => format!("{:<10} {id}  {how}", "resolved"),
         Change::Resolved { id, .. } => format!("{:<10} {id}  undone", "resolved"),
         Change::Allowed(id) => format!("{:<10} {id}", "allowed"),
+        Change::Unlisted(all) => format!("{:<10} {}", "unlisted", count(all.len() as u64, SAMPLES)),
+        Change::Disallowed(id) => format!("{:<10} {id}  undone", "allowed"),
         Change::Between(what) => what.to_string(),
     };
     let what = match did {
-        "" => what,
-        did => format!("{did:<10} {what}"),
+        None => what,
+        Some(did @ Did::Lost(it)) => {
+            format!("{:<10} {what}  (conflict {})", did.verb(), it.conflict)
+        }
+        Some(did) => format!("{:<10} {what}", did.verb()),
     };
     format!("{time}  {:<14} {what}", one_line(who(it)))
 }

@@ -79,7 +79,10 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
             let (caller, request) = request_of(verb)?;
             let engine = open(&cli)?;
             let reply = engine.handle(&caller, request)?;
-            print::reply(&reply, json);
+            match (verb, &reply) {
+                (Verb::Sample { remove: true }, Reply::Sample(it)) if !json => print::removed(it),
+                _ => print::reply(&reply, json),
+            }
             engine.help_index()?;
             Ok(exit_code(verb, &reply))
         }
@@ -262,9 +265,10 @@ fn conflicts(asked: &args::Conflicts) -> Result<Request, Refusal> {
     Ok(match &asked.verb {
         Some(ConflictsVerb::List(asked)) => list(asked),
         Some(ConflictsVerb::Show { id }) => Request::Conflict(id.parse()?),
-        Some(ConflictsVerb::Allow { id, why }) => Request::Allow(Allow {
+        Some(ConflictsVerb::Allow { id, why, undo }) => Request::Allow(Allow {
             conflict: id.parse()?,
-            why: why.clone(),
+            why: why.clone().unwrap_or_default(),
+            undo: *undo,
         }),
         None if asked.gate => Request::Gate(match asked.severity {
             Some(severity) => GateCheck { severity },
@@ -497,8 +501,22 @@ fn follow(engine: Arc<Engine>, asked: &args::Feed, json: bool) -> Result<ExitCod
     ))
 }
 
+/// What names a display on Linux.
+const DISPLAYS: [&str; 2] = ["WAYLAND_DISPLAY", "DISPLAY"];
+
+fn is_set(variable: &str) -> bool {
+    std::env::var_os(variable).is_some_and(|it| !it.is_empty())
+}
+
 /// Starts the window, which is beside this program or on PATH.
 fn app(cli: &Cli) -> Result<ExitCode, Refusal> {
+    if cfg!(target_os = "linux") && !DISPLAYS.iter().any(|it| is_set(it)) {
+        return Err(Refusal::new(
+            Code::NotFound,
+            "there is no display to open the window on",
+            "Use `engram serve`, and open the address that it prints in a browser.",
+        ));
+    }
     let name = format!("engram-desktop{}", std::env::consts::EXE_SUFFIX);
     let beside = std::env::current_exe()
         .ok()

@@ -13,6 +13,7 @@ use crate::{
     agents::kin_of,
     context::{Context, Ground},
     decide::{Plan, Planned},
+    findings::reports_nothing_open,
     put::answered,
 };
 
@@ -29,6 +30,7 @@ impl Context<'_> {
         let shareable = engram.scope != Scope::Run;
         self.record_of(id, engram.project, shareable, |it| {
             self.admit(it)?;
+            reports_nothing_open(it, engram)?;
             match it.engram(id)? {
                 Some(now) if now.valid_until.is_none() => Ok((
                     Operation::Forgotten(id),

@@ -8,9 +8,9 @@ use std::{cmp::Reverse, collections::BTreeMap};
 
 use engram_consistency::tier;
 use engram_model::{
-    ConflictId, ConflictStatus, Durability, Engram, EngramId, Figures, Finding, Kind, LineageId,
-    MemoryOp, Noticed, Operation, ProjectId, Provenance, RISK_POINTERS, Refusal, Scope, Severity,
-    Source, operation::Contradiction, shorten,
+    Code, ConflictId, ConflictStatus, Durability, Engram, EngramId, Figures, Finding, Kind,
+    LineageId, MemoryOp, Noticed, Operation, ProjectId, Provenance, RISK_POINTERS, Refusal, Scope,
+    Severity, Source, operation::Contradiction, shorten,
 };
 use engram_store::{Pair, Reader, Traits, conflict_id, side};
 use jiff::Timestamp;
@@ -431,6 +431,7 @@ impl Context<'_> {
             asked: None,
             place: None,
             score: None,
+            lost: None,
         }
     }
 }
@@ -503,9 +504,31 @@ fn is_comparable(engram: &Engram) -> bool {
         && !engram.is_sample()
 }
 
-/// Whether it reports a conflict itself. Decided by its lineage, so that a person may reword it.
+/// Whether it reports a conflict itself. Decided by its lineage, since earlier builds let people reword it.
 fn is_told(it: &Reader<'_>, engram: &Engram) -> Result<bool, Refusal> {
-    Ok(engram.kind == Kind::Risk && it.is_told_by(EngramId(engram.lineage_id.0))?)
+    Ok(told_by(it, engram)?.is_some())
+}
+
+/// The conflict that an engram reports.
+fn told_by(it: &Reader<'_>, engram: &Engram) -> Result<Option<Pair>, Refusal> {
+    match engram.kind {
+        Kind::Risk => Ok(it.told_by(engram.lineage_id)?),
+        _ => Ok(None),
+    }
+}
+
+/// What reports an open conflict ends with it, by a verdict, and is neither closed nor reworded by hand.
+pub(crate) fn reports_nothing_open(it: &Reader<'_>, engram: &Engram) -> Result<(), Refusal> {
+    match told_by(it, engram)?.filter(|it| it.status == ConflictStatus::Open) {
+        None => Ok(()),
+        Some(Pair { id, .. }) => Err(Refusal::new(
+            Code::ScopeDenied,
+            format!("engram {} reports conflict {id}, which is open", engram.id),
+            format!(
+                "Settle the conflict, and this ends with it: `engram conflicts show {id}`, then `engram resolve {id}`."
+            ),
+        )),
+    }
 }
 
 /// Whether a version may be compared with another, by its columns. Claims of two runs are not: nobody but

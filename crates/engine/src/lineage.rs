@@ -105,6 +105,7 @@ impl Context<'_> {
             figures: Figures::default(),
             place: None,
             score: None,
+            lost: None,
             ..old
         }
     }

@@ -15,7 +15,7 @@ use crate::{
     decide::{Plan, Planned},
     evidence::{Gathered, keep_commits, screen_claim, screen_text},
     eyes::Eyes,
-    findings::{TOLD, Telling},
+    findings::{TOLD, Telling, reports_nothing_open},
     lineage::{head_of, superseded},
     note::event_of,
 };
@@ -162,6 +162,7 @@ impl Context<'_> {
             Some(id) => {
                 let head = head_of(it, ground.project, &eyes, id)?;
                 self.may_close(&head)?;
+                reports_nothing_open(it, &head)?;
                 Some(head)
             }
             None => {
@@ -404,6 +405,7 @@ impl Context<'_> {
             asked: None,
             place: None,
             score: None,
+            lost: None,
         }
     }
 }

@@ -33,8 +33,9 @@ impl Context<'_> {
     pub(crate) fn record(&self, id: EngramId) -> Result<Engram, Refusal> {
         let mut engram = self.find(id)?;
         self.tell_health_now(std::slice::from_mut(&mut engram));
+        let store = &self.engine.store;
+        engram.lost = store.read::<_, Refusal>(|it| Ok(it.lost(&engram)?))?;
         if engram.valid_until.is_none() {
-            let store = &self.engine.store;
             engram.asked = store.read::<_, Refusal>(|it| Ok(it.asked(engram.lineage_id)?))?;
             let told = std::slice::from_mut(&mut engram);
             store.read::<_, Refusal>(|it| self.tell_conflicts(it, told.iter_mut()))?;
@@ -181,7 +182,7 @@ impl Context<'_> {
             };
             Ok(StatusReply {
                 status: if count.ever == 0 { "empty" } else { "ready" }.to_owned(),
-                next: next_step(user, count.ever),
+                next: next_step(user, here.is_some(), count.ever),
                 project: here.clone(),
                 engrams: count.holding,
                 head: it.head()?,
@@ -289,8 +290,11 @@ fn project_status(repo: &Repo, id: Option<ProjectId>, user: bool) -> ProjectStat
     }
 }
 
-fn next_step(user: bool, ever: u64) -> String {
+fn next_step(user: bool, is_in_repository: bool, ever: u64) -> String {
     match (user, ever) {
+        (true, 0) if !is_in_repository => {
+            "Change to a git repository, or name one with --repo; then connect an agent there: run `engram connect claude` or `engram connect codex`."
+        }
         (true, 0) => "Connect an agent: run `engram connect claude` or `engram connect codex`.",
         (true, _) => "Ask with `engram query TEXT`, or watch the feed with `engram feed --follow`.",
         (false, 0) => {

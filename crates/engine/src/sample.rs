@@ -1,18 +1,24 @@
 //! A sample to explore: claims that the repository's history proves, one for each fate of a claim. One
 //! request forgets them all.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use engram_model::{
-    Code, Draft, Engram, Kind, Lines, Pin, Pointer, PointerInput, PutReply, Refusal, SAMPLE,
-    SampleReply, Scope, Target, count,
+    Change, Code, Draft, Engram, Feed, Filter, Kind, LineageId, Lines, Operation, Pin, Pointer,
+    PointerInput, ProjectId, PutReply, Refusal, SAMPLE, SampleReply, Scope, Target, count,
 };
 use engram_pointers::{
     Large,
     track::{Became, Trace, lately},
 };
+use engram_store::Reader;
+use jiff::Timestamp;
 
-use crate::{context::Context, put::Occasion};
+use crate::{
+    context::{Context, Ground},
+    decide::{Plan, Planned},
+    put::{Occasion, answered},
+};
 
 /// How long the history is searched.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -120,13 +126,34 @@ impl Context<'_> {
         self.put_claim(correction, None, Occasion::Said)
     }
 
-    /// Forgets every claim of the sample that still holds.
+    /// Forgets every claim of the sample that still holds, and takes all of them out of the list.
     pub(crate) fn forget_sample(&self) -> Result<SampleReply, Refusal> {
-        let sample = self.held_sample()?;
-        for it in &sample {
-            self.close_window(it)?;
-        }
-        Ok(reply(&sample))
+        let (project, by) = (self.project()?, self.speaker(None)?);
+        let (sample, _) = self.decide(&Ground::of(project), |it, _| {
+            let sample = listed_sample(it, project, self.engine.world.now())?;
+            let planned = |operation| Planned {
+                operation,
+                by: by.clone(),
+                shareable: false,
+            };
+            let mut entries = Vec::new();
+            for engram in sample.iter().filter(|it| it.valid_until.is_none()) {
+                entries.extend(answered(it, engram.lineage_id, &by)?);
+                entries.push(planned(Operation::Forgotten(engram.id)));
+            }
+            let lineages: BTreeSet<LineageId> = sample.iter().map(|it| it.lineage_id).collect();
+            if !lineages.is_empty() {
+                let lineages = lineages.into_iter().collect();
+                entries.push(planned(Operation::Unlisted(lineages)));
+            }
+            Ok(Plan {
+                entries,
+                answer: sample,
+            })
+        })?;
+        let mut held = sample;
+        held.retain(|it| it.valid_until.is_none());
+        Ok(reply(&held))
     }
 
     /// The claims of a sample that hold.
@@ -138,6 +165,29 @@ impl Context<'_> {
         sample.retain(Engram::is_sample);
         Ok(sample)
     }
+}
+
+/// The claims of a sample in the list, those that ended too.
+fn listed_sample(
+    it: &Reader<'_>,
+    project: ProjectId,
+    now: Timestamp,
+) -> Result<Vec<Engram>, Refusal> {
+    let of_sample = Feed {
+        limit: Some(MOST),
+        listed: true,
+        filter: Filter {
+            topic: SAMPLE.to_owned(),
+            ..Filter::default()
+        },
+        ..Feed::default()
+    };
+    let (entries, _) = it.feed(project, "", &of_sample, now)?;
+    let stored = entries.into_iter().filter_map(|it| match it.change {
+        Change::Stored(engram) => Some(*engram),
+        _ => None,
+    });
+    Ok(stored.filter(Engram::is_sample).collect())
 }
 
 fn reply(sample: &[Engram]) -> SampleReply {

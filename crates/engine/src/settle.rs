@@ -3,8 +3,9 @@
 //! (DESIGN, rule 3).
 
 use engram_model::{
-    Allow, Code, Conflict, ConflictStatus, Engram, EngramId, Figures, How, LineageId, MemoryOp,
-    Operation, Provenance, Refusal, Resolve, ResolveReply, Scope, Settle, Source, fold, is_over,
+    Allow, Code, Conflict, ConflictId, ConflictStatus, Engram, EngramId, Figures, How, LineageId,
+    MemoryOp, Operation, Provenance, Refusal, Resolve, ResolveReply, Scope, Settle, Source, fold,
+    is_over,
     operation::{Permit, Ruling},
 };
 use engram_store::{Reader, side};
@@ -68,17 +69,28 @@ impl Context<'_> {
         Ok(reply)
     }
 
-    /// The user lets an open conflict pass the gate.
+    /// The user lets an open conflict pass the gate, or takes that back.
     pub(crate) fn allow_conflict(&self, allow: Allow) -> Result<Box<Conflict>, Refusal> {
-        let Allow { conflict, why } = allow;
-        let why = self.words("the reason", Some(why))?.ok_or_else(|| {
+        let Allow {
+            conflict,
+            why,
+            undo,
+        } = allow;
+        let why = self.words("the reason", Some(why))?;
+        let known = self.one_conflict(conflict)?;
+        if undo {
+            return match known.allowed.is_some() {
+                true => self.permit(conflict, why.unwrap_or_default(), true),
+                false => Ok(known),
+            };
+        }
+        let why = why.ok_or_else(|| {
             Refusal::new(
                 Code::SchemaInvalid,
                 "allowing a conflict needs a reason",
                 "Say why with --why.",
             )
         })?;
-        let known = self.one_conflict(conflict)?;
         if known.status != ConflictStatus::Open {
             return Err(Refusal::new(
                 Code::AlreadySettled,
@@ -89,22 +101,23 @@ impl Context<'_> {
         if known.allowed.as_ref().is_some_and(|it| it.why == why) {
             return Ok(known);
         }
+        self.permit(conflict, why, false)
+    }
+
+    fn permit(&self, id: ConflictId, why: String, undone: bool) -> Result<Box<Conflict>, Refusal> {
         let by = self.speaker(None)?;
+        let permit = Permit { id, why, undone };
         self.decide(&Ground::of(self.project()?), |_, _| {
-            let permit = Permit {
-                id: conflict,
-                why: why.clone(),
-            };
             Ok(Plan {
                 entries: vec![Planned {
-                    operation: Operation::Allowed(permit),
+                    operation: Operation::Allowed(permit.clone()),
                     by: by.clone(),
                     shareable: true,
                 }],
                 answer: (),
             })
         })?;
-        self.one_conflict(conflict)
+        self.one_conflict(id)
     }
 
     /// The text that goes with a verdict, checked; none if it is empty.
@@ -154,7 +167,12 @@ impl Context<'_> {
                 Ok(planned(found, asked, done, None))
             }
             (Settle::Undo, _) => match last {
-                Some((seq, ruling)) if ruling.how.is_none() => Ok(repeated(found, seq, ruling)),
+                // What was done last is not an undo that is repeated, but the allowance.
+                Some((seq, ruling))
+                    if ruling.how.is_none() && found.pair.allowed.is_none_or(|it| it < seq) =>
+                {
+                    Ok(repeated(found, seq, ruling))
+                }
                 _ => Err(nothing_to_undo(found)),
             },
             (_, ConflictStatus::Resolved | ConflictStatus::Dismissed) => {
@@ -321,6 +339,7 @@ impl Context<'_> {
             asked: None,
             place: None,
             score: None,
+            lost: None,
             ..b.clone()
         }
     }
@@ -545,11 +564,19 @@ fn is_same(it: &Reader<'_>, found: &Shown, ruling: &Ruling, how: &Settle) -> Res
 }
 
 fn nothing_to_undo(found: &Shown) -> Refusal {
-    Refusal::new(
-        Code::NotFound,
-        format!("conflict {} has no verdict", found.pair.id),
-        "Only a verdict can be undone. If a claim ended, restore it with `engram restore`.",
-    )
+    let id = found.pair.id;
+    match found.pair.allowed {
+        Some(_) => Refusal::new(
+            Code::NotFound,
+            format!("conflict {id} is allowed, and has no verdict"),
+            format!("To make it block the gate again, run `engram conflicts allow {id} --undo`."),
+        ),
+        None => Refusal::new(
+            Code::NotFound,
+            format!("conflict {id} has no verdict"),
+            "Only a verdict can be undone. If a claim ended, restore it with `engram restore`.",
+        ),
+    }
 }
 
 fn settled_already(found: &Shown) -> Refusal {

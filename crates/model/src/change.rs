@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, Anchored, ConflictId, ConflictStatus, Engram, EngramId, EventId, How, OperationKind,
-    Severity, Tier,
+    AgentId, Anchored, ConflictId, ConflictStatus, Engram, EngramId, EventId, How, LineageId,
+    OperationKind, Severity, Tier,
 };
 
 /// One entry of the journal as a reader sees it.
@@ -34,6 +34,8 @@ pub enum Change {
     Corroborated(EngramId),
     /// A window was closed.
     Forgotten(EngramId),
+    /// Lineages left the list with all their versions: those of a sample that was removed.
+    Unlisted(Vec<LineageId>),
     /// Text was erased for good.
     Redacted(EngramId),
     /// An ephemeral engram became durable.
@@ -101,6 +103,8 @@ pub enum Change {
     },
     /// The user let an open conflict pass the gate.
     Allowed(ConflictId),
+    /// The user took that back.
+    Disallowed(ConflictId),
     /// Something between agents, or between them and the user: a request, a grant, a message, a pin, a turn.
     /// It says no more than what it was: who shows it reads it.
     Between(OperationKind),
@@ -115,12 +119,14 @@ impl Change {
             | Self::Forgotten(id)
             | Self::Redacted(id)
             | Self::Promoted { id, .. } => Some(*id),
-            Self::Dereferenced { .. }
+            Self::Unlisted(_)
+            | Self::Dereferenced { .. }
             | Self::Noted { .. }
             | Self::Anchored { .. }
             | Self::Conflict { .. }
             | Self::Resolved { .. }
             | Self::Allowed(_)
+            | Self::Disallowed(_)
             | Self::Between(_) => None,
         }
     }
@@ -128,7 +134,10 @@ impl Change {
     /// The conflict that it is about.
     pub fn conflict(&self) -> Option<ConflictId> {
         match self {
-            Self::Conflict { id, .. } | Self::Resolved { id, .. } | Self::Allowed(id) => Some(*id),
+            Self::Conflict { id, .. }
+            | Self::Resolved { id, .. }
+            | Self::Allowed(id)
+            | Self::Disallowed(id) => Some(*id),
             _ => None,
         }
     }

@@ -180,6 +180,16 @@ pub struct Settled {
     pub why: Option<String>,
 }
 
+/// The verdict that ended a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Lost {
+    /// On which conflict.
+    pub conflict: ConflictId,
+    /// Whether the other side won, or one claim replaced both.
+    pub how: How,
+}
+
 /// Who let an open conflict pass the gate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -310,14 +320,18 @@ pub struct ResolveReply {
     pub stored: Vec<EngramId>,
 }
 
-/// Lets an open conflict pass the gate.
+/// Lets an open conflict pass the gate, or takes that back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Allow {
     /// Which one.
     pub conflict: ConflictId,
-    /// The reason, in words.
+    /// The reason, in words; none is needed to take it back.
+    #[serde(default)]
     pub why: String,
+    /// Take it back: the conflict blocks the gate again.
+    #[serde(default)]
+    pub undo: bool,
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What a journal entry did to a claim, as a history tells it.
 
-use crate::{Change, Engram, EngramId};
+use crate::{Change, Engram, EngramId, How, Lost};
 
 /// What was done to a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub enum Did {
     Answered,
     /// Its window was closed.
     Forgot,
+    /// A verdict on a conflict ended it.
+    Lost(Lost),
     /// Its text was erased.
     Redacted,
     /// It no longer ends by itself.
@@ -41,18 +43,21 @@ impl Did {
                 _ => Self::Corrected,
             },
             Change::Corroborated(_) => Self::Repeated,
-            Change::Forgotten(id) if find(*id).is_some_and(|it| it.asks.is_some()) => {
-                Self::Answered
-            }
-            Change::Forgotten(_) => Self::Forgot,
+            Change::Forgotten(id) => match find(*id).map(|it| (it.asks, it.lost)) {
+                Some((Some(_), _)) => Self::Answered,
+                Some((_, Some(lost))) => Self::Lost(lost),
+                _ => Self::Forgot,
+            },
             Change::Redacted(_) => Self::Redacted,
             Change::Promoted { .. } => Self::Promoted,
-            Change::Dereferenced { .. }
+            Change::Unlisted(_)
+            | Change::Dereferenced { .. }
             | Change::Noted { .. }
             | Change::Anchored { .. }
             | Change::Conflict { .. }
             | Change::Resolved { .. }
             | Change::Allowed(_)
+            | Change::Disallowed(_)
             | Change::Between(_) => return None,
         })
     }
@@ -68,6 +73,8 @@ impl Did {
             Self::Asked => "asked",
             Self::Answered => "answered",
             Self::Forgot => "forgot",
+            Self::Lost(it) if it.how == How::Merge => "merged",
+            Self::Lost(_) => "lost",
             Self::Redacted => "redacted",
             Self::Promoted => "promoted",
         }

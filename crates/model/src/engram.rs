@@ -4,8 +4,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, Code, ConflictId, EngramId, Entity, Health, Limits, LineageId, Pointer, PointerInput,
-    ProjectId, Refusal, RunId, Ttl, text::shorten,
+    AgentId, Code, ConflictId, EngramId, Entity, Health, Limits, LineageId, Lost, Pointer,
+    PointerInput, ProjectId, Refusal, RunId, Ttl, text::shorten,
 };
 
 macro_rules! words {
@@ -266,6 +266,9 @@ pub struct Engram {
     /// The to-do that asks whether it still holds; told where a page or one record is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<EngramId>,
+    /// The verdict that ended it; told where a page, a history or one record is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<Lost>,
     /// Its place in a list, if that is not its own `seq`; only in answers of the feed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,

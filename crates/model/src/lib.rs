@@ -43,7 +43,7 @@ pub use call::Call;
 pub use change::{Change, Entry};
 pub use conflict::{
     Allow, Allowed, Conflict, ConflictFilter, ConflictSide, ConflictStatus, ConflictsReply, Gate,
-    GateCheck, GateReply, How, Listed, RISK_POINTERS, Resolve, ResolveReply, Settle, Settled,
+    GateCheck, GateReply, How, Listed, Lost, RISK_POINTERS, Resolve, ResolveReply, Settle, Settled,
     Severity, Tier,
 };
 pub use connection::{

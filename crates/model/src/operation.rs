@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     AgentId, Anchored, Code, ConflictId, ConflictStatus, Engram, EngramId, EventId, Figures,
-    Granted, How, ProjectId, Refusal, Severity, Tier, engram::words,
+    Granted, How, LineageId, ProjectId, Refusal, Severity, Tier, engram::words,
 };
 
 pub use agents::*;
@@ -26,6 +26,8 @@ words!(
         Corroborated = "corroborated",
         /// [`Operation::Forgotten`]
         Forgotten = "forgotten",
+        /// [`Operation::Unlisted`]
+        Unlisted = "unlisted",
         /// [`Operation::Redacted`]
         Redacted = "redacted",
         /// [`Operation::Promoted`]
@@ -96,6 +98,7 @@ impl OperationKind {
             Self::Stored
             | Self::Corroborated
             | Self::Forgotten
+            | Self::Unlisted
             | Self::Redacted
             | Self::Promoted
             | Self::Dereferenced
@@ -132,6 +135,7 @@ impl OperationKind {
             Self::Stored
                 | Self::Corroborated
                 | Self::Forgotten
+                | Self::Unlisted
                 | Self::Redacted
                 | Self::Promoted
                 | Self::Conflicted
@@ -150,6 +154,8 @@ pub enum Operation {
     Corroborated(EngramId),
     /// The window of a version was closed.
     Forgotten(EngramId),
+    /// Lineages left the list with all their versions: those of a sample that was removed.
+    Unlisted(Vec<LineageId>),
     /// Text was erased for good, and the windows of its versions closed.
     Redacted(Redaction),
     /// An ephemeral version became durable.
@@ -201,7 +207,7 @@ pub enum Operation {
     Conflicted(Box<Contradiction>),
     /// A conflict was settled, or its verdict was undone.
     Resolved(Box<Ruling>),
-    /// The user let an open conflict pass the gate.
+    /// The user let an open conflict pass the gate, or took that back.
     Allowed(Permit),
 }
 
@@ -261,13 +267,18 @@ pub struct Ruling {
     pub why: Option<String>,
 }
 
-/// What [`Operation::Allowed`] lets pass.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What [`Operation::Allowed`] lets pass, or no longer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Permit {
     /// Which conflict.
+    #[serde(skip, default = "no_conflict")]
     pub id: ConflictId,
     /// The reason that was given; kept beside the journal.
+    #[serde(skip)]
     pub why: String,
+    /// It was taken back: the conflict blocks the gate again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undone: bool,
 }
 
 fn no_conflict() -> ConflictId {
@@ -423,6 +434,7 @@ impl Operation {
             Self::Stored(_) => OperationKind::Stored,
             Self::Corroborated(_) => OperationKind::Corroborated,
             Self::Forgotten(_) => OperationKind::Forgotten,
+            Self::Unlisted(_) => OperationKind::Unlisted,
             Self::Redacted(_) => OperationKind::Redacted,
             Self::Promoted(_) => OperationKind::Promoted,
             Self::Dereferenced(_) => OperationKind::Dereferenced,
@@ -532,9 +544,9 @@ impl Operation {
     pub fn body(&self) -> Result<String, serde_json::Error> {
         match self {
             Self::Stored(engram) => serde_json::to_string(&bare(engram)),
-            Self::Corroborated(_) | Self::Forgotten(_) | Self::Allowed(_) | Self::Revoked(_) => {
-                Ok("{}".to_owned())
-            }
+            Self::Corroborated(_) | Self::Forgotten(_) | Self::Revoked(_) => Ok("{}".to_owned()),
+            Self::Unlisted(all) => serde_json::to_string(all),
+            Self::Allowed(it) => serde_json::to_string(it),
             Self::Redacted(it) => serde_json::to_string(it),
             Self::Promoted(it) => serde_json::to_string(it),
             Self::Dereferenced(it) => serde_json::to_string(it),
@@ -573,6 +585,7 @@ impl Operation {
             OperationKind::Stored => Self::Stored(parse(body)?),
             OperationKind::Corroborated => Self::Corroborated(id()?),
             OperationKind::Forgotten => Self::Forgotten(id()?),
+            OperationKind::Unlisted => Self::Unlisted(parse(body)?),
             OperationKind::Redacted => Self::Redacted(Redaction {
                 id: Some(id()?),
                 ..parse(body)?
@@ -633,7 +646,7 @@ impl Operation {
             })),
             OperationKind::Allowed => Self::Allowed(Permit {
                 id: subject.unwrap_or_default().parse()?,
-                why: String::new(),
+                ..parse(body)?
             }),
         })
     }
@@ -651,6 +664,7 @@ fn bare(engram: &Engram) -> Engram {
         conflicts: Vec::new(),
         health: None,
         asked: None,
+        lost: None,
         ..engram.clone()
     }
 }

@@ -5,7 +5,8 @@
 //! (`followers.rs`), which are built anew from the journal and from git.
 
 use engram_model::{
-    AgentId, Engram, EngramId, Granted, Operation, Pointer, ProjectId, RequestState, Spend, Target,
+    AgentId, Engram, EngramId, Granted, LineageId, Operation, Pointer, ProjectId, RequestState,
+    Spend, Target,
     operation::{
         Agent, Carried, Contradiction, ERASED, Event, Located, NewGrant, Opened, Promotion, Read,
         Redaction, Refused, Requested, Sent, Served, Snapshot,
@@ -31,6 +32,7 @@ impl Applied<'_> {
             Operation::Stored(engram) => self.store(engram)?,
             Operation::Corroborated(id) => self.add_figure("corroborations", *id, 1)?,
             Operation::Forgotten(id) => self.close(*id)?,
+            Operation::Unlisted(all) => self.unlist(all)?,
             Operation::Redacted(it) => self.redact(it)?,
             Operation::Promoted(it) => self.promote(it)?,
             Operation::Dereferenced(it) => self.charge(it)?,
@@ -78,7 +80,7 @@ impl Applied<'_> {
             )?,
             Operation::Allowed(it) => self.run(
                 "UPDATE conflict SET allowed = ?2 WHERE id = ?1",
-                params![it.id.to_string(), self.seq],
+                params![it.id.to_string(), (!it.undone).then_some(self.seq)],
             )?,
             Operation::Anchored(_) | Operation::Recovered(_) => {}
         }
@@ -172,6 +174,19 @@ impl Applied<'_> {
             "UPDATE engram SET valid_until = max(?2, valid_from) WHERE id = ?1 AND valid_until IS NULL",
             params![id.to_string(), self.at.as_microsecond()],
         )
+    }
+
+    /// Their versions leave the list and its counts.
+    fn unlist(&self, all: &[LineageId]) -> Result<()> {
+        for lineage in all {
+            self.run(
+                "UPDATE engram SET stands = 0 WHERE stands = 1 AND project = ?2 AND seq IN
+                   (SELECT seq FROM engram WHERE id = ?1 UNION ALL
+                    SELECT seq FROM engram WHERE lineage = ?1 AND lineage <> id)",
+                params![lineage.to_string(), self.project.to_string()],
+            )?;
+        }
+        Ok(())
     }
 
     /// A version that was closed meanwhile stays as it was. One whose term ends is counted among those

@@ -2,7 +2,8 @@
 //! allowed the pair; whether a side still holds follows from table `engram`.
 
 use engram_model::{
-    AgentId, ConflictId, ConflictStatus, Engram, EngramId, Operation, OperationKind, ProjectId,
+    AgentId, ConflictId, ConflictStatus, Engram, EngramId, LineageId, Lost, Operation,
+    OperationKind, ProjectId,
     operation::{Contradiction, Ruling},
 };
 use jiff::Timestamp;
@@ -40,7 +41,7 @@ pub struct Pair {
     pub last: u64,
     /// The last verdict, or what undid it.
     pub verdict: Option<u64>,
-    /// The entry that let it pass the gate.
+    /// The entry that let it pass the gate; none once that was taken back.
     pub allowed: Option<u64>,
     /// The engram of kind risk that reports it.
     pub risk: Option<EngramId>,
@@ -179,12 +180,30 @@ impl Reader<'_> {
         )
     }
 
-    /// Whether an engram of kind risk reports a conflict. Decided by its lineage, named by its first version.
-    pub fn is_told_by(&self, risk: EngramId) -> Result<bool> {
-        Ok(self
-            .0
-            .prepare_cached("SELECT 1 FROM conflict WHERE risk = ?1 LIMIT 1")?
-            .exists([risk.to_string()])?)
+    /// The conflict that an engram of kind risk reports. Decided by its lineage, named by its first version.
+    pub fn told_by(&self, risk: LineageId) -> Result<Option<Pair>> {
+        Ok(self.pairs("WHERE risk = ?1", [risk.to_string()])?.pop())
+    }
+
+    /// The verdict that ended a version.
+    pub fn lost(&self, engram: &Engram) -> Result<Option<Lost>> {
+        if engram.valid_until.is_none() || engram.redacted {
+            return Ok(None);
+        }
+        let Some(side) = self.side_of(engram.id)? else {
+            return Ok(None);
+        };
+        for Pair { id: conflict, .. } in self.conflicts_of(engram.project, &side)? {
+            for place in self.entries_about(conflict)? {
+                if let Some(ruling) = self.ruling(place)?
+                    && let Some(how) = ruling.how
+                    && ruling.closed.contains(&engram.id)
+                {
+                    return Ok(Some(Lost { conflict, how }));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Whether the version stored by this entry reports a conflict.

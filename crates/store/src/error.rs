@@ -215,7 +215,7 @@ fn hint(code: Code) -> &'static str {
             "Make the home writable, or choose another with --home or ENGRAM_HOME."
         }
         Code::StoreCorrupt => {
-            "Restore a backup, or run `engram doctor --recover`, which sets the database aside and saves what is still readable."
+            "Run `engram doctor --recover`, which sets the database aside and saves what is still readable. If that fails, restore a backup or choose another home with --home."
         }
         Code::StoreGone => {
             "Nothing was stored. Put the home back and try again, or restart Engram to start an empty one."

@@ -150,7 +150,11 @@ impl Reader<'_> {
     fn entry(&self, row: Journalled) -> Result<Option<Entry>> {
         let change = match row.kind() {
             Some(OperationKind::Stored) => match self.engram_at(row.seq) {
-                Ok(Some(it)) => Some(Change::Stored(Box::new(self.placed(it)?))),
+                Ok(Some(it)) => {
+                    let lost = self.lost(&it)?;
+                    let it = self.placed(it)?;
+                    Some(Change::Stored(Box::new(Engram { lost, ..it })))
+                }
                 Ok(None) => None,
                 Err(error) if error.is_of_one_record() => {
                     tracing::warn!(%error, seq = row.seq, "a version is passed over");
@@ -175,6 +179,7 @@ fn told(operation: Operation) -> Option<Change> {
     Some(match operation {
         Operation::Corroborated(id) => Change::Corroborated(id),
         Operation::Forgotten(id) => Change::Forgotten(id),
+        Operation::Unlisted(all) => Change::Unlisted(all),
         Operation::Redacted(it) => Change::Redacted(it.id?),
         Operation::Promoted(it) => Change::Promoted {
             id: it.id,
@@ -208,7 +213,10 @@ fn told(operation: Operation) -> Option<Change> {
             closed: it.closed,
             stored: it.stored,
         },
-        Operation::Allowed(it) => Change::Allowed(it.id),
+        Operation::Allowed(it) => match it.undone {
+            false => Change::Allowed(it.id),
+            true => Change::Disallowed(it.id),
+        },
         Operation::Stored(_)
         | Operation::Located(_)
         | Operation::Admitted(_)

@@ -308,6 +308,8 @@ fn a_sample_comes_and_goes_by_keys_and_by_mouse() {
     );
     window.press_on(Hand::Mouse, "remove-sample");
     window.wait("!document.querySelector('[data-testid=sample-note]')");
+    // It leaves the list with all that ended in it.
+    window.wait("document.querySelectorAll('[data-testid=feed-row]').length === 1");
     assert_eq!(held(), 1);
     let newest = window.attribute("[data-testid=feed-row]", "data-id");
     window.find(&row(&newest));

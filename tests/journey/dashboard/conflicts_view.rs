@@ -89,6 +89,14 @@ fn each_verdict_is_given_by_keys_and_by_mouse_and_undone() {
         let allowed = of(&engram, &id);
         assert_eq!(allowed["status"], "open");
         assert_eq!(allowed["allowed"]["why"], "Known until the migration");
+        // `Z` takes that back, and no verdict before it.
+        press("z", "undo");
+        window.wait(&notice("Undone"));
+        window.wait(&format!(
+            "!document.querySelector('[data-testid=conflict][data-id=\"{id}\"] .chip')"
+        ));
+        window.wait(&rows(3));
+        assert_eq!(of(&engram, &id)["allowed"], serde_json::Value::Null);
 
         // A claim is shown among all claims, and the browser leads back.
         let id = read(&window);

@@ -40,6 +40,8 @@ pub(crate) enum Undo {
     Withdraw(EngramId),
     /// This conflict is open again.
     Judged(ConflictId),
+    /// This conflict is no longer allowed.
+    Allowed(ConflictId),
     /// The grant with this id is taken back.
     Granted(EngramId),
 }
@@ -168,6 +170,9 @@ impl App {
     /// again.
     pub(crate) fn undo(self) {
         let mut all = self.frame.undo.get_untracked();
+        if all.is_empty() {
+            return self.say(say::notice::NO_UNDO, "", false);
+        }
         if !self.batch.begin(say::many::UNDOING, all.len()) {
             return;
         }
@@ -178,7 +183,7 @@ impl App {
             let outcome = self.each(all, async |it| self.take_back(it).await).await;
             let failed = outcome.refused.iter().chain(&outcome.left).copied();
             let failed: Vec<Undo> = failed.collect();
-            let is_verdict = |it: &Undo| matches!(it, Undo::Judged(_));
+            let is_verdict = |it: &Undo| matches!(it, Undo::Judged(_) | Undo::Allowed(_));
             let noun = match outcome
                 .done
                 .iter()
@@ -191,8 +196,8 @@ impl App {
             };
             let (text, why) = outcome.told(say::many::UNDONE, noun);
             match (outcome.is_whole(), outcome.done.as_slice()) {
-                (true, [(Undo::Judged(id), _)]) => {
-                    self.say(say::notice::UNDONE, "", false);
+                (true, [(Undo::Judged(id) | Undo::Allowed(id), _)]) => {
+                    self.say(say::notice::UNDONE, &of, false);
                     self.return_to_conflict(*id);
                 }
                 (true, [(Undo::Granted(_), _)]) => self.say(say::requests::REVOKED, "", false),
@@ -218,6 +223,7 @@ impl App {
             Undo::Restore(id) => self.ask(ask::Restore(id)).await.map(|it| Some(it.id)),
             Undo::Withdraw(id) => self.ask(ask::Forget(id)).await.map(|_| None),
             Undo::Judged(id) => self.undo_verdict(id).await.map(|()| None),
+            Undo::Allowed(id) => self.undo_allowance(id).await.map(|()| None),
             Undo::Granted(id) => self.revoke_grant(id.to_string()).await.map(|()| None),
         }
     }

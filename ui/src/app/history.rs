@@ -81,7 +81,10 @@ fn row(id: EngramId, act: Act) -> impl IntoView {
     match act.version {
         None => {
             let testid = if act.is_voice { "voice" } else { "act" };
-            view! { <li data-testid=testid><span class="quiet">{who}</span></li> }.into_any()
+            let show = act.conflict.map(|id| view! {
+                " "<button class="plain" data-testid="act-conflict" on:click=move |_| app.show_conflict(id)>{say::acts::SHOW_CONFLICT}</button>
+            });
+            view! { <li data-testid=testid><span class="quiet">{who}{show}</span></li> }.into_any()
         }
         Some((version, claim)) => {
             let (was, claim, direction) = match act.before {

@@ -496,3 +496,49 @@ fn what_the_filter_leaves_out_is_not_remembered() {
         assert!(feed.known.is_empty() && feed.replaced.len() <= 2 * MOST + 500);
     }
 }
+
+/// A row says that a verdict ended its claim, from the entry that tells of the verdict.
+#[test]
+fn a_claim_that_lost_a_conflict_says_so() {
+    let conflict = "01K0000000000000000000000C".parse().unwrap();
+    for (how, state) in [(How::Winner, State::Lost), (How::Merge, State::Merged)] {
+        let mut feed = loaded(1..=2, None);
+        let closed = engram(1, "").id;
+        feed.live(
+            vec![
+                entry(3, Change::Forgotten(closed)),
+                entry(
+                    4,
+                    Change::Resolved {
+                        id: conflict,
+                        status: engram_model::ConflictStatus::Resolved,
+                        how: Some(how),
+                        closed: vec![closed],
+                        stored: Vec::new(),
+                    },
+                ),
+            ],
+            false,
+        );
+        let rows = feed.rows();
+        let told: Vec<State> = rows
+            .iter()
+            .map(|it| feed.state(it, Timestamp::MAX))
+            .collect();
+        assert_eq!(told, [State::Holds, state]);
+    }
+}
+
+#[test]
+fn a_sample_that_was_removed_leaves_the_list() {
+    let mut feed = loaded(1..=3, None);
+    let gone = engram(2, "").lineage_id;
+    feed.live(
+        vec![
+            entry(4, Change::Forgotten(engram(2, "").id)),
+            entry(5, Change::Unlisted(vec![gone])),
+        ],
+        false,
+    );
+    assert_eq!(seqs(&feed), [3, 1]);
+}

@@ -24,6 +24,10 @@ pub enum State {
     Expired,
     /// Its window was closed.
     Forgotten,
+    /// A verdict on a conflict chose the other claim,
+    Lost,
+    /// or one claim that replaced both.
+    Merged,
     /// Its text was erased.
     Redacted,
 }
@@ -41,6 +45,8 @@ impl State {
             Self::Replaced => Some(say::state::REPLACED),
             Self::Expired => Some(say::state::EXPIRED),
             Self::Forgotten => Some(say::state::FORGOTTEN),
+            Self::Lost => Some(say::state::LOST),
+            Self::Merged => Some(say::state::MERGED),
             Self::Redacted => Some(say::state::REDACTED),
         }
     }

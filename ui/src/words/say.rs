@@ -174,6 +174,8 @@ pub mod state {
     pub const REPLACED: &str = "replaced";
     pub const EXPIRED: &str = "expired";
     pub const FORGOTTEN: &str = "forgotten";
+    pub const LOST: &str = "lost a conflict";
+    pub const MERGED: &str = "merged";
     pub const REDACTED: &str = "redacted";
     pub const IN_CONFLICT: &str = "in conflict";
 }
@@ -238,6 +240,9 @@ pub mod acts {
     pub const WAS: &str = "before: ";
     pub const RESTORED: &str = "restored it";
     pub const FORGOT: &str = "forgot it";
+    pub const LOST: &str = "chose the other claim in a conflict";
+    pub const MERGED: &str = "merged it with another claim in a conflict";
+    pub const SHOW_CONFLICT: &str = "Show conflict";
     pub const REDACTED: &str = "redacted it";
     pub const PROMOTED: &str = "made it durable";
     pub const SAID: &str = "said the same";
@@ -284,6 +289,7 @@ pub mod write {
 
 /// A claim to review.
 pub mod review {
+    pub const NOT_DRIFTED: &str = "There is nothing to review in this claim";
     pub const QUESTION: &str = "Is the claim still true?";
     pub const EDITED: &str = "Its evidence was edited.";
     pub const GONE: &str = "Its evidence is gone, so it cannot be confirmed.";
@@ -497,10 +503,15 @@ pub mod repositories {
     pub fn no_id(id: &str) -> String {
         format!("{id} is not the id of an engram")
     }
+
+    pub fn no_conflict(id: &str) -> String {
+        format!("{id} is not the id of a conflict")
+    }
 }
 
 /// The settings.
 pub mod settings {
+    pub const COMMAND: &str = "Settings: theme, text size, editor";
     pub const REQUESTS: &str = "Requests";
     pub const QUIET: &str = "In the window";
     pub const NOTIFY: &str = "Notify me";
@@ -566,6 +577,7 @@ pub mod first {
         "What it learns appears here as it is written, with the lines behind it.";
     pub const WAITING: &str = "Waiting for the first engram";
     pub const CONNECTING: &str = "Connecting to the journal";
+    pub const LOST: &str = "Disconnected: Engram is not running here any more";
     pub const COMMAND_COPIED: &str = "Command copied";
 
     pub fn nothing(repository: Option<&str>) -> String {
@@ -663,6 +675,7 @@ pub mod lost {
 /// What is said at the lower edge, and refusals of the page itself.
 pub mod notice {
     pub const UNDONE: &str = "Undone";
+    pub const NO_UNDO: &str = "Nothing to undo";
     pub const LINK_COPIED: &str = "Link copied";
     pub const POINTER_COPIED: &str = "Pointer copied";
     pub const CLAIM_COPIED: &str = "Claim copied";

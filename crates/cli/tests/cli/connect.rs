@@ -295,3 +295,14 @@ fn a_configuration_that_cannot_be_read_is_refused_unchanged() {
         }
     }
 }
+
+#[test]
+fn without_an_agent_the_agents_are_listed() {
+    let place = Place::new();
+    let listed = place.run(&["connect"]).out;
+    for agent in ["connect claude", "connect codex"] {
+        assert!(listed.contains(agent), "{listed}");
+    }
+    let agents = place.json(&["connect"])["agents"].clone();
+    assert_eq!(agents.as_array().map(Vec::len), Some(2), "{agents}");
+}

@@ -69,6 +69,49 @@ fn contradicted(place: &Place) -> String {
 }
 
 /// A gate is shut while a conflict is open that nobody let pass.
+/// What was allowed is marked in the list, and blocks again once that is taken back; an undo of an older
+/// verdict is not repeated in its place.
+#[test]
+fn an_allowance_is_marked_and_taken_back() {
+    let place = Place::new();
+    let id = contradicted(&place);
+    place.json(&["resolve", &id, "--dismiss"]);
+    place.json(&["resolve", &id, "--undo"]);
+    place.json(&["conflicts", "allow", &id, "--why", "Known."]);
+    let listed = place.run(&["conflicts"]).out;
+    assert!(
+        listed.contains(&format!("{id}  open, high, allowed")),
+        "{listed}"
+    );
+    let undone = place.run(&["resolve", &id, "--undo", "--json"]);
+    undone.refused("NOT_FOUND");
+    let next = format!("engram conflicts allow {id} --undo");
+    assert!(undone.error()["hint"].to_string().contains(&next));
+    let taken = place.json(&["conflicts", "allow", &id, "--undo"]);
+    assert_eq!(taken["allowed"], serde_json::Value::Null);
+    assert!(!place.run(&["conflicts"]).out.contains("allowed"));
+    assert_eq!(place.run(&["conflicts", "--gate"]).code, Some(1));
+    let told = place.run(&["feed"]).out;
+    assert!(told.contains(&format!("allowed    {id}  undone")), "{told}");
+}
+
+/// The history of a claim that lost says so, and names the conflict.
+#[test]
+fn a_history_says_that_a_claim_lost_a_conflict() {
+    let place = Place::new();
+    let id = contradicted(&place);
+    let shown = place.json(&["conflicts", "show", &id]);
+    let loser = shown["a"]["id"].as_str().unwrap();
+    place.json(&["resolve", &id, "--winner", "newer"]);
+    let log = place.run(&["log", loser]).out;
+    let line = log
+        .lines()
+        .find(|it| it.contains("lost "))
+        .unwrap_or_default();
+    assert!(line.contains(&format!("(conflict {id})")), "{log}");
+    assert!(!log.contains("forgot"), "{log}");
+}
+
 #[test]
 fn the_gate_stops_a_job_until_a_conflict_is_settled_or_allowed() {
     let place = Place::new();

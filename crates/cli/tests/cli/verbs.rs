@@ -508,6 +508,7 @@ fn the_window_is_started_with_the_same_place() {
         let mut command = place.plain(&engram, &place.repo());
         command
             .env("PATH", "/nonexistent")
+            .env("DISPLAY", ":1")
             .args(["--home", "h", "--repo", "r", "--json", "app"]);
         command
     };
@@ -524,6 +525,13 @@ fn the_window_is_started_with_the_same_place() {
         std::fs::read_to_string(beside.join("said")).unwrap(),
         "--home h --repo r\n"
     );
+    // Without a display there is no window, and the command says what there is instead.
+    let mut blind = app(&place);
+    let blind = blind.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
+    let said = ran(blind.output().unwrap());
+    said.refused("NOT_FOUND");
+    let hint = said.error()["hint"].to_string();
+    assert!(hint.contains("engram serve"), "{hint}");
 }
 
 /// A server, the host and the token of the address that it says, and what it logs.

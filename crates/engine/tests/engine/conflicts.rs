@@ -322,6 +322,7 @@ fn an_erasure_reaches_what_was_said_of_its_claim() {
     let allow = Allow {
         conflict: id,
         why: "The xylophone of half an hour.".to_owned(),
+        undo: false,
     };
     at.0.ask(&USER, ask::Allow(allow)).unwrap();
     let before = conflict(&at, id);

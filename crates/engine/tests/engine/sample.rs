@@ -1,7 +1,9 @@
 //! The sample: honest claims from the history, stored once, taken out of use with one request.
 
 use engram_kit::Repository;
-use engram_model::{Caller, Check, Code, Draft, Engram, Evidence, Refusal, SAMPLE, ask};
+use engram_model::{
+    Caller, Check, Code, Draft, Engram, EngramId, Evidence, Feed, Filter, Refusal, SAMPLE, ask,
+};
 
 use crate::fixture::{Asked, Ground, draft, git, refused};
 
@@ -149,6 +151,27 @@ fn a_sample_is_stored_once_and_goes_again() {
         assert!(at.get(&USER, id).unwrap().valid_until.is_none());
     }
     assert_eq!(remove(&at), 0);
+    // It is gone from the list too, with what is counted there.
+    let listed = Feed {
+        listed: true,
+        ..Feed::default()
+    };
+    let page = at.0.ask(&USER, ask::Feed(listed)).unwrap();
+    let mut left: Vec<EngramId> = page
+        .entries
+        .iter()
+        .filter_map(|it| it.change.engram())
+        .collect();
+    left.sort();
+    let mut kept = [own.id, tagged.id];
+    kept.sort();
+    assert_eq!(left, kept);
+    let facets = at.0.ask(&USER, ask::Facets(Filter::default())).unwrap();
+    assert_eq!(facets.total, 2);
+    assert!(
+        facets.authors.iter().all(|it| it.0 != "sample agent"),
+        "{facets:?}"
+    );
     // And it can be looked at once more.
     assert_eq!(load(&at).unwrap().len(), 1);
 }

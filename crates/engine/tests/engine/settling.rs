@@ -2,13 +2,14 @@
 //! while every past time keeps its own answer.
 
 use engram_model::{
-    Caller, Code, ConflictId, ConflictStatus, Draft, EngramId, How, Kind, Listed, Query, Refusal,
-    Resolve, ResolveReply, Scope, Settle, Severity, ask,
+    Allow, Caller, Change, Code, Conflict, ConflictId, ConflictStatus, Did, Draft, Engram,
+    EngramId, GateCheck, How, Kind, Listed, Lost, Query, Refusal, Resolve, ResolveReply, Scope,
+    Settle, Severity, ask,
 };
 
 use crate::{
     conflicts::{LONG, SHORT, USER, conflict, contradicted, evidence, listed, on, open},
-    fixture::{Asked, Ground, query, refused},
+    fixture::{Asked, Ground, correcting, query, refused},
 };
 
 const MERGED: &str = "The wallet lock lasts 3 minutes for users and half an hour for admins.";
@@ -404,4 +405,101 @@ fn a_verdict_on_a_claim_of_a_run_stays_there() {
     let merged = settle(&at, &ada, found.id, Settle::Merge(MERGED.to_owned())).unwrap();
     let merged = at.get(&ada, merged.stored[0]).unwrap();
     assert_eq!(merged.scope, Scope::Run);
+}
+
+fn allow(at: &Asked, conflict: ConflictId, undo: bool) -> Result<Box<Conflict>, Refusal> {
+    let why = match undo {
+        false => "It is known.".to_owned(),
+        true => String::new(),
+    };
+    let allow = Allow {
+        conflict,
+        why,
+        undo,
+    };
+    at.0.ask(&USER, ask::Allow(allow))
+}
+
+#[test]
+fn an_allowance_is_taken_back_and_no_older_verdict_with_it() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let (id, ..) = contradicted(&at);
+    settle(&at, &USER, id, Settle::Dismiss).unwrap();
+    settle(&at, &USER, id, Settle::Undo).unwrap();
+    let gate = || at.0.ask(&USER, ask::Gate(GateCheck::default())).unwrap();
+    assert_eq!(gate().blocking, [id]);
+    assert!(allow(&at, id, false).unwrap().allowed.is_some());
+    assert_eq!(gate().blocking, []);
+    // An older undo is not what this undoes.
+    let said = refused(settle(&at, &USER, id, Settle::Undo), Code::NotFound);
+    let next = format!("engram conflicts allow {id} --undo");
+    assert!(said.hint.contains(&next), "{said:?}");
+
+    let before = at.journal().entries.len();
+    let told = allow(&at, id, true).unwrap();
+    assert_eq!((told.status, told.allowed), (ConflictStatus::Open, None));
+    assert_eq!(gate().blocking, [id]);
+    // Twice is once.
+    assert_eq!(allow(&at, id, true).unwrap().allowed, None);
+    let entries = at.journal().entries;
+    assert_eq!(entries.len(), before + 1);
+    assert!(
+        entries.iter().any(|it| it.change == Change::Disallowed(id)),
+        "{entries:?}"
+    );
+    assert!(allow(&at, id, false).unwrap().allowed.is_some());
+}
+
+/// A claim that a verdict ended says which; its history too, not that somebody forgot it.
+#[test]
+fn what_a_verdict_ended_names_its_conflict() {
+    for (how, ended) in [
+        (Settle::Newer, How::Winner),
+        (Settle::Merge(MERGED.to_owned()), How::Merge),
+    ] {
+        let ground = Ground::new();
+        let at = ground.open();
+        let (conflict, a, b) = contradicted(&at);
+        settle(&at, &USER, conflict, how).unwrap();
+        let lost = Lost {
+            conflict,
+            how: ended,
+        };
+        assert_eq!(at.get(&USER, a).unwrap().lost, Some(lost));
+        let of_b = (ended != How::Winner).then_some(lost);
+        assert_eq!(at.get(&USER, b).unwrap().lost, of_b);
+        let log = at.0.ask(&USER, ask::Log(a)).unwrap();
+        let versions: Vec<&Engram> = log.iter().filter_map(|it| it.change.stored()).collect();
+        let find = |id| versions.iter().copied().find(|it| it.id == id);
+        let did: Vec<Did> = log
+            .iter()
+            .filter_map(|it| Did::of(&it.change, find))
+            .collect();
+        assert_eq!(did, [Did::Lost(lost), Did::Stored]);
+        // Undone, it holds again as a version that lost nothing.
+        settle(&at, &USER, conflict, Settle::Undo).unwrap();
+        let log = at.0.ask(&USER, ask::Log(a)).unwrap();
+        let newest = log.iter().find_map(|it| it.change.stored()).unwrap();
+        assert_eq!((newest.valid_until, newest.lost), (None, None));
+    }
+}
+
+#[test]
+fn what_reports_an_open_conflict_is_neither_forgotten_nor_reworded() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let (id, ..) = contradicted(&at);
+    let risk = conflict(&at, id).risk.unwrap();
+    let words = correcting(risk, "The wallet lock is mine.");
+    for said in [
+        refused(at.forget(&USER, risk), Code::ScopeDenied),
+        refused(at.put(&USER, words), Code::ScopeDenied),
+    ] {
+        let next = format!("engram conflicts show {id}");
+        assert!(said.hint.contains(&next), "{said:?}");
+    }
+    assert!(is_held(&at, risk));
+    settle(&at, &USER, id, Settle::Dismiss).unwrap();
+    assert!(!is_held(&at, risk));
 }

@@ -216,5 +216,6 @@ fn record(
         asked: None,
         place: None,
         score: None,
+        lost: None,
     }
 }

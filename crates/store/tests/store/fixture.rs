@@ -115,6 +115,7 @@ pub(crate) fn engram(number: u128, claim: &str) -> Engram {
         asked: None,
         place: None,
         score: None,
+        lost: None,
     }
 }
 

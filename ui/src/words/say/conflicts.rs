@@ -37,7 +37,7 @@ pub const SECOND_HOLDS: &str = "B holds";
 pub const NEWER_HOLDS: &str = "The newer claim holds";
 pub const SURER_HOLDS: &str = "The more confident claim holds";
 pub const NEWER: &str = "Newer";
-pub const SURER: &str = "Surer";
+pub const SURER: &str = "More confident";
 pub const MERGE: &str = "Merge…";
 pub const MERGE_MEANS: &str = "Replaces both claims with one wording";
 pub const DISMISS: &str = "Not a conflict";
@@ -46,6 +46,7 @@ pub const ALLOW: &str = "Allow…";
 pub const ALLOW_MEANS: &str = "Allow: it stays open but no longer blocks CI";
 pub const WRITE_REASON: &str = "Write a reason";
 pub const REOPEN: &str = "Undo this verdict";
+pub const DISALLOW: &str = "No longer allow";
 pub const SHOW_FIRST: &str = "Show claim A in the feed";
 pub const SHOW_SECOND: &str = "Show claim B in the feed";
 
@@ -88,6 +89,7 @@ pub const DONE_MERGE: &str = "Merged: one claim replaces both";
 pub const DONE_DISMISS: &str = "Dismissed: this pair is never raised again";
 pub const DONE_ALLOW: &str = "Allowed: it stays open but no longer blocks CI";
 pub const REOPENED: &str = "Reopened";
+pub const BLOCKS_AGAIN: &str = "No longer allowed: it blocks CI again";
 
 pub fn severity(it: Severity) -> &'static str {
     match it {
@@ -116,11 +118,11 @@ pub fn found(it: Tier) -> &'static str {
 /// The same, in full.
 pub fn found_by(it: Tier) -> &'static str {
     match it {
-        Tier::Entity => "Found by rules for values",
+        Tier::Entity => "Found by comparing values",
         Tier::Nli => "Found by a language model",
-        Tier::Numeric => "Found by rules for quantities",
-        Tier::Temporal => "Found by rules for times",
-        Tier::CrossScope => "Found by rules across topics",
+        Tier::Numeric => "Found by comparing quantities",
+        Tier::Temporal => "Found by comparing times",
+        Tier::CrossScope => "Found by comparing topics",
         Tier::Llm => "Found by a large language model",
     }
 }
@@ -155,6 +157,9 @@ pub fn how(it: How) -> &'static str {
         How::Redacted => "Closed automatically: a claim was redacted",
     }
 }
+
+/// Which claim was chosen, by its letter.
+pub const CHOSEN: [&str; 2] = ["A was chosen", "B was chosen"];
 
 pub const ALLOWED: &str = "allowed";
 pub const IS_ALLOWED_BY: &str = "Allowed";

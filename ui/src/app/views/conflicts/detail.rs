@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engram_model::{Conflict, ConflictId, ConflictSide, Severity};
+use engram_model::{Conflict, ConflictId, ConflictSide, How, Severity};
 use leptos::{ev, html, prelude::*};
 
 use super::{list::topic_name, merge::Merging, state::can_reopen, verdict::REASON};
@@ -102,6 +102,16 @@ fn head(app: App, it: &Arc<Conflict>) -> impl IntoView + use<> {
     let mut topics = vec![topic_name(&it.a.topic), topic_name(&it.b.topic)];
     topics.dedup();
     let why = prose::claim(&it.why, &[]);
+    let outcome = it.settled.as_ref().map_or("", |settled| {
+        match (
+            settled.how,
+            [&it.a, &it.b].map(|it| it.valid_until.is_none()),
+        ) {
+            (How::Winner, [true, false]) => say::conflicts::CHOSEN[0],
+            (How::Winner, [false, true]) => say::conflicts::CHOSEN[1],
+            (how, _) => say::conflicts::how(how),
+        }
+    });
     view! {
         <div class="chips">
             {place}
@@ -112,7 +122,7 @@ fn head(app: App, it: &Arc<Conflict>) -> impl IntoView + use<> {
         {(!it.why.is_empty()).then(|| view! { <p class="reason" data-testid="why" dir=why.direction>{why.text}</p> })}
         {it.settled.as_ref().map(|it| {
             let by = say::conflicts::by(&words::person(&it.by), &clock.moment(it.at));
-            told("settled", say::conflicts::how(it.how), by, it.why.as_deref())
+            told("settled", outcome, by, it.why.as_deref())
         })}
         {it.allowed.as_ref().map(|it| {
             let by = say::conflicts::by(&words::person(&it.by), &clock.moment(it.at));
@@ -242,8 +252,10 @@ fn Bar(current: Memo<Option<Arc<Conflict>>>) -> impl IntoView {
                 <Reason reason set=write />
                 {Verdict::ALL.map(|verdict| press(app, verdict, verdict.name().to_owned(), fits(verdict))).into_iter().collect_view()}
             })}
-            {move || reopens.get().then(|| view! {
-                <button class="primary" data-testid="reopen" on:click=move |_| app.act(Act::Reopen)>{say::conflicts::REOPEN}" "<kbd>"U"</kbd></button>
+            {move || reopens.get().then(|| {
+                let is_open = waits.get();
+                let name = if is_open { say::conflicts::DISALLOW } else { say::conflicts::REOPEN };
+                view! { <button class:primary=!is_open data-testid="reopen" on:click=move |_| app.act(Act::Reopen)>{name}" "<kbd>"U"</kbd></button> }
             })}
             {ended}
         </div>

@@ -301,10 +301,15 @@ impl App {
     pub(crate) fn show_its_conflict(self) {
         let id = untrack(|| self.current()).and_then(|it| it.conflicts.first().copied());
         if let Some(id) = id {
-            self.limit(&VIEW, Filter::default(), true);
-            self.select_conflict(id);
-            self.come_forward();
+            self.show_conflict(id);
         }
+    }
+
+    /// Shows a conflict from another view.
+    pub(crate) fn show_conflict(self, id: ConflictId) {
+        self.limit(&VIEW, Filter::default(), true);
+        self.select_conflict(id);
+        self.come_forward();
     }
 
     /// Returns whether it was another one.
@@ -442,10 +447,12 @@ impl App {
     }
 }
 
-/// Whether somebody settled it, so that this can be undone; a conflict that closed automatically cannot be.
+/// Whether somebody settled or allowed it, so that this can be undone; a conflict that closed automatically
+/// cannot be.
 pub(super) fn can_reopen(it: &Conflict) -> bool {
-    matches!(
-        it.status,
-        ConflictStatus::Resolved | ConflictStatus::Dismissed
-    )
+    match it.status {
+        ConflictStatus::Resolved | ConflictStatus::Dismissed => true,
+        ConflictStatus::Open => it.allowed.is_some(),
+        ConflictStatus::Closed => false,
+    }
 }

@@ -129,13 +129,30 @@ impl App {
     ) -> Result<Option<Undo>, Refusal> {
         let (conflict, why) = (it.id, reason.trim().to_owned());
         let Some(how) = merged.map(Settle::Merge).or_else(|| verdict.settle(it)) else {
-            let allow = Allow { conflict, why };
-            return self.ask(ask::Allow(allow)).await.map(|_| None);
+            return self
+                .permit(conflict, why, false)
+                .await
+                .map(|()| Some(Undo::Allowed(conflict)));
         };
         let why = (!why.is_empty()).then_some(why);
         let resolve = Resolve { conflict, how, why };
         let resolved = self.ask(ask::Resolve(Box::new(resolve))).await;
         resolved.map(|_| Some(Undo::Judged(conflict)))
+    }
+
+    /// Lets an open conflict pass the gate, or takes that back.
+    async fn permit(self, conflict: ConflictId, why: String, undo: bool) -> Result<(), Refusal> {
+        let allow = Allow {
+            conflict,
+            why,
+            undo,
+        };
+        self.ask(ask::Allow(allow)).await.map(|_| ())
+    }
+
+    /// An open conflict blocks the gate again.
+    pub(crate) async fn undo_allowance(self, conflict: ConflictId) -> Result<(), Refusal> {
+        self.permit(conflict, String::new(), true).await
     }
 
     /// A conflict was settled, so the next one opens.
@@ -198,7 +215,7 @@ impl App {
         }
     }
 
-    /// Undoes the verdict on the open conflict, whoever gave it.
+    /// Undoes the verdict on the conflict that is read, whoever gave it; on an open one, what allowed it.
     pub(super) fn reopen_conflict(self) {
         let Some(it) = untrack(|| self.conflict()) else {
             return;
@@ -214,11 +231,16 @@ impl App {
             return;
         }
         self.conflicts.verdict_refused.set(None);
+        let is_open = it.status == ConflictStatus::Open;
         spawn_local(async move {
-            let undone = self.undo_verdict(it.id).await;
+            let undone = match is_open {
+                true => self.undo_allowance(it.id).await,
+                false => self.undo_verdict(it.id).await,
+            };
             self.batch.end();
             self.stale.touch(Tag::Conflicts);
             match undone {
+                Ok(()) if is_open => self.say(say::conflicts::BLOCKS_AGAIN, "", false),
                 Ok(()) => self.say(say::conflicts::REOPENED, "", false),
                 Err(refusal) => self.conflicts.verdict_refused.set(Some(refusal)),
             }
