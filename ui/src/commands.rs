@@ -239,7 +239,7 @@ pub const COMMANDS: &[Command] = &[
     ),
     command(
         "settings",
-        say::rail::SETTINGS,
+        say::settings::COMMAND,
         Act::Settings,
         Holds::Always,
         &["Mod+,"],

@@ -59,6 +59,8 @@ pub enum Missing {
     View(String),
     /// An engram, by what is no id of one.
     Engram(String),
+    /// A conflict, likewise.
+    Conflict(String),
 }
 
 impl Default for Route {
@@ -105,13 +107,21 @@ impl Route {
                     Ok(id) => it.engram = Some(id),
                     Err(_) => it.missing = Some(Missing::Engram(value)),
                 },
-                "conflict" => it.conflict = value.parse().ok(),
+                "conflict" => match value.parse() {
+                    Ok(id) => it.conflict = Some(id),
+                    Err(_) => it.missing = Some(Missing::Conflict(value)),
+                },
                 "request" => it.request = request_id(&value),
                 _ => {}
             }
         }
         // It is read nowhere else.
         it.conflict = it.conflict.filter(|_| it.view == CONFLICTS);
+        let is_elsewhere =
+            |missing: &Missing| matches!(missing, Missing::Conflict(_)) && it.view != CONFLICTS;
+        if it.missing.as_ref().is_some_and(is_elsewhere) {
+            it.missing = None;
+        }
         it.request = it.request.filter(|_| it.view == REQUESTS);
         it.filter.held_at = it.filter.held_at.filter(|_| it.view == KNOWLEDGE);
         it
@@ -483,6 +493,9 @@ mod tests {
             assert_eq!(route.missing, Some(want), "{address}");
             assert_eq!((route.view, route.query(HERE).as_str()), ("feed", ""));
         }
+        let route = Route::parse("?view=conflicts&conflict=garbage", HERE);
+        assert_eq!(route.missing, Some(Missing::Conflict("garbage".to_owned())));
+        assert_eq!(route.query(HERE), "?view=conflicts");
         let route = Route::of_link("engram://budgets", HERE).unwrap();
         assert_eq!(route.missing, Some(Missing::View("budgets".to_owned())));
     }

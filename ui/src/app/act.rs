@@ -42,7 +42,6 @@ impl App {
             (Act::Open, _) => engram().is_some() && self.backend().opens_editors(),
             (Act::Dispute, _) => engram().is_some_and(|it| !it.conflicts.is_empty()),
             (Act::Now, _) => untrack(|| self.is_past()),
-            (Act::Undo, _) => !self.frame.undo.with_untracked(Vec::is_empty),
             (Act::Log, _) => self.backend().opens_editors(),
             (Act::Expand, _) => engram().is_some() && !untrack(|| self.covers_list()),
             (Act::Zoom(_), _) => self.backend().zooms(),

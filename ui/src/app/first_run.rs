@@ -40,8 +40,10 @@ pub(crate) fn FirstRun() -> impl IntoView {
     });
     let waiting = move || match app.connection.link.get() {
         Link::Live => say::first::WAITING,
-        Link::Connecting | Link::Lost => say::first::CONNECTING,
+        Link::Connecting => say::first::CONNECTING,
+        Link::Lost => say::first::LOST,
     };
+    let is_lost = move || app.connection.link.get() == Link::Lost;
     view! {
         <main class="whole" data-testid="first-run">
             <div class="welcome">
@@ -73,7 +75,7 @@ pub(crate) fn FirstRun() -> impl IntoView {
                     <li>
                         <h2>{say::first::WATCH}</h2>
                         <p>{say::first::WATCH_MEANS}</p>
-                        <p class="waiting" data-testid="waiting" role="status"><span class="pulse" aria-hidden="true"></span>{waiting}</p>
+                        <p class="waiting" data-testid="waiting" role="status"><span class="pulse" hidden=is_lost aria-hidden="true"></span>{waiting}</p>
                     </li>
                 </ol>
             </div>

@@ -55,6 +55,8 @@ pub(crate) struct Reading {
     pub(crate) pointer: RwSignal<usize>,
     /// What the card of that pointer shows below its lines.
     pub(crate) panel: RwSignal<Option<Panel>>,
+    /// The panel that opens next does so by itself: what is read stays where it is.
+    pub(crate) opened_itself: StoredValue<bool>,
     /// Whether its lines read otherwise now.
     pub(crate) has_changes: RwSignal<bool>,
     /// The engram that an undo led back to: it stays open although a queue does not list it yet.
@@ -74,6 +76,7 @@ impl Reading {
             history: RwSignal::new(false),
             pointer: RwSignal::new(0),
             panel: RwSignal::new(None),
+            opened_itself: StoredValue::new(false),
             has_changes: RwSignal::new(false),
             returned: RwSignal::new(None),
             closing: RwSignal::new(None),
@@ -97,6 +100,7 @@ impl Reading {
         self.history.set(false);
         self.pointer.set(pointer);
         self.panel.set(None);
+        self.opened_itself.set_value(false);
         self.has_changes.set(false);
     }
 }
@@ -233,6 +237,7 @@ impl App {
 
     /// Opens a panel of the active card, or closes it.
     pub(crate) fn toggle_panel(self, panel: Panel) {
+        self.reading.opened_itself.set_value(false);
         self.reading
             .panel
             .update(|it| *it = (*it != Some(panel)).then_some(panel));

@@ -271,6 +271,7 @@ fn Shown(
             && untrack(is_active)
             && app.reading.panel.get_untracked().is_none()
         {
+            app.reading.opened_itself.set_value(true);
             app.reading.panel.set(Some(Panel::Changes));
         }
         has_changes || seen == Some(true)
@@ -367,10 +368,14 @@ async fn read_standing(app: App, pointer: Pointer) -> Option<Arc<Standing>> {
     }
 }
 
-/// A panel that was opened is brought into view.
+/// A panel that the person opened is brought into view; one that opened by itself moves nothing.
 pub(crate) fn shown_panel() -> NodeRef<html::Div> {
     let node = NodeRef::<html::Div>::new();
-    node.on_load(|element| {
+    let opened_itself = App::here().reading.opened_itself;
+    node.on_load(move |element| {
+        if opened_itself.try_update_value(std::mem::take) == Some(true) {
+            return;
+        }
         request_animation_frame(move || {
             let how = web_sys::ScrollIntoViewOptions::new();
             how.set_block(web_sys::ScrollLogicalPosition::Nearest);

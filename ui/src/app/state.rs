@@ -180,6 +180,7 @@ impl App {
             None => return,
             Some(Missing::View(name)) => say::repositories::no_view(name),
             Some(Missing::Engram(id)) => say::repositories::no_id(id),
+            Some(Missing::Conflict(id)) => say::repositories::no_conflict(id),
         };
         self.say(&text, say::repositories::NEWER_HINT, true);
     }

@@ -20,6 +20,7 @@ use crate::{
 };
 
 const FIELD: &str = "new-claim";
+const EVIDENCE: &str = "new-evidence";
 
 /// A claim that is not stored yet.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -92,6 +93,10 @@ impl New {
 impl App {
     /// Opens the form, about the marked lines of the open engram; keeps what was written before.
     pub(crate) fn add_claim(self) {
+        // What was refused once may pass now.
+        if self.write.new.with_untracked(|it| it.refusal.is_some()) {
+            self.write.new.update(|it| it.refusal = None);
+        }
         let selected = self.reading.selected.get_untracked();
         let marked = self.write.marked.get_untracked();
         let marked = marked.filter(|it| Some(it.engram) == selected);
@@ -106,7 +111,6 @@ impl App {
             self.write.new.update(|it| {
                 it.about = Some((pointer.clone(), marked.lines()));
                 it.pointer = pointer;
-                it.refusal = None;
             });
         }
         self.frame.over.set(Some(Over::Add));
@@ -120,6 +124,7 @@ impl App {
         self.write
             .new
             .update(|it| (it.is_saving, it.refusal) = (true, None));
+        let was_nothing_new = self.is_nothing_new();
         spawn_local(async move {
             match self.ask(ask::Put(Box::new(new.draft()))).await {
                 Ok(stored) => {
@@ -134,6 +139,9 @@ impl App {
                             self.say_done(say::write::ADDED, &new.claim, Undo::Withdraw(stored.id))
                         }
                     }
+                    // It is shown, wherever the list stands, and is no news to its author.
+                    self.show_new();
+                    self.saw_own(stored.seq, was_nothing_new);
                     self.go_to(stored.id);
                     // The dialog gives the focus back first.
                     request_animation_frame(|| dom::focus("feed"));
@@ -186,12 +194,16 @@ fn Form() -> impl IntoView {
     let kinds = Kind::ALL.iter().map(|it| {
         view! { <option value=it.as_str() selected=move || kind() == *it>{words::kind(*it)}</option> }
     });
-    request_animation_frame(|| dom::focus(FIELD));
+    let begin = match new.with_untracked(|it| it.pointer.is_empty()) {
+        true => EVIDENCE,
+        false => FIELD,
+    };
+    request_animation_frame(move || dom::focus(begin));
     view! {
         <form class="writing" on:keydown=move |event| keys(&event, || app.save_new(), None::<fn()>)
             on:submit=move |event| { event.prevent_default(); app.save_new(); }>
-            <label for="new-evidence">{say::write::EVIDENCE}</label>
-            <input id="new-evidence" data-testid="new-evidence" class="code" autocomplete="off" spellcheck="false" placeholder=say::write::EVIDENCE_HINT
+            <label for=EVIDENCE>{say::write::EVIDENCE}</label>
+            <input id=EVIDENCE data-testid="new-evidence" class="code" autocomplete="off" spellcheck="false" placeholder=say::write::EVIDENCE_HINT
                 prop:value=move || new.with(|it| it.pointer.clone()) prop:readOnly=is_saving
                 on:input=move |event| new.update(|it| it.pointer = event_target_value(&event)) />
             {about}

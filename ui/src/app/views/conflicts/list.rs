@@ -52,7 +52,8 @@ pub(crate) fn List() -> impl IntoView {
     let it = app.conflicts;
     let count = move || {
         let open = (VIEW.count)(app);
-        let is_known = app.status.with(Option::is_some);
+        let counts_open = |it: &ConflictFilter| matches!(it.status, Listed::Open | Listed::All);
+        let is_known = app.status.with(Option::is_some) && it.filter.with(counts_open);
         is_known.then(|| say::conflicts::open(&words::thousands(open)))
     };
     let waiting = move || it.queue.with(|it| it.as_ref().map_or(0, Queue::waiting));

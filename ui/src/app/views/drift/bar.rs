@@ -24,9 +24,12 @@ pub(crate) enum Verdict {
 impl App {
     /// Says of the claim that is read whether it is still true.
     pub(crate) fn judge(self, verdict: Verdict) {
-        let Some(engram) = untrack(|| self.current()).filter(|it| words::is_drifted(it)) else {
+        let Some(engram) = untrack(|| self.current()) else {
             return;
         };
+        if !words::is_drifted(&engram) {
+            return self.say(say::review::NOT_DRIFTED, "", false);
+        }
         if verdict == Verdict::Unsure && engram.asked.is_some() {
             return self.say(say::review::IS_ASKED, "", false);
         }

@@ -165,6 +165,17 @@ impl App {
         }
     }
 
+    /// What the person stored at this place is seen, unless other rows are new.
+    pub(crate) fn saw_own(self, seq: u64, was_nothing_new: bool) {
+        if was_nothing_new {
+            self.list.look.last.update(|it| {
+                if let Some(it) = it {
+                    it.seq = it.seq.max(seq);
+                }
+            });
+        }
+    }
+
     /// Whether nothing in the list is new.
     pub(crate) fn is_nothing_new(self) -> bool {
         let look = self.list.look;
