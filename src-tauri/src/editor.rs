@@ -2,6 +2,7 @@
 
 use std::{
     env,
+    ffi::{OsStr, OsString},
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::mpsc,
@@ -9,7 +10,7 @@ use std::{
 };
 
 use engram_model::{Code, EditorFound, Refusal};
-use which::which;
+use which::which_in_global;
 
 /// A file in the working tree, and a line of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -172,19 +173,13 @@ impl Choice {
             template: variable("ENGRAM_EDITOR"),
             setting: crate::settings::read(home).editor,
             environment: variable("VISUAL").or_else(|| variable("EDITOR")),
-            found: programs.copied().find(|it| which(it).is_ok()),
+            found: programs.copied().find(|it| is_installed(it)),
         }
     }
 
     /// The result, for people: the editor's name, and the deciding variable, if any.
     pub(crate) fn told(&self) -> (Option<String>, Option<String>) {
-        let line = self
-            .template
-            .as_deref()
-            .or(self.setting.as_deref())
-            .or(self.environment.as_deref())
-            .or(self.found);
-        let words = line.and_then(|it| split(it).ok()).unwrap_or_default();
+        let words = self.words().unwrap_or_default();
         let name = words.first().map(|program| {
             Editor::of(program).map_or_else(|| file_name(program), |it| it.name.to_owned())
         });
@@ -192,12 +187,8 @@ impl Choice {
         (name, variable)
     }
 
-    /// The argument vector, and the name to tell the person.
-    fn command(
-        &self,
-        place: &Place,
-        terminal: Option<Vec<String>>,
-    ) -> Result<(Vec<String>, String), Refusal> {
+    /// The command line that was chosen, as words: at least one.
+    fn words(&self) -> Result<Vec<String>, Refusal> {
         let line = self
             .template
             .as_deref()
@@ -208,7 +199,20 @@ impl Choice {
             (None, Some(program)) => vec![program.to_owned()],
             (None, None) => return Err(none_found()),
         };
-        let Some((program, _)) = words.split_first() else {
+        match words.is_empty() {
+            true => Err(none_found()),
+            false => Ok(words),
+        }
+    }
+
+    /// The argument vector, and the name to tell the person.
+    fn command(
+        &self,
+        place: &Place,
+        terminal: Option<Vec<String>>,
+    ) -> Result<(Vec<String>, String), Refusal> {
+        let words = self.words()?;
+        let Some(program) = words.first() else {
             return Err(none_found());
         };
         let known = Editor::of(program);
@@ -273,7 +277,7 @@ fn terminal_of(named: Option<&str>, is_installed: impl Fn(&str) -> bool) -> Opti
 /// The editors of the table that are installed, one program of each.
 pub(crate) fn installed() -> Vec<EditorFound> {
     let found = EDITORS.iter().filter_map(|it| {
-        let program = it.programs.iter().find(|name| which(name).is_ok())?;
+        let program = it.programs.iter().find(|name| is_installed(name))?;
         Some(EditorFound {
             name: it.name.to_owned(),
             program: (*program).to_owned(),
@@ -284,24 +288,83 @@ pub(crate) fn installed() -> Vec<EditorFound> {
     all
 }
 
+/// Where programs are looked for while a file of this tree is open: folders of `PATH` that are not in it.
+/// One that is relative, or empty, is a folder of whatever tree the program is started in.
+fn search(path: &OsStr, root: Option<&Path>) -> OsString {
+    let is_apart = |folder: &PathBuf| {
+        let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+        folder.is_absolute() && root.is_none_or(|root| !real.starts_with(root))
+    };
+    // What was split can be joined.
+    env::join_paths(env::split_paths(path).filter(is_apart)).unwrap_or_default()
+}
+
+fn is_installed(program: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    found_in(program, &search(&path, None)).is_some()
+}
+
+/// A program by its plain name in these folders.
+fn found_in(program: &str, folders: &OsStr) -> Option<PathBuf> {
+    which_in_global(program, Some(folders)).ok()?.next()
+}
+
+/// The program that a name or a path means, wherever it is started: never one of the tree's own.
+fn program_of(named: &str, folders: &OsStr, root: &Path) -> Result<PathBuf, Refusal> {
+    let is_name = Path::new(named).file_name() == Some(OsStr::new(named));
+    let found = match is_name {
+        true => found_in(named, folders),
+        false => Some(PathBuf::from(named)).filter(|it| it.is_absolute()),
+    };
+    let real = found.as_ref().and_then(|it| it.canonicalize().ok());
+    match (found, real) {
+        (Some(found), Some(real)) if !real.starts_with(root) && !found.starts_with(root) => {
+            Ok(found)
+        }
+        (_, Some(real)) => Err(Refusal::new(
+            Code::ScopeDenied,
+            format!("{} is in the repository itself", real.display()),
+            format!("Engram starts no program of a repository. {CHOOSE}"),
+        )),
+        (_, None) => Err(Refusal::new(
+            Code::Internal,
+            format!("there is no program {named} on this machine"),
+            format!(
+                "Install it in an absolute folder of PATH, or name it by its absolute path. {CHOOSE}"
+            ),
+        )),
+    }
+}
+
+/// A command line that is to be run in a tree.
+fn in_tree(words: &[String], folders: &OsStr, root: &Path) -> Result<Command, Refusal> {
+    let (program, arguments) = words.split_first().ok_or_else(none_found)?;
+    let mut command = Command::new(program_of(program, folders, root)?);
+    command
+        .args(arguments)
+        .current_dir(root)
+        // For what it starts in its turn: a terminal the editor, a script its interpreter.
+        .env("PATH", folders)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    Ok(command)
+}
+
 /// An editor that fails within this time did not open.
 const AT_ONCE: Duration = Duration::from_millis(400);
 
 /// Starts the editor, and waits only to see that it does not fail at once; returns its name.
 pub(crate) fn open(place: &Place, choice: &Choice) -> Result<String, Refusal> {
     let named = env::var("TERMINAL").ok();
-    let terminal = terminal_of(named.as_deref(), |it| which(it).is_ok());
+    let folders = search(&env::var_os("PATH").unwrap_or_default(), Some(&place.root));
+    let terminal = terminal_of(named.as_deref(), |it| found_in(it, &folders).is_some());
     let (words, name) = choice.command(place, terminal)?;
-    let Some((program, arguments)) = words.split_first() else {
-        return Err(none_found());
-    };
-    let started = Command::new(program)
-        .args(arguments)
-        .current_dir(&place.root)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
+    // A terminal would start it in the tree.
+    for editor in choice.words()?.iter().take(1) {
+        program_of(editor, &folders, &place.root)?;
+    }
+    let started = in_tree(&words, &folders, &place.root)?.spawn();
     let mut child = started.map_err(|error| {
         Refusal::new(
             Code::Internal,
@@ -518,6 +581,61 @@ mod tests {
             let found = found.map(|it| it.join(" "));
             assert_eq!(found.as_deref(), want, "{named:?} of {installed:?}");
         }
+    }
+
+    /// As where somebody works on programs of their own: `PATH=node_modules/.bin:$PATH`.
+    #[cfg(unix)]
+    #[test]
+    fn no_program_of_the_repository_is_started() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
+        let (root, ran) = (at("tree"), at("ran"));
+        let (its, ours) = (root.join("node_modules/.bin"), at("bin"));
+        let shows = ours.join("engram-ed");
+        for (dir, says) in [(&its, "its own"), (&ours, "ours")] {
+            fs::create_dir_all(dir).unwrap();
+            let program = dir.join("engram-ed");
+            let script = format!("#!/bin/sh\necho {says} $PATH > {}\n", ran.display());
+            fs::write(&program, script).unwrap();
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        symlink(&its, at("link")).unwrap();
+        symlink(its.join("engram-ed"), ours.join("engram-linked")).unwrap();
+        let (its_bin, link) = (its.display(), at("link"));
+        let path = format!(
+            "node_modules/.bin::.:{its_bin}:{}:{}",
+            link.display(),
+            ours.display()
+        );
+        let folders = search(OsStr::new(&path), Some(&root));
+        assert_eq!(folders, ours.as_os_str());
+        for (named, want) in [
+            ("engram-ed", Ok(&shows)),
+            (shows.to_str().unwrap(), Ok(&shows)),
+            ("node_modules/.bin/engram-ed", Err(Code::Internal)),
+            ("./engram-ed", Err(Code::Internal)),
+            ("engram-none", Err(Code::Internal)),
+            ("..", Err(Code::Internal)),
+            ("", Err(Code::Internal)),
+            ("engram-linked", Err(Code::ScopeDenied)),
+            (
+                its.join("engram-ed").to_str().unwrap(),
+                Err(Code::ScopeDenied),
+            ),
+            (
+                at("link/engram-ed").to_str().unwrap(),
+                Err(Code::ScopeDenied),
+            ),
+        ] {
+            let found = program_of(named, &folders, &root);
+            assert_eq!(found.as_ref().map_err(|it| it.code), want, "{named}");
+        }
+        let words = ["engram-ed".to_owned()];
+        let mut command = in_tree(&words, &folders, &root).unwrap();
+        assert!(command.status().unwrap().success());
+        let said = fs::read_to_string(ran).unwrap();
+        assert_eq!(said, format!("ours {}\n", ours.display()));
     }
 
     #[cfg(unix)]
