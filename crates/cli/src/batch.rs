@@ -17,27 +17,32 @@ const HINT: &str = "Write one object per line with at least claim and pointers, 
 pub(crate) fn put(engine: &Engine, file: &str) -> Result<(), Refusal> {
     each(lines::read(file, HINT)?, |line| {
         put_line(engine, line.value?)
-    });
-    Ok(())
+    })
 }
 
 /// Compares the pair of each line of a file; `-` is standard input. Opens no home and no repository.
 pub(crate) fn detect(file: &str) -> Result<(), Refusal> {
     each(lines::read(file, PAIR)?, |line| {
         detect_line(&line.id, line.value?)
-    });
-    Ok(())
+    })
 }
 
 /// Answers each line. A reader that went away ends the batch; what it was told is done.
-fn each(input: lines::Input, answer: impl Fn(Line) -> Result<Value, Refusal>) {
-    for line in input {
+///
+/// # Errors
+/// Where the input cannot be read to its end: the batch did not run.
+fn each(
+    mut input: lines::Input,
+    answer: impl Fn(Line) -> Result<Value, Refusal>,
+) -> Result<(), Refusal> {
+    for line in input.by_ref() {
         let id = line.id.clone();
         let answer = answer(line).unwrap_or_else(|it| json!({ "id": id, "error": it }));
         if !out::json(&answer) {
             break;
         }
     }
+    input.end()
 }
 
 fn detect_line(id: &Value, line: Value) -> Result<Value, Refusal> {

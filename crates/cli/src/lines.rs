@@ -24,7 +24,8 @@ pub(crate) struct Line {
 pub(crate) struct Input {
     input: BufReader<Box<dyn Read>>,
     number: u64,
-    ended: bool,
+    /// Why the rest cannot be read.
+    failed: Option<io::Error>,
     hint: &'static str,
 }
 
@@ -43,7 +44,7 @@ pub(crate) fn read(file: &str, hint: &'static str) -> Result<Input, Refusal> {
     Ok(Input {
         input: BufReader::new(input),
         number: 0,
-        ended: false,
+        failed: None,
         hint,
     })
 }
@@ -58,24 +59,23 @@ impl Iterator for Input {
 
     fn next(&mut self) -> Option<Line> {
         let read = loop {
-            if self.ended {
+            if self.failed.is_some() {
                 return None;
             }
             self.number += 1;
             match self.bytes() {
                 Ok(line) if line.is_empty() => return None,
                 Ok(line) if line.trim_ascii().is_empty() => {}
-                other => break other,
+                Ok(line) => break line,
+                // What cannot be read now cannot be read past.
+                Err(error) => self.failed = Some(error),
             }
         };
-        // What cannot be read now cannot be read past.
-        self.ended = read.is_err();
-        let value = match read {
-            Ok(line) if is_cut(&line) => Err(format!("line {} is longer than 1 MiB", self.number)),
-            Ok(line) => {
-                parsed(&line).map_err(|error| format!("line {} is not JSON: {error}", self.number))
+        let value = match is_cut(&read) {
+            true => Err(format!("line {} is longer than 1 MiB", self.number)),
+            false => {
+                parsed(&read).map_err(|error| format!("line {} is not JSON: {error}", self.number))
             }
-            Err(error) => Err(format!("cannot read the input: {error}")),
         };
         let id = match value.as_ref().ok().and_then(|it| it.get("id")) {
             Some(id @ (Value::String(_) | Value::Number(_))) => id.clone(),
@@ -89,6 +89,21 @@ impl Iterator for Input {
 }
 
 impl Input {
+    /// After the last line: whether that was the end of the input.
+    pub(crate) fn end(self) -> Result<(), Refusal> {
+        match self.failed {
+            None => Ok(()),
+            Some(error) => Err(Refusal::new(
+                Code::SchemaInvalid,
+                format!(
+                    "cannot read the input beyond line {}: {error}",
+                    self.number - 1
+                ),
+                "The lines before are answered. Pass a file with one JSON object per line, or - for standard input.",
+            )),
+        }
+    }
+
     /// The next line with its end; empty where there is none. One that is too long is cut and read
     /// past.
     fn bytes(&mut self) -> io::Result<Vec<u8>> {

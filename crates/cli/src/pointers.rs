@@ -24,7 +24,9 @@ pub(crate) fn track(
     to: &str,
     file: &str,
 ) -> Result<ExitCode, Refusal> {
-    let asked: Vec<(Value, Result<Span, Refusal>)> = lines::read(file, HINT)?
+    let mut input = lines::read(file, HINT)?;
+    let asked: Vec<(Value, Result<Span, Refusal>)> = input
+        .by_ref()
         .map(|line| (line.id, line.value.and_then(|it| span(&it))))
         .collect();
     let spans: Vec<Span> = asked.iter().filter_map(|it| it.1.clone().ok()).collect();
@@ -43,6 +45,7 @@ pub(crate) fn track(
             break;
         }
     }
+    input.end()?;
     Ok(ExitCode::SUCCESS)
 }
 

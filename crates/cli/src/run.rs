@@ -71,8 +71,9 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
         Verb::Put(ref ask) if ask.jsonl.is_some() => {
             let engine = open(&cli)?;
             let file = ask.jsonl.as_deref().unwrap_or("-");
-            batch::put(&engine, file)?;
+            let ran = batch::put(&engine, file);
             engine.help_index()?;
+            ran?;
             Ok(ExitCode::SUCCESS)
         }
         ref verb => {

@@ -2,9 +2,9 @@
 
 use engram_gateway::budget;
 use engram_model::{
-    Change, Engram, EngramId, Entry, Evidence, Facets, Feed, FeedPage, Figures, Filter, LineReply,
-    LineView, OWN_EVENT, Pointer, PointerInput, ProjectId, ProjectStatus, Refusal, SourceReply,
-    SourceView, Spending, StatusReply, Target,
+    Change, Code, Engram, EngramId, Entry, Evidence, Facets, Feed, FeedPage, Figures, Filter,
+    LineReply, LineView, OWN_EVENT, Pointer, PointerInput, ProjectId, ProjectStatus, Refusal,
+    SourceReply, SourceView, Spending, StatusReply, Target,
 };
 use engram_pointers::{Repo, Shelf, View};
 use engram_store::{CommitCount, INDEX_FOLLOWER, Reader};
@@ -65,6 +65,13 @@ impl Context<'_> {
     }
 
     pub(crate) fn page(&self, feed: &Feed) -> Result<FeedPage, Refusal> {
+        if feed.limit == Some(0) {
+            return Err(Refusal::new(
+                Code::SchemaInvalid,
+                "a page of the feed has 1 to 1,000 entries, not 0",
+                "Ask for at least one entry.",
+            ));
+        }
         let (project, eyes, worktree) = (self.project()?, self.eyes()?, self.worktree()?);
         let now = self.engine.world.now();
         let is_past = feed.filter.held_at.is_some();

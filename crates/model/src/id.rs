@@ -38,7 +38,10 @@ macro_rules! ulid_id {
             type Err = Refusal;
 
             fn from_str(text: &str) -> Result<Self, Refusal> {
-                ulid::Ulid::from_string(text).map(Self).map_err(|_| {
+                // 26 characters hold 130 bits; an id has 128, and more would be dropped without a word.
+                let fits = text.as_bytes().first().is_some_and(|it| *it <= b'7');
+                let id = ulid::Ulid::from_string(text).ok().filter(|_| fits);
+                id.map(Self).ok_or_else(|| {
                     Refusal::new(
                         Code::NotFound,
                         format!("{:?} is not an id", crate::text::shorten(text, 40)),

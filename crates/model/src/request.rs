@@ -438,7 +438,7 @@ pub struct Feed {
     /// Only entries after this one (newer), oldest first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<u64>,
-    /// Most entries to return; 100 when absent, at most 1,000.
+    /// Most entries to return; 100 when absent, at least 1, at most 1,000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
     /// Every kind of entry, not only engrams.

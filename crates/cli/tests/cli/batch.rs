@@ -84,18 +84,23 @@ fn empty_lines_are_passed_over_and_counted() {
     assert!(place.feed(&["put", "--jsonl", "-"], b"").lines().is_empty());
 }
 
-/// A folder opens like a file and then cannot be read: once is enough to say so.
+/// A folder opens like a file and then cannot be read: the batch did not run.
 #[test]
 fn input_that_cannot_be_read_ends_the_batch() {
     let place = Place::new();
     let folder = place.path("elsewhere");
-    let answers = place
-        .run(&["put", "--jsonl", folder.to_str().unwrap()])
-        .lines();
-    assert_eq!(
-        answers.iter().map(outcome).collect::<Vec<_>>(),
-        ["1 SCHEMA_INVALID"]
-    );
+    let folder = folder.to_str().unwrap();
+    for args in [
+        &["put", "--jsonl", folder][..],
+        &["detect", "--pairs", folder],
+        &[
+            "pointers", "track", "--from", "HEAD", "--to", "HEAD", "--spans", folder,
+        ],
+    ] {
+        let ran = place.run(&[&["--json"], args].concat());
+        assert_eq!(ran.error()["code"], "SCHEMA_INVALID", "{args:?}: {ran:?}");
+        assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{args:?}");
+    }
 }
 
 /// Without a repository each line is refused for itself.

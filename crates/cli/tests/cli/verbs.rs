@@ -258,6 +258,9 @@ fn each_refusal_has_its_code() {
         (words("put"), "SCHEMA_INVALID"),
         (vec!["get".into(), nothing.into()], "NOT_FOUND"),
         (words("get x"), "NOT_FOUND"),
+        // Another spelling of 130 bits, of which 128 are an id that there is.
+        (vec!["get".into(), id.replacen('0', "8", 1)], "NOT_FOUND"),
+        (words("feed --limit 0"), "SCHEMA_INVALID"),
         (words("get"), "SCHEMA_INVALID"),
         (vec!["forget".into(), id.clone()], "NOT_FOUND"),
         (vec!["forget".into(), nothing.into()], "NOT_FOUND"),
