@@ -59,6 +59,9 @@ impl Engine {
                 "Ask the user to correct this folder's .git; or to store a claim in that repository, then run `engram project share` here.",
             ));
         }
+        if id.is_none() {
+            check_reach(repo)?;
+        }
         if let Some(id) = id
             && self.check_place(repo, id)?
         {
@@ -139,17 +142,17 @@ impl Engine {
         if is_admitted {
             return Ok(true);
         }
-        if !repo.is_named_back() {
-            // `git init --separate-git-dir` writes nothing that leads back: who comes first is bound to it.
-            if known.is_none() && !is_ordinary(repo) {
-                return Ok(false);
-            }
+        // `git init --separate-git-dir` writes nothing that leads back: who comes first is bound to it.
+        let is_first = known.is_none() && !is_ordinary(repo);
+        if !repo.is_named_back() && !is_first {
             return Err(undecided(
                 &not_named(repo),
                 "Ask the user to run `engram project share` in this folder to use that repository's memory, or to correct its .git.",
             ));
         }
+        check_reach(repo)?;
         match known {
+            _ if !repo.is_named_back() => Ok(false),
             Some(known) if known == place(repo) => Ok(true),
             Some(known) if stands(&known, repo, id) => Err(undecided(
                 &format!("this repository is a copy of {known}"),
@@ -161,12 +164,17 @@ impl Engine {
 }
 
 impl Engine {
-    /// Whether the memory with this id was begun here, or moved here with the repository.
+    /// Whether the memory with this id was begun here, or moved here with the repository. What is admitted
+    /// here is another's, unless the home knows it to be here.
     fn is_its_own(&self, repo: &Repo, id: ProjectId) -> Result<bool, Refusal> {
         let (known, is_admitted) = self
             .store
             .read::<_, Refusal>(|it| Ok((it.place_of(id)?, it.is_admitted(&seat(repo), id)?)))?;
-        Ok(!is_admitted && known.is_none_or(|it| it == place(repo) || !stands(&it, repo, id)))
+        Ok(match known {
+            Some(known) if known == place(repo) => true,
+            Some(known) => !is_admitted && !stands(&known, repo, id),
+            None => !is_admitted,
+        })
     }
 }
 
@@ -174,11 +182,11 @@ impl Context<'_> {
     /// The user says whose memory the repository uses.
     pub(crate) fn settle_project(&self, how: Adoption) -> Result<Box<StatusReply>, Refusal> {
         let repo = self.repository()?;
-        let (project, operation) = match (how, read(repo)) {
-            (Adoption::Shared, Some(id)) => {
-                let place = seat(repo);
-                (id, Operation::Admitted(Admitted { place }))
-            }
+        let admitted = || Operation::Admitted(Admitted { place: seat(repo) });
+        let located = || Operation::Located(located(repo));
+        let reads_outside = repo.reads_outside().is_some();
+        let (project, operations) = match (how, read(repo)) {
+            (Adoption::Shared, Some(id)) => (id, vec![admitted()]),
             (Adoption::Shared, None) => {
                 return Err(Refusal::new(
                     Code::NotFound,
@@ -197,24 +205,27 @@ impl Context<'_> {
                 ));
             }
             // It has one: another id would take away what it holds.
-            (Adoption::Own, Some(id)) if self.engine.is_its_own(repo, id)? => {
-                return self.where_things_stand().map(Box::new);
-            }
+            (Adoption::Own, Some(id)) if self.engine.is_its_own(repo, id)? => match reads_outside {
+                true => (id, vec![located(), admitted()]),
+                false => return self.where_things_stand().map(Box::new),
+            },
             (Adoption::Own, _) => {
                 let id = ProjectId(self.engine.world.id());
                 replace(repo, id)?;
-                (id, Operation::Located(located(repo)))
+                let admitted = reads_outside.then(admitted);
+                (id, [located()].into_iter().chain(admitted).collect())
             }
         };
         let ground = Ground::of(project);
         let by = self.speaker(None)?;
         self.decide(&ground, |_, _| {
+            let entries = operations.iter().map(|operation| Planned {
+                operation: operation.clone(),
+                by: by.clone(),
+                shareable: false,
+            });
             Ok(Plan {
-                entries: vec![Planned {
-                    operation: operation.clone(),
-                    by: by.clone(),
-                    shareable: false,
-                }],
+                entries: entries.collect(),
                 answer: (),
             })
         })?;
@@ -311,6 +322,22 @@ fn is_ordinary(repo: &Repo) -> bool {
 fn not_named(repo: &Repo) -> String {
     let (seat, folder) = (seat(repo), repo.common_dir().display());
     format!("{seat} uses the git folder {folder}, which does not name it")
+}
+
+/// Refuses a repository that is more than its own folder: only the user can say whether they made it so.
+fn check_reach(repo: &Repo) -> Result<(), Refusal> {
+    match repo.reads_outside() {
+        None => Ok(()),
+        Some(outside) => Err(Refusal::new(
+            Code::ScopeDenied,
+            format!(
+                "the git folder {} reads {}, which is outside of it; only the user can allow that",
+                place(repo),
+                outside.display()
+            ),
+            "Ask the user to run `engram project own` in this folder if they set it up so themselves, for example with git clone --shared or --reference; if not, to clone it again.",
+        )),
+    }
 }
 
 fn undecided(message: &str, hint: &str) -> Refusal {

@@ -26,7 +26,7 @@ const MOST_STORES: usize = 100;
 
 /// What is opened of a repository's folder, besides refs and objects. What git writes all the time is
 /// looked at again by whoever reads it.
-const OWN: [&str; 14] = [
+pub(crate) const OWN: [&str; 14] = [
     "HEAD",
     "commondir",
     "gitdir",
@@ -70,8 +70,13 @@ pub(crate) fn stores(common_dir: &Path) -> Result<Vec<PathBuf>, Refusal> {
         next += 1;
         let named = store.join("info/alternates");
         regular(&named)?;
-        let Ok(bytes) = disk::read_small(&named, MOST_ALTERNATES) else {
-            continue;
+        let bytes = match disk::read_small(&named, MOST_ALTERNATES) {
+            Ok(bytes) => bytes,
+            // libgit2 would read it all the same.
+            Err(Miss::Failed(e)) if e.kind() == ErrorKind::FileTooLarge => {
+                return Err(refused(&named, "lists too many object folders"));
+            }
+            Err(_) => continue,
         };
         let text = String::from_utf8_lossy(&bytes);
         let lines = text.split(['\r', '\n']);

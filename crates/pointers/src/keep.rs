@@ -1,29 +1,44 @@
 //! What is kept in a repository for the claims that rest on it: refs to the commits that they are
 //! pinned to. The one place that writes to a repository; everything else here only reads.
 
+use std::{
+    io::{self, ErrorKind, Write},
+    path::Path,
+};
+
 use engram_model::Refusal;
 use git2::{ErrorClass, ErrorCode, Oid};
 
 use crate::{Repo, refuse, tree::FOLDER};
 
+/// Where the refs are.
+const KEPT: [&str; 3] = ["refs", "engram", "keep"];
 /// Larger folders are not rebuilt in memory, which happens once for each file that is kept.
 const MOST_FOLDER: usize = 4 << 20;
 
 impl Repo {
     /// Keeps a commit from being collected once no branch reaches it: the one thing that is written
-    /// to a repository.
+    /// to a repository. Not through libgit2: it follows links, and writes what the repository's
+    /// settings say to a log that can be a link too.
     pub fn keep(&self, commit: &str) -> Result<(), Refusal> {
         let id = Oid::from_str(commit).map_err(|e| self.rev_refused(commit, &e))?;
-        let name = format!("refs/engram/keep/{id}");
-        if self.find_ref(&name).is_ok() {
+        // Packed or not.
+        if self.find_ref(&format!("refs/engram/keep/{id}")).is_ok() {
             return Ok(());
         }
-        match self.git.reference(&name, id, false, "") {
-            // Another process was first.
-            Err(e) if e.code() == ErrorCode::Exists => Ok(()),
-            kept => kept
-                .map(|_| ())
-                .map_err(|e| refuse::broken(&format!("commit {}", refuse::quoted(commit)), &e)),
+        self.git
+            .odb()
+            .and_then(|it| it.read_header(id))
+            .map_err(|e| self.rev_refused(commit, &e))?;
+        match write(self.common_dir(), &id.to_string()) {
+            // Another process is about to write the same.
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(()),
+            kept => kept.map_err(|e| {
+                refuse::unavailable(
+                    format!("cannot write refs/engram/keep/{id}: {e}"),
+                    "Make the git folder writable, and replace links in its refs by folders.",
+                )
+            }),
         }
     }
 
@@ -88,4 +103,64 @@ impl Repo {
         }
         self.tree(root)
     }
+}
+
+/// Writes a ref as git does: into its lock, which then takes its name. Folders on the way are made, and
+/// may not be links; a link that has the name is replaced.
+///
+/// # Errors
+/// `AlreadyExists` while another process has the lock.
+#[cfg(unix)]
+fn write(git_dir: &Path, id: &str) -> io::Result<()> {
+    use rustix::{
+        fs::{AtFlags, Mode, OFlags, mkdirat, open, openat, renameat, unlinkat},
+        io::Errno,
+    };
+    let folder = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let new = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let mut at = open(git_dir, folder, Mode::empty())?;
+    for name in KEPT {
+        match mkdirat(&at, name, Mode::from_raw_mode(0o777)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(e) => return Err(e.into()),
+        }
+        at = openat(&at, name, folder | OFlags::NOFOLLOW, Mode::empty())?;
+    }
+    let lock = format!("{id}.lock");
+    let file = openat(
+        &at,
+        &lock,
+        new | OFlags::NOFOLLOW,
+        Mode::from_raw_mode(0o666),
+    )?;
+    let written = writeln!(std::fs::File::from(file), "{id}")
+        .and_then(|()| Ok(renameat(&at, &lock, &at, id)?));
+    if written.is_err() {
+        let _ = unlinkat(&at, &lock, AtFlags::empty());
+    }
+    written
+}
+
+/// The same without folder handles: each name is checked before it is entered.
+#[cfg(not(unix))]
+fn write(git_dir: &Path, id: &str) -> io::Result<()> {
+    use std::fs;
+    let mut at = git_dir.to_owned();
+    for name in KEPT {
+        at.push(name);
+        match fs::create_dir(&at) {
+            Err(e) if e.kind() != ErrorKind::AlreadyExists => return Err(e),
+            _ if at.symlink_metadata()?.is_dir() => {}
+            _ => return Err(ErrorKind::NotADirectory.into()),
+        }
+    }
+    let lock = at.join(format!("{id}.lock"));
+    let mut file = fs::File::create_new(&lock)?;
+    let written = writeln!(file, "{id}");
+    drop(file);
+    let written = written.and_then(|()| fs::rename(&lock, at.join(id)));
+    if written.is_err() {
+        let _ = fs::remove_file(&lock);
+    }
+    written
 }

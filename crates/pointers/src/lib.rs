@@ -29,6 +29,7 @@ mod locate;
 mod media;
 mod named;
 mod object;
+mod outside;
 mod paint;
 mod recover;
 mod refuse;

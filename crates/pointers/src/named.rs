@@ -36,8 +36,8 @@ impl Repo {
     /// Whether what was opened and the repository that was found name each other, so that nobody
     /// was led to a stranger's repository or to a folder that is not its working tree:
     ///
-    /// - a clone, a bare repository, a shared or reference clone (objects that it borrows are not
-    ///   looked at), wherever it was moved or mounted: yes;
+    /// - a clone, a bare repository, a shared or reference clone (what it borrows is another question:
+    ///   [`Repo::reads_outside`]), wherever it was moved or mounted: yes;
     /// - a linked worktree: if its `.git` and the `gitdir` of its entry name each other, and that
     ///   entry lies in the repository that it shares;
     /// - a submodule, and anything else whose `.git` is a file: if that file and `core.worktree`

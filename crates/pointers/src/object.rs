@@ -1,10 +1,12 @@
 //! Objects by id, each within bounds: its size is limited, and reading it never blocks.
 
+use std::path::PathBuf;
+
 use engram_model::Refusal;
 use git2::{Blob, Commit, ErrorClass, ErrorCode, Object, Oid, Tree};
 
 use crate::{
-    Repo, disk,
+    Repo,
     libgit2::{self, MAX_OBJECT},
     refuse,
 };
@@ -69,8 +71,8 @@ impl Repo {
         libgit2::object(read)
     }
 
-    /// Whether what stands in an object's place could be waited for without end. Each is looked at
-    /// once: git never replaces one.
+    /// Whether what stands in an object's place could be waited for without end, or leads elsewhere. Each
+    /// is looked at once: git never replaces one.
     fn is_special(&self, id: Oid) -> bool {
         let mut regular = self.regular.borrow_mut();
         if regular.contains(&id) {
@@ -78,8 +80,12 @@ impl Repo {
         }
         let hex = id.to_string();
         let (folder, name) = hex.split_at(2);
-        let mut places = self.stores.iter().map(|it| it.join(folder).join(name));
-        if places.any(|it| disk::is_special(&it)) {
+        let is_special = |store: &PathBuf| {
+            // Git makes no link of an object.
+            let found = store.join(folder).join(name).symlink_metadata();
+            found.is_ok_and(|it| !it.is_file() && !it.is_dir())
+        };
+        if self.stores.iter().any(is_special) {
             return true;
         }
         if regular.len() > MOST_REMEMBERED {

@@ -8,7 +8,7 @@
 use engram_model::{Refusal, shorten};
 use git2::{Commit, ErrorClass, ErrorCode, Object, ObjectType, Oid, Reference};
 
-use crate::{Repo, disk, libgit2, refuse};
+use crate::{Repo, ahead, disk, libgit2, outside::is_outside, refuse};
 
 /// As long as the grammar of pointers lets it be.
 const MOST_BYTES: usize = 200;
@@ -192,8 +192,14 @@ impl Repo {
             Some(it) => waits(it) || places.any(waits),
             None => disk::is_special(&self.common_dir().join("packed-refs")),
         };
-        if is_special {
-            let why = "a ref is not a regular file";
+        let base = if name.starts_with("refs/") {
+            "refs"
+        } else {
+            ""
+        };
+        let is_name = Reference::is_valid_name(name) && !ahead::OWN.contains(&name);
+        if is_special || is_name && self.leaves(base, name) {
+            let why = "a ref is not a regular file of this repository";
             return Err(git2::Error::new(
                 ErrorCode::GenericError,
                 ErrorClass::Os,
@@ -201,6 +207,13 @@ impl Repo {
             ));
         }
         libgit2::table(|| self.git.find_reference(name))
+    }
+
+    /// Whether a link on the way to this path leads out of a folder of git's. Git makes none; where that
+    /// folder is one, the user was asked (`outside.rs`).
+    fn leaves(&self, base: &str, path: &str) -> bool {
+        self.folders()
+            .any(|it| is_outside(&it.join(path), &it.join(base)))
     }
 
     /// The object that a ref leads to.
@@ -244,6 +257,7 @@ impl Repo {
         if self
             .folders()
             .any(|it| disk::is_special(&it.join("logs").join(&full)))
+            || self.leaves("logs", &format!("logs/{full}"))
         {
             return Err(nowhere().into());
         }

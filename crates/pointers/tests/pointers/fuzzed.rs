@@ -91,7 +91,7 @@ fn made() -> Fixture {
 /// Asks a repository for evidence in every way; nothing that it names of somebody else's comes back.
 fn asked(repo: &Repo) {
     let shelf = Stored::default();
-    let is_its_own = repo.is_named_back();
+    let is_its_own = repo.is_named_back() && repo.reads_outside().is_none();
     for pointer in [
         "repo:a.txt@HEAD",
         "repo:a.txt#L1@worktree",

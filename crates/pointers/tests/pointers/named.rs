@@ -85,6 +85,32 @@ fn what_git_lays_out_is_named_back() {
     is_named_back(&elsewhere, true);
 }
 
+/// Only a clone that borrows objects reads anything outside of its git folder.
+#[test]
+fn what_git_lays_out_reads_nothing_outside_unless_it_borrows() {
+    let fixture = Fixture::with(&[("a.txt", b"text\n")]);
+    let made = |args: &[&str], name: &str| {
+        let path = fixture.beside(name);
+        fixture.git(&[args, &[path.to_str().unwrap()]].concat());
+        path
+    };
+    let clone = made(&["clone", "-q", "."], "clone");
+    git(&clone, &["gc", "-q"]);
+    let bare = made(&["clone", "-q", "--bare", "."], "bare.git");
+    let shared = made(&["clone", "-q", "--shared", "."], "shared");
+    let linked = made(&["worktree", "add", "-q", "-b", "linked"], "linked");
+    for (path, borrows) in [
+        (fixture.root(), false),
+        (&clone, false),
+        (&bare, false),
+        (&linked, false),
+        (&shared, true),
+    ] {
+        let outside = Repo::open(path).unwrap().reads_outside();
+        assert_eq!(outside.is_some(), borrows, "{path:?}: {outside:?}");
+    }
+}
+
 /// By a link, and by another mount where one can be made.
 #[cfg(unix)]
 #[test]
