@@ -80,6 +80,10 @@ impl Default for Route {
 impl Route {
     /// From the query of an address, which anybody may have written: what is not understood is left out.
     pub fn parse(query: &str, offset: Offset) -> Self {
+        Self::read(query, offset).of_its_view()
+    }
+
+    fn read(query: &str, offset: Offset) -> Self {
         let mut it = Self::default();
         let pairs = query.trim_start_matches('?').split('&').take(64);
         for (key, value) in pairs.filter_map(|pair| pair.split_once('=')) {
@@ -115,16 +119,21 @@ impl Route {
                 _ => {}
             }
         }
-        // It is read nowhere else.
+        it
+    }
+
+    /// Without what its view does not read.
+    fn of_its_view(mut self) -> Self {
+        let it = &mut self;
         it.conflict = it.conflict.filter(|_| it.view == CONFLICTS);
         let is_elsewhere =
             |missing: &Missing| matches!(missing, Missing::Conflict(_)) && it.view != CONFLICTS;
         if it.missing.as_ref().is_some_and(is_elsewhere) {
             it.missing = None;
         }
-        it.request = it.request.filter(|_| it.view == REQUESTS);
+        it.request = it.request.take().filter(|_| it.view == REQUESTS);
         it.filter.held_at = it.filter.held_at.filter(|_| it.view == KNOWLEDGE);
-        it
+        self
     }
 
     /// A link of ours that leads to a view of a repository, and an engram in it.
@@ -154,7 +163,7 @@ impl Route {
             return None;
         }
         let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let mut it = Self::parse(query.split('#').next().unwrap_or_default(), offset);
+        let mut it = Self::read(query.split('#').next().unwrap_or_default(), offset);
         let mut parts = path.trim_end_matches('/').split('/');
         let (name, id) = (parts.next()?, parts.next());
         match (name, id) {
@@ -169,7 +178,7 @@ impl Route {
             Some(id) => it.engram = Some(id.parse().ok()?),
             None => {}
         }
-        parts.next().is_none().then_some(it)
+        parts.next().is_none().then(|| it.of_its_view())
     }
 
     /// Turns to a view by its name. One that there is not, as of a newer build, is noted; what cannot be
