@@ -408,7 +408,7 @@ fn nothing_is_left_beside_a_configuration() {
     place.json(&["connect", "codex", "--yes"]);
     assert_eq!(
         names(place.repo()),
-        [".git", ".mcp.json", "README.md", "src"]
+        [".git", ".mcp.json", "AGENTS.md", "README.md", "src"]
     );
     assert_eq!(names(place.path("codex")), ["config.toml"]);
     place.json(&["connect", "claude", "--undo", "--yes"]);

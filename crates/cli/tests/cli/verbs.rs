@@ -85,8 +85,14 @@ fn each_verb_prints_its_object() {
         ),
         (vec!["doctor"], "findings ok"),
         (vec!["doctor", "--reindex"], "findings ok"),
-        (vec!["connect", "claude"], "changed diff path written"),
-        (vec!["connect", "codex"], "changed diff path written"),
+        (
+            vec!["connect", "claude"],
+            "agents_md changed diff path written",
+        ),
+        (
+            vec!["connect", "codex"],
+            "agents_md changed diff path written",
+        ),
         (vec!["message", "validate", message], "ok tokens"),
         (vec!["brief"], "lines tokens"),
         (vec!["brief", "pin", "Ship on Friday."], "lines tokens"),
