@@ -60,17 +60,6 @@ fn main() -> ExitCode {
         );
         return ExitCode::FAILURE;
     };
-    // Without one, GTK does not return.
-    #[cfg(target_os = "linux")]
-    if !["WAYLAND_DISPLAY", "DISPLAY"]
-        .iter()
-        .any(|it| std::env::var_os(it).is_some_and(|it| !it.is_empty()))
-    {
-        eprintln!(
-            "error: there is no display to open the window on; use `engram serve`, and open the address that it prints in a browser"
-        );
-        return ExitCode::FAILURE;
-    }
     #[allow(unsafe_code)]
     // SAFETY: no thread was started yet.
     unsafe {
@@ -97,6 +86,17 @@ fn main() -> ExitCode {
         Start::Handed => return ExitCode::SUCCESS,
         Start::First(door) => door,
     };
+    // Without one, GTK does not return.
+    #[cfg(target_os = "linux")]
+    if !["WAYLAND_DISPLAY", "DISPLAY"]
+        .iter()
+        .any(|it| std::env::var_os(it).is_some_and(|it| !it.is_empty()))
+    {
+        eprintln!(
+            "error: there is no display to open the window on; use `engram serve`, and open the address that it prints in a browser"
+        );
+        return ExitCode::FAILURE;
+    }
     let shell = Shell::new(Options {
         home,
         repo: cli.repo,

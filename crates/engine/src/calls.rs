@@ -9,7 +9,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use engram_model::{AgentId, Caller, ProjectId, Refusal, Request};
+use engram_model::{AgentId, Caller, Code, ProjectId, Refusal, Request};
 use engram_store::{append_private, read_file};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -97,10 +97,13 @@ impl Calls {
         now: Timestamp,
         refusal: Option<&Refusal>,
     ) {
+        // The handle itself may be what was refused as a secret.
+        let is_secret = refusal.is_some_and(|it| it.code == Code::SecretDetected);
+        let agent = (!is_secret).then_some(begun.agent);
         let line = json!({
             "at": begun.at,
             "project": project,
-            "agent": begun.agent,
+            "agent": agent,
             "do": begun.name,
             "with": begun.with,
             "outcome": refusal.map_or("ok", |it| it.code.as_str()),

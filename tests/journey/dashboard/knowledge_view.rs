@@ -12,6 +12,8 @@ use super::{
 };
 use crate::{conflicts::notice, engram::Engram, window::Window};
 
+/// Presses of the left arrow.
+const LEFT: &str = "\u{E012}";
 const PAST: &str = "document.querySelector('[data-testid=when].past')";
 const NOW: &str = "document.querySelector('[data-testid=when]:not(.past)')";
 const TOPICS: [&str; 4] = [
@@ -45,6 +47,8 @@ fn to_ten(window: &Window, hand: Hand) {
         Hand::Mouse => window.click("[data-testid=held-at]"),
     }
     window.wait_moved("document.activeElement.id === 'held-at'");
+    // A press of the mouse chose the part under it: the month is the leftmost of six.
+    window.keys(&LEFT.repeat(6));
     window.keys("01082026100000AM");
     window.wait(PAST);
 }

@@ -178,7 +178,9 @@ fn requests_are_read_in_a_narrow_window_and_by_programs_for_the_blind() {
     window.keys("j");
     window.wait(&open(&ids[1]));
     assert!(window.query().contains(&ids[1]), "{}", window.query());
-    window.anew();
+    let address = window.script("return location.href", json!([]));
+    window.goto("about:blank");
+    window.goto(address.as_str().unwrap());
     window.wait(&open(&ids[1]));
 
     window.size(420, 700);

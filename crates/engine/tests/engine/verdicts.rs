@@ -326,7 +326,7 @@ fn what_cannot_be_restored_is_refused() {
     for (id, why) in [
         (holds, "still holds"),
         (erased, "redacted"),
-        (over, "ttl"),
+        (over, "expired"),
         (unknown, ""),
     ] {
         let refusal = refused(restore(&at, id), Code::NotFound);

@@ -194,11 +194,7 @@ fn Form() -> impl IntoView {
     let kinds = Kind::ALL.iter().map(|it| {
         view! { <option value=it.as_str() selected=move || kind() == *it>{words::kind(*it)}</option> }
     });
-    let begin = match new.with_untracked(|it| it.pointer.is_empty()) {
-        true => EVIDENCE,
-        false => FIELD,
-    };
-    request_animation_frame(move || dom::focus(begin));
+    request_animation_frame(|| dom::focus(FIELD));
     view! {
         <form class="writing" on:keydown=move |event| keys(&event, || app.save_new(), None::<fn()>)
             on:submit=move |event| { event.prevent_default(); app.save_new(); }>
