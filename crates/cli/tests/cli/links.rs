@@ -412,5 +412,11 @@ fn nothing_is_left_beside_a_configuration() {
     );
     assert_eq!(names(place.path("codex")), ["config.toml"]);
     place.json(&["connect", "claude", "--undo", "--yes"]);
+    // Codex still needs the section.
+    assert_eq!(
+        names(place.repo()),
+        [".git", "AGENTS.md", "README.md", "src"]
+    );
+    place.json(&["connect", "codex", "--undo", "--yes"]);
     assert_eq!(names(place.repo()), [".git", "README.md", "src"]);
 }
