@@ -27,6 +27,7 @@ const SCREENSHOT: &[&str] = &["fonts-dejavu-core", "imagemagick", "xvfb"];
 const TEST: &[&str] = &[
     "chromium",
     "chromium-driver",
+    "dbus-daemon",
     "python3-venv",
     "libglib2.0-bin",
     "webkit2gtk-driver",
@@ -73,6 +74,7 @@ fn programs(needs: Needs) -> impl Iterator<Item = &'static str> {
             "npm",
             "WebKitWebDriver",
             "chromedriver",
+            "dbus-daemon",
             "gio",
             "xdotool",
         ],
