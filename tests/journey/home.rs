@@ -45,8 +45,15 @@ fn a_home_that_goes_is_noticed_and_one_that_comes_back_is_shown() {
             json!({"claim": claim, "agent": "tester", "pointers": ["repo:src/retry.rs@HEAD"]});
         shop.say([(minute, draft)]);
     };
+    // It may be held back: the pointer may rest on the list.
+    let arrives = |count: usize| {
+        let waits = "document.querySelector('[data-testid=new-pill]')";
+        window.wait(&format!("{} || {waits}", rows(count)));
+        window.keys("n");
+        window.wait(&rows(count));
+    };
     say(&mut shop, 400, "Said before the home went.");
-    window.wait(&rows(9));
+    arrives(9);
     window.wait(LIVE);
 
     // Nobody asks for anything: the window notices by itself.
@@ -71,13 +78,6 @@ fn a_home_that_goes_is_noticed_and_one_that_comes_back_is_shown() {
     window.wait("!document.querySelector('[data-testid=disconnected]')");
     window.wait(&format!("!{refused}"));
     window.wait("document.querySelector('[data-testid=engram] .proof')");
-    // It may be held back: the pointer rests on the row that it chose.
-    let arrives = |count: usize| {
-        let waits = "document.querySelector('[data-testid=new-pill]')";
-        window.wait(&format!("{} || {waits}", rows(count)));
-        window.keys("n");
-        window.wait(&rows(count));
-    };
     say(&mut shop, 401, "Said after it came back.");
     arrives(10);
 
