@@ -86,11 +86,12 @@ fn main() -> ExitCode {
         Start::Handed => return ExitCode::SUCCESS,
         Start::First(door) => door,
     };
-    // Without one, GTK does not return.
+    // Without a name of one, GTK does not return; without a server behind it, Tauri panics.
     #[cfg(target_os = "linux")]
     if !["WAYLAND_DISPLAY", "DISPLAY"]
         .iter()
         .any(|it| std::env::var_os(it).is_some_and(|it| !it.is_empty()))
+        || gtk::init().is_err()
     {
         eprintln!(
             "error: there is no display to open the window on; use `engram serve`, and open the address that it prints in a browser"

@@ -166,8 +166,8 @@ pub enum Lists {
     Requests,
     /// Lines of the brief.
     Brief,
-    /// Something else.
-    Others,
+    /// Agents, which have no sources.
+    Agents,
 }
 
 /// One thing that can be done.

@@ -1,7 +1,7 @@
 //! What the address says: the view, the repository, the filter and the engram that is read, so that a
 //! link, going back and loading again lead to the same screen.
 
-use engram_model::{ConflictId, EngramId, Evidence, FactType, Filter, Kind, Scope};
+use engram_model::{AgentId, ConflictId, EngramId, Evidence, FactType, Filter, Kind, Scope};
 use jiff::{
     SignedDuration, Timestamp,
     civil::{Date, DateTime},
@@ -26,6 +26,8 @@ pub const VIEWS: &[&str] = &[
 const CONFLICTS: &str = "conflicts";
 /// The view in which requests are read.
 const REQUESTS: &str = "requests";
+/// The view in which agents are.
+const AGENTS: &str = "agents";
 
 /// The view of what held at a time.
 const KNOWLEDGE: &str = "knowledge";
@@ -48,6 +50,8 @@ pub struct Route {
     pub conflict: Option<ConflictId>,
     /// Which request is, among requests.
     pub request: Option<String>,
+    /// Which agent is, among agents.
+    pub agent: Option<AgentId>,
     /// What it names and there is not.
     pub missing: Option<Missing>,
 }
@@ -72,6 +76,7 @@ impl Default for Route {
             engram: None,
             conflict: None,
             request: None,
+            agent: None,
             missing: None,
         }
     }
@@ -116,6 +121,7 @@ impl Route {
                     Err(_) => it.missing = Some(Missing::Conflict(value)),
                 },
                 "request" => it.request = request_id(&value),
+                "handle" => it.agent = handle(&value),
                 _ => {}
             }
         }
@@ -132,6 +138,7 @@ impl Route {
             it.missing = None;
         }
         it.request = it.request.take().filter(|_| it.view == REQUESTS);
+        it.agent = it.agent.take().filter(|_| it.view == AGENTS);
         it.filter.held_at = it.filter.held_at.filter(|_| it.view == KNOWLEDGE);
         self
     }
@@ -141,8 +148,10 @@ impl Route {
         let mut link = format!("engram://{}", self.view);
         let engram = self.engram.map(|it| it.to_string());
         let conflict = self.conflict.map(|it| it.to_string());
-        if let Some(id) = self.request.clone().or(conflict).or(engram) {
-            link.push_str(&format!("/{id}"));
+        let agent = self.agent.as_ref().map(|it| it.0.clone());
+        if let Some(id) = self.request.clone().or(agent).or(conflict).or(engram) {
+            link.push('/');
+            link.extend(utf8_percent_encode(&id, PLAIN));
         }
         let at = self.filter.held_at.map(|at| ("at", at.to_string()));
         let repository = self.repository.as_ref().map(|it| ("repo", it.clone()));
@@ -175,6 +184,7 @@ impl Route {
         match id {
             Some(id) if it.view == CONFLICTS => it.conflict = Some(id.parse().ok()?),
             Some(id) if it.view == REQUESTS => it.request = Some(request_id(id)?),
+            Some(id) if it.view == AGENTS => it.agent = Some(handle(&decode(id))?),
             Some(id) => it.engram = Some(id.parse().ok()?),
             None => {}
         }
@@ -228,6 +238,7 @@ impl Route {
         pairs.extend(self.engram.map(|id| ("id", id.to_string())));
         pairs.extend(self.conflict.map(|id| ("conflict", id.to_string())));
         pairs.extend(self.request.clone().map(|id| ("request", id)));
+        pairs.extend(self.agent.clone().map(|it| ("handle", it.0)));
         let mut query = String::new();
         for (key, value) in pairs {
             query.push(if query.is_empty() { '?' } else { '&' });
@@ -242,6 +253,11 @@ impl Route {
 /// The id of a request, which is written like that of an engram.
 fn request_id(text: &str) -> Option<String> {
     text.parse::<EngramId>().ok().map(|it| it.to_string())
+}
+
+/// An agent's handle.
+fn handle(text: &str) -> Option<AgentId> {
+    (!text.is_empty()).then(|| AgentId(text.to_owned()))
 }
 
 /// One condition of a filter, as a chip that can be taken away.
@@ -490,6 +506,20 @@ mod tests {
         let link = route.link();
         assert!(link.is_ascii(), "{link}");
         assert_eq!(Route::of_link(&link, HERE), Some(route));
+    }
+
+    #[test]
+    fn an_agent_is_an_object_of_its_view() {
+        let agents = Route {
+            view: AGENTS,
+            agent: Some(AgentId("a-1/é".to_owned())),
+            ..Route::default()
+        };
+        let query = agents.query(HERE);
+        assert_eq!(query, "?view=agents&handle=a%2D1%2F%C3%A9");
+        assert_eq!(Route::parse(&query, HERE), agents);
+        assert_eq!(Route::of_link(&agents.link(), HERE), Some(agents));
+        assert_eq!(Route::parse("?handle=a-1", HERE), Route::default());
     }
 
     #[test]

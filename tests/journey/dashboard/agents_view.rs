@@ -9,7 +9,7 @@ use super::{
     shop::Shop,
     team::{Member, WANTED},
 };
-use crate::{engram::Engram, window::Window};
+use crate::{conflicts::notice, engram::Engram, window::Window};
 
 const POINTER: &str = "repo:src/retry.rs#L9-L15@HEAD";
 
@@ -99,6 +99,21 @@ fn the_agents_are_behind_the_status_line() {
     window.wait("document.querySelectorAll('[data-testid=agent]').length === 4");
     // A spent turn looks different from one that is not.
     window.find("[data-testid=agent] .spent");
+
+    // The address names the agent that is read, and one that nobody is.
+    window.press_on(Hand::Keys, "agent");
+    window.keys("jj");
+    let name = window.text("[data-testid=agent-name]");
+    window.wait("location.search.includes('handle=')");
+    window.script("location.reload()", json!([]));
+    window.wait(&format!(
+        "document.querySelector('[data-testid=agent-name]')?.textContent === '{name}'"
+    ));
+    let origin = window.script("return location.origin", json!([]));
+    let origin = origin.as_str().unwrap();
+    window.goto(&format!("{origin}/?view=agents&handle=nobody"));
+    window.wait(&notice("No agent listed here has that handle"));
+    window.wait("!location.search.includes('handle=')");
 }
 
 #[test]

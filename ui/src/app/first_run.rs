@@ -6,6 +6,7 @@ use leptos::{prelude::*, task::spawn_local};
 use super::{
     connect::{self, Agents},
     connection::Link,
+    dom,
     frame::Over,
     state::App,
 };
@@ -13,6 +14,17 @@ use crate::{
     feed::Feed,
     words::{self, say},
 };
+
+/// Where the keys begin while nothing else has them: the first Tab is at the page's first button.
+const WELCOME: &str = "welcome";
+
+pub(crate) fn begin() {
+    request_animation_frame(|| {
+        if dom::is_nowhere() {
+            dom::focus(WELCOME);
+        }
+    });
+}
 
 #[component]
 pub(crate) fn FirstRun() -> impl IntoView {
@@ -46,7 +58,7 @@ pub(crate) fn FirstRun() -> impl IntoView {
     let is_lost = move || app.connection.link.get() == Link::Lost;
     view! {
         <main class="whole" data-testid="first-run">
-            <div class="welcome">
+            <div class="welcome" id=WELCOME tabindex="-1">
                 <h1>{move || match is_nowhere.get() {
                     true => say::first::NO_REPOSITORY.to_owned(),
                     false => say::first::nothing(name().as_deref()),

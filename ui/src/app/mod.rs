@@ -214,7 +214,7 @@ pub(crate) fn StatusLine() -> impl IntoView {
                 <kbd>"?"</kbd>" "{say::status::SHORTCUTS}
             </button>
             <button class="plain" data-testid="palette-button" title=say::sheet::FIND on:click=move |_| app.frame.over.set(Some(Over::Palette))>
-                {keycaps("Mod+k")}" "{say::status::FIND}
+                {keycaps("Mod+k")}" "<span class="find">{say::status::FIND}</span>
             </button>
         </footer>
     }

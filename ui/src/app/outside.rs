@@ -6,7 +6,7 @@ use leptos::{prelude::*, task::spawn_local};
 use super::{
     dom,
     state::App,
-    views::{conflicts, requests},
+    views::{agents, conflicts, requests},
 };
 use crate::{
     route::Route,
@@ -52,6 +52,7 @@ impl App {
         let view = self.view.get_untracked();
         let is_conflicts = view.id == conflicts::VIEW.id;
         let is_requests = view.id == requests::VIEW.id;
+        let is_agents = view.id == agents::VIEW.id;
         let request = self.requests.selected.get_untracked();
         let engram = self.reading.selected.get_untracked();
         let conflict = self.conflicts.selected.get_untracked();
@@ -60,6 +61,7 @@ impl App {
             repository: self.root(),
             engram: engram.filter(|_| view.reads),
             request: request.filter(|_| is_requests),
+            agent: self.agent.get_untracked().filter(|_| is_agents),
             conflict: conflict.filter(|_| is_conflicts),
             ..Route::default()
         };

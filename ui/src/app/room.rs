@@ -2,12 +2,13 @@
 //! other keeps its place and size, hidden and out of reach of keys, so that its scroll position stays. The
 //! list's address then names no engram, so that going back leads to it.
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 use wasm_bindgen::{JsCast, prelude::Closure};
 
 use super::{
     dom,
     icons::Icon,
+    split::Split,
     state::{App, Phase},
     views::LIST,
 };
@@ -30,7 +31,7 @@ impl App {
             Lists::Conflicts => self.conflicts.selected.with(Option::is_some),
             Lists::Requests => self.requests.selected.with(Option::is_some),
             Lists::Brief => self.brief.selected.with(Option::is_some),
-            Lists::Others => false,
+            Lists::Agents => self.agent.with(Option::is_some),
         }
     }
 
@@ -148,6 +149,22 @@ pub(super) fn follow(app: App) {
     });
 }
 
+/// The panes of a view: its list, with what lies above both, and beside it what is open of it. The list is
+/// what stands right before the edge.
+pub(crate) fn panes(list: impl IntoView + 'static, detail: impl IntoView + 'static) -> AnyView {
+    let app = App::here();
+    let panes = NodeRef::<html::Main>::new();
+    let width = move || app.frame.list_width.get().map(|it| format!("{it}px"));
+    view! {
+        <main class="panes" class:one=app.frame.is_narrow class:read=move || app.covers_list() node_ref=panes style=("--list", width)>
+            {list}
+            <Split panes />
+            {detail}
+        </main>
+    }
+    .into_any()
+}
+
 /// Keys of the list scroll the open engram while that is in front.
 pub(super) fn scrolls(app: App, key: &str) -> bool {
     let is_one = matches!(
@@ -167,7 +184,8 @@ pub(crate) fn ToList() -> impl IntoView {
         Lists::Conflicts => say::conflicts::ONE,
         Lists::Requests => say::requests::ONE,
         Lists::Brief => say::brief::ONE,
-        Lists::Engrams | Lists::Others => say::engram::LABEL,
+        Lists::Agents => say::agents::ONE,
+        Lists::Engrams => say::engram::LABEL,
     };
     let label = move || say::engram::back_to(title());
     view! {

@@ -20,6 +20,7 @@ use super::{
     write::{MarkedLines, Marks},
 };
 use crate::{
+    commands::Lists,
     compare::{folded, without_indent},
     tags::Tag,
     words::{self, say},
@@ -239,6 +240,8 @@ fn Shown(
     let evidence = match source.digest_matches {
         Some(true) => (say::state::MATCHES, "word quiet"),
         Some(false) => (say::state::DIFFERS, "word bad"),
+        // A line of the brief and a request give an address alone, whose claim may well have one.
+        None if by_address(app) => ("", "word quiet"),
         None => (say::state::NO_DIGEST, "word quiet"),
     };
     let standing = LocalResource::new(move || {
@@ -338,6 +341,11 @@ fn Shown(
             </span>
         </div>
     }
+}
+
+fn by_address(app: App) -> bool {
+    let lists = untrack(|| app.view.get().lists());
+    matches!(lists, Lists::Requests | Lists::Brief)
 }
 
 /// Whether the working tree can have what the pointer addresses.

@@ -1,6 +1,6 @@
 //! What the window knows: its parts, and where it is among them.
 
-use engram_model::{Refusal, StatusReply};
+use engram_model::{AgentId, Refusal, StatusReply};
 use leptos::prelude::*;
 
 use super::{
@@ -13,7 +13,7 @@ use super::{
     repositories::{Known, is_same},
     stale::Stale,
     views::{
-        View,
+        View, agents,
         brief::Brief,
         conflicts::{self, Conflicts},
         feed::{self, Listing},
@@ -50,6 +50,8 @@ pub(crate) struct App {
     pub(crate) list: Listing,
     pub(crate) conflicts: Conflicts,
     pub(crate) requests: Requests,
+    /// Which agent is read, among agents; the first where it is none.
+    pub(crate) agent: RwSignal<Option<AgentId>>,
     pub(crate) brief: Brief,
     /// The view on the screen.
     pub(crate) view: RwSignal<&'static View>,
@@ -72,6 +74,7 @@ impl App {
             list: Listing::new(),
             conflicts: Conflicts::new(),
             requests: Requests::new(),
+            agent: RwSignal::new(None),
             brief: Brief::new(),
             view: RwSignal::new(&feed::VIEW),
             repositories: Known::new(),
@@ -101,6 +104,7 @@ impl App {
         self.list.reset();
         self.conflicts.reset();
         self.requests.reset();
+        self.agent.set(None);
         self.brief.reset();
         self.stale.reset();
         self.phase.set(Phase::Loading);
@@ -138,8 +142,11 @@ impl App {
 
     /// Shows what an address names.
     fn show_addressed(self, route: &Route) {
-        let names_one =
-            route.engram.is_some() || route.conflict.is_some() || route.request.is_some();
+        let names_one = route.engram.is_some()
+            || route.conflict.is_some()
+            || route.request.is_some()
+            || route.agent.is_some();
+        self.agent.set(route.agent.clone());
         self.show_as_addressed(names_one);
         if names_one {
             self.repositories.stays_outside.set(true);
@@ -161,6 +168,7 @@ impl App {
         let is_read = !self.is_covered();
         let is_conflicts = view.id == conflicts::VIEW.id;
         let is_requests = view.id == requests::VIEW.id;
+        let is_agents = view.id == agents::VIEW.id;
         let engram = self.reading.selected.get_untracked();
         let request = self.requests.selected.get_untracked();
         let conflict = self.conflicts.selected.get_untracked();
@@ -169,6 +177,7 @@ impl App {
             filter: self.list.filter.get_untracked(),
             engram: engram.filter(|_| is_read && view.reads),
             request: request.filter(|_| is_read && is_requests),
+            agent: self.agent.get_untracked().filter(|_| is_read && is_agents),
             conflict: conflict.filter(|_| is_read && is_conflicts),
             ..Route::default()
         }

@@ -97,7 +97,7 @@ fn a_key_acts_on_what_is_listed() {
         let wanted = [
             (Lists::Engrams, engrams),
             (Lists::Conflicts, conflicts),
-            (Lists::Others, others),
+            (Lists::Agents, others),
         ];
         for (lists, want) in wanted {
             let found = pressed(press, lists).map(|it| it.id);
@@ -121,7 +121,7 @@ fn names_and_chords_are_given_once() {
         Lists::Conflicts,
         Lists::Requests,
         Lists::Brief,
-        Lists::Others,
+        Lists::Agents,
     ] {
         let mut chords = BTreeSet::new();
         for it in COMMANDS.iter().filter(|it| it.is_for(lists)) {

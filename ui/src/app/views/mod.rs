@@ -81,7 +81,7 @@ impl View {
             id if id == conflicts::VIEW.id => Lists::Conflicts,
             id if id == requests::VIEW.id => Lists::Requests,
             id if id == brief::VIEW.id => Lists::Brief,
-            _ => Lists::Others,
+            _ => Lists::Agents,
         }
     }
 

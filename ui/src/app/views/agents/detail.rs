@@ -7,7 +7,13 @@ use leptos::prelude::*;
 
 use super::{list::gauge, state::Agents};
 use crate::{
-    app::{dom, palette::keycaps, state::App},
+    app::{
+        dom,
+        palette::keycaps,
+        prose,
+        room::{self, ToList},
+        state::App,
+    },
     asked::wanted,
     tags::Tag,
     words::{self, Clock, say},
@@ -23,8 +29,9 @@ pub(super) fn Detail(agents: Agents) -> impl IntoView {
     let is_none = move || it.with(Option::is_none);
     let head = move || it.get().map(|it| head(&it, app.clock.get()));
     view! {
-        <section class="pane detail" aria-label=say::agents::ONE data-testid="agent-detail">
-            <div class="scroll" hidden=is_none>
+        <section class="pane detail" id=room::DETAIL aria-label=say::agents::ONE data-testid="agent-detail">
+            <ToList />
+            <div class="scroll" id=room::READ tabindex="-1" hidden=is_none>
                 {head}
                 <Children agents it />
                 <Costs it />
@@ -47,10 +54,10 @@ fn head(it: &AgentStatus, clock: Clock) -> impl IntoView + use<> {
     } else {
         say::agents::LAST_TURN
     };
+    // Its limit is that of each message, not of the turn.
+    let inline = u64::from(it.inline_tokens.used);
+    let inline = (inline > 0).then(|| words::count(inline, say::requests::TOKENS));
     let meters = it.budget.meters().into_iter();
-    let meters = [(say::agents::INLINE, it.inline_tokens)]
-        .into_iter()
-        .chain(meters);
     let meters = meters.map(|(what, it)| gauge(what, it)).collect_view();
     let refused = u64::from(it.refusals);
     let has_grants = it.grants.open + it.grants.spent > 0;
@@ -68,6 +75,7 @@ fn head(it: &AgentStatus, clock: Clock) -> impl IntoView + use<> {
             <h3>{turn}</h3>
             <div class="gauges">{meters}</div>
             <dl class="facts beyond">
+                {fact(say::agents::INLINE, inline)}
                 {fact(say::agents::GRANTS, grants)}
                 {fact(say::agents::REFUSED, (refused > 0).then(|| words::count(refused, say::agents::TIMES)))}
             </dl>
@@ -133,7 +141,7 @@ fn Costs(it: Memo<Option<AgentStatus>>) -> impl IntoView {
             let (what, cost, class) = told(&it.what);
             let (ago, at) = (clock.ago(it.at), clock.moment(it.at));
             view! {
-                <tr data-testid="cost" class=class><td class="when" title=at>{ago}</td><td class="what">{what}</td><td class="cost">{cost}</td></tr>
+                <tr data-testid="cost" class=class><td class="spent-at" title=at>{ago}</td><td class="what">{what}</td><td class="cost">{cost}</td></tr>
             }
         };
         all.with(|all| all.iter().map(row).collect_view())
@@ -179,7 +187,7 @@ fn told(it: &CostOf) -> (String, String, &'static str) {
                 (true, engram_model::Code::DerefDenied) => say::agents::NO_SUCH_GRANT.to_owned(),
                 (true, _) => say::agents::OVER.to_owned(),
             };
-            (what, String::new(), "refused")
+            (what, String::new(), "was-refused")
         }
     }
 }
@@ -205,7 +213,7 @@ fn Stored(it: Memo<Option<AgentStatus>>) -> impl IntoView {
             <h3>{say::agents::SAID}</h3>
             <ul>
                 <For each=move || all.get() key=|it| it.0 let((id, claim))>
-                    <li><button class="plain" on:click=move |_| app.go_to(id)>{claim}</button></li>
+                    <li><button class="plain" on:click=move |_| app.go_to(id)>{prose::prose(&claim)}</button></li>
                 </For>
             </ul>
         </section>

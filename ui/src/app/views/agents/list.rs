@@ -3,7 +3,7 @@
 use engram_model::{AgentId, AgentStatus, Budget, Meter};
 use leptos::{ev, prelude::*};
 use wasm_bindgen::JsCast;
-use web_sys::Element;
+use web_sys::{Element, HtmlElement};
 
 use super::{VIEW, state::Agents};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Focuses the row that many away from the current one, clamped at the ends.
-pub(super) fn step(by: isize) {
+pub(super) fn step(app: App, by: isize) {
     let rows = document()
         .get_element_by_id(LIST)
         .and_then(|it| it.query_selector_all("[data-testid=agent]").ok());
@@ -22,7 +22,15 @@ pub(super) fn step(by: isize) {
         |at: &u32| row(*at).is_some_and(|it| it.get_attribute("tabindex").as_deref() == Some("0"));
     let at = (0..rows.length()).find(is_current).unwrap_or(0) as usize;
     let last = (rows.length() as usize).saturating_sub(1);
-    dom::focus_on(row(at.saturating_add_signed(by).min(last) as u32));
+    let next = row(at.saturating_add_signed(by).min(last) as u32);
+    match untrack(|| app.covers_list()) {
+        // Behind the one that is read, rows cannot be focused.
+        true => next
+            .and_then(|it| it.dyn_into::<HtmlElement>().ok())
+            .into_iter()
+            .for_each(|it| it.click()),
+        false => dom::focus_on(next),
+    }
 }
 
 #[component]
@@ -33,7 +41,10 @@ pub(super) fn List(agents: Agents) -> impl IntoView {
     let keys = move |event: ev::KeyboardEvent| {
         if event.key() == "Enter" {
             event.prevent_default();
-            app.show_said_by_current(agents);
+            agents.choose_current();
+            if !app.bring_forward() {
+                app.show_said_by_current(agents);
+            }
         }
     };
     view! {
@@ -106,7 +117,7 @@ fn Row(agents: Agents, handle: AgentId, depth: usize) -> impl IntoView {
         <li>
             <button class="agent-row" data-testid="agent" data-depth=depth style=("--depth", depth.to_string()) tabindex=move || if is_current.get() { "0" } else { "-1" }
                 aria-current=move || is_current.get().then_some("true")
-                on:focus=move |_| choose() on:click=move |_| choose() on:dblclick=move |_| app.show_said_by_current(agents)>
+                on:focus=move |_| choose() on:click=move |_| { choose(); app.bring_forward(); } on:dblclick=move |_| app.show_said_by_current(agents)>
                 {content}
             </button>
         </li>

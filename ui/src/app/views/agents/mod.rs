@@ -5,12 +5,12 @@ mod detail;
 mod list;
 mod state;
 
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
 
 use self::{detail::Detail, list::List, state::Agents};
 use super::View;
 use crate::{
-    app::{icons::Icon, split::Split, state::App},
+    app::{icons::Icon, room, state::App},
     words::say,
 };
 
@@ -27,22 +27,12 @@ pub(crate) static VIEW: View = View {
     reads: false,
     by_topic: false,
     within: |filter| filter,
-    step: |_, by| list::step(by),
+    step: list::step,
     panes,
     nothing: None,
 };
 
 fn panes() -> AnyView {
-    let app = App::here();
-    let agents = Agents::follow(app);
-    let panes = NodeRef::<html::Main>::new();
-    let width = move || app.frame.list_width.get().map(|it| format!("{it}px"));
-    view! {
-        <main class="panes" class:one=move || app.frame.is_narrow.get() node_ref=panes style=("--list", width)>
-            <List agents />
-            <Split panes />
-            <Detail agents />
-        </main>
-    }
-    .into_any()
+    let agents = Agents::follow(App::here());
+    room::panes(view! { <List agents /> }, view! { <Detail agents /> })
 }

@@ -13,6 +13,7 @@ use crate::{
     },
     family::tree,
     tags::Tag,
+    words::say,
 };
 
 /// What the view shows while it is on the screen.
@@ -24,7 +25,7 @@ pub(super) struct Agents {
     pub(super) refused: Memo<Option<Refusal>>,
     /// The order in which they are listed, and how deep each stands below its parents.
     pub(super) order: Memo<Vec<(AgentId, usize)>>,
-    chosen: RwSignal<Option<AgentId>>,
+    app: App,
 }
 
 impl Agents {
@@ -56,22 +57,44 @@ impl Agents {
             });
             latest.with(|all| tree(all, &parents))
         });
+        Effect::new(move |_| {
+            let asked = app.agent.get();
+            let is_listed = |it: &AgentsReply| {
+                let is_it = |agent: &AgentStatus| Some(&agent.handle) == asked.as_ref();
+                asked.is_none() || it.agents.iter().any(is_it)
+            };
+            if known.with(|it| !it.as_ref().is_none_or(is_listed)) {
+                app.agent.set(None);
+                app.write_address(false);
+                app.say(say::agents::GONE, "", true);
+            }
+        });
         Self {
             known,
             refused,
             order,
-            chosen: RwSignal::new(None),
+            app,
         }
     }
 
     /// Opens another one.
     pub(super) fn choose(self, handle: &AgentId) {
-        self.chosen.set(Some(handle.clone()));
+        if self.app.agent.get_untracked().as_ref() != Some(handle) {
+            self.app.agent.set(Some(handle.clone()));
+            self.app.write_address(false);
+        }
+    }
+
+    /// Opens the one that is shown without having been chosen.
+    pub(super) fn choose_current(self) {
+        if let Some(handle) = untrack(|| self.current()) {
+            self.choose(&handle);
+        }
     }
 
     /// The open one: the first, until another is chosen.
     pub(super) fn current(self) -> Option<AgentId> {
-        let chosen = self.chosen.get();
+        let chosen = self.app.agent.get();
         self.order.with(|all| {
             let chosen = chosen.filter(|it| all.iter().any(|(id, _)| id == it));
             chosen.or_else(|| all.first().map(|(id, _)| id.clone()))

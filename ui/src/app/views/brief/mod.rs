@@ -6,12 +6,12 @@ mod list;
 mod pins;
 mod state;
 
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
 
 pub(crate) use self::{detail::Detail, list::List, state::Brief};
 use super::View;
 use crate::{
-    app::{icons::Icon, split::Split, state::App},
+    app::{icons::Icon, room, state::App},
     words::say,
 };
 
@@ -33,16 +33,6 @@ pub(crate) static VIEW: View = View {
 };
 
 fn panes() -> AnyView {
-    let app = App::here();
-    app.follow_brief();
-    let panes = NodeRef::<html::Main>::new();
-    let width = move || app.frame.list_width.get().map(|it| format!("{it}px"));
-    view! {
-        <main class="panes" class:one=app.frame.is_narrow class:read=move || app.covers_list() node_ref=panes style=("--list", width)>
-            <List />
-            <Split panes />
-            <Detail />
-        </main>
-    }
-    .into_any()
+    App::here().follow_brief();
+    room::panes(view! { <List /> }, view! { <Detail /> })
 }

@@ -8,12 +8,12 @@ mod merge;
 mod state;
 mod verdict;
 
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
 
 pub(crate) use self::{chosen::ChosenBar, detail::Detail, list::List, state::Conflicts};
 use super::View;
 use crate::{
-    app::{icons::Icon, split::Split, state::App},
+    app::{icons::Icon, room, state::App},
     words::say,
 };
 
@@ -39,17 +39,6 @@ pub(crate) static VIEW: View = View {
 };
 
 fn panes() -> AnyView {
-    let app = App::here();
-    app.follow_conflicts();
-    let panes = NodeRef::<html::Main>::new();
-    let width = move || app.frame.list_width.get().map(|it| format!("{it}px"));
-    view! {
-        <main class="panes" class:one=app.frame.is_narrow class:read=move || app.covers_list() node_ref=panes style=("--list", width)>
-            <List />
-            <Split panes />
-            <Detail />
-            <ChosenBar />
-        </main>
-    }
-    .into_any()
+    App::here().follow_conflicts();
+    room::panes(view! { <List /> }, view! { <Detail /><ChosenBar /> })
 }

@@ -30,6 +30,8 @@ const TOPIC: u32 = 28;
 const BESIDE: f64 = 16.0 + 22.0 + 10.0 + 10.0 + 52.0 + 6.0;
 /// Of a claim's letters, on average: no sentence is narrower.
 const NARROW: f64 = 4.0;
+/// Of a character of code in a claim, in pixels.
+const CODE: f64 = 7.2;
 /// Rows drawn beyond each edge.
 const SPARE: usize = 6;
 /// How near the end older engrams are asked for, in rows.
@@ -505,28 +507,37 @@ impl Widths {
         let known = self.known.with_value(|all| all.get(&engram.id).copied());
         let width = known.unwrap_or_else(|| {
             self.known.update_value(forget_many);
+            let (text, code) = without_code(&engram.claim);
             let width = self.canvas.with_value(|canvas| {
                 canvas
                     .as_ref()
-                    .and_then(|it| it.measure_text(&engram.claim).ok())
-                    .map_or(f64::MAX, |it| it.width())
+                    .and_then(|it| it.measure_text(&text).ok())
+                    .map_or(f64::MAX, |it| it.width() + code)
             });
             self.known.update_value(|all| {
                 all.insert(engram.id, width);
             });
             width
         });
-        // Code is set wider than what was measured.
-        let width = match engram.claim.contains('`') {
-            true => width * 1.3,
-            false => width,
-        };
         if width <= room && !engram.claim.contains('\n') {
             ONE_LINE
         } else {
             TWO_LINES
         }
     }
+}
+
+/// A claim without its code, and how wide the code is.
+fn without_code(claim: &str) -> (String, f64) {
+    let (mut text, mut code) = (String::new(), 0);
+    let parts: Vec<&str> = claim.split('`').collect();
+    for (at, part) in parts.iter().enumerate() {
+        match at % 2 == 1 && at + 1 < parts.len() {
+            true => code += part.chars().count(),
+            false => text.push_str(part),
+        }
+    }
+    (text, code as f64 * CODE)
 }
 
 /// Begins again where far more rows were seen than are listed.

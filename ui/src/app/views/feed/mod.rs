@@ -9,7 +9,7 @@ mod pages;
 mod row;
 mod state;
 
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
 
 pub(crate) use self::{
     chosen::{ChosenBar, doing},
@@ -22,7 +22,7 @@ pub(crate) use self::{
 };
 use super::View;
 use crate::{
-    app::{detail::Detail, first_run, icons::Icon, menu::Menu, split::Split, state::App},
+    app::{detail::Detail, first_run, icons::Icon, menu::Menu, room, state::App},
     words::say,
 };
 
@@ -52,7 +52,10 @@ pub(crate) fn panes() -> AnyView {
             .with(|feed| feed.is_empty() || (is_plain && first_run::is_only_past_sample(feed)))
     });
     let panes = move || match is_empty.get() {
-        true => view! { <first_run::FirstRun /> }.into_any(),
+        true => {
+            first_run::begin();
+            view! { <first_run::FirstRun /> }.into_any()
+        }
         false => both(()),
     };
     panes.into_any()
@@ -60,18 +63,8 @@ pub(crate) fn panes() -> AnyView {
 
 /// Both panes, with what lies above them.
 pub(crate) fn both(above: impl IntoView + 'static) -> AnyView {
-    let app = App::here();
-    let panes = NodeRef::<html::Main>::new();
-    let width = move || app.frame.list_width.get().map(|it| format!("{it}px"));
-    view! {
-        <main class="panes" class:one=app.frame.is_narrow class:read=move || app.covers_list() node_ref=panes style=("--list", width)>
-            {above}
-            <List />
-            <Split panes />
-            <Detail />
-            <ChosenBar />
-            <Menu />
-        </main>
-    }
-    .into_any()
+    room::panes(
+        view! { {above}<List /> },
+        view! { <Detail /><ChosenBar /><Menu /> },
+    )
 }
