@@ -431,10 +431,16 @@ fn serve_mcp(engine: Arc<Engine>, toolsets: &[args::Toolset]) -> Result<ExitCode
     engine.follow()?;
     // One client, one pipe: a second thread would only hand messages to the first.
     let runtime = runtime(Builder::new_current_thread())?;
-    let served = runtime.block_on(engram_server::mcp_stdio(engine, &toolsets, token));
+    let served = runtime.block_on(engram_server::mcp_stdio(
+        Arc::clone(&engine),
+        &toolsets,
+        token,
+    ));
     // A read of standard input may still be under way; the client is gone, so nothing waits for it.
     runtime.shutdown_background();
-    served.map(|()| ExitCode::SUCCESS)
+    served?;
+    engine.keep_shown()?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Prints the address to open, with its token, and answers until it is stopped.

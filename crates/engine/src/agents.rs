@@ -19,6 +19,7 @@ use crate::{
     context::Context,
     decide::{Plan, Planned},
     evidence::screen_text,
+    findings::ENGINE,
     project,
 };
 
@@ -469,7 +470,7 @@ pub(crate) fn named(name: &str) -> String {
     // Invisible characters do not make it a different name.
     let name: String = name.chars().filter(|c| !is_hidden(*c)).collect();
     match name.trim().to_lowercase().as_str() {
-        "" | "user" | "you" => format!("{} (agent)", name.trim()).trim().to_owned(),
+        "" | "user" | "you" | ENGINE => format!("{} (agent)", name.trim()).trim().to_owned(),
         _ => name,
     }
 }

@@ -113,11 +113,15 @@ impl Answers for Context<'_> {
     }
 
     fn conflicts(&self, filter: ConflictFilter) -> Answer<ConflictsReply> {
-        self.list_conflicts(&filter)
+        let reply = self.list_conflicts(&filter)?;
+        self.note_sides(&reply.conflicts)?;
+        Ok(reply)
     }
 
     fn conflict(&self, id: ConflictId) -> Answer<Box<Conflict>> {
-        self.one_conflict(id)
+        let conflict = self.one_conflict(id)?;
+        self.note_sides(std::slice::from_ref(&conflict))?;
+        Ok(conflict)
     }
 
     fn gate(&self, check: GateCheck) -> Answer<GateReply> {

@@ -299,6 +299,7 @@ impl Context<'_> {
         found.retain(|it| !it.redacted && it.project == project && eyes.may_see(it));
         found.sort_by_key(|it| it.seq);
         found.dedup_by_key(|it| it.seq);
+        self.tell_conflicts(it, &mut found)?;
         let worktree = self.worktree()?;
         let is_looked_at = it.looked(project, &worktree)?.is_some();
         let candidate = |engram: Engram| {
@@ -425,12 +426,13 @@ fn candidate_of(engram: Engram) -> Candidate {
         recorded_at: engram.recorded_at,
         reads: 0,
         evidence: None,
+        is_disputed: !engram.conflicts.is_empty(),
         pointers: engram.pointers.iter().map(Pointer::to_string).collect(),
     }
 }
 
 /// An agent and those above it.
-fn elders(it: &Reader<'_>, agent: Option<&Agent>) -> Result<Vec<AgentId>, Refusal> {
+pub(crate) fn elders(it: &Reader<'_>, agent: Option<&Agent>) -> Result<Vec<AgentId>, Refusal> {
     let mut elders = Vec::new();
     let mut next = agent.cloned();
     while let Some(one) = next.take().filter(|_| elders.len() < GENERATIONS) {

@@ -30,7 +30,7 @@ impl Context<'_> {
         let shareable = engram.scope != Scope::Run;
         self.record_of(id, engram.project, shareable, |it| {
             self.admit(it)?;
-            reports_nothing_open(it, engram)?;
+            reports_nothing_open(it, engram, self.engine.world.now())?;
             match it.engram(id)? {
                 Some(now) if now.valid_until.is_none() => Ok((
                     Operation::Forgotten(id),

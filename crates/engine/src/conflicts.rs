@@ -68,7 +68,9 @@ impl Context<'_> {
 
     pub(crate) fn gate_of(&self, check: GateCheck) -> Result<GateReply, Refusal> {
         self.repository()?;
-        if self.known_project()?.is_none() {
+        let known = self.known_project()?;
+        let holds = |it: &Reader<'_>| known.map_or(Ok(false), |project| it.has_claims(project));
+        if !self.engine.store.read::<_, Refusal>(|it| Ok(holds(it)?))? {
             // CI must not pass because it looks in an empty home, or at a clone that nobody wrote about.
             return Err(Refusal::new(
                 Code::NotFound,

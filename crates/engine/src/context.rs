@@ -16,6 +16,7 @@ use jiff::Timestamp;
 use crate::{
     Engine, HomeShelf,
     agents::{Called, kin_of, of_another_project},
+    brief::elders,
     calls::Begun,
     evidence::screen_text,
     eyes::Eyes,
@@ -453,7 +454,7 @@ impl Drop for Context<'_> {
 impl Engine {
     /// The limits of an agent.
     pub(crate) fn limits_of(&self, it: &Reader<'_>, agent: &AgentId) -> Result<Limits, Refusal> {
-        Ok(narrowed(&self.config.limits, &it.narrowed(agent)?))
+        narrowed_for(it, &self.config.limits, agent)
     }
 
     /// The agent behind a handle, in its current turn.
@@ -462,6 +463,20 @@ impl Engine {
         self.agents
             .call(&self.store, &self.world, handle, project, idle)
     }
+}
+
+/// Limits as the parents of an agent have narrowed them for it, and for those above it: nobody has more for
+/// having been opened by somebody who has less.
+pub(crate) fn narrowed_for(
+    it: &Reader<'_>,
+    limits: &Limits,
+    agent: &AgentId,
+) -> Result<Limits, Refusal> {
+    let mut limits = limits.clone();
+    for agent in elders(it, it.agent(agent)?.as_ref())? {
+        limits = narrowed(&limits, &it.narrowed(&agent)?);
+    }
+    Ok(limits)
 }
 
 /// `OnceCell::get_or_try_init`, which the standard library does not yet offer.

@@ -98,6 +98,7 @@ impl Context<'_> {
                     now,
                     by: ENGINE,
                     ending: &[],
+                    before: &[],
                     of: None,
                 };
                 entries = self.compare(it, &engram, &telling).entries;

@@ -50,6 +50,8 @@ pub(crate) struct Telling<'a> {
     pub(crate) by: &'a str,
     /// Versions that end with it.
     pub(crate) ending: &'a [EngramId],
+    /// What the same transaction records before it.
+    pub(crate) before: &'a [Planned],
     /// The conflict that this write settles or reopens: it is not raised again.
     pub(crate) of: Option<ConflictId>,
 }
@@ -237,6 +239,14 @@ impl Context<'_> {
         mut each: impl FnMut(Engram, &Parsed) -> bool,
     ) -> Result<(), Refusal> {
         let clock = self.engine.world.now();
+        let mut ended: Vec<EngramId> = telling.ending.to_vec();
+        // No reader sees them yet.
+        for other in telling.before.iter().rev().filter_map(stored) {
+            ended.extend(other.supersedes);
+            if other.lineage_id != engram.lineage_id && is_comparable(other) {
+                each(other.clone(), &Parsed::of(other));
+            }
+        }
         let mut count = 0;
         for seq in self.kin(it, engram.project, own)?.into_iter().take(WEIGHED) {
             let Some(traits) = it.traits_at(seq)? else {
@@ -249,10 +259,7 @@ impl Context<'_> {
                 continue;
             };
             let is_one = other.lineage_id == engram.lineage_id || other.id == engram.id;
-            if is_one
-                || telling.ending.contains(&other.id)
-                || !is_comparable(&other)
-                || is_told(it, &other)?
+            if is_one || ended.contains(&other.id) || !is_comparable(&other) || is_told(it, &other)?
             {
                 continue;
             }
@@ -379,7 +386,7 @@ impl Context<'_> {
         let clock = self.engine.world.now();
         let limit = self.engine.config.limits.claim_chars;
         let why = shorten(why, limit.saturating_sub(100));
-        let claim = format!("Two claims contradict each other (conflict {conflict}): {why}");
+        let claim = format!("Two claims contradict each other: {why} (conflict {conflict})");
         let is_run = one.scope == Scope::Run || other.scope == Scope::Run;
         let ends = [one.expires_at, other.expires_at];
         Engram {
@@ -496,6 +503,14 @@ pub(crate) fn held_risk(it: &Reader<'_>, pair: &Pair) -> Result<Option<Engram>, 
     Ok(versions.into_iter().find(|it| it.valid_until.is_none()))
 }
 
+/// The claim that an entry stores; not what Engram itself reports.
+fn stored(entry: &Planned) -> Option<&Engram> {
+    match &entry.operation {
+        Operation::Stored(engram) if entry.by != ENGINE => Some(engram),
+        _ => None,
+    }
+}
+
 /// Whether a version may be compared at all, by its own record.
 fn is_comparable(engram: &Engram) -> bool {
     engram.durability == Durability::Durable
@@ -517,18 +532,40 @@ fn told_by(it: &Reader<'_>, engram: &Engram) -> Result<Option<Pair>, Refusal> {
     }
 }
 
-/// What reports an open conflict ends with it, by a verdict, and is neither closed nor reworded by hand.
-pub(crate) fn reports_nothing_open(it: &Reader<'_>, engram: &Engram) -> Result<(), Refusal> {
-    match told_by(it, engram)?.filter(|it| it.status == ConflictStatus::Open) {
-        None => Ok(()),
-        Some(Pair { id, .. }) => Err(Refusal::new(
+/// What reports an open conflict ends with it, by a verdict, and is neither closed nor reworded by hand. A
+/// conflict with a side that only expired has no verdict any more: what reports it may be closed.
+pub(crate) fn reports_nothing_open(
+    it: &Reader<'_>,
+    engram: &Engram,
+    clock: Timestamp,
+) -> Result<(), Refusal> {
+    let Some(pair) = told_by(it, engram)?.filter(|it| it.status == ConflictStatus::Open) else {
+        return Ok(());
+    };
+    match both_hold(it, &pair, clock)? {
+        false => Ok(()),
+        true => Err(Refusal::new(
             Code::ScopeDenied,
-            format!("engram {} reports conflict {id}, which is open", engram.id),
             format!(
-                "Settle the conflict, and this ends with it: `engram conflicts show {id}`, then `engram resolve {id}`."
+                "engram {} reports conflict {}, which is open",
+                engram.id, pair.id
+            ),
+            format!(
+                "Settle the conflict, and this ends with it: `engram conflicts show {0}`, then `engram resolve {0}`.",
+                pair.id
             ),
         )),
     }
+}
+
+/// Whether a claim of each side holds now.
+fn both_hold(it: &Reader<'_>, pair: &Pair, clock: Timestamp) -> Result<bool, Refusal> {
+    for side in &pair.sides {
+        if it.holding(pair.project, side, clock)?.is_empty() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Whether a version may be compared with another, by its columns. Claims of two runs are not: nobody but

@@ -1,19 +1,19 @@
 //! The implicit hooks of seed 001 (4.2): an orchestrator passes on what happened, and it becomes pointers first.
 
 use engram_consistency::mask;
-use engram_gateway::{check_message, may_decide_for, read_message};
+use engram_gateway::{Kin, check_message, may_decide_for, read_message, recipients};
 use engram_model::{
     AgentId, BriefPart, Caller, Code, Deref, Draft, EngramV01, FactType, Hook, HookEvent,
-    HookReply, Kind, Lines, Pin, Pointer, PointerInput, ProvenanceV01, RagExcerpt, RagFound,
-    RagReply, RagResult, Refusal, SamRead, SamReply, Scope, Sending, SentReply, Source, Target,
-    Ttl, operation::Served, shorten,
+    HookReply, Kind, Limits, Lines, Pin, Pointer, PointerInput, ProvenanceV01, RagExcerpt,
+    RagFound, RagReply, RagResult, Refusal, SamRead, SamReply, Scope, Sending, SentReply, Source,
+    Target, Ttl, operation::Served, shorten,
 };
 use engram_pointers::resolve;
 use serde_json::{Value, json};
 
 use crate::{
     agents::{in_project, kin_of, unknown},
-    context::Context,
+    context::{Context, narrowed_for},
     put::Occasion,
     served::told,
 };
@@ -86,10 +86,6 @@ impl Context<'_> {
         };
         let brief = self.shared_brief()?.lines;
         let role = message["role"].as_str().unwrap_or_default().to_lowercase();
-        let is_for_role = |text: &str| {
-            let first = text.to_lowercase();
-            first.starts_with(&format!("look first, {role}:"))
-        };
         let mut lines = Vec::new();
         let mut pack = Vec::new();
         for line in brief {
@@ -97,17 +93,19 @@ impl Context<'_> {
                 BriefPart::Pin | BriefPart::Matter | BriefPart::Constraint | BriefPart::Risk => {
                     lines.push(json!(line.text));
                 }
-                BriefPart::Pointer if is_for_role(&line.text) => {
+                BriefPart::Pointer if line.role.is_some_and(|it| it.to_lowercase() == role) => {
                     pack.extend(line.pointers.into_iter().map(|it| json!(it)));
                 }
                 _ => {}
             }
         }
         if let Some(fields) = message.as_object_mut() {
-            let deref = &limits.deref;
+            // A message without budgets changes none: these are what its recipients have already.
+            let least = self.least_of(&role, limits)?;
+            let deref = &least.deref;
             let budgets = json!({
-                "max_inline_tokens": limits.message.inline_tokens,
-                "max_engrams": limits.message.engrams,
+                "max_inline_tokens": least.message.inline_tokens,
+                "max_engrams": least.message.engrams,
                 "max_repo_spans": deref.repo_spans,
                 "max_artifact_sections": deref.artifact_sections,
                 "max_sam_items": deref.sam_items,
@@ -118,6 +116,23 @@ impl Context<'_> {
             add(fields, "shared_brief_micro", lines, limits);
         }
         self.send_message(&Sending { message, to: None })
+    }
+
+    /// The limits that every child in a role keeps.
+    fn least_of(&self, role: &str, limits: &Limits) -> Result<Limits, Refusal> {
+        let family = self.family()?;
+        let known: Vec<Kin> = family.into_iter().map(kin_of).collect();
+        let Ok(to) = recipients(self.caller, role, None, &known) else {
+            // Sending it says what is wrong.
+            return Ok(limits.clone());
+        };
+        self.engine.store.read(|it| {
+            let mut least = limits.clone();
+            for child in &to {
+                least = narrowed_for(it, &least, child)?;
+            }
+            Ok(least)
+        })
     }
 
     /// Turns results of retrieval into pointers, short excerpts within the budget, and claims.
@@ -246,7 +261,7 @@ fn add(
     fields: &mut serde_json::Map<String, Value>,
     key: &str,
     mut list: Vec<Value>,
-    limits: &engram_model::Limits,
+    limits: &Limits,
 ) {
     if fields.contains_key(key) {
         return;
@@ -262,39 +277,35 @@ fn add(
     fields.remove(key);
 }
 
-/// The lines of a text that a chunk of it is; its first and its last may have been cut.
+/// The lines of a text that a chunk of it is, where its whole lines stand exactly once; its first and its last
+/// may have been cut. Only whole lines count: whoever knows part of one must not learn the rest by asking.
 fn lines_of(text: &str, chunk: &str) -> Option<Lines> {
     let chunk: Vec<&str> = chunk
         .trim_matches(['\n', '\r'])
         .lines()
         .take(CHUNK)
         .collect();
-    let (first, rest) = chunk.split_first()?;
-    let file: Vec<&str> = text.lines().take(FILE).collect();
-    let fits = |at: usize| {
-        let Some(begin) = file.get(at) else {
-            return false;
-        };
-        match rest.split_last() {
-            None => begin.contains(first.trim()),
-            Some((last, middle)) => {
-                let end = at + 1 + middle.len();
-                begin.ends_with(first.trim_end())
-                    && file.get(at + 1..end) == Some(middle)
-                    && file
-                        .get(end)
-                        .is_some_and(|it| it.starts_with(last.trim_end()))
-            }
-        }
+    let (whole, cut) = match chunk.as_slice() {
+        [_, middle @ .., _] if !middle.is_empty() => (middle, 1),
+        all => (all, 0),
     };
-    if chunk.iter().all(|it| it.trim().is_empty()) {
+    if whole.iter().all(|it| it.trim().is_empty()) {
         return None;
     }
-    let at = (0..file.len()).find(|at| fits(*at))?;
+    let file: Vec<&str> = text.lines().take(FILE).collect();
+    let mut found = file
+        .windows(whole.len())
+        .enumerate()
+        .filter(|(_, it)| *it == whole);
+    let at = found.next()?.0;
+    if found.next().is_some() {
+        return None;
+    }
+    let last = at + whole.len() + cut;
     let line = |it: usize| u32::try_from(it).ok();
     Some(Lines {
-        start: line(at + 1)?,
-        end: line(at + chunk.len())?,
+        start: line((at + 1).checked_sub(cut).filter(|it| *it > 0)?)?,
+        end: line(last).filter(|_| last <= file.len())?,
     })
 }
 
@@ -317,6 +328,9 @@ mod tests {
             ("\n\nthree", Some((3, 3))),
             ("two\nfour", None),
             ("five", None),
+            ("thre", None),
+            ("two\nthr", None),
+            ("three\nfour\nmore", None),
             ("  \n ", None),
             ("", None),
             ("four\nfive", None),

@@ -343,6 +343,14 @@ impl Engine {
         Ok(())
     }
 
+    /// Stores what agents were shown and no write has stored yet: before the process ends.
+    pub fn keep_shown(&self) -> Result<(), Refusal> {
+        match self.located.last() {
+            Some(seat) if self.store.is_writable() => self.store_shown(seat.project),
+            _ => Ok(()),
+        }
+    }
+
     /// Leaves the home in order: stores what agents were shown, and lets the index read on when what it has
     /// not read grew long. For commands that run once and end; those that stay call [`Engine::follow`].
     pub fn help_index(&self) -> Result<(), Refusal> {
@@ -351,9 +359,7 @@ impl Engine {
         if !self.store.is_writable() || self.is_following() {
             return Ok(());
         }
-        if let Some(seat) = self.located.last() {
-            self.store_shown(seat.project)?;
-        }
+        self.keep_shown()?;
         let head = self.store.read::<_, Refusal>(|it| Ok(it.head()?))?;
         if let Some(index) = self.index()
             && let Err(error) = index

@@ -66,6 +66,7 @@ impl Context<'_> {
                     now,
                     by: &by,
                     ending: &ending,
+                    before: &[],
                     of: None,
                 },
             );

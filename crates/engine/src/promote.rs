@@ -84,6 +84,7 @@ impl Context<'_> {
                 now,
                 by: &by,
                 ending: &[head.id],
+                before: &[],
                 of: None,
             };
             let compared = self.compare(it, &wider, &telling);
@@ -140,6 +141,7 @@ impl Context<'_> {
                     now,
                     by,
                     ending: &[],
+                    before: &[],
                     of: None,
                 };
                 let lasting = Engram {

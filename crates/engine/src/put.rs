@@ -77,11 +77,12 @@ impl Context<'_> {
         self.before_comparing();
         let ((mut reply, after), seq) = self.decide(&ground, |it, now| {
             self.admit(it)?;
-            self.plan_claim(it, now, &ground, &claim)
+            self.plan_claim(it, now, &ground, &claim, &[])
         })?;
         if reply.seq == 0 {
             reply.seq = seq.unwrap_or_default().saturating_sub(after);
         }
+        self.note_told(&reply.findings)?;
         if let Some(repo) = self.repo()? {
             keep_commits(repo, &claim.found.pointers);
         }
@@ -153,6 +154,7 @@ impl Context<'_> {
         now: Timestamp,
         ground: &Ground,
         claim: &Claim<'_>,
+        before: &[Planned],
     ) -> Result<Plan<(PutReply, u64)>, Refusal> {
         let eyes = self.eyes_in(ground.project)?;
         holds_still(it, claim.occasion)?;
@@ -162,7 +164,7 @@ impl Context<'_> {
             Some(id) => {
                 let head = head_of(it, ground.project, &eyes, id)?;
                 self.may_close(&head)?;
-                reports_nothing_open(it, &head)?;
+                reports_nothing_open(it, &head, self.engine.world.now())?;
                 Some(head)
             }
             None => {
@@ -196,6 +198,7 @@ impl Context<'_> {
                 now,
                 by: &claim.by,
                 ending: &ending,
+                before,
                 of: None,
             },
         );

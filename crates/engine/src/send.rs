@@ -65,13 +65,20 @@ impl Context<'_> {
             code: refusal.code,
             figures: remedy.figures,
         };
-        self.decide(&ground, |it, _| {
+        let remembered = self.decide(&ground, |it, _| {
             self.admit(it)?;
             Ok(Plan {
                 entries: vec![one(Operation::Unsent(unsent.clone()), &by)],
                 answer: (),
             })
-        })?;
+        });
+        match remembered {
+            Ok(_) => {}
+            // Refused messages count too.
+            Err(limited) if limited.code == Code::RateLimited => return Err(limited),
+            // What is wrong with the message is worth more than its id.
+            Err(_) => return Err(refusal),
+        }
         let mut refusal = refusal;
         refusal.remedy.get_or_insert_default().refusal = Some(id);
         Err(refusal)
@@ -279,7 +286,7 @@ impl Context<'_> {
                 continue;
             }
             let plan = self
-                .plan_claim(it, now, ground, claim)
+                .plan_claim(it, now, ground, claim, &entries)
                 .map_err(|refusal| at_place(refusal, "engrams", at))?;
             let (put, after) = plan.answer;
             if put.supersedes.is_some() && !corrected.insert(put.lineage_id) {

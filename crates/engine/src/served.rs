@@ -8,7 +8,8 @@ use std::{
 
 use engram_gateway::{admit_claim, fingerprints, is_own, read_print, told_print};
 use engram_model::{
-    AgentId, Engram, EngramId, Operation, Pointer, ProjectId, Refusal, RunId, operation::Served,
+    AgentId, Conflict, Engram, EngramId, Finding, Operation, Pointer, ProjectId, Refusal, RunId,
+    operation::Served,
 };
 use engram_store::{NewEntry, Reader, Shown};
 
@@ -16,6 +17,8 @@ use crate::{Engine, context::Context, promote::counts};
 
 /// Most fingerprints of one agent that wait for a write; the oldest are dropped first.
 const WAITING: usize = 8_192;
+/// Most conflicts of a list that an agent is taken to have read.
+const LISTED: usize = 50;
 /// Most bytes of a text that are fingerprinted.
 const LOOKED: usize = 65_536;
 
@@ -149,6 +152,37 @@ impl Context<'_> {
             engrams: counted.map(|it| (it.id, 1)).collect(),
         });
         Ok(())
+    }
+
+    /// Notes the claims that the calling agent's own contradicts: it was shown their words.
+    pub(crate) fn note_told(&self, findings: &[Finding]) -> Result<(), Refusal> {
+        let claims = findings.iter().filter_map(|it| it.claim.as_deref());
+        let prints: Vec<u64> = claims.flat_map(|it| told(it, None)).collect();
+        if let Some(agent) = self.agent()?.filter(|_| !prints.is_empty()) {
+            self.engine.served.add(Served {
+                to: agent.handle.clone(),
+                run: agent.run,
+                engrams: Vec::new(),
+                prints,
+            });
+        }
+        Ok(())
+    }
+
+    /// Notes both sides of conflicts, likewise.
+    pub(crate) fn note_sides(&self, conflicts: &[Conflict]) -> Result<(), Refusal> {
+        if self.agent()?.is_none() {
+            return Ok(());
+        }
+        let shown = conflicts
+            .iter()
+            .take(LISTED)
+            .flat_map(|it| [it.a.id, it.b.id]);
+        let engrams = self.engine.store.read::<_, Refusal>(|it| {
+            let found = shown.filter_map(|id| it.engram(id).transpose());
+            Ok(found.collect::<Result<Vec<_>, _>>()?)
+        })?;
+        self.note_shown(&engrams, false)
     }
 
     /// Refuses a claim of the calling agent if it only repeats what it was shown.

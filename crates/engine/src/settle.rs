@@ -3,9 +3,9 @@
 //! (DESIGN, rule 3).
 
 use engram_model::{
-    Allow, Code, Conflict, ConflictId, ConflictStatus, Engram, EngramId, Figures, How, LineageId,
-    MemoryOp, Operation, Provenance, Refusal, Resolve, ResolveReply, Scope, Settle, Source, fold,
-    is_over,
+    Allow, Code, Conflict, ConflictId, ConflictStatus, Durability, Engram, EngramId, Figures, How,
+    LineageId, MemoryOp, Operation, Provenance, Refusal, Resolve, ResolveReply, Scope, Settle,
+    Source, fold, is_over,
     operation::{Permit, Ruling},
 };
 use engram_store::{Reader, side};
@@ -163,6 +163,9 @@ impl Context<'_> {
             (Settle::Undo, ConflictStatus::Resolved | ConflictStatus::Dismissed) => {
                 let (seq, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
                 self.may_change(it, seq)?;
+                for voice in &found.voices {
+                    self.may_write_topic(&voice.topic)?;
+                }
                 let done = self.undone(it, found, &ruling, asked)?;
                 Ok(planned(found, asked, done, None))
             }
@@ -206,8 +209,9 @@ impl Context<'_> {
         let mut done = Done::default();
         let (how, winner, merged) = match &asked.how {
             Settle::Dismiss => {
+                // Nor does an agent let its own claim stand beside the user's: that would open the gate.
                 for voice in &found.voices {
-                    self.may_write_topic(&voice.topic)?;
+                    self.may_close(voice)?;
                 }
                 (How::Dismissed, None, None)
             }
@@ -278,6 +282,7 @@ impl Context<'_> {
                 now: asked.now,
                 by: &asked.by,
                 ending: &done.closed,
+                before: &done.entries,
                 of: Some(found.pair.id),
             },
         );
@@ -290,20 +295,30 @@ impl Context<'_> {
         done.entries.extend(compared.entries);
     }
 
-    /// One claim that replaces both, with the evidence of both. It has the newer claim's kind, and a scope
-    /// no wider than either's.
+    /// One claim that replaces both, with the evidence of both. It has the newer claim's kind, a scope no wider
+    /// than either's, and the later end.
     fn merged(&self, found: &Shown, text: &str, asked: &Asked) -> Engram {
         let [a, b] = &found.voices;
         let agent = self.agent().ok().flatten();
         let clock = self.engine.world.now();
         let id = EngramId(self.engine.world.id());
-        let narrow = if a.scope == Scope::Run { a } else { b };
+        let narrow = if a.scope < b.scope { a } else { b };
+        // A claim that holds until it is replaced is replaced by one that does.
+        let lasting = match (a.expires_at, b.expires_at) {
+            (Some(one), Some(two)) if one < two => b,
+            (Some(_), Some(_)) | (None, _) => a,
+            _ => b,
+        };
+        let durable = a.durability == Durability::Durable;
         Engram {
             id,
             seq: 0,
             lineage_id: LineageId(id.0),
             run: narrow.run,
             scope: narrow.scope,
+            ttl: lasting.ttl.clone(),
+            expires_at: lasting.expires_at,
+            durability: if durable { a } else { b }.durability,
             claim: text.to_owned(),
             topic_key: None,
             pointers: sources(b, a),
@@ -415,7 +430,8 @@ impl Context<'_> {
                 self.store(it, found, engram, asked, &mut done);
             }
         }
-        if let Some(id) = found.pair.risk
+        if holds_again(it, found, &done, clock)?
+            && let Some(id) = found.pair.risk
             && held_risk(it, &found.pair)?.is_none()
             && let Some(old) = it.lineage(LineageId(id.0))?.into_iter().next()
             && !old.redacted
@@ -429,6 +445,27 @@ impl Context<'_> {
         }
         Ok(done)
     }
+}
+
+/// Whether both sides hold once this is done: what was said since may have other words.
+fn holds_again(
+    it: &Reader<'_>,
+    found: &Shown,
+    done: &Done,
+    clock: Timestamp,
+) -> Result<bool, Refusal> {
+    for digest in &found.pair.sides {
+        let is_stored = |entry: &Planned| match &entry.operation {
+            Operation::Stored(engram) => side(&engram.topic, &engram.claim) == *digest,
+            _ => false,
+        };
+        let holds = it.holding(found.pair.project, digest, clock)?;
+        let holds = holds.iter().any(|it| !done.closed.contains(&it.id));
+        if !holds && !done.entries.iter().any(is_stored) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn end_of(engram: &Engram, by: &str) -> Planned {

@@ -32,9 +32,7 @@ impl Context<'_> {
         parsed: &Parsed,
         parent: &ParentMessage,
     ) -> Result<SentReply, Refusal> {
-        let project = self.project()?;
-        let store = &self.engine.store;
-        let family = store.read::<_, Refusal>(|it| Ok(it.family(project, FAMILY)?))?;
+        let family = self.family()?;
         let known: Vec<Kin> = family.iter().cloned().map(kin_of).collect();
         let to = recipients(self.caller, &parent.role, sending.to.as_ref(), &known)?;
         let pack = self.resolve_pack("target_pointer_pack", &parent.target_pointer_pack)?;
@@ -103,6 +101,13 @@ impl Context<'_> {
             resend_of,
             stale: pack.stale,
         })
+    }
+
+    /// The agents of this project, latest first.
+    pub(crate) fn family(&self) -> Result<Vec<Agent>, Refusal> {
+        let project = self.project()?;
+        let store = &self.engine.store;
+        store.read(|it| Ok(it.family(project, FAMILY)?))
     }
 
     /// The grants of a message, each pointer resolved.

@@ -54,6 +54,8 @@ pub struct Candidate {
     pub reads: u64,
     /// The state of its evidence; none if it was not checked.
     pub evidence: Option<Evidence>,
+    /// Whether another claim contradicts it, and nobody has settled that.
+    pub is_disputed: bool,
     /// Canonical addresses of its evidence.
     pub pointers: Vec<String>,
 }
@@ -126,6 +128,8 @@ const MATTERS: usize = 8;
 const CONSTRAINTS: usize = 5;
 const RISKS: usize = 5;
 const GRANTS: usize = 4;
+/// Claims that come before budgets and grants: two of each part.
+const FIRST: usize = 6;
 
 /// The brief. It has at most `limits.message.brief_lines` lines, and as a list of texts at most `tokens`
 /// tokens, which a caller lowers to what is left of a message.
@@ -139,20 +143,22 @@ pub fn compose(material: &Material, limits: &Limits, tokens: usize) -> BriefRepl
         .copied()
         .filter(|it| it.evidence != Some(Evidence::EvidenceGone) && !is_said(&lines, it))
         .collect();
-    // What a reader cannot do without takes its budget first, and stands last in the brief.
+    // What a reader cannot do without takes its budget before most claims, and stands last in the brief.
     let tail: Vec<BriefLine> = pack::packs(&claims, &material.roles)
         .into_iter()
         .chain(budgets(material))
         .chain(grants(material))
         .collect();
-    let body = parts(&rest);
+    let mut body = parts(&rest);
+    // However many budgets there are, the worst risks and constraints are told.
+    let more = body.split_off(FIRST.min(body.len()));
     let limit = Limit {
         lines: limits.message.brief_lines,
         tokens: tokens.min(limits.message.inline_tokens),
     };
-    // Pins, then what the reader may do, then claims: each while it fits.
+    // Pins, a few claims, what the reader may do, then more claims: each while it fits.
     let mut kept: Vec<BriefLine> = Vec::new();
-    for line in lines.drain(..).chain(tail).chain(body) {
+    for line in lines.drain(..).chain(body).chain(tail).chain(more) {
         limit.take(&mut kept, line);
     }
     kept.sort_by_key(|it| it.part);
@@ -317,6 +323,9 @@ fn said(it: &Candidate, part: BriefPart) -> BriefLine {
     if !it.verified {
         marks.push("unverified");
     }
+    if it.is_disputed {
+        marks.push("in conflict");
+    }
     marks.extend(match it.evidence {
         Some(drifted) if Evidence::DRIFTED.contains(&drifted) => Some(drifted.words()),
         _ => None,
@@ -345,6 +354,7 @@ fn plain(text: String, part: BriefPart) -> BriefLine {
         engram: None,
         pointers: Vec::new(),
         pinned: false,
+        role: None,
     }
 }
 

@@ -41,6 +41,9 @@ pub struct BriefLine {
     /// Whether a parent or the user pinned it.
     #[serde(default)]
     pub pinned: bool,
+    /// Whose pack of pointers it is, as the role is known; not sent.
+    #[serde(skip)]
+    pub role: Option<String>,
 }
 
 /// A brief: at most 30 lines and 800 tokens unless configured otherwise.

@@ -109,6 +109,14 @@ impl Reader<'_> {
         )
     }
 
+    /// Whether anything was ever claimed in a project.
+    pub fn has_claims(&self, project: ProjectId) -> Result<bool> {
+        Ok(self
+            .0
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM engram WHERE project = ?1)")?
+            .query_row([project.to_string()], |row| row.get(0))?)
+    }
+
     /// How many conflicts of a project wait for a verdict: those whose sides both hold now.
     pub fn count_conflicts(&self, project: ProjectId, now: Timestamp) -> Result<u64> {
         let holds = |side: &str| {

@@ -35,12 +35,12 @@ impl Difference {
             .first()
             .filter(|it| right.settings.contains(it))
         {
-            Some(setting) => quoted(&setting.replace(' ', "_")),
+            Some(setting) => quoted(&as_written(setting, left)),
             None => subject(shared),
         };
         Self {
             tier,
-            why: format!("Both give a {what} for {of}, and the two cannot both be right."),
+            why: format!("Both give a {what} for {of}, but they cannot both be right."),
             left: apart.iter().map(|it| (it.0.from, it.0.to)).collect(),
             right: apart.iter().map(|it| (it.1.from, it.1.to)).collect(),
         }
@@ -111,6 +111,17 @@ fn poles(said: &Statement, other: &Statement) -> Spans {
         .or(other.terms.last());
     let term = denied.and_then(|it| said.terms.iter().find(|term| term.key == it.key));
     term.map(|it| vec![(it.from, it.to)]).unwrap_or_default()
+}
+
+/// A setting's name as its claim writes it, since its key has the same words for every spelling.
+fn as_written(setting: &str, said: &Statement) -> String {
+    let part = |key| {
+        let mut names = said.terms.iter().filter(|it| it.traits.name);
+        let written = names.find(|it| it.key == key);
+        written.map_or(key, |it| it.text.as_str())
+    };
+    let parts: Vec<&str> = setting.split(' ').map(part).collect();
+    parts.join("_")
 }
 
 /// Their common subject, in a few words.

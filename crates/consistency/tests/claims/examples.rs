@@ -30,6 +30,12 @@ fn the_example_of_the_wallet() {
 }
 
 #[test]
+fn a_setting_is_named_as_its_claim_writes_it() {
+    let finding = compared("max_attempts is 3.", "max_attempts is 5.").expect("a conflict");
+    assert!(finding.why.contains("max_attempts"), "{}", finding.why);
+}
+
+#[test]
 fn two_observations_outrank_two_inferences() {
     let (a, b) = (
         Claim::read("The pool size is 5."),

@@ -71,7 +71,7 @@ fn a_brief_says_what_matters_in_its_authors_words() {
     assert!(
         packs
             .iter()
-            .any(|it| it.starts_with("look first, programmer: repo:src/lib.rs#L2@")),
+            .any(|it| it.starts_with("pointers for programmer: repo:src/lib.rs#L2@")),
         "{packs:?}"
     );
     let budgets = texts(&brief, BriefPart::Budget);

@@ -308,6 +308,28 @@ fn a_conflict_ends_by_itself_with_a_side() {
     }
 }
 
+/// A side that goes on with a term ends without an entry, and what reports the conflict stays for a while: it
+/// is not locked by a conflict that has no verdict any more.
+#[test]
+fn what_reports_a_conflict_that_expired_can_be_forgotten() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let (id, _, second) = contradicted(&at);
+    let risk = conflict(&at, id).risk.unwrap();
+    let brief = Draft {
+        ttl: Some("PT1H".to_owned()),
+        pointers: vec![evidence("repo:src/lib.rs#L1@HEAD")],
+        ..on("wallet", LONG)
+    };
+    at.put(&at.agent("carl"), brief).unwrap();
+    at.forget(&USER, second).unwrap();
+    assert_eq!(conflict(&at, id).status, ConflictStatus::Open);
+    refused(at.forget(&USER, risk), Code::ScopeDenied);
+    ground.clock.turn(7_200);
+    assert_eq!(conflict(&at, id).status, ConflictStatus::Closed);
+    at.forget(&USER, risk).unwrap();
+}
+
 const REPLAYED: engram_engine::Treatment = engram_engine::Treatment {
     reindex: false,
     replay: true,

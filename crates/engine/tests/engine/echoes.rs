@@ -57,6 +57,29 @@ fn a_claim_that_a_query_returned_is_an_echo_without_evidence_of_ones_own() {
 }
 
 #[test]
+fn what_a_conflict_shows_is_known_to_who_read_it() {
+    use crate::conflicts::{LONG, SHORT, on};
+    let ground = Ground::new();
+    let engine = ground.open();
+    let (ada, bob, carl) = (
+        engine.agent("ada"),
+        engine.agent("bob"),
+        engine.agent("carl"),
+    );
+    engine.put(&ada, on("wallet", SHORT)).unwrap();
+    engine.put(&bob, on("wallet", LONG)).unwrap();
+    // The reply told bob of ada's claim; a list tells carl of both.
+    let bare = Draft {
+        pointers: Vec::new(),
+        ..on("wallet", SHORT)
+    };
+    refused(commit(&engine, &bob, bare), Code::Echo);
+    let all = engram_model::ConflictFilter::default();
+    engine.0.ask(&carl, ask::Conflicts(all)).unwrap();
+    refused(engine.put(&carl, on("wallet", LONG)), Code::Echo);
+}
+
+#[test]
 fn an_excerpt_is_an_echo_without_the_pointer_to_it() {
     let ground = Ground::new();
     let engine = ground.open();

@@ -2,7 +2,8 @@
 //! from what was refused before.
 
 use engram_model::{
-    Caller, Code, Deref, Draft, Opening, Outcome, PointerInput, Refusal, Sending, SentReply, ask,
+    Caller, Code, ConflictFilter, Deref, Draft, Hook, HookEvent, Opening, Outcome, PointerInput,
+    Refusal, Sending, SentReply, ask,
 };
 use serde_json::{Value, json};
 
@@ -294,6 +295,17 @@ fn a_parents_budgets_narrow_its_childs_turn_and_only_narrow() {
         engine.send_to(&ada, order(json!({ "max_repo_spans": 2 })), Some(&child)),
         Code::BudgetExceeded,
     );
+    // Nor does its child have more by itself.
+    engine.deref(&child, POINTER).unwrap();
+    refused(engine.deref(&child, POINTER), Code::DerefDenied);
+    // What is broadcast without budgets changes none.
+    let bare = json!({ "role": "programmer", "instructions": ["Go on."] });
+    let hook = Hook {
+        agent: None,
+        event: HookEvent::ParentBroadcast(bare),
+    };
+    engine.0.ask(&lead, ask::Hook(Box::new(hook))).unwrap();
+    refused(engine.deref(&ada, POINTER), Code::DerefDenied);
     // A later message sets what it names, and leaves the rest.
     engine
         .send_to(&lead, order(json!({ "max_repo_spans": 2 })), Some(&ada))
@@ -415,6 +427,29 @@ fn the_same_claim_twice_in_a_message_is_one() {
 }
 
 #[test]
+fn claims_of_one_message_that_contradict_each_other_are_found() {
+    let Team {
+        ground: _ground,
+        engine,
+        ada,
+        ..
+    } = team();
+    let both = [3, 5].map(|it| engram(&format!("The retry limit of the gateway is {it}.")));
+    let reply = engine.send(&ada, report(both.to_vec(), "Two.")).unwrap();
+    let Outcome::Reported { engrams, .. } = reply.outcome else {
+        panic!("a child's message");
+    };
+    let told: Vec<u64> = engrams.iter().map(|it| it.conflicts).collect();
+    assert_eq!(told, [0, 1]);
+    let open = engine
+        .0
+        .ask(&USER, ask::Conflicts(ConflictFilter::default()));
+    let open = open.unwrap().conflicts;
+    assert_eq!(open.len(), 1, "{open:?}");
+    assert_eq!([open[0].a.id, open[0].b.id], [engrams[0].id, engrams[1].id]);
+}
+
+#[test]
 fn a_stale_pack_is_told_to_its_sender() {
     let Team {
         ground,
@@ -445,6 +480,7 @@ fn an_erased_claim_is_in_no_message() {
     let Team {
         ground,
         engine,
+        lead,
         ada,
         ..
     } = team();
@@ -457,6 +493,12 @@ fn an_erased_claim_is_in_no_message() {
     let Outcome::Reported { engrams, .. } = reply.outcome else {
         panic!("a child's message");
     };
+    // Nor in what others said with its words.
+    let order = json!({
+        "role": "programmer", "shared_brief_micro": ["The plan: zebra."], "budgets": {},
+        "target_pointer_pack": [], "instructions": ["Follow it."],
+    });
+    engine.send(&lead, order).unwrap();
     engine.redact(&USER, engrams[0].id).unwrap();
     for name in ["engram.db", "engram.db-wal"] {
         let bytes = std::fs::read(ground.home().join(name)).unwrap_or_default();

@@ -235,6 +235,8 @@ fn a_person_outranks_an_agent() {
         Settle::Winner(own.id),
         Settle::Newer,
         Settle::Merge(MERGED.to_owned()),
+        // That would open the gate.
+        Settle::Dismiss,
     ] {
         refused(settle(&at, &ada, id, how), Code::ScopeDenied);
     }

@@ -57,12 +57,13 @@ fn pack(claims: &[&Candidate], role: &ForRole) -> Option<BriefLine> {
     }
     let shown: Vec<String> = pointers.iter().map(|it| short(it)).collect();
     let text = format!(
-        "look first, {}: {}",
+        "pointers for {}: {}",
         quote::name(&role.role),
         shown.join(" ")
     );
     (!pointers.is_empty()).then(|| BriefLine {
         pointers,
+        role: Some(role.role.clone()),
         ..plain(text, BriefPart::Pointer)
     })
 }

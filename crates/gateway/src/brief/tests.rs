@@ -38,6 +38,7 @@ fn claim(number: u64, kind: Kind, claim: &str) -> Candidate {
         recorded_at: now() - SignedDuration::from_hours(500),
         reads: 0,
         evidence: None,
+        is_disputed: false,
         pointers: vec![format!("repo:src/f{number}.rs#L1-L9@{SHA}")],
     }
 }
@@ -118,7 +119,7 @@ fn a_brief_has_its_parts_in_their_order_and_names_authors() {
         (BriefPart::Matter, "diff by programmer-1: \"The ledger moved.\"".to_owned()),
         (BriefPart::Constraint, "constraint by programmer-1: \"No network.\"".to_owned()),
         (BriefPart::Risk, "risk by programmer-1: \"It may deadlock.\"".to_owned()),
-        (BriefPart::Pointer, "look first, Programmer: repo:src/f4.rs#L1-L9@3f786850e387 repo:src/f3.rs#L1-L9@3f786850e387 repo:src/f2.rs#L1-L9@3f786850e387".to_owned()),
+        (BriefPart::Pointer, "pointers for Programmer: repo:src/f4.rs#L1-L9@3f786850e387 repo:src/f3.rs#L1-L9@3f786850e387 repo:src/f2.rs#L1-L9@3f786850e387".to_owned()),
         (BriefPart::Budget, "budget of programmer-1, used/limit: repo_spans 1/3, tokens 70/1200".to_owned()),
         (BriefPart::Grant, "grant to programmer-1: repo:src/a.rs@3f786850e387 up to 500 tokens, until 12:00:00Z".to_owned()),
     ]);
@@ -166,6 +167,39 @@ fn unverified_claims_of_others_stay_out_unless_somebody_asked() {
             lines.iter().all(|it| it.contains("(unverified)")),
             "{lines:?}"
         );
+    }
+}
+
+/// However many budgets and grants there are, the worst risks and constraints are said; what is in conflict is
+/// not said as a plain fact.
+#[test]
+fn budgets_crowd_out_no_risk() {
+    let spent = || {
+        let figure = Figure { used: 1, limit: 3 };
+        ["repo_spans", "artifact_sections", "sam_items", "tokens"]
+            .map(|it| (it.to_owned(), figure.clone()))
+            .to_vec()
+    };
+    let made = Material {
+        budgets: (0..60).map(|at| (format!("agent-{at}"), spent())).collect(),
+        ..material(vec![
+            claim(1, Kind::Risk, "The queue may overflow."),
+            claim(2, Kind::Constraint, "Retries stop at three."),
+            Candidate {
+                is_disputed: true,
+                ..claim(3, Kind::Fact, "The port is 80.")
+            },
+        ])
+    };
+    let lines = brief(&made);
+    for (part, words) in [
+        (BriefPart::Risk, "overflow"),
+        (BriefPart::Constraint, "three"),
+        (BriefPart::Matter, "(in conflict)"),
+        (BriefPart::Budget, "agent-"),
+    ] {
+        let is_said = |it: &(BriefPart, String)| it.0 == part && it.1.contains(words);
+        assert!(lines.iter().any(is_said), "{part}: {lines:?}");
     }
 }
 
@@ -267,8 +301,8 @@ fn a_role_is_pointed_at_what_it_reads_and_may_see() {
     assert_eq!(
         packs,
         [
-            "look first, ARCHITECT: repo:src/f1.rs repo:src/f3.rs repo:src/f2.rs",
-            "look first, programmer: repo:src/f2.rs repo:src/f1.rs",
+            "pointers for ARCHITECT: repo:src/f1.rs repo:src/f3.rs repo:src/f2.rs",
+            "pointers for programmer: repo:src/f2.rs repo:src/f1.rs",
         ]
     );
 }
