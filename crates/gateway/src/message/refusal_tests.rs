@@ -286,6 +286,23 @@ fn both_forms_are_one_message_and_the_larger_count_counts() {
     }
 }
 
+/// Whoever writes the text form sends the skeleton on in it, and it costs more than JSON.
+#[test]
+fn a_skeleton_passes_in_either_form() {
+    let limits = Limits::default();
+    let engram = child()["engrams"][0].clone();
+    for count in 1..=16 {
+        let message = with(child(), "/engrams", json!(vec![engram.clone(); count]));
+        let message = with(message, "/output/summary", json!(CODE));
+        let skeleton = remedy(&message).skeleton.unwrap();
+        assert!(validate_message(&skeleton, &limits).is_ok(), "{count}");
+        let text = to_text(&skeleton);
+        let sent = read_message(text.as_bytes(), &limits).unwrap();
+        let checked = sent.check(&limits).map(|it| it.tokens);
+        assert!(checked.is_ok(), "{count}: {checked:?}");
+    }
+}
+
 #[test]
 fn code_in_a_block_of_the_text_form_is_code() {
     let limits = Limits::default();

@@ -7,7 +7,7 @@ use engram_model::{BUDGETS, Limits, PointerInput};
 use serde_json::{Map, Value, json};
 
 use super::{CHILD, PARENT, budgets::narrowed, engram, inspect};
-use crate::{code_chars, prose};
+use crate::{code_chars, count_tokens, prose, to_text};
 
 /// Most that is kept of one list.
 const KEPT: usize = 12;
@@ -25,7 +25,9 @@ pub fn skeleton(sent: &Value, limits: &Limits) -> Option<Value> {
     };
     // Every round removes something, so the loop ends.
     loop {
-        if inspect(&made, 0, limits).is_ok() {
+        // It may be sent on in the text form, which costs more.
+        let written = count_tokens(&to_text(&made));
+        if inspect(&made, written, limits).is_ok() {
             return Some(made);
         }
         if !shrink(&mut made) {
