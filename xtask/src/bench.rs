@@ -3,7 +3,7 @@
 
 mod before;
 mod classes;
-mod client;
+pub(crate) mod client;
 mod conflicts;
 mod filled;
 mod hostile;

@@ -3,16 +3,16 @@
 
 use std::{
     fs,
-    io::{BufRead, BufReader},
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::Command,
 };
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use clap::Args;
 use serde_json::Value;
 
 use crate::{
+    http::Served,
     shell::{self, command, output, run},
     tools,
 };
@@ -41,7 +41,7 @@ impl Fuzz {
         let schemathesis = tools::schemathesis()?;
         let ground = Ground::new(engram)?;
         for (name, open) in [("the user", None), ("an agent", Some("lead"))] {
-            let served = Served::start(&ground)?;
+            let served = Served::start(ground.command().arg("serve"))?;
             let token = match open {
                 None => served.token.clone(),
                 Some(name) => ground.family(name)?,
@@ -130,39 +130,5 @@ impl Ground {
 impl Drop for Ground {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.folder);
-    }
-}
-
-/// A server that ends with this.
-struct Served {
-    server: Child,
-    address: String,
-    token: String,
-}
-
-impl Served {
-    fn start(ground: &Ground) -> Result<Self> {
-        let mut server = ground.command();
-        let mut server = server.arg("serve").stdout(Stdio::piped()).spawn()?;
-        let said = server.stdout.take().context("the server says nothing")?;
-        let mut line = String::new();
-        BufReader::new(said).read_line(&mut line)?;
-        let said: Value = serde_json::from_str(&line)?;
-        let url = said["url"].as_str().unwrap_or_default();
-        let found = url.split_once("/#token=");
-        ensure!(found.is_some(), "the server says {line}");
-        let (address, token) = found.unwrap_or_default();
-        Ok(Self {
-            server,
-            address: address.to_owned(),
-            token: token.to_owned(),
-        })
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
     }
 }

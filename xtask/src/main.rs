@@ -7,6 +7,7 @@ mod accuracy;
 mod bench;
 mod fuzz;
 mod host;
+mod http;
 mod pictures;
 mod run;
 mod schemas;
@@ -16,6 +17,7 @@ mod steps;
 mod tally;
 mod test;
 mod tools;
+mod trace;
 mod ui;
 
 use std::{
@@ -56,6 +58,8 @@ enum Task {
     Accuracy(accuracy::Accuracy),
     /// Call a running server in every way that its description allows, and in ways that it does not
     Fuzz(fuzz::Fuzz),
+    /// Let a parent and eight children work on this repository, and check what their gateway let through
+    Trace(trace::Trace),
     /// Write schemas/ from the types of engram-model
     Schemas {
         /// Change nothing; fail where a file differs from its type
@@ -85,6 +89,7 @@ fn perform(task: Task, root: &Path) -> Result<ExitCode> {
         Task::Pictures(pictures) => pictures.perform(root)?,
         Task::Accuracy(accuracy) => accuracy.perform(root)?,
         Task::Fuzz(fuzz) => fuzz.perform(root)?,
+        Task::Trace(trace) => trace.perform(root)?,
         Task::Schemas { check } => schemas::write_or_check(root, check)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -15,7 +15,7 @@ use super::rest;
 /// Calls of one party before it is the next one's turn: what else the machine does hits all of them.
 const ROUND: usize = 100;
 
-pub(super) struct Client {
+pub(crate) struct Client {
     process: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
@@ -25,16 +25,16 @@ pub(super) struct Client {
 }
 
 /// What came back, and how long it took.
-pub(super) struct Answer {
-    pub(super) result: Value,
-    pub(super) took: Duration,
+pub(crate) struct Answer {
+    pub(crate) result: Value,
+    pub(crate) took: Duration,
     /// Of the line.
-    pub(super) bytes: usize,
+    pub(crate) bytes: usize,
 }
 
 impl Client {
     /// Starts a program that answers lines.
-    pub(super) fn start(command: &mut Command) -> Result<Self> {
+    pub(crate) fn start(command: &mut Command) -> Result<Self> {
         let mut process = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -53,7 +53,7 @@ impl Client {
     }
 
     /// Starts an MCP server and shakes hands.
-    pub(super) fn greet(command: &mut Command) -> Result<Self> {
+    pub(crate) fn greet(command: &mut Command) -> Result<Self> {
         let mut client = Self::start(command)?;
         client.is_server = true;
         client.ask(
@@ -74,7 +74,7 @@ impl Client {
         Ok(self.input.flush()?)
     }
 
-    pub(super) fn ask(&mut self, method: &str, params: Value) -> Result<Answer> {
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Result<Answer> {
         self.next += 1;
         let id = self.next;
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
@@ -99,7 +99,7 @@ impl Client {
         }
     }
 
-    pub(super) fn call(&mut self, tool: &str, arguments: Value) -> Result<Answer> {
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Result<Answer> {
         let params = json!({ "name": tool, "arguments": arguments });
         let answer = self.ask("tools/call", params)?;
         let result = &answer.result;
@@ -107,11 +107,11 @@ impl Client {
         Ok(answer)
     }
 
-    pub(super) fn id(&self) -> u32 {
+    pub(crate) fn id(&self) -> u32 {
         self.process.id()
     }
 
-    pub(super) fn finish(self) -> Result<()> {
+    pub(crate) fn finish(self) -> Result<()> {
         let Self {
             mut process,
             input,

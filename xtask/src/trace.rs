@@ -1,0 +1,129 @@
+//! `cargo xtask trace`: a parent and eight children work on this repository for a thousand turns, as outside programs:
+//! tools over MCP, messages over HTTP, each agent by its token. What their gateway let through is held to its bounds.
+
+mod check;
+mod ground;
+mod play;
+mod record;
+mod team;
+#[cfg(test)]
+mod tests;
+mod wrong;
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+use serde_json::Value;
+
+use crate::shell;
+use check::{Figures, check};
+use ground::Ground;
+use play::Play;
+use record::{Did, File, Record, Run, file_of};
+use team::Team;
+
+/// The trace that is kept.
+const KEPT: &str = "docs/trace/eight-children.jsonl";
+
+#[derive(Args)]
+pub(crate) struct Trace {
+    /// Decides what everybody does
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The commit of this repository that they work on
+    #[arg(long, default_value = "HEAD")]
+    commit: String,
+    /// Another engram binary than the debug build
+    #[arg(long)]
+    binary: Option<PathBuf>,
+    #[arg(long, default_value_t = 1_000)]
+    turns: usize,
+    /// Where to write it
+    #[arg(long, default_value = KEPT)]
+    out: PathBuf,
+    /// Run nothing: hold the trace that is there to the bounds
+    #[arg(long)]
+    check: bool,
+}
+
+impl Trace {
+    pub(crate) fn perform(self, root: &Path) -> Result<()> {
+        let out = root.join(&self.out);
+        if self.check {
+            return print(&Record::read(&fs::read_to_string(out)?)?).map(drop);
+        }
+        let engram = match &self.binary {
+            Some(binary) => binary.clone(),
+            None => shell::build(root, &["--package", "engram-cli"])?
+                .remove("engram")
+                .context("cargo built no engram")?,
+        };
+        let ground = Ground::new(root, &self.commit, engram)?;
+        let sources = ground.sources()?;
+        let team = Team::open(&ground)?;
+        let mut record = Record {
+            run: Run {
+                commit: ground.commit.clone(),
+                seed: self.seed,
+                agents: team.members(),
+            },
+            ..Record::default()
+        };
+        let mut play = Play::new(team, &sources, self.seed);
+        for turn in 1..=self.turns {
+            let played = play.turn(turn).with_context(|| format!("turn {turn}"))?;
+            record.turns.push(played);
+        }
+        let mut team = play.finish();
+        for file in pointed_at(&record) {
+            let source = sources.get(file).context("a file is not known")?;
+            record.files.push(File {
+                file,
+                path: source.path.clone(),
+                tokens: team.tokens(&source.pointer(""))?,
+            });
+        }
+        fs::create_dir_all(out.parent().unwrap_or(root))?;
+        fs::write(&out, record.text()?)?;
+        let figures = print(&record)?;
+        agree(&figures, &team.delivered()?)?;
+        team.finish()?;
+        shell::output(ground.engram().args(["doctor", "--replay"])).map(drop)
+    }
+}
+
+/// The figures of a trace; an error where a bound does not hold.
+fn print(record: &Record) -> Result<Figures> {
+    match check(record) {
+        Ok(figures) => {
+            figures.rows().iter().for_each(|it| println!("{it}"));
+            Ok(figures)
+        }
+        Err(wrong) => bail!("{}", wrong.join("\n")),
+    }
+}
+
+/// The files behind the pointers of messages, and those that were read.
+fn pointed_at(record: &Record) -> BTreeSet<usize> {
+    let calls = record.turns.iter().flat_map(|it| &it.calls);
+    let pointers = calls.flat_map(|it| match it {
+        Did::Sent(sent) => sent.claims.iter().flatten().chain(&sent.pack).collect(),
+        Did::Read(at, _) | Did::Granted(at, _) => vec![at],
+        _ => Vec::new(),
+    });
+    pointers.map(file_of).collect()
+}
+
+/// What was seen outside is what the product says of itself.
+fn agree(figures: &Figures, said: &Value) -> Result<()> {
+    let is_same = said["tokens"] == figures.inline
+        && said["full_tokens"] == figures.full
+        && (said["resend_rate"].as_f64().unwrap_or_default() - figures.resend_rate()).abs() < 1e-3;
+    ensure!(is_same, "engram says {said}, and {figures:?} was seen");
+    Ok(())
+}

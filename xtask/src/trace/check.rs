@@ -1,0 +1,382 @@
+//! Holds a trace to the bounds of the gateway, from what was seen outside alone, and counts what it came to.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::record::{At, Did, File, Record, Refused, Sent, Turn, file_of};
+
+const TURNS: usize = 1_000;
+const CHILDREN: usize = 8;
+/// Most tokens of a message.
+const INLINE: u64 = 800;
+/// Most spans of the repository in a turn, and most tokens of all that is read, without a grant.
+const SPANS: u64 = 3;
+const READ: u64 = 1_200;
+/// Most pointers of a claim.
+const POINTERS: usize = 2;
+/// Most that may be sent of the files behind the pointers, in percent.
+const SHARE: f64 = 5.0;
+
+/// What a trace came to.
+#[derive(Debug, Default)]
+pub(crate) struct Figures {
+    turns: usize,
+    agents: usize,
+    messages: usize,
+    copies: usize,
+    largest: u64,
+    claims: usize,
+    most_pointers: usize,
+    /// Refused messages, by what was wrong with them.
+    refused: BTreeMap<String, usize>,
+    /// Those that had too many tokens.
+    too_long: usize,
+    resent: usize,
+    /// Tokens of accepted messages, once for each recipient.
+    pub(crate) inline: u64,
+    /// Tokens of the files behind their pointers, each once for each recipient.
+    pub(crate) full: u64,
+    reads: usize,
+    most_spans: u64,
+    read_tokens: u64,
+    granted: usize,
+    granted_tokens: u64,
+    denied: usize,
+    asked: usize,
+    grants: usize,
+    grants_denied: usize,
+    commits: usize,
+}
+
+impl Figures {
+    /// In percent.
+    fn share(&self) -> f64 {
+        100.0 * self.inline as f64 / self.full.max(1) as f64
+    }
+
+    /// Messages that were sent again, of those accepted.
+    pub(crate) fn resend_rate(&self) -> f64 {
+        self.resent as f64 / self.messages.max(1) as f64
+    }
+
+    fn refusals(&self) -> usize {
+        self.refused.values().sum()
+    }
+
+    /// As a table of the documents.
+    pub(crate) fn rows(&self) -> Vec<String> {
+        let (refusals, share) = (self.refusals(), self.share());
+        let of_files = 100.0 * (self.read_tokens + self.granted_tokens) as f64 / self.full as f64;
+        let row =
+            |what: &str, figure: String, bound: &str| format!("| {what} | {figure} | {bound} |");
+        vec![
+            row(
+                "turns; agents",
+                format!("{}; {}", many(self.turns as u64), self.agents),
+                "1,000; 9, met",
+            ),
+            row(
+                "messages accepted; with a copy for each recipient",
+                format!("{}; {}", self.messages, self.copies),
+                "",
+            ),
+            row(
+                "tokens of the longest",
+                self.largest.to_string(),
+                "at most 800, met",
+            ),
+            row(
+                "messages wrong on purpose, and refused; those over 800 tokens",
+                format!("{refusals}; {}", self.too_long),
+                "all, met",
+            ),
+            row(
+                "accepted at the next try, in answer to the refusal",
+                self.resent.to_string(),
+                "all, met",
+            ),
+            row(
+                "claims in messages; most pointers of one",
+                format!("{}; {}", self.claims, self.most_pointers),
+                "at most 2, met",
+            ),
+            row(
+                "tokens of the accepted, once for each recipient",
+                many(self.inline),
+                "",
+            ),
+            row(
+                "tokens of the files behind their pointers, each file once for each recipient",
+                many(self.full),
+                "",
+            ),
+            row(
+                "the first as a share of the second",
+                format!("{share:.1} %"),
+                "at most 5 %, met",
+            ),
+            row(
+                "reads that a turn's budget paid; most spans of the repository in a turn",
+                format!("{}; {}", many(self.reads as u64), self.most_spans),
+                "at most 3, met",
+            ),
+            row("reads refused", self.denied.to_string(), ""),
+            row(
+                "requests; grants; denials",
+                format!("{}; {}; {}", self.asked, self.grants, self.grants_denied),
+                "",
+            ),
+            row(
+                "reads that a grant paid",
+                self.granted.to_string(),
+                "each with a grant of its own, met",
+            ),
+            row(
+                "tokens read within budgets; by grants; both, of those files",
+                format!(
+                    "{}; {}; {of_files:.1} %",
+                    many(self.read_tokens),
+                    many(self.granted_tokens)
+                ),
+                "",
+            ),
+        ]
+    }
+}
+
+/// With commas between the thousands.
+fn many(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The figures of a trace, or every bound that it does not keep.
+pub(crate) fn check(record: &Record) -> Result<Figures, Vec<String>> {
+    let mut check = Check {
+        files: record.files.iter().map(|it| (it.file, it)).collect(),
+        ..Check::default()
+    };
+    check.family(record);
+    for turn in &record.turns {
+        check.turn(turn);
+    }
+    check.end();
+    match check.wrong.is_empty() {
+        true => Ok(check.figures),
+        false => Err(check.wrong),
+    }
+}
+
+#[derive(Default)]
+struct Check<'a> {
+    figures: Figures,
+    files: BTreeMap<usize, &'a File>,
+    wrong: Vec<String>,
+    /// The refused message that an agent has yet to send again.
+    open: BTreeMap<String, usize>,
+    /// Grants that are not spent, by agent and pointer.
+    grants: BTreeMap<(String, At), usize>,
+    /// What parents narrowed, by agent.
+    narrowed: BTreeMap<String, BTreeMap<String, u64>>,
+    /// Files by recipient.
+    told: BTreeSet<(String, usize)>,
+}
+
+impl Check<'_> {
+    fn fails(&mut self, turn: usize, why: impl Into<String>) {
+        self.wrong.push(format!("turn {turn}: {}", why.into()));
+    }
+
+    fn family(&mut self, record: &Record) {
+        let agents = &record.run.agents;
+        let roots: Vec<&String> = agents
+            .iter()
+            .filter(|it| it.parent.is_none())
+            .map(|it| &it.agent)
+            .collect();
+        let is_family = matches!(roots.as_slice(), [root]
+            if agents.iter().filter(|it| it.parent.as_ref() == Some(*root)).count() == CHILDREN);
+        if !is_family {
+            self.fails(0, format!("there are not a parent and {CHILDREN} children"));
+        }
+        self.figures.agents = agents.len();
+    }
+
+    fn turn(&mut self, turn: &Turn) {
+        self.figures.turns += 1;
+        if turn.turn != self.figures.turns {
+            self.fails(turn.turn, "does not follow the one before");
+        }
+        let (mut spans, mut tokens) = (0, 0);
+        for did in &turn.calls {
+            match did {
+                Did::Read(at, read) => {
+                    spans += u64::from(self.is_span(turn.turn, at));
+                    tokens += read;
+                    self.figures.reads += 1;
+                    self.figures.read_tokens += read;
+                }
+                Did::Granted(at, read) => {
+                    self.spend(turn, at);
+                    self.figures.granted += 1;
+                    self.figures.granted_tokens += read;
+                }
+                Did::Denied(..) => self.figures.denied += 1,
+                Did::Commit(pointers) => {
+                    self.figures.commits += 1;
+                    self.claim(turn.turn, pointers);
+                }
+                Did::Ask(_) => self.figures.asked += 1,
+                Did::Grant(grant) => {
+                    self.figures.grants += 1;
+                    let key = (grant.to.clone(), grant.at.clone());
+                    *self.grants.entry(key).or_default() += 1;
+                }
+                Did::Deny(..) => self.figures.grants_denied += 1,
+                Did::Sent(sent) => self.sent(turn, sent),
+                Did::Refused(refused) => self.refused(turn, refused),
+                Did::Query(_) | Did::Brief(_) => {}
+            }
+        }
+        let limit = |name: &str, most: u64| {
+            let narrowed = self.narrowed.get(&turn.agent).and_then(|it| it.get(name));
+            narrowed.copied().unwrap_or(most).min(most)
+        };
+        let (most_spans, most_tokens) = (limit("max_repo_spans", SPANS), limit("max_tokens", READ));
+        if spans > most_spans {
+            self.fails(turn.turn, format!("{spans} spans without a grant"));
+        }
+        if tokens > most_tokens {
+            self.fails(turn.turn, format!("{tokens} tokens read without a grant"));
+        }
+        self.figures.most_spans = self.figures.most_spans.max(spans);
+    }
+
+    /// Whether it is of the class of spans of the repository; sections of documents are of another.
+    fn is_span(&mut self, turn: usize, at: &At) -> bool {
+        let file = self.files.get(&file_of(at));
+        let is_span = file.map(|it| !it.path.ends_with(".md"));
+        if is_span.is_none() {
+            self.fails(turn, format!("{at} is in a file that is not listed"));
+        }
+        is_span.unwrap_or(true)
+    }
+
+    fn spend(&mut self, turn: &Turn, at: &At) {
+        let key = (turn.agent.clone(), at.clone());
+        match self.grants.get_mut(&key).filter(|it| **it > 0) {
+            Some(open) => *open -= 1,
+            None => self.fails(
+                turn.turn,
+                format!("{at} was read by a grant that nobody gave"),
+            ),
+        }
+    }
+
+    fn claim(&mut self, turn: usize, pointers: &[At]) {
+        if pointers.is_empty() || pointers.len() > POINTERS {
+            self.fails(turn, format!("a claim has {} pointers", pointers.len()));
+        }
+        self.figures.most_pointers = self.figures.most_pointers.max(pointers.len());
+    }
+
+    fn sent(&mut self, turn: &Turn, sent: &Sent) {
+        if let Some(wrong) = &sent.wrong {
+            self.fails(turn.turn, format!("a message was accepted with {wrong}"));
+        }
+        if sent.tokens > INLINE {
+            self.fails(
+                turn.turn,
+                format!("a message of {} tokens was accepted", sent.tokens),
+            );
+        }
+        let open = self.open.remove(&turn.agent);
+        if sent.resend_of != open {
+            let why = format!("answers refusal {:?}, not {open:?}", sent.resend_of);
+            self.fails(turn.turn, why);
+        }
+        sent.claims.iter().for_each(|it| self.claim(turn.turn, it));
+        for to in &sent.to {
+            let files = sent.claims.iter().flatten().chain(&sent.pack);
+            let files = files.map(|at| (to.clone(), file_of(at)));
+            self.told.extend(files);
+            let narrowed = self.narrowed.entry(to.clone()).or_default();
+            narrowed.extend(sent.budgets.clone());
+        }
+        let figures = &mut self.figures;
+        figures.messages += 1;
+        figures.copies += sent.to.len();
+        figures.claims += sent.claims.len();
+        figures.largest = figures.largest.max(sent.tokens);
+        figures.resent += usize::from(sent.resend_of.is_some());
+        figures.inline += sent.tokens * sent.to.len() as u64;
+    }
+
+    fn refused(&mut self, turn: &Turn, refused: &Refused) {
+        if self
+            .open
+            .insert(turn.agent.clone(), refused.refusal)
+            .is_some()
+        {
+            self.fails(turn.turn, "a message was refused twice");
+        }
+        self.figures.too_long += usize::from(refused.tokens.is_some_and(|it| it > INLINE));
+        *self
+            .figures
+            .refused
+            .entry(refused.wrong.clone())
+            .or_default() += 1;
+    }
+
+    fn end(&mut self) {
+        let told = self.told.iter().map(|it| self.files.get(&it.1));
+        let unknown = told.clone().any(|it| it.is_none());
+        self.figures.full = told.flatten().map(|it| it.tokens).sum();
+        let figures = &self.figures;
+        let mut wrong = Vec::new();
+        // A trace in which nobody tried shows nothing.
+        for (is_wrong, why) in [
+            (
+                figures.turns != TURNS,
+                format!("there are {} turns, not {TURNS}", figures.turns),
+            ),
+            (
+                !self.open.is_empty(),
+                "a refused message was not sent again".to_owned(),
+            ),
+            (
+                unknown,
+                "a message points into a file that is not listed".to_owned(),
+            ),
+            (
+                figures.share() > SHARE,
+                format!(
+                    "{:.2} % were sent of the files behind the pointers",
+                    figures.share()
+                ),
+            ),
+            (figures.too_long == 0, "no message was too long".to_owned()),
+            (
+                figures.refused.len() < 10,
+                "few things were wrong with messages".to_owned(),
+            ),
+            (figures.denied == 0, "no read was denied".to_owned()),
+            (figures.granted == 0, "no grant was spent".to_owned()),
+            (
+                figures.most_spans < SPANS,
+                "no turn used its spans up".to_owned(),
+            ),
+        ] {
+            if is_wrong {
+                wrong.push(why);
+            }
+        }
+        self.wrong.extend(wrong);
+    }
+}

@@ -1,0 +1,624 @@
+//! Who does what in which turn. A seed decides it all: nothing depends on a time, or on an id of the product.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::{Value, json};
+
+use super::{
+    ground::{Item, Source},
+    record::{At, Did, Grant, Refused, Sent, Turn, file_of},
+    team::{LEAD, Said, Team},
+    wrong::{Matter, OF_CHILD, OF_PARENT, Wrong},
+};
+use crate::accuracy::Chance;
+
+/// Turns of a child between two reports.
+const REPORTS: usize = 4;
+/// Files that the parent sends at once.
+const PACK: usize = 6;
+/// Spans of the repository in a turn.
+const SPANS: usize = 3;
+
+pub(crate) struct Play<'a> {
+    team: Team,
+    sources: &'a [Source],
+    /// By path.
+    numbers: BTreeMap<&'a str, usize>,
+    /// In which file a name stands, beside the one that declares it.
+    used: BTreeMap<&'a str, Vec<usize>>,
+    /// What pages are made of.
+    prose: String,
+    chance: Chance,
+    /// By agent.
+    work: Vec<Work>,
+    /// Requests that wait for an answer, in their order.
+    waiting: Vec<Asked>,
+    refusals: usize,
+    calls: Vec<Did>,
+}
+
+/// What an agent is at.
+#[derive(Default)]
+struct Work {
+    /// Its files, and how many of them it was told of and has read.
+    files: Vec<usize>,
+    told: usize,
+    read: usize,
+    turns: usize,
+    /// What it may say next.
+    found: Vec<(usize, Item)>,
+    /// What it was granted, or denied: it reads again.
+    again: Vec<Again>,
+    /// The id of the refusal that its next message answers, and its number.
+    refused: Option<(String, usize)>,
+}
+
+/// A pointer to read again, and the token of its grant where one came with a message.
+struct Again {
+    at: At,
+    token: Option<String>,
+}
+
+/// A request.
+struct Asked {
+    id: String,
+    agent: usize,
+    at: At,
+}
+
+impl<'a> Play<'a> {
+    pub(crate) fn new(team: Team, sources: &'a [Source], seed: u64) -> Self {
+        let mut chance = Chance(seed);
+        let mut files: Vec<usize> = (0..sources.len()).collect();
+        for at in (1..files.len()).rev() {
+            files.swap(at, chance.below(at + 1));
+        }
+        let mut work: Vec<Work> = team.agents.iter().map(|_| Work::default()).collect();
+        let children = work.len() - 1;
+        for (at, file) in files.into_iter().enumerate() {
+            // The parent reads whatever it wants.
+            work[0].files.push(file);
+            work[1 + at % children].files.push(file);
+        }
+        let prose = sources.iter().filter(|it| it.path.ends_with(".md"));
+        let prose: Vec<&str> = prose
+            .flat_map(|it| it.text.lines())
+            .filter(|it| it.len() > 80 && !it.contains(['`', '|', '#']))
+            .collect();
+        Self {
+            team,
+            numbers: sources.iter().map(|it| it.path.as_str()).zip(0..).collect(),
+            used: uses(sources),
+            prose: prose.join(" "),
+            sources,
+            chance,
+            work,
+            waiting: Vec::new(),
+            refusals: 0,
+            calls: Vec::new(),
+        }
+    }
+
+    pub(crate) fn finish(self) -> Team {
+        self.team
+    }
+
+    /// Plays a turn of whoever is next.
+    pub(crate) fn turn(&mut self, turn: usize) -> Result<Turn> {
+        let agent = turn % self.team.agents.len();
+        self.team.begin(agent, turn)?;
+        self.work[agent].turns += 1;
+        match agent {
+            0 => self.lead()?,
+            child => self.child(child)?,
+        }
+        Ok(Turn {
+            turn,
+            agent: self.team.agents[agent].name.clone(),
+            calls: std::mem::take(&mut self.calls),
+        })
+    }
+
+    fn one_of(&mut self, many: usize) -> bool {
+        self.chance.below(many) == 0
+    }
+
+    /// A page of prose of more tokens than a message may have, from somewhere.
+    fn page(&mut self) -> String {
+        let from = self.chance.below(self.prose.len() / 2);
+        let from = self.prose.ceil_char_boundary(from);
+        let end = self.prose.floor_char_boundary(from + 6_000);
+        self.prose[from..end].to_owned()
+    }
+
+    /// Lines of code of one of the agent's files.
+    fn code(&mut self, agent: usize) -> Vec<&'a str> {
+        let files = &self.work[agent].files;
+        let from = self.chance.below(files.len());
+        let sources = self.sources;
+        let mut code = (from..from + files.len())
+            .map(|at| sources[files[at % files.len()]].code())
+            .filter(|it| it.len() > 3);
+        code.next().unwrap_or_default()
+    }
+
+    /// A child reads, says what it found, and reports every few turns.
+    fn child(&mut self, agent: usize) -> Result<()> {
+        self.look(agent)?;
+        if let Some((file, item)) = self.work[agent].found.pop() {
+            self.commit(agent, file, &item)?;
+        }
+        if self.work[agent].turns.is_multiple_of(REPORTS) {
+            self.report(agent)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the next of its files, and up to its limit and beyond where there is more to see.
+    fn look(&mut self, agent: usize) -> Result<()> {
+        let (file, items) = self.next_file(agent);
+        let keys = items.first().map(|it| it.name.replace('_', " "));
+        self.query(agent, &keys.unwrap_or_default())?;
+        let again = std::mem::take(&mut self.work[agent].again);
+        let is_greedy = !again.is_empty() || self.one_of(4);
+        let most = match is_greedy {
+            true => SPANS,
+            false => 1 + self.chance.below(2),
+        };
+        let (more, further) = self.next_file(agent);
+        let all = items.iter().map(|it| (file, it));
+        let spans: Vec<(usize, Item)> = all
+            .chain(further.iter().map(|it| (more, it)))
+            .map(|(file, it)| (file, it.clone()))
+            .collect();
+        for (file, item) in spans.iter().take(most) {
+            self.read(agent, &at(*file, &item.part))?;
+        }
+        for again in again {
+            self.read_again(agent, &again)?;
+        }
+        if let (true, Some((file, item))) = (is_greedy, spans.get(most)) {
+            let at = at(*file, &item.part);
+            if !self.read(agent, &at)? && !self.one_of(3) {
+                self.ask(agent, &at)?;
+            }
+        }
+        let found = &mut self.work[agent].found;
+        found.extend(spans);
+        // Old news is not told.
+        let old = found.len().saturating_sub(12);
+        found.drain(..old);
+        Ok(())
+    }
+
+    fn next_file(&mut self, agent: usize) -> (usize, Vec<Item>) {
+        let work = &mut self.work[agent];
+        let file = work.files[work.read % work.files.len()];
+        let round = work.read / work.files.len();
+        work.read += 1;
+        // Two of each file; others when it is read again.
+        let items = &self.sources[file].items;
+        let items = items
+            .iter()
+            .cycle()
+            .skip(2 * round)
+            .take(items.len().min(2));
+        (file, items.cloned().collect())
+    }
+
+    fn query(&mut self, agent: usize, keys: &str) -> Result<()> {
+        let asked = json!({ "keys": [keys], "k": 5 });
+        let found = good(self.team.agents[agent].tool("less_query_engrams", asked)?)?;
+        let found = found["engrams"].as_array().map_or(0, Vec::len);
+        self.calls.push(Did::Query(found));
+        Ok(())
+    }
+
+    fn pointer(&self, at: &At) -> String {
+        let part = at.find('#').map_or("", |it| &at[it..]);
+        self.sources[file_of(at)].pointer(part)
+    }
+
+    /// The other way round.
+    fn at(&self, pointer: &Value) -> Result<At> {
+        let path = pointer.as_str().unwrap_or_default();
+        let path = path.split_once(':').unwrap_or_default().1;
+        let path = path.strip_suffix("@HEAD").unwrap_or_default();
+        let (path, part) = path.split_at(path.find('#').unwrap_or(path.len()));
+        let file = self.numbers.get(path);
+        let file = file.with_context(|| format!("{pointer} was made up"))?;
+        Ok(at(*file, part))
+    }
+
+    /// Whether it could be read, over MCP.
+    fn read(&mut self, agent: usize, at: &At) -> Result<bool> {
+        let asked = json!({ "pointer": self.pointer(at) });
+        let said = self.team.agents[agent].tool("less_deref_pointer", asked)?;
+        self.was_read(at, &said)
+    }
+
+    /// The same over HTTP, which says what paid. A grant that came with its token pays once.
+    fn read_again(&mut self, agent: usize, Again { at, token }: &Again) -> Result<()> {
+        let mut asked = json!({ "pointer": self.pointer(at) });
+        if let Some(token) = token {
+            asked["budget_token"] = token.as_str().into();
+        }
+        let times = if self.one_of(3) { 2 } else { 1 };
+        for _ in 0..times {
+            let said = self.team.agents[agent].post("/pointer/deref", &asked.to_string())?;
+            self.was_read(at, &said)?;
+        }
+        Ok(())
+    }
+
+    fn was_read(&mut self, at: &At, said: &Said) -> Result<bool> {
+        let did = match said {
+            Ok(read) => {
+                let tokens = read["tokens"].as_u64().context("a read has no tokens")?;
+                match read["grant"].is_string() {
+                    true => Did::Granted(at.clone(), tokens),
+                    false => Did::Read(at.clone(), tokens),
+                }
+            }
+            Err(refusal) => {
+                let code = code_of(refusal);
+                ensure!(code == "DEREF_DENIED", "{at}: {refusal}");
+                Did::Denied(at.clone(), code)
+            }
+        };
+        self.calls.push(did);
+        Ok(said.is_ok())
+    }
+
+    fn ask(&mut self, agent: usize, at: &At) -> Result<()> {
+        let asked = json!({
+            "pointer": self.pointer(at),
+            "reason": "The claim rests on what stands there.",
+            "intended_use": "To confirm it.",
+        });
+        let said = good(self.team.agents[agent].tool("less_request_deref", asked)?)?;
+        self.calls.push(Did::Ask(at.clone()));
+        self.wait(agent, &said["request_id"], at)
+    }
+
+    fn wait(&mut self, agent: usize, id: &Value, at: &At) -> Result<()> {
+        let id = id.as_str().context("a request has no id")?.to_owned();
+        if self.waiting.iter().all(|it| it.id != id) {
+            let at = at.clone();
+            self.waiting.push(Asked { id, agent, at });
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self, agent: usize, file: usize, item: &Item) -> Result<()> {
+        let pointers = self.evidence(file, item);
+        let mut asked = claim(item);
+        asked["pointers"] = pointers.iter().map(|it| self.pointer(it)).collect();
+        good(self.team.agents[agent].tool("less_put_engram", asked)?)?;
+        self.calls.push(Did::Commit(pointers));
+        Ok(())
+    }
+
+    /// Where an item stands, and where it is used.
+    fn evidence(&self, file: usize, item: &Item) -> Vec<At> {
+        // The next in the order of the files, which is likely to be near.
+        let used = self.used.get(item.name.as_str()).map_or(&[][..], |it| it);
+        let next = used.iter().find(|it| **it > file);
+        let next = next.or(used.first().filter(|it| **it != file));
+        let uses = next.and_then(|other| {
+            let (other, mut lines) = (*other, self.sources[*other].text.lines());
+            let line = 1 + lines.position(|it| has(it, &item.name))?;
+            Some(at(other, &format!("#L{line}")))
+        });
+        std::iter::once(at(file, &item.part)).chain(uses).collect()
+    }
+
+    /// A child's report.
+    fn report(&mut self, agent: usize) -> Result<()> {
+        let count = 2 + self.chance.below(3);
+        let found = &mut self.work[agent].found;
+        let said = found.split_off(found.len().saturating_sub(count));
+        if said.is_empty() {
+            return Ok(());
+        }
+        let engrams = said.iter().map(|(file, item)| {
+            let mut engram = claim(item);
+            let pointers = self.evidence(*file, item);
+            engram["pointers"] = pointers.iter().map(|it| self.pointer(it)).collect();
+            engram
+        });
+        let mut message = json!({
+            "role": self.team.agents[agent].role,
+            "task_status": "working",
+            "engrams": engrams.collect::<Vec<_>>(),
+            "output": { "summary": format!("{} findings of this area.", said.len()), "next": "The next files." },
+        });
+        if self.one_of(4) {
+            let (file, _) = self.next_file(agent);
+            let pointer = self.sources[file].pointer("");
+            message["deref_requests"] =
+                json!([{ "pointer": pointer, "reason": "It may be used there." }]);
+        }
+        let (message, said) = self.send(agent, message, None, OF_CHILD)?;
+        if let Some(id) = said["requests"].get(0) {
+            let at = self.at(&message["deref_requests"][0]["pointer"])?;
+            self.wait(agent, id, &at)?;
+        }
+        Ok(())
+    }
+
+    /// The parent looks at the brief, answers, reads, and tells a child or all of a role where to look.
+    fn lead(&mut self) -> Result<()> {
+        let brief = self.team.agents[0].get("/brief")?;
+        let tokens = brief["tokens"].as_u64().context("a brief has no tokens")?;
+        self.calls.push(Did::Brief(tokens));
+        self.answer()?;
+        if self.one_of(3) {
+            let (file, items) = self.next_file(0);
+            for item in items.iter().take(1) {
+                self.read(0, &at(file, &item.part))?;
+            }
+        }
+        self.order()
+    }
+
+    /// Answers what its children asked for; some it leaves to the user.
+    fn answer(&mut self) -> Result<()> {
+        for Asked { id, agent, at } in std::mem::take(&mut self.waiting) {
+            let to = self.team.agents[agent].name.clone();
+            if self.one_of(4) {
+                let verdict = json!({ "verdict": "deny", "why": "The claims on it answer this." });
+                self.team.answer(&id, false, &verdict)?;
+                self.calls.push(Did::Deny(to, at.clone()));
+            } else {
+                let is_user = self.one_of(6);
+                let verdict = json!({ "verdict": "grant", "cap_tokens": 400, "ttl": "PT6H" });
+                self.team.answer(&id, is_user, &verdict)?;
+                let (at, by) = (at.clone(), is_user.then(|| "user".to_owned()));
+                self.calls.push(Did::Grant(Grant { to, at, by }));
+            }
+            self.work[agent].again.push(Again { at, token: None });
+        }
+        Ok(())
+    }
+
+    fn order(&mut self) -> Result<()> {
+        let child = 1 + self.chance.below(self.team.agents.len() - 1);
+        let name = self.team.agents[child].name.clone();
+        let pack = self.pack(child);
+        let mut message = json!({
+            "role": self.team.agents[child].role,
+            "shared_brief_micro": ["Goal: know what each file is for."],
+            "budgets": {},
+            "grants": [],
+            "target_pointer_pack": pack,
+            "instructions": ["Say what stands there, with where it is used; two to four claims."],
+        });
+        if self.one_of(3) {
+            message["budgets"] = json!({ "max_repo_spans": 2 + self.chance.below(2) });
+        }
+        if self.one_of(4) {
+            message["grants"] =
+                json!([{ "budget_token": "", "pointer": pack[0], "cap_tokens": 300 }]);
+        }
+        let to = (!self.one_of(4)).then_some(name);
+        let (message, said) = self.send(0, message, to, OF_PARENT)?;
+        for delivery in said["sent"].as_array().into_iter().flatten() {
+            let name = delivery["to"].as_str().unwrap_or_default();
+            let child = self.team.agents.iter().position(|it| it.name == name);
+            let child = child.context("a message went to a stranger")?;
+            let given = delivery["message"]["grants"].as_array();
+            for (at, given) in given.into_iter().flatten().enumerate() {
+                let at = self.at(&message["grants"][at]["pointer"])?;
+                let grant = Grant {
+                    to: name.to_owned(),
+                    at: at.clone(),
+                    by: None,
+                };
+                self.calls.push(Did::Grant(grant));
+                let token = given["budget_token"].as_str().map(str::to_owned);
+                self.work[child].again.push(Again { at, token });
+            }
+        }
+        Ok(())
+    }
+
+    /// The next files of a child's area.
+    fn pack(&mut self, child: usize) -> Vec<String> {
+        let work = &mut self.work[child];
+        let from = work.told;
+        work.told += PACK;
+        let files = (from..from + PACK).map(|at| work.files[at % work.files.len()]);
+        files.map(|it| self.sources[it].pointer("")).collect()
+    }
+
+    /// Sends a message, now and then first as it must not be. What was accepted, and the reply.
+    fn send(
+        &mut self,
+        agent: usize,
+        sound: Value,
+        to: Option<String>,
+        wrongs: &[Wrong],
+    ) -> Result<(Value, Value)> {
+        let mut message = sound.clone();
+        if self.one_of(3) {
+            let (what, spoil) = wrongs[self.chance.below(wrongs.len())];
+            let (code, prose) = (self.code(agent), self.page());
+            let matter = Matter {
+                code: &code,
+                prose: &prose,
+            };
+            spoil(&mut message, &matter);
+            let refusal = match self.post(agent, &message, to.as_deref(), Some(what))? {
+                Ok(said) => return Ok((message, said)),
+                Err(refusal) => refusal,
+            };
+            // What the refusal shows passes as it is; or the words are mended.
+            let skeleton = refusal.get("skeleton").filter(|it| it.is_object());
+            message = match skeleton.filter(|_| self.one_of(2)) {
+                Some(skeleton) => skeleton.clone(),
+                None => sound,
+            };
+        }
+        match self.post(agent, &message, to.as_deref(), None)? {
+            Ok(said) => Ok((message, said)),
+            Err(refusal) => bail!("a sound message was refused: {refusal}\n{message}"),
+        }
+    }
+
+    /// Sends this message, and notes what became of it.
+    fn post(
+        &mut self,
+        agent: usize,
+        message: &Value,
+        to: Option<&str>,
+        wrong: Option<&str>,
+    ) -> Result<Said> {
+        let body = match (to, self.chance.below(4)) {
+            (Some(to), _) => json!({ "message": message, "to": to }).to_string(),
+            (None, 0) => as_text(message),
+            (None, _) => message.to_string(),
+        };
+        let said = self.team.agents[agent].post("/message", &body)?;
+        let did = match &said {
+            Ok(said) => Did::Sent(Box::new(self.sent(agent, message, said, wrong)?)),
+            Err(refusal) => {
+                let id = refusal["refusal"].as_str();
+                let id = id.with_context(|| format!("a refusal has no id: {refusal}"))?;
+                self.refusals += 1;
+                self.work[agent].refused = Some((id.to_owned(), self.refusals));
+                Did::Refused(Refused {
+                    refusal: self.refusals,
+                    wrong: wrong.unwrap_or("nothing").to_owned(),
+                    code: code_of(refusal),
+                    tokens: refusal["figures"]["inline_tokens"]["used"].as_u64(),
+                })
+            }
+        };
+        self.calls.push(did);
+        Ok(said)
+    }
+
+    fn sent(
+        &mut self,
+        agent: usize,
+        message: &Value,
+        said: &Value,
+        wrong: Option<&str>,
+    ) -> Result<Sent> {
+        let ats = |list: &Value, key: &str| -> Result<Vec<At>> {
+            let list = list.as_array().into_iter().flatten();
+            list.map(|it| self.at(it.get(key).unwrap_or(it))).collect()
+        };
+        let engrams = message["engrams"].as_array().into_iter().flatten();
+        let claims = engrams
+            .map(|it| ats(&it["pointers"], ""))
+            .collect::<Result<_>>()?;
+        let mut pack = Vec::new();
+        for key in [
+            "pointer_pack",
+            "deref_requests",
+            "target_pointer_pack",
+            "grants",
+        ] {
+            pack.extend(ats(&message[key], "pointer")?);
+        }
+        let budgets = message["budgets"].as_object().into_iter().flatten();
+        let to = said["sent"].as_array().into_iter().flatten();
+        let to = to.filter_map(|it| it["to"].as_str().map(str::to_owned));
+        let refused = self.work[agent].refused.take();
+        let resend_of = match (said["resend_of"].as_str(), refused) {
+            (Some(id), Some((refused, number))) if id == refused => Some(number),
+            (None, None) => None,
+            (id, refused) => bail!("a message answers {id:?}, and {refused:?} was refused"),
+        };
+        Ok(Sent {
+            tokens: said["tokens"].as_u64().context("a message has no tokens")?,
+            to: match agent {
+                0 => to.collect(),
+                _ => vec![LEAD.to_owned()],
+            },
+            claims,
+            pack,
+            budgets: budgets
+                .filter_map(|it| Some((it.0.clone(), it.1.as_u64()?)))
+                .collect(),
+            resend_of,
+            wrong: wrong.map(str::to_owned),
+        })
+    }
+}
+
+/// An engram of a message, without its pointers.
+fn claim(item: &Item) -> Value {
+    json!({
+        "kind": item.kind, "claim": item.claim, "confidence": 0.9, "ttl": "P30D", "scope": "project",
+    })
+}
+
+fn at(file: usize, part: &str) -> At {
+    format!("{file}{part}")
+}
+
+fn good(said: Said) -> Result<Value> {
+    said.map_err(|refusal| anyhow::anyhow!("refused: {refusal}"))
+}
+
+fn code_of(refusal: &Value) -> String {
+    let code = refusal["code"].as_str().unwrap_or_default();
+    code.trim_start_matches("LESS_").to_owned()
+}
+
+/// The text form of seed 000: headings, and YAML below them.
+fn as_text(message: &Value) -> String {
+    let mut text = String::new();
+    for (key, value) in message.as_object().into_iter().flatten() {
+        text.push_str(&format!("{}:", key.to_uppercase()));
+        match value {
+            Value::Array(items) if items.is_empty() => text.push_str(" []\n"),
+            Value::Array(items) => {
+                text.push('\n');
+                items
+                    .iter()
+                    .for_each(|it| text.push_str(&format!("  - {it}\n")));
+            }
+            Value::Object(fields) if !fields.is_empty() => {
+                text.push('\n');
+                fields
+                    .iter()
+                    .for_each(|it| text.push_str(&format!("  {}: {}\n", it.0, it.1)));
+            }
+            value => text.push_str(&format!(" {value}\n")),
+        }
+    }
+    text
+}
+
+/// In which files of code each name stands.
+fn uses(sources: &[Source]) -> BTreeMap<&str, Vec<usize>> {
+    let names = sources.iter().flat_map(|it| &it.items);
+    let mut uses: BTreeMap<&str, Vec<usize>> =
+        names.map(|it| (it.name.as_str(), Vec::new())).collect();
+    let code = sources
+        .iter()
+        .enumerate()
+        .filter(|it| it.1.path.ends_with(".rs"));
+    for (at, source) in code {
+        let words: BTreeSet<&str> = source.text.split(is_between).collect();
+        for word in words {
+            if let Some(files) = uses.get_mut(word) {
+                files.push(at);
+            }
+        }
+    }
+    uses
+}
+
+fn has(line: &str, name: &str) -> bool {
+    line.split(is_between).any(|it| it == name)
+}
+
+fn is_between(it: char) -> bool {
+    !it.is_alphanumeric() && it != '_'
+}

@@ -1,0 +1,148 @@
+//! The team, each with a token of its own: its tools over MCP, its messages over HTTP, as an orchestrator would have it.
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+
+use super::{ground::Ground, record::Member};
+use crate::{
+    bench::client::Client,
+    http::{Connection, Served},
+    shell::output,
+};
+
+/// The parent.
+pub(crate) const LEAD: &str = "lead";
+const CHILDREN: [(&str, &str); 8] = [
+    ("director", "director"),
+    ("manager-1", "manager"),
+    ("manager-2", "manager"),
+    ("programmer-1", "programmer"),
+    ("programmer-2", "programmer"),
+    ("programmer-3", "programmer"),
+    ("programmer-4", "programmer"),
+    ("programmer-5", "programmer"),
+];
+
+/// What came back: an answer, or the refusal.
+pub(crate) type Said = Result<Value, Value>;
+
+pub(crate) struct Team {
+    served: Served,
+    user: Connection,
+    /// The parent first.
+    pub(crate) agents: Vec<Agent>,
+}
+
+pub(crate) struct Agent {
+    pub(crate) name: String,
+    pub(crate) role: &'static str,
+    tools: Client,
+    bus: Connection,
+}
+
+impl Team {
+    pub(crate) fn open(ground: &Ground) -> Result<Self> {
+        let served = Served::start(ground.engram().arg("serve"))?;
+        let open = |name: &str, role: &'static str, parent: Option<&str>| -> Result<Agent> {
+            let mut open = ground.engram();
+            open.args(["agents", "open", name, "--role", role]);
+            open.args(parent.into_iter().flat_map(|it| ["--parent", it]));
+            let opened: Value = serde_json::from_str(&output(&mut open)?)?;
+            let token = opened["token"].as_str().context("an agent has no token")?;
+            let mut tools = ground.engram();
+            tools.args(["mcp", "--toolsets", "core,less"]);
+            Ok(Agent {
+                name: name.to_owned(),
+                role,
+                tools: Client::greet(tools.env("ENGRAM_AGENT", token))?,
+                bus: served.by(token),
+            })
+        };
+        let mut agents = vec![open(LEAD, "architect", None)?];
+        for (name, role) in CHILDREN {
+            agents.push(open(name, role, Some(LEAD))?);
+        }
+        Ok(Self {
+            user: served.by(&served.token),
+            served,
+            agents,
+        })
+    }
+
+    pub(crate) fn members(&self) -> Vec<Member> {
+        let members = self.agents.iter().map(|it| Member {
+            agent: it.name.clone(),
+            role: it.role.to_owned(),
+            parent: (it.name != LEAD).then(|| LEAD.to_owned()),
+        });
+        members.collect()
+    }
+
+    /// Begins an agent's turn: the parent a child's, the user the parent's.
+    pub(crate) fn begin(&mut self, agent: usize, turn: usize) -> Result<()> {
+        let path = format!("/agent/{}/turn", self.agents[agent].name);
+        let body = json!({ "turn": format!("turn {turn}") }).to_string();
+        let by = match agent {
+            0 => &mut self.user,
+            _ => &mut self.agents[0].bus,
+        };
+        by.post(&path, &body)?.good().map(drop)
+    }
+
+    /// Answers a request, as the user or as the parent.
+    pub(crate) fn answer(&mut self, request: &str, is_user: bool, verdict: &Value) -> Result<()> {
+        let by = match is_user {
+            true => &mut self.user,
+            false => &mut self.agents[0].bus,
+        };
+        let path = format!("/request/{request}");
+        by.post(&path, &verdict.to_string())?.good().map(drop)
+    }
+
+    /// Tokens of all that a pointer addresses, which the user may read without a limit.
+    pub(crate) fn tokens(&mut self, pointer: &str) -> Result<u64> {
+        let body = json!({ "pointer": pointer }).to_string();
+        let read = self.user.post("/pointer/deref", &body)?.good()?;
+        ensure!(read["truncated"] == false, "{pointer} is too long to count");
+        read["tokens"].as_u64().context("a read has no tokens")
+    }
+
+    /// What the product says was delivered.
+    pub(crate) fn delivered(&mut self) -> Result<Value> {
+        Ok(self.user.get("/budget")?.good()?["delivered"].take())
+    }
+
+    pub(crate) fn finish(self) -> Result<()> {
+        for agent in self.agents {
+            agent.tools.finish()?;
+        }
+        drop(self.served);
+        Ok(())
+    }
+}
+
+impl Agent {
+    /// Calls a tool.
+    pub(crate) fn tool(&mut self, name: &str, arguments: Value) -> Result<Said> {
+        let call = json!({ "name": name, "arguments": arguments });
+        let mut result = self.tools.ask("tools/call", call)?.result;
+        let mut said = result["structuredContent"].take();
+        Ok(match result["isError"] == json!(true) {
+            true => Err(said["error"].take()),
+            false => Ok(said),
+        })
+    }
+
+    /// Posts to the bus.
+    pub(crate) fn post(&mut self, path: &str, body: &str) -> Result<Said> {
+        let mut answer = self.bus.post(path, body)?;
+        Ok(match answer.status {
+            200..300 => Ok(answer.body),
+            _ => Err(answer.body["error"].take()),
+        })
+    }
+
+    pub(crate) fn get(&mut self, path: &str) -> Result<Value> {
+        self.bus.get(path)?.good()
+    }
+}

@@ -1,0 +1,152 @@
+//! The trace that is kept: it keeps the bounds, the documents say what it says, and what breaks a bound is found.
+
+use std::path::Path;
+
+use super::{
+    KEPT,
+    check::check,
+    record::{Did, Record, Refused, Sent},
+};
+
+/// Of the repository, so that it stays pleasant to clone.
+const MOST_BYTES: usize = 400_000;
+
+fn read(path: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    std::fs::read_to_string(root.join(path)).unwrap()
+}
+
+fn kept() -> Record {
+    Record::read(&read(KEPT)).unwrap()
+}
+
+#[test]
+fn the_kept_trace_keeps_every_bound_and_the_documents_say_so() {
+    let text = read(KEPT);
+    assert!(text.len() < MOST_BYTES, "{} bytes", text.len());
+    let record = Record::read(&text).unwrap();
+    assert_eq!(
+        record.text().unwrap(),
+        text,
+        "it reads back as it was written"
+    );
+    let figures = check(&record).unwrap();
+    let document = read("docs/benchmarks.md");
+    for row in figures.rows() {
+        assert!(document.contains(&row), "docs/benchmarks.md lacks {row}");
+    }
+}
+
+/// The calls of all turns.
+fn calls(record: &mut Record) -> impl Iterator<Item = &mut Did> {
+    record.turns.iter_mut().flat_map(|it| &mut it.calls)
+}
+
+fn sent(record: &mut Record, is_it: impl Fn(&Sent) -> bool) -> &mut Sent {
+    let mut sent = calls(record).filter_map(|it| match it {
+        Did::Sent(sent) => Some(sent),
+        _ => None,
+    });
+    sent.find(|it| is_it(it)).unwrap()
+}
+
+/// What a message of the last turn's agent was refused for.
+fn refuse(record: &mut Record, times: usize) {
+    let refused = (0..times).map(|at| {
+        Did::Refused(Refused {
+            refusal: 9_000 + at,
+            wrong: "something".to_owned(),
+            code: "SCHEMA_INVALID".to_owned(),
+            tokens: None,
+        })
+    });
+    record.turns.last_mut().unwrap().calls.extend(refused);
+}
+
+/// A trace, one thing of which is not as it should be, and what is said of it.
+type Broken = (&'static str, fn(&mut Record));
+
+const BROKEN: &[Broken] = &[
+    ("a message of 801 tokens was accepted", |it| {
+        sent(it, |_| true).tokens = 801;
+    }),
+    ("a message was accepted with code in a fence", |it| {
+        sent(it, |_| true).wrong = Some("code in a fence".to_owned());
+    }),
+    ("answers refusal None, not Some", |it| {
+        sent(it, |it| it.resend_of.is_some()).resend_of = None;
+    }),
+    ("answers refusal Some(7000), not None", |it| {
+        sent(it, |it| it.resend_of.is_none()).resend_of = Some(7_000);
+    }),
+    ("a message was refused twice", |it| refuse(it, 2)),
+    ("a refused message was not sent again", |it| refuse(it, 1)),
+    ("a claim has 3 pointers", |it| {
+        let sent = sent(it, |it| !it.claims.is_empty());
+        sent.claims[0] = vec!["1#L1".to_owned(); 3];
+    }),
+    ("a claim has 0 pointers", |it| {
+        sent(it, |it| !it.claims.is_empty()).claims[0].clear();
+    }),
+    ("4 spans without a grant", |it| {
+        let read = |at: usize| Did::Read(format!("2#L{at}"), 1);
+        it.turns[5].calls = (1..=4).map(read).collect();
+    }),
+    ("1201 tokens read without a grant", |it| {
+        it.turns[5].calls = vec![Did::Read("1#L1".to_owned(), 1_201)];
+    }),
+    ("spans without a grant", |it| {
+        let sent = sent(it, |it| it.claims.is_empty());
+        sent.budgets.insert("max_repo_spans".to_owned(), 0);
+    }),
+    ("was read by a grant that nobody gave", |it| {
+        let did = calls(it).find(|it| matches!(it, Did::Grant(_))).unwrap();
+        *did = Did::Query(0);
+    }),
+    ("was read by a grant that nobody gave", |it| {
+        let turn = it.turns.iter_mut().find_map(|it| {
+            let spent = it.calls.iter().find(|it| matches!(it, Did::Granted(..)));
+            spent.cloned().map(|spent| (it, spent))
+        });
+        let (turn, spent) = turn.unwrap();
+        turn.calls.push(spent);
+    }),
+    ("% were sent of the files behind the pointers", |it| {
+        it.files.iter_mut().for_each(|it| it.tokens /= 10);
+    }),
+    ("a message points into a file that is not listed", |it| {
+        it.files.pop();
+    }),
+    ("there are 999 turns, not 1000", |it| {
+        it.turns.pop();
+    }),
+    ("does not follow the one before", |it| {
+        it.turns.remove(7);
+    }),
+    ("there are not a parent and 8 children", |it| {
+        it.run.agents.pop();
+    }),
+    ("no grant was spent", |it| {
+        calls(it)
+            .filter(|it| matches!(it, Did::Granted(..)))
+            .for_each(|it| *it = Did::Query(0));
+    }),
+    ("no read was denied", |it| {
+        calls(it)
+            .filter(|it| matches!(it, Did::Denied(..)))
+            .for_each(|it| *it = Did::Query(0));
+    }),
+];
+
+#[test]
+fn a_trace_that_breaks_a_bound_is_found_out() {
+    for (expected, damage) in BROKEN {
+        let mut record = kept();
+        damage(&mut record);
+        let wrong = check(&record).expect_err(expected);
+        assert!(
+            wrong.iter().any(|it| it.contains(expected)),
+            "{expected}: {wrong:?}"
+        );
+    }
+}
