@@ -2,8 +2,9 @@
 //! pinned to. The one place that writes to a repository; everything else here only reads.
 
 use std::{
-    io::{self, ErrorKind, Write},
+    io::{self, Write},
     path::Path,
+    sync::atomic::{AtomicU32, Ordering},
 };
 
 use engram_model::Refusal;
@@ -30,16 +31,12 @@ impl Repo {
             .odb()
             .and_then(|it| it.read_header(id))
             .map_err(|e| self.rev_refused(commit, &e))?;
-        match write(self.common_dir(), &id.to_string()) {
-            // Another process is about to write the same.
-            Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(()),
-            kept => kept.map_err(|e| {
-                refuse::unavailable(
-                    format!("cannot write refs/engram/keep/{id}: {e}"),
-                    "Make the git folder writable, and replace links in its refs by folders.",
-                )
-            }),
-        }
+        write(self.common_dir(), &id.to_string()).map_err(|e| {
+            refuse::unavailable(
+                format!("cannot write refs/engram/keep/{id}: {e}"),
+                "Make the git folder writable, and replace links in its refs by folders.",
+            )
+        })
     }
 
     /// A commit with one file as given and all others as in `base`, in memory alone: it is gone with
@@ -105,11 +102,17 @@ impl Repo {
     }
 }
 
-/// Writes a ref as git does: into its lock, which then takes its name. Folders on the way are made, and
-/// may not be links; a link that has the name is replaced.
-///
-/// # Errors
-/// `AlreadyExists` while another process has the lock.
+/// A file that then takes the ref's name. Not git's lock: this ref has only ever one value, so nobody need
+/// wait for another, and what a process that was killed left here must not stop the next. Git passes over
+/// what ends like this.
+fn unfinished(id: &str) -> String {
+    static WRITTEN: AtomicU32 = AtomicU32::new(0);
+    let nth = WRITTEN.fetch_add(1, Ordering::Relaxed);
+    format!("{id}.{}-{nth}.lock", std::process::id())
+}
+
+/// Writes a ref: to the disk under a name of its own first, so that a crash leaves all of it or nothing.
+/// Folders on the way are made, and may not be links; a link that has the name is replaced.
 #[cfg(unix)]
 fn write(git_dir: &Path, id: &str) -> io::Result<()> {
     use rustix::{
@@ -126,17 +129,21 @@ fn write(git_dir: &Path, id: &str) -> io::Result<()> {
         }
         at = openat(&at, name, folder | OFlags::NOFOLLOW, Mode::empty())?;
     }
-    let lock = format!("{id}.lock");
+    let name = unfinished(id);
+    // Left by an earlier process of this number.
+    let _ = unlinkat(&at, &name, AtFlags::empty());
     let file = openat(
         &at,
-        &lock,
+        &name,
         new | OFlags::NOFOLLOW,
         Mode::from_raw_mode(0o666),
     )?;
-    let written = writeln!(std::fs::File::from(file), "{id}")
-        .and_then(|()| Ok(renameat(&at, &lock, &at, id)?));
+    let mut file = std::fs::File::from(file);
+    let written = writeln!(file, "{id}")
+        .and_then(|()| file.sync_all())
+        .and_then(|()| Ok(renameat(&at, &name, &at, id)?));
     if written.is_err() {
-        let _ = unlinkat(&at, &lock, AtFlags::empty());
+        let _ = unlinkat(&at, &name, AtFlags::empty());
     }
     written
 }
@@ -144,7 +151,7 @@ fn write(git_dir: &Path, id: &str) -> io::Result<()> {
 /// The same without folder handles: each name is checked before it is entered.
 #[cfg(not(unix))]
 fn write(git_dir: &Path, id: &str) -> io::Result<()> {
-    use std::fs;
+    use std::{fs, io::ErrorKind};
     let mut at = git_dir.to_owned();
     for name in KEPT {
         at.push(name);
@@ -154,13 +161,15 @@ fn write(git_dir: &Path, id: &str) -> io::Result<()> {
             _ => return Err(ErrorKind::NotADirectory.into()),
         }
     }
-    let lock = at.join(format!("{id}.lock"));
-    let mut file = fs::File::create_new(&lock)?;
-    let written = writeln!(file, "{id}");
+    let new = at.join(unfinished(id));
+    // Left by an earlier process of this number.
+    let _ = fs::remove_file(&new);
+    let mut file = fs::File::create_new(&new)?;
+    let written = writeln!(file, "{id}").and_then(|()| file.sync_all());
     drop(file);
-    let written = written.and_then(|()| fs::rename(&lock, at.join(id)));
+    let written = written.and_then(|()| fs::rename(&new, at.join(id)));
     if written.is_err() {
-        let _ = fs::remove_file(&lock);
+        let _ = fs::remove_file(&new);
     }
     written
 }

@@ -9,6 +9,7 @@ mod encodings;
 mod fixture;
 mod fuzzed;
 mod hostile;
+mod kept;
 mod layouts;
 mod links;
 mod named;
