@@ -105,7 +105,8 @@ impl Edit {
         self.is_entry && entry(self.client, text) == Ok(Entry::Foreign)
     }
 
-    fn record(&self) -> Option<Record> {
+    /// What the home knows of the file.
+    pub(crate) fn record(&self) -> Option<Record> {
         Record::of(&self.home, &self.named)
     }
 
@@ -156,6 +157,17 @@ impl Edit {
             Some(known) => known.with(self.client).keep(&self.home, &self.named),
             None => Ok(()),
         }
+    }
+
+    /// Puts back the file, and what the home knew of it, whether [`Edit::write`] ended or not; says whether the
+    /// file had been written.
+    pub(crate) fn take_back(&self, known: Option<Record>) -> Result<bool, Refusal> {
+        let is_written = self.file.put_back(self.after())?;
+        match known {
+            Some(known) => known.keep(&self.home, &self.named)?,
+            None => Record::forget(&self.home, &self.named),
+        }
+        Ok(is_written)
     }
 
     /// What undo restores.

@@ -108,6 +108,23 @@ impl Configuration {
         Ok(())
     }
 
+    /// Writes what was read, over `text` alone; says whether that was there.
+    pub(crate) fn put_back(&self, text: Option<&str>) -> Result<bool, Refusal> {
+        let now = Self::read(self.path.clone())?;
+        if now.text == self.text {
+            return Ok(false);
+        }
+        if now.text.as_deref() != text {
+            return Err(self.changed());
+        }
+        let now = Self {
+            // One that was removed gets its rights again.
+            about: now.about.or_else(|| self.about.clone()),
+            ..now
+        };
+        now.write(self.text.as_deref()).map(|()| true)
+    }
+
     /// Refuses what is no longer as it was read.
     pub(crate) fn refuse_changed(&self) -> Result<(), Refusal> {
         let now = match read(&self.path) {

@@ -27,6 +27,7 @@ pub use record::naming;
 use edit::{Edit, What};
 use file::{Configuration, read_only, unreadable};
 use program::Server;
+use record::Record;
 
 /// The name of our entry in every client.
 const NAME: &str = "engram";
@@ -163,16 +164,24 @@ impl Change {
         [&self.edit].into_iter().chain(advice)
     }
 
-    /// Writes each file, all or nothing, and only over what it was planned from.
+    /// Writes both files or neither, and each only over what it was planned from.
     ///
     /// # Errors
-    /// A file changed meanwhile or cannot be written; it stays as it is.
+    /// A file changed meanwhile or cannot be written. What was written before it is put back; where that
+    /// fails too, the refusal names the file that stays changed.
     pub fn write(&self) -> Result<(), Refusal> {
         // Nothing is written where one of them is another by now.
         for edit in self.edits() {
             edit.file.refuse_changed()?;
         }
-        self.edits().try_for_each(Edit::write)
+        let mut begun = Vec::new();
+        for edit in self.edits() {
+            begun.push((edit, edit.record()));
+            if let Err(why) = edit.write() {
+                return Err(begun.into_iter().rev().fold(why, taken_back));
+            }
+        }
+        Ok(())
     }
 
     /// Writes it if `digest` is that of the change as it is now; else shows it.
@@ -186,6 +195,22 @@ impl Change {
             false => Ok(ConnectReply::Shown(Box::new(shown))),
         }
     }
+}
+
+/// Takes an edit back after a refusal, and says what became of it.
+fn taken_back(mut why: Refusal, (edit, record): (&Edit, Option<Record>)) -> Refusal {
+    let path = edit.file.path.display();
+    match edit.take_back(record) {
+        Ok(false) => {}
+        Ok(true) => why.message.push_str(&format!("; {path} was put back")),
+        Err(error) => {
+            let left = format!("; {path} stays changed, since it could not be put back: {error}");
+            why.message.push_str(&left);
+            why.hint
+                .push_str(&format!(" Then review {path}, which stays changed."));
+        }
+    }
+    why
 }
 
 /// What is done to `AGENTS.md` at the root of the working tree, if one is open.

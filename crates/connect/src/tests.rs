@@ -1,7 +1,7 @@
 //! A change is written as shown, and undo restores what was there.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use std::{fs, path::PathBuf};
+use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use engram_kit::Site;
 use engram_model::{
@@ -525,4 +525,45 @@ fn advice_stays_while_an_agent_needs_it() {
     assert!(at.text().contains("engram_query"));
     plan(Client::Codex, true).write().unwrap();
     assert_eq!(at.text(), "# Rules\n");
+}
+
+/// The home cannot keep the second record: the first file is put back, and the refusal says so.
+#[test]
+fn both_files_are_written_or_neither() {
+    let config = "{\"mcpServers\": {\"a\": {}}}";
+    for has_config in [false, true] {
+        let at = Advised::new(Some(b"# Rules\n"));
+        let mcp = at.site.repo().join(".mcp.json");
+        let read = || fs::read_to_string(&mcp).ok();
+        if has_config {
+            fs::write(&mcp, config).unwrap();
+        }
+        let before = read();
+        let records = at.site.home().join("connect");
+        let names = || -> BTreeSet<PathBuf> {
+            let all = fs::read_dir(&records).unwrap();
+            all.map(|it| it.unwrap().path()).collect()
+        };
+        write(|| at.connect());
+        let advice = names()
+            .into_iter()
+            .find(|it| it.to_string_lossy().contains("AGENTS_md"))
+            .unwrap();
+        write(|| at.undo());
+        let kept = names();
+        // A folder has its place.
+        fs::create_dir_all(advice.join("taken")).unwrap();
+        let refusal = at.connect().write().unwrap_err();
+        assert!(
+            refusal.message.ends_with(".mcp.json was put back"),
+            "{refusal}"
+        );
+        assert_eq!(read(), before, "{has_config}");
+        assert_eq!(at.text(), "# Rules\n");
+        fs::remove_dir_all(&advice).unwrap();
+        assert_eq!(names(), kept, "what the home knows");
+        write(|| at.connect());
+        write(|| at.undo());
+        assert_eq!((read(), at.text().as_str()), (before, "# Rules\n"));
+    }
 }
