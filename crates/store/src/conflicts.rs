@@ -41,7 +41,8 @@ pub struct Pair {
     pub last: u64,
     /// The last verdict, or what undid it.
     pub verdict: Option<u64>,
-    /// The entry that let it pass the gate; none once that was taken back.
+    /// The entry that let it pass the gate; none once that was taken back, and while the conflict is more severe
+    /// than when it was allowed.
     pub allowed: Option<u64>,
     /// The engram of kind risk that reports it.
     pub risk: Option<EngramId>,
@@ -85,10 +86,37 @@ fn pair(row: &Row<'_>) -> Result<Pair> {
 
 impl Reader<'_> {
     fn pairs(&self, tail: &str, values: impl rusqlite::Params) -> Result<Vec<Pair>> {
-        self.0
+        let mut found: Vec<Pair> = self
+            .0
             .prepare_cached(&format!("SELECT {PAIR} {tail}"))?
             .query_and_then(values, pair)?
-            .collect()
+            .collect::<Result<_>>()?;
+        for pair in &mut found {
+            if self.has_outgrown(pair)? {
+                pair.allowed = None;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether a pair was found again since it was allowed, and is now more severe than it was then: whoever let
+    /// it pass did not know.
+    fn has_outgrown(&self, pair: &Pair) -> Result<bool> {
+        let Some(allowed) = pair.allowed.filter(|it| *it < pair.last) else {
+            return Ok(false);
+        };
+        let then: Option<i64> = self
+            .0
+            .prepare_cached(
+                "SELECT max(seq) FROM journal WHERE subject = ?1 AND kind = 'conflict' AND seq < ?2",
+            )?
+            .query_row(params![pair.id.to_string(), allowed as i64], |row| {
+                row.get(0)
+            })?;
+        let severity =
+            |seq: u64| Ok::<_, StoreError>(self.contradiction(seq)?.map(|it| it.severity));
+        let then = then.map_or(Ok(None), |it| severity(it as u64))?;
+        Ok(severity(pair.last)? > then)
     }
 
     /// One conflict.

@@ -3,8 +3,8 @@
 
 use engram_model::{
     Allow, Caller, Change, Code, Conflict, ConflictId, ConflictStatus, Did, Draft, Engram,
-    EngramId, GateCheck, How, Kind, Listed, Lost, Query, Refusal, Resolve, ResolveReply, Scope,
-    Settle, Severity, ask,
+    EngramId, FactType, GateCheck, How, Kind, Listed, Lost, Query, Refusal, Resolve, ResolveReply,
+    Scope, Settle, Severity, ask,
 };
 
 use crate::{
@@ -504,4 +504,40 @@ fn what_reports_an_open_conflict_is_neither_forgotten_nor_reworded() {
     assert!(is_held(&at, risk));
     settle(&at, &USER, id, Settle::Dismiss).unwrap();
     assert!(!is_held(&at, risk));
+}
+
+/// Two inferences disagree and are let pass; then somebody observed one of them.
+#[test]
+fn an_allowance_holds_for_the_severity_that_was_known() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let inferred = |claim| Draft {
+        fact_type: Some(FactType::Inference),
+        ..on("wallet", claim)
+    };
+    at.put(&at.agent("ada"), inferred(SHORT)).unwrap();
+    at.put(&at.agent("bob"), inferred(LONG)).unwrap();
+    let gate = |severity| {
+        let check = GateCheck { severity };
+        at.0.ask(&USER, ask::Gate(check)).unwrap().blocking
+    };
+    let [found] = &open(&at)[..] else {
+        panic!("they contradict each other");
+    };
+    let id = found.id;
+    assert_eq!(found.severity, Severity::Medium);
+    assert!(allow(&at, id, false).unwrap().allowed.is_some());
+    assert_eq!(gate(Severity::Low), []);
+
+    let seen = Draft {
+        pointers: vec![evidence("repo:README.md@HEAD")],
+        ..on("wallet", LONG)
+    };
+    at.put(&at.agent("eve"), seen).unwrap();
+    let worse = conflict(&at, id);
+    assert_eq!((worse.severity, worse.allowed), (Severity::High, None));
+    assert_eq!(gate(Severity::High), [id]);
+    // It is allowed anew, as it is now.
+    assert!(allow(&at, id, false).unwrap().allowed.is_some());
+    assert_eq!(gate(Severity::Low), []);
 }
