@@ -2,7 +2,7 @@
 //! codes that begin with `LESS_`.
 
 use engram_model::{
-    AgentId, Caller, DerefRequest, Draft, EngramId, GrantIssued, GrantWanted, Kind, Limits,
+    AgentId, Caller, Code, DerefRequest, Draft, EngramId, GrantIssued, GrantWanted, Kind, Limits,
     PointerInput, Promote, Query, Refusal, Scope, Ttl, ask,
 };
 use rmcp::{
@@ -208,18 +208,28 @@ impl From<Put> for Draft {
     }
 }
 
-impl From<Asked> for Query {
-    fn from(asked: Asked) -> Self {
-        Self {
+impl TryFrom<Asked> for Query {
+    type Error = Refusal;
+
+    fn try_from(asked: Asked) -> Result<Self, Refusal> {
+        let k = asked.k.unwrap_or(MOST);
+        if !(1..=MOST).contains(&k) {
+            return Err(Refusal::new(
+                Code::SchemaInvalid,
+                format!("k is {k}, and must be between 1 and {MOST}"),
+                "Ask for fewer, or omit k.",
+            ));
+        }
+        Ok(Self {
             text: match asked.keys {
                 Keys::List(keys) => keys.join(" "),
                 Keys::Text(keys) => keys.replace(',', " "),
             },
-            k: Some(asked.k.unwrap_or(MOST).min(MOST)),
+            k: Some(k),
             scope: asked.scope,
             kind: asked.kind,
             ..Self::default()
-        }
+        })
     }
 }
 
@@ -240,7 +250,9 @@ impl Server {
             }
             "less_query_engrams" => {
                 let asked: Asked = arguments::parse(tool, arguments)?;
-                value(Found::from(self.ask(&caller, ask::Query(asked.into()))?))
+                value(Found::from(
+                    self.ask(&caller, ask::Query(asked.try_into()?))?,
+                ))
             }
             "less_request_deref" => {
                 let wanted: Wanted = arguments::parse(tool, arguments)?;

@@ -167,6 +167,16 @@ async fn each_refusal_has_the_prefix() {
         ),
         ("less_query_engrams", json!({}), "LESS_SCHEMA_INVALID"),
         (
+            "less_query_engrams",
+            json!({ "keys": ["wallet"], "k": 13 }),
+            "LESS_SCHEMA_INVALID",
+        ),
+        (
+            "less_query_engrams",
+            json!({ "keys": ["wallet"], "k": 0 }),
+            "LESS_SCHEMA_INVALID",
+        ),
+        (
             "less_request_deref",
             json!({ "pointer": POINTER, "reason": " " }),
             "LESS_SCHEMA_INVALID",
