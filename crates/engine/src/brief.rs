@@ -29,7 +29,7 @@ use crate::{
 const NEWEST: usize = 100;
 const LASTING: usize = 40;
 const MOST_READ: usize = 60;
-/// Most agents that are considered, and most whose budgets are shown.
+/// Most agents, or children of one, that are considered; and most whose budgets are shown.
 const FAMILY: usize = 200;
 const BUDGETS: usize = 8;
 /// Most generations above an agent.
@@ -198,10 +198,9 @@ impl Context<'_> {
         let Caller::Agent(agent) = self.caller else {
             return Ok(());
         };
-        let family = it.family(project, FAMILY)?;
-        match family.iter().any(|it| it.parent.as_ref() == Some(agent)) {
-            true => Ok(()),
-            false => Err(Refusal::new(
+        match it.family(project, Some(agent), 1)?.is_empty() {
+            false => Ok(()),
+            true => Err(Refusal::new(
                 Code::ScopeDenied,
                 "only a parent or the user may pin to the brief",
                 "Report it to your parent in a message, or commit it as an engram.",
@@ -225,15 +224,7 @@ impl Context<'_> {
         });
         pins.splice(0..0, first);
         let (candidates, pinned) = self.candidates(it, project, &pins)?;
-        let family = it.family(project, FAMILY)?;
-        let near: Vec<&Agent> = family
-            .iter()
-            .filter(|it| {
-                agent.is_none_or(|of| {
-                    it.handle == of.handle || it.parent.as_ref() == Some(&of.handle)
-                })
-            })
-            .collect();
+        let near = near(it, project, agent)?;
         let roles = near.iter().filter_map(|it| {
             Some(ForRole {
                 role: it.role.clone()?,
@@ -319,11 +310,7 @@ impl Context<'_> {
     }
 
     /// What each agent with an open turn has spent, and may spend.
-    fn budgets_of(
-        &self,
-        it: &Reader<'_>,
-        near: &[&Agent],
-    ) -> Result<Vec<(String, Spent)>, Refusal> {
+    fn budgets_of(&self, it: &Reader<'_>, near: &[Agent]) -> Result<Vec<(String, Spent)>, Refusal> {
         let idle = SignedDuration::from_secs(self.engine.config.limits.deref.turn_idle_seconds);
         let now = self.engine.world.now();
         let called = near
@@ -357,7 +344,7 @@ impl Context<'_> {
     }
 
     /// The open grants of these agents.
-    fn grants_of(&self, it: &Reader<'_>, near: &[&Agent]) -> Result<Vec<OpenGrant>, Refusal> {
+    fn grants_of(&self, it: &Reader<'_>, near: &[Agent]) -> Result<Vec<OpenGrant>, Refusal> {
         let now = self.engine.world.now();
         let mut open = Vec::new();
         for agent in near {
@@ -429,6 +416,16 @@ fn candidate_of(engram: Engram) -> Candidate {
         is_disputed: !engram.conflicts.is_empty(),
         pointers: engram.pointers.iter().map(Pointer::to_string).collect(),
     }
+}
+
+/// An agent and its children, or all agents for the user: most recent call first.
+fn near(it: &Reader<'_>, project: ProjectId, agent: Option<&Agent>) -> Result<Vec<Agent>, Refusal> {
+    let mut near = it.family(project, agent.map(|it| &it.handle), FAMILY)?;
+    if let Some(agent) = agent {
+        near.extend(in_project(it, project, &agent.handle)?);
+        near.sort_by(|one, two| (two.last_call, &one.handle).cmp(&(one.last_call, &two.handle)));
+    }
+    Ok(near)
 }
 
 /// An agent and those above it.

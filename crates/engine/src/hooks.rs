@@ -120,7 +120,7 @@ impl Context<'_> {
 
     /// The limits that every child in a role keeps.
     fn least_of(&self, role: &str, limits: &Limits) -> Result<Limits, Refusal> {
-        let family = self.family()?;
+        let family = self.family(None)?;
         let known: Vec<Kin> = family.into_iter().map(kin_of).collect();
         let Ok(to) = recipients(self.caller, role, None, &known) else {
             // Sending it says what is wrong.

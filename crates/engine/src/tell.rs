@@ -2,7 +2,7 @@
 
 use engram_gateway::{Kin, Terms, Wish, may_grant, recipients};
 use engram_model::{
-    Caller, Code, Delivery, GrantState, Granted, IssuedGrant, Operation, Outcome, ParentMessage,
+    AgentId, Caller, Code, Delivery, GrantState, Granted, IssuedGrant, Operation, Outcome, ParentMessage,
     Refusal, Sending, SentReply,
     operation::{Agent, NewGrant, Sent},
 };
@@ -10,7 +10,7 @@ use engram_store::Reader;
 use serde_json::json;
 
 use crate::{
-    agents::{digest_of, kin_of},
+    agents::{digest_of, in_project, kin_of},
     context::{Context, Ground},
     decide::Plan,
     evidence::keep_commits,
@@ -21,8 +21,8 @@ use crate::{
     served::told,
 };
 
-/// Most agents of a project that are considered as recipients.
-const FAMILY: usize = 1_000;
+/// Most recipients of a message, which one commit stores.
+const RECIPIENTS: usize = 1_000;
 
 impl Context<'_> {
     /// Delivers a parent's message to its children.
@@ -32,9 +32,19 @@ impl Context<'_> {
         parsed: &Parsed,
         parent: &ParentMessage,
     ) -> Result<SentReply, Refusal> {
-        let family = self.family()?;
+        let family = self.family(sending.to.as_ref())?;
         let known: Vec<Kin> = family.iter().cloned().map(kin_of).collect();
         let to = recipients(self.caller, &parent.role, sending.to.as_ref(), &known)?;
+        if to.len() > RECIPIENTS {
+            return Err(Refusal::new(
+                Code::BudgetExceeded,
+                format!(
+                    "{} agents have that role; a message goes to at most {RECIPIENTS}",
+                    to.len()
+                ),
+                "Name the child that you mean.",
+            ));
+        }
         let pack = self.resolve_pack("target_pointer_pack", &parent.target_pointer_pack)?;
         let (ground, by) = (self.ground(true)?, self.speaker(None)?);
         let id = self.engine.world.id().to_string();
@@ -103,11 +113,14 @@ impl Context<'_> {
         })
     }
 
-    /// The agents of this project, latest first.
-    pub(crate) fn family(&self) -> Result<Vec<Agent>, Refusal> {
+    /// Whom a message may reach: the one that it names, or all that are below its sender.
+    pub(crate) fn family(&self, to: Option<&AgentId>) -> Result<Vec<Agent>, Refusal> {
         let project = self.project()?;
-        let store = &self.engine.store;
-        store.read(|it| Ok(it.family(project, FAMILY)?))
+        self.engine.store.read(|it| match (to, self.caller) {
+            (Some(to), _) => Ok(in_project(it, project, to)?.into_iter().collect()),
+            (None, Caller::Agent(parent)) => Ok(it.family(project, Some(parent), usize::MAX)?),
+            (None, Caller::User) => Ok(it.family(project, None, usize::MAX)?),
+        })
     }
 
     /// The grants of a message, each pointer resolved.

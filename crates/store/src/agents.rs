@@ -127,13 +127,21 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// At most `most` agents of a project without what the journal says about them, most recent call first.
-    pub fn family(&self, project: ProjectId, most: usize) -> Result<Vec<Agent>> {
+    /// At most `most` agents of a project, or children of one of them, without what the journal says about them:
+    /// most recent call first.
+    pub fn family(
+        &self,
+        project: ProjectId,
+        parent: Option<&AgentId>,
+        most: usize,
+    ) -> Result<Vec<Agent>> {
+        let (parent, most) = (parent.map(|it| &it.0), most.min(i64::MAX as usize) as i64);
         self.0
             .prepare_cached(&format!(
-                "SELECT {AGENT} FROM agent WHERE project = ?1 ORDER BY last_call DESC, handle LIMIT ?2"
+                "SELECT {AGENT} FROM agent WHERE project = ?1 AND (?2 IS NULL OR parent = ?2)
+                 ORDER BY last_call DESC, handle LIMIT ?3"
             ))?
-            .query_map(params![project.to_string(), most as i64], raw)?
+            .query_map(params![project.to_string(), parent, most], raw)?
             .map(|row| agent(row?))
             .collect()
     }

@@ -164,6 +164,25 @@ fn what_earlier_runs_read_most_comes_first() {
     );
 }
 
+/// What a parent may do, and what its brief says of its child, does not depend on who else called.
+#[test]
+fn a_parent_is_one_however_many_agents_called_since() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let lead = engine.opened("lead", "architect", None);
+    engine.opened("ada", "tester", Some(&lead));
+    for nth in 0..210 {
+        ground.clock.turn(1);
+        engine.opened(&format!("other-{nth}"), "programmer", None);
+    }
+    engine
+        .put(&USER, kind(Kind::Constraint, "No network."))
+        .unwrap();
+    let brief = engine.pin_text(&lead, "Ship on Friday.").unwrap();
+    let roles = texts(&brief, BriefPart::Pointer);
+    assert!(roles.iter().any(|it| it.contains("tester")), "{brief:?}");
+}
+
 #[test]
 fn pins_stand_first_and_are_their_owners() {
     let ground = Ground::new();
