@@ -439,6 +439,7 @@ impl Context<'_> {
             place: None,
             score: None,
             lost: None,
+            role: None,
         }
     }
 }

@@ -409,6 +409,7 @@ impl Context<'_> {
             place: None,
             score: None,
             lost: None,
+            role: None,
         }
     }
 }

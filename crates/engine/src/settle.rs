@@ -355,6 +355,7 @@ impl Context<'_> {
             place: None,
             score: None,
             lost: None,
+            role: None,
             ..b.clone()
         }
     }

@@ -2,8 +2,8 @@
 
 use engram_gateway::{Kin, Terms, Wish, may_grant, recipients};
 use engram_model::{
-    AgentId, Caller, Code, Delivery, GrantState, Granted, IssuedGrant, Operation, Outcome, ParentMessage,
-    Refusal, Sending, SentReply,
+    AgentId, Caller, Code, Delivery, GrantState, Granted, IssuedGrant, Operation, Outcome,
+    ParentMessage, Refusal, Sending, SentReply,
     operation::{Agent, NewGrant, Sent},
 };
 use engram_store::Reader;

@@ -218,6 +218,9 @@ pub struct Engram {
     /// The agent handle behind it; absent for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
+    /// The role that this agent had when the version was stored; absent where it had none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
     /// The person behind it, where known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engineer: Option<String>,

@@ -26,7 +26,7 @@ pub struct Filter {
     /// Of one of these fact types.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fact_types: Vec<FactType>,
-    /// By an agent in one of these roles, see [`role_of`].
+    /// By an agent in one of these roles, whatever the case, see [`Engram::role`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<String>,
     /// By one of these, as [`Engram::provenance`] names them.
@@ -98,7 +98,7 @@ impl Filter {
         any(&self.kinds, &it.kind)
             && any(&self.scopes, &it.scope)
             && any(&self.fact_types, &it.fact_type)
-            && self.has_role(&it.provenance.created_by)
+            && self.has_role(it.role.as_deref().unwrap_or_default())
             && any(&self.authors, &it.provenance.created_by)
             && self.verified.is_none_or(|wanted| wanted == it.verified)
             && self.has_health(it)
@@ -110,9 +110,9 @@ impl Filter {
             && self.has_words(it)
     }
 
-    /// Whether an agent of this name has one of the roles asked for.
-    pub fn has_role(&self, name: &str) -> bool {
-        self.roles.is_empty() || self.roles.iter().any(|it| it == role_of(name))
+    /// Whether a role is one of those asked for; none is empty. Case matters only beyond ASCII, as in SQL.
+    pub fn has_role(&self, role: &str) -> bool {
+        self.roles.is_empty() || self.roles.iter().any(|it| it.eq_ignore_ascii_case(role))
     }
 
     fn has_health(&self, it: &Engram) -> bool {
@@ -162,21 +162,6 @@ fn bare(topic: &str) -> &str {
     topic.trim().trim_matches('/')
 }
 
-/// The role of an agent with this name (seed 001, section 11): agents that share one are numbered,
-/// `programmer-1` and `programmer-2`.
-pub fn role_of(name: &str) -> &str {
-    match name.rsplit_once('-') {
-        Some((role, number))
-            if !role.is_empty()
-                && !number.is_empty()
-                && number.bytes().all(|it| it.is_ascii_digit()) =>
-        {
-            role
-        }
-        _ => name,
-    }
-}
-
 /// How many engrams each value of a list would leave, with the other lists unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -189,7 +174,7 @@ pub struct Facets {
     pub scopes: Vec<(Scope, u64)>,
     /// By fact type.
     pub fact_types: Vec<(FactType, u64)>,
-    /// By role, except roles with a single agent of the same name; the 40 largest.
+    /// By role, in lower case, among engrams of agents that have one; the 40 largest.
     pub roles: Vec<(String, u64)>,
     /// By author; the 40 largest.
     pub authors: Vec<(String, u64)>,

@@ -56,7 +56,7 @@ pub use engram::{
     Scope, Source, check_claim, check_topic, holds, is_over,
 };
 pub use entity::{Entity, EntityKind, EntityValue};
-pub use filter::{Facets, Filter, is_on_topic, role_of};
+pub use filter::{Facets, Filter, is_on_topic};
 pub use grant::{GrantState, Granted, IssuedGrant};
 pub use hash_keys::{HashKeys, Sign, Spelling, concept_keys, hash_keys, spellings, wire_hash_keys};
 pub use health::{Anchored, CheckReply, CheckedEngram, CheckedPointer, Evidence, Health};

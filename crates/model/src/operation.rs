@@ -665,6 +665,7 @@ fn bare(engram: &Engram) -> Engram {
         health: None,
         asked: None,
         lost: None,
+        role: None,
         ..engram.clone()
     }
 }

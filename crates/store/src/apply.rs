@@ -103,9 +103,9 @@ impl Applied<'_> {
         self.run(
             "INSERT INTO engram (seq, id, lineage, project, run, scope, kind, fact_type, topic,
                durability, content_hash, valid_from, valid_until, expires_at, recorded_at, by, verified,
-               asks, place, placed_at)
+               asks, place, placed_at, role)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, NULL, ?13, ?14, ?15, ?16, ?17,
-               ?18, ?19)",
+               ?18, ?19, coalesce((SELECT role FROM agent WHERE handle = ?20), ''))",
             params![
                 self.seq,
                 engram.id.to_string(),
@@ -126,6 +126,7 @@ impl Applied<'_> {
                 engram.asks.map(|it| it.to_string()),
                 place,
                 placed_at,
+                engram.agent.as_ref().map(|it| &it.0),
             ],
         )?;
         for digest in engram.pointers.iter().filter_map(Pointer::kept) {
@@ -225,7 +226,10 @@ impl Applied<'_> {
         for id in &it.ids {
             self.close(*id)?;
             let id = id.to_string();
-            self.run("UPDATE engram SET topic = '', by = '' WHERE id = ?1", [&id])?;
+            self.run(
+                "UPDATE engram SET topic = '', by = '', role = '' WHERE id = ?1",
+                [&id],
+            )?;
             self.run("DELETE FROM pinned WHERE engram = ?1", [&id])?;
             self.run("DELETE FROM health WHERE engram = ?1", [&id])?;
             self.run(

@@ -41,6 +41,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("schema/011.sql"),
     include_str!("schema/012.sql"),
     include_str!("schema/013.sql"),
+    include_str!("schema/014.sql"),
 ];
 
 /// From this step on the journal says all that the tables hold.

@@ -16,7 +16,7 @@ use crate::{
 
 const COLUMNS: &str = "engram.seq, journal.body, engram.valid_until, content.claim, content.tags,
      coalesce(figure.query_hits, 0), coalesce(figure.corroborations, 0), engram.durability,
-     engram.expires_at IS NULL
+     engram.expires_at IS NULL, engram.role
      FROM engram JOIN journal ON journal.seq = engram.seq
      LEFT JOIN content ON content.engram = engram.id
      LEFT JOIN figure ON figure.engram = engram.id";
@@ -146,6 +146,7 @@ type Raw = (
     u64,
     String,
     bool,
+    String,
 );
 
 fn raw(row: &Row<'_>) -> rusqlite::Result<Raw> {
@@ -159,13 +160,14 @@ fn raw(row: &Row<'_>) -> rusqlite::Result<Raw> {
         row.get::<_, i64>(6)? as u64,
         row.get(7)?,
         row.get(8)?,
+        row.get(9)?,
     ))
 }
 
 /// Puts the words back. Keys and entities are left to who needs them:
 /// ranking reads many versions and returns few.
 fn record(
-    (seq, body, until, claim, tags, query_hits, corroborations, durability, is_endless): Raw,
+    (seq, body, until, claim, tags, query_hits, corroborations, durability, is_endless, role): Raw,
 ) -> Result<Engram> {
     let bad = |e: serde_json::Error| StoreError::Record(format!("engram at {seq}: {e}"));
     let mut engram: Engram = serde_json::from_str(&body).map_err(bad)?;
@@ -176,6 +178,7 @@ fn record(
         (engram.ttl, engram.expires_at) = (None, None);
     }
     engram.valid_until = until.map(timestamp).transpose()?;
+    engram.role = Some(role).filter(|it| !it.is_empty());
     engram.redacted = claim.is_none();
     engram.claim = claim.unwrap_or_default();
     engram.tags = match tags {

@@ -1,9 +1,9 @@
 //! How many engrams of the list each value of a filter would leave: from the table `tally`, or from the newest
 //! versions where the filter asks what is not counted there.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use engram_model::{Evidence, Facets, Filter, ProjectId, is_on_topic, role_of};
+use engram_model::{Evidence, Facets, Filter, ProjectId, is_on_topic};
 use jiff::Timestamp;
 use rusqlite::{Row, params_from_iter};
 
@@ -22,29 +22,24 @@ struct Alike {
 /// Kind, scope, fact type, verified, author, topic, role.
 const LISTS: usize = 7;
 const ROLE: usize = 6;
-const COLUMNS: &str = "kind, scope, fact_type, CAST(verified AS TEXT), by, topic";
+const COLUMNS: &str = "kind, scope, fact_type, CAST(verified AS TEXT), by, topic, role";
 
 impl Alike {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let by: String = row.get(4)?;
-        let role = role_of(&by).to_owned();
+        let mut values: [String; LISTS] = Default::default();
+        for (at, value) in values.iter_mut().enumerate() {
+            *value = row.get(at)?;
+        }
+        values[ROLE].make_ascii_lowercase();
         Ok(Self {
-            values: [
-                row.get(0)?,
-                row.get(1)?,
-                row.get(2)?,
-                row.get(3)?,
-                by,
-                row.get(5)?,
-                role,
-            ],
-            versions: row.get::<_, i64>(6)? as u64,
+            values,
+            versions: row.get::<_, i64>(LISTS)? as u64,
         })
     }
 
     /// Which lists of the filter leave it out.
     fn against<'a>(&'a self, filter: &'a Filter) -> impl Iterator<Item = usize> + 'a {
-        let [kind, scope, fact_type, verified, by, topic, _] = &self.values;
+        let [kind, scope, fact_type, verified, by, topic, role] = &self.values;
         let any = |is_empty: bool, found: bool| is_empty || found;
         let admitted = [
             any(
@@ -62,7 +57,7 @@ impl Alike {
             filter.verified.is_none_or(|it| it == (verified == "1")),
             any(filter.authors.is_empty(), filter.authors.contains(by)),
             is_on_topic(topic, &filter.topic),
-            filter.has_role(by),
+            filter.has_role(role),
         ];
         (0..LISTS).filter(move |list| !admitted[*list])
     }
@@ -73,8 +68,6 @@ impl Alike {
 struct Counts {
     total: u64,
     by_value: [HashMap<String, u64>; LISTS],
-    /// Roles that are not the name of their only agent.
-    shared: HashSet<String>,
 }
 
 impl Counts {
@@ -92,10 +85,6 @@ impl Counts {
     }
 
     fn count(&mut self, list: usize, it: &Alike) {
-        let [.., by, _, role] = &it.values;
-        if list == ROLE && by != role && !self.shared.contains(role) {
-            self.shared.insert(role.clone());
-        }
         let counts = &mut self.by_value[list];
         match counts.get_mut(&it.values[list]) {
             Some(count) => *count += it.versions,
@@ -151,7 +140,7 @@ impl Reader<'_> {
         topics.truncate(MOST_VALUES);
         let mut authors = counts.sorted(4);
         let mut roles = counts.sorted(ROLE);
-        roles.retain(|(role, _)| counts.shared.contains(role));
+        roles.retain(|(role, _)| !role.is_empty());
         roles.truncate(MOST_VALUES);
         authors.truncate(MOST_VALUES);
         let verified = counts.sorted(3).into_iter();
@@ -207,7 +196,7 @@ impl Reader<'_> {
         }
         let sql = format!(
             "SELECT engram.kind, engram.scope, engram.fact_type, CAST(engram.verified AS TEXT),
-                    engram.by, engram.topic, 1
+                    engram.by, engram.topic, engram.role, 1
              FROM {} WHERE {}",
             wanted.tables, wanted.sql
         );

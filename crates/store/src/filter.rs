@@ -1,6 +1,6 @@
 //! The feed's filter as SQL. It must admit exactly what [`Filter::admits`] admits.
 
-use engram_model::{Evidence, Filter, ProjectId, role_of};
+use engram_model::{Evidence, Filter, ProjectId};
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, ToSql, params};
 
@@ -57,16 +57,13 @@ impl Where {
                 words(&mut filter.fact_types.iter().map(|it| it.as_str())),
             ),
             ("by", filter.authors.clone()),
+            ("role COLLATE NOCASE", filter.roles.clone()),
         ];
         for (column, wanted) in lists {
             if !wanted.is_empty() {
                 let values: Vec<String> = wanted.into_iter().map(|word| it.value(word)).collect();
                 it.and(&format!("engram.{column} IN ({})", values.join(", ")));
             }
-        }
-        if !filter.roles.is_empty() {
-            let roles: Vec<String> = filter.roles.iter().map(|role| it.role(role)).collect();
-            it.and(&format!("({})", roles.join(" OR ")));
         }
         if let Some(verified) = filter.verified {
             let verified = it.value(verified);
@@ -159,25 +156,6 @@ impl Where {
              OR (engram.verified = 1 AND NOT EXISTS (SELECT 1 {row}) AND EXISTS
              (SELECT 1 FROM look WHERE look.project = engram.project AND look.worktree = {tree})))"
         )
-    }
-
-    /// The agent has the role: its name is the role's, or the role's with a number.
-    fn role(&mut self, role: &str) -> String {
-        let by = "engram.by";
-        if role.is_empty() {
-            return format!("{by} = ''");
-        }
-        let dash = format!("{role}-");
-        let length = self.value(dash.chars().count() as i64);
-        let dash = self.value(dash);
-        let numbered = format!(
-            "(substr({by}, 1, {length}) = {dash} AND length({by}) > {length}
-              AND substr({by}, {length} + 1) NOT GLOB '*[^0-9]*')"
-        );
-        match role_of(role) == role {
-            true => format!("({by} = {} OR {numbered})", self.value(role.to_owned())),
-            false => numbered,
-        }
     }
 
     /// The word occurs in one of the searched columns. A list is JSON: if the word is not in its

@@ -48,10 +48,10 @@ const CASES: &[Case] = &[
         left: &[9],
     },
     Case {
-        value: "programmer",
-        address: "role=programmer",
-        chip: "programmer",
-        left: &[2, 3, 5, 8],
+        value: "manager",
+        address: "role=manager",
+        chip: "manager",
+        left: &[10],
     },
     Case {
         value: "architect",
@@ -100,16 +100,17 @@ fn shop(dir: &Path) -> Shop {
         json!({"claim": "Orders may come twice.", "agent": "reviewer", "fact_type": "inference", "pointers": ["repo:src/ledger.rs@HEAD"]}),
     )]);
     shop.say_all();
-    shop.say([
-        (
-            300,
-            json!({"claim": "The gateway's page says that it is up.", "kind": "perf", "pointers": ["url:https://example.com/status"]}),
-        ),
-        (
-            9,
-            json!({"claim": "This run leaves the ledger alone.", "agent": "tester", "scope": "run", "pointers": ["repo:src/ledger.rs@HEAD"]}),
-        ),
-    ]);
+    shop.say([(
+        300,
+        json!({"claim": "The gateway's page says that it is up.", "kind": "perf", "pointers": ["url:https://example.com/status"]}),
+    )]);
+    // A role is of the handle, whatever the name says.
+    shop.say_as(
+        "programmer-9",
+        "manager",
+        309,
+        json!({"claim": "This run leaves the ledger alone.", "scope": "run", "pointers": ["repo:src/ledger.rs@HEAD"]}),
+    );
     shop
 }
 

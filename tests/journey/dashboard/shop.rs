@@ -266,6 +266,23 @@ impl Shop {
         }
     }
 
+    /// Stores a draft, so many minutes after the first, by an agent that is opened in this role.
+    pub fn say_as(&mut self, name: &str, role: &str, after: i64, draft: Value) {
+        let clock = Clock::at(BEGIN);
+        clock.turn(after * 60);
+        let engine = self.engine(9, &clock);
+        let opening = serde_json::from_value(json!({"name": name, "role": role})).unwrap();
+        let opened = engine.handle(&Caller::User, Request::OpenAgent(opening));
+        let Ok(Reply::Opened(opened)) = opened else {
+            panic!("{opened:?}");
+        };
+        let draft = serde_json::from_value(draft).unwrap();
+        match engine.handle(&Caller::Agent(opened.agent), Request::Put(draft)) {
+            Ok(Reply::Put(put)) => self.ids.push(put.id.to_string()),
+            other => panic!("{other:?}"),
+        }
+    }
+
     /// A colleague edits a line that a claim rests on, and removes a section that another does.
     pub fn drift(&self) {
         self.write(

@@ -217,5 +217,6 @@ fn record(
         place: None,
         score: None,
         lost: None,
+        role: None,
     }
 }

@@ -10,11 +10,30 @@ use engram_store::{NewEntry, Result, Store, StoreError, Writer};
 use jiff::Timestamp;
 use ulid::Ulid;
 
-/// What the steps after the tenth made, to be unmade before an older home is.
-pub(crate) const LATER: &str = "DROP TABLE served; DROP TABLE reading; DROP TABLE pin;
+macro_rules! fourteenth {
+    () => {
+        "DROP TRIGGER engram_stored; DROP TRIGGER engram_replaced; DROP TRIGGER engram_erased;
+         ALTER TABLE engram DROP COLUMN role;
+         CREATE TABLE counted AS SELECT project, kind, scope, fact_type, verified, by, topic,
+            sum(versions) AS versions FROM tally GROUP BY 1, 2, 3, 4, 5, 6, 7;
+         DROP TABLE tally; ALTER TABLE counted RENAME TO tally;
+         CREATE TRIGGER engram_stored AFTER INSERT ON engram BEGIN SELECT 1; END;
+         CREATE TRIGGER engram_replaced AFTER UPDATE OF stands ON engram BEGIN SELECT 1; END;
+         CREATE TRIGGER engram_erased AFTER UPDATE OF topic ON engram BEGIN SELECT 1; END;"
+    };
+}
+
+/// What the fourteenth step made, to be unmade before an older home is.
+pub(crate) const FOURTEENTH: &str = fourteenth!();
+
+/// What the steps after the tenth made.
+pub(crate) const LATER: &str = concat!(
+    fourteenth!(),
+    "DROP TABLE served; DROP TABLE reading; DROP TABLE pin;
      DROP TABLE message; DROP TABLE delivery; DROP TABLE delivered; DROP TABLE unsent;
      DROP TABLE narrowed; DROP TABLE inline;
-     DROP INDEX engram_lasting;";
+     DROP INDEX engram_lasting;"
+);
 
 pub(crate) const PROJECT: ProjectId = ProjectId(Ulid(7));
 
@@ -116,6 +135,7 @@ pub(crate) fn engram(number: u128, claim: &str) -> Engram {
         place: None,
         score: None,
         lost: None,
+        role: None,
     }
 }
 
