@@ -1,10 +1,11 @@
-//! The MCP server: the official SDK over our own line transport, in both protocol eras
+//! The MCP server: the official SDK over our own line transport, or over HTTP, in both protocol eras
 //! (`initialize`, and stateless requests that carry their version in `_meta`).
 
 mod arguments;
 mod definitions;
 mod less;
 mod lines;
+mod over_http;
 mod resources;
 mod results;
 mod schema;
@@ -17,8 +18,10 @@ use std::{
 };
 
 pub(crate) use arguments::Way;
+use axum::http::request::Parts;
 use engram_engine::Engine;
 use engram_model::{AgentId, Ask, Caller, Code, Refusal, Secret, shorten};
+pub(crate) use over_http::OverHttp;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::*,
@@ -119,24 +122,7 @@ async fn serve<R>(
 where
     R: AsyncRead + Send + Unpin + 'static,
 {
-    let limits = engine.limits();
-    let (mut tools, mut instructions) = (Vec::new(), Vec::new());
-    if toolsets.contains(&Toolset::Core) {
-        tools.extend(definitions::all(limits));
-        instructions.push(INSTRUCTIONS);
-    }
-    if toolsets.contains(&Toolset::Less) {
-        tools.extend(less::all(limits));
-        instructions.push(less::INSTRUCTIONS);
-    }
-    let server = Server {
-        tools: tools.into(),
-        instructions: instructions.join("\n").into(),
-        engine,
-        token,
-        agent: Arc::default(),
-        apart: Arc::new(Semaphore::new(APART)),
-    };
+    let server = Server::new(engine, toolsets, token);
     if let Err(refusal) = server.engine.follow() {
         tracing::warn!(%refusal, "the index will not follow in this process");
     }
@@ -191,11 +177,35 @@ struct Server {
 }
 
 impl Server {
+    fn new(engine: Arc<Engine>, toolsets: &[Toolset], token: Option<Secret>) -> Self {
+        let limits = engine.limits();
+        let (mut tools, mut instructions) = (Vec::new(), Vec::new());
+        if toolsets.contains(&Toolset::Core) {
+            tools.extend(definitions::all(limits));
+            instructions.push(INSTRUCTIONS);
+        }
+        if toolsets.contains(&Toolset::Less) {
+            tools.extend(less::all(limits));
+            instructions.push(less::INSTRUCTIONS);
+        }
+        Self {
+            tools: tools.into(),
+            instructions: instructions.join("\n").into(),
+            engine,
+            token,
+            agent: Arc::default(),
+            apart: Arc::new(Semaphore::new(APART)),
+        }
+    }
+
     /// The agent of this connection, for a request that begins now. Its handle is the engine's; the
-    /// client's name is for display.
+    /// client's name is for display. Over HTTP, each request brought its caller along.
     async fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, Refusal> {
         if context.ct.is_cancelled() {
             return Err(cancelled());
+        }
+        if let Some(parts) = context.extensions.get::<Parts>() {
+            return parts.extensions.get().cloned().ok_or_else(defect);
         }
         // Asked each time: a newer token of the same agent ends this one.
         if let Some(token) = &self.token {

@@ -2,6 +2,7 @@
 //! the server's.
 
 mod calls;
+mod mcp;
 mod metrics;
 mod openapi;
 
@@ -226,6 +227,7 @@ pub(super) fn routes(api: Api, guard: Arc<Guard>) -> Router {
     }
     let calls = calls
         .merge(conflicts::routes())
+        .merge(mcp::routes(&api))
         .method_not_allowed_fallback(not_this_way)
         .layer(middleware::from_fn_with_state(known, guard::caller))
         .with_state(api);

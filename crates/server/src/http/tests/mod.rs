@@ -21,6 +21,7 @@ mod bounds;
 mod bus;
 mod bus_described;
 mod bus_hooks;
+mod bus_mcp;
 mod bus_seed;
 mod bus_strangers;
 mod bus_team;

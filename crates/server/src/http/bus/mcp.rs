@@ -1,0 +1,84 @@
+//! MCP over HTTP: the tools of `engram mcp`, for agents that reach this server and hold a token of the bus.
+//!
+//! `/openapi.json` does not describe it: MCP answers most failures with 200 and an error of JSON-RPC inside, which
+//! the description has no words for, and says itself what there is to call (`tools/list`).
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    body::{Body, to_bytes},
+    extract::{Query, Request, State, rejection::QueryRejection},
+    http::{Response, header},
+    response::IntoResponse,
+    routing::post,
+};
+use serde::Deserialize;
+
+use super::{
+    super::{Api, MAX_BODY, invalid},
+    calls::Answer,
+};
+use crate::mcp::{OverHttp, Toolset};
+
+/// What `?toolsets=` may say; the first without it.
+const SETS: [(&str, &[Toolset]); 3] = [
+    ("core", &[Toolset::Core]),
+    ("less", &[Toolset::Less]),
+    ("core,less", &[Toolset::Core, Toolset::Less]),
+];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    toolsets: Option<String>,
+}
+
+pub(super) fn routes(api: &Api) -> Router<Api> {
+    let sets = SETS.map(|(name, sets)| (name, OverHttp::new(&api.engine, sets)));
+    let offered = Arc::new(sets);
+    Router::new().route(
+        "/mcp",
+        post(
+            |State(api): State<Api>,
+             asked: Result<Query<Asked>, QueryRejection>,
+             request: Request| async move {
+                let wanted = match asked {
+                    Ok(Query(asked)) => asked.toolsets.unwrap_or_else(|| SETS[0].0.to_owned()),
+                    Err(_) => String::new(),
+                };
+                let found = offered.iter().find(|it| it.0 == wanted);
+                let (_, server) = found.ok_or_else(|| {
+                    invalid(
+                        "there are no such tools",
+                        "Ask for ?toolsets=core, less or core,less.",
+                    )
+                })?;
+                answer(&api, server, request).await
+            },
+        ),
+    )
+}
+
+/// Waits for a turn before it begins, as other calls of the bus do.
+async fn answer(api: &Api, server: &OverHttp, request: Request) -> Answer {
+    let (head, body) = request.into_parts();
+    let body = Body::from(api.whole(body).await?);
+    let _turn = api.requests.acquire().await;
+    let answer = server.answer(Request::from_parts(head, body)).await;
+    if is_told_as_json(&answer) {
+        return Ok(answer.into_response());
+    }
+    // Of the transport: an answer to no message.
+    let said = to_bytes(answer.into_body(), MAX_BODY).await;
+    Err(invalid(
+        String::from_utf8_lossy(&said.unwrap_or_default()),
+        "Send one JSON-RPC message of MCP as application/json, with the headers of its transport.",
+    ))
+}
+
+/// An answer with nothing in it is to a notification.
+fn is_told_as_json(answer: &Response<Body>) -> bool {
+    let kind = answer.headers().get(header::CONTENT_TYPE);
+    !answer.status().is_client_error() || kind.is_some_and(|it| it == "application/json")
+}
