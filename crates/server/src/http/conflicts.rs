@@ -1,11 +1,11 @@
 //! Conflicts over the bus: listed, shown, settled, and verdicts taken back.
 
 use axum::{
-    Extension, Router,
+    Extension,
     extract::{Path, Query, Request as Asked, State, rejection::QueryRejection},
-    routing::get,
 };
 use engram_model::{Caller, ConflictFilter, EngramId, Request, Resolve, Settle};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{
     Deserialize,
     de::{IntoDeserializer, value::Error},
@@ -19,13 +19,7 @@ const UNDO: &str = "undo";
 
 const TAKES: &str = "{resolution_type: winner, merge, dismissed, last_writer, higher_confidence or undo, resolution?, winning_claim_id?, content?}";
 
-pub(super) fn routes() -> Router<Api> {
-    Router::new()
-        .route("/conflicts", get(list))
-        .route("/conflicts/{id}", get(show).post(settle))
-}
-
-async fn list(
+pub(super) async fn list(
     State(api): State<Api>,
     Extension(who): Extension<Caller>,
     asked: Result<Query<ConflictFilter>, QueryRejection>,
@@ -39,7 +33,7 @@ async fn list(
     api.tell(who, Request::Conflicts(asked)).await
 }
 
-async fn show(
+pub(super) async fn show(
     State(api): State<Api>,
     Extension(who): Extension<Caller>,
     Path(id): Path<String>,
@@ -48,17 +42,28 @@ async fn show(
     api.tell(who, Request::Conflict(id)).await
 }
 
-/// A verdict, as `engram_resolve` takes it.
-#[derive(Deserialize)]
+/// A verdict on a conflict, as `engram_resolve` takes it.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Resolution")]
 #[serde(deny_unknown_fields)]
-struct Verdict {
+pub(super) struct Verdict {
+    /// `undo` takes the verdict back that stands.
+    #[schemars(schema_with = "ways")]
     resolution_type: String,
+    /// Why, for the record.
     resolution: Option<String>,
+    /// Of a winner or a merge: the claim that holds.
     winning_claim_id: Option<EngramId>,
+    /// Of a merge: the one claim.
     content: Option<String>,
 }
 
-async fn settle(
+fn ways(schemas: &mut SchemaGenerator) -> Schema {
+    let way = schemas.subschema_for::<Way>();
+    json_schema!({ "anyOf": [way, { "const": UNDO }] })
+}
+
+pub(super) async fn settle(
     State(api): State<Api>,
     Extension(who): Extension<Caller>,
     Path(id): Path<String>,

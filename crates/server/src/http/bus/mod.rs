@@ -16,9 +16,10 @@ use axum::{
     routing::{MethodRouter, delete, get, post},
 };
 use engram_model::{
-    AgentOpened, Answered, BriefReply, BudgetsReply, ChildMessage, Code, Deref, DerefRequest,
-    Dereferenced, Draft, EngramV01, ForgetReply, GrantIssued, Opening, ParentMessage, PutReply,
-    RagReply, Refusal, RequestsReply, SamReply, SentReply, Turned,
+    AgentOpened, Answered, BriefReply, BudgetsReply, ChildMessage, Code, Conflict, ConflictsReply,
+    Deref, DerefRequest, Dereferenced, Draft, EngramV01, ForgetReply, GrantIssued, Listed, Opening,
+    ParentMessage, PutReply, RagReply, Refusal, RequestsReply, ResolveReply, SamReply, SentReply,
+    Turned,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
@@ -57,12 +58,14 @@ fn shape<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Schema {
 fn any_message(schemas: &mut SchemaGenerator) -> Schema {
     let child = schemas.subschema_for::<ChildMessage>();
     let parent = schemas.subschema_for::<ParentMessage>();
+    // One key beside the role says whose message it is.
+    let parent = json_schema!({ "allOf": [parent], "minProperties": 2 });
     json_schema!({
         "anyOf": [child, parent, {
             "type": "object",
             "properties": {
                 "message": { "anyOf": [child, parent] },
-                "to": { "type": "string", "description": "The child that a parent's message is for." },
+                "to": { "type": ["string", "null"], "description": "The child that a parent's message is for; all of its role without it." },
             },
             "required": ["message"],
             "additionalProperties": false,
@@ -109,6 +112,18 @@ const ALL: Asks = Asks {
     says: "Those that were answered too.",
     is_needed: false,
     shape: shape::<bool>,
+};
+const TOPIC: Asks = Asks {
+    name: "topic",
+    says: "Only with a side in this topic or below it.",
+    is_needed: false,
+    shape: shape::<String>,
+};
+const STATUS: Asks = Asks {
+    name: "status",
+    says: "Only those that stand so; `open` without it.",
+    is_needed: false,
+    shape: shape::<Listed>,
 };
 const EMBEDDING: Asks = Asks {
     name: "embedding_ref",
@@ -200,6 +215,11 @@ fn doors() -> Vec<Door> {
             "Open a child of the caller; its token is shown this once.").takes(shape::<Opening>),
         Door::new("post", "/agent/{id}/turn", post(calls::next_turn), shape::<Turned>, "Begin another turn of a child.")
             .may_take(shape::<calls::Turn>),
+        Door::new("get", "/conflicts", get(conflicts::list), shape::<ConflictsReply>,
+            "Claims that cannot both hold; the worst first.").asks(&[TOPIC, STATUS]),
+        Door::new("get", "/conflicts/{id}", get(conflicts::show), shape::<Conflict>, "One conflict, with both sides."),
+        Door::new("post", "/conflicts/{id}", post(conflicts::settle), shape::<ResolveReply>,
+            "Settle a conflict, or take its verdict back.").takes(shape::<conflicts::Verdict>),
         Door::new("post", "/hook/on_child_response", post(calls::on_child_response), shape::<SentReply>,
             "A child responded: its message is sent to its parent.").takes(told::<ChildMessage>),
         Door::new("post", "/hook/on_parent_broadcast", post(calls::on_parent_broadcast), shape::<SentReply>,
@@ -226,7 +246,6 @@ pub(super) fn routes(api: Api, guard: Arc<Guard>) -> Router {
         calls = calls.route(door.path, door.by);
     }
     let calls = calls
-        .merge(conflicts::routes())
         .merge(mcp::routes(&api))
         .method_not_allowed_fallback(not_this_way)
         .layer(middleware::from_fn_with_state(known, guard::caller))

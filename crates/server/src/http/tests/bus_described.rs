@@ -32,8 +32,8 @@ async fn each_call_that_is_described_is_answered() {
             calls.insert(to);
         }
     }
-    let contract = "DELETE /engram/{id}|DELETE /grant/{id}|GET /brief|GET /budget|GET /engram/query|\
-        GET /engram/query_by_embedding|GET /metrics|GET /request|POST /agent|POST /agent/{id}/turn|POST /engram|POST /grant|\
+    let contract = "DELETE /engram/{id}|DELETE /grant/{id}|GET /brief|GET /budget|GET /conflicts|GET /conflicts/{id}|GET /engram/query|\
+        GET /engram/query_by_embedding|GET /metrics|GET /request|POST /agent|POST /agent/{id}/turn|POST /conflicts/{id}|POST /engram|POST /grant|\
         POST /hook/on_child_response|POST /hook/on_parent_broadcast|POST /hook/on_rag_result|POST /hook/on_sam_read|\
         POST /message|POST /pointer/deref|POST /request|POST /request/{id}";
     assert_eq!(calls, contract.split('|').map(str::to_owned).collect());
