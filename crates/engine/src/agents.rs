@@ -28,6 +28,8 @@ const LISTED: usize = 200;
 
 /// Longest name, role or topic of an agent, in characters.
 const LONGEST: usize = 80;
+/// Longest handle that is told whole where a part of it will do.
+const SHORT: usize = 16;
 /// Most topics of an agent, of each kind.
 const TOPICS: usize = 12;
 
@@ -311,7 +313,7 @@ impl Context<'_> {
         let last_call = it.agent.last_call;
         let spent = self.spent_by(reader, it.agent.clone())?;
         Ok(AgentStatus {
-            name: named(&it.agent.label),
+            name: apart(reader, &it.agent, &it.agent.label)?,
             role: it.agent.role,
             parent: it.agent.parent,
             started_by: it.parent.as_deref().map(named),
@@ -472,6 +474,26 @@ pub(crate) fn named(name: &str) -> String {
     match name.trim().to_lowercase().as_str() {
         "" | "user" | "you" | ENGINE => format!("{} (agent)", name.trim()).trim().to_owned(),
         _ => name,
+    }
+}
+
+/// The same, where the name is not that of another agent that somebody opened here: then a part of the handle
+/// tells them apart.
+pub(crate) fn apart(it: &Reader<'_>, agent: &Agent, name: &str) -> Result<String, Refusal> {
+    let name = named(name);
+    let holder = handle_of(it, agent.project, name.trim())?;
+    match holder != agent.handle && it.is_opened(&holder)? {
+        true => Ok(format!("{name} ({})", short(&agent.handle))),
+        false => Ok(name),
+    }
+}
+
+/// Enough of a handle to tell agents of one name apart: chance is at the end of those that the engine made up.
+fn short(handle: &AgentId) -> &str {
+    let from = handle.0.char_indices().rev().nth(5).map_or(0, |it| it.0);
+    match handle.0.chars().count() > SHORT {
+        true => handle.0.get(from..).unwrap_or_default(),
+        false => &handle.0,
     }
 }
 

@@ -9,7 +9,7 @@ use engram_model::{
 use engram_store::{NewEntry, Reader, StoreError};
 
 use crate::{
-    agents::{in_project, kin_of, named, unknown, word},
+    agents::{apart, in_project, kin_of, unknown, word},
     context::Context,
     decide::{Plan, Planned},
     grants::aged,
@@ -68,7 +68,7 @@ impl Context<'_> {
             open += u32::from(aged(it, grant, now)?.state(now) == GrantState::Open);
         }
         Ok(AgentBudget {
-            label: named(&agent.label),
+            label: apart(it, &agent, &agent.label)?,
             role: agent.role,
             parent: agent.parent,
             inline_tokens: Meter {

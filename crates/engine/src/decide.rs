@@ -10,7 +10,7 @@ use engram_store::{NewEntry, Reader, Writer};
 use jiff::Timestamp;
 
 use crate::{
-    agents::{Called, named, since},
+    agents::{Called, apart, since},
     context::{Context, Ground},
     findings::ended_risks,
 };
@@ -117,7 +117,11 @@ impl Context<'_> {
     pub(crate) fn speaker(&self, given: Option<&str>) -> Result<String, Refusal> {
         Ok(match self.agent()? {
             None => given.unwrap_or("user").to_owned(),
-            Some(agent) => named(given.unwrap_or(&agent.label)),
+            Some(agent) => {
+                let name = given.unwrap_or(&agent.label);
+                let store = &self.engine.store;
+                store.read::<_, Refusal>(|it| apart(it, agent, name))?
+            }
         })
     }
 }

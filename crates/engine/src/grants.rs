@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    agents::{digest_of, in_project, kin_of, named, unknown},
+    agents::{apart, digest_of, in_project, kin_of, unknown},
     context::{Context, Ground},
     decide::{Plan, Planned},
     deref::tokens_of,
@@ -344,9 +344,10 @@ impl Context<'_> {
                 let grant = grant.map(|grant| aged(it, grant, now)).transpose()?;
                 requests.push(RequestTold {
                     id: asked.id,
-                    label: agent
-                        .as_ref()
-                        .map_or_else(String::new, |it| named(&it.label)),
+                    label: match &agent {
+                        Some(agent) => apart(it, agent, &agent.label)?,
+                        None => String::new(),
+                    },
                     parent: agent.as_ref().and_then(|it| it.parent.clone()),
                     role: agent.and_then(|it| it.role),
                     agent: asked.agent,

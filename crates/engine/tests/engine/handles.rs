@@ -2,7 +2,7 @@
 
 use engram_engine::Engine;
 use engram_model::{
-    AgentId, AgentOpened, Caller, Code, Opening, ProvenanceV01, Refusal, Source, ask,
+    AgentId, AgentOpened, Caller, Code, Draft, Opening, ProvenanceV01, Refusal, Source, ask,
 };
 
 use crate::fixture::{Asked, Ground, POINTER, draft, handle, make_repository, refused};
@@ -230,4 +230,53 @@ fn author_and_source_follow_the_handle() {
     let record = engine.get(&USER, stored.id).unwrap();
     assert_eq!(record.agent, Some(handle(&called("ada"))));
     assert_eq!(record.provenance.source, Source::Agent);
+}
+
+/// The name of an agent that somebody opened is that agent's: who else uses it is told apart, in records and lists.
+#[test]
+fn a_name_that_is_taken_is_told_apart() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let long = "programmer-of-the-ledger";
+    open(&engine, &USER, "ada", None).unwrap();
+    open(&engine, &USER, long, None).unwrap();
+    let stranger = engine.agent("ada\u{200b} ");
+    let of_stranger = handle(&stranger).0;
+    let (_, end) = of_stranger.split_at(of_stranger.len() - 6);
+    let bob = engine.agent("bob");
+    let as_ada = |claim: &str| Draft {
+        agent: Some("ada".to_owned()),
+        ..draft(claim)
+    };
+    for (who, said, name) in [
+        (
+            &called("ada"),
+            draft("The parser is slow."),
+            "ada".to_owned(),
+        ),
+        (
+            &stranger,
+            draft("The lexer is slow."),
+            format!("ada ({end})"),
+        ),
+        (
+            &called(long),
+            as_ada("The linker is slow."),
+            "ada (ledger)".to_owned(),
+        ),
+        (&bob, draft("The loader is slow."), "bob".to_owned()),
+        (&USER, as_ada("The printer is slow."), "ada".to_owned()),
+    ] {
+        let stored = engine.put(who, said).unwrap();
+        let record = engine.get(&USER, stored.id).unwrap();
+        assert_eq!(record.provenance.created_by, name);
+        let told = engine.journal().entries;
+        let entry = told.iter().find(|it| it.seq == stored.seq).unwrap();
+        assert_eq!(entry.by, name);
+    }
+    let listed = engine.0.ask(&USER, ask::Agents).unwrap().agents;
+    let mut names: Vec<&str> = listed.iter().map(|it| it.name.as_str()).collect();
+    names.sort_unstable();
+    let apart = format!("ada ({end})");
+    assert_eq!(names, ["ada", &apart, "bob", long]);
 }
