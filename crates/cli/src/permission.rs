@@ -102,6 +102,9 @@ pub(crate) fn requests(it: &RequestsReply) -> String {
         }
         out
     };
-    let lines: Vec<String> = it.requests.iter().map(request).collect();
+    let mut lines: Vec<String> = it.requests.iter().map(request).collect();
+    if let Some(omitted) = it.omitted {
+        lines.push(format!("and {omitted} older"));
+    }
     lines.join("\n")
 }

@@ -332,7 +332,13 @@ impl Context<'_> {
         let (project, now) = (self.project()?, self.engine.world.now());
         self.engine.store.read::<_, Refusal>(|it| {
             let mut requests = Vec::new();
-            for asked in it.requests(project, which.all, LISTED)? {
+            let found = it.requests(project, which.all, LISTED)?;
+            let count = match which.all {
+                true => it.count_requests(project)?,
+                false => it.count_waiting(project)?,
+            };
+            let beyond = count.saturating_sub(found.len() as u64);
+            for asked in found {
                 if !self.may_look_at(it, project, &asked.agent)? {
                     continue;
                 }
@@ -365,7 +371,9 @@ impl Context<'_> {
                     grant: grant.map(|it| told_grant(it, now)),
                 });
             }
-            Ok(RequestsReply { requests })
+            // How many of others there are is not for an agent.
+            let omitted = Some(beyond).filter(|it| *it > 0 && *self.caller == Caller::User);
+            Ok(RequestsReply { requests, omitted })
         })
     }
 

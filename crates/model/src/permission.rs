@@ -237,8 +237,11 @@ pub struct WhichRequests {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RequestsReply {
-    /// The newest first.
+    /// Those that wait, then those that were answered; the newest first.
     pub requests: Vec<RequestTold>,
+    /// How many did not fit, for the user; absent where all did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub omitted: Option<u64>,
 }
 
 /// What an agent asks to read beyond its budget.

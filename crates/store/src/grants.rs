@@ -199,11 +199,13 @@ impl Reader<'_> {
         rows.next()?.map(request).transpose()
     }
 
-    /// The requests of a project, the newest first and no more than `most`; only those that wait, or all.
+    /// The requests of a project, no more than `most`; only those that wait, or all. Those that wait come first,
+    /// then the newest.
     pub fn requests(&self, project: ProjectId, all: bool, most: usize) -> Result<Vec<Request>> {
         let waiting = if all { "" } else { "AND state = 'waiting'" };
         let mut found = self.0.prepare_cached(&format!(
-            "{REQUEST} WHERE request.project = ?1 {waiting} ORDER BY request.seq DESC LIMIT ?2"
+            "{REQUEST} WHERE request.project = ?1 {waiting}
+             ORDER BY state = 'waiting' DESC, request.seq DESC LIMIT ?2"
         ))?;
         let mut rows = found.query(params![project.to_string(), most as i64])?;
         let mut all = Vec::new();
@@ -211,6 +213,15 @@ impl Reader<'_> {
             all.push(request(row)?);
         }
         Ok(all)
+    }
+
+    /// How many requests a project has seen.
+    pub fn count_requests(&self, project: ProjectId) -> Result<u64> {
+        let count: i64 = self
+            .0
+            .prepare_cached("SELECT count(*) FROM request WHERE project = ?1")?
+            .query_row([project.to_string()], |row| row.get(0))?;
+        Ok(count as u64)
     }
 
     /// How many requests of a project wait.

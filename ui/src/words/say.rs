@@ -22,6 +22,7 @@ pub const CLAIMS: Noun = ("claim", "claims");
 pub const TO_REVIEW: Noun = ("claim to review", "claims to review");
 pub const CONFLICTS: Noun = ("conflict", "conflicts");
 pub const AGENTS: Noun = ("agent", "agents");
+pub const REQUESTS: Noun = ("request", "requests");
 pub const OTHER_AGENTS: Noun = ("other agent", "other agents");
 pub const LINES: Noun = ("line", "lines");
 pub const PARTS: Noun = ("part", "parts");

@@ -697,3 +697,36 @@ fn only_the_user_is_told_what_happens_between_agents() {
     assert_eq!(told(&called("ada")), []);
     assert_eq!(told(&called("bob")), []);
 }
+
+/// More than are listed: those that wait come first, and the user is told how many others there are.
+#[test]
+fn what_does_not_fit_a_list_of_requests_is_counted() {
+    const MANY: usize = 205;
+    let (_ground, engine) = family();
+    let ids: Vec<String> = (0..MANY)
+        .map(|number| {
+            let name = format!("asker-{number}");
+            open(&engine, &USER, &name, None).unwrap();
+            request(&engine, &name, POINTER).unwrap()
+        })
+        .collect();
+    let list = |who: &Caller, all| {
+        let which = WhichRequests { all };
+        let reply = engine.0.ask(who, ask::Requests(which)).unwrap();
+        let ids: Vec<String> = reply.requests.into_iter().map(|it| it.id).collect();
+        (ids, reply.omitted)
+    };
+    // The two newest are answered: others that wait take their places.
+    for id in &ids[MANY - 2..] {
+        let answer = DenyAnswer {
+            id: id.clone(),
+            why: None,
+        };
+        engine.0.ask(&USER, ask::DenyRequest(answer)).unwrap();
+    }
+    let newest: Vec<String> = ids[3..MANY - 2].iter().rev().cloned().collect();
+    assert_eq!(list(&USER, true), (newest.clone(), Some(5)));
+    assert_eq!(list(&USER, false), (newest, Some(3)));
+    let own = list(&called("asker-100"), false);
+    assert_eq!(own, (vec![ids[100].clone()], None));
+}

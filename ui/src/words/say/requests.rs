@@ -50,6 +50,11 @@ pub fn asks(agent: &str, what: &str) -> String {
     format!("{agent} asks to read {what}")
 }
 
+/// What the list leaves out.
+pub fn omitted(requests: &str) -> String {
+    format!("Not listed: {requests} from earlier.")
+}
+
 /// Lines of a file, in a sentence.
 pub fn lines_of(file: &str, start: u32, end: u32) -> String {
     match start == end {

@@ -55,6 +55,10 @@ fn Rows() -> impl IntoView {
     let is_none = Memo::new(move |_| is_none());
     let active = move || it.selected.get().map(|id| element_id(&id));
     let active = move || active().filter(|_| !is_none.get());
+    let omitted = move || {
+        let omitted = it.omitted.get().map(|it| words::count(it, say::REQUESTS));
+        omitted.map(|it| view! { <p class="quiet more" data-testid="requests-omitted">{say::requests::omitted(&it)}</p> })
+    };
     view! {
         <Instead is_none />
         <div class="conflicts requests" class:bare=is_none id=LIST tabindex="0" role="listbox"
@@ -62,6 +66,7 @@ fn Rows() -> impl IntoView {
             <Group name=say::requests::WAITING ids=waiting />
             <Group name=say::requests::ANSWERED ids=answered />
         </div>
+        {omitted}
     }
 }
 

@@ -27,6 +27,8 @@ pub(super) struct Written {
 pub(crate) struct Requests {
     /// What was read, in the order of the list; none until it comes.
     pub(crate) known: RwSignal<Option<Vec<RequestTold>>>,
+    /// How many more there are.
+    pub(super) omitted: RwSignal<Option<u64>>,
     /// Why the list could not be read.
     pub(crate) refused: RwSignal<Option<Refusal>>,
     pub(crate) selected: RwSignal<Option<String>>,
@@ -44,6 +46,7 @@ impl Requests {
     pub(crate) fn new() -> Self {
         Self {
             known: RwSignal::new(None),
+            omitted: RwSignal::new(None),
             refused: RwSignal::new(None),
             selected: RwSignal::new(None),
             answer_refused: RwSignal::new(None),
@@ -118,7 +121,10 @@ impl App {
                 return;
             }
             match read {
-                Ok(reply) => self.list_requests(in_order(reply.requests)),
+                Ok(reply) => {
+                    it.omitted.set(reply.omitted);
+                    self.list_requests(in_order(reply.requests));
+                }
                 Err(refusal) => {
                     dom::log(&refusal.to_string());
                     it.refused.set(Some(refusal));
