@@ -177,7 +177,7 @@ fn budgets_crowd_out_no_risk() {
     let spent = || {
         let figure = Figure { used: 1, limit: 3 };
         ["repo_spans", "artifact_sections", "sam_items", "tokens"]
-            .map(|it| (it.to_owned(), figure.clone()))
+            .map(|it| (it.to_owned(), figure))
             .to_vec()
     };
     let made = Material {

@@ -99,7 +99,7 @@ async fn results_of_retrieval_become_pointers() {
     let results = json!({
         "agent": "ada", "question": "Which function is second?",
         "results": [
-            found("src/lib.rs", "fn second() {}\n"), found("./src/lib.rs", "fn first() {}\nfn second"),
+            found("src/lib.rs", "fn second() {}\n"), found("./src/lib.rs", "fn first() {}\nfn second() {}"),
             found("src/lib.rs", "not there"), found("gone.rs", "fn second() {}"), found("../x", "a"),
         ],
     });
