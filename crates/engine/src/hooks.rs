@@ -48,7 +48,7 @@ impl Context<'_> {
             (None, Caller::User) => {
                 return Err(Refusal::new(
                     Code::NotFound,
-                    "nobody is named whom this happened to",
+                    "the request names no agent",
                     "Set agent to a handle that `engram agents` lists.",
                 ));
             }

@@ -185,10 +185,12 @@ impl Context<'_> {
                         Ok(confirmed(found, asked, ruling))
                     }
                     true => Ok(repeated(found, seq, ruling)),
-                    false => Err(settled_already(found)),
+                    false => Err(settled_already(self.caller, found)),
                 }
             }
-            _ if found.conflict.status == ConflictStatus::Closed => Err(settled_already(found)),
+            _ if found.conflict.status == ConflictStatus::Closed => {
+                Err(settled_already(self.caller, found))
+            }
             _ => {
                 // What a person decided, even to undo a verdict, stays the person's to change.
                 if let Some((seq, _)) = last {
@@ -617,7 +619,7 @@ fn nothing_to_undo(found: &Shown) -> Refusal {
     }
 }
 
-fn settled_already(found: &Shown) -> Refusal {
+fn settled_already(caller: &engram_model::Caller, found: &Shown) -> Refusal {
     let how = found.conflict.settled.as_ref();
     let how = how.map_or_else(String::new, |it| format!(" ({})", it.how));
     Refusal::new(
@@ -626,9 +628,14 @@ fn settled_already(found: &Shown) -> Refusal {
             "conflict {} is {}{how}",
             found.pair.id, found.conflict.status
         ),
-        match found.pair.status {
-            ConflictStatus::Open => "One of its sides no longer holds: there is nothing to settle.",
-            _ => "Undo that verdict first; an agent cannot undo the user's.",
+        match (found.pair.status, caller) {
+            (ConflictStatus::Open, _) => {
+                "One of its sides no longer holds: there is nothing to settle.".to_owned()
+            }
+            (_, engram_model::Caller::User) => {
+                format!("Run `engram resolve {} --undo` first.", found.pair.id)
+            }
+            _ => "Undo that verdict first; an agent cannot undo the user's.".to_owned(),
         },
     )
 }

@@ -66,7 +66,7 @@ pub fn may_decide_for(caller: &Caller, child: &Kin) -> Result<(), Refusal> {
         Caller::User => Ok(()),
         Caller::Agent(agent) if *agent == child.agent => Err(Refusal::new(
             Code::ScopeDenied,
-            "an agent may not decide for itself",
+            "an agent cannot grant itself anything",
             "Send a dereference request; your parent or the user answers it.",
         )),
         Caller::Agent(agent) if child.parent.as_ref() == Some(agent) => Ok(()),

@@ -210,7 +210,7 @@ pub(super) async fn caller(
     let Some(caller) = caller else {
         return denied(
             StatusCode::UNAUTHORIZED,
-            "the token is missing, or no agent in this home has it",
+            "the token is missing, or is neither the server's nor an agent's",
             "Send Authorization: Bearer with a token that `engram agents open NAME` printed.",
         );
     };

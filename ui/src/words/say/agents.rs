@@ -13,7 +13,7 @@ pub const NONE_MEANS: &str = "An agent appears here once it stores a claim or re
 pub const CONNECT: &str =
     "To connect one, run `engram connect claude` or `engram connect codex` in a terminal.";
 pub const ROLE: &str = "role";
-pub const PARENT: &str = "started by";
+pub const PARENT: &str = "parent";
 pub const FIRST: &str = "first seen";
 pub const LAST: &str = "last call";
 pub const STORED: &str = "stored";
@@ -21,7 +21,7 @@ pub const TURN: &str = "Spent this turn";
 pub const LAST_TURN: &str = "Spent in its last turn";
 pub const IDLE: &str = "no open turn";
 pub const INLINE: &str = "sent in messages";
-pub const CHILDREN: &str = "Started by it";
+pub const CHILDREN: &str = "Children";
 pub const GRANTS: &str = "grants";
 pub const REFUSED: &str = "refused";
 pub const TIMES: super::Noun = ("time", "times");
@@ -30,12 +30,12 @@ pub const REFUSALS: super::Noun = ("refusal", "refusals");
 pub const COSTS: &str = "What it spent, and what was refused";
 pub const MESSAGE: &str = "sent a message";
 pub const BY_GRANT: &str = "by a grant";
-pub const NO_SUCH_GRANT: &str = "refused: the grant did not hold";
+pub const NO_SUCH_GRANT: &str = "refused: grant not valid";
 pub const OVER: &str = "refused: over budget";
 pub const SAID: &str = "Newest claims under this name";
 pub const SHOW: &str = "Show its claims";
 
-pub fn started_by(name: &str) -> String {
+pub fn parent(name: &str) -> String {
     format!("{PARENT} {name}")
 }
 

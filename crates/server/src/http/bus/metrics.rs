@@ -13,11 +13,7 @@ pub(super) fn text(metrics: &MetricsReply) -> String {
             "Versions of claims that were stored.",
             metrics.engram_put,
         ),
-        (
-            "engram_query",
-            "Queries of agents, of the calls that are kept.",
-            metrics.engram_query,
-        ),
+        ("engram_query", "Agent queries.", metrics.engram_query),
         (
             "deref_request",
             "Requests to read beyond a budget.",
@@ -56,14 +52,14 @@ pub(super) fn text(metrics: &MetricsReply) -> String {
     labelled(
         &mut text,
         "less_engrams",
-        "Claims in the list.",
+        "Claims in the feed, with those that have ended.",
         "kind",
         metrics.engrams.iter(),
     );
     for (name, help, rate) in [
         (
             "contradiction",
-            "Risks that tell of a conflict, of the claims.",
+            "Share of claims that are conflict risks.",
             metrics.contradiction_rate,
         ),
         (

@@ -79,7 +79,7 @@ fn told<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": "object",
         "properties": {
-            "agent": { "type": ["string", "null"], "description": "Whose message it is; the caller's without it." },
+            "agent": { "type": ["string", "null"], "description": "The sender; by default the caller." },
             "message": message,
         },
         "required": ["message"],
@@ -187,7 +187,7 @@ fn doors() -> Vec<Door> {
     vec![
         Door::new("post", "/engram", post(calls::put), shape::<PutReply>, "Store an engram.")
             .takes(shape::<Draft>).creates(),
-        Door::new("delete", "/engram/{id}", delete(calls::forget), shape::<ForgetReply>, "Close an engram's window."),
+        Door::new("delete", "/engram/{id}", delete(calls::forget), shape::<ForgetReply>, "Close an engram; its history stays."),
         Door::new("get", "/engram/query", get(calls::query), shape::<Vec<EngramV01>>, "Find engrams by keys.")
             .asks(&[KEYS, K]),
         Door::new("get", "/engram/query_by_embedding", get(calls::by_embedding), shape::<Vec<EngramV01>>,
@@ -204,7 +204,7 @@ fn doors() -> Vec<Door> {
             .in_text(),
         Door::new("post", "/grant", post(calls::grant), shape::<GrantIssued>,
             "Permit a child one thing beyond its budget; the token is shown this once.").takes(shape::<calls::Wanted>),
-        Door::new("delete", "/grant/{id}", delete(calls::revoke), shape::<Answered>, "Take a grant back."),
+        Door::new("delete", "/grant/{id}", delete(calls::revoke), shape::<Answered>, "Revoke a grant."),
         Door::new("get", "/request", get(calls::requests), shape::<RequestsReply>,
             "Requests of the caller and its children.").asks(&[ALL]),
         Door::new("post", "/request", post(calls::ask_for), shape::<Answered>, "Ask to read beyond the budget.")

@@ -127,12 +127,12 @@ fn Row(agents: Agents, handle: AgentId, depth: usize) -> impl IntoView {
 fn content(it: &AgentStatus, depth: usize, clock: Clock) -> impl IntoView + use<> {
     let at = it.last_call;
     // Below its parent, its place says whose child it is.
-    let started_by = it.started_by.as_deref().filter(|_| depth == 0);
+    let parent = it.started_by.as_deref().filter(|_| depth == 0);
     view! {
         <span class="who">
             <b>{words::visible(&it.name)}</b>
             {it.role.as_deref().map(|role| view! { <span>{words::visible(role)}</span> })}
-            {started_by.map(|name| view! { <span>{say::agents::started_by(&words::visible(name))}</span> })}
+            {parent.map(|name| view! { <span>{say::agents::parent(&words::visible(name))}</span> })}
             <span class="space"></span>
             <time datetime=at.to_string() title=clock.moment(at)>{clock.ago(at)}</time>
         </span>

@@ -1,4 +1,4 @@
-//! The agents that used the memory: who, started by whom, their last call, and what their turn has cost.
+//! The agents that used the memory: who, below which parent, their last call, and what their turn has cost.
 //! Their claims are in the feed.
 
 mod detail;

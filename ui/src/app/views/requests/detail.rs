@@ -86,7 +86,7 @@ fn head(it: &RequestTold, clock: Clock) -> impl IntoView + use<> {
         <div class="chips">
             <span class=class data-testid="state">{word}</span>
             {it.role.as_deref().map(|it| view! { <span class="chip" title=say::requests::ROLE>{words::visible(it)}</span> })}
-            {it.parent.as_ref().map(|it| view! { <span class="chip" data-testid="parent">{say::agents::started_by(&words::visible(&it.0))}</span> })}
+            {it.parent.as_ref().map(|it| view! { <span class="chip" data-testid="parent">{say::agents::parent(&words::visible(&it.0))}</span> })}
         </div>
         <h2 class="claim" data-testid="asks">{say::requests::asks(&asker(it), &wanted(&it.pointer))}</h2>
         <dl class="said-why">
