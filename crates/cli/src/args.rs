@@ -463,7 +463,7 @@ Each line is answered with one object, in order:
         /// Only evidence that differs from this commit
         #[arg(long, value_name = "REV")]
         since: Option<String>,
-        /// Exit with 1 if any claim's evidence was edited or is gone
+        /// Exit with 1 if any claim's evidence was edited or is gone, or if there is nothing to check
         #[arg(long)]
         exit_code: bool,
     },
@@ -568,7 +568,7 @@ pub(crate) struct Query {
     /// Only this fact type
     #[arg(long)]
     pub(crate) fact_type: Option<FactType>,
-    /// What was known at this time: 2026-01-08 or 2026-01-08T12:00:00Z
+    /// What was known then: 2026-01-08T12:00:00Z, or 2026-01-08 (00:00)
     #[arg(long, value_name = "TIME")]
     pub(crate) as_of: Option<String>,
     /// Include ephemeral engrams
@@ -635,9 +635,6 @@ pub(crate) struct Conflicts {
     /// Exit with 1 if there are open conflicts that were not allowed
     #[arg(long, conflicts_with_all = ["topic", "status"])]
     pub(crate) gate: bool,
-    /// Only this severity or worse: high, medium or low [default: high]
-    #[arg(long, requires = "gate")]
-    pub(crate) severity: Option<Severity>,
 }
 
 #[derive(Args, Debug)]
@@ -648,6 +645,9 @@ pub(crate) struct ConflictsList {
     /// open, resolved, dismissed, closed or all [default: open]
     #[arg(long)]
     pub(crate) status: Option<Listed>,
+    /// high, medium or low: this or worse [default: all; high with --gate]
+    #[arg(long)]
+    pub(crate) severity: Option<Severity>,
 }
 
 #[derive(Subcommand, Debug)]

@@ -3,27 +3,20 @@
 use std::fmt::Write as _;
 
 use engram_model::{
-    Conflict, ConflictSide, ConflictStatus, ConflictsReply, Gate, GateReply, ResolveReply,
+    Conflict, ConflictId, ConflictSide, ConflictStatus, ConflictsReply, Gate, GateReply, How,
+    Listed, ResolveReply,
 };
 
 use crate::out::one_line;
 
 /// Grouped by the topic of the newer side, as the reply is.
-pub(crate) fn list(it: &ConflictsReply) -> String {
-    let mut out = match it.open {
-        0 => "no open conflicts".to_owned(),
-        1 => "1 open conflict".to_owned(),
-        open => format!("{open} open conflicts"),
-    };
+pub(crate) fn list(it: &ConflictsReply, listed: Listed) -> String {
+    let mut out = heading(it, listed);
     let mut topic = None;
     for conflict in &it.conflicts {
         if topic != Some(&conflict.b.topic) {
             topic = Some(&conflict.b.topic);
-            let name = match conflict.b.topic.as_str() {
-                "" => "(no topic)".to_owned(),
-                name => one_line(name),
-            };
-            let _ = write!(out, "\n\n{name}");
+            let _ = write!(out, "\n\n{}", topic_of(conflict));
         }
         let allowed = match conflict.allowed {
             Some(_) if conflict.status == ConflictStatus::Open => ", allowed",
@@ -40,6 +33,22 @@ pub(crate) fn list(it: &ConflictsReply) -> String {
         );
     }
     out
+}
+
+/// How many are listed, and how many are open.
+fn heading(it: &ConflictsReply, listed: Listed) -> String {
+    let many = |number: u64, what: &str| match number {
+        0 => format!("no {what}conflicts"),
+        1 => format!("1 {what}conflict"),
+        _ => format!("{number} {what}conflicts"),
+    };
+    let shown = it.conflicts.len() as u64;
+    match listed {
+        Listed::Open if shown == it.open => many(shown, "open "),
+        Listed::Open => format!("{shown} of {}", many(it.open, "open ")),
+        Listed::All => format!("{}, {} open", many(shown, ""), it.open),
+        other => format!("{}; {} open", many(shown, &format!("{other} ")), it.open),
+    }
 }
 
 /// Both claims with their source, why they cannot both hold, and what was decided.
@@ -74,12 +83,16 @@ pub(crate) fn one(it: &Conflict) -> String {
     if let Some(settled) = &it.settled {
         let _ = write!(
             out,
-            "\n{}{}, {}{}",
+            "\n{}{}{}, {}{}",
             settled.how,
+            match (settled.how, winner(it)) {
+                (How::Winner, Some(side)) => format!(": {side}"),
+                _ => String::new(),
+            },
             match settled.by.as_str() {
                 // Nobody did it: a term ended.
                 "" => String::new(),
-                by => format!(" by {}", one_line(by)),
+                by => format!(", by {}", one_line(by)),
             },
             settled.at.strftime("%Y-%m-%d %H:%M:%S"),
             reason(settled.why.as_deref())
@@ -97,11 +110,30 @@ pub(crate) fn one(it: &Conflict) -> String {
     out
 }
 
-pub(crate) fn gate(it: &GateReply) -> String {
+/// The side that won a verdict: both held until then, so the other ended first.
+fn winner(it: &Conflict) -> Option<&'static str> {
+    match (it.a.valid_until, it.b.valid_until) {
+        (None, None) => None,
+        (None, _) => Some("a"),
+        (_, None) => Some("b"),
+        (Some(a), Some(b)) if a == b => None,
+        (a, b) => Some(if a > b { "a" } else { "b" }),
+    }
+}
+
+/// What blocks, with what is known of it.
+pub(crate) fn gate(it: &GateReply, known: &[Conflict]) -> String {
     match it.gate {
         Gate::Open => "the gate is open".to_owned(),
         Gate::Shut => {
-            let ids: Vec<String> = it.blocking.iter().map(ToString::to_string).collect();
+            let about = |id: &ConflictId| match known.iter().find(|it| it.id == *id) {
+                None => id.to_string(),
+                Some(it) => {
+                    let (topic, a, b) = (topic_of(it), claim(&it.a), claim(&it.b));
+                    format!("{id}  {}  {topic}\n  a {a}\n  b {b}", it.severity)
+                }
+            };
+            let ids: Vec<String> = it.blocking.iter().map(about).collect();
             format!(
                 "the gate is shut: {}\n{}\nSettle each with `engram resolve`, or let it pass with `engram conflicts allow ID --why REASON`.",
                 match ids.len() {
@@ -122,6 +154,14 @@ pub(crate) fn resolved(it: &ResolveReply) -> String {
         }
     }
     out
+}
+
+/// The topic of the newer side.
+fn topic_of(it: &Conflict) -> String {
+    match it.b.topic.as_str() {
+        "" => "(no topic)".to_owned(),
+        name => one_line(name),
+    }
 }
 
 fn claim(side: &ConflictSide) -> String {

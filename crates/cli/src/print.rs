@@ -4,7 +4,7 @@ use std::{collections::HashMap, fmt::Write as _};
 
 use engram_model::{
     AgentStatus, AgentsReply, BriefReply, Budget, Change, CheckReply, Did, Engram, EngramId, Entry,
-    Evidence, Meter, Noun, Outcome, Reply, SampleReply, SentReply, StatusReply, Verdict, count,
+    Evidence, Listed, Meter, Noun, Outcome, Reply, SampleReply, SentReply, StatusReply, Verdict, count,
 };
 use serde_json::{Value, json};
 
@@ -199,9 +199,9 @@ fn words(reply: &Reply) -> String {
             it.token.0
         ),
         Reply::Valid(it) => format!("ok, {}", count(it.tokens as u64, TOKENS)),
-        Reply::Conflicts(it) => conflicts::list(it),
+        Reply::Conflicts(it) => conflicts::list(it, Listed::All),
         Reply::Conflict(it) => conflicts::one(it),
-        Reply::Gate(it) => conflicts::gate(it),
+        Reply::Gate(it) => conflicts::gate(it, &[]),
         Reply::Resolved(it) => conflicts::resolved(it),
         Reply::Brief(it) => brief(it),
         Reply::Shown(it) => brief(&it.brief),
@@ -477,10 +477,18 @@ fn checked(it: &CheckReply) -> String {
         .iter()
         .filter(|it| it.standing != Evidence::Holds)
         .count();
+    let unknown = it.engrams.iter();
+    let unknown = unknown
+        .filter(|it| it.standing == Evidence::Unknown)
+        .count();
     let _ = write!(
         out,
-        "{} checked; the evidence of {touched} changed",
-        count(it.checked, CLAIMS)
+        "{} checked; the evidence of {} changed",
+        count(it.checked, CLAIMS),
+        touched - unknown
     );
+    if unknown > 0 {
+        let _ = write!(out, "; that of {unknown} could not be checked");
+    }
     out
 }

@@ -25,7 +25,7 @@ use crate::{
         self, AgentsVerb, BriefVerb, Cli, ConflictsVerb, GrantVerb, MessageVerb, PointersVerb,
         RequestsVerb, Verb, Whose,
     },
-    batch, connect, dashboard, doctor, out, pointers, print,
+    batch, conflicts, connect, dashboard, doctor, out, pointers, print,
 };
 
 pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
@@ -82,6 +82,13 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
             let reply = engine.handle(&caller, request)?;
             match (verb, &reply) {
                 (Verb::Sample { remove: true }, Reply::Sample(it)) if !json => print::removed(it),
+                (Verb::Conflicts(asked), Reply::Conflicts(it)) if !json => {
+                    out::line(&conflicts::list(it, status_of(asked)));
+                }
+                (_, Reply::Gate(it)) if !json => {
+                    let open = engine.ask(&caller, ask::Conflicts(ConflictFilter::default()))?;
+                    out::line(&conflicts::gate(it, &open.conflicts));
+                }
                 _ => print::reply(&reply, json),
             }
             engine.help_index()?;
@@ -156,9 +163,15 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
             ..Feed::default()
         }),
         Verb::Pointers {
-            verb: PointersVerb::Check { changed, since, .. },
+            verb:
+                PointersVerb::Check {
+                    changed,
+                    since,
+                    exit_code,
+                },
         } => Request::CheckPointers(Check {
             since: since.clone().or(changed.then(|| "HEAD".to_owned())),
+            gate: *exit_code,
         }),
         Verb::Pointers {
             verb: PointersVerb::Repin { id },
@@ -189,7 +202,7 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
             };
             return Ok((caller(agent.as_deref()), request));
         }
-        Verb::Conflicts(asked) => conflicts(asked)?,
+        Verb::Conflicts(asked) => about_conflicts(asked)?,
         Verb::Resolve(asked) => Request::Resolve(Box::new(resolve(asked)?)),
         Verb::Status => Request::Status,
         Verb::Agents { verb: None } => Request::Agents,
@@ -256,11 +269,21 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
     Ok((Caller::User, request))
 }
 
-fn conflicts(asked: &args::Conflicts) -> Result<Request, Refusal> {
+/// Which conflicts a list is of.
+fn status_of(asked: &args::Conflicts) -> Listed {
+    let list = match &asked.verb {
+        Some(ConflictsVerb::List(list)) => list,
+        _ => &asked.list,
+    };
+    list.status.unwrap_or(Listed::Open)
+}
+
+fn about_conflicts(asked: &args::Conflicts) -> Result<Request, Refusal> {
     let list = |list: &args::ConflictsList| {
         Request::Conflicts(ConflictFilter {
             topic: list.topic.clone(),
-            status: list.status.unwrap_or(Listed::Open),
+            status: status_of(asked),
+            severity: list.severity,
         })
     };
     Ok(match &asked.verb {
@@ -271,7 +294,7 @@ fn conflicts(asked: &args::Conflicts) -> Result<Request, Refusal> {
             why: why.clone().unwrap_or_default(),
             undo: *undo,
         }),
-        None if asked.gate => Request::Gate(match asked.severity {
+        None if asked.gate => Request::Gate(match asked.list.severity {
             Some(severity) => GateCheck { severity },
             None => GateCheck::default(),
         }),

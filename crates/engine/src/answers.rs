@@ -77,7 +77,7 @@ impl Answers for Context<'_> {
     }
 
     fn check_pointers(&self, check: Check) -> Answer<CheckReply> {
-        self.check(check.since.as_deref())
+        self.check(&check)
     }
 
     fn repin(&self, id: EngramId) -> Answer<PutReply> {

@@ -57,6 +57,7 @@ impl Context<'_> {
                     || is_on_topic(&it.a.topic, topic)
                     || is_on_topic(&it.b.topic, topic)
             })
+            .filter(|it| filter.severity.is_none_or(|least| it.severity >= least))
             .collect();
         sort(&mut conflicts);
         Ok(ConflictsReply {
@@ -66,18 +67,24 @@ impl Context<'_> {
         })
     }
 
-    pub(crate) fn gate_of(&self, check: GateCheck) -> Result<GateReply, Refusal> {
+    /// Refuses to answer a job about a repository that the home knows nothing of: CI must not pass because it
+    /// looks in an empty home, or at a clone that nobody wrote about.
+    pub(crate) fn knows_the_repository(&self, otherwise: &str) -> Result<(), Refusal> {
         self.repository()?;
         let known = self.known_project()?;
         let holds = |it: &Reader<'_>| known.map_or(Ok(false), |project| it.has_claims(project));
-        if !self.engine.store.read::<_, Refusal>(|it| Ok(holds(it)?))? {
-            // CI must not pass because it looks in an empty home, or at a clone that nobody wrote about.
-            return Err(Refusal::new(
+        match self.engine.store.read::<_, Refusal>(|it| Ok(holds(it)?))? {
+            true => Ok(()),
+            false => Err(Refusal::new(
                 Code::NotFound,
-                "this home holds no claims of this repository, so the gate stays shut",
-                "Check --home and --repo: run the gate in the working copy that agents use; a clone is a project of its own.",
-            ));
+                format!("this home holds no claims of this repository, so {otherwise}"),
+                "Check --home and --repo. A clone is a project of its own: run this in a worktree of the clone that agents use, or bring that clone's home and .git/engram-project along.",
+            )),
         }
+    }
+
+    pub(crate) fn gate_of(&self, check: GateCheck) -> Result<GateReply, Refusal> {
+        self.knows_the_repository("the gate stays shut")?;
         let mut bars = self.all_conflicts(Listed::Open)?;
         bars.retain(|it| {
             it.status == ConflictStatus::Open

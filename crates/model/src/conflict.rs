@@ -78,7 +78,7 @@ words!(
 
 words!(
     /// Which conflicts are listed.
-    Listed {
+    Listed as "conflict status" {
         /// Those that wait for a verdict.
         Open = "open",
         /// Those that were resolved.
@@ -211,6 +211,9 @@ pub struct ConflictFilter {
     pub topic: Option<String>,
     /// Only those that stand so.
     pub status: Listed,
+    /// Only this severity and worse.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
 }
 
 impl Default for ConflictFilter {
@@ -218,6 +221,7 @@ impl Default for ConflictFilter {
         Self {
             topic: None,
             status: Listed::Open,
+            severity: None,
         }
     }
 }

@@ -9,7 +9,10 @@ use crate::{
 };
 
 macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+    // What a person calls a value of it.
+    (@called $name:ident) => { $crate::text::spaced(stringify!($name)) };
+    (@called $name:ident $called:literal) => { $called };
+    ($(#[$doc:meta])* $name:ident $(as $called:literal)? { $($(#[$vdoc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -38,7 +41,7 @@ macro_rules! words {
                 Self::ALL.iter().copied().find(|it| it.as_str() == text).ok_or_else(|| {
                     $crate::Refusal::new(
                         $crate::Code::SchemaInvalid,
-                        format!("{:?} is not a valid {}", $crate::text::shorten(text, 40), $crate::text::spaced(stringify!($name))),
+                        format!("{:?} is not a valid {}", $crate::text::shorten(text, 40), words!(@called $name $($called)?)),
                         concat!("Use one of:", $(" ", $word),+, "."),
                     )
                 })
@@ -106,7 +109,7 @@ words!(
 );
 words!(
     /// What a commit means for its lineage (seed 002, MemFactory).
-    MemoryOp {
+    MemoryOp as "operation" {
         /// A new lineage.
         Add = "add",
         /// A new version of a lineage.

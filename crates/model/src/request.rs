@@ -366,6 +366,9 @@ pub struct Check {
     /// A revision: only claims that the work since then touches, compared with what is on disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
+    /// Refuse where nothing can be checked: a job must not pass for that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub gate: bool,
 }
 
 /// A search.

@@ -124,12 +124,49 @@ fn the_gate_stops_a_job_until_a_conflict_is_settled_or_allowed() {
     let unknown = place.run(&["--json", "conflicts", "--gate"]);
     assert_eq!(unknown.code, Some(1), "{unknown:?}");
     assert!(unknown.err.contains("NOT_FOUND"), "{unknown:?}");
+    let check = |args: &[&str]| place.run(&[&["pointers", "check"], args].concat());
+    let unknown = check(&["--exit-code"]);
+    assert_eq!(unknown.code, Some(1), "{unknown:?}");
+    assert!(unknown.err.contains("nothing was checked"), "{unknown:?}");
+    assert_eq!(
+        check(&[]).code,
+        Some(0),
+        "who only looks is told that there is nothing"
+    );
+    // Nor does one that knows the repository by its id alone.
+    let id = place.repo().join(".git/engram-project");
+    std::fs::write(&id, "01M83JK5AHSZHY782ME0Q4TXMZ\n").unwrap();
+    for args in [
+        &["conflicts", "--gate"][..],
+        &["pointers", "check", "--exit-code"],
+    ] {
+        let unknown = place.run(args);
+        assert_eq!(unknown.code, Some(1), "{unknown:?}");
+        assert!(unknown.err.contains("NOT_FOUND"), "{unknown:?}");
+    }
+    std::fs::remove_file(&id).unwrap();
     place.put("The gateway has two nodes.");
+    assert_eq!(check(&["--exit-code"]).code, Some(0));
     assert_eq!(gate(&[]), (Some(0), "open".into(), serde_json::json!([])));
     let id = contradicted(&place);
     let shut = (Some(1), "shut".into(), serde_json::json!([id]));
     assert_eq!(gate(&[]), shut);
     assert_eq!(gate(&["--severity", "low"]), shut);
+    let told = place.run(&["conflicts", "--gate"]).out;
+    for says in [
+        &format!("{id}  high"),
+        "a The wallet lock lasts 3 minutes.",
+        "b The wallet lock lasts 30 minutes.",
+    ] {
+        assert!(told.contains(says), "{told}");
+    }
+    let listed = |args: &[&str]| place.run(&[&["conflicts"], args].concat()).out;
+    assert!(listed(&["--severity", "high"]).starts_with("1 open conflict\n"));
+    assert_eq!(listed(&["--topic", "none"]).trim(), "0 of 1 open conflict");
+    assert_eq!(
+        listed(&["--status", "resolved"]).trim(),
+        "no resolved conflicts; 1 open"
+    );
     let allowed = place.json(&["conflicts", "allow", &id, "--why", "Known."]);
     assert_eq!(
         (&allowed["status"], &allowed["allowed"]["why"]),
@@ -139,6 +176,11 @@ fn the_gate_stops_a_job_until_a_conflict_is_settled_or_allowed() {
     assert_eq!(place.json(&["conflicts"])["open"], 1);
     let settled = place.json(&["resolve", &id, "--winner", "newer"]);
     assert_eq!(settled["status"], "resolved");
+    assert!(listed(&["--status", "resolved"]).starts_with("1 resolved conflict; 0 open\n"));
+    let shown = listed(&["show", &id]);
+    assert!(shown.contains("winner: b, by user"), "{shown}");
+    let wrong = place.run(&["conflicts", "--status", "foo"]).err;
+    assert!(wrong.contains("not a valid conflict status"), "{wrong}");
     assert_eq!(
         place.json(&["conflicts", "list", "--status", "resolved"])["conflicts"][0]["settled"]["how"],
         "winner"

@@ -7,8 +7,8 @@ mod follower;
 mod pins;
 
 use engram_model::{
-    CheckReply, CheckedEngram, CheckedPointer, Code, Draft, Engram, EngramId, Evidence, Health,
-    Kind, Lines, Pin, Pointer, PointerInput, PutReply, REVERIFY, Refusal, Target,
+    Check, CheckReply, CheckedEngram, CheckedPointer, Code, Draft, Engram, EngramId, Evidence,
+    Health, Kind, Lines, Pin, Pointer, PointerInput, PutReply, REVERIFY, Refusal, Target,
 };
 use engram_pointers::{Anchors, Repo, Resolved, Stand, View, resolve, track::State};
 
@@ -28,7 +28,11 @@ const MOST: usize = 100_000;
 impl Context<'_> {
     /// Where the evidence of the claims that hold is now; with `since`, only of those that the work
     /// since that commit touches.
-    pub(crate) fn check(&self, since: Option<&str>) -> Result<CheckReply, Refusal> {
+    pub(crate) fn check(&self, check: &Check) -> Result<CheckReply, Refusal> {
+        if check.gate {
+            self.knows_the_repository("nothing was checked")?;
+        }
+        let since = check.since.as_deref();
         let repo = self.repository()?;
         let engrams = self.holding()?;
         let shelf = self.shelf(self.known_project()?);
@@ -68,6 +72,14 @@ impl Context<'_> {
             })
             .collect();
         let count = engrams.len() as u64;
+        let is_unknown = |it: &CheckedEngram| it.standing == Evidence::Unknown;
+        if check.gate && count > 0 && engrams.iter().all(is_unknown) {
+            return Err(Refusal::new(
+                Code::RepoUnavailable,
+                "the evidence of no claim could be checked",
+                "Fetch the whole history: claims are pinned to commits that a shallow clone lacks.",
+            ));
+        }
         if since.is_some() {
             engrams.retain(|it| !matches!(it.standing, Evidence::Holds | Evidence::Unknown));
         }

@@ -39,10 +39,10 @@ fn health(at: &Asked, id: EngramId) -> Health {
 
 fn check(at: &Asked, changed: bool) -> CheckReply {
     let since = changed.then(|| "HEAD".to_owned());
-    match at
-        .0
-        .handle(&Caller::User, Request::CheckPointers(Check { since }))
-    {
+    match at.0.handle(
+        &Caller::User,
+        Request::CheckPointers(Check { since, gate: false }),
+    ) {
         Ok(Reply::Checked(reply)) => reply,
         other => panic!("{other:?}"),
     }

@@ -26,8 +26,8 @@ pub(crate) fn evidence(pointer: &str) -> PointerInput {
 
 pub(crate) fn listed(at: &Asked, who: &Caller, status: Listed) -> Vec<Conflict> {
     let filter = ConflictFilter {
-        topic: None,
         status,
+        ..ConflictFilter::default()
     };
     at.0.ask(who, ask::Conflicts(filter)).unwrap().conflicts
 }
@@ -553,6 +553,7 @@ fn topics_filter_the_list() {
         let filter = ConflictFilter {
             topic: Some(topic.to_owned()),
             status: Listed::All,
+            severity: None,
         };
         let reply = at.0.ask(&USER, ask::Conflicts(filter)).unwrap();
         assert_eq!((reply.conflicts.len(), reply.open), (count, 1), "{topic}");
