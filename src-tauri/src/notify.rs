@@ -51,7 +51,8 @@ pub(crate) fn follow(engine: &Arc<Engine>, home: &Path) -> Result<Subscription, 
 }
 
 fn is_request(entry: &Entry) -> bool {
-    matches!(entry.change, Change::Between(OperationKind::Requested))
+    let requested = OperationKind::Requested;
+    matches!(entry.change, Change::Between { what, .. } if what == requested)
 }
 
 fn waiting(engine: &Engine) -> Result<Vec<RequestTold>, Refusal> {

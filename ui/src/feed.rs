@@ -191,7 +191,7 @@ impl Feed {
                 | Change::Noted { .. }
                 | Change::Allowed(_)
                 | Change::Disallowed(_)
-                | Change::Between(_) => {}
+                | Change::Between { .. } => {}
             }
         }
         if self.filter.ended == Some(false) {

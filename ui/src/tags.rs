@@ -57,7 +57,7 @@ pub fn touched(change: &Change) -> Vec<Tag> {
         // A read may spend a grant.
         Change::Dereferenced { .. } => (&[Status, Requests, Brief], Vec::new()),
         Change::Noted { .. } => (&[Status], Vec::new()),
-        Change::Between(_) => (&[Status, Requests, Brief], Vec::new()),
+        Change::Between { .. } => (&[Status, Requests, Brief], Vec::new()),
         Change::Anchored { engrams, .. } => (
             &[Status, Facets, Doubts, Sources, Brief],
             engrams.iter().map(|it| it.id).collect(),
@@ -83,7 +83,10 @@ mod tests {
             tokens: 1,
         };
         assert_eq!(touched(&noted), [Tag::Status, Tag::Requests, Tag::Brief]);
-        let asked = Change::Between(OperationKind::Requested);
+        let asked = Change::Between {
+            what: OperationKind::Requested,
+            about: Vec::new(),
+        };
         assert_eq!(touched(&asked), touched(&noted));
         assert!(!Tag::Requests.is_sum(), "a new request is shown at once");
         assert_eq!(

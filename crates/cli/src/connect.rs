@@ -7,7 +7,7 @@ use std::{
 
 use engram_connect::{Change, Place};
 use engram_engine::Moved;
-use engram_model::{self as model, Code, ConnectHint, Refusal};
+use engram_model::{self as model, Code, ConnectHint, Connected, Refusal};
 use serde_json::json;
 
 use crate::{
@@ -24,7 +24,7 @@ pub(crate) fn connect(
     as_json: bool,
 ) -> Result<ExitCode, Refusal> {
     let client = match ask.client {
-        None => return known(&home, as_json),
+        None => return known(home, repo, as_json),
         Some(Client::Claude) => model::Client::Claude,
         Some(Client::Codex) => model::Client::Codex,
     };
@@ -76,13 +76,39 @@ pub(crate) fn connect(
     Ok(ExitCode::SUCCESS)
 }
 
-/// The agents that can be connected, each with its command.
-fn known(home: &Path, as_json: bool) -> Result<ExitCode, Refusal> {
-    let hints = hints(home)?;
-    let line = |it: &ConnectHint| format!("{:<12} {}", it.agent, one_line(&it.command));
+/// The agents that can be connected, each with its command, and whether it is.
+fn known(home: PathBuf, repo: Option<&Path>, as_json: bool) -> Result<ExitCode, Refusal> {
+    let (hints, program) = (hints(&home)?, program()?);
+    let place = Place {
+        home,
+        repo: from(repo).ok(),
+    };
+    let connection = |it| engram_connect::connection(it, &place, Some(&program)).state;
+    let states = model::Client::ALL.iter().copied().map(connection);
+    let line = |(it, state): (&ConnectHint, Connected)| {
+        let state = match state {
+            Connected::Here => "connected",
+            Connected::Elsewhere => "connected to another home or program",
+            Connected::Stranger => "not connected: another server is named engram",
+            Connected::No => "not connected",
+            Connected::Refused(_) => "cannot be connected here",
+        };
+        format!(
+            "{:<12} {}\n             {state}",
+            it.agent,
+            one_line(&it.command)
+        )
+    };
     match as_json {
         true => out::json(&json!({ "agents": hints })),
-        false => out::line(&hints.iter().map(line).collect::<Vec<_>>().join("\n")),
+        false => out::line(
+            &hints
+                .iter()
+                .zip(states)
+                .map(line)
+                .collect::<Vec<_>>()
+                .join("\n"),
+        ),
     };
     Ok(ExitCode::SUCCESS)
 }
@@ -144,12 +170,15 @@ fn object(change: &Change, written: bool, diff: &str) -> serde_json::Value {
 
 fn words(client: model::Client, undo: bool, path: &str, changed: bool, written: bool) -> String {
     match (changed, written, undo) {
-        (false, _, false) => format!("{path} already has engram; nothing to change"),
+        (false, _, false) => format!(
+            "{} is connected: {path} has engram already; nothing to change",
+            client.title()
+        ),
         (false, _, true) => format!("{path} does not have engram; nothing to remove"),
         (true, false, _) => format!("nothing was changed; add --yes to write {path}"),
         (true, true, true) => format!("removed engram from {path}"),
         (true, true, false) => format!(
-            "wrote {path}; start or restart {} so that it picks up Engram's tools",
+            "wrote {path}; {0} is connected: start or restart {0} so that it picks up Engram's tools",
             client.title()
         ),
     }

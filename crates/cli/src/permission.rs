@@ -1,5 +1,7 @@
 //! Budgets, grants and requests as a person reads them.
 
+use std::fmt::Write as _;
+
 use engram_model::{
     AgentBudget, AgentId, BudgetsReply, GrantIssued, GrantTold, GrantsReply, Meter, RequestState,
     RequestTold, RequestsReply, count,
@@ -12,11 +14,7 @@ pub(crate) fn budgets(it: &BudgetsReply) -> String {
         return "no agent has called here yet".to_owned();
     }
     let of = |what: &str, it: Meter| format!("{}/{} {what}", it.used, it.limit);
-    let agent = |it: &AgentBudget| {
-        let role = it
-            .role
-            .as_deref()
-            .map(|role| format!(", {}", one_line(role)));
+    let spent = |it: &AgentBudget| {
         let meters = [
             of("tokens", it.tokens),
             of("spans", it.repo_spans),
@@ -24,17 +22,26 @@ pub(crate) fn budgets(it: &BudgetsReply) -> String {
             of("events", it.sam_items),
         ];
         format!(
-            "{}{}\n  {}; grants: {} open, {} spent; refused {}",
-            one_line(&it.label),
-            role.unwrap_or_default(),
+            "{}\n  {}; grants: {} open, {} spent; refused {}",
+            one_line(agent(&it.label, &it.agent, it.role.as_deref())),
             meters.join(", "),
             it.grants.open,
             it.grants.spent,
             count(it.refusals.into(), ("time", "times"))
         )
     };
-    let lines: Vec<String> = it.agents.iter().map(agent).collect();
+    let lines: Vec<String> = it.agents.iter().map(spent).collect();
     lines.join("\n")
+}
+
+/// Who an agent is: its name, the handle by which it is called where that is another, and its role.
+pub(crate) fn agent(name: &str, handle: &AgentId, role: Option<&str>) -> String {
+    let handle = match handle.0 == name {
+        true => String::new(),
+        false => format!(" (handle {})", handle.0),
+    };
+    let role = role.map(|it| format!(", {it}"));
+    format!("{name}{handle}{}", role.unwrap_or_default())
 }
 
 pub(crate) fn issued(it: &GrantIssued) -> String {
@@ -87,17 +94,19 @@ pub(crate) fn requests(it: &RequestsReply) -> String {
             state => format!(", {state}"),
         };
         let mut out = format!(
-            "{}  {}{state}\n  {}, {} tokens\n  {}",
+            "{}  {}{state}\n  {}, {} tokens",
             it.id,
             one_line(&it.agent.0),
             one_line(&it.pointer),
-            it.tokens,
-            one_line(&it.reason)
+            it.tokens
         );
-        for more in [&it.intended_use, it.why.as_ref().unwrap_or(&String::new())] {
-            if !more.is_empty() {
-                out.push_str("\n  ");
-                out.push_str(&one_line(more));
+        for (what, words) in [
+            ("reason", it.reason.as_str()),
+            ("intended use", &it.intended_use),
+            ("answer", it.why.as_deref().unwrap_or_default()),
+        ] {
+            if !words.is_empty() {
+                let _ = write!(out, "\n  {what}: {}", one_line(words));
             }
         }
         out

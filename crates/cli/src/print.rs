@@ -4,7 +4,8 @@ use std::{collections::HashMap, fmt::Write as _};
 
 use engram_model::{
     AgentStatus, AgentsReply, BriefReply, Budget, Change, CheckReply, Did, Engram, EngramId, Entry,
-    Evidence, Listed, Meter, Noun, Outcome, Reply, SampleReply, SentReply, StatusReply, Verdict, count,
+    Evidence, Listed, Meter, Noun, OperationKind, Outcome, PutReply, Reply, SampleReply, SentReply,
+    StatusReply, Verdict, count,
 };
 use serde_json::{Value, json};
 
@@ -75,36 +76,7 @@ fn object(reply: &Reply) -> Value {
 
 fn words(reply: &Reply) -> String {
     match reply {
-        Reply::Put(it) if !it.is_of_version() => "nothing was stored".to_owned(),
-        Reply::Put(it) => {
-            let verified = if it.verified {
-                "verified"
-            } else {
-                "unverified"
-            };
-            let mut out = format!("{}  {verified}, entry {}", it.id, it.seq);
-            for finding in &it.findings {
-                let _ = write!(
-                    out,
-                    "\n  {}: {} ({})",
-                    finding.what,
-                    one_line(&finding.note),
-                    finding.id
-                );
-                if let (Some(claim), Some(by)) = (&finding.claim, &finding.by) {
-                    let _ = write!(out, "\n    {} says: {}", one_line(by), one_line(claim));
-                }
-                if let Some(id) = finding.conflict {
-                    let _ = write!(out, "\n    settle it: engram resolve {id}");
-                }
-            }
-            let told = it.findings.iter().filter(|it| it.conflict.is_some()).count();
-            if it.conflicts > told as u64 {
-                let more = it.conflicts - told as u64;
-                let _ = write!(out, "\n  and {more} more: engram conflicts");
-            }
-            out
-        }
+        Reply::Put(it) => stored(it),
         Reply::Engram(it) => record(it),
         Reply::Closed(it) => {
             let mut out = format!("{}  entry {}", it.id, it.seq);
@@ -209,6 +181,42 @@ fn words(reply: &Reply) -> String {
     }
 }
 
+/// What became of a claim that somebody stored.
+fn stored(it: &PutReply) -> String {
+    if !it.is_of_version() {
+        return "nothing was stored".to_owned();
+    }
+    let verified = if it.verified {
+        "verified"
+    } else {
+        "unverified"
+    };
+    let mut out = format!("{}  {verified}, entry {}", it.id, it.seq);
+    for finding in &it.findings {
+        let note = one_line(&finding.note);
+        let Some(conflict) = finding.conflict else {
+            let _ = write!(out, "\n  {}: {note} (engram {})", finding.what, finding.id);
+            continue;
+        };
+        let _ = write!(out, "\n  conflict {conflict}: {note}");
+        if let (Some(claim), Some(by)) = (&finding.claim, &finding.by) {
+            let (by, claim) = (one_line(by), one_line(claim));
+            let _ = write!(out, "\n    {by} says in engram {}: {claim}", finding.id);
+        }
+        let _ = write!(out, "\n    settle it: engram resolve {conflict}");
+    }
+    let told = it
+        .findings
+        .iter()
+        .filter(|it| it.conflict.is_some())
+        .count();
+    if it.conflicts > told as u64 {
+        let more = it.conflicts - told as u64;
+        let _ = write!(out, "\n  and {more} more: engram conflicts");
+    }
+    out
+}
+
 /// One engram in a few lines.
 fn record(it: &Engram) -> String {
     let mut out = format!("{}  {}", it.id, it.kind);
@@ -300,7 +308,16 @@ pub(crate) fn entry<'e>(it: &Entry, find: impl Fn(EngramId) -> Option<&'e Engram
         Change::Allowed(id) => format!("{:<10} {id}", "allowed"),
         Change::Unlisted(all) => format!("{:<10} {}", "unlisted", count(all.len() as u64, SAMPLES)),
         Change::Disallowed(id) => format!("{:<10} {id}  undone", "allowed"),
-        Change::Between(what) => what.to_string(),
+        Change::Between { what, about } => {
+            let about: Vec<String> = about.iter().map(one_line).collect();
+            let to = match what {
+                OperationKind::Sent | OperationKind::Granted if !about.is_empty() => "to ",
+                _ => "",
+            };
+            format!("{:<10} {to}{}", what.as_str(), about.join(", "))
+                .trim_end()
+                .to_owned()
+        }
     };
     let what = match did {
         None => what,
@@ -345,19 +362,31 @@ fn entries(all: &[Entry]) -> String {
 
 /// What became of a message.
 fn sent(it: &SentReply) -> String {
-    let mut out = format!("{}  {} tokens", it.id, it.tokens);
+    let mut out = format!("message {}  {} tokens", it.id, it.tokens);
+    let mut is_granted = false;
     match &it.outcome {
         Outcome::Reported { engrams, requests } => {
-            let ids = engrams.iter().map(|it| it.id.to_string());
-            for id in ids.chain(requests.iter().cloned()) {
-                let _ = write!(out, "\n  {}", one_line(&id));
+            for engram in engrams {
+                let _ = write!(out, "\n  engram {}", stored(engram).replace('\n', "\n  "));
+            }
+            for id in requests {
+                let _ = write!(out, "\n  request {}", one_line(id));
             }
         }
         Outcome::Told { sent } => {
             for delivery in sent {
                 let _ = write!(out, "\n  to {}", one_line(&delivery.to.0));
+                for grant in delivery.message["grants"].as_array().into_iter().flatten() {
+                    let text = |name: &str| one_line(grant[name].as_str().unwrap_or_default());
+                    let (pointer, token) = (text("pointer"), text("budget_token"));
+                    let _ = write!(out, "\n    grant for {pointer}\n      token {token}");
+                    is_granted = true;
+                }
             }
         }
+    }
+    if is_granted {
+        out.push_str("\nTokens are shown only once. Agents do not need them: when a budget refuses a read, the grant is used.");
     }
     for pointer in &it.stale {
         let (at, now) = (one_line(&pointer.pointer), one_line(pointer.words()));
@@ -421,15 +450,10 @@ fn agents(it: &AgentsReply) -> String {
         return "no agent has stored or read anything here yet".to_owned();
     }
     let agent = |it: &AgentStatus| {
-        let role = it.role.as_deref().map(|role| format!(", {role}"));
-        let parent = it
-            .started_by
-            .as_deref()
-            .map(|name| format!(", started by {name}"));
+        let parent = it.parent.as_ref().map(|it| format!(", parent {}", it.0));
         let who = format!(
-            "{}{}{}",
-            it.name,
-            role.unwrap_or_default(),
+            "{}{}",
+            permission::agent(&it.name, &it.handle, it.role.as_deref()),
             parent.unwrap_or_default()
         );
         let did = it.did.map_or_else(String::new, |it| format!(" {it}"));

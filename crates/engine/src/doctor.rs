@@ -170,11 +170,14 @@ impl Engine {
                 return Ok(Diagnosis {
                     what: "index".to_owned(),
                     ok: true,
-                    found: format!(
-                        "sound, has read {} of {}",
-                        thousands(cursor),
-                        count(head, ENTRIES)
-                    ),
+                    found: match head.saturating_sub(cursor) {
+                        0 => format!("sound, covers all of {}", count(head, ENTRIES)),
+                        _ => format!(
+                            "sound, covers {} of {}; queries read the rest from the journal",
+                            thousands(cursor),
+                            count(head, ENTRIES)
+                        ),
+                    },
                 });
             }
             Some(Ok((damaged, _))) => format!("{} was damaged", damaged[0].display()),

@@ -250,7 +250,7 @@ fn is_for(
         // How evidence stands in another working tree is no news in this one.
         Change::Anchored { worktree: of, .. } if of != worktree => return Ok(false),
         _ if matches!(eyes, Eyes::All) => return Ok(true),
-        Change::Between(_) => return Ok(false),
+        Change::Between { .. } => return Ok(false),
         Change::Anchored { engrams, .. } => {
             for of in engrams {
                 if it.engram(of.id)?.is_some_and(|it| !eyes.may_see(&it)) {

@@ -53,7 +53,7 @@ fn denied(used: u32, limit: u32, name: &str) -> Refusal {
     Refusal::new(
         Code::DerefDenied,
         format!("this turn has used {used} of {limit} {what}"),
-        "Query what others already know, or wait for the next turn.",
+        "Query what others already know, wait for the next turn, or ask to read more: with less_request_deref or POST /request where you have them, else through your parent or the user.",
     )
     .figure(name, used.into(), limit.into())
 }

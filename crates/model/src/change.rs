@@ -106,8 +106,14 @@ pub enum Change {
     /// The user took that back.
     Disallowed(ConflictId),
     /// Something between agents, or between them and the user: a request, a grant, a message, a pin, a turn.
-    /// It says no more than what it was: who shows it reads it.
-    Between(OperationKind),
+    /// Only the user is told.
+    Between {
+        /// What it was.
+        what: OperationKind,
+        /// With whom and about what, as far as one line says it: handles, a pointer, an id, a code.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        about: Vec<String>,
+    },
 }
 
 impl Change {
@@ -127,7 +133,7 @@ impl Change {
             | Self::Resolved { .. }
             | Self::Allowed(_)
             | Self::Disallowed(_)
-            | Self::Between(_) => None,
+            | Self::Between { .. } => None,
         }
     }
 

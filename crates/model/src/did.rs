@@ -58,7 +58,7 @@ impl Did {
             | Change::Resolved { .. }
             | Change::Allowed(_)
             | Change::Disallowed(_)
-            | Change::Between(_) => return None,
+            | Change::Between { .. } => return None,
         })
     }
 

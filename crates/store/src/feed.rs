@@ -1,7 +1,7 @@
 //! The feed: journal entries as a reader sees them, in their order or in that of the list. The one place where an entry becomes a change.
 
 use engram_model::{
-    Change, Engram, Entry, Feed, LineageId, Operation, OperationKind, Place, ProjectId,
+    Change, Engram, Entry, Feed, Granted, LineageId, Operation, OperationKind, Place, ProjectId,
 };
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, params, params_from_iter};
@@ -226,8 +226,33 @@ fn told(operation: Operation) -> Option<Change> {
         | Operation::Served(_)
         | Operation::Unsent(_)
         | Operation::Carried(_) => return None,
-        other => Change::Between(other.kind()),
+        other => Change::Between {
+            what: other.kind(),
+            about: about(other),
+        },
     })
+}
+
+/// With whom something between agents was, and about what. What was erased is empty.
+fn about(operation: Operation) -> Vec<String> {
+    let mut about: Vec<String> = match operation {
+        Operation::Opened(it) => vec![it.agent.handle.0],
+        Operation::Requested(it) => vec![it.pointer],
+        Operation::Granted(it) => match it.grant.what {
+            Granted::Read { pointer, .. } => vec![it.grant.to.0, pointer],
+            Granted::Code { .. } => vec![it.grant.to.0],
+        },
+        Operation::Denied(it) => vec![it.id],
+        Operation::Revoked(id) => vec![id],
+        Operation::Refused(it) => [it.code.as_str().to_owned()]
+            .into_iter()
+            .chain(it.figures.into_keys())
+            .collect(),
+        Operation::Sent(it) => it.to.into_iter().map(|it| it.0).collect(),
+        _ => Vec::new(),
+    };
+    about.retain(|it| !it.is_empty());
+    about
 }
 
 /// The kinds of entries that a page holds, as SQL: words of ours, never of a caller.

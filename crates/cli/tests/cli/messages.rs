@@ -76,6 +76,59 @@ fn a_task_runs_through_messages() {
     send(&["--agent", "bob"], &echo).refused("ECHO");
 }
 
+/// What a sender reads: whom a message reached, the tokens that are shown only once, and what each id is of.
+#[test]
+fn a_sender_reads_what_became_of_a_message() {
+    let place = team();
+    let send = |agent: &str, message: &Value| {
+        let args = ["message", "send", "-", "--agent", agent];
+        place.feed(&args, message.to_string().as_bytes()).out
+    };
+    let order = json!({"role": "programmer", "instructions": ["Confirm the retries."],
+        "grants": [{"budget_token": "", "pointer": POINTER, "cap_tokens": 100}]});
+    let told = send("lead", &order);
+    for says in [
+        "\n  to ada\n",
+        "\n  to bob\n",
+        "grant for repo:",
+        "shown only once",
+    ] {
+        assert!(told.contains(says), "{told}");
+    }
+    let lines = told.lines().map(str::trim);
+    let tokens: Vec<&str> = lines.filter_map(|it| it.strip_prefix("token ")).collect();
+    assert_eq!(tokens.len(), 2, "{told}");
+    let read = [
+        "deref",
+        POINTER,
+        "--agent",
+        "ada",
+        "--budget-token",
+        tokens[0],
+    ];
+    assert_eq!(place.json(&read)["budget"]["repo_spans"]["used"], 0);
+    let mut report = report(&["Retries are bounded."], "One.");
+    report["deref_requests"] =
+        json!([{"pointer": POINTER, "reason": "To be sure.", "intended_use": "A test."}]);
+    let reported = send("ada", &report);
+    for says in ["message ", "\n  engram ", "\n  request "] {
+        assert!(reported.contains(says), "{reported}");
+    }
+    let asked = place.run(&["requests"]).out;
+    for says in ["\n  reason: To be sure.", "\n  intended use: A test."] {
+        assert!(asked.contains(says), "{asked}");
+    }
+    let feed = place.run(&["feed", "--all"]).out;
+    for says in [
+        "sent       to ada, bob",
+        "granted    to ada, repo:",
+        "requested  repo:",
+        "opened     bob",
+    ] {
+        assert!(feed.contains(says), "{says}: {feed}");
+    }
+}
+
 /// Twelve processes with a message each: all of it is there, and nothing twice.
 #[test]
 fn messages_of_many_processes_are_stored_whole() {

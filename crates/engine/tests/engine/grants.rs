@@ -686,7 +686,7 @@ fn only_the_user_is_told_what_happens_between_agents() {
         };
         let entries = engine.0.ask(who, ask::Feed(all)).unwrap().entries;
         let between = entries.into_iter().filter_map(|it| match it.change {
-            Change::Between(what) => Some(what),
+            Change::Between { what, .. } => Some(what),
             _ => None,
         });
         between.collect::<Vec<_>>()
