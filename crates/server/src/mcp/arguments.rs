@@ -129,9 +129,10 @@ pub(super) fn parse<T: DeserializeOwned>(
             what if what.contains("untagged") => {
                 "expected a pointer: a string, or an object {type, ref, span?, digest?}".to_owned()
             }
-            what => what,
+            what => plain(&what),
         };
         let what = match path.as_str() {
+            _ if what.starts_with(UNKNOWN) => what,
             "." => what,
             name => format!("argument {}: {what}", shorten(name, 80)),
         };
@@ -141,6 +142,41 @@ pub(super) fn parse<T: DeserializeOwned>(
             format!("{} takes {}.", tool.name, signature(tool)),
         )
     })
+}
+
+/// What is said of an argument that the tool does not take, before its name.
+const UNKNOWN: &str = "there is no argument ";
+
+/// What the parser says, in words for those who do not know its types.
+fn plain(says: &str) -> String {
+    let named = |after: &str| says.strip_prefix(after)?.split('`').next();
+    if let Some(name) = named("missing field `") {
+        return format!("{name} is missing");
+    }
+    if let Some(name) = named("unknown field `") {
+        return format!("{UNKNOWN}{name}");
+    }
+    if let Some(word) = named("unknown variant `") {
+        let (_, words) = says.split_once(", expected ").unwrap_or_default();
+        let words = words.trim_start_matches("one of ").replace('`', "");
+        return format!("{word:?} is not one of: {words}");
+    }
+    let wrong = ["invalid type: ", "invalid value: "];
+    let wrong = wrong.iter().find_map(|it| says.strip_prefix(it));
+    match wrong.and_then(|it| it.rsplit_once(", expected ")) {
+        Some((found, expected)) => {
+            let expected = match expected {
+                "f64" => "a number",
+                "u32" | "u64" | "usize" => "a whole number from 0 up",
+                "bool" | "a boolean" => "true or false",
+                "a sequence" => "a list",
+                it if it.starts_with("struct ") => "an object",
+                it => it,
+            };
+            format!("expected {expected}, not {}", found.replace('`', ""))
+        }
+        None => says.to_owned(),
+    }
 }
 
 /// The known arguments: those that must be there, then the others with a question mark.

@@ -151,6 +151,12 @@ async fn each_mistake_has_a_code_and_a_hint() {
                 "{needle}: {error}"
             );
             assert!(error["hint"].as_str().unwrap().len() > 10, "{error}");
+            for foreign in ["f64", "usize", "sequence", "variant", "invalid type"] {
+                assert!(
+                    !error["message"].as_str().unwrap().contains(foreign),
+                    "{error}"
+                );
+            }
         }
         let status = client.ok("engram_status", json!({})).await;
         assert_eq!(status["engrams"], 0, "nothing was stored");
