@@ -45,7 +45,7 @@ impl Counted<'_> {
 #[test]
 fn the_first_engram_and_the_first_drift_take_few_steps() {
     // A command that is copied to a terminal took six by mouse, and more by keys.
-    for (hand, to_engram, to_verdict) in [(Hand::Mouse, 2, 2), (Hand::Keys, 10, 2)] {
+    for (hand, to_engram, to_verdict) in [(Hand::Mouse, 2, 2), (Hand::Keys, 5, 2)] {
         let dir = tempfile::tempdir().unwrap();
         let repo = noted(dir.path());
         let engram = Engram::new(dir.path(), &repo.root);

@@ -101,8 +101,9 @@ fn the_agents_are_behind_the_status_line() {
     window.find("[data-testid=agent] .spent");
 
     // The address names the agent that is read, and one that nobody is.
-    window.press_on(Hand::Keys, "agent");
+    window.click("[data-testid=agent]");
     window.keys("jj");
+    window.find("[data-testid=agent-name]");
     let name = window.text("[data-testid=agent-name]");
     window.wait("location.search.includes('handle=')");
     window.script("location.reload()", json!([]));
