@@ -124,8 +124,6 @@ pub struct Engine {
     served: served::Servings,
     /// What agents asked, in a file.
     calls: calls::Calls,
-    /// Tokens of the files behind the pointers of messages.
-    counted: delivered::Counted,
     following: Mutex<Option<follow::Followers>>,
     /// Whether a thread waits until the process that follows the working tree ends.
     succeeding: Arc<AtomicBool>,
@@ -173,7 +171,6 @@ impl Engine {
             lost: lost::KeptLost::default(),
             served: served::Servings::default(),
             calls: calls::Calls::of(&options.home),
-            counted: delivered::Counted::default(),
             following: Mutex::default(),
             succeeding: Arc::default(),
             renewed: Mutex::new(0),

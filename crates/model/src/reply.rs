@@ -154,12 +154,20 @@ pub enum Outcome {
 pub struct Delivered {
     /// Tokens of accepted messages, as often as they had recipients.
     pub tokens: u64,
-    /// Tokens of the files behind their pointers, at their pins, each once for each recipient.
+    /// Tokens of the files behind their pointers, at their pins, each once for each recipient. Of a file of more
+    /// than a million characters the rest counts as its beginning does.
     pub full_tokens: u64,
+    /// How many of these files count as the average of the others: they cannot be read, or were not counted yet.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub uncounted: u64,
     /// The first of the second; 0 without files.
     pub share: f64,
     /// How many of the accepted messages were sent again after a refusal, 0 to 1.
     pub resend_rate: f64,
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// What monitoring is told of a project (seed 001, 12; `contracts/gateway.md`).

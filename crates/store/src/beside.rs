@@ -10,11 +10,13 @@ use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::json;
 
 use crate::{
-    NewEntry, Result, StoreError,
+    NewEntry, Result, StoreError, Writer,
     journal::{ENTRY, journalled},
     sides::side,
 };
 
+/// In place of the tokens of a file that could not be read.
+const UNREADABLE: i64 = -1;
 /// Showings that are kept for each agent.
 const SHOWN: i64 = 64;
 
@@ -66,7 +68,8 @@ fn deliver(connection: &Connection, seq: i64, project: ProjectId, it: &Sent) -> 
     let user = [AgentId(String::new())];
     let to = if it.to.is_empty() { &user[..] } else { &it.to };
     let mut files = connection.prepare_cached(
-        "INSERT OR IGNORE INTO delivery (project, file, recipient, seq) VALUES (?1, ?2, ?3, ?4)",
+        "INSERT OR IGNORE INTO delivery (project, file, recipient, seq, tokens) VALUES (?1, ?2, ?3, ?4,
+           (SELECT tokens FROM delivery WHERE project = ?1 AND file = ?2 AND tokens IS NOT NULL LIMIT 1))",
     )?;
     for (recipient, file) in to
         .iter()
@@ -75,6 +78,17 @@ fn deliver(connection: &Connection, seq: i64, project: ProjectId, it: &Sent) -> 
         files.execute(params![project.to_string(), file, recipient.0, seq])?;
     }
     say(connection, seq, Some(&it.text))
+}
+
+impl Writer<'_> {
+    /// Keeps how many tokens a file behind the pointers of messages has; none where it could not be read.
+    pub fn count_file(&self, project: ProjectId, file: &str, tokens: Option<u64>) -> Result<()> {
+        let tokens = tokens.map_or(UNREADABLE, |it| i64::try_from(it).unwrap_or(i64::MAX));
+        self.0
+            .prepare_cached("UPDATE delivery SET tokens = ?3 WHERE project = ?1 AND file = ?2")?
+            .execute(params![project.to_string(), file, tokens])?;
+        Ok(())
+    }
 }
 
 /// Keeps fingerprints of what an agent was shown by an entry, sorted, and forgets what it was shown long

@@ -42,6 +42,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("schema/012.sql"),
     include_str!("schema/013.sql"),
     include_str!("schema/014.sql"),
+    include_str!("schema/015.sql"),
 ];
 
 /// From this step on the journal says all that the tables hold.

@@ -59,7 +59,7 @@ pub use followers::Looked;
 pub use grants::Request;
 pub use index::{Frequencies, INDEX_FOLLOWER, Index, Kin, Look, Match, Related, Terms, Worth};
 pub use journal::{Journalled, NewEntry};
-pub use messages::Delivered;
+pub use messages::{Delivered, Files};
 pub use metrics::Counts;
 pub use ours::is_home;
 pub use pins::Pinned;

@@ -19,6 +19,17 @@ pub struct Delivered {
     pub tokens: u64,
 }
 
+/// The files behind the pointers of a project's messages, each once for each of its recipients.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Files {
+    /// How many.
+    pub all: u64,
+    /// Those whose tokens were counted.
+    pub counted: u64,
+    /// The tokens of these.
+    pub tokens: u64,
+}
+
 impl Reader<'_> {
     /// Totals of a project's messages.
     pub fn delivered(&self, project: ProjectId) -> Result<Delivered> {
@@ -36,16 +47,31 @@ impl Reader<'_> {
         Ok(found.unwrap_or_default())
     }
 
-    /// At most `most` files behind the pointers of a project's messages, with how many recipients each had.
-    pub fn delivered_files(&self, project: ProjectId, most: usize) -> Result<Vec<(String, u64)>> {
+    /// The files behind the pointers of a project's messages.
+    pub fn delivered_files(&self, project: ProjectId) -> Result<Files> {
+        Ok(self
+            .0
+            .prepare_cached(
+                "SELECT count(*), count(*) FILTER (WHERE tokens >= 0),
+                   coalesce(sum(tokens) FILTER (WHERE tokens >= 0), 0) FROM delivery WHERE project = ?1",
+            )?
+            .query_row([project.to_string()], |row| {
+                Ok(Files {
+                    all: row.get::<_, i64>(0)? as u64,
+                    counted: row.get::<_, i64>(1)? as u64,
+                    tokens: row.get::<_, i64>(2)? as u64,
+                })
+            })?)
+    }
+
+    /// At most `most` of them whose tokens nobody counted yet.
+    pub fn uncounted_files(&self, project: ProjectId, most: usize) -> Result<Vec<String>> {
         self.0
             .prepare_cached(
-                "SELECT file, count(*) FROM delivery WHERE project = ?1
-                 GROUP BY file ORDER BY file LIMIT ?2",
+                "SELECT DISTINCT file FROM delivery WHERE project = ?1 AND tokens IS NULL
+                 ORDER BY file LIMIT ?2",
             )?
-            .query_map(params![project.to_string(), most as i64], |row| {
-                Ok((row.get(0)?, row.get::<_, i64>(1)? as u64))
-            })?
+            .query_map(params![project.to_string(), most as i64], |row| row.get(0))?
             .map(|row| Ok(row?))
             .collect()
     }

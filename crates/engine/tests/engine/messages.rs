@@ -2,10 +2,12 @@
 //! from what was refused before.
 
 use engram_model::{
-    Caller, Code, ConflictFilter, Deref, Draft, Hook, HookEvent, Opening, Outcome, PointerInput,
-    Refusal, Sending, SentReply, ask,
+    Caller, Code, ConflictFilter, Deref, Draft, Hook, HookEvent, Opening, Operation, Outcome,
+    PointerInput, Refusal, Sending, SentReply, ask, operation::Sent,
 };
+use engram_store::{NewEntry, Store, StoreError};
 use serde_json::{Value, json};
+use ulid::Ulid;
 
 use crate::fixture::{Asked, Ground, POINTER, draft, git, handle, refused};
 
@@ -605,6 +607,54 @@ fn inline_code_needs_a_grant_that_one_message_spends() {
     refused(engine.send(&bob, code()), Code::BudgetExceeded);
     engine.send(&ada, code()).unwrap();
     refused(engine.send(&ada, code()), Code::BudgetExceeded);
+}
+
+/// Files that cannot be read, however many, count as the others do: the share says what it said.
+#[test]
+fn files_that_cannot_be_read_change_no_share() {
+    let team = team();
+    let budget = |at: &Asked| {
+        let reply = at.0.ask(&USER, ask::Budget(Default::default()));
+        reply.unwrap().delivered
+    };
+    let said = report(vec![engram("Retries use full jitter.")], "One.");
+    team.engine.send(&team.ada, said).unwrap();
+    let one = budget(&team.engine);
+    assert!(one.full_tokens > 4_000 && one.uncounted == 0, "{one:?}");
+    let store = Store::open(&team.ground.home(), Ulid(9)).unwrap();
+    let project = team.engine.status(&USER).unwrap().project.unwrap();
+    let project = project.id.unwrap();
+    let sent = Sent {
+        id: "m".to_owned(),
+        tokens: 2_500 * one.tokens,
+        files: (0..2_500)
+            .map(|nth| format!("repo:gone-{nth}.rs@{:040x}", 7))
+            .collect(),
+        ..Sent::default()
+    };
+    store
+        .write::<_, StoreError>(team.ground.clock.now(), |it| {
+            it.record(&NewEntry {
+                project,
+                shareable: false,
+                agent: None,
+                by: "",
+                operation: &Operation::Sent(Box::new(sent)),
+            })
+        })
+        .unwrap();
+    for nth in 1..=3 {
+        let all = budget(&team.ground.open());
+        assert_eq!(all.full_tokens, 2_501 * one.full_tokens);
+        assert_eq!(all.uncounted, 2_500);
+        assert!((all.share - one.share).abs() < 1e-9, "{all:?} {one:?}");
+        let left = store.read::<_, StoreError>(|it| it.uncounted_files(project, 9_999));
+        assert_eq!(
+            left.unwrap().len(),
+            2_500 - 500 * nth,
+            "each is looked at once"
+        );
+    }
 }
 
 #[test]

@@ -4,10 +4,13 @@ use engram_model::{
     AgentId, Code, Operation,
     operation::{Sent, Unsent},
 };
-use engram_store::{Delivered, NewEntry, Store, StoreError};
+use engram_store::{Delivered, NewEntry, Reader, Store, StoreError};
 use tempfile::TempDir;
 
-use crate::fixture::{PROJECT, now, open};
+use crate::{
+    fixture::{PROJECT, now, open},
+    replay::damage,
+};
 
 fn record(store: &Store, by: Option<&AgentId>, operation: Operation) {
     store
@@ -72,7 +75,7 @@ fn files_count_once_for_each_recipient_and_tokens_each_time() {
     );
     assert_eq!(read(lead), (budgets(&[]), 200));
     let (delivered, files) = store
-        .read::<_, StoreError>(|it| Ok((it.delivered(PROJECT)?, it.delivered_files(PROJECT, 9)?)))
+        .read::<_, StoreError>(|it| Ok((it.delivered(PROJECT)?, it.uncounted_files(PROJECT, 9)?)))
         .unwrap();
     assert_eq!(
         delivered,
@@ -82,8 +85,54 @@ fn files_count_once_for_each_recipient_and_tokens_each_time() {
             tokens: 400
         }
     );
-    let of = |name: &str| (format!("repo:{name}@c"), 3);
-    assert_eq!(files, [of("a.rs"), of("b.rs")], "ada, bob and the user");
+    assert_eq!(files, ["repo:a.rs@c", "repo:b.rs@c"]);
+    // Each is counted once for all of its recipients: ada, bob and the user, and who gets it later.
+    let count = |file: &str, tokens| {
+        store
+            .write::<_, StoreError>(now(), |it| it.count_file(PROJECT, file, tokens))
+            .unwrap();
+    };
+    let known = || {
+        let read = |it: &Reader<'_>| {
+            let files = it.delivered_files(PROJECT)?;
+            let left = it.uncounted_files(PROJECT, 9)?;
+            Ok(((files.all, files.counted, files.tokens), left.len()))
+        };
+        store.read::<_, StoreError>(read).unwrap()
+    };
+    assert_eq!(known(), ((6, 0, 0), 2));
+    count("repo:a.rs@c", Some(40));
+    assert_eq!(known(), ((6, 3, 120), 1));
+    count("repo:b.rs@c", None);
+    assert_eq!(
+        known(),
+        ((6, 3, 120), 0),
+        "one that cannot be read is no zero"
+    );
+    record(&store, Some(ada), sent("4", &[lead], &[]));
+    assert_eq!(known(), ((8, 4, 160), 0));
+}
+
+/// What a home of the schema before was told is counted when it is asked.
+#[test]
+fn deliveries_of_the_schema_before_are_not_counted_yet() {
+    let home = TempDir::new().unwrap();
+    let store = open(home.path());
+    let sent = Sent {
+        id: "m".to_owned(),
+        files: vec!["repo:a.rs@c".to_owned()],
+        ..Sent::default()
+    };
+    record(&store, None, Operation::Sent(Box::new(sent)));
+    drop(store);
+    damage(
+        home.path(),
+        "DROP INDEX delivery_uncounted; ALTER TABLE delivery DROP COLUMN tokens; PRAGMA user_version = 14",
+    );
+    let store = open(home.path());
+    let left = store.read::<_, StoreError>(|it| it.uncounted_files(PROJECT, 9));
+    assert_eq!(left.unwrap(), ["repo:a.rs@c"]);
+    crate::replay::sound(&store);
 }
 
 #[test]
