@@ -3,19 +3,22 @@
 //! would have to be erased.
 
 use std::{
+    collections::BTreeMap,
     fs::{self, File},
-    io::Write,
+    io::{Seek, Write},
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
 
 use engram_model::{AgentId, Caller, Code, ProjectId, Refusal, Request};
-use engram_store::{append_private, read_file};
+use engram_store::{Links, append_private, open_file, read_text, update_private};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 /// The files, the older one last.
 pub(crate) const FILES: [&str; 2] = ["calls.jsonl", "calls.1.jsonl"];
+/// How many queries there were in all, by project.
+pub(crate) const QUERIES: &str = "queries.json";
 /// Most bytes of a file; then it is the older one, and the one before is deleted.
 const MOST: u64 = 4 << 20;
 /// Calls after which a process looks how long the file is.
@@ -23,10 +26,15 @@ const LOOK: u32 = 64;
 /// Most bytes of the arguments of one call.
 const ARGUMENTS: usize = 1_500;
 
+/// How often, by project.
+type Counted = BTreeMap<ProjectId, u64>;
+
 /// The calls of a home.
 pub(crate) struct Calls {
     home: PathBuf,
     open: Mutex<Open>,
+    /// Queries that are not in the file yet.
+    waiting: Mutex<Counted>,
 }
 
 #[derive(Default)]
@@ -86,6 +94,7 @@ impl Calls {
         Self {
             home: home.to_owned(),
             open: Mutex::default(),
+            waiting: Mutex::default(),
         }
     }
 
@@ -109,7 +118,12 @@ impl Calls {
             "outcome": refusal.map_or("ok", |it| it.code.as_str()),
             "micros": now.duration_since(begun.at).as_micros().max(0) as u64,
         });
-        if let Err(error) = self.write(&format!("{line}\n")) {
+        let written = self.write(&format!("{line}\n"));
+        let counted = match project.filter(|_| begun.name == "query") {
+            Some(project) => self.count(project),
+            None => Ok(()),
+        };
+        if let Err(error) = written.and(counted) {
             tracing::debug!(%error, "a call is not kept");
         }
     }
@@ -133,17 +147,39 @@ impl Calls {
         }
     }
 
-    /// How many calls of this name are kept.
-    pub(crate) fn count(&self, project: ProjectId, name: &str) -> u64 {
-        let (project, name) = (format!("\"{project}\""), format!("\"do\":\"{name}\""));
-        let count = |file: &str| {
-            let text = read_file(&self.home.join(file), 2 * MOST).unwrap_or_default();
-            let lines = text.lines();
-            lines
-                .filter(|it| it.contains(&name) && it.contains(&project))
-                .count() as u64
+    /// How many queries agents of a project asked, since there is a home.
+    pub(crate) fn queries(&self, project: ProjectId) -> u64 {
+        let read = || {
+            let file = open_file(&self.home.join(QUERIES), Links::Refused)?;
+            // Whoever counts at this moment is done in no time.
+            file.lock_shared()?;
+            read_text(&file, MOST)
         };
-        FILES.map(count).iter().sum()
+        let text = read().unwrap_or_default();
+        let counted: Counted = serde_json::from_str(&text).unwrap_or_default();
+        counted.get(&project).copied().unwrap_or_default()
+    }
+
+    /// Counts a query. Lines are dropped with their file, and a count must never fall. While another process
+    /// counts, this one is not held up: it counts the next time, for both.
+    fn count(&self, project: ProjectId) -> std::io::Result<()> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        *waiting.entry(project).or_default() += 1;
+        let mut file = update_private(&self.home.join(QUERIES))?;
+        if file.try_lock().is_err() {
+            return Ok(());
+        }
+        let text = read_text(&file, MOST).unwrap_or_default();
+        let mut counted: Counted = serde_json::from_str(&text).unwrap_or_default();
+        for (project, queries) in waiting.iter() {
+            *counted.entry(*project).or_default() += queries;
+        }
+        let text = json!(counted).to_string();
+        file.rewind()?;
+        file.write_all(text.as_bytes())?;
+        file.set_len(text.len() as u64)?;
+        waiting.clear();
+        Ok(())
     }
 }
 
@@ -159,5 +195,43 @@ mod tests {
         let kept = json!({ "claim": "9 characters", "k": 5, "all": true, "tags": ["3 characters"], "none": null,
             "budgets": "an object" });
         assert_eq!(value, kept);
+    }
+
+    /// Two processes count, and files of lines come and go.
+    #[test]
+    fn a_count_never_falls() {
+        let home = tempfile::TempDir::new().unwrap();
+        let processes = [(); 2].map(|()| Calls::of(home.path()));
+        let (one, other) = (ProjectId(ulid::Ulid(1)), ProjectId(ulid::Ulid(2)));
+        for nth in 1..=40 {
+            for calls in &processes {
+                calls.keep(begun("query"), Some(one), Timestamp::UNIX_EPOCH, None);
+            }
+            let [calls, _] = &processes;
+            calls.keep(begun("deref"), Some(one), Timestamp::UNIX_EPOCH, None);
+            calls.keep(begun("query"), None, Timestamp::UNIX_EPOCH, None);
+            assert_eq!((calls.queries(one), calls.queries(other)), (2 * nth, 0));
+            for file in FILES {
+                let _ = fs::remove_file(home.path().join(file));
+            }
+        }
+        // One that counts does not hold up another.
+        let file = update_private(&home.path().join(QUERIES)).unwrap();
+        file.lock().unwrap();
+        let [calls, _] = &processes;
+        calls.keep(begun("query"), Some(other), Timestamp::UNIX_EPOCH, None);
+        drop(file);
+        assert_eq!(calls.queries(other), 0);
+        calls.keep(begun("query"), Some(one), Timestamp::UNIX_EPOCH, None);
+        assert_eq!((calls.queries(one), calls.queries(other)), (81, 1));
+    }
+
+    fn begun(name: &'static str) -> Begun {
+        Begun {
+            agent: AgentId("ada".to_owned()),
+            name,
+            with: Value::Null,
+            at: Timestamp::UNIX_EPOCH,
+        }
     }
 }

@@ -20,6 +20,7 @@ use crate::calls;
 const OURS: &[&str] = &[
     calls::FILES[0],
     calls::FILES[1],
+    calls::QUERIES,
     "config.toml",
     "doorbell",
     "opened.json",

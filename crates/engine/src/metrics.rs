@@ -17,7 +17,7 @@ impl Context<'_> {
         let engrams: u64 = counts.kinds.values().sum();
         Ok(MetricsReply {
             engram_put: counts.stored,
-            engram_query: self.engine.calls.count(project, "query"),
+            engram_query: self.engine.calls.queries(project),
             deref_request: counts.requests,
             deref_grant: counts.grants,
             budget_reject: counts.refusals,

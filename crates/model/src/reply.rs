@@ -175,7 +175,7 @@ fn is_none(count: &u64) -> bool {
 pub struct MetricsReply {
     /// Versions of claims that were stored.
     pub engram_put: u64,
-    /// Queries of agents, of the calls that are kept.
+    /// Queries of agents.
     pub engram_query: u64,
     /// Requests to read beyond a budget.
     pub deref_request: u64,

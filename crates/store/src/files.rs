@@ -52,6 +52,13 @@ pub fn open_private(path: &Path) -> io::Result<File> {
     private(options, path)
 }
 
+/// The same, to read and to write over.
+pub fn update_private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.truncate(false).read(true).write(true);
+    private(options, path)
+}
+
 /// The same, to add to its end.
 pub fn append_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();

@@ -53,7 +53,7 @@ pub use engrams::{CommitCount, Traits};
 pub use error::StoreError;
 pub use files::{
     Links, append_private, close_to_others, is_open_to_others, make_private_folder, open_file,
-    open_private, read_file, read_text, sync_folder, write_private,
+    open_private, read_file, read_text, sync_folder, update_private, write_private,
 };
 pub use followers::Looked;
 pub use grants::Request;

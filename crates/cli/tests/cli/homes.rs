@@ -184,6 +184,7 @@ const OURS: &[&str] = &[
     "window-place.json",
     "recent.json",
     "opened.json",
+    "queries.json",
     "connect/_x.json",
     "logs/window.2026-01-08.log",
     "anchor-a-b.lock",
