@@ -384,7 +384,11 @@ pub(crate) enum BriefVerb {
     /// Unpin a line
     Unpin {
         /// Its number in the brief, counted from 1
-        line: usize,
+        #[arg(required_unless_present = "pin")]
+        line: Option<usize>,
+        /// Its id instead, which `engram brief --json` shows: never another line's
+        #[arg(long, value_name = "ID", conflicts_with = "line")]
+        pin: Option<u64>,
     },
 }
 

@@ -14,7 +14,7 @@ use engram_model::{
     Adoption, AgentId, Allow, BudgetOf, Caller, Check, Code, ConflictFilter, DenyAnswer, Draft,
     EngramId, Evidence, Feed, Gate, GateCheck, GrantAnswer, GrantWanted, Listed, Note, Opening,
     Pinning, PointerInput, Promote, Query, Refusal, Reply, Request, Resolve, Secret, Sending,
-    Settle, WhichRequests, ask, parse_time,
+    Settle, Unpinning, WhichRequests, ask, parse_time,
 };
 use engram_server::{Certificate, HttpOptions, Pages, Toolset};
 use serde_json::{Value, json};
@@ -198,7 +198,10 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
                     Ok(id) => Pinning::Engram(id),
                     Err(_) => Pinning::Text(what.clone()),
                 }),
-                Some(BriefVerb::Unpin { line }) => Request::Unpin(*line),
+                Some(BriefVerb::Unpin { line, pin }) => Request::Unpin(match pin {
+                    Some(pin) => Unpinning::Pin { pin: *pin },
+                    None => Unpinning::Line(line.unwrap_or_default()),
+                }),
             };
             return Ok((caller(agent.as_deref()), request));
         }

@@ -8,7 +8,7 @@ use engram_model::{
     GrantWanted, GrantsReply, Hook, HookReply, LineReply, LineView, MetricsReply, NextTurn, Note,
     NoteReply, Opening, Pinning, PointerInput, Promote, PromoteReply, PutReply, Query, QueryReply,
     Refusal, RequestsReply, Resolve, ResolveReply, SampleReply, Sending, SentReply, SourceReply,
-    SourceView, Standing, StatusReply, Turned, ValidReply, WhichRequests,
+    SourceView, Standing, StatusReply, Turned, Unpinning, ValidReply, WhichRequests,
 };
 
 use crate::{context::Context, put::Occasion};
@@ -200,8 +200,8 @@ impl Answers for Context<'_> {
         self.pin_line(&what)
     }
 
-    fn unpin(&self, line: usize) -> Answer<BriefReply> {
-        self.unpin_line(line)
+    fn unpin(&self, what: Unpinning) -> Answer<BriefReply> {
+        self.unpin_line(what)
     }
 
     fn send(&self, sending: Sending) -> Answer<SentReply> {

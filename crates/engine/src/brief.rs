@@ -4,9 +4,9 @@ use engram_gateway::{
     Candidate, ForRole, Material, OpenGrant, PinnedWhat, admit_pin, compose, may_pin,
 };
 use engram_model::{
-    AgentId, BriefLine, BriefOf, BriefPart, BriefReply, Caller, Code, DerefLimits, Engram,
-    Evidence, Figure, GrantState, Granted, Kind, Operation, Pinning, Pointer, ProjectId, Refusal,
-    ShownBrief, Spend,
+    AgentId, BriefOf, BriefPart, BriefReply, Caller, Code, DerefLimits, Engram, Evidence, Figure,
+    GrantState, Granted, Kind, Operation, Pinning, Pointer, ProjectId, Refusal, ShownBrief, Spend,
+    Unpinning,
     operation::{Agent, Pin, Served},
 };
 use engram_store::{Pinned, Reader};
@@ -42,7 +42,6 @@ type Spent = Vec<(String, Figure)>;
 struct Composed {
     reply: BriefReply,
     pins: Vec<Pinned>,
-    pinned: Vec<engram_gateway::Pinned>,
     candidates: Vec<Candidate>,
 }
 
@@ -166,18 +165,18 @@ impl Context<'_> {
         })
     }
 
-    pub(crate) fn unpin_line(&self, line: usize) -> Result<BriefReply, Refusal> {
+    pub(crate) fn unpin_line(&self, what: Unpinning) -> Result<BriefReply, Refusal> {
         self.known_caller()?;
         let (ground, by) = (self.ground(true)?, self.speaker(None)?);
         self.decide(&ground, |it, _| {
             let made = self.composed(it, ground.project, None)?;
-            let pin = pin_at(&made, line)?;
+            let pin = pin_of(&made, what)?;
             if let Caller::Agent(agent) = self.caller
                 && pin.agent.as_ref() != Some(agent)
             {
                 return Err(Refusal::new(
                     Code::ScopeDenied,
-                    format!("line {line} was pinned by somebody else"),
+                    "that line was pinned by somebody else",
                     "Ask whoever pinned it, or the user, to unpin it.",
                 ));
             }
@@ -245,7 +244,6 @@ impl Context<'_> {
         Ok(Composed {
             reply: compose(&material, limits, limits.message.inline_tokens),
             candidates: material.candidates,
-            pinned: material.pins,
             pins,
         })
     }
@@ -441,24 +439,22 @@ pub(crate) fn elders(it: &Reader<'_>, agent: Option<&Agent>) -> Result<Vec<Agent
     Ok(elders)
 }
 
-/// The pin that is a line of the brief, counted from 1.
-fn pin_at(made: &Composed, line: usize) -> Result<&Pinned, Refusal> {
-    let found = line
-        .checked_sub(1)
-        .and_then(|at| made.reply.lines.get(at))
-        .filter(|it| it.pinned);
-    let is_it = |line: &BriefLine, what: &PinnedWhat| match what {
-        PinnedWhat::Claim(id) => line.engram == Some(*id),
-        PinnedWhat::Text(text) => line.engram.is_none() && line.text == *text,
+/// The pin that is meant: a line of the brief has the id of its own.
+fn pin_of(made: &Composed, what: Unpinning) -> Result<&Pinned, Refusal> {
+    let (id, said) = match what {
+        Unpinning::Pin { pin } => (Some(pin), format!("pin {pin} is not in the brief")),
+        Unpinning::Line(line) => {
+            let found = line.checked_sub(1).and_then(|at| made.reply.lines.get(at));
+            let said = format!("line {line} of the brief is not pinned");
+            (found.and_then(|it| it.pin), said)
+        }
     };
-    let pin = found
-        .and_then(|line| made.pinned.iter().find(|it| is_it(line, &it.what)))
-        .and_then(|it| made.pins.iter().find(|pin| pin.seq == it.order));
+    let pin = made.pins.iter().find(|pin| Some(pin.seq) == id);
     pin.ok_or_else(|| {
         Refusal::new(
             Code::NotFound,
-            format!("line {line} of the brief is not pinned"),
-            "Run `engram brief` to see the line numbers; pinned lines come first.",
+            said,
+            "Run `engram brief` to see the line numbers, or with --json the ids; pinned lines come first.",
         )
     })
 }

@@ -63,7 +63,7 @@ pub struct Candidate {
 /// What a parent or the user pinned.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pinned {
-    /// Its position among the pins; the lowest comes first.
+    /// Its id, and its position among the pins: the lowest comes first.
     pub order: u64,
     /// What it is.
     pub what: PinnedWhat,
@@ -267,11 +267,13 @@ fn pinned(material: &Material, claims: &[&Candidate]) -> Vec<BriefLine> {
             let line = said(claim, BriefPart::Pin);
             Some(BriefLine {
                 pinned: true,
+                pin: Some(pin.order),
                 ..line
             })
         }
         PinnedWhat::Text(text) => Some(BriefLine {
             pinned: true,
+            pin: Some(pin.order),
             ..plain(quote::line(text, usize::MAX), BriefPart::Pin)
         }),
     });
@@ -355,6 +357,7 @@ fn plain(text: String, part: BriefPart) -> BriefLine {
         pointers: Vec::new(),
         pinned: false,
         role: None,
+        pin: None,
     }
 }
 

@@ -44,6 +44,9 @@ pub struct BriefLine {
     /// Whose pack of pointers it is, as the role is known; not sent.
     #[serde(skip)]
     pub role: Option<String>,
+    /// The pin's id, by which it can be unpinned wherever it stands; of a pinned line alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pin: Option<u64>,
 }
 
 /// A brief: at most 30 lines and 800 tokens unless configured otherwise.

@@ -84,7 +84,7 @@ pub use reply::{
 };
 pub use request::{
     Adoption, Answers, Ask, Caller, Check, Commit, Deref, Effect, Feed, Note, Opening, Pinning,
-    Promote, Query, Request, Sending, Terms, Who, ask,
+    Promote, Query, Request, Sending, Terms, Unpinning, Who, ask,
 };
 #[cfg(feature = "schema")]
 pub use schema::schemas;

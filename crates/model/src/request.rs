@@ -253,8 +253,8 @@ requests! {
     show_brief: ShowBrief(of: crate::BriefOf) -> Shown(Box<crate::ShownBrief>), User Reads;
     /// Pin a claim or a line to the brief; returns the brief.
     pin: Pin(what: Pinning) -> Brief(BriefReply), Anyone Changes;
-    /// Unpin a line of the brief, counted from 1; returns the brief.
-    unpin: Unpin(line: usize) -> Brief(BriefReply), Anyone Changes;
+    /// Unpin a line of the brief; returns the brief.
+    unpin: Unpin(what: Unpinning) -> Brief(BriefReply), Anyone Changes;
     /// Send a message: a child's to its parent, or a parent's to its children.
     send: Send(sending: Sending) -> Sent(SentReply), Anyone Changes;
     /// What an orchestrator passes on of its own accord, in the name of the agent that calls or its child.
@@ -348,6 +348,19 @@ pub enum Pinning {
     Engram(EngramId),
     /// One line of text.
     Text(String),
+}
+
+/// What to unpin from the brief.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Unpinning {
+    /// The line that is there now, counted from 1.
+    Line(usize),
+    /// The line that has this id, wherever it stands, and even where the brief has no room for it.
+    Pin {
+        /// As the line says it.
+        pin: u64,
+    },
 }
 
 /// Whose memory a copy uses.

@@ -300,7 +300,10 @@ fn each_refusal_has_its_code() {
         (words("brief pin 01ARZ3NDEKTSV4RRFFQ69G5FAV"), "NOT_FOUND"),
         (words("brief pin one --agent nobody"), "NOT_FOUND"),
         (words("brief unpin 1"), "NOT_FOUND"),
+        (words("brief unpin --pin 1"), "NOT_FOUND"),
         (words("brief unpin first"), "SCHEMA_INVALID"),
+        (words("brief unpin"), "SCHEMA_INVALID"),
+        (words("brief unpin 1 --pin 1"), "SCHEMA_INVALID"),
         (
             vec!["brief".into(), "pin".into(), "".into()],
             "SCHEMA_INVALID",

@@ -2,7 +2,7 @@
 
 use engram_model::{
     BriefPart, BriefReply, Caller, Code, Draft, EngramId, Kind, Pinning, PointerInput, Refusal,
-    Scope, ask,
+    Scope, Unpinning, ask,
 };
 
 use crate::fixture::{Asked, Ground, draft, refused, scoped};
@@ -183,6 +183,47 @@ fn a_parent_is_one_however_many_agents_called_since() {
     assert!(roles.iter().any(|it| it.contains("tester")), "{brief:?}");
 }
 
+/// A number is of the moment; an id is one pin's, also of one for which the brief has no room.
+#[test]
+fn a_pin_goes_by_its_id_wherever_it_stands() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let parents: Vec<Caller> = (0..4)
+        .map(|nth| {
+            let parent = engine.opened(&format!("parent-{nth}"), "architect", None);
+            engine.opened(&format!("child-{nth}"), "programmer", Some(&parent));
+            parent
+        })
+        .collect();
+    let pins = |who: &Caller| -> Vec<(u64, String)> {
+        let lines = engine.brief(who).lines.into_iter();
+        lines.filter_map(|it| Some((it.pin?, it.text))).collect()
+    };
+    engine.pin_text(&USER, "Ship on Friday.").unwrap();
+    for (nth, parent) in parents.iter().enumerate() {
+        for line in 0..10 {
+            let text = format!("Rule {line} of {nth}.");
+            engine.pin_text(parent, &text).unwrap();
+        }
+    }
+    let (all, last) = (pins(&USER), parents.last().unwrap());
+    let own = pins(last);
+    let (hidden, words) = own.last().unwrap().clone();
+    assert!(all.iter().all(|it| it.0 != hidden), "{all:?}");
+    assert_eq!(words, "Rule 9 of 3.");
+    let unpin = |who: &Caller, pin| engine.0.ask(who, ask::Unpin(Unpinning::Pin { pin }));
+    // Others' pins are not of this parent's brief, and the user's are the user's.
+    refused(unpin(&parents[0], hidden), Code::NotFound);
+    refused(unpin(&parents[0], all[0].0), Code::ScopeDenied);
+    unpin(&USER, hidden).unwrap();
+    assert_eq!(pins(last), own[..10]);
+    refused(unpin(&USER, hidden), Code::NotFound);
+    // One goes, and the one that takes its place stays.
+    unpin(&parents[0], all[1].0).unwrap();
+    refused(unpin(&parents[0], all[1].0), Code::NotFound);
+    assert_eq!(pins(&USER)[1], all[2]);
+}
+
 #[test]
 fn pins_stand_first_and_are_their_owners() {
     let ground = Ground::new();
@@ -220,7 +261,7 @@ fn pins_stand_first_and_are_their_owners() {
         engine.pin_text(&USER, "The key is AKIAIOSFODNN7EXAMPLQ."),
         Code::SecretDetected,
     );
-    let unpin = |who: &Caller, line| engine.0.ask(who, ask::Unpin(line));
+    let unpin = |who: &Caller, line| engine.0.ask(who, ask::Unpin(Unpinning::Line(line)));
     refused(unpin(&lead, 1), Code::ScopeDenied);
     refused(unpin(&USER, 0), Code::NotFound);
     refused(unpin(&USER, 3), Code::NotFound);

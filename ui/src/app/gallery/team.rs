@@ -113,6 +113,9 @@ pub(super) fn brief(app: App, open: &str) {
             json!([])
         };
         let mut it = json!({"text": text, "part": part, "pointers": pointers, "pinned": pinned});
+        if pinned {
+            it["pin"] = json!(7);
+        }
         if engram {
             it["engram"] = json!(format!("{:026}", 7));
         }
@@ -141,7 +144,7 @@ pub(super) fn brief(app: App, open: &str) {
 /// A line is written.
 pub(super) fn writing(app: App) {
     brief(app, "Ship");
-    app.write_line(Some("Ship on Friday.".to_owned()));
+    app.write_line(untrack(|| app.line()));
 }
 
 /// It could not be pinned.

@@ -32,7 +32,6 @@ pub const NOT_A_CLAIM: &str = "Only a claim or a line of your own can be pinned"
 pub const NOT_A_CLAIM_HINT: &str = "Press N to pin a line of your own.";
 pub const NOT_YOURS: &str = "Only a pinned line of text can be edited";
 pub const NOT_YOURS_HINT: &str = "Correct the claim in the feed: the line follows it.";
-pub const GONE: &str = "The line is no longer pinned";
 
 /// The parts of a brief, as headings.
 pub mod part {

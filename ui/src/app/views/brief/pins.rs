@@ -1,6 +1,6 @@
 //! What a person pins to the brief, unpins and edits.
 
-use engram_model::{BriefLine, BriefOf, Pinning, Refusal, ask};
+use engram_model::{BriefLine, Pinning, Refusal, Unpinning, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::state::Draft;
@@ -29,14 +29,17 @@ impl App {
         let Some(line) = untrack(|| self.line()) else {
             return;
         };
-        match (line.pinned, line.engram) {
-            (true, _) => self.change_pins(say::brief::UNPINNED_NOW, async move {
-                self.unpin(&line.text).await
-            }),
-            (false, Some(id)) => self.change_pins(say::brief::PINNED_NOW, async move {
+        match (line.pin, line.engram) {
+            (Some(pin), _) => {
+                self.change_pins(
+                    say::brief::UNPINNED_NOW,
+                    async move { self.unpin(pin).await },
+                );
+            }
+            (None, Some(id)) => self.change_pins(say::brief::PINNED_NOW, async move {
                 self.pin(Pinning::Engram(id)).await
             }),
-            (false, None) => {
+            (None, None) => {
                 let hint = say::brief::NOT_A_CLAIM_HINT;
                 self.say(say::brief::NOT_A_CLAIM, hint, true);
             }
@@ -44,10 +47,11 @@ impl App {
     }
 
     /// Opens the field for a line: a new one, or one that takes the place of a pinned line.
-    pub(crate) fn write_line(self, instead_of: Option<String>) {
+    pub(crate) fn write_line(self, instead_of: Option<BriefLine>) {
         self.brief.pin_refused.set(None);
+        let text = instead_of.as_ref().map(|it| it.text.clone());
         self.brief.draft.set(Some(Draft {
-            text: instead_of.clone().unwrap_or_default(),
+            text: text.unwrap_or_default(),
             instead_of,
         }));
         request_animation_frame(|| dom::focus(FIELD));
@@ -59,7 +63,7 @@ impl App {
             return;
         };
         match can_edit(&line) {
-            true => self.in_list(move || self.write_line(Some(line.text))),
+            true => self.in_list(move || self.write_line(Some(line))),
             false => self.say(say::brief::NOT_YOURS, say::brief::NOT_YOURS_HINT, true),
         }
     }
@@ -77,17 +81,18 @@ impl App {
             return;
         };
         let text = draft.text.trim().to_owned();
-        if text.is_empty() || draft.instead_of.as_ref() == Some(&text) {
+        let old = draft.instead_of;
+        if text.is_empty() || old.as_ref().is_some_and(|it| it.text == text) {
             return self.leave_draft();
         }
-        let done = match draft.instead_of.is_some() {
+        let done = match old.is_some() {
             true => say::brief::EDITED,
             false => say::brief::PINNED_NOW,
         };
         self.change_pins(done, async move {
             // The new words are checked before the old ones go.
             self.pin(Pinning::Text(text.clone())).await?;
-            if let Some(old) = &draft.instead_of {
+            if let Some(old) = old.and_then(|it| it.pin) {
                 self.unpin(old).await?;
             }
             self.brief.draft.set(None);
@@ -101,18 +106,10 @@ impl App {
         self.ask(ask::Pin(what)).await.map(|_| ())
     }
 
-    /// Unpins a line by its words: its number may be another by now, and another in an agent's brief.
-    async fn unpin(self, text: &str) -> Result<(), Refusal> {
-        let shown = self.ask(ask::ShowBrief(BriefOf::default())).await?;
-        let mut lines = shown.brief.lines.iter();
-        match lines.position(|it| it.pinned && it.text == text) {
-            Some(at) => self.ask(ask::Unpin(at + 1)).await.map(|_| ()),
-            None => Err(Refusal::new(
-                engram_model::Code::NotFound,
-                say::brief::GONE,
-                "",
-            )),
-        }
+    /// Unpins by id: a line's number may be another by now, and another in an agent's brief.
+    async fn unpin(self, pin: u64) -> Result<(), Refusal> {
+        let unpin = ask::Unpin(Unpinning::Pin { pin });
+        self.ask(unpin).await.map(|_| ())
     }
 
     /// Sends a change; what was refused is said beside the lines.

@@ -14,7 +14,7 @@ use crate::{
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Draft {
     /// The pinned line that it takes the place of.
-    pub(super) instead_of: Option<String>,
+    pub(super) instead_of: Option<BriefLine>,
     pub(super) text: String,
 }
 
@@ -147,7 +147,7 @@ impl App {
     }
 
     /// The open line.
-    pub(super) fn line(self) -> Option<BriefLine> {
+    pub(crate) fn line(self) -> Option<BriefLine> {
         let text = self.brief.selected.get()?;
         let mut lines = self.brief.lines().into_iter();
         lines.find(|it| it.text == text)
