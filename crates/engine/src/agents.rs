@@ -8,11 +8,12 @@ use engram_model::{
     AgentId, AgentOpened, AgentStatus, AgentsReply, Budget, Caller, Code, Opening, Operation,
     ProjectId, Refusal, RunId, Secret, is_hidden, is_on_topic,
     operation::{Agent, Opened, Topics},
-    shorten,
 };
 use engram_store::{Reader, Seen, Store};
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
+
+pub(crate) use engram_gateway::unknown;
 
 use crate::{
     Engine, World,
@@ -279,14 +280,7 @@ impl Context<'_> {
             || store.read::<_, Refusal>(|it| Ok(it.agent(handle)?.is_some()))?;
         match is_known {
             true => Ok(()),
-            false => Err(Refusal::new(
-                Code::NotFound,
-                format!(
-                    "{:?} is not an agent of this project",
-                    shorten(&handle.0, 40)
-                ),
-                "Use a handle that `engram agents` lists.",
-            )),
+            false => Err(unknown(handle)),
         }
     }
 
@@ -363,17 +357,6 @@ pub(crate) fn in_project(
     id: &AgentId,
 ) -> Result<Option<Agent>, Refusal> {
     Ok(it.agent(id)?.filter(|it| it.project == project))
-}
-
-pub(crate) fn unknown(id: &AgentId) -> Refusal {
-    Refusal::new(
-        Code::NotFound,
-        format!(
-            "{:?} is not an agent of this project",
-            engram_model::shorten(&id.0, 40)
-        ),
-        "Use a handle that `engram agents` lists.",
-    )
 }
 
 /// What the tree of agents knows of one.

@@ -385,12 +385,8 @@ impl Context<'_> {
                 None => told(&line.text, None),
             }
         });
-        self.engine.served.add(Served {
-            to: agent.handle.clone(),
-            run: agent.run,
-            engrams: Vec::new(),
-            prints: prints.collect(),
-        });
+        let served = Served::told(agent, prints.collect());
+        self.engine.served.add(served);
         Ok(())
     }
 }

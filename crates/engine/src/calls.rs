@@ -1,6 +1,6 @@
 //! What agents asked, for people who look into it: a line for each call, in a file of the home that is bounded
-//! and no part of the truth. Of arguments it has numbers and switches, of texts only their length: nothing that
-//! would have to be erased.
+//! and no part of the truth. Of arguments it has numbers and switches, of texts and messages only their length:
+//! nothing that would have to be erased.
 
 use std::{
     collections::BTreeMap,
@@ -10,7 +10,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use engram_model::{AgentId, Caller, Code, ProjectId, Refusal, Request};
+use engram_model::{AgentId, Caller, Code, HookEvent, ProjectId, Refusal, Request};
 use engram_store::{Links, append_private, open_file, read_text, update_private};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -58,6 +58,9 @@ impl Begun {
             return None;
         };
         let mut with = serde_json::to_value(request).unwrap_or_default()["with"].take();
+        if let Some(message) = message_in(request, &mut with).filter(|it| !it.is_string()) {
+            *message = json!(message.to_string());
+        }
         redact(&mut with);
         if with.to_string().len() > ARGUMENTS {
             with = json!("long");
@@ -76,17 +79,23 @@ fn redact(value: &mut Value) {
     match value {
         Value::String(text) => *value = json!(format!("{} characters", text.chars().count())),
         Value::Array(items) => items.iter_mut().for_each(redact),
-        Value::Object(fields) if fields.keys().any(|it| !is_field(it)) => {
-            *value = json!("an object")
-        }
         Value::Object(fields) => fields.values_mut().for_each(redact),
         _ => {}
     }
 }
 
-/// A sender names the keys of a message, too.
-fn is_field(key: &str) -> bool {
-    key.len() <= 24 && key.bytes().all(|it| it.is_ascii_lowercase() || it == b'_')
+/// The message that a request contains: the one thing whose keys its sender chose.
+fn message_in<'a>(request: &Request, with: &'a mut Value) -> Option<&'a mut Value> {
+    match request {
+        Request::ValidateMessage(_) => Some(with),
+        Request::Send(_) => with.get_mut("message"),
+        Request::Hook(hook) => match hook.event {
+            HookEvent::ChildResponse(_) => with.pointer_mut("/event/child_response"),
+            HookEvent::ParentBroadcast(_) => with.pointer_mut("/event/parent_broadcast"),
+            HookEvent::RagResult(_) | HookEvent::SamRead(_) => None,
+        },
+        _ => None,
+    }
 }
 
 impl Calls {
@@ -187,14 +196,46 @@ impl Calls {
 mod tests {
     use super::*;
 
+    /// Of each request that contains a message, its shape, and no word that its sender chose.
     #[test]
     fn nothing_that_was_said_is_kept() {
-        let mut value = json!({ "claim": "A secret.", "k": 5, "all": true, "tags": ["one"], "none": null,
-            "budgets": { "Max": 1 } });
-        redact(&mut value);
-        let kept = json!({ "claim": "9 characters", "k": 5, "all": true, "tags": ["3 characters"], "none": null,
-            "budgets": "an object" });
-        assert_eq!(value, kept);
+        let said = || json!({ "wallet": { "wallet": [4711, "wallet"] } });
+        for (name, with, kept) in [
+            (
+                "query",
+                json!({ "text": "wallet", "k": 5, "include_ephemeral": true }),
+                json!({ "text": "6 characters", "k": 5, "include_ephemeral": true }),
+            ),
+            (
+                "send",
+                json!({ "message": said(), "to": "wallet" }),
+                json!({ "message": "37 characters", "to": "6 characters" }),
+            ),
+            ("validate_message", said(), json!("37 characters")),
+            (
+                "hook",
+                json!({ "event": { "child_response": said() } }),
+                json!({ "event": { "child_response": "37 characters" } }),
+            ),
+            (
+                "hook",
+                json!({ "event": { "parent_broadcast": said() } }),
+                json!({ "event": { "parent_broadcast": "37 characters" } }),
+            ),
+        ] {
+            let request = serde_json::from_value(json!({ "do": name, "with": with })).unwrap();
+            let caller = Caller::Agent(AgentId("ada".to_owned()));
+            let begun = Begun::of(&caller, &request, Timestamp::UNIX_EPOCH).unwrap();
+            for (key, value) in kept.as_object().into_iter().flatten() {
+                assert_eq!(begun.with[key], *value, "{name}");
+            }
+            assert_eq!(begun.name, name);
+            assert!(
+                !begun.with.to_string().contains("wallet"),
+                "{name}: {}",
+                begun.with
+            );
+        }
     }
 
     /// Two processes count, and files of lines come and go.

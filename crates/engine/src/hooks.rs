@@ -240,12 +240,8 @@ impl Context<'_> {
         let resolved = resolve(None, &self.shelf(Some(project)), &pointer)?;
         let statement = first_sentence(&mask(&resolved.text()).text);
         if let Some(agent) = self.agent()? {
-            self.engine.served.add(Served {
-                to: agent.handle.clone(),
-                run: agent.run,
-                engrams: Vec::new(),
-                prints: told(&statement, [pointer.to_string()]),
-            });
+            let prints = told(&statement, [pointer.to_string()]);
+            self.engine.served.add(Served::told(agent, prints));
         }
         Ok(SamReply {
             pointer: pointer.to_string(),

@@ -395,12 +395,7 @@ fn told_to(parent: &Agent, child: &ChildMessage, claims: &[Claim<'_>]) -> Operat
 }
 
 pub(crate) fn served(to: &Agent, prints: Vec<u64>) -> Operation {
-    Operation::Served(Served {
-        to: to.handle.clone(),
-        run: to.run,
-        engrams: Vec::new(),
-        prints,
-    })
+    Operation::Served(Served::told(to, prints))
 }
 
 /// Refuses a message with a credential in any text field.

@@ -159,12 +159,7 @@ impl Context<'_> {
         let claims = findings.iter().filter_map(|it| it.claim.as_deref());
         let prints: Vec<u64> = claims.flat_map(|it| told(it, None)).collect();
         if let Some(agent) = self.agent()?.filter(|_| !prints.is_empty()) {
-            self.engine.served.add(Served {
-                to: agent.handle.clone(),
-                run: agent.run,
-                engrams: Vec::new(),
-                prints,
-            });
+            self.engine.served.add(Served::told(agent, prints));
         }
         Ok(())
     }

@@ -139,7 +139,8 @@ pub fn recipients(
     }
 }
 
-fn unknown(agent: &AgentId) -> Refusal {
+/// There is no such agent, or none that the caller may know of.
+pub fn unknown(agent: &AgentId) -> Refusal {
     Refusal::new(
         Code::NotFound,
         format!(

@@ -27,7 +27,7 @@ pub use echo::{admit_claim, echoes, fingerprints, is_own, probes, read_print, to
 pub use grant::{
     Allowance, Paid, Reading, Terms, Wish, admit_read, code_allowance, may_grant, may_revoke,
 };
-pub use kin::{Kin, may_decide_for, may_open, may_report, recipients};
+pub use kin::{Kin, may_decide_for, may_open, may_report, recipients, unknown};
 pub use message::{
     Checked, Form, MESSAGE_BYTES, Sent, check_message, narrowed, read_message, skeleton,
     validate_message,

@@ -83,9 +83,19 @@ words!(
     }
 );
 
+/// Who may read of an operation.
+#[derive(PartialEq, Eq)]
+enum Readers {
+    /// Nobody: it is bookkeeping.
+    None,
+    /// The user: it is between agents, or between them and the user.
+    User,
+    /// Whoever may see what it is about.
+    All,
+}
+
 impl OperationKind {
-    /// Whether readers of the journal see it; the others are bookkeeping.
-    pub fn is_told(self) -> bool {
+    fn readers(self) -> Readers {
         match self {
             Self::Located
             | Self::Admitted
@@ -94,7 +104,17 @@ impl OperationKind {
             | Self::Served
             | Self::Unsent
             | Self::Carried
-            | Self::Recovered => false,
+            | Self::Recovered => Readers::None,
+            Self::Joined
+            | Self::Opened
+            | Self::Requested
+            | Self::Denied
+            | Self::Granted
+            | Self::Revoked
+            | Self::Refused
+            | Self::Pinned
+            | Self::Unpinned
+            | Self::Sent => Readers::User,
             Self::Stored
             | Self::Corroborated
             | Self::Forgotten
@@ -106,26 +126,18 @@ impl OperationKind {
             | Self::Anchored
             | Self::Conflicted
             | Self::Resolved
-            | Self::Allowed => true,
-            other => other.is_between(),
+            | Self::Allowed => Readers::All,
         }
+    }
+
+    /// Whether readers of the journal see it; the others are bookkeeping.
+    pub fn is_told(self) -> bool {
+        self.readers() != Readers::None
     }
 
     /// Whether it is between agents, or between them and the user: only the user is told of it.
     pub fn is_between(self) -> bool {
-        matches!(
-            self,
-            Self::Joined
-                | Self::Opened
-                | Self::Requested
-                | Self::Denied
-                | Self::Granted
-                | Self::Revoked
-                | Self::Refused
-                | Self::Pinned
-                | Self::Unpinned
-                | Self::Sent
-        )
+        self.readers() == Readers::User
     }
 
     /// Whether the feed shows it unasked.

@@ -226,9 +226,18 @@ fn told(operation: Operation) -> Option<Change> {
         | Operation::Served(_)
         | Operation::Unsent(_)
         | Operation::Carried(_) => return None,
-        other => Change::Between {
-            what: other.kind(),
-            about: about(other),
+        between @ (Operation::Joined(_)
+        | Operation::Opened(_)
+        | Operation::Requested(_)
+        | Operation::Denied(_)
+        | Operation::Granted(_)
+        | Operation::Revoked(_)
+        | Operation::Refused(_)
+        | Operation::Pinned(_)
+        | Operation::Unpinned(_)
+        | Operation::Sent(_)) => Change::Between {
+            what: between.kind(),
+            about: about(between),
         },
     })
 }

@@ -125,6 +125,18 @@ pub struct Served {
     pub prints: Vec<u64>,
 }
 
+impl Served {
+    /// What an agent was told unasked: no claim counts as read by that.
+    pub fn told(to: &Agent, prints: Vec<u64>) -> Self {
+        Self {
+            to: to.handle.clone(),
+            run: to.run,
+            engrams: Vec::new(),
+            prints,
+        }
+    }
+}
+
 /// An agent that the engine knows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agent {
