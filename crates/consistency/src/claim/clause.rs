@@ -41,6 +41,9 @@ fn split(sentence: &[Token], found: &mut Vec<Vec<Token>>) {
         let Some(skipped) = joins(right) else {
             continue;
         };
+        if is_inside_value(sentence, from, at) {
+            continue;
+        }
         tried += 1;
         if tried > CONJUNCTIONS || found.len() >= CONJUNCTIONS {
             break;
@@ -73,6 +76,14 @@ fn split(sentence: &[Token], found: &mut Vec<Vec<Token>>) {
     if !rest.is_empty() {
         found.push(rest.to_vec());
     }
+}
+
+/// Whether the conjunction here is part of a number: "one hundred and fifty", "1 h and 30 min".
+fn is_inside_value(sentence: &[Token], from: usize, at: usize) -> bool {
+    const BACK: usize = 6;
+    let words = quantity::Words(sentence);
+    (at.saturating_sub(BACK).max(from)..at)
+        .any(|it| quantity::value_at(&words, it).is_some_and(|found| it + found.words > at))
 }
 
 /// How many words a conjunction that starts here takes.

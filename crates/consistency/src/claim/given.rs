@@ -1,7 +1,9 @@
 //! Takes the values of a clause in order: numbers, periods, ports, versions.
 
 use super::{
-    clause, lexicon, name,
+    clause,
+    lexicon::{self, Form},
+    name,
     quantity::{self, Found},
     read::Reader,
     sketch::Place,
@@ -90,6 +92,7 @@ impl Reader<'_> {
             return self.port(token);
         };
         self.make_version(token, &mut found);
+        self.make_range(token, &mut found);
         if found.period {
             self.said.aspect = Some(Aspect::Interval);
         }
@@ -151,7 +154,7 @@ impl Reader<'_> {
             (it + 1..self.at).all(|it| {
                 self.words
                     .get(it)
-                    .is_some_and(|it| it.mark && it.text.contains(['<', '>', '≥', '≤']))
+                    .is_some_and(|it| it.mark && it.text.contains(['<', '>', '≥', '≤', '^', '~']))
             })
         });
         let plain = token.text.trim_end_matches('+');
@@ -163,6 +166,22 @@ impl Reader<'_> {
             && let Some(numbers) = quantity::version_of(plain)
         {
             found.value.reading = Reading::Version(numbers);
+        }
+    }
+
+    /// `^18.2.0` and `~18.2.0` are ranges of versions.
+    fn make_range(&self, token: &Token, found: &mut Found) {
+        let before = self.at.checked_sub(1).and_then(|it| self.words.get(it));
+        let Some(sign) = before.filter(|it| it.to == token.from) else {
+            return;
+        };
+        if sign.is("^")
+            && let Some(numbers) = quantity::version_of(&token.text)
+        {
+            found.value.reading = Reading::Version(numbers);
+            found.value.form = Form::Compatible;
+        } else if sign.is("~") && matches!(found.value.reading, Reading::Version(_)) {
+            found.value.form = Form::Patched;
         }
     }
 
@@ -189,6 +208,9 @@ impl Reader<'_> {
             return;
         }
         let beside = self.at.checked_sub(1);
+        let last = self.sketch.places.last().and_then(|it| it.term);
+        let last = last.and_then(|it| self.said.terms.get(it));
+        self.sketch.in_lots |= self.hung == "of" && last.is_some_and(|it| it.led == "in");
         let named = self
             .sketch
             .places

@@ -20,6 +20,10 @@ pub enum Form {
     More,
     /// "Less than", as observed.
     Less,
+    /// `^1.2.3`: this version, or a later one that is compatible with it.
+    Compatible,
+    /// `~1.2.3`: this version, or a later patch of it.
+    Patched,
 }
 
 /// What a word does in a claim.

@@ -50,7 +50,7 @@ pub(crate) fn technology(text: &str) -> Option<(String, &'static str)> {
     let kind = technology::kind_of(name)?;
     let one = name
         .strip_suffix('s')
-        .filter(|it| technology::kind_of(it) == Some(kind));
+        .filter(|it| technology::kind_of(it) == Some(kind) && !technology::is_listed(name));
     Some((one.unwrap_or(name).to_owned(), kind))
 }
 
@@ -143,6 +143,14 @@ pub(crate) fn key(part: &str) -> String {
     match lexicon::stemmed(&stem) {
         Some(lexicon::Meaning::Concept(key)) => key.to_owned(),
         _ => stem,
+    }
+}
+
+/// The key of a part of an identifier: "TTL" is a concept both in prose and in names.
+pub(crate) fn key_of_part(part: &str) -> String {
+    match lexicon::exact(part) {
+        Some(lexicon::Meaning::Concept(key)) => key.to_owned(),
+        _ => key(part),
     }
 }
 

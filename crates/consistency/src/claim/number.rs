@@ -150,12 +150,26 @@ fn plain_number(text: &str) -> Option<(Ratio, Option<Ratio>)> {
         // 1,5 as written in much of the world
         (1, 0) => Some((decimal(&text.replace(',', "."))?, None)),
         (_, 0) if grouped(',') => Some((decimal(&bare(','))?, None)),
+        (0, _) if is_grouped(&text) => Some((decimal(&bare('.'))?, None)),
         (_, 1) if text.rfind(',') < text.rfind('.') => Some((decimal(&bare(','))?, None)),
         (1, _) if text.rfind('.') < text.rfind(',') => {
             Some((decimal(&bare('.').replace(',', "."))?, None))
         }
         _ => None,
     }
+}
+
+/// Whether points only group the digits: `1.000.000`, and no version.
+pub(crate) fn is_grouped(text: &str) -> bool {
+    let mut parts = text.split('.');
+    let first = parts.next().unwrap_or_default();
+    let begins = (1..=3).contains(&first.len()) && !first.starts_with('0');
+    let digits = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
+    let groups: Vec<&str> = parts.collect();
+    begins
+        && digits(first)
+        && groups.len() > 1
+        && groups.iter().all(|it| it.len() == 3 && digits(it))
 }
 
 /// Digits with at most one point.
@@ -240,6 +254,16 @@ pub(crate) fn small(word: &str) -> Option<i64> {
     }
     let tens = i64::try_from(at(&TENS, word)?).ok()?;
     Some((tens + 2) * 10)
+}
+
+/// Whether a number word continues the count so far: "fifty" after "one hundred", "five" after
+/// "twenty". `scaled`: whether a hundred or a thousand was said.
+pub(crate) fn may_follow(count: Ratio, word: i64, scaled: bool) -> bool {
+    let Some(count) = count.as_whole() else {
+        return false;
+    };
+    let ones = (20..100).contains(&(count % 100)) && count % 10 == 0 && (1..10).contains(&word);
+    ones || (scaled && count % 100 == 0 && word > 0)
 }
 
 /// A word that multiplies what precedes it: `two thousand`, `10 million`, `a dozen`.

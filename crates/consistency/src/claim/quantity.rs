@@ -122,7 +122,8 @@ fn version(words: &Words<'_>, at: usize) -> Option<Found> {
         .strip_prefix(['v', 'V'])
         .filter(|it| it.starts_with(|it: char| it.is_ascii_digit()));
     let numbers = version_of(marked.unwrap_or(plain))?;
-    let sure = marked.is_some() || numbers.len() > 2 || plain.ends_with(".x");
+    let long = numbers.len() > 2 && !number::is_grouped(plain);
+    let sure = marked.is_some() || long || plain.ends_with(".x");
     let mut found = found(words, at, 1, Reading::Version(numbers)).filter(|_| sure)?;
     found.value.form = form;
     Some(found)
@@ -135,20 +136,42 @@ pub(crate) fn version_of(text: &str) -> Option<Vec<u64>> {
     parts.filter(|it| it.len() <= 5)
 }
 
-/// A bare number, in digits or words, and how many words it takes.
+/// A bare number, in digits or words, and how many words it takes: "2 million", "one hundred and
+/// fifty".
 pub(crate) fn plain(words: &Words<'_>, at: usize) -> Option<(Written, usize)> {
     let token = words.get(at).filter(|it| !it.mark)?;
-    let (written, mut taken) = match number::leading(&token.text) {
-        Some((written, length)) if length == token.text.len() => (written, 1),
+    let (written, in_digits) = match number::leading(&token.text) {
+        Some((written, length)) if length == token.text.len() => (written, true),
         Some(_) => return None,
-        None => (in_words(words, at)?, 1),
+        None => (in_words(words, at)?, false),
     };
-    let mut number = written.number;
-    while let Some(times) = number::scale(words.lower(at + taken)) {
-        number = number.times(times)?;
-        taken += 1;
+    let mut taken = 1;
+    let joins = at
+        .checked_sub(1)
+        .is_none_or(|it| words.lower(it) != "between");
+    let thousand = Ratio::whole(1000);
+    // What is complete up to a thousand or more, and what is still counted below it.
+    let (mut total, mut group) = (Ratio::whole(0), written.number);
+    loop {
+        if let Some(times) = number::scale(words.lower(at + taken)) {
+            group = group.times(times)?;
+            if times.compare(thousand).is_ge() {
+                (total, group) = (total.plus(group)?, Ratio::whole(0));
+            }
+            taken += 1;
+            continue;
+        }
+        let and = usize::from(taken > 1 && joins && words.lower(at + taken) == "and");
+        let Some(more) = number::small(words.lower(at + taken + and))
+            .filter(|it| (taken > 1 || !in_digits) && number::may_follow(group, *it, taken > 1))
+        else {
+            break;
+        };
+        group = group.plus(Ratio::whole(more))?;
+        taken += 1 + and;
     }
     let or = written.or.filter(|_| taken == 1);
+    let number = total.plus(group)?;
     Some((Written { number, or }, taken))
 }
 
@@ -197,8 +220,61 @@ fn part_of(words: &Words<'_>, at: usize) -> Option<(Ratio, Option<Unit>, usize)>
     }
 }
 
-/// A number with its unit and denominator.
+/// A number with its unit and denominator; of a time, also the rest in smaller units: "1 hour and
+/// 30 minutes", "an hour and a half".
 fn measured(words: &Words<'_>, at: usize) -> Option<Found> {
+    if let Some(time) = words
+        .get(at)
+        .and_then(|it| unit::spelled_together(&it.text))
+    {
+        return found(words, at, 1, Reading::amount(time, Dimension::Time));
+    }
+    let mut whole = one_measured(words, at)?;
+    let before = at.checked_sub(1).map_or("", |it| words.lower(it));
+    while let Some((more, taken)) = rest_of(words, at, &whole).filter(|_| before != "between") {
+        let last = words.get(at + whole.words + taken - 1)?;
+        let Reading::Quantity { low, high, or, .. } = &mut whole.value.reading else {
+            break;
+        };
+        (*low, *high, *or) = (low.plus(more)?, low.plus(more)?, None);
+        (whole.value.to, whole.words) = (last.to, whole.words + taken);
+    }
+    Some(whole)
+}
+
+/// What is added to a time in the words after it, and how many words that takes.
+fn rest_of(words: &Words<'_>, at: usize, whole: &Found) -> Option<(Ratio, usize)> {
+    let last = words.get(at + whole.words.checked_sub(1)?)?;
+    let unit = unit::unit(&last.lower).or_else(|| unit_at_end(&last.text))?;
+    if unit.dimension != Dimension::Time
+        || !whole.apart.is_empty()
+        || whole.value.dimension() != Some(Dimension::Time)
+    {
+        return None;
+    }
+    let next = at + whole.words;
+    let and = usize::from(words.lower(next) == "and");
+    let part = match (and, words.lower(next + 1), words.lower(next + 2)) {
+        (1, "a", "half") => Some(Ratio::new(1, 2)?),
+        (1, "a", "quarter") => Some(Ratio::new(1, 4)?),
+        _ => None,
+    };
+    if let Some(part) = part.filter(|_| unit::unit(words.lower(next + 3)).is_none()) {
+        return Some((part.times(unit.worth)?, 3));
+    }
+    let more = one_measured(words, next + and)?;
+    let (low, high, _, dimension) = more.value.span()?;
+    let smaller = dimension == Dimension::Time && low == high && low.compare(unit.worth).is_lt();
+    (smaller && more.apart.is_empty()).then_some((low, more.words + and))
+}
+
+/// The unit of `30min`.
+fn unit_at_end(text: &str) -> Option<Unit> {
+    let (_, length) = number::leading(text)?;
+    unit::unit(text.get(length..)?)
+}
+
+fn one_measured(words: &Words<'_>, at: usize) -> Option<Found> {
     if let Some((part, unit, taken)) = part_of(words, at) {
         let (worth, dimension) = unit.map_or((Ratio::whole(1), Dimension::Count), |it| {
             (it.worth, it.dimension)
@@ -260,7 +336,8 @@ fn measured(words: &Words<'_>, at: usize) -> Option<Found> {
             return Some(found);
         }
     }
-    if ["once", "twice"].contains(&words.lower(at)) {
+    let compared = ["as", "the"].contains(&words.lower(at + 1));
+    if words.lower(at) == "once" || (words.lower(at) == "twice" && compared) {
         return None;
     }
     let low = written.number.times(worth)?;
@@ -280,6 +357,7 @@ fn measured(words: &Words<'_>, at: usize) -> Option<Found> {
         && dimension == Dimension::Time;
     found.value.form = form;
     found.value.about = unit.is_some_and(Unit::is_calendar);
+    found.value.window = every.or_else(|| unit.and_then(Unit::window));
     (found.apart, found.thing, found.bare, found.period) = (apart, thing, bare, period);
     Some(found)
 }

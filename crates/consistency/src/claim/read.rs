@@ -84,6 +84,13 @@ impl Reader<'_> {
                 .lower(at)
                 .starts_with(|it: char| it.is_ascii_digit())
         };
+        // What speaks is no evidence: "line 10 sets the timeout" says nothing of line 40.
+        if evidence && self.sketch.places.is_empty() {
+            let told = (self.at..self.at + 3).find(|it| number(*it) && *it > self.at);
+            self.said
+                .conditions
+                .extend(told.map(|it| format!("{} {}", token.lower, self.words.lower(it))));
+        }
         if evidence && !token.quoted && self.words.lower(self.at + 1) == "#" {
             self.at += 1;
             return;
@@ -289,11 +296,13 @@ impl Reader<'_> {
         if lower == "or" {
             self.said.open = true;
         }
+        self.said.sole |= ["only", "exclusively"].contains(&lower);
     }
 
     fn hang(&mut self, lower: &str) {
         const KEPT: &[&str] = &[
-            "from", "in", "at", "for", "after", "within", "by", "to", "of", "per", "on",
+            "from", "in", "at", "for", "after", "within", "by", "to", "of", "per", "on", "inside",
+            "across", "between", "into", "over", "under", "behind",
         ];
         self.hung = KEPT
             .iter()
@@ -317,6 +326,9 @@ impl Reader<'_> {
             self.said.aside = true;
         }
         self.sketch.was |= ["was", "were", "been"].contains(&lower);
+        let runs = ["run", "runs"].contains(&lower)
+            && ["on", "under", "in"].contains(&self.words.lower(at + 1));
+        self.sketch.is_copula |= runs || ["is", "are", "be"].contains(&lower);
         self.hung = "";
     }
 

@@ -10,7 +10,7 @@ use super::{
     statement::{Aspect, Reach, Statement},
     token::Token,
     unit::{self, Dimension},
-    value::Reading,
+    value::{Reading, Value},
 };
 
 /// What a word of the clause became.
@@ -28,6 +28,8 @@ pub(crate) struct Sketch {
     pub(crate) bare: Vec<bool>,
     pub(crate) after: Vec<bool>,
     pub(crate) skipped: BTreeSet<usize>,
+    /// Whether a value says how many belong together: "in batches of 500". The verb is not about it.
+    pub(crate) in_lots: bool,
     /// The values that tell a thing from others of its kind, whatever the clause says of it.
     pub(crate) numbered: BTreeSet<usize>,
     pub(crate) forms: Vec<(usize, Form)>,
@@ -36,6 +38,8 @@ pub(crate) struct Sketch {
     pub(crate) assigned: Option<(usize, bool)>,
     pub(crate) verb_seen: bool,
     pub(crate) was: bool,
+    /// Whether its verb is "is", alone or before a participle, or "runs on".
+    pub(crate) is_copula: bool,
     pub(crate) changed: bool,
     pub(crate) filled: bool,
     pub(crate) ended: bool,
@@ -69,7 +73,7 @@ impl Sketch {
         for (at, value) in said.values.iter_mut().enumerate() {
             value.label &= self.verb_seen || self.numbered.contains(&at);
         }
-        said.filled |= self.filled || (self.verb_seen && !said.open);
+        said.sole |= self.filled || self.is_copula;
         said.settings = self.settings.iter().map(|it| it.0.join(" ")).collect();
         said.settings.sort();
         said.settings.dedup();
@@ -199,6 +203,7 @@ impl Sketch {
                 let follows = self.after.iter().any(|it| *it);
                 if follows || key == "expire" {
                     said.aspect = said.aspect.or(Some(Aspect::Lasting));
+                    said.until.insert(key);
                     drop_term(said, key);
                 }
             }
@@ -215,9 +220,11 @@ impl Sketch {
         }
         if counted {
             for key in &self.holds {
+                said.until.insert(key);
                 drop_term(said, key);
             }
         }
+        said.terms.retain(|it| !(self.in_lots && it.traits.verb));
         let bound = |key: &str| said.terms.iter().any(|it| it.key == key);
         let (most, least) = (bound("limit"), bound("minimum"));
         let accepts = said.has("=accept") || said.has("=allow");
@@ -237,7 +244,7 @@ impl Sketch {
             for value in said
                 .values
                 .iter_mut()
-                .filter(|it| it.form == Form::Exact && it.dimension().is_some())
+                .filter(|it| it.form == Form::Exact && !matches!(it.reading, Reading::Name(_)))
             {
                 value.form = form;
             }
@@ -285,9 +292,17 @@ fn implied(said: &mut Statement) {
         .values
         .iter()
         .any(|it| matches!(it.reading, Reading::Version(_)));
+    let least = said.values.iter().any(|it| it.form == Form::AtLeast);
+    // What runs at three, or every hour, starts then.
+    let clock = |it: &Value| matches!(it.reading, Reading::Clock(_));
+    let recurs = said.aspect == Some(Aspect::Interval) || said.values.iter().any(clock);
     for term in said.terms.iter_mut().filter(|it| !it.traits.name) {
         term.traits.implied = match term.key.as_str() {
-            "limit" | "minimum" | "count" | "=mandatory" => any,
+            "limit" | "minimum" | "count" => any,
+            // Who needs two of something may have more; who needs a version, or so much at least, has it.
+            "=mandatory" => version || least,
+            "pin" | "lock" | "write" if term.traits.verb => version,
+            "start" | "begin" | "schedul" | "trigger" if term.traits.verb => recurs,
             "length" | "durat" => time || data || any,
             "size" => data || any,
             "larg" => data,

@@ -17,6 +17,8 @@ pub struct Term {
     /// The character after its last.
     pub to: usize,
     pub(crate) traits: Traits,
+    /// The preposition that leads to it, if any.
+    pub(crate) led: &'static str,
     /// The kind of technology that it names.
     pub(crate) kind: Option<&'static str>,
 }
@@ -39,6 +41,24 @@ impl Term {
             "=mandatory",
         ];
         WORDS.contains(&self.key.as_str())
+    }
+
+    /// Whether prepositions set it apart from the same word in another statement: what is true within
+    /// a zone need not be true across zones.
+    pub(crate) fn is_led_elsewhere(&self, other: &Self) -> bool {
+        const OPPOSED: [(&[&str], &[&str]); 2] = [
+            (&["within", "inside"], &["across", "between"]),
+            (&["from"], &["to", "into"]),
+        ];
+        OPPOSED.iter().any(|(one, two)| {
+            let apart = |it: &str, by: &str| one.contains(&it) && two.contains(&by);
+            apart(self.led, other.led) || apart(other.led, self.led)
+        })
+    }
+
+    /// Whether it is the path of an endpoint.
+    pub(crate) fn is_endpoint(&self) -> bool {
+        self.traits.path && self.key.starts_with('/')
     }
 
     /// Whether it identifies the subject.
@@ -118,14 +138,16 @@ pub struct Statement {
     /// Whether its subject still exists.
     pub(crate) alive: Option<bool>,
     pub(crate) aspect: Option<Aspect>,
+    /// Verbs that its value says as well: "expires after 5 minutes".
+    pub(crate) until: BTreeSet<&'static str>,
     /// What stands before "before" or "after".
     pub(crate) first: Option<BTreeSet<String>>,
     /// Whether it names one of several possibilities.
     pub(crate) open: bool,
     /// Whether it says "also".
     pub(crate) also: bool,
-    /// Whether its verb takes only one object, as in "is written in".
-    pub(crate) filled: bool,
+    /// Whether its words say that what it names is the one: "is PostgreSQL", "is written in", "only".
+    pub(crate) sole: bool,
     /// Whether it says what is allowed.
     pub(crate) allowed: bool,
     /// Whether it is about the past, a plan or an example.

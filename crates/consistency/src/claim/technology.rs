@@ -1,5 +1,6 @@
 //! Technologies by purpose. Two of one kind exclude each other where a claim names the one
-//! in use: a service that keeps its data in PostgreSQL does not keep it in MySQL.
+//! in use: a service that keeps its data in PostgreSQL does not keep it in MySQL. Of some kinds a
+//! thing may well use several, so there the claim must say that it is the one.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -8,8 +9,8 @@ const KINDS: &[(&str, &str)] = &[
     (
         "database",
         "postgresql, mysql, mariadb, sqlite, mongodb, dynamodb, cassandra, cockroachdb, oracle, \
-         sqlserver, mssql, couchdb, firestore, spanner, aurora, clickhouse, snowflake, \
-         bigquery, redshift, neo4j, duckdb, scylladb, tidb, influxdb, timescaledb",
+         sqlserver, mssql, couchdb, firestore, spanner, clickhouse, snowflake, bigquery, \
+         redshift, neo4j, duckdb, scylladb, tidb, influxdb",
     ),
     ("cache", "redis, memcached, valkey, dragonfly, hazelcast"),
     (
@@ -33,8 +34,11 @@ const KINDS: &[(&str, &str)] = &[
     (
         "webframework",
         "django, flask, fastapi, rails, sinatra, express, nestjs, spring, springboot, laravel, \
-         symfony, axum, actix, rocket, gin, echo, fiber, phoenix, nextjs, nuxt, remix, \
-         sveltekit, astro, hugo, jekyll, gatsby",
+         symfony, axum, actix, rocket, gin, echo, fiber, phoenix",
+    ),
+    (
+        "siteframework",
+        "nextjs, nuxt, remix, sveltekit, astro, hugo, jekyll, gatsby",
     ),
     (
         "cloud",
@@ -43,14 +47,12 @@ const KINDS: &[(&str, &str)] = &[
     ),
     ("cdn", "cloudflare, fastly, akamai, cloudfront, bunny"),
     ("objectstore", "s3, gcs, minio, ceph, azureblob, r2"),
-    (
-        "orchestrator",
-        "kubernetes, nomad, swarm, ecs, mesos, openshift",
-    ),
+    ("orchestrator", "kubernetes, nomad, swarm, ecs, mesos"),
     (
         "infrastructure",
-        "terraform, pulumi, cloudformation, ansible, chef, puppet, opentofu, cdk, bicep",
+        "terraform, pulumi, cloudformation, opentofu, cdk, bicep",
     ),
+    ("configuration", "ansible, chef, puppet"),
     (
         "pipeline",
         "githubactions, circleci, jenkins, gitlabci, travis, buildkite, drone, teamcity, \
@@ -67,9 +69,9 @@ const KINDS: &[(&str, &str)] = &[
     ),
     (
         "logs",
-        "loki, splunk, datadog, cloudwatch, papertrail, graylog, logstash, fluentd, sentry, \
-         newrelic, honeycomb",
+        "loki, splunk, datadog, cloudwatch, papertrail, graylog, newrelic, honeycomb",
     ),
+    ("logshipper", "logstash, fluentd"),
     ("metrics", "prometheus, graphite, statsd, victoriametrics"),
     (
         "passwordhash",
@@ -94,25 +96,26 @@ const KINDS: &[(&str, &str)] = &[
     ),
     (
         "login",
-        "oauth, oauth2, saml, mtls, ldap, kerberos, basicauth, apikeys, jwt, oidc",
+        "oauth, oauth2, saml, mtls, ldap, kerberos, basicauth, apikeys",
     ),
     (
         "tests",
         "pytest, unittest, nose, jest, vitest, mocha, jasmine, junit, testng, rspec, minitest, \
-         playwright, cypress, selenium, phpunit, nextest",
+         phpunit, nextest",
     ),
+    ("browsertests", "playwright, cypress, selenium"),
     (
         "bundler",
         "webpack, vite, rollup, parcel, esbuild, turbopack, rspack, trunk",
     ),
-    (
-        "packages",
-        "npm, yarn, pnpm, bun, pip, poetry, pipenv, conda, uv",
-    ),
+    ("packages", "npm, yarn, pnpm, bun"),
+    ("pythonpackages", "pip, poetry, pipenv, conda, uv"),
     (
         "build",
-        "maven, gradle, bazel, cmake, make, meson, ninja, sbt, ant, scons, buck",
+        "maven, gradle, bazel, cmake, meson, sbt, ant, scons, buck",
     ),
+    // CMake and Meson write files for these.
+    ("buildrunner", "make, ninja"),
     ("proxy", "nginx, haproxy, envoy, traefik, caddy, apache"),
     (
         "ids",
@@ -123,8 +126,59 @@ const KINDS: &[(&str, &str)] = &[
         "os",
         "ubuntu, debian, alpine, fedora, centos, rhel, archlinux, nixos, amazonlinux",
     ),
-    (TOOL, "tls, ssl, http, docker, podman, git"),
+    // OIDC is built on OAuth, and both may hand out JWTs; Sentry takes errors beside any log store;
+    // Aurora speaks for MySQL or PostgreSQL, TimescaleDB is an extension of it, OpenShift of Kubernetes.
+    (
+        TOOL,
+        "tls, ssl, http, https, docker, podman, git, jwt, oidc, sentry, aurora, timescaledb, openshift",
+    ),
 ];
+
+/// Kinds of which one thing may use several at once.
+const TOGETHER: &[&str] = &[
+    "webframework",
+    "siteframework",
+    "infrastructure",
+    "configuration",
+    "format",
+    "interface",
+    "logs",
+    "logshipper",
+    "metrics",
+    "hash",
+    "signature",
+    "cipher",
+    "compression",
+    "login",
+    "tests",
+    "browsertests",
+    "bundler",
+    "packages",
+    "pythonpackages",
+    "build",
+    "buildrunner",
+];
+
+/// Whether one thing may use several technologies of a kind, so that two claims exclude each other only
+/// if they say so.
+pub(crate) fn live_together(kind: &str) -> bool {
+    TOGETHER.contains(&kind)
+}
+
+/// Kinds that client and server agree on for each response.
+pub(crate) fn is_negotiated(kind: &str) -> bool {
+    ["format", "compression"].contains(&kind)
+}
+
+/// Whether one of two names says more of the same: UUIDv7 is a UUID, AES-256 is AES.
+pub(crate) fn is_form_of(one: &str, other: &str) -> bool {
+    let longer = |it: &str, of: &str| {
+        let rest = it.strip_prefix(of).unwrap_or_default();
+        let mode = rest.starts_with(|it: char| it.is_ascii_digit() || "vbig".contains(it));
+        mode || rest == "boot"
+    };
+    longer(one, other) || longer(other, one)
+}
 
 /// The kind of technologies that do not exclude each other.
 pub(crate) const TOOL: &str = "tool";
@@ -146,6 +200,11 @@ pub(crate) fn is_common(folded: &str) -> bool {
 pub(crate) fn kind_of(folded: &str) -> Option<&'static str> {
     let one = || folded.strip_suffix('s').and_then(|it| NAMES.get(it));
     NAMES.get(folded).or_else(one).copied()
+}
+
+/// Whether it is a name as it stands: HTTPS is not the plural of HTTP.
+pub(crate) fn is_listed(folded: &str) -> bool {
+    NAMES.contains_key(folded)
 }
 
 static NAMES: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {

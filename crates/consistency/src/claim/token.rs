@@ -121,8 +121,10 @@ fn word_end(chars: &[char], at: usize) -> usize {
             .take(2)
             .take_while(|it| "./-:@~".contains(**it))
             .count();
+        // ~5 is about five, ~1.2.3 a version
+        let about = chars.get(at) == Some(&'~') && digit(at + 1);
         let negative = leads == 1 && chars.get(at) == Some(&'-') && !digit(at + 1);
-        if leads > 0 && !negative && is_word(at + leads) {
+        if leads > 0 && !negative && !about && is_word(at + leads) {
             end += leads;
         }
     }

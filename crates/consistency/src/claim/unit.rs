@@ -63,6 +63,15 @@ pub struct Unit {
 }
 
 impl Unit {
+    /// The seconds that a rate counts by: 60 for `rpm`.
+    pub(crate) fn window(self) -> Option<Ratio> {
+        match self.dimension {
+            Dimension::Rate => Ratio::whole(1).by(self.worth),
+            Dimension::DataRate => Some(Ratio::whole(1)),
+            _ => None,
+        }
+    }
+
     /// Whether it is a month or a year, which differ in length: 30 days are about a month.
     pub(crate) fn is_calendar(self) -> bool {
         const MONTH: i64 = 2_600_000;
@@ -206,6 +215,28 @@ fn short_prefix(prefix: &str) -> Option<(i32, bool)> {
         _ => return None,
     };
     Some((power, of_two))
+}
+
+/// A time in two units or more without a space: `1h30m`, `2m30s`, in seconds.
+pub(crate) fn spelled_together(text: &str) -> Option<Ratio> {
+    let (mut rest, mut total, mut last) = (text, Ratio::whole(0), None::<Ratio>);
+    while !rest.is_empty() {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, after) = rest.split_at_checked(digits)?;
+        let letters = after.bytes().take_while(u8::is_ascii_alphabetic).count();
+        let (name, after) = after.split_at_checked(letters)?;
+        let unit = unit(name).filter(|it| it.dimension == Dimension::Time)?;
+        if last.is_some_and(|it| !unit.worth.compare(it).is_lt()) {
+            return None;
+        }
+        total = total.plus(unit.worth.times(Ratio::whole(number.parse().ok()?))?)?;
+        // One alone is a number with its unit.
+        if last.is_none() && after.is_empty() {
+            return None;
+        }
+        (rest, last) = (after, Some(unit.worth));
+    }
+    last.map(|_| total)
 }
 
 /// How often something happens, in one word: the seconds between two times.

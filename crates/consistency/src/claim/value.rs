@@ -14,6 +14,8 @@ pub struct Value {
     pub about: bool,
     /// Whether it is part of the subject's name: "step 2", "Node 18".
     pub(crate) label: bool,
+    /// The seconds within which a rate is counted: 60 in "100 requests per minute".
+    pub(crate) window: Option<Ratio>,
     /// Its first character in the claim.
     pub from: usize,
     /// The character after its last.
@@ -75,6 +77,7 @@ impl Value {
             form: Form::Exact,
             about: false,
             label: false,
+            window: None,
             from,
             to,
         }
@@ -106,14 +109,14 @@ impl Value {
 
     fn versions(&self, left: &[u64], other: &Self, right: &[u64]) -> Stand {
         let same = left.iter().zip(right).all(|(left, right)| left == right);
-        let above = |low: &[u64], it: &[u64]| it >= low || same;
         match (self.form, other.form) {
-            (Form::AtLeast, Form::Exact) if above(left, right) => Stand::Open,
-            (Form::Exact, Form::AtLeast) if above(right, left) => Stand::Open,
-            (Form::AtMost, Form::Exact) if above(right, left) => Stand::Open,
-            (Form::Exact, Form::AtMost) if above(left, right) => Stand::Open,
-            (left, right) if left == right => same_or_apart(same),
+            (one, two) if one == two => same_or_apart(same),
+            (form, Form::Exact) if allows(form, left, right) => Stand::Open,
+            (Form::Exact, form) if allows(form, right, left) => Stand::Open,
             (Form::Exact, _) | (_, Form::Exact) => Stand::Apart,
+            // At least a version beyond all that the other allows.
+            (form, Form::AtLeast) if ends_before(form, left, right) => Stand::Apart,
+            (Form::AtLeast, form) if ends_before(form, right, left) => Stand::Apart,
             _ => Stand::Open,
         }
     }
@@ -128,7 +131,7 @@ impl Value {
         if self.is_same_as(other) {
             return Stand::Same;
         }
-        if self.is_near(other) {
+        if self.is_near(other) || self.is_beside(other) {
             return Stand::Open;
         }
         let exact = |it: &(Ratio, Ratio, Option<Ratio>, Dimension)| it.0 == it.1;
@@ -178,7 +181,21 @@ impl Value {
         (self.about || other.about) && left.0.is_about(right.0) && left.1.is_about(right.1)
     }
 
-    fn span(&self) -> Option<(Ratio, Ratio, Option<Ratio>, Dimension)> {
+    /// Whether two rates of different windows can both hold: 60 in a minute, and 1000 in an hour.
+    /// The shorter window must allow fewer at once; else the same limit is given in two ways.
+    fn is_beside(&self, other: &Self) -> bool {
+        let counted = |it: &Self| {
+            let (low, window) = (it.span()?.0, it.window?);
+            Some((window, low.times(window)?))
+        };
+        let (Some(one), Some(two)) = (counted(self), counted(other)) else {
+            return false;
+        };
+        let (window, count) = (one.0.compare(two.0), one.1.compare(two.1));
+        window.is_ne() && window == count
+    }
+
+    pub(crate) fn span(&self) -> Option<(Ratio, Ratio, Option<Ratio>, Dimension)> {
         match self.reading {
             Reading::Quantity {
                 low,
@@ -223,6 +240,28 @@ impl Value {
 fn measured_alike(left: Dimension, right: Dimension) -> bool {
     let bare = |it| matches!(it, Dimension::Count | Dimension::Share);
     left == right || (bare(left) && bare(right))
+}
+
+/// Whether a version is among those that a bound allows, as far as both are written.
+fn allows(form: Form, bound: &[u64], it: &[u64]) -> bool {
+    let alike = |parts: usize| bound.iter().zip(it).take(parts).all(|it| it.0 == it.1);
+    let (same, above) = (alike(usize::MAX), it >= bound);
+    let first = bound.iter().position(|it| *it != 0).unwrap_or(0);
+    match form {
+        Form::AtLeast => above || same,
+        Form::AtMost => it <= bound || same,
+        Form::Compatible => (above || same) && alike(first + 1),
+        Form::Patched => (above || same) && alike(2),
+        Form::More => it > bound,
+        Form::Less => it < bound,
+        Form::Exact => same,
+    }
+}
+
+/// Whether all versions that a bound allows are below another.
+fn ends_before(form: Form, bound: &[u64], other: &[u64]) -> bool {
+    let endless = matches!(form, Form::AtLeast | Form::More);
+    !endless && bound < other && !allows(form, bound, other)
 }
 
 fn same_or_apart(same: bool) -> Stand {

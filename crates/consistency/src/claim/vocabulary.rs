@@ -14,7 +14,7 @@ pub(crate) const EXACT: &[(Meaning, &str)] = &[
         "a, an, the, this, that, these, those, its, it, their, his, her, our, my, your, we, \
          they, he, she, i, you, and, as, so, then, than, there, which, who, where, what, how, \
          times, time, currently, now, today, always, usually, typically, automatically, \
-         actually, exactly, just, only, each other, itself, here, out, off of, also known as, \
+         actually, exactly, just, only, exclusively, each other, itself, here, out, off of, also known as, \
          i.e, please, very, quite, own, such, up, in total, in parallel, at the moment, at \
          once, overall, whole, entire, given, same, until further notice, right now, or, 's, \
          any other, on end, any more, anymore, yet, already, still, actual, currently, \
@@ -153,8 +153,10 @@ pub(crate) const EXACT: &[(Meaning, &str)] = &[
     ),
     (
         Concept("retry"),
-        "tried again, try again, tries again, attempt, attempts, tries, retries, reattempted",
+        "tried again, try again, tries again, retries, reattempted",
     ),
+    // The first attempt is no retry.
+    (Concept("attempt"), "attempt, attempts, tries"),
     (
         Concept("parallel"),
         "at the same time, concurrently, simultaneously, concurrency, concurrent, parallelism",
@@ -239,10 +241,7 @@ pub(crate) const EXACT: &[(Meaning, &str)] = &[
 
 /// Words in all their forms.
 pub(crate) const STEMMED: &[(Meaning, &str)] = &[
-    (
-        Concept("limit"),
-        "limit, maximum, max, cap, ceiling, threshold",
-    ),
+    (Concept("limit"), "limit, maximum, max, cap, ceiling"),
     (Concept("minimum"), "minimum, min"),
     (Concept("retry"), "retry"),
     (Concept("poll"), "poll, check"),
@@ -270,7 +269,7 @@ pub(crate) const STEMMED: &[(Meaning, &str)] = &[
         Generic,
         "service, component, system, value, setting, option, parameter, variable, key, flag, \
          field, property, configuration, config, constant, env, environment, application, \
-         feature, default value, entry, data, process, code, function, method, thing, item, \
+         feature, default value, entry, data, code, function, method, thing, item, \
          logic",
     ),
     (
@@ -288,7 +287,6 @@ pub(crate) const STEMMED: &[(Meaning, &str)] = &[
     (Filled("hash"), "hash"),
     (Filled("encrypt"), "encrypt"),
     (Filled("compress"), "compress"),
-    (Filled("authenticate"), "authenticate"),
     (Filled("own"), "own, maintain"),
     (Filled("branch"), "branch, fork"),
     (Filled("publish"), "publish, emit"),

@@ -36,7 +36,8 @@ impl Reader<'_> {
         }
         let common = technology::is_common(&name::folded(&token.text))
             && !literal
-            && (first || !token.text.starts_with(char::is_uppercase));
+            && (first || !token.text.starts_with(char::is_uppercase))
+            && !self.is_of_version();
         if let Some((key, kind)) = name::technology(&token.text).filter(|_| !common) {
             self.named(key, span, literal, Some(kind));
             return;
@@ -108,12 +109,7 @@ impl Reader<'_> {
         if parts.len() > PARTS {
             parts = vec![token.lower.clone()];
         }
-        // "TTL" is a concept both in prose and in names.
-        let key_of = |it: &String| match lexicon::exact(it) {
-            Some(Meaning::Concept(key)) => key.to_owned(),
-            _ => name::key(it),
-        };
-        let keys: Vec<String> = parts.iter().map(key_of).collect();
+        let keys: Vec<String> = parts.iter().map(|it| name::key_of_part(it)).collect();
         let lasts = keys.iter().any(|it| it == "lasting");
         self.sketch.concepts.extend(lasts.then_some("lasting"));
         if name::is_setting(&token.text) && !keys.is_empty() {
@@ -186,6 +182,8 @@ impl Reader<'_> {
             Some(Meaning::Light) => self.light(lower, self.at),
             Some(Meaning::Concept(key)) => {
                 self.sketch.verb_seen |= !self.sketch.places.is_empty() && lower.ends_with("ed");
+                // "Calls authenticate with mTLS": the verb has the key of its noun.
+                self.sketch.filled |= !first && lower.starts_with("authenticate");
                 self.concept(key, span);
             }
             Some(Meaning::Opposite(key, side)) => self.opposite(key, side, span),
@@ -225,6 +223,14 @@ impl Reader<'_> {
                 }
             }
         }
+    }
+
+    /// Whether a version follows: of "Node 20 or newer", as there is no newer node of a cluster.
+    fn is_of_version(&self) -> bool {
+        let after = [self.words.lower(self.at + 2), self.words.lower(self.at + 3)];
+        let number = self.words.lower(self.at + 1);
+        number.starts_with(|it: char| it.is_ascii_digit())
+            && (number.ends_with('+') || [["or", "newer"], ["or", "later"]].contains(&after))
     }
 
     /// Whether a possible verb is one here, by its ending and by what precedes it. A word before
@@ -280,7 +286,7 @@ impl Reader<'_> {
             return;
         }
         traits.object = self.sketch.verb_seen && !traits.verb;
-        self.hung = "";
+        let led = std::mem::take(&mut self.hung);
         if !self.sketch.verb_seen && !traits.verb {
             self.class(&key);
         }
@@ -300,6 +306,7 @@ impl Reader<'_> {
                 from: span.0,
                 to: span.1,
                 traits,
+                led,
                 kind,
             }),
         }
@@ -317,10 +324,15 @@ impl Reader<'_> {
             || (word.ends_with(['s', 'd', 'y'])
                 && word.get(..2) == key.get(..2)
                 && !word.contains(['-', '_', '.', ':', '/']));
-        match own && !word.is_empty() {
-            true => word.to_owned(),
-            false => key.trim_start_matches('=').to_owned(),
+        if own && !word.is_empty() {
+            return word.to_owned();
         }
+        let of_name = || {
+            let mut parts = name::parts(token.map_or("", |it| it.text.as_str())).into_iter();
+            parts.find(|it| name::key_of_part(it) == key)
+        };
+        let part = of_name().filter(|_| word.contains(['_', '-', '.', ':']));
+        part.unwrap_or_else(|| key.trim_start_matches('=').to_owned())
     }
 
     /// The last word of what follows "all" is what they are; what stands before narrows it.

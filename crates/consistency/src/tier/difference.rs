@@ -23,11 +23,12 @@ impl Difference {
         left: &Statement,
         right: &Statement,
     ) -> Self {
-        let what = match apart.first().map(|it| &it.0.reading) {
-            Some(Reading::Version(_)) => "version",
-            Some(Reading::Days(_)) => "date",
-            Some(Reading::Clock(_)) => "time",
-            Some(Reading::Name(_)) => "value",
+        let readings = apart.first().map(|it| (&it.0.reading, &it.1.reading));
+        let what = match readings {
+            Some((Reading::Version(_), _) | (_, Reading::Version(_))) => "version",
+            Some((Reading::Days(_), _)) => "date",
+            Some((Reading::Clock(_), _)) => "time",
+            Some((Reading::Name(_), _)) => "value",
             _ => "number",
         };
         let of = match left
@@ -35,7 +36,7 @@ impl Difference {
             .first()
             .filter(|it| right.settings.contains(it))
         {
-            Some(setting) => quoted(&as_written(setting, left)),
+            Some(setting) => quoted(&as_written(setting, left).min(as_written(setting, right))),
             None => subject(shared),
         };
         Self {
@@ -47,37 +48,33 @@ impl Difference {
     }
 
     pub(crate) fn of_terms(one: &Term, other: &Term, shared: &[&Term]) -> Self {
-        let kind = match one.kind {
-            Some(kind) => format!("a different {kind}"),
-            None => "a different name".to_owned(),
+        let kind = match (one.kind, other.kind) {
+            (Some(kind), Some(another)) if kind == another => kind,
+            (Some(_), Some(_)) => "store",
+            _ => "name",
+        };
+        let (first, second) = match one.text <= other.text {
+            true => (one, other),
+            false => (other, one),
         };
         Self {
             tier: Tier::Entity,
             why: format!(
-                "Each names {kind} for {}: {} and {}.",
+                "Each names a different {kind} for {}: {} and {}.",
                 subject(shared),
-                quoted(&one.text),
-                quoted(&other.text)
+                quoted(&first.text),
+                quoted(&second.text)
             ),
             left: vec![(one.from, one.to)],
             right: vec![(other.from, other.to)],
         }
     }
 
-    pub(crate) fn of_life(
-        left: &Statement,
-        right: &Statement,
-        left_lives: bool,
-        shared: &[&Term],
-    ) -> Self {
-        let (first, second) = match left_lives {
-            true => ("still there", "gone"),
-            false => ("gone", "still there"),
-        };
+    pub(crate) fn of_life(left: &Statement, right: &Statement, shared: &[&Term]) -> Self {
         Self {
             tier: Tier::Temporal,
             why: format!(
-                "The first says that {} is {first}, the second that it is {second}.",
+                "One says that {} is still there, the other that it is gone.",
                 subject(shared)
             ),
             left: left.poles.clone(),

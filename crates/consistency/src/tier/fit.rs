@@ -1,7 +1,7 @@
 //! Whether two statements are about the same thing: what only one of them says must be
 //! explained, or they are about different things.
 
-use crate::claim::{Reach, Statement, Term, is_everywhere};
+use crate::claim::{Reach, Statement, Term, is_everywhere, key, parts};
 
 use super::ground::{Ground, Lie};
 
@@ -11,8 +11,9 @@ pub(crate) struct Fit<'a> {
     /// What only the first says and the topic does not explain, except verbs.
     pub(crate) left: Vec<&'a Term>,
     pub(crate) right: Vec<&'a Term>,
-    pub(crate) left_verbs: usize,
-    pub(crate) right_verbs: usize,
+    /// The verbs that only the first has.
+    pub(crate) left_verbs: Vec<&'a Term>,
+    pub(crate) right_verbs: Vec<&'a Term>,
     /// Words left out because the topic says them.
     explained: usize,
 }
@@ -23,13 +24,19 @@ impl<'a> Fit<'a> {
             shared: Vec::new(),
             left: Vec::new(),
             right: Vec::new(),
-            left_verbs: 0,
-            right_verbs: 0,
+            left_verbs: Vec::new(),
+            right_verbs: Vec::new(),
             explained: 0,
         };
-        for term in &left.terms {
+        // In the order of one of them, whichever comes first.
+        let words = |it: &'a Statement| it.terms.iter().map(|it| (&it.text, &it.key));
+        let (one, two) = match words(left).le(words(right)) {
+            true => (left, right),
+            false => (right, left),
+        };
+        for term in &one.terms {
             // What one's value implies and the other says counts as said by both.
-            let other = right.terms.iter().find(|it| it.key == term.key);
+            let other = two.terms.iter().find(|it| it.key == term.key);
             if let Some(other) = other.filter(|it| it.tells() || term.tells()) {
                 fit.shared.push(more_telling(term, other));
             }
@@ -53,13 +60,24 @@ impl<'a> Fit<'a> {
                 &mut right_told,
             ),
         ] {
-            for term in of.telling().filter(|it| !other.has(&it.key)) {
+            let apart = |it: &Term| {
+                let there = other.terms.iter().find(|term| term.key == it.key);
+                there.is_none_or(|term| it.is_led_elsewhere(term))
+            };
+            for term in of.telling().filter(|it| apart(it)) {
                 match (topic.contains(&term.key), term.traits.verb) {
                     (true, _) => told.push(term),
-                    (_, true) => *verbs += 1,
+                    (_, true) => verbs.push(term),
                     _ => rest.push(term),
                 }
             }
+        }
+        // Two nouns that add nothing to a name are two things, where each claim has its own: the keys of
+        // a cache, and its entries.
+        let (left_nouns, right_nouns) = (own_generic(left, right), own_generic(right, left));
+        if !left_nouns.is_empty() && !right_nouns.is_empty() {
+            fit.left.extend(left_nouns);
+            fit.right.extend(right_nouns);
         }
         // If each names another part of the topic, the topic explains neither.
         fit.explained = left_told.len() + right_told.len();
@@ -70,15 +88,19 @@ impl<'a> Fit<'a> {
         fit
     }
 
-    /// Whether they are about the same thing, except for one verb that only one of them has.
-    pub(crate) fn is_close(&self) -> bool {
-        let verbs = (self.left_verbs, self.right_verbs);
-        self.left.is_empty() && self.right.is_empty() && matches!(verbs, (0, 0..=1) | (1, 0))
+    /// The verbs that only one of them has.
+    pub(crate) fn verbs(&self) -> impl Iterator<Item = &'a Term> {
+        self.left_verbs.iter().chain(&self.right_verbs).copied()
+    }
+
+    /// Whether nothing is said by only one of them, except verbs.
+    pub(crate) fn is_about_one(&self) -> bool {
+        self.left.is_empty() && self.right.is_empty()
     }
 
     /// Whether nothing is said by only one of them.
     pub(crate) fn is_exact(&self) -> bool {
-        self.left.is_empty() && self.right.is_empty() && self.left_verbs + self.right_verbs == 0
+        self.is_about_one() && self.verbs().next().is_none()
     }
 
     /// Whether what they share is enough to identify the subject, given their topics.
@@ -103,16 +125,26 @@ impl<'a> Fit<'a> {
     /// Confidence, 0 to 1.
     pub(crate) fn score(&self) -> f64 {
         let shared = self.shared.len() as f64;
-        let rest = (self.left_verbs + self.right_verbs + self.explained) as f64;
+        let rest = (self.verbs().count() + self.explained) as f64;
         let substituted = (self.left.len() + self.right.len()) as f64 / 2.0;
         (shared + 1.0) / (shared + 1.0 + rest * 0.5 + substituted * 0.5)
     }
 }
 
+/// Nouns of one statement that add nothing to its name, and that the other does not have.
+fn own_generic<'a>(of: &'a Statement, other: &Statement) -> Vec<&'a Term> {
+    let generic = |it: &&Term| it.traits.generic && !it.traits.name;
+    of.terms
+        .iter()
+        .filter(generic)
+        .filter(|it| !other.has(&it.key))
+        .collect()
+}
+
 /// The more specific of two forms of a word: a noun before a verb, a name before a noun. So it
 /// does not matter which claim comes first.
 fn more_telling<'a>(left: &'a Term, right: &'a Term) -> &'a Term {
-    let rank = |it: &Term| (it.traits.verb, !it.traits.name);
+    let rank = |it: &'a Term| (it.traits.verb, !it.traits.name, it.text.as_str());
     match rank(right) < rank(left) {
         true => right,
         false => left,
@@ -135,32 +167,49 @@ pub(crate) fn reaches(
         Lie::Below => !all_is_left,
         Lie::Apart => false,
     };
-    let is = |it: &Term| it.key == *class;
-    let Some(at) = one.terms.iter().position(is) else {
+    let Some(at) = place_of(class, one) else {
         return false;
+    };
+    let path = one.terms.get(at).filter(|it| it.key != *class);
+    let listed = |it: &Term| {
+        let mut parts = parts(&it.key).into_iter();
+        parts.any(|it| all.except.contains(&key(&it)))
     };
     let before = one.terms.get(..at).unwrap_or_default();
     let names = || before.iter().filter(|it| !all.has(&it.key));
     let object = one.terms.get(at).is_none_or(|it| it.traits.object);
     (above || is_everywhere(class))
         && !object
-        && names().next().is_some()
+        && (path.is_some() || names().next().is_some())
+        && !path.is_some_and(listed)
         && !names().any(|it| all.except.contains(&it.key) || it.traits.verb)
         && narrowed.iter().all(|it| one.has(it))
 }
+
+/// Where a statement names one of a class: by its noun, or an endpoint by its path.
+fn place_of(class: &str, one: &Statement) -> Option<usize> {
+    let noun = one.terms.iter().position(|it| it.key == class);
+    let path = || {
+        let mut terms = one.terms.iter();
+        terms.position(|it| it.is_endpoint() && !it.traits.object)
+    };
+    noun.or_else(|| path().filter(|_| ENDPOINTS.contains(&class)))
+}
+
+/// What a path such as `/health` is one of.
+pub(crate) const ENDPOINTS: [&str; 2] = ["endpoint", "rout"];
 
 /// The second statement without the name of the one that a statement about all covers.
 pub(crate) fn as_all(all: &Statement, one: &Statement) -> Statement {
     let Reach::All { class, .. } = &all.reach else {
         return one.clone();
     };
-    let at = one
-        .terms
-        .iter()
-        .position(|it| it.key == *class)
-        .unwrap_or(0);
+    let at = place_of(class, one).unwrap_or(0);
     let mut place = 0;
     let mut one = one.clone();
+    if let Some(named) = one.terms.get_mut(at) {
+        named.key.clone_from(class);
+    }
     one.terms.retain(|it| {
         place += 1;
         place > at || all.has(&it.key)

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::claim::{Claim, Reach, Statement, Term};
 
-use super::{ground::topic_words, pair::STORES};
+use super::{fit::ENDPOINTS, ground::topic_words, pair::STORES};
 
 /// The keys a claim is stored under, and those it looks up; they differ only for statements about
 /// all. Each list is sorted, without repeats.
@@ -101,11 +101,15 @@ fn of_class(said: &Statement, stored: &mut BTreeSet<String>, asked: &mut BTreeSe
                 .terms
                 .iter()
                 .enumerate()
-                .skip(1)
-                .take(WORDS)
+                .take(WORDS + 1)
                 .filter(|it| !it.1.traits.object && !it.1.traits.verb)
             {
-                add(&term.key, at, "one", "all");
+                if at > 0 {
+                    add(&term.key, at, "one", "all");
+                }
+                for class in ENDPOINTS.iter().filter(|_| term.is_endpoint()) {
+                    add(class, at, "one", "all");
+                }
             }
         }
     }

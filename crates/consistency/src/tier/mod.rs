@@ -10,6 +10,8 @@ mod ground;
 mod keys;
 mod pair;
 
+use std::{cmp::Reverse, collections::BTreeSet};
+
 use engram_model::FactType;
 use jiff::Timestamp;
 
@@ -67,25 +69,42 @@ pub struct Finding {
 /// Whether two claims contradict each other. The result is the same in either order, except that
 /// first and second swap.
 pub fn compare(a: &Said<'_>, b: &Said<'_>) -> Option<Finding> {
+    match a.claim.folded <= b.claim.folded {
+        true => compare_in_order(a, b),
+        false => compare_in_order(b, a).map(|found| Finding {
+            differs_a: found.differs_b,
+            differs_b: found.differs_a,
+            ..found
+        }),
+    }
+}
+
+fn compare_in_order(a: &Said<'_>, b: &Said<'_>) -> Option<Finding> {
     if !at_one_time(a, b) || a.claim.folded == b.claim.folded {
         return None;
     }
     let ground = Ground::new(a.topic, b.topic);
-    let mut best: Option<(f64, Difference)> = None;
-    for weighed in all_pairs(a, b, &ground) {
-        let Outcome::Apart(difference) = weighed.outcome else {
-            continue;
-        };
-        // The most confident; among equals the first tier's, whichever claim comes first.
-        let better = best.as_ref().is_none_or(|it| {
-            (weighed.score, std::cmp::Reverse(difference.tier))
-                > (it.0, std::cmp::Reverse(it.1.tier))
-        });
-        if better {
-            best = Some((weighed.score, difference));
+    let mut apart: Vec<(usize, usize, f64, Difference)> = Vec::new();
+    let mut agreed = (BTreeSet::new(), BTreeSet::new());
+    for (left, right, weighed) in all_pairs(a, b, &ground) {
+        match weighed.outcome {
+            Outcome::Apart(difference) => apart.push((left, right, weighed.score, difference)),
+            Outcome::Same => {
+                agreed.0.insert(left);
+                agreed.1.insert(right);
+            }
+            Outcome::Open => {}
         }
     }
-    let (score, difference) = best?;
+    // Who says several values of one thing, and one of them as the other does, agrees with it.
+    apart.retain(|it| !agreed.0.contains(&it.0) && !agreed.1.contains(&it.1));
+    // The most confident; among equals the first tier's.
+    let (.., score, difference) = apart.into_iter().reduce(|best, it| {
+        match (it.2, Reverse(it.3.tier)) > (best.2, Reverse(best.3.tier)) {
+            true => it,
+            false => best,
+        }
+    })?;
     Some(Finding {
         tier: difference.tier,
         severity: severity(a.fact_type, b.fact_type),
@@ -131,20 +150,22 @@ pub fn same_matter(a: &Said<'_>, b: &Said<'_>) -> Option<f64> {
     if a.claim.folded == b.claim.folded && a.topic == b.topic {
         return Some(1.0);
     }
-    let scores = all_pairs(a, b, &ground).map(|it| it.score);
+    let scores = all_pairs(a, b, &ground).map(|it| it.2.score);
     scores.max_by(f64::total_cmp)
 }
 
+/// All pairs of statements about the same thing, each by its place in its claim.
 fn all_pairs<'a>(
     a: &'a Said<'_>,
     b: &'a Said<'_>,
     ground: &'a Ground,
-) -> impl Iterator<Item = Weighed> + 'a {
-    a.claim.statements.iter().flat_map(move |left| {
-        b.claim
-            .statements
-            .iter()
-            .filter_map(move |right| pair::weigh(left, right, ground))
+) -> impl Iterator<Item = (usize, usize, Weighed)> + 'a {
+    a.claim.statements.iter().enumerate().flat_map(move |left| {
+        let right = b.claim.statements.iter().enumerate();
+        right.filter_map(move |right| {
+            let weighed = pair::weigh(left.1, right.1, ground)?;
+            Some((left.0, right.0, weighed))
+        })
     })
 }
 

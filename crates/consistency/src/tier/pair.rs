@@ -1,7 +1,10 @@
 //! Compares two statements: whether they are about the same thing, and whether they
 //! say the same about it.
 
-use crate::claim::{Dimension, Reach, Reading, Stand, Statement, TOOL, Term, Value};
+use crate::claim::{
+    Aspect, Dimension, Form, Ratio, Reach, Reading, Stand, Statement, TOOL, Term, Value,
+    is_form_of, is_negotiated, live_together,
+};
 
 use super::{
     Tier,
@@ -81,6 +84,7 @@ fn weigh_same(
     let outcome = alive(left, right, &fit)
         .or_else(|| substituted(left, right, &fit, placed))
         .or_else(|| values(left, right, &fit, keyed))
+        .or_else(|| denied(left, right, &fit))
         .or_else(|| poles(left, right, &fit, placed))
         .filter(|_| known)?;
     let outcome = match outcome {
@@ -121,7 +125,6 @@ fn alive(left: &Statement, right: &Statement, fit: &Fit<'_>) -> Option<Outcome> 
         false => Some(Outcome::Apart(Difference::of_life(
             left,
             right,
-            one,
             &fit.shared,
         ))),
     }
@@ -138,23 +141,44 @@ fn substituted(
         return None;
     };
     let open = left.open || right.open || left.negative || right.negative;
-    let verbs = fit.left_verbs + fit.right_verbs > 1;
-    let kinds = one.kind.is_some() && one.kind == other.kind && one.kind != Some(TOOL);
     let alike = |of: fn(&Term) -> bool| of(one) && of(other);
-    let filled = has_filled_verb(left) && has_filled_verb(right);
-    let exclusive = kinds
-        || (filled
-            && alike(|it| it.traits.literal || it.traits.name || it.traits.path)
-            && one.kind == other.kind)
-        || (alike(|it| it.kind.is_some_and(|it| STORES.contains(&it)))
-            && is_kept(left)
-            && is_kept(right));
-    if open || verbs || !exclusive || !alike(|it| it.traits.object) || fit.shared.is_empty() {
+    if open
+        || !are_of_one_verb(fit)
+        || !are_exclusive(left, right, one, other)
+        || !alike(|it| it.traits.object)
+        || fit.shared.is_empty()
+    {
         return None;
     }
     // The subject of a statement about all is what they are.
     let subject = !placed || fit.shared.iter().any(|it| !it.traits.verb);
     subject.then(|| Outcome::Apart(Difference::of_terms(one, other, &fit.shared)))
+}
+
+/// Whether what two statements say is done is the same, as far as a technology tells: what is written
+/// in Rust uses Rust, but what reads from one store may write to another.
+fn are_of_one_verb(fit: &Fit<'_>) -> bool {
+    let mut verbs = fit.verbs();
+    let first = verbs.next();
+    first.is_none_or(|it| FILLED.contains(&it.key.as_str())) && verbs.next().is_none()
+}
+
+/// Whether a thing that has the one technology, file or name cannot have the other.
+fn are_exclusive(left: &Statement, right: &Statement, one: &Term, other: &Term) -> bool {
+    let alike = |of: fn(&Term) -> bool| of(one) && of(other);
+    if let (Some(kind), true) = (one.kind, one.kind == other.kind) {
+        let said = left.sole && right.sole;
+        let negotiated = is_negotiated(kind) && left.has("respons") && right.has("respons");
+        return kind != TOOL
+            && !is_form_of(&one.key, &other.key)
+            && (said || !live_together(kind))
+            && !negotiated;
+    }
+    let filled = has_filled_verb(left) && has_filled_verb(right);
+    let stores = alike(|it| it.kind.is_some_and(|it| STORES.contains(&it)));
+    let named =
+        one.kind == other.kind && alike(|it| it.traits.literal || it.traits.name || it.traits.path);
+    (filled && named) || (stores && is_kept(left) && is_kept(right))
 }
 
 /// Kinds of data stores: data kept in one is not kept in another.
@@ -164,32 +188,20 @@ fn is_kept(said: &Statement) -> bool {
     ["store", "keep", "hold"].iter().any(|it| said.has(it))
 }
 
-/// Whether the verb of a statement takes only one object: "branches off", "is written in".
+/// Verbs that take only one object: "branches off", "is written in".
+const FILLED: &[&str] = &[
+    "branch", "own", "place", "sign", "write", "build", "store", "deploy", "manage", "encrypt",
+    "hash", "compress", "back",
+];
+
 fn has_filled_verb(said: &Statement) -> bool {
-    const VERBS: &[&str] = &[
-        "branch",
-        "own",
-        "place",
-        "sign",
-        "write",
-        "build",
-        "store",
-        "deploy",
-        "manage",
-        "encrypt",
-        "hash",
-        "compress",
-        "authenticate",
-        "back",
-    ];
-    let verb = |it: &Term| it.traits.verb && VERBS.contains(&it.key.as_str());
+    let verb = |it: &Term| it.traits.verb && FILLED.contains(&it.key.as_str());
     said.terms.iter().any(verb)
 }
 
 /// Tiers 0 and 2: other values for the same attribute.
 fn values(left: &Statement, right: &Statement, fit: &Fit<'_>, keyed: bool) -> Option<Outcome> {
-    let aspects = left.aspect.zip(right.aspect);
-    if left.values.is_empty() || !fit.is_close() || aspects.is_some_and(|it| it.0 != it.1) {
+    if left.values.is_empty() || !fit.is_exact() || !are_of_one_kind(left.aspect, right.aspect) {
         return None;
     }
     let pairs = paired(&left.values, &right.values)?;
@@ -216,11 +228,7 @@ fn values(left: &Statement, right: &Statement, fit: &Fit<'_>, keyed: bool) -> Op
         let same = stands.iter().all(|it| *it == Stand::Same);
         return match same && left.negative != right.negative {
             true => poles_of_exact(left, right, fit, true),
-            false if same => Some(if fit.is_exact() || keyed || fit.is_close() {
-                Outcome::Same
-            } else {
-                Outcome::Open
-            }),
+            false if same => Some(Outcome::Same),
             false => Some(Outcome::Open),
         };
     }
@@ -244,12 +252,23 @@ fn values(left: &Statement, right: &Statement, fit: &Fit<'_>, keyed: bool) -> Op
     )))
 }
 
+/// Whether two times are of the same kind: how often something recurs is not how long it takes.
+fn are_of_one_kind(left: Option<Aspect>, right: Option<Aspect>) -> bool {
+    let recurs = |it| it == Some(Aspect::Interval);
+    left.zip(right).is_none_or(|it| it.0 == it.1) && recurs(left) == recurs(right)
+}
+
 fn tier_of(apart: &[(&Value, &Value)], keyed: bool) -> Tier {
-    match apart.first().map(|it| &it.0.reading) {
-        Some(Reading::Days(_) | Reading::Clock(_)) => Tier::Temporal,
-        Some(Reading::Quantity { dimension, .. }) if !keyed || *dimension == Dimension::Share => {
-            Tier::Numeric
-        }
+    let Some((one, other)) = apart.first() else {
+        return Tier::Entity;
+    };
+    let is = |of: fn(&Reading) -> bool| (of(&one.reading), of(&other.reading));
+    let dated = is(|it| matches!(it, Reading::Days(_) | Reading::Clock(_)));
+    let counted = is(|it| matches!(it, Reading::Quantity { .. }));
+    let share = [one, other].map(|it| it.dimension() == Some(Dimension::Share));
+    match (dated, counted) {
+        ((true, true), _) => Tier::Temporal,
+        (_, (true, true)) if !keyed || share.contains(&true) => Tier::Numeric,
         _ => Tier::Entity,
     }
 }
@@ -261,6 +280,38 @@ fn paired<'a>(left: &'a [Value], right: &'a [Value]) -> Option<Vec<(&'a Value, &
         return Some(left.iter().zip(right).collect());
     }
     None
+}
+
+/// Tier 0: how much, how often or until when, and not at all: "expires after 5 minutes", "never
+/// expires".
+fn denied(left: &Statement, right: &Statement, fit: &Fit<'_>) -> Option<Outcome> {
+    let denies = |it: &Statement| it.negative && it.values.is_empty();
+    let (no, said, verbs, own) = match (denies(left), denies(right)) {
+        (true, false) => (left, right, &fit.left_verbs, &fit.right_verbs),
+        (false, true) => (right, left, &fit.right_verbs, &fit.left_verbs),
+        _ => return None,
+    };
+    let [value] = said.values.as_slice() else {
+        return None;
+    };
+    let bounded = matches!(value.form, Form::AtMost | Form::Less);
+    let limited = fit.shared.iter().any(|it| it.key == "limit");
+    let some = match &value.reading {
+        Reading::Quantity { low, .. } => *low != Ratio::whole(0) && (limited || !bounded),
+        Reading::Version(_) => true,
+        _ => false,
+    };
+    // The verb that the value has taken the place of must be the one that is denied.
+    let until = &said.until;
+    let verb = own.is_empty()
+        && verbs.is_empty() == until.is_empty()
+        && verbs.iter().all(|it| until.contains(it.key.as_str()));
+    // "The cache is not used" denies nothing of its size.
+    let told = |it: &Term| (it.traits.verb || it.traits.object) && said.has(&it.key);
+    let denied = limited || !verbs.is_empty() || no.terms.iter().any(told);
+    let sure = denied && !(said.negative || left.open || right.open || value.label);
+    (some && verb && sure && fit.is_about_one() && !fit.shared.is_empty())
+        .then(|| Outcome::Apart(Difference::of_poles(left, right, &fit.shared)))
 }
 
 /// Tier 0: the same, affirmed and denied.

@@ -25,6 +25,13 @@ const NUMBERS: &[&str] = &[
     "other_entity",
     "other_attribute",
     "environment",
+    "verb",
+    "several",
+    "period",
+    "quantities",
+    "compatible",
+    "window",
+    "noun",
 ];
 
 /// How often a way of judging was right.
@@ -277,7 +284,7 @@ fn corroboration_by_words() {
             pair.b
         );
         match pair.class.as_str() {
-            "reworded" | "equal_units" => {
+            "reworded" | "equal_units" | "quantities" if !pair.conflict => {
                 all += 1;
                 seen += u32::from(same.is_some());
             }

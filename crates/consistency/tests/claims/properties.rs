@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use engram_consistency::{
     claim::{Claim, Reading, unit},
-    tier,
+    tier::{self, Finding},
 };
 use proptest::prelude::*;
 
@@ -78,6 +78,7 @@ proptest! {
         prop_assert_eq!(there.is_some(), back.is_some());
         if let (Some(there), Some(back)) = (there, back) {
             prop_assert_eq!((there.tier, there.severity, there.score), (back.tier, back.severity, back.score));
+            prop_assert_eq!(there.why, back.why);
             prop_assert_eq!((there.differs_a, there.differs_b), (back.differs_b, back.differs_a));
         }
         prop_assert_eq!(tier::corroborates(&left, &right), tier::corroborates(&right, &left));
@@ -209,13 +210,13 @@ fn the_set_is_judged_alike_in_either_order() {
     for pair in developed() {
         let (a, b) = (Claim::read(&pair.a), Claim::read(&pair.b));
         let (left, right) = (said(&a, &pair.topic_a), said(&b, &pair.topic_b));
-        let there = tier::compare(&left, &right).map(|it| (it.tier, it.score));
-        let back = tier::compare(&right, &left).map(|it| (it.tier, it.score));
-        assert_eq!(there, back, "{} | {}", pair.a, pair.b);
         let (left_bare, right_bare) = (said(&a, ""), said(&b, ""));
-        let there = tier::compare(&left_bare, &right_bare).map(|it| (it.tier, it.score));
-        let back = tier::compare(&right_bare, &left_bare).map(|it| (it.tier, it.score));
-        assert_eq!(there, back, "{} | {}", pair.a, pair.b);
+        for (left, right) in [(&left, &right), (&left_bare, &right_bare)] {
+            let told = |it: Finding| (it.tier, it.severity, it.score, it.why);
+            let there = tier::compare(left, right).map(told);
+            let back = tier::compare(right, left).map(told);
+            assert_eq!(there, back, "{} | {}", pair.a, pair.b);
+        }
         assert_eq!(tier::compare(&left, &left), None, "{}", pair.a);
     }
 }
