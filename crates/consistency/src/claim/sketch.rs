@@ -8,6 +8,7 @@ use super::{
     lexicon::Form,
     quantity,
     statement::{Aspect, Reach, Statement},
+    technology,
     token::Token,
     unit::{self, Dimension},
     value::{Reading, Value},
@@ -214,6 +215,7 @@ impl Sketch {
             }
             if self.concepts.contains(&"interval") {
                 said.aspect = Some(Aspect::Interval);
+                said.interval = true;
             }
             said.terms
                 .retain(|it| !["lasting", "interval"].contains(&it.key.as_str()));
@@ -293,6 +295,11 @@ fn implied(said: &mut Statement) {
         .iter()
         .any(|it| matches!(it.reading, Reading::Version(_)));
     let least = said.values.iter().any(|it| it.form == Form::AtLeast);
+    let product = said
+        .terms
+        .iter()
+        .any(|it| it.kind.is_some_and(technology::is_part_of_product));
+    let port = said.has("port");
     // What runs at three, or every hour, starts then.
     let clock = |it: &Value| matches!(it.reading, Reading::Clock(_));
     let recurs = said.aspect == Some(Aspect::Interval) || said.values.iter().any(clock);
@@ -302,6 +309,8 @@ fn implied(said: &mut Statement) {
             // Who needs two of something may have more; who needs a version, or so much at least, has it.
             "=mandatory" => version || least,
             "pin" | "lock" | "write" if term.traits.verb => version,
+            "build" if term.traits.verb => version && product,
+            "serv" if term.traits.verb => port,
             "start" | "begin" | "schedul" | "trigger" if term.traits.verb => recurs,
             "length" | "durat" => time || data || any,
             "size" => data || any,

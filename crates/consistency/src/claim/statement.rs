@@ -138,6 +138,8 @@ pub struct Statement {
     /// Whether its subject still exists.
     pub(crate) alive: Option<bool>,
     pub(crate) aspect: Option<Aspect>,
+    /// Whether it names an interval, which leaves unsaid what recurs: "the heartbeat interval".
+    pub(crate) interval: bool,
     /// Verbs that its value says as well: "expires after 5 minutes".
     pub(crate) until: BTreeSet<&'static str>,
     /// What stands before "before" or "after".

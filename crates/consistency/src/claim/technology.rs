@@ -104,10 +104,9 @@ const KINDS: &[(&str, &str)] = &[
          phpunit, nextest",
     ),
     ("browsertests", "playwright, cypress, selenium"),
-    (
-        "bundler",
-        "webpack, vite, rollup, parcel, esbuild, turbopack, rspack, trunk",
-    ),
+    ("bundler", "webpack, vite, parcel, turbopack, rspack, trunk"),
+    // Other bundlers are made of these.
+    ("bundlerpart", "rollup, esbuild"),
     ("packages", "npm, yarn, pnpm, bun"),
     ("pythonpackages", "pip, poetry, pipenv, conda, uv"),
     (
@@ -152,7 +151,7 @@ const TOGETHER: &[&str] = &[
     "login",
     "tests",
     "browsertests",
-    "bundler",
+    "bundlerpart",
     "packages",
     "pythonpackages",
     "build",
@@ -163,6 +162,11 @@ const TOGETHER: &[&str] = &[
 /// if they say so.
 pub(crate) fn live_together(kind: &str) -> bool {
     TOGETHER.contains(&kind)
+}
+
+/// Kinds that are part of what is built with them; what is built with Node may run on another.
+pub(crate) fn is_part_of_product(kind: &str) -> bool {
+    ["frontend", "webframework", "siteframework", "language"].contains(&kind)
 }
 
 /// Kinds that client and server agree on for each response.

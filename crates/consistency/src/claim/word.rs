@@ -189,6 +189,8 @@ impl Reader<'_> {
             Some(Meaning::Opposite(key, side)) => self.opposite(key, side, span),
             Some(Meaning::Filled(key)) => {
                 self.sketch.filled |= !first;
+                // Stored for a week is kept for a week.
+                self.sketch.holds.extend((key == "store").then_some(key));
                 verb(self, key);
             }
             Some(Meaning::End(key)) => {

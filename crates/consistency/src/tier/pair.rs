@@ -201,7 +201,8 @@ fn has_filled_verb(said: &Statement) -> bool {
 
 /// Tiers 0 and 2: other values for the same attribute.
 fn values(left: &Statement, right: &Statement, fit: &Fit<'_>, keyed: bool) -> Option<Outcome> {
-    if left.values.is_empty() || !fit.is_exact() || !are_of_one_kind(left.aspect, right.aspect) {
+    let about_one = fit.is_about_one() && are_done_alike(left, right, fit);
+    if left.values.is_empty() || !about_one || !are_of_one_kind(left.aspect, right.aspect) {
         return None;
     }
     let pairs = paired(&left.values, &right.values)?;
@@ -250,6 +251,16 @@ fn values(left: &Statement, right: &Statement, fit: &Fit<'_>, keyed: bool) -> Op
         left,
         right,
     )))
+}
+
+/// Whether two statements say the same is done. Who names an interval leaves unsaid what recurs.
+fn are_done_alike(left: &Statement, right: &Statement, fit: &Fit<'_>) -> bool {
+    match (fit.left_verbs.len(), fit.right_verbs.len()) {
+        (0, 0) => true,
+        (0, 1) => left.interval && !right.interval,
+        (1, 0) => right.interval && !left.interval,
+        _ => false,
+    }
 }
 
 /// Whether two times are of the same kind: how often something recurs is not how long it takes.
