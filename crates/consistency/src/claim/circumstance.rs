@@ -63,6 +63,11 @@ pub(crate) fn condition(reader: &mut Reader<'_>, word: &str) {
         note(reader, token);
         reader.at += 1;
     }
+    // "While in use" has no word of its own, and is a condition all the same.
+    if reader.said.conditions.is_empty() && reader.said.environment.is_empty() && reader.at > begun
+    {
+        reader.said.conditions.insert(word.to_owned());
+    }
 }
 
 fn has_comma(reader: &Reader<'_>) -> bool {

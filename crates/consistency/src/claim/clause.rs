@@ -98,6 +98,11 @@ fn joins(tokens: &[Token]) -> Option<usize> {
             .iter()
             .any(|it| is(at, it))
     };
+    // "While in use" is a condition.
+    let hangs = tokens.get(1).and_then(|it| lexicon::exact(&it.lower)) == Some(Meaning::Hang);
+    if is(0, "while") && hangs {
+        return None;
+    }
     match (is(0, ","), word(0), word(1)) {
         (true, _, true) => Some(2),
         (false, true, _) => Some(1),

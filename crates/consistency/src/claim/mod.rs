@@ -39,7 +39,7 @@ pub use value::{Reading, Value};
 pub(crate) use lexicon::is_everywhere;
 pub(crate) use name::{key, parts};
 pub(crate) use statement::{Aspect, Reach};
-pub(crate) use technology::{TOOL, is_form_of, is_negotiated, live_together};
+pub(crate) use technology::{TOOL, is_form_of, is_negotiated, is_part_of_product, live_together};
 pub(crate) use value::Stand;
 
 /// Most statements kept per claim.

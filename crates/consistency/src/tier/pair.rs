@@ -3,7 +3,7 @@
 
 use crate::claim::{
     Aspect, Dimension, Form, Ratio, Reach, Reading, Stand, Statement, TOOL, Term, Value,
-    is_form_of, is_negotiated, live_together,
+    is_form_of, is_negotiated, is_part_of_product, live_together,
 };
 
 use super::{
@@ -143,7 +143,7 @@ fn substituted(
     let open = left.open || right.open || left.negative || right.negative;
     let alike = |of: fn(&Term) -> bool| of(one) && of(other);
     if open
-        || !are_of_one_verb(fit)
+        || !are_of_one_verb(fit, one)
         || !are_exclusive(left, right, one, other)
         || !alike(|it| it.traits.object)
         || fit.shared.is_empty()
@@ -156,11 +156,13 @@ fn substituted(
 }
 
 /// Whether what two statements say is done is the same, as far as a technology tells: what is written
-/// in Rust uses Rust, but what reads from one store may write to another.
-fn are_of_one_verb(fit: &Fit<'_>) -> bool {
+/// in Rust uses Rust, but what reads from one store may write to another, and what is built on Debian
+/// may run on Alpine.
+fn are_of_one_verb(fit: &Fit<'_>, of: &Term) -> bool {
+    let part = of.kind.is_some_and(is_part_of_product);
+    let tells = |it: &Term| FILLED.contains(&it.key.as_str()) && (part || it.key != "build");
     let mut verbs = fit.verbs();
-    let first = verbs.next();
-    first.is_none_or(|it| FILLED.contains(&it.key.as_str())) && verbs.next().is_none()
+    verbs.next().is_none_or(tells) && verbs.next().is_none()
 }
 
 /// Whether a thing that has the one technology, file or name cannot have the other.
