@@ -260,6 +260,9 @@ impl Reader<'_> {
                     self.word(token);
                     self.at += 1;
                 }
+                false if words == 1 && self.is_attribute(token, at) => {
+                    self.add(name::key(&lower), span, Traits::default(), None);
+                }
                 false => self.opposite(key, side, span),
             },
             Meaning::Concept(key) => self.concept(key, span),
@@ -339,6 +342,47 @@ impl Reader<'_> {
         !flag
             && !self.sketch.settings.is_empty()
             && self.sketch.assigned.as_ref().is_some_and(follows)
+    }
+
+    /// Whether a word says which ones are meant, before anything is said of them: "disabled accounts
+    /// are purged" does not deny that active ones are.
+    pub(crate) fn is_attribute(&self, token: &Token, at: usize) -> bool {
+        const WORDS: &[&str] = &[
+            "active",
+            "inactive",
+            "mandatory",
+            "optional",
+            "public",
+            "private",
+            "synchronous",
+            "asynchronous",
+            "stateful",
+            "stateless",
+            "manual",
+            "automatic",
+            "static",
+            "dynamic",
+            "sequential",
+            "read-only",
+            "writable",
+            "mutable",
+            "immutable",
+            "invalid",
+            "forbidden",
+        ];
+        let participle = token.lower.ends_with("ed") && token.lower != "need";
+        let adjective = participle || WORDS.contains(&token.lower.as_str());
+        let before = at.checked_sub(1).map(|it| self.words.lower(it));
+        let said = before.and_then(lexicon::exact);
+        let predicate = matches!(
+            said,
+            Some(Meaning::Light | Meaning::Negation | Meaning::Open)
+        );
+        let noun = self.words.get(at + 1).is_some_and(|it| {
+            let meaning = lexicon::exact(&it.lower);
+            !it.mark && !it.quoted && matches!(meaning, None | Some(Meaning::Concept(_)))
+        });
+        adjective && noun && !predicate && !self.sketch.verb_seen
     }
 
     pub(crate) fn opposite(&mut self, key: &'static str, side: bool, span: (usize, usize)) {

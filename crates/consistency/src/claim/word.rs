@@ -12,6 +12,9 @@ use super::{
     token::Token,
 };
 
+/// More parts than a name or a word has.
+const PARTS: usize = 12;
+
 impl Reader<'_> {
     /// A word that the lexicon does not list in this form: a name, a path, or prose.
     pub(crate) fn word(&mut self, token: &Token) {
@@ -103,8 +106,6 @@ impl Reader<'_> {
 
     /// A name in parts, each of which may also appear in prose.
     fn identifier(&mut self, token: &Token, literal: bool) {
-        /// More parts than a name has.
-        const PARTS: usize = 12;
         let mut parts = name::parts(&token.text);
         if parts.len() > PARTS {
             parts = vec![token.lower.clone()];
@@ -186,6 +187,9 @@ impl Reader<'_> {
                 self.sketch.filled |= !first && lower.starts_with("authenticate");
                 self.concept(key, span);
             }
+            Some(Meaning::Opposite(..)) if self.is_attribute(token, self.at) => {
+                self.add(name::key(lower), span, Traits::default(), None);
+            }
             Some(Meaning::Opposite(key, side)) => self.opposite(key, side, span),
             Some(Meaning::Filled(key)) => {
                 self.sketch.filled |= !first;
@@ -208,7 +212,8 @@ impl Reader<'_> {
             Some(Meaning::Verb) => verb(self, &stem),
             _ if lower.ends_with("ly") && lower.len() > 4 => {}
             _ => {
-                for part in lower.split(['-', '/']).filter(|it| !it.is_empty()) {
+                let parts = lower.split(['-', '/']).filter(|it| !it.is_empty());
+                for part in parts.take(PARTS) {
                     self.add(
                         name::key(part),
                         span,
