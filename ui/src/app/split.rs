@@ -21,19 +21,24 @@ pub(crate) fn Split(panes: NodeRef<html::Main>) -> impl IntoView {
     let app = App::here();
     let handle = NodeRef::<html::Div>::new();
     let (is_held, now) = (RwSignal::new(false), RwSignal::new((LIST, LIST)));
+    // A frame may come after the view was left.
     let room = move || {
         panes
-            .get_untracked()
+            .try_get_untracked()
+            .flatten()
             .map_or(0, |it| it.client_width().max(0) as u32)
     };
     let width = move || {
         let list = panes
-            .get_untracked()
+            .try_get_untracked()
+            .flatten()
             .and_then(|it| it.first_element_child());
         list.map_or(LIST, |it| it.client_width().max(0) as u32)
     };
     // What a screen reader is told is what stands there, whoever set it.
-    let told = move || now.set((width(), room().saturating_sub(DETAIL).max(LIST)));
+    let told = move || {
+        now.try_set((width(), room().saturating_sub(DETAIL).max(LIST)));
+    };
     let set = move |to: u32| {
         app.frame.list_width.set(Some(fit(to, room())));
         request_animation_frame(told);
