@@ -6,6 +6,7 @@ mod classes;
 pub(crate) mod client;
 mod conflicts;
 mod filled;
+mod gateway;
 mod hostile;
 mod peer;
 mod place;
@@ -47,6 +48,9 @@ pub(crate) struct Bench {
     /// Measure instead what looking for contradictions costs a commit
     #[arg(long, conflicts_with_all = ["window", "pointers", "hostile", "before"])]
     conflicts: bool,
+    /// Measure instead what the gateway between agents costs; the brief over --many engrams (100,000)
+    #[arg(long, conflicts_with_all = ["window", "pointers", "hostile", "before", "conflicts"])]
+    gateway: bool,
     /// Count instead which pairs of claims are called conflicts, with --peer by two peers too
     #[arg(long, conflicts_with_all = ["window", "pointers", "hostile", "before", "conflicts"])]
     classes: bool,
@@ -108,6 +112,9 @@ impl Bench {
         }
         if self.conflicts {
             return conflicts::perform(root, &binary, self.engrams);
+        }
+        if self.gateway {
+            return gateway::perform(root, &binary, self.many.unwrap_or(100_000));
         }
         if self.classes {
             return classes::perform(root, &binary, self.peer);

@@ -40,6 +40,10 @@ impl Served {
         })
     }
 
+    pub(crate) fn id(&self) -> u32 {
+        self.server.id()
+    }
+
     /// A connection by this token.
     pub(crate) fn by(&self, token: &str) -> Connection {
         let host = self.address.split("://").last().unwrap_or_default();
@@ -65,10 +69,11 @@ pub(crate) struct Connection {
     open: Option<(BufReader<TcpStream>, Instant)>,
 }
 
-/// What came back.
+/// What came back, and how long it took.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) body: Value,
+    pub(crate) took: Duration,
 }
 
 impl Answer {
@@ -109,14 +114,16 @@ impl Connection {
                 BufReader::new(stream)
             }
         };
+        let start = Instant::now();
         stream.get_mut().write_all(request.as_bytes())?;
         let (status, body) = answer(&mut stream).with_context(|| format!("{method} {path}"))?;
+        let took = start.elapsed();
         self.open = Some((stream, Instant::now()));
         let body = match body.is_empty() {
             true => Value::Null,
             false => serde_json::from_slice(&body)?,
         };
-        Ok(Answer { status, body })
+        Ok(Answer { status, body, took })
     }
 }
 

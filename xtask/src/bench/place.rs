@@ -101,10 +101,15 @@ impl Place {
             fs::write(place.repo().join(format!("src/file{file}.rs")), text)?;
         }
         place.git(&["init", "--quiet"])?;
-        place.git(&["add", "."])?;
-        let who = ["-c", "user.name=bench", "-c", "user.email=bench@localhost"];
-        place.git(&[&who[..], &["commit", "--quiet", "-m", "files"]].concat())?;
+        place.commit("files")?;
         Ok(place)
+    }
+
+    /// All that is there now.
+    pub(super) fn commit(&self, why: &str) -> Result<()> {
+        self.git(&["add", "."])?;
+        let who = ["-c", "user.name=bench", "-c", "user.email=bench@localhost"];
+        self.git(&[&who[..], &["commit", "--quiet", "-m", why]].concat())
     }
 
     pub(super) fn home(&self) -> PathBuf {

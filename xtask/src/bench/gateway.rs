@@ -1,0 +1,295 @@
+//! `cargo xtask bench --gateway`: what checking and permitting cost: a message beside counting its tokens, an agent's
+//! read beside the user's, a message of claims beside as many commits, the brief of many claims beside that of few,
+//! and a first read of what was sent beside the next.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+    time::Duration,
+};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+
+use super::{
+    client::Client,
+    filled,
+    place::{Place, deref},
+    rest,
+    table::{self, Bar, Beside, figure, met, row},
+};
+use crate::{
+    http::{Connection, Served},
+    shell::{build, command, output, run},
+};
+
+/// Reads of each party, and how many before it is the next one's turn.
+const READS: usize = 400;
+const ROUND: usize = 50;
+/// Messages, the claims of each, and packs.
+const MESSAGES: usize = 60;
+const CLAIMS: usize = 12;
+const PACKS: usize = 40;
+const BRIEFS: usize = 100;
+const FEW: u64 = 1_000;
+/// The most that `tools/list` may say by default, in bytes.
+const TOOLS: usize = 7_100;
+
+const CHECK: Bar = at_most(2.0);
+const AGENT: Bar = at_most(1.2);
+const GRANT: Bar = at_most(1.3);
+const MESSAGE: Bar = at_most(0.5);
+const BRIEF: Bar = at_most(3.0);
+const PACK: Bar = at_most(1.2);
+
+const fn at_most(most: f64) -> Bar {
+    Bar { most, goal: None }
+}
+
+pub(super) fn perform(root: &Path, binary: &Path, many: u64) -> Result<()> {
+    let place = Place::new()?;
+    let cost = ["--release", "--package=engram-gateway", "--example=cost"];
+    let cost = build(root, &cost)?
+        .remove("cost")
+        .context("cargo built no example")?;
+    table::head();
+    check(&cost)?;
+    let mut team = Team::new(&place, binary)?;
+    team.reads()?;
+    team.messages()?;
+    team.packs(&place)?;
+    drop(team);
+    briefs(root, &place, binary, many)?;
+    let mut client = Client::greet(&mut place.server(binary))?;
+    let tools = client.ask("tools/list", json!({}))?.result.to_string();
+    let bar = met(tools.len() <= TOOLS, &format!("at most {TOOLS}"));
+    figure("tools/list", &format!("{} bytes", tools.len()), &bar);
+    client.finish()
+}
+
+/// Both in one program, without a pipe.
+fn check(cost: &Path) -> Result<()> {
+    let times: Value = serde_json::from_str(&output(command(cost).arg("--json"))?)?;
+    let of = |what: &str| -> Vec<Duration> {
+        let times = times[what].as_array().into_iter().flatten();
+        times
+            .filter_map(Value::as_u64)
+            .map(Duration::from_nanos)
+            .collect()
+    };
+    let beside = Beside {
+        what: "counting its tokens",
+        times: &of("count"),
+    };
+    let what = format!("validate a message of {} tokens", times["tokens"]);
+    row(&what, &of("check"), &beside, 0.5, Some(CHECK));
+    Ok(())
+}
+
+/// A parent with a child, and the user, over HTTP.
+struct Team {
+    served: Served,
+    user: Connection,
+    lead: Connection,
+    child: Connection,
+    /// Claims so far: each says something else.
+    said: usize,
+}
+
+impl Team {
+    fn new(place: &Place, binary: &Path) -> Result<Self> {
+        let served = serve(binary, &place.home(), &place.repo())?;
+        let mut user = served.by(&served.token);
+        let open = |by: &mut Connection, agent: Value| -> Result<String> {
+            let opened = by.post("/agent", &agent.to_string())?.good()?;
+            Ok(opened["token"].as_str().context("no token")?.to_owned())
+        };
+        let lead = open(&mut user, json!({ "name": "lead", "role": "architect" }))?;
+        let mut lead = served.by(&lead);
+        let child = open(&mut lead, json!({ "name": "ada", "role": "programmer" }))?;
+        open(&mut lead, json!({ "name": "bob", "role": "programmer" }))?;
+        Ok(Self {
+            child: served.by(&child),
+            user,
+            lead,
+            served,
+            said: 0,
+        })
+    }
+
+    fn settle(&self) -> Result<()> {
+        rest::settle(&[self.served.id()], rest::LULL)
+    }
+
+    /// The same reads by the user, by an agent within its budget, and by the agent with a grant. Before each somebody
+    /// gets a grant, so that all find the same journal before them.
+    fn reads(&mut self) -> Result<()> {
+        let (mut users, mut agents, mut grants) = (Vec::new(), Vec::new(), Vec::new());
+        for from in (0..READS).step_by(ROUND) {
+            for (times, by) in [
+                (&mut users, "user"),
+                (&mut agents, "agent"),
+                (&mut grants, "grant"),
+            ] {
+                for n in from..from + ROUND {
+                    let mut asked = deref(n);
+                    let to = if by == "grant" { "ada" } else { "bob" };
+                    let grant = json!({ "to": to, "pointer": asked["pointer"], "cap_tokens": 400 });
+                    let granted = self.user.post("/grant", &grant.to_string())?.good()?;
+                    let reader = match by {
+                        "user" => &mut self.user,
+                        _ => &mut self.child,
+                    };
+                    if by == "grant" {
+                        asked["budget_token"] = granted["budget_token"].clone();
+                    }
+                    let answer = reader.post("/pointer/deref", &asked.to_string())?;
+                    times.push(answer.took);
+                    let read = answer.good()?;
+                    ensure!(read["grant"].is_string() == (by == "grant"), "{by}: {read}");
+                }
+                self.settle()?;
+            }
+        }
+        let beside = Beside {
+            what: "the user's",
+            times: &users,
+        };
+        row("an agent's dereference", &agents, &beside, 0.5, Some(AGENT));
+        row("the same with a grant", &grants, &beside, 0.5, Some(GRANT));
+        Ok(())
+    }
+
+    /// A claim that nobody made yet.
+    fn claim(&mut self) -> Value {
+        self.said += 1;
+        let (n, file) = (self.said, self.said % 20);
+        json!({
+            "kind": "fact", "claim": format!("The svc{n:05} retry limit is {} per minute.", 100 + n % 900), "confidence": 0.9,
+            "ttl": "P7D", "scope": "project", "pointers": [format!("repo:src/file{file}.rs#L{}@HEAD", 1 + n % 390)],
+        })
+    }
+
+    fn messages(&mut self) -> Result<()> {
+        let (mut messages, mut commits) = (Vec::new(), Vec::new());
+        for _ in 0..MESSAGES {
+            let engrams: Vec<Value> = (0..CLAIMS).map(|_| self.claim()).collect();
+            let message = json!({
+                "role": "programmer", "task_status": "working", "engrams": engrams,
+                "output": { "summary": "Twelve findings.", "next": "" },
+            });
+            let sent = self.child.post("/message", &message.to_string())?;
+            messages.push(sent.took);
+            let sent = sent.good()?;
+            ensure!(
+                sent["engrams"].as_array().map(Vec::len) == Some(CLAIMS),
+                "{sent}"
+            );
+            self.settle()?;
+            let mut took = Duration::ZERO;
+            for _ in 0..CLAIMS {
+                let claim = self.claim().to_string();
+                let stored = self.child.post("/engram", &claim)?;
+                took += stored.took;
+                stored.good()?;
+            }
+            commits.push(took);
+            self.settle()?;
+        }
+        let beside = Beside {
+            what: "as many commits",
+            times: &commits,
+        };
+        let what = format!("a message of {CLAIMS} engrams");
+        row(&what, &messages, &beside, 0.5, Some(MESSAGE));
+        Ok(())
+    }
+
+    /// Each pack leads into files that nobody has read.
+    fn packs(&mut self, place: &Place) -> Result<()> {
+        let file = |pack: usize, nth: usize| format!("packs/pack{pack}_{nth}.rs");
+        fs::create_dir_all(place.repo().join("packs"))?;
+        for (pack, nth) in (0..PACKS).flat_map(|pack| (0..CLAIMS).map(move |nth| (pack, nth))) {
+            let lines: String = (1..=400)
+                .map(|line| format!("fn item_{pack}_{nth}_{line}() -> u32 {{ {line} }}\n"))
+                .collect();
+            fs::write(place.repo().join(file(pack, nth)), lines)?;
+        }
+        place.commit("packs")?;
+        self.settle()?;
+        let (mut first, mut again) = (Vec::new(), Vec::new());
+        for pack in 0..PACKS {
+            let pointers: Vec<String> = (0..CLAIMS)
+                .map(|nth| format!("repo:{}#L11-L15@HEAD", file(pack, nth)))
+                .collect();
+            let message = json!({
+                "role": "programmer", "shared_brief_micro": [], "budgets": {}, "grants": [],
+                "target_pointer_pack": pointers, "instructions": ["Look there."],
+            });
+            let body = json!({ "message": message, "to": "ada" }).to_string();
+            self.lead.post("/message", &body)?.good()?;
+            self.settle()?;
+            for pointer in &pointers {
+                for times in [&mut first, &mut again] {
+                    let asked = json!({ "pointer": pointer }).to_string();
+                    let answer = self.child.post("/pointer/deref", &asked)?;
+                    times.push(answer.took);
+                    answer.good()?;
+                }
+            }
+        }
+        let beside = Beside {
+            what: "the next read of it",
+            times: &again,
+        };
+        let what = "the first read of a pointer that was sent";
+        row(what, &first, &beside, 0.5, Some(PACK));
+        Ok(())
+    }
+}
+
+/// The user's brief over many claims and over few.
+fn briefs(root: &Path, place: &Place, binary: &Path, many: u64) -> Result<()> {
+    let writer = filled::writer(root)?;
+    let start = |name: &str, count: u64| -> Result<(Served, Vec<Duration>)> {
+        let home = place.room(name)?;
+        run(filled::fill(&writer, &home, &place.repo(), count).stdout(Stdio::null()))?;
+        let served = serve(binary, &home, &place.repo())?;
+        // The first reads what the others find read.
+        served.by(&served.token).get("/brief")?.good()?;
+        rest::settle(&[served.id()], rest::LULL)?;
+        Ok((served, Vec::new()))
+    };
+    let mut homes = [start("many", many)?, start("few", FEW)?];
+    for _ in (0..BRIEFS).step_by(10) {
+        for (served, times) in &mut homes {
+            let mut user = served.by(&served.token);
+            for _ in 0..10 {
+                let answer = user.get("/brief")?;
+                times.push(answer.took);
+                let brief = answer.good()?;
+                ensure!(brief["lines"][0].is_object(), "the brief is empty");
+            }
+        }
+    }
+    let [(_, many_times), (_, few_times)] = &homes;
+    let beside = Beside {
+        what: &format!("over {FEW}"),
+        times: few_times,
+    };
+    row(
+        &format!("the brief over {many} engrams"),
+        many_times,
+        &beside,
+        0.5,
+        Some(BRIEF),
+    );
+    Ok(())
+}
+
+fn serve(binary: &Path, home: &Path, repo: &Path) -> Result<Served> {
+    let mut serve = Command::new(binary);
+    serve.arg("--home").arg(home).arg("--repo").arg(repo);
+    Served::start(serve.args(["--json", "serve"]).stdin(Stdio::null()))
+}
