@@ -64,6 +64,8 @@ fn another_repository_is_opened_by_mouse() {
     window.wait("document.querySelector('[data-testid=drift-view]')");
     // One that is nowhere leaves all as it is.
     window.click("[data-testid=repo]");
+    // The field moves when the list above it comes.
+    window.find("[data-testid=repository][aria-current=true]");
     window.click("[data-testid=repository-path]");
     window.keys("/nowhere/at/all");
     window.click("[data-testid=repository-open]");
@@ -78,6 +80,8 @@ fn another_repository_is_opened_by_mouse() {
     window.wait(&rows(8));
     // One by its path.
     window.click("[data-testid=repo]");
+    // The field moves when the list above it comes.
+    window.find("[data-testid=repository][aria-current=true]");
     window.click("[data-testid=repository-path]");
     window.keys(&other.root.display().to_string());
     window.click("[data-testid=repository-open]");
