@@ -151,7 +151,9 @@ impl Route {
         let agent = self.agent.as_ref().map(|it| it.0.clone());
         if let Some(id) = self.request.clone().or(agent).or(conflict).or(engram) {
             link.push('/');
-            link.extend(utf8_percent_encode(&id, PLAIN));
+            // One part of the path, whatever an agent is called.
+            let id = utf8_percent_encode(&id, PLAIN).to_string();
+            link.push_str(&id.replace('/', "%2F"));
         }
         let at = self.filter.held_at.map(|at| ("at", at.to_string()));
         let repository = self.repository.as_ref().map(|it| ("repo", it.clone()));
@@ -516,7 +518,7 @@ mod tests {
             ..Route::default()
         };
         let query = agents.query(HERE);
-        assert_eq!(query, "?view=agents&handle=a%2D1%2F%C3%A9");
+        assert_eq!(query, "?view=agents&handle=a-1/%C3%A9");
         assert_eq!(Route::parse(&query, HERE), agents);
         assert_eq!(Route::of_link(&agents.link(), HERE), Some(agents));
         assert_eq!(Route::parse("?handle=a-1", HERE), Route::default());

@@ -154,7 +154,11 @@ fn plain(says: &str) -> String {
         return format!("{name} is missing");
     }
     if let Some(name) = named("unknown field `") {
-        return format!("{UNKNOWN}{name}");
+        let known = says.split_once(", expected ").map(|it| it.1);
+        return match known.map(|it| it.trim_start_matches("one of ")) {
+            Some(known) => format!("{UNKNOWN}`{name}`; there are {known}"),
+            None => format!("{UNKNOWN}`{name}`"),
+        };
     }
     if let Some(word) = named("unknown variant `") {
         let (_, words) = says.split_once(", expected ").unwrap_or_default();

@@ -474,7 +474,10 @@ fn a_home_of_the_thirteenth_step_knows_the_roles_of_what_was_said() {
     drop(store);
     damage(
         home.path(),
-        &format!("{FOURTEENTH} PRAGMA user_version = 13"),
+        &format!(
+            "{FOURTEENTH} DROP INDEX delivery_uncounted; ALTER TABLE delivery DROP COLUMN tokens;
+             PRAGMA user_version = 13"
+        ),
     );
     check_roles(&open(home.path()));
 }

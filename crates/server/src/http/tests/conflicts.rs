@@ -243,7 +243,7 @@ async fn what_is_no_verdict_is_refused() {
             "SCHEMA_INVALID",
         ),
         (
-            "GET /conflicts?severity=high".into(),
+            "GET /conflicts?severity=worst".into(),
             Value::Null,
             400,
             "SCHEMA_INVALID",
