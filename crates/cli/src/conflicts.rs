@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use engram_model::{
-    Conflict, ConflictId, ConflictSide, ConflictStatus, ConflictsReply, Gate, GateReply, How,
-    Listed, ResolveReply,
+    Conflict, ConflictId, ConflictSide, ConflictStatus, ConflictsReply, Gate, GateReply, Listed,
+    ResolveReply,
 };
 
 use crate::out::one_line;
@@ -85,9 +85,10 @@ pub(crate) fn one(it: &Conflict) -> String {
             out,
             "\n{}{}{}, {}{}",
             settled.how,
-            match (settled.how, winner(it)) {
-                (How::Winner, Some(side)) => format!(": {side}"),
-                _ => String::new(),
+            match it.winner() {
+                Some(side) if side.id == it.a.id => ": a",
+                Some(_) => ": b",
+                None => "",
             },
             match settled.by.as_str() {
                 // Nobody did it: a term ended.
@@ -108,17 +109,6 @@ pub(crate) fn one(it: &Conflict) -> String {
         );
     }
     out
-}
-
-/// The side that won a verdict: both held until then, so the other ended first.
-fn winner(it: &Conflict) -> Option<&'static str> {
-    match (it.a.valid_until, it.b.valid_until) {
-        (None, None) => None,
-        (None, _) => Some("a"),
-        (_, None) => Some("b"),
-        (Some(a), Some(b)) if a == b => None,
-        (a, b) => Some(if a > b { "a" } else { "b" }),
-    }
 }
 
 /// What blocks, with what is known of it.

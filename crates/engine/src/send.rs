@@ -153,6 +153,9 @@ impl Context<'_> {
                 reply.put.seq = first + at as u64;
             }
         }
+        for reply in &replies {
+            self.note_told(&reply.put.findings)?;
+        }
         if let Some(repo) = self.repo()? {
             claims
                 .iter()

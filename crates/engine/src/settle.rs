@@ -3,9 +3,9 @@
 //! (DESIGN, rule 3).
 
 use engram_model::{
-    Allow, Code, Conflict, ConflictId, ConflictStatus, Durability, Engram, EngramId, Figures, How,
-    LineageId, MemoryOp, Operation, Provenance, Refusal, Resolve, ResolveReply, Scope, Settle,
-    Source, fold, is_over,
+    Allow, Caller, Code, Conflict, ConflictId, ConflictStatus, Durability, Engram, EngramId,
+    Figures, How, LineageId, MemoryOp, Operation, Provenance, Refusal, Resolve, ResolveReply,
+    Scope, Settle, Source, fold, is_over,
     operation::{Permit, Ruling},
 };
 use engram_store::{Reader, side};
@@ -619,7 +619,7 @@ fn nothing_to_undo(found: &Shown) -> Refusal {
     }
 }
 
-fn settled_already(caller: &engram_model::Caller, found: &Shown) -> Refusal {
+fn settled_already(caller: &Caller, found: &Shown) -> Refusal {
     let how = found.conflict.settled.as_ref();
     let how = how.map_or_else(String::new, |it| format!(" ({})", it.how));
     Refusal::new(
@@ -632,7 +632,7 @@ fn settled_already(caller: &engram_model::Caller, found: &Shown) -> Refusal {
             (ConflictStatus::Open, _) => {
                 "One of its sides no longer holds: there is nothing to settle.".to_owned()
             }
-            (_, engram_model::Caller::User) => {
+            (_, Caller::User) => {
                 format!("Run `engram resolve {} --undo` first.", found.pair.id)
             }
             _ => "Undo that verdict first; an agent cannot undo the user's.".to_owned(),

@@ -135,6 +135,25 @@ pub struct Conflict {
     pub allowed: Option<Allowed>,
 }
 
+impl Conflict {
+    /// The side that a verdict chose: both held until then, and the other ended first. None where no side was
+    /// chosen, or both have ended at once since.
+    pub fn winner(&self) -> Option<&ConflictSide> {
+        let is_chosen = self
+            .settled
+            .as_ref()
+            .is_some_and(|it| it.how == How::Winner);
+        let (a, b) = (self.a.valid_until, self.b.valid_until);
+        match (a, b) {
+            _ if !is_chosen || a == b => None,
+            (None, _) => Some(&self.a),
+            (_, None) => Some(&self.b),
+            _ if a > b => Some(&self.a),
+            _ => Some(&self.b),
+        }
+    }
+}
+
 /// One side of a conflict, by the newest engram that says it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

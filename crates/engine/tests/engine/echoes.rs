@@ -110,6 +110,19 @@ fn what_queries_returned_is_known_in_other_processes_after_a_write() {
     assert!(other.0.doctor(crate::fixture::REINDEX).unwrap().ok);
 }
 
+/// A process that only asked keeps what it was shown when it ends.
+#[test]
+fn what_a_process_showed_is_known_after_it_ended() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    engine.claim(CLAIM);
+    let ada = engine.agent("ada");
+    engine.query(&ada, "ledger retries");
+    engine.0.keep_shown().unwrap();
+    let other = ground.open_at("repo", 2);
+    refused(other.put(&ada, draft(CLAIM)), Code::Echo);
+}
+
 /// A claim that was sent again is a repeat, whoever looked it up meanwhile.
 #[test]
 fn ones_own_claim_is_nothing_that_one_was_told() {

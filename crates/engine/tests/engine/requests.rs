@@ -114,6 +114,17 @@ fn a_claim_and_the_event_that_it_points_at_are_one_commit() {
 
 /// Who wrote a record follows the handle, whatever an agent says of itself.
 #[test]
+fn an_agent_that_calls_itself_engram_is_told_from_it() {
+    for label in ["engram", " Engram", "en\u{200b}gram"] {
+        let ground = Ground::new();
+        let engine = ground.open();
+        let id = engine.put(&engine.agent(label), draft("Mine.")).unwrap().id;
+        let by = engine.get(&Caller::User, id).unwrap().provenance.created_by;
+        assert_eq!(by.to_lowercase(), "engram (agent)");
+    }
+}
+
+#[test]
 fn an_agent_that_calls_itself_the_user_is_not() {
     for label in ["user", " User", "you", "", "User\u{200b}", "us\u{2060}er"] {
         let ground = Ground::new();

@@ -306,6 +306,57 @@ fn a_merge_of_an_agent_is_no_surer_than_either() {
     assert_eq!(merged.confidence, 0.5);
 }
 
+/// A merge is visible to no more than the narrower claim was, and ends with the later one, if at all.
+#[test]
+fn a_merge_is_no_wider_than_either_and_lasts_as_long() {
+    let claim = |claim, scope, ttl: Option<&str>| Draft {
+        scope: Some(scope),
+        ttl: ttl.map(str::to_owned),
+        ..on("wallet", claim)
+    };
+    let (short, long) = (Some("PT6H"), Some("P3D"));
+    for (a, b, scope, ends) in [
+        (
+            (Scope::Project, None),
+            (Scope::Global, short),
+            Scope::Project,
+            None,
+        ),
+        ((Scope::Global, short), (Scope::Org, None), Scope::Org, None),
+        ((Scope::Org, long), (Scope::Global, short), Scope::Org, long),
+    ] {
+        let ground = Ground::new();
+        let at = ground.open();
+        at.put(&USER, claim(SHORT, a.0, a.1)).unwrap();
+        at.put(&USER, claim(LONG, b.0, b.1)).unwrap();
+        let id = open(&at)[0].id;
+        let merged = settle(&at, &USER, id, Settle::Merge(MERGED.to_owned())).unwrap();
+        let merged = at.get(&USER, merged.stored[0]).unwrap();
+        assert_eq!(merged.scope, scope);
+        let ttl = merged.ttl.map(|it| it.to_string());
+        assert_eq!(ttl.as_deref(), ends, "{scope}");
+    }
+}
+
+/// Who may not write to a topic undoes no verdict there.
+#[test]
+fn an_undo_needs_the_topic() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let (id, ..) = contradicted(&at);
+    let opening = engram_model::Opening {
+        name: "reader".to_owned(),
+        read: vec!["wallet".to_owned()],
+        write: vec!["cart".to_owned()],
+        ..engram_model::Opening::default()
+    };
+    let reader = at.0.ask(&USER, ask::OpenAgent(opening)).unwrap().agent;
+    settle(&at, &at.agent("eve"), id, Settle::Newer).unwrap();
+    let undo = settle(&at, &Caller::Agent(reader), id, Settle::Undo);
+    refused(undo, Code::ScopeDenied);
+    settle(&at, &at.agent("eve"), id, Settle::Undo).unwrap();
+}
+
 #[test]
 fn what_is_no_verdict_changes_nothing() {
     let ground = Ground::new();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engram_model::{Conflict, ConflictId, ConflictSide, How, Severity};
+use engram_model::{Conflict, ConflictId, ConflictSide, Severity};
 use leptos::{ev, html, prelude::*};
 
 use super::{list::topic_name, merge::Merging, state::can_reopen, verdict::REASON};
@@ -102,15 +102,10 @@ fn head(app: App, it: &Arc<Conflict>) -> impl IntoView + use<> {
     let mut topics = vec![topic_name(&it.a.topic), topic_name(&it.b.topic)];
     topics.dedup();
     let why = prose::claim(&it.why, &[]);
-    let outcome = it.settled.as_ref().map_or("", |settled| {
-        match (
-            settled.how,
-            [&it.a, &it.b].map(|it| it.valid_until.is_none()),
-        ) {
-            (How::Winner, [true, false]) => say::conflicts::CHOSEN[0],
-            (How::Winner, [false, true]) => say::conflicts::CHOSEN[1],
-            (how, _) => say::conflicts::how(how),
-        }
+    let outcome = it.settled.as_ref().map_or("", |settled| match it.winner() {
+        Some(side) if side.id == it.a.id => say::conflicts::CHOSEN[0],
+        Some(_) => say::conflicts::CHOSEN[1],
+        None => say::conflicts::how(settled.how),
     });
     view! {
         <div class="chips">
