@@ -32,9 +32,13 @@ impl Context<'_> {
         self.in_turn(ask.turn)?;
         let payer = self.payer(pointer.kind(), ask.budget_token.as_deref())?;
         // Before anything is looked up: who has neither budget nor grant learns nothing.
-        let store = &self.engine.store;
-        let barred = match &payer {
-            Some(payer) => store.read(|it| self.barred(it, payer))?,
+        let papers = match &payer {
+            Some(payer) => Some(self.engine.store.read(|it| self.papers(it, payer))?),
+            None => None,
+        };
+        let paying = payer.as_ref().zip(papers.as_ref());
+        let barred = match paying {
+            Some((payer, papers)) => self.barred(payer, papers)?,
             None => None,
         };
         let ground = self.ground(false)?;
@@ -46,8 +50,8 @@ impl Context<'_> {
             screen_snapshot(snapshot)?;
         }
         let address = resolved.pointer.to_string();
-        let left = match &payer {
-            Some(payer) => Some(store.read(|it| self.allowance(it, payer, &address))?.tokens),
+        let left = match paying {
+            Some((payer, papers)) => Some(self.weigh(payer, papers, &address)?.tokens),
             None => None,
         };
         let now = repo.and_then(|repo| self.became(repo, &shelf, &pointer, &resolved));
@@ -104,9 +108,8 @@ impl Context<'_> {
 
     /// Whether neither the budget nor the grant that is named pays for a read of just anything: what the
     /// agent is told then, where a grant may serve still. Without any, it is refused at once.
-    fn barred(&self, it: &Reader<'_>, payer: &Payer<'_>) -> Result<Option<Refusal>, Refusal> {
-        let papers = self.papers(it, payer)?;
-        let Err(refusal) = self.weigh(payer, &papers, "") else {
+    fn barred(&self, payer: &Payer<'_>, papers: &Papers) -> Result<Option<Refusal>, Refusal> {
+        let Err(refusal) = self.weigh(payer, papers, "") else {
             return Ok(None);
         };
         let serves = |it: &IssuedGrant| {
@@ -124,16 +127,6 @@ impl Context<'_> {
         }
     }
 
-    /// What pays for a read of this address, and how many tokens of it.
-    fn allowance(
-        &self,
-        it: &Reader<'_>,
-        payer: &Payer<'_>,
-        address: &str,
-    ) -> Result<Allowance, Refusal> {
-        self.weigh(payer, &self.papers(it, payer)?, address)
-    }
-
     fn papers(&self, it: &Reader<'_>, payer: &Payer<'_>) -> Result<Papers, Refusal> {
         let now = self.engine.world.now();
         let agent = &payer.called.agent.handle;
@@ -143,14 +136,17 @@ impl Context<'_> {
             Some(digest) => Some(it.grant_of_token(digest)?.map(as_of_now).transpose()?),
         };
         let open = it.unspent_grants(agent)?.into_iter().map(as_of_now);
+        let turn = payer.called.turn(it)?;
         Ok(Papers {
-            spent: it.spend(agent, &payer.called.turn(it)?)?,
+            spent: it.spend(agent, &turn)?,
+            turn,
             open: open.collect::<Result<_, _>>()?,
             named,
             now,
         })
     }
 
+    /// What pays for a read of this address, and how many tokens of it.
     fn weigh(
         &self,
         payer: &Payer<'_>,
@@ -186,9 +182,9 @@ impl Context<'_> {
             return Ok((read, None));
         };
         let limits = &self.limits()?.deref;
-        let turn = payer.called.turn(it)?;
-        let spent = it.spend(&payer.called.agent.handle, &turn)?;
-        let allowed = self.allowance(it, payer, &reply.pointer)?;
+        let papers = self.papers(it, payer)?;
+        let allowed = self.weigh(payer, &papers, &reply.pointer)?;
+        let Papers { turn, spent, .. } = papers;
         if allowed.tokens < reply.tokens {
             return Err(Refusal::new(
                 Code::DerefDenied,
@@ -222,6 +218,8 @@ struct Payer<'a> {
 
 /// What an agent has to pay with.
 struct Papers {
+    turn: String,
+    /// In this turn.
     spent: Spend,
     /// The grant that is named, of which nothing may be known.
     named: Option<Option<IssuedGrant>>,

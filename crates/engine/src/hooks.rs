@@ -9,6 +9,7 @@ use engram_model::{
     Target, Ttl, operation::Served, shorten,
 };
 use engram_pointers::resolve;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
@@ -84,6 +85,7 @@ impl Context<'_> {
             Value::String(text) => read_message(text.as_bytes(), limits)?.value,
             message => message,
         };
+        self.pin(&mut message)?;
         let brief = self.shared_brief()?.lines;
         let role = message["role"].as_str().unwrap_or_default().to_lowercase();
         let mut lines = Vec::new();
@@ -133,6 +135,21 @@ impl Context<'_> {
             }
             Ok(least)
         })
+    }
+
+    /// Gives the pointers of its pack their full pins, so that what is added fits beside them. Uncommitted files are
+    /// pinned when the message is sent.
+    fn pin(&self, message: &mut Value) -> Result<(), Refusal> {
+        let pack = message.get_mut("target_pointer_pack");
+        if let Some(pack) = pack
+            && let Ok(inputs) = Vec::<PointerInput>::deserialize(&*pack)
+        {
+            let pinned = self.resolve_pack("target_pointer_pack", &inputs)?;
+            if pinned.is_of_commits() {
+                *pack = pinned.pointers.iter().map(ToString::to_string).collect();
+            }
+        }
+        Ok(())
     }
 
     /// Turns results of retrieval into pointers, short excerpts within the budget, and claims.

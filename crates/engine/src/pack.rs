@@ -68,6 +68,11 @@ impl Context<'_> {
 }
 
 impl Pack {
+    /// Whether none of it is of an uncommitted file.
+    pub(crate) fn is_of_commits(&self) -> bool {
+        self.snapshots.is_empty()
+    }
+
     /// The entries that keep a snapshot of each uncommitted file.
     pub(crate) fn kept(
         &self,

@@ -1,6 +1,6 @@
 //! A parent's message: delivered to its children, with the grants that it contains.
 
-use engram_gateway::{Kin, Terms, Wish, may_grant, recipients};
+use engram_gateway::{Kin, Terms, Wish, check_delivery, may_grant, recipients};
 use engram_model::{
     AgentId, Caller, Code, Delivery, GrantState, Granted, IssuedGrant, Operation, Outcome,
     ParentMessage, Refusal, Sending, SentReply,
@@ -54,6 +54,8 @@ impl Context<'_> {
         for (at, gift) in gifts.iter().enumerate() {
             message["grants"][at]["pointer"] = json!(gift.looked.pointer.to_string());
         }
+        let secrets = gifts.iter().filter_map(Gift::secret).map(str::len).sum();
+        check_delivery(&message, secrets, self.limits()?)?;
         let ((sent, resend_of), _) = self.decide(&ground, |it, _| {
             self.admit_many(it, 1)?;
             self.still_granted(it, parsed)?;
@@ -239,6 +241,14 @@ struct Gift {
     token: String,
     /// The id and the token of a new grant for each recipient.
     fresh: Vec<(String, String)>,
+}
+
+impl Gift {
+    /// The token of a new grant for the first recipient; others' are as long.
+    fn secret(&self) -> Option<&str> {
+        let fresh = self.fresh.first().filter(|_| self.token.is_empty());
+        fresh.map(|it| it.1.as_str())
+    }
 }
 
 /// Records what its parent's message told a child, so that repeating it is an echo.

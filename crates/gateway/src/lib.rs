@@ -29,8 +29,8 @@ pub use grant::{
 };
 pub use kin::{Kin, may_decide_for, may_open, may_report, recipients, unknown};
 pub use message::{
-    Checked, Form, MESSAGE_BYTES, Sent, check_message, narrowed, read_message, skeleton,
-    validate_message,
+    Checked, Form, MESSAGE_BYTES, Sent, check_delivery, check_message, narrowed, read_message,
+    skeleton, validate_message,
 };
 pub use prose::{line_count, sentence_count};
 pub use roles::{Template, same_role, template};

@@ -64,6 +64,25 @@ pub fn check_message(message: &Value, limits: &Limits) -> Result<Checked, Refusa
     check(message, 0, limits)
 }
 
+/// Checks a parent's message as its recipients get it, which is longer than it was sent: pointers have full pins,
+/// and the tokens of new grants have this many characters together. A refusal carries the same as others.
+pub fn check_delivery(message: &Value, secrets: usize, limits: &Limits) -> Result<(), Refusal> {
+    // No character is more than a token.
+    let tokens = count_tokens(&message.to_string()).saturating_add(secrets);
+    let found = overrun::too_long(message, tokens, limits);
+    overrun::refuse(found.into_iter().collect()).map_err(|refusal| {
+        let mut narrow = limits.clone();
+        narrow.message.inline_tokens = limits.message.inline_tokens.saturating_sub(secrets);
+        let refusal = Refusal {
+            message: format!("as its recipients get it, {}", refusal.message),
+            hint: "Send fewer pointers, or fewer words: pointers are delivered with full pins."
+                .to_owned(),
+            ..refusal
+        };
+        refusal.skeleton(skeleton(message, &narrow))
+    })
+}
+
 /// The same for a message that costs this many tokens as written.
 fn check(message: &Value, written: usize, limits: &Limits) -> Result<Checked, Refusal> {
     inspect(message, written, limits).map_err(|refusal| refusal.skeleton(skeleton(message, limits)))

@@ -29,6 +29,12 @@ impl Asked {
         self.send_to(who, message, None)
     }
 
+    /// Whether a message keeps its contract.
+    fn validates(&self, message: &Value) -> bool {
+        let message = message.clone();
+        self.0.ask(&USER, ask::ValidateMessage(message)).is_ok()
+    }
+
     fn send_to(
         &self,
         who: &Caller,
@@ -250,6 +256,48 @@ fn roles_and_parentage_are_respected() {
             "{pinned}"
         );
     }
+}
+
+/// What is short with `@HEAD` is long with full pins; those are what a child reads.
+#[test]
+fn a_message_is_within_its_budget_as_its_recipients_get_it() {
+    let Team {
+        ground: _ground,
+        engine,
+        lead,
+        ..
+    } = team();
+    let pointers = |count: usize| -> Value {
+        let lines = (1..=count).map(|at| format!("repo:src/lib.rs#L{at}@HEAD"));
+        lines.collect()
+    };
+    let message = |count: usize, grants: Value| {
+        let mut message = order(json!({}));
+        message["target_pointer_pack"] = pointers(count);
+        message["grants"] = grants;
+        message
+    };
+    let grant = json!({ "budget_token": "", "pointer": POINTER, "cap_tokens": 100 });
+    for wide in [
+        message(40, json!([])),
+        message(3, json!(vec![grant.clone(); 8])),
+    ] {
+        assert!(engine.validates(&wide), "as it is sent, it fits");
+        let refusal = refused(engine.send(&lead, wide), Code::BudgetExceeded);
+        let remedy = refusal.remedy.unwrap();
+        let figure = remedy.figures["inline_tokens"];
+        assert!(figure.used > figure.limit && figure.limit == 800);
+        assert!(!remedy.cut.is_empty());
+        let reply = engine.send(&lead, remedy.skeleton.unwrap()).unwrap();
+        assert_eq!(reply.resend_of, remedy.refusal);
+        let Outcome::Told { sent } = reply.outcome else {
+            panic!("a parent's message");
+        };
+        for delivery in &sent {
+            assert!(engine.validates(&delivery.message), "{delivery:?}");
+        }
+    }
+    engine.send(&lead, message(8, json!([grant]))).unwrap();
 }
 
 #[test]

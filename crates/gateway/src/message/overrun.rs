@@ -80,7 +80,7 @@ pub(super) fn overruns(
     found
 }
 
-fn too_long(sent: &Value, tokens: usize, limits: &Limits) -> Option<Overrun> {
+pub(super) fn too_long(sent: &Value, tokens: usize, limits: &Limits) -> Option<Overrun> {
     let allowed = limits.message.inline_tokens;
     (tokens > allowed).then(|| Overrun {
         name: TOKENS,
