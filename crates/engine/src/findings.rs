@@ -4,7 +4,7 @@
 //! Every version that is stored passes here, so the order in which two claims arrive does not matter:
 //! whichever comes last is compared with the other. A finding never fails a write.
 
-use std::{cmp::Reverse, collections::BTreeMap};
+use std::{cell::LazyCell, cmp::Reverse, collections::BTreeMap};
 
 use engram_consistency::tier;
 use engram_model::{
@@ -149,14 +149,16 @@ impl Context<'_> {
         if !is_comparable(engram) {
             return Ok(compared);
         }
-        let own = Parsed::of(engram);
+        let own = self.engine.claims.of(engram);
         let mut against: BTreeMap<ConflictId, Vec<Against>> = BTreeMap::new();
         let mut same = Vec::new();
         let here = side(&engram.topic, &engram.claim);
         // A new claim that says one thing, and contradicts so many, is a value of a series: older ones need not
         // be read.
-        let may_stop =
-            own.claim.statements.len() == 1 && it.conflicts_of(engram.project, &here)?.is_empty();
+        let may_stop = LazyCell::new(|| {
+            let known = it.conflicts_of(engram.project, &here);
+            own.claim.statements.len() == 1 && known.is_ok_and(|known| known.is_empty())
+        });
         self.neighbours(it, engram, &own, telling, |other, parsed| {
             let (one, two) = (own.said(engram), parsed.said(&other));
             if let Some(found) = tier::compare(&one, &two) {
@@ -173,7 +175,7 @@ impl Context<'_> {
             {
                 same.push(other);
             }
-            !may_stop || against.len() <= 2 * SERIES
+            against.len() <= 2 * SERIES || !*may_stop
         })?;
         let eyes = self.eyes_in(engram.project)?;
         let mut told: Vec<(Reverse<Severity>, Reverse<u64>, Finding)> = Vec::new();
@@ -244,7 +246,7 @@ impl Context<'_> {
         for other in telling.before.iter().rev().filter_map(stored) {
             ended.extend(other.supersedes);
             if other.lineage_id != engram.lineage_id && is_comparable(other) {
-                each(other.clone(), &Parsed::of(other));
+                each(other.clone(), &self.engine.claims.of(other));
             }
         }
         let mut count = 0;

@@ -10,7 +10,7 @@ use engram_consistency::{
     claim::Claim,
     tier::{self, Said},
 };
-use engram_model::{Engram, ProjectId};
+use engram_model::{Engram, EngramId, ProjectId};
 use engram_store::{Reader, StoreError};
 use sha2::{Digest, Sha256};
 
@@ -70,11 +70,11 @@ fn key(project: ProjectId, key: &str) -> u64 {
         .fold(0, |sum, byte| (sum << 8) | u64::from(*byte))
 }
 
-/// Claims that were parsed lately, by their place in the journal. A version never changes; one that was
-/// erased is not compared.
+/// Claims that were parsed lately, those that were about to be stored among them. A version never changes; one
+/// that was erased is not compared.
 #[derive(Default)]
 pub(crate) struct KeptClaims {
-    parsed: Mutex<HashMap<u64, Arc<Parsed>>>,
+    parsed: Mutex<HashMap<EngramId, Arc<Parsed>>>,
     tail: Mutex<Option<Tail>>,
 }
 
@@ -96,16 +96,20 @@ impl KeptClaims {
 
     /// What a version says.
     pub(crate) fn of(&self, engram: &Engram) -> Arc<Parsed> {
-        if let Some(parsed) = lock(&self.parsed).get(&engram.seq) {
-            return Arc::clone(parsed);
+        if let Some(parsed) = self.kept(engram.id) {
+            return parsed;
         }
         let parsed = Arc::new(Parsed::of(engram));
         let mut kept = lock(&self.parsed);
         if kept.len() >= KEPT {
             kept.clear();
         }
-        kept.insert(engram.seq, Arc::clone(&parsed));
+        kept.insert(engram.id, Arc::clone(&parsed));
         parsed
+    }
+
+    fn kept(&self, id: EngramId) -> Option<Arc<Parsed>> {
+        lock(&self.parsed).get(&id).map(Arc::clone)
     }
 
     /// The places of the versions that the index has not read and that are stored under one of these
@@ -143,10 +147,12 @@ impl Tail {
         }
         let (fresh, _) = it.traits_after(self.project, self.to, TAIL)?;
         for traits in fresh.iter().filter(|it| !it.redacted) {
-            for engram in it.engrams_at([traits.seq])? {
-                for key in &claims.of(&engram).stored {
-                    self.under.entry(*key).or_default().push(traits.seq);
-                }
+            let parsed = match claims.kept(traits.id) {
+                Some(parsed) => Some(parsed),
+                None => (it.engrams_at([traits.seq])?.first()).map(|it| claims.of(it)),
+            };
+            for key in parsed.iter().flat_map(|it| &it.stored) {
+                self.under.entry(*key).or_default().push(traits.seq);
             }
         }
         self.count += fresh.len();

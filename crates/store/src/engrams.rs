@@ -43,7 +43,8 @@ pub(crate) const NOT_OVER: &str = "(engram.expires_at IS NULL OR (engram.expires
 
 const TRAITS: &str = "engram.seq, engram.project, engram.run, engram.scope, engram.kind,
      engram.fact_type, engram.durability, engram.topic, engram.recorded_at, engram.valid_from,
-     engram.valid_until, engram.expires_at, content.engram IS NULL
+     engram.valid_until, engram.expires_at, content.engram IS NULL,
+     engram.id
      FROM engram LEFT JOIN content ON content.engram = engram.id";
 
 /// The columns that decide whether a version answers a question; read for many versions, where few
@@ -52,6 +53,8 @@ const TRAITS: &str = "engram.seq, engram.project, engram.run, engram.scope, engr
 pub struct Traits {
     /// Its place in the journal; the rest as in [`Engram`].
     pub seq: u64,
+    /// The version.
+    pub id: EngramId,
     /// Its project.
     pub project: ProjectId,
     /// The run that it was said in.
@@ -94,6 +97,7 @@ impl From<&Engram> for Traits {
     fn from(it: &Engram) -> Self {
         Self {
             seq: it.seq,
+            id: it.id,
             project: it.project,
             run: it.run,
             scope: it.scope,
@@ -133,6 +137,7 @@ fn traits(row: &Row<'_>) -> Result<Traits> {
         valid_until: end(10)?,
         expires_at: end(11)?,
         redacted: row.get(12)?,
+        id: of(row, 13)?,
     })
 }
 

@@ -93,6 +93,19 @@ static STEMS: LazyLock<HashMap<String, Meaning>> = LazyLock::new(|| {
     rows.collect()
 });
 
+static IRREGULAR: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
+    const FORMS: &str = "kept keep, held hold, sent send, written write, wrote write, built build, \
+         shown show, thrown throw, split split, read read, bound bind, paid pay, made make, taken take, \
+         given give, grown grow, chosen choose, hidden hide, frozen freeze, broken break, driven drive, \
+         found find, lost lose, left leave, forbidden forbid, rewritten rewrite, rebuilt rebuild, \
+         spoken speak, shut shut, set set, run run, ran run, cut cut, put put, drawn draw, begun begin, \
+         won win, fed feed, spent spend, met meet, overridden override, withdrawn withdraw";
+    FORMS
+        .split(", ")
+        .filter_map(|it| it.split_once(' '))
+        .collect()
+});
+
 /// Most words of an entry of [`EXACT`].
 pub(crate) const LONGEST: usize = 4;
 
@@ -108,14 +121,7 @@ pub(crate) fn stemmed(stem: &str) -> Option<Meaning> {
 
 /// The verb of an irregular form.
 pub(crate) fn irregular(word: &str) -> Option<&'static str> {
-    const FORMS: &str = "kept keep, held hold, sent send, written write, wrote write, built build, \
-         shown show, thrown throw, split split, read read, bound bind, paid pay, made make, taken take, \
-         given give, grown grow, chosen choose, hidden hide, frozen freeze, broken break, driven drive, \
-         found find, lost lose, left leave, forbidden forbid, rewritten rewrite, rebuilt rebuild, \
-         spoken speak, shut shut, set set, run run, ran run, cut cut, put put, drawn draw, begun begin, \
-         won win, fed feed, spent spend, met meet, overridden override, withdrawn withdraw";
-    let pairs = FORMS.split(", ").filter_map(|it| it.split_once(' '));
-    pairs.into_iter().find(|it| it.0 == word).map(|it| it.1)
+    IRREGULAR.get(word).copied()
 }
 
 /// The stem that a word shares with its other forms.

@@ -76,7 +76,7 @@ fn days(words: &Words<'_>, at: usize) -> Option<Found> {
     let month = |at: usize| {
         let word = words.get(at)?;
         let named = word.text.starts_with(char::is_uppercase);
-        date::month(&word.text).filter(|_| named)
+        named.then(|| date::month(&word.text))?
     };
     let year = |at: usize| date::year(words.lower(at));
     let of = |days: Option<Days>, taken: usize| found(words, at, taken, Reading::Days(days?));

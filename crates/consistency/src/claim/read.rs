@@ -176,17 +176,17 @@ impl Reader<'_> {
             "always",
         ]
         .contains(&before);
-        let number_next = quantity::value_at(&self.words, self.at + 1).is_some();
+        let number_next = || quantity::value_at(&self.words, self.at + 1).is_some();
         let meaning = match token.lower.as_str() {
             "on" if copula && ends => Meaning::Opposite("enable", true),
             "off" if copula && ends => Meaning::Opposite("enable", false),
             "off" => Meaning::Hang,
-            "over" if number_next => Meaning::Form(Form::More),
-            "under" if number_next => Meaning::Form(Form::Less),
-            "after" if !number_next && !self.counts_next() => Meaning::Opposite("before", false),
+            "over" if number_next() => Meaning::Form(Form::More),
+            "under" if number_next() => Meaning::Form(Form::Less),
+            "after" if !number_next() && !self.counts_next() => Meaning::Opposite("before", false),
             "after" => Meaning::Hang,
-            "before" if number_next => Meaning::Hang,
-            "once" if number_next => Meaning::Hang,
+            "before" if number_next() => Meaning::Hang,
+            "once" if number_next() => Meaning::Hang,
             "ci" if token.text != "CI" => return None,
             "current" | "supported" | "maintained" if !(copula && ends) => return None,
             "every" | "each" | "any" | "all"

@@ -37,11 +37,13 @@ impl Reader<'_> {
                 return;
             }
         }
-        let common = technology::is_common(&name::folded(&token.text))
-            && !literal
-            && (first || !token.text.starts_with(char::is_uppercase))
-            && !self.is_of_version();
-        if let Some((key, kind)) = name::technology(&token.text).filter(|_| !common) {
+        let is_common = || {
+            !literal
+                && (first || !token.text.starts_with(char::is_uppercase))
+                && technology::is_common(&name::folded(&token.text))
+                && !self.is_of_version()
+        };
+        if let Some((key, kind)) = name::technology(&token.text).filter(|_| !is_common()) {
             self.named(key, span, literal, Some(kind));
             return;
         }
