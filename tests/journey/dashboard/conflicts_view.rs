@@ -20,6 +20,8 @@ use crate::{
 fn open(shop: &Shop, count: usize) -> (Server, Window) {
     let server = Server::start(shop, &[]);
     let window = Window::browse(&server.url);
+    // The count is there before the page takes keys.
+    window.find("[data-testid=feed-row]");
     window.find("[data-testid=conflicts-view] .count");
     window.keys("3");
     window.wait(&rows(count));
