@@ -38,12 +38,12 @@ impl Context<'_> {
                     _ => return Err(unknown(id)),
                 },
                 None => {
-                    let mut all = Vec::new();
-                    for seen in it.agents_of(project, LISTED)? {
-                        if self.may_look_at(it, project, &seen.agent.handle)? {
-                            all.push(seen.agent);
-                        }
-                    }
+                    let own = self.caller.agent();
+                    let mut all = match own {
+                        Some(own) => Vec::from_iter(in_project(it, project, own)?),
+                        None => Vec::new(),
+                    };
+                    all.extend(it.family(project, own, LISTED)?);
                     all
                 }
             };

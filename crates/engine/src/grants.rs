@@ -212,12 +212,8 @@ impl Context<'_> {
         let (project, now) = (self.project()?, self.engine.world.now());
         self.engine.store.read::<_, Refusal>(|it| {
             let mut grants = Vec::new();
-            for grant in it.grants(project, LISTED)? {
-                let is_mine =
-                    matches!(self.caller, Caller::Agent(me) if grant.by.as_ref() == Some(me));
-                if is_mine || self.may_look_at(it, project, &grant.to)? {
-                    grants.push(told_grant(aged(it, grant, now)?, now));
-                }
+            for grant in it.grants(project, self.caller.agent(), LISTED)? {
+                grants.push(told_grant(aged(it, grant, now)?, now));
             }
             Ok(GrantsReply { grants })
         })
@@ -332,16 +328,11 @@ impl Context<'_> {
         let (project, now) = (self.project()?, self.engine.world.now());
         self.engine.store.read::<_, Refusal>(|it| {
             let mut requests = Vec::new();
-            let found = it.requests(project, which.all, LISTED)?;
-            let count = match which.all {
-                true => it.count_requests(project)?,
-                false => it.count_waiting(project)?,
-            };
+            let of = self.caller.agent();
+            let found = it.requests(project, of, which.all, LISTED)?;
+            let count = it.count_requests(project, of, which.all)?;
             let beyond = count.saturating_sub(found.len() as u64);
             for asked in found {
-                if !self.may_look_at(it, project, &asked.agent)? {
-                    continue;
-                }
                 let agent = it.agent(&asked.agent)?;
                 let grant = match asked.state {
                     RequestState::Granted => it.grant(project, &asked.id)?,
@@ -371,8 +362,7 @@ impl Context<'_> {
                     grant: grant.map(|it| told_grant(it, now)),
                 });
             }
-            // How many of others there are is not for an agent.
-            let omitted = Some(beyond).filter(|it| *it > 0 && *self.caller == Caller::User);
+            let omitted = Some(beyond).filter(|it| *it > 0);
             Ok(RequestsReply { requests, omitted })
         })
     }

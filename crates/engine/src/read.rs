@@ -200,7 +200,7 @@ impl Context<'_> {
                     false => None,
                 },
                 requests: match user {
-                    true => Some(it.count_waiting(project)?),
+                    true => Some(it.count_requests(project, None, false)?),
                     false => None,
                 },
                 watching: watching.clone(),

@@ -2,8 +2,8 @@
 
 use engram_gateway::{Kin, Terms, Wish, check_delivery, may_grant, recipients};
 use engram_model::{
-    AgentId, Caller, Code, Delivery, GrantState, Granted, IssuedGrant, Operation, Outcome,
-    ParentMessage, Refusal, Sending, SentReply,
+    AgentId, Code, Delivery, GrantState, Granted, IssuedGrant, Operation, Outcome, ParentMessage,
+    Refusal, Sending, SentReply,
     operation::{Agent, NewGrant, Sent},
 };
 use engram_store::Reader;
@@ -59,11 +59,7 @@ impl Context<'_> {
         let ((sent, resend_of), _) = self.decide(&ground, |it, _| {
             self.admit_many(it, 1)?;
             self.still_granted(it, parsed)?;
-            let caller = match self.caller {
-                Caller::User => None,
-                Caller::Agent(agent) => Some(agent),
-            };
-            let resend_of = it.unsent(ground.project, caller)?;
+            let resend_of = it.unsent(ground.project, self.caller.agent())?;
             let mut entries = pack.kept(it, &ground, &by)?;
             let sent = Sent {
                 id: id.clone(),
@@ -118,10 +114,9 @@ impl Context<'_> {
     /// Whom a message may reach: the one that it names, or all that are below its sender.
     pub(crate) fn family(&self, to: Option<&AgentId>) -> Result<Vec<Agent>, Refusal> {
         let project = self.project()?;
-        self.engine.store.read(|it| match (to, self.caller) {
-            (Some(to), _) => Ok(in_project(it, project, to)?.into_iter().collect()),
-            (None, Caller::Agent(parent)) => Ok(it.family(project, Some(parent), usize::MAX)?),
-            (None, Caller::User) => Ok(it.family(project, None, usize::MAX)?),
+        self.engine.store.read(|it| match to {
+            Some(to) => Ok(in_project(it, project, to)?.into_iter().collect()),
+            None => Ok(it.family(project, self.caller.agent(), usize::MAX)?),
         })
     }
 
@@ -197,10 +192,7 @@ impl Context<'_> {
         Ok(IssuedGrant {
             id: id.to_owned(),
             to: to.agent,
-            by: match self.caller {
-                Caller::User => None,
-                Caller::Agent(agent) => Some(agent.clone()),
-            },
+            by: self.caller.agent().cloned(),
             what,
             issued_at: now,
             expires_at,

@@ -21,6 +21,16 @@ pub enum Caller {
     Agent(AgentId),
 }
 
+impl Caller {
+    /// The agent; none for the user.
+    pub fn agent(&self) -> Option<&AgentId> {
+        match self {
+            Self::User => None,
+            Self::Agent(agent) => Some(agent),
+        }
+    }
+}
+
 /// Who may ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {

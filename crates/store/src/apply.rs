@@ -334,8 +334,11 @@ impl Applied<'_> {
 
     fn spend(&self, agent: &AgentId, turn: &str, spent: &Spend) -> Result<()> {
         self.run(
-            "INSERT OR REPLACE INTO spend (agent, turn, repo_spans, artifact_sections, sam_items, tokens)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            // In place: another row would be written to the table and to its index.
+            "INSERT INTO spend (agent, turn, repo_spans, artifact_sections, sam_items, tokens)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT (agent, turn) DO UPDATE SET repo_spans = ?3, artifact_sections = ?4,
+               sam_items = ?5, tokens = ?6",
             params![
                 agent.0,
                 turn,

@@ -17,8 +17,9 @@ use crate::{
 
 /// In place of the tokens of a file that could not be read.
 const UNREADABLE: i64 = -1;
-/// Showings that are kept for each agent.
-const SHOWN: i64 = 64;
+/// Showings that count for each agent; older ones are removed so many at once.
+pub(crate) const SHOWN: i64 = 64;
+const AT_ONCE: i64 = 16;
 
 /// Keeps the words of an operation that was just appended at `seq`.
 pub(crate) fn keep(connection: &Connection, seq: i64, entry: &NewEntry<'_>) -> Result<()> {
@@ -111,10 +112,11 @@ fn show(
         .execute(params![seq, agent.0, bytes])?;
     connection
         .prepare_cached(
-            "DELETE FROM served WHERE agent = ?1 AND seq <= (SELECT seq FROM served
-               WHERE agent = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)",
+            "DELETE FROM served WHERE agent = ?1
+               AND EXISTS (SELECT 1 FROM served WHERE agent = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?3)
+               AND seq <= (SELECT seq FROM served WHERE agent = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)",
         )?
-        .execute(params![agent.0, SHOWN])?;
+        .execute(params![agent.0, SHOWN, SHOWN + AT_ONCE])?;
     Ok(1)
 }
 

@@ -115,6 +115,15 @@ fn request(row: &Row<'_>) -> Result<Request> {
     })
 }
 
+/// Which requests of project ?1 are meant: of agent ?2 and its children, where there is one.
+fn asked(all: bool) -> String {
+    let waiting = if all { "" } else { "AND state = 'waiting'" };
+    format!(
+        "request.project = ?1 {waiting} AND (?2 IS NULL OR request.agent = ?2
+           OR request.agent IN (SELECT handle FROM agent WHERE parent = ?2))"
+    )
+}
+
 impl Reader<'_> {
     /// A grant of a project, by its name.
     pub fn grant(&self, project: ProjectId, id: &str) -> Result<Option<IssuedGrant>> {
@@ -157,13 +166,23 @@ impl Reader<'_> {
             .query_row([&agent.0], |row| row.get(0))?)
     }
 
-    /// The grants of a project, the newest first and no more than `most`.
-    pub fn grants(&self, project: ProjectId, most: usize) -> Result<Vec<IssuedGrant>> {
+    /// The grants of a project, or those that an agent gave or that it and its children have; the newest first and
+    /// no more than `most`.
+    pub fn grants(
+        &self,
+        project: ProjectId,
+        of: Option<&AgentId>,
+        most: usize,
+    ) -> Result<Vec<IssuedGrant>> {
         self.0
             .prepare_cached(&format!(
-                "SELECT {GRANT} FROM grant WHERE project = ?1 ORDER BY seq DESC LIMIT ?2"
+                "SELECT {GRANT} FROM grant WHERE project = ?1 AND (?2 IS NULL OR agent = ?2 OR by = ?2
+                   OR agent IN (SELECT handle FROM agent WHERE parent = ?2)) ORDER BY seq DESC LIMIT ?3"
             ))?
-            .query_map(params![project.to_string(), most as i64], raw)?
+            .query_map(
+                params![project.to_string(), of.map(|it| &it.0), most as i64],
+                raw,
+            )?
             .map(|row| grant(row?))
             .collect()
     }
@@ -199,15 +218,21 @@ impl Reader<'_> {
         rows.next()?.map(request).transpose()
     }
 
-    /// The requests of a project, no more than `most`; only those that wait, or all. Those that wait come first,
-    /// then the newest.
-    pub fn requests(&self, project: ProjectId, all: bool, most: usize) -> Result<Vec<Request>> {
-        let waiting = if all { "" } else { "AND state = 'waiting'" };
+    /// The requests of a project, or those of an agent and its children; no more than `most`, only those that wait
+    /// or all. Those that wait come first, then the newest.
+    pub fn requests(
+        &self,
+        project: ProjectId,
+        of: Option<&AgentId>,
+        all: bool,
+        most: usize,
+    ) -> Result<Vec<Request>> {
         let mut found = self.0.prepare_cached(&format!(
-            "{REQUEST} WHERE request.project = ?1 {waiting}
-             ORDER BY state = 'waiting' DESC, request.seq DESC LIMIT ?2"
+            "{REQUEST} WHERE {} ORDER BY state = 'waiting' DESC, request.seq DESC LIMIT ?3",
+            asked(all)
         ))?;
-        let mut rows = found.query(params![project.to_string(), most as i64])?;
+        let of = of.map(|it| &it.0);
+        let mut rows = found.query(params![project.to_string(), of, most as i64])?;
         let mut all = Vec::new();
         while let Some(row) = rows.next()? {
             all.push(request(row)?);
@@ -215,23 +240,22 @@ impl Reader<'_> {
         Ok(all)
     }
 
-    /// How many requests a project has seen.
-    pub fn count_requests(&self, project: ProjectId) -> Result<u64> {
+    /// How many these are.
+    pub fn count_requests(
+        &self,
+        project: ProjectId,
+        of: Option<&AgentId>,
+        all: bool,
+    ) -> Result<u64> {
         let count: i64 = self
             .0
-            .prepare_cached("SELECT count(*) FROM request WHERE project = ?1")?
-            .query_row([project.to_string()], |row| row.get(0))?;
-        Ok(count as u64)
-    }
-
-    /// How many requests of a project wait.
-    pub fn count_waiting(&self, project: ProjectId) -> Result<u64> {
-        let count: i64 = self
-            .0
-            .prepare_cached(
-                "SELECT count(*) FROM request WHERE project = ?1 AND state = 'waiting'",
-            )?
-            .query_row([project.to_string()], |row| row.get(0))?;
+            .prepare_cached(&format!(
+                "SELECT count(*) FROM request WHERE {}",
+                asked(all)
+            ))?
+            .query_row(params![project.to_string(), of.map(|it| &it.0)], |row| {
+                row.get(0)
+            })?;
         Ok(count as u64)
     }
 

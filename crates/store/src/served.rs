@@ -3,7 +3,7 @@
 use engram_model::{AgentId, EngramId, ProjectId, RunId};
 use rusqlite::{OptionalExtension, params};
 
-use crate::{Reader, Result, journal::parse_id};
+use crate::{Reader, Result, beside::SHOWN, journal::parse_id};
 
 /// Bytes of a fingerprint.
 const PRINT: usize = 8;
@@ -25,8 +25,11 @@ impl Reader<'_> {
     /// The newest showings of an agent.
     pub fn shown(&self, agent: &AgentId) -> Result<Vec<Shown>> {
         self.0
-            .prepare_cached("SELECT prints FROM served INDEXED BY served_agent WHERE agent = ?1")?
-            .query_map([&agent.0], |row| row.get(0).map(Shown))?
+            .prepare_cached(
+                "SELECT prints FROM served INDEXED BY served_agent WHERE agent = ?1
+                 ORDER BY seq DESC LIMIT ?2",
+            )?
+            .query_map(params![agent.0, SHOWN], |row| row.get(0).map(Shown))?
             .map(|row| Ok(row?))
             .collect()
     }

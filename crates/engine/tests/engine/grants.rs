@@ -729,4 +729,10 @@ fn what_does_not_fit_a_list_of_requests_is_counted() {
     assert_eq!(list(&USER, false), (newest, Some(3)));
     let own = list(&called("asker-100"), false);
     assert_eq!(own, (vec![ids[100].clone()], None));
+    let oldest = list(&called("asker-0"), true);
+    assert_eq!(
+        oldest,
+        (vec![ids[0].clone()], None),
+        "newer ones are others'"
+    );
 }

@@ -196,9 +196,9 @@ fn permissions_are_made_again_from_the_journal() {
     let a = AgentId("a".to_owned());
     let stand = || {
         ask(&store, |it| {
-            let grants = it.grants(PROJECT, 10)?;
+            let grants = it.grants(PROJECT, None, 10)?;
             let states: Vec<_> = grants.iter().map(|it| it.state(now())).collect();
-            let requests = it.requests(PROJECT, true, 10)?;
+            let requests = it.requests(PROJECT, None, true, 10)?;
             let requests: Vec<_> = requests
                 .into_iter()
                 .map(|it| (it.id, it.state, it.reason, it.why))
