@@ -8,7 +8,7 @@ use std::{
     sync::{LazyLock, OnceLock},
 };
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Captures, Regex, RegexBuilder};
 
 use crate::{Secret, judge, own};
@@ -59,6 +59,8 @@ const LARGEST: usize = 4 << 20;
 const LARGEST_CACHE: usize = 1 << 20;
 /// Searching a text longer than this fills the patterns' caches, so they are not kept.
 const LONG: usize = 128 << 10;
+/// Claims, messages and arguments are shorter.
+const FILE: usize = 8 << 10;
 
 struct Compiled {
     pattern: Regex,
@@ -67,7 +69,10 @@ struct Compiled {
 }
 
 struct Screen {
-    keywords: AhoCorasick,
+    keywords: Vec<&'static str>,
+    finder: AhoCorasick,
+    /// For files: twice as fast, and made in 2 ms.
+    fast: OnceLock<AhoCorasick>,
     /// The rule of each keyword.
     owners: Vec<usize>,
     rules: Vec<(&'static Rule, OnceLock<Compiled>)>,
@@ -79,7 +84,9 @@ static SCREEN: LazyLock<Screen> = LazyLock::new(|| {
         .flat_map(|(at, rule)| rule.keywords.iter().map(move |keyword| (at, *keyword)));
     let (owners, keywords): (Vec<usize>, Vec<&str>) = owned.unzip();
     Screen {
-        keywords: look_for(&keywords),
+        finder: look_for(&keywords, None),
+        fast: OnceLock::new(),
+        keywords,
         owners,
         rules: rules().map(|rule| (rule, OnceLock::new())).collect(),
     }
@@ -98,7 +105,7 @@ pub(crate) fn search(text: &[u8]) -> Vec<Secret> {
     let screen = &*SCREEN;
     let mut wanted = vec![false; screen.rules.len()];
     let mut missing = wanted.len();
-    for found in screen.keywords.find_overlapping_iter(text) {
+    for found in screen.finder(text.len()).find_overlapping_iter(text) {
         let owner = screen.owners[found.pattern().as_usize()];
         if !std::mem::replace(&mut wanted[owner], true) {
             missing -= 1;
@@ -134,6 +141,18 @@ pub(crate) fn search(text: &[u8]) -> Vec<Secret> {
         range,
     });
     secrets.collect()
+}
+
+impl Screen {
+    fn finder(&self, length: usize) -> &AhoCorasick {
+        match length >= FILE {
+            true => {
+                let make = || look_for(&self.keywords, Some(AhoCorasickKind::DFA));
+                self.fast.get_or_init(make)
+            }
+            false => &self.finder,
+        }
+    }
 }
 
 impl Rule {
@@ -193,8 +212,9 @@ fn compile(pattern: &str) -> Regex {
     clippy::expect_used,
     reason = "constants; every test of this room builds it"
 )]
-fn look_for(keywords: &[&str]) -> AhoCorasick {
+fn look_for(keywords: &[&str], kind: Option<AhoCorasickKind>) -> AhoCorasick {
     AhoCorasick::builder()
+        .kind(kind)
         .ascii_case_insensitive(true)
         .build(keywords)
         .expect("the keywords are constants")

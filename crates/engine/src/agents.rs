@@ -58,10 +58,13 @@ impl Called {
     /// The turn that counts now.
     pub(crate) fn turn(&self, it: &Reader<'_>) -> Result<String, Refusal> {
         let stored = it.agent(&self.agent.handle)?.map(|it| it.turn);
-        Ok(match stored {
-            Some(turn) if !self.is_named && self.stored.as_ref() != Some(&turn) => turn,
-            _ => self.agent.turn.clone(),
-        })
+        Ok(self.turn_from(stored.as_ref()))
+    }
+
+    /// The same, for who has read what the store says.
+    pub(crate) fn turn_from(&self, stored: Option<&String>) -> String {
+        let is_newer = |turn: &&String| !self.is_named && self.stored.as_ref() != Some(*turn);
+        stored.filter(is_newer).unwrap_or(&self.agent.turn).clone()
     }
 }
 
@@ -78,7 +81,7 @@ impl Agents {
         handle
     }
 
-    /// Notes a call: the agent with its current turn, renewed after `idle` seconds of silence. An
+    /// Notes a call: the agent, as it is `stored`, with its current turn, renewed after `idle` seconds of silence. An
     /// unseen handle (the command line's `--agent`) becomes a root of its own.
     ///
     /// # Errors
@@ -88,12 +91,12 @@ impl Agents {
         store: &Store,
         world: &World,
         handle: &AgentId,
+        stored: Option<Agent>,
         project: ProjectId,
         idle: i64,
     ) -> Result<Called, Refusal> {
         let now = world.now();
         let mut agents = self.lock();
-        let stored = store.read::<_, Refusal>(|it| Ok(it.agent(handle)?))?;
         let mut called = match (agents.get(handle).cloned(), stored) {
             (Some(here), None) => here,
             (Some(here), Some(stored)) => here.or_newer(stored, now),

@@ -39,6 +39,8 @@ pub(crate) struct Context<'e> {
     gone: Option<Gone>,
     repo: OnceCell<Option<Repo>>,
     project: OnceCell<Option<ProjectId>>,
+    /// The agent that calls as the store had it when the request began.
+    stored: OnceCell<Option<Agent>>,
     agent: OnceCell<Option<Called>>,
     /// The agent in the turn that the request names.
     in_turn: OnceCell<Called>,
@@ -218,6 +220,7 @@ impl<'e> Context<'e> {
             gone: None,
             repo: OnceCell::new(),
             project: OnceCell::new(),
+            stored: OnceCell::new(),
             agent: OnceCell::new(),
             in_turn: OnceCell::new(),
             limits: OnceCell::new(),
@@ -319,12 +322,21 @@ impl<'e> Context<'e> {
     /// The project that something is to happen in, with an id from now on. `in_repository` says
     /// whether that may be kept in the git folder.
     pub(crate) fn ground(&self, in_repository: bool) -> Result<Ground, Refusal> {
-        self.engine.ground_of(self.repo()?, in_repository)
+        let found = self.project.get().copied().flatten();
+        self.engine.ground_of(self.repo()?, found, in_repository)
     }
 
     /// The agent that calls, in its current turn; none for the user.
     pub(crate) fn agent(&self) -> Result<Option<&Agent>, Refusal> {
         Ok(self.called()?.map(|it| &it.agent))
+    }
+
+    fn stored(&self, handle: &AgentId) -> Result<Option<&Agent>, Refusal> {
+        let stored = get_or_try(&self.stored, || {
+            let store = &self.engine.store;
+            store.read::<_, Refusal>(|it| Ok(it.agent(handle)?))
+        })?;
+        Ok(stored.as_ref())
     }
 
     /// The same, with the turn that the store had of it.
@@ -340,7 +352,8 @@ impl<'e> Context<'e> {
                 Ok(Some(project)) => project,
                 _ => project::of_home(&self.engine.store),
             };
-            self.engine.call_of(handle, project).map(Some)
+            let stored = self.stored(handle)?.cloned();
+            self.engine.call_of(handle, stored, project).map(Some)
         })?;
         Ok(agent.as_ref())
     }
@@ -359,11 +372,19 @@ impl<'e> Context<'e> {
 
     /// The limits of whoever calls: those of the home, and of an agent as its parent's messages narrowed them.
     pub(crate) fn limits(&self) -> Result<&Limits, Refusal> {
+        match (self.agent()?, self.limits.get()) {
+            (None, _) => Ok(&self.engine.config.limits),
+            (_, Some(known)) => Ok(known),
+            _ => self.engine.store.read(|it| self.limits_in(it)),
+        }
+    }
+
+    /// The same, for who reads already.
+    pub(crate) fn limits_in(&self, it: &Reader<'_>) -> Result<&Limits, Refusal> {
         match self.agent()? {
             None => Ok(&self.engine.config.limits),
             Some(agent) => get_or_try(&self.limits, || {
-                let store = &self.engine.store;
-                store.read(|it| self.engine.limits_of(it, &agent.handle))
+                narrowed_for(it, &self.engine.config.limits, Some(agent))
             }),
         }
     }
@@ -424,13 +445,12 @@ impl<'e> Context<'e> {
         let Caller::Agent(handle) = self.caller else {
             return Ok(());
         };
-        let store = &self.engine.store;
-        let Some(agent) = store.read::<_, Refusal>(|it| Ok(it.agent(handle)?))? else {
+        let Some(agent) = self.stored(handle)? else {
             return Ok(());
         };
         let here = self.known_project().ok().flatten();
         let is_here = here.is_none_or(|it| it == agent.project);
-        match is_here || agent.project == project::of_home(store) {
+        match is_here || agent.project == project::of_home(&self.engine.store) {
             true => Ok(()),
             false => Err(of_another_project(handle)),
         }
@@ -454,14 +474,19 @@ impl Drop for Context<'_> {
 impl Engine {
     /// The limits of an agent.
     pub(crate) fn limits_of(&self, it: &Reader<'_>, agent: &AgentId) -> Result<Limits, Refusal> {
-        narrowed_for(it, &self.config.limits, agent)
+        narrowed_for(it, &self.config.limits, it.agent(agent)?.as_ref())
     }
 
     /// The agent behind a handle, in its current turn.
-    fn call_of(&self, handle: &AgentId, project: ProjectId) -> Result<Called, Refusal> {
+    fn call_of(
+        &self,
+        handle: &AgentId,
+        stored: Option<Agent>,
+        project: ProjectId,
+    ) -> Result<Called, Refusal> {
         let idle = self.config.limits.deref.turn_idle_seconds;
         self.agents
-            .call(&self.store, &self.world, handle, project, idle)
+            .call(&self.store, &self.world, handle, stored, project, idle)
     }
 }
 
@@ -470,10 +495,10 @@ impl Engine {
 pub(crate) fn narrowed_for(
     it: &Reader<'_>,
     limits: &Limits,
-    agent: &AgentId,
+    agent: Option<&Agent>,
 ) -> Result<Limits, Refusal> {
     let mut limits = limits.clone();
-    for agent in elders(it, it.agent(agent)?.as_ref())? {
+    for agent in elders(it, agent)? {
         limits = narrowed(&limits, &it.narrowed(&agent)?);
     }
     Ok(limits)

@@ -68,12 +68,17 @@ impl Context<'_> {
             let mut entries = books(it, ground, called, &served)?;
             entries.extend(planned.entries);
             let seq = record(it, ground.project, agent, &entries)?;
-            Ok((planned.answer, seq))
+            Ok((planned.answer, seq, entries))
         });
         match done {
-            Ok(done) => {
+            Ok((answer, seq, entries)) => {
                 self.engine.ring();
-                Ok(done)
+                if let Some(last) = seq {
+                    let operations = entries.iter().map(|it| &it.operation);
+                    let claims = &self.engine.claims;
+                    claims.recorded(ground.project, last, operations);
+                }
+                Ok((answer, seq))
             }
             Err(refusal) => {
                 self.engine.put_back(served);
@@ -115,14 +120,22 @@ impl Context<'_> {
     /// Who is said to have done what this caller does: the name that is `given` with it, else the
     /// agent's label, else the user.
     pub(crate) fn speaker(&self, given: Option<&str>) -> Result<String, Refusal> {
-        Ok(match self.agent()? {
-            None => given.unwrap_or("user").to_owned(),
-            Some(agent) => {
-                let name = given.unwrap_or(&agent.label);
-                let store = &self.engine.store;
-                store.read::<_, Refusal>(|it| apart(it, agent, name))?
-            }
-        })
+        match self.agent()? {
+            None => Ok(given.unwrap_or("user").to_owned()),
+            Some(_) => self.engine.store.read(|it| self.speaker_in(it, given)),
+        }
+    }
+
+    /// The same, for who reads already.
+    pub(crate) fn speaker_in(
+        &self,
+        it: &Reader<'_>,
+        given: Option<&str>,
+    ) -> Result<String, Refusal> {
+        match self.agent()? {
+            None => Ok(given.unwrap_or("user").to_owned()),
+            Some(agent) => apart(it, agent, given.unwrap_or(&agent.label)),
+        }
     }
 }
 
@@ -144,7 +157,8 @@ fn books(
     }
     books.extend(ground.admitted.clone().map(Operation::Admitted));
     if let Some(called) = called {
-        let (known, turn) = (it.agent(&called.agent.handle)?, called.turn(it)?);
+        let known = it.agent(&called.agent.handle)?;
+        let turn = called.turn_from(known.as_ref().map(|it| &it.turn));
         if known.is_none_or(|known| known.turn != turn) {
             books.push(Operation::Joined(Box::new(Agent {
                 project: ground.project,

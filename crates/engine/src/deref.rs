@@ -59,13 +59,13 @@ impl Context<'_> {
             now,
             ..excerpt(&resolved, payer.is_some(), left, ask.max_tokens)
         };
-        let by = self.speaker(None)?;
         let prints = match payer {
             Some(_) => served::read(&reply.excerpt, &reply.pointer),
             None => Vec::new(),
         };
         let ((budget, grant), _) = self.decide(&ground, |it, _| {
-            let (read, budget) = self.spend(it, payer.as_ref(), &reply)?;
+            let (read, budget) = self.spend(it, paying, &reply)?;
+            let by = self.speaker_in(it, None)?;
             let grant = read.grant.clone();
             let mut entries = kept(it, ground.project, resolved.snapshot.as_ref())?;
             entries.push(Operation::Dereferenced(Read {
@@ -135,15 +135,22 @@ impl Context<'_> {
             None => None,
             Some(digest) => Some(it.grant_of_token(digest)?.map(as_of_now).transpose()?),
         };
-        let open = it.unspent_grants(agent)?.into_iter().map(as_of_now);
         let turn = payer.called.turn(it)?;
-        Ok(Papers {
+        self.limits_in(it)?;
+        let mut papers = Papers {
+            head: it.head()?,
             spent: it.spend(agent, &turn)?,
             turn,
-            open: open.collect::<Result<_, _>>()?,
+            open: Vec::new(),
             named,
             now,
-        })
+        };
+        // Within the budget, and with a token, no other grant is looked for.
+        if payer.token.is_none() && self.weigh(payer, &papers, "").is_err() {
+            let open = it.unspent_grants(agent)?.into_iter().map(as_of_now);
+            papers.open = open.collect::<Result<_, _>>()?;
+        }
+        Ok(papers)
     }
 
     /// What pays for a read of this address, and how many tokens of it.
@@ -168,7 +175,7 @@ impl Context<'_> {
     fn spend(
         &self,
         it: &Reader<'_>,
-        payer: Option<&Payer<'_>>,
+        paying: Option<(&Payer<'_>, &Papers)>,
         reply: &Dereferenced,
     ) -> Result<(Read, Option<Budget>), Refusal> {
         let read = Read {
@@ -178,13 +185,16 @@ impl Context<'_> {
             tokens: reply.tokens,
             ..Read::default()
         };
-        let Some(payer) = payer else {
+        let Some((payer, seen)) = paying else {
             return Ok((read, None));
         };
         let limits = &self.limits()?.deref;
-        let papers = self.papers(it, payer)?;
-        let allowed = self.weigh(payer, &papers, &reply.pointer)?;
-        let Papers { turn, spent, .. } = papers;
+        let papers = match seen.holds(it.head()?) {
+            true => seen,
+            false => &self.papers(it, payer)?,
+        };
+        let allowed = self.weigh(payer, papers, &reply.pointer)?;
+        let (turn, spent) = (papers.turn.clone(), papers.spent);
         if allowed.tokens < reply.tokens {
             return Err(Refusal::new(
                 Code::DerefDenied,
@@ -218,14 +228,23 @@ struct Payer<'a> {
 
 /// What an agent has to pay with.
 struct Papers {
+    /// The newest entry of the journal then.
+    head: u64,
     turn: String,
     /// In this turn.
     spent: Spend,
     /// The grant that is named, of which nothing may be known.
     named: Option<Option<IssuedGrant>>,
-    /// Its grants that are not spent.
+    /// Its grants that are not spent, where one of them has to pay.
     open: Vec<IssuedGrant>,
     now: Timestamp,
+}
+
+impl Papers {
+    /// Whether they are the same at this entry: budgets change with one, and only a grant ends by itself.
+    fn holds(&self, head: u64) -> bool {
+        self.head == head && self.open.is_empty() && self.named.is_none()
+    }
 }
 
 /// Tokens of the full span, as an agent would be shown it.

@@ -131,7 +131,7 @@ impl Context<'_> {
         self.engine.store.read(|it| {
             let mut least = limits.clone();
             for child in &to {
-                least = narrowed_for(it, &least, child)?;
+                least = narrowed_for(it, &least, it.agent(child)?.as_ref())?;
             }
             Ok(least)
         })

@@ -10,7 +10,7 @@ use engram_consistency::{
     claim::Claim,
     tier::{self, Said},
 };
-use engram_model::{Engram, EngramId, ProjectId};
+use engram_model::{Engram, EngramId, Operation, ProjectId};
 use engram_store::{Reader, StoreError};
 use sha2::{Digest, Sha256};
 
@@ -139,7 +139,49 @@ impl KeptClaims {
     }
 }
 
+impl KeptClaims {
+    /// Notes what this process has just recorded, the newest entry last, so that nobody reads it back: the tail
+    /// goes on from there if it was at the entry before.
+    pub(crate) fn recorded<'a>(
+        &self,
+        project: ProjectId,
+        last: u64,
+        operations: impl ExactSizeIterator<Item = &'a Operation>,
+    ) {
+        let mut tail = lock(&self.tail);
+        let before = last.saturating_sub(operations.len() as u64);
+        let Some(tail) = tail
+            .as_mut()
+            .filter(|it| it.project == project && it.to == before)
+        else {
+            return;
+        };
+        let stored = (before + 1..).zip(operations);
+        let parsed: Option<Vec<_>> = stored
+            .filter_map(|(seq, operation)| match operation {
+                Operation::Stored(engram) if engram.project == project => {
+                    Some(self.kept(engram.id).map(|it| (seq, it)))
+                }
+                _ => None,
+            })
+            .collect();
+        // What was not compared is parsed by whoever is compared with it.
+        let Some(parsed) = parsed else { return };
+        for (seq, parsed) in parsed {
+            tail.add(seq, &parsed);
+        }
+        tail.to = last;
+    }
+}
+
 impl Tail {
+    fn add(&mut self, seq: u64, parsed: &Parsed) {
+        self.count += 1;
+        for key in &parsed.stored {
+            self.under.entry(*key).or_default().push(seq);
+        }
+    }
+
     fn read_on(&mut self, it: &Reader<'_>, claims: &KeptClaims) -> Result<(), StoreError> {
         let head = it.head()?;
         if head <= self.to {
@@ -151,11 +193,10 @@ impl Tail {
                 Some(parsed) => Some(parsed),
                 None => (it.engrams_at([traits.seq])?.first()).map(|it| claims.of(it)),
             };
-            for key in parsed.iter().flat_map(|it| &it.stored) {
-                self.under.entry(*key).or_default().push(traits.seq);
+            if let Some(parsed) = parsed {
+                self.add(traits.seq, &parsed);
             }
         }
-        self.count += fresh.len();
         self.to = head;
         Ok(())
     }

@@ -71,17 +71,22 @@ impl Engine {
     }
 
     /// The project of this repository, with a new id if it has none. The id is kept in the home, and,
-    /// with `in_repository`, in the git folder where that can be written.
+    /// with `in_repository`, in the git folder where that can be written. `found` is what
+    /// [`Engine::project_of`] has just said, where that was an id.
     pub(crate) fn ground_of(
         &self,
         repo: Option<&Repo>,
+        found: Option<ProjectId>,
         in_repository: bool,
     ) -> Result<Ground, Refusal> {
         let settled = Ground::of;
         let Some(repo) = repo else {
             return Ok(settled(of_home(&self.store)));
         };
-        let found = self.project_of(Some(repo))?;
+        let found = match found {
+            Some(id) => Some(id),
+            None => self.project_of(Some(repo))?,
+        };
         if let Some(id) = found
             && self.located.is(repo, id)
         {

@@ -85,8 +85,9 @@ impl Applied<'_> {
             Operation::Anchored(_) | Operation::Recovered(_) => {}
         }
         match self.agent {
+            // To the second: who calls many times in one is not written each time, nor its place in the index.
             Some(agent) => self.run(
-                "UPDATE agent SET last_call = ?2 WHERE handle = ?1",
+                "UPDATE agent SET last_call = ?2 WHERE handle = ?1 AND abs(?2 - last_call) >= 1000000",
                 params![agent.0, self.at.as_microsecond()],
             ),
             None => Ok(()),

@@ -43,6 +43,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("schema/013.sql"),
     include_str!("schema/014.sql"),
     include_str!("schema/015.sql"),
+    include_str!("schema/016.sql"),
 ];
 
 /// From this step on the journal says all that the tables hold.

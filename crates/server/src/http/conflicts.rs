@@ -4,14 +4,14 @@ use axum::{
     Extension,
     extract::{Path, Query, Request as Asked, State, rejection::QueryRejection},
 };
-use engram_model::{Caller, ConflictFilter, EngramId, Request, Resolve, Settle};
+use engram_model::{ConflictFilter, EngramId, Request, Resolve, Settle};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{
     Deserialize,
     de::{IntoDeserializer, value::Error},
 };
 
-use super::{Api, Refused, bus::Answer, invalid};
+use super::{Api, bus::Answer, guard::Asker, invalid};
 use crate::mcp::Way;
 
 /// What takes a verdict back. MCP has no word for it: an agent gives its verdict once.
@@ -21,7 +21,7 @@ const TAKES: &str = "{resolution_type: winner, merge, dismissed, last_writer, hi
 
 pub(super) async fn list(
     State(api): State<Api>,
-    Extension(who): Extension<Caller>,
+    Extension(who): Extension<Asker>,
     asked: Result<Query<ConflictFilter>, QueryRejection>,
 ) -> Answer {
     let Query(asked) = asked.map_err(|error| {
@@ -35,10 +35,10 @@ pub(super) async fn list(
 
 pub(super) async fn show(
     State(api): State<Api>,
-    Extension(who): Extension<Caller>,
+    Extension(who): Extension<Asker>,
     Path(id): Path<String>,
 ) -> Answer {
-    let id = id.parse().map_err(Refused)?;
+    let id = id.parse()?;
     api.tell(who, Request::Conflict(id)).await
 }
 
@@ -65,11 +65,11 @@ fn ways(schemas: &mut SchemaGenerator) -> Schema {
 
 pub(super) async fn settle(
     State(api): State<Api>,
-    Extension(who): Extension<Caller>,
+    Extension(who): Extension<Asker>,
     Path(id): Path<String>,
     asked: Asked,
 ) -> Answer {
-    let conflict = id.parse().map_err(Refused)?;
+    let conflict = id.parse()?;
     let it: Verdict = api.body(asked, TAKES).await?;
     let how = match it.resolution_type.as_str() {
         UNDO => Settle::Undo,
@@ -81,8 +81,7 @@ pub(super) async fn settle(
                     &format!("Send {TAKES} as JSON."),
                 )
             })?;
-            way.settle(it.winning_claim_id, it.content)
-                .map_err(Refused)?
+            way.settle(it.winning_claim_id, it.content)?
         }
     };
     let verdict = Resolve {

@@ -24,6 +24,7 @@ use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
 };
+use subtle::ConstantTimeEq;
 use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf},
     net::{TcpListener, TcpStream},
@@ -90,6 +91,8 @@ struct Open {
 pub(super) struct Place {
     id: u64,
     places: Arc<Places>,
+    /// The digest of the token that proved an agent here last.
+    proven: Mutex<Option<[u8; 32]>>,
 }
 
 impl Places {
@@ -128,7 +131,12 @@ impl Places {
         open.last += 1;
         let (id, places) = (open.last, Arc::clone(self));
         open.strangers.insert(id, None);
-        (Arc::new(Place { id, places }), oldest)
+        let place = Place {
+            id,
+            places,
+            proven: Mutex::default(),
+        };
+        (Arc::new(place), oldest)
     }
 
     #[cfg(test)]
@@ -151,6 +159,16 @@ impl Place {
             open.known.insert(self.id);
         }
         kept
+    }
+
+    /// Whether a token of this digest proved an agent here.
+    pub(super) fn is_proven(&self, digest: &[u8; 32]) -> bool {
+        let proven = self.proven.lock().unwrap_or_else(PoisonError::into_inner);
+        proven.is_some_and(|it| it.ct_eq(digest).into())
+    }
+
+    pub(super) fn prove(&self, digest: [u8; 32]) {
+        *self.proven.lock().unwrap_or_else(PoisonError::into_inner) = Some(digest);
     }
 }
 

@@ -13,11 +13,10 @@ use axum::{
 };
 use engram_engine::Engine;
 use engram_model::{Call, Caller, Code, Refusal};
-use serde_json::json;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use super::connections::Place;
+use super::{Refused, connections::Place};
 
 /// What a page may run and load: only what came with it.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
@@ -154,7 +153,8 @@ pub(super) async fn origin(
             StatusCode::FORBIDDEN,
             "this server answers only its own pages",
             "Open the address that engram serve printed; --host NAME adds a name it answers to.",
-        );
+        )
+        .into_response();
     }
     if headers.contains_key(header::TRANSFER_ENCODING) {
         let refused = denied(
@@ -185,7 +185,8 @@ pub(super) async fn token(
             StatusCode::UNAUTHORIZED,
             "the token is missing or not valid for this server",
             "Open the address that engram serve printed when it last started.",
-        );
+        )
+        .into_response();
     }
     if_there_is_room(request, next).await
 }
@@ -197,25 +198,76 @@ pub(super) async fn caller(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let caller = match bearer(request.headers()) {
-        Some(token) if guard.knows(token) => Some(Caller::User),
+    let place = request.extensions().get::<Arc<Place>>();
+    let who = match bearer(request.headers()) {
+        Some(token) if guard.knows(token) => Ok(Asker::User),
         // Nothing else is looked for in the home.
         Some(token) if token.len() == 64 && token.bytes().all(|it| it.is_ascii_hexdigit()) => {
-            let token = token.to_owned();
-            let looked = tokio::task::spawn_blocking(move || engine.agent_of(&token));
-            looked.await.ok().and_then(Result::ok).map(Caller::Agent)
+            agent(token, place, &engine).await
         }
-        _ => None,
+        _ => Err(unproven()),
     };
-    let Some(caller) = caller else {
-        return denied(
-            StatusCode::UNAUTHORIZED,
-            "the token is missing, or is neither the server's nor an agent's",
-            "Send Authorization: Bearer with a token that `engram agents open NAME` printed.",
-        );
+    let who = match who {
+        Ok(who) => who,
+        Err(refused) => return refused.into_response(),
     };
-    request.extensions_mut().insert(caller);
+    request.extensions_mut().insert(who);
     if_there_is_room(request, next).await
+}
+
+/// The agent of a token. One that proved it on this connection before is looked up with the request, which saves
+/// handing over to another thread.
+async fn agent(
+    token: &str,
+    place: Option<&Arc<Place>>,
+    engine: &Arc<Engine>,
+) -> Result<Asker, Refused> {
+    let digest = Sha256::digest(token).into();
+    let who = Asker::Agent(token.to_owned());
+    if !place.is_some_and(|it| it.is_proven(&digest)) {
+        let (who, engine) = (who.clone(), Arc::clone(engine));
+        let looked = tokio::task::spawn_blocking(move || who.prove(&engine));
+        looked.await.map_err(|_| unproven())?.map_err(not_proven)?;
+        place.inspect(|it| it.prove(digest));
+    }
+    Ok(who)
+}
+
+/// Who asks on the bus.
+#[derive(Clone)]
+pub(crate) enum Asker {
+    User,
+    /// Whom this token proves: looked up with each request, since a newer token of the same agent ends this one.
+    Agent(String),
+}
+
+impl Asker {
+    /// Who it is now; blocks while it looks.
+    ///
+    /// # Errors
+    /// `SCOPE_DENIED` for a token that proves nobody any more.
+    pub(crate) fn prove(&self, engine: &Engine) -> Result<Caller, Refusal> {
+        match self {
+            Self::User => Ok(Caller::User),
+            Self::Agent(token) => engine.agent_of(token).map(Caller::Agent),
+        }
+    }
+}
+
+/// Why nobody is proven: the token, or the home.
+pub(super) fn not_proven(why: Refusal) -> Refused {
+    match why.code {
+        Code::ScopeDenied => unproven(),
+        _ => why.into(),
+    }
+}
+
+fn unproven() -> Refused {
+    denied(
+        StatusCode::UNAUTHORIZED,
+        "the token is missing, or is neither the server's nor an agent's",
+        "Send Authorization: Bearer with a token that `engram agents open NAME` printed.",
+    )
 }
 
 /// Counts the connection among those that hold a token.
@@ -227,7 +279,8 @@ async fn if_there_is_room(request: Request, next: Next) -> Response {
             StatusCode::SERVICE_UNAVAILABLE,
             "too many connections are open",
             "Close some, or try again in a moment.",
-        ),
+        )
+        .into_response(),
     }
 }
 
@@ -250,14 +303,14 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     }
 }
 
-fn denied(status: StatusCode, message: &str, hint: &str) -> Response {
+fn denied(status: StatusCode, message: &str, hint: &str) -> Refused {
     let code = match status {
         StatusCode::LENGTH_REQUIRED => Code::SchemaInvalid,
         StatusCode::SERVICE_UNAVAILABLE => Code::RateLimited,
         _ => Code::ScopeDenied,
     };
     let refusal = Refusal::new(code, message, hint);
-    (status, axum::Json(json!({ "error": refusal }))).into_response()
+    Refused { status, refusal }
 }
 
 #[cfg(test)]

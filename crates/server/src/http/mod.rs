@@ -35,7 +35,7 @@ use axum::{
     routing::{any, get, post},
 };
 use engram_engine::{Engine, Subscription};
-use engram_model::{Call, Caller, Code, ConnectHint, Entry, Refusal, Reply, Request};
+use engram_model::{Call, Code, ConnectHint, Entry, Refusal, Reply, Request};
 use futures_util::stream;
 use serde::Deserialize;
 use serde_json::json;
@@ -48,7 +48,8 @@ use tokio_rustls::TlsAcceptor;
 
 use connections::{Bounds, Places};
 pub use files::Pages;
-use guard::Guard;
+pub(crate) use guard::Asker;
+use guard::{Guard, not_proven};
 pub use tls::Certificate;
 
 /// Longest request, in bytes.
@@ -217,11 +218,21 @@ fn router(api: Api, pages: Pages, connect: Vec<ConnectHint>, guard: Arc<Guard>) 
 }
 
 /// A refusal as a response.
-struct Refused(Refusal);
+struct Refused {
+    status: StatusCode,
+    refusal: Refusal,
+}
+
+impl From<Refusal> for Refused {
+    fn from(refusal: Refusal) -> Self {
+        let status = status(refusal.code);
+        Self { status, refusal }
+    }
+}
 
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
-        (status(self.0.code), Json(json!({ "error": self.0 }))).into_response()
+        (self.status, Json(json!({ "error": self.refusal }))).into_response()
     }
 }
 
@@ -254,11 +265,11 @@ fn status(code: Code) -> StatusCode {
 }
 
 fn invalid(message: impl Into<String>, hint: &str) -> Refused {
-    Refused(Refusal::new(Code::SchemaInvalid, message, hint))
+    Refused::from(Refusal::new(Code::SchemaInvalid, message, hint))
 }
 
 async fn nothing_here() -> Refused {
-    Refused(Refusal::new(
+    Refused::from(Refusal::new(
         Code::NotFound,
         "there is nothing at this address",
         "Use POST /api/read, POST /api/change or GET /api/subscribe.",
@@ -276,8 +287,8 @@ async fn change(State(api): State<Api>, asked: Asked) -> Result<Json<Reply>, Ref
 impl Api {
     async fn take(self, call: Call, asked: Asked) -> Result<Json<Reply>, Refused> {
         let request = self.parse(asked).await?;
-        request.sent_by(call).map_err(Refused)?;
-        self.answer(Caller::User, request).await
+        request.sent_by(call)?;
+        self.answer(Asker::User, request).await
     }
 
     async fn parse(&self, asked: Asked) -> Result<Request, Refused> {
@@ -324,9 +335,9 @@ impl Api {
 
     /// Waits for a turn before it begins. A client that goes takes its request along: one that waits is
     /// not begun, and what is looked up for one that was begun ends.
-    async fn answer(self, caller: Caller, request: Request) -> Result<Json<Reply>, Refused> {
+    async fn answer(self, who: Asker, request: Request) -> Result<Json<Reply>, Refused> {
         let failed = |error: &dyn std::error::Error| {
-            Refused(Refusal::new(
+            Refused::from(Refusal::new(
                 Code::Internal,
                 format!("the request failed: {error}"),
                 "Try again; if it fails again, please report it.",
@@ -339,10 +350,11 @@ impl Api {
         let answered = tokio::task::spawn_blocking(move || {
             let _turn = turn;
             let is_gone = move || gone.load(Ordering::Relaxed);
-            self.engine.handle_until(&caller, request, is_gone)
+            let caller = who.prove(&self.engine).map_err(not_proven)?;
+            let answered = self.engine.handle_until(&caller, request, is_gone);
+            answered.map(Json).map_err(Refused::from)
         });
-        let answered = answered.await.map_err(|error| failed(&error))?;
-        answered.map(Json).map_err(Refused)
+        answered.await.map_err(|error| failed(&error))?
     }
 }
 
@@ -382,20 +394,17 @@ async fn events(
         .and_then(|it| it.to_str().ok()?.parse().ok());
     let after = last.or(since.after).unwrap_or_default();
     let place = api.streams.try_acquire_owned().map_err(|_| {
-        Refused(Refusal::new(
+        Refused::from(Refusal::new(
             Code::RateLimited,
             format!("{} pages already follow the journal", api.bounds.streams),
             "Close one, then reload this page.",
         ))
     })?;
     let (sender, batches) = mpsc::channel(QUEUE);
-    let subscription = api
-        .engine
-        .subscribe(after, move |entries| {
-            // Nobody reads any more; the subscription is about to be dropped.
-            let _ = sender.blocking_send(entries);
-        })
-        .map_err(Refused)?;
+    let subscription = api.engine.subscribe(after, move |entries| {
+        // Nobody reads any more; the subscription is about to be dropped.
+        let _ = sender.blocking_send(entries);
+    })?;
     let live = Live {
         batches,
         _subscription: subscription,

@@ -32,6 +32,8 @@ use tokio::{
     sync::{OnceCell, Semaphore},
 };
 
+use crate::http::Asker;
+
 /// Requests that are answered off the thread that serves the connection, at once.
 const APART: usize = 8;
 
@@ -205,7 +207,8 @@ impl Server {
             return Err(cancelled());
         }
         if let Some(parts) = context.extensions.get::<Parts>() {
-            return parts.extensions.get().cloned().ok_or_else(defect);
+            let who = parts.extensions.get::<Asker>();
+            return who.ok_or_else(defect)?.prove(&self.engine);
         }
         // Asked each time: a newer token of the same agent ends this one.
         if let Some(token) = &self.token {

@@ -7,9 +7,9 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use engram_model::{
-    AgentId, Ask, BudgetOf, Caller, Code, Deref, Draft, EngramId, EngramV01, GrantAnswer,
-    GrantWanted, Hook, HookEvent, NextTurn, Opening, PointerInput, Query as Search, RagFound,
-    RagResult, Refusal, Reply, Request, SamRead, Sending, Ttl, WhichRequests, ask,
+    AgentId, Ask, BudgetOf, Code, Deref, Draft, EngramId, EngramV01, GrantAnswer, GrantWanted,
+    Hook, HookEvent, NextTurn, Opening, PointerInput, Query as Search, RagFound, RagResult,
+    Refusal, Reply, Request, SamRead, Sending, Ttl, WhichRequests, ask,
 };
 use schemars::JsonSchema;
 use serde::{
@@ -18,7 +18,7 @@ use serde::{
 };
 use serde_json::Value;
 
-use super::super::{Api, Refused, invalid};
+use super::super::{Api, Refused, guard::Asker, invalid};
 
 /// Whole numbers up to this one are exact as floating point.
 const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
@@ -53,8 +53,8 @@ impl Api {
     }
 
     /// What the engine answers, without the name of the reply.
-    pub(in crate::http) async fn tell(self, caller: Caller, request: Request) -> Answer {
-        let Json(reply) = self.answer(caller, request).await?;
+    pub(in crate::http) async fn tell(self, who: Asker, request: Request) -> Answer {
+        let Json(reply) = self.answer(who, request).await?;
         let told = match reply {
             Reply::Query(it) => {
                 let engrams = it.engrams.iter().map(EngramV01::from);
@@ -63,7 +63,7 @@ impl Api {
             other => serde_json::to_value(other).map(|mut it| it["with"].take()),
         };
         let told: Value = told.map_err(|error| {
-            Refused(Refusal::new(
+            Refused::from(Refusal::new(
                 Code::Internal,
                 format!("the answer cannot be written: {error}"),
                 "This is a bug in Engram: please report it.",
@@ -75,7 +75,7 @@ impl Api {
 
 pub(super) async fn put(
     State(api): State<Api>,
-    Extension(who): Extension<Caller>,
+    Extension(who): Extension<Asker>,
     asked: Asked,
 ) -> Answer {
     let draft: Draft = api.body(asked, "an engram").await?;
@@ -85,10 +85,10 @@ pub(super) async fn put(
 
 pub(super) async fn forget(
     State(api): State<Api>,
-    Extension(who): Extension<Caller>,
+    Extension(who): Extension<Asker>,
     Path(id): Path<String>,
 ) -> Answer {
-    let id: EngramId = id.parse().map_err(Refused)?;
+    let id: EngramId = id.parse()?;
     api.tell(who, Request::Forget(id)).await
 }
 
@@ -100,7 +100,7 @@ pub(super) struct Keys {
 
 pub(super) async fn query(
     State(api): State<Api>,
-    Extension(who): Extension<Caller>,
+    Extension(who): Extension<Asker>,
     asked: Result<Query<Keys>, QueryRejection>,
 ) -> Answer {
     let wrong = || {
@@ -123,7 +123,7 @@ pub(super) async fn query(
 }
 
 pub(super) async fn by_embedding() -> Refused {
-    Refused(Refusal::new(
+    Refused::from(Refusal::new(
         Code::NotFound,
         "engrams have no embeddings in this version",
         "Ask by keys: GET /engram/query?keys=gateway,retry&k=5.",
@@ -132,21 +132,21 @@ pub(super) async fn by_embedding() -> Refused {
 
 pub(super) async fn deref(
     State(api): State<Api>,
-    Extension(who): Extension<Caller>,
+    Extension(who): Extension<Asker>,
     asked: Asked,
 ) -> Answer {
     let read: Deref = api
         .body(asked, "{pointer, budget_token?, max_tokens?}")
         .await?;
     // Whose turn it is, an agent does not say.
-    let turn = read.turn.filter(|_| who == Caller::User);
+    let turn = read.turn.filter(|_| matches!(who, Asker::User));
     api.tell(who, Request::Deref(Deref { turn, ..read })).await
 }
 
 /// A message as it was written, as JSON or in the text form; or one with its recipient beside it.
 pub(super) async fn message(
     State(api): State<Api>,
-    Extension(who): Extension<Caller>,
+    Extension(who): Extension<Asker>,
     asked: Asked,
 ) -> Answer {
     let bytes = api.whole(asked.into_body()).await?;
@@ -196,15 +196,15 @@ fn text(bytes: &[u8]) -> Result<&str, Refused> {
     })
 }
 
-pub(super) async fn brief(State(api): State<Api>, Extension(who): Extension<Caller>) -> Answer {
+pub(super) async fn brief(State(api): State<Api>, Extension(who): Extension<Asker>) -> Answer {
     api.tell(who, Request::Brief).await
 }
 
-pub(super) async fn budget(State(api): State<Api>, Extension(who): Extension<Caller>) -> Answer {
+pub(super) async fn budget(State(api): State<Api>, Extension(who): Extension<Asker>) -> Answer {
     api.tell(who, Request::Budget(BudgetOf::default())).await
 }
 
-pub(super) async fn metrics(State(api): State<Api>, Extension(who): Extension<Caller>) -> Answer {
+pub(super) async fn metrics(State(api): State<Api>, Extension(who): Extension<Asker>) -> Answer {
     let Json(reply) = api.answer(who, Request::Metrics).await?;
     let told = ask::Metrics::answer(reply).unwrap_or_default();
     let form = [(
@@ -232,7 +232,7 @@ pub(super) struct Wanted {
 
 pub(super) async fn grant(
     State(api): State<Api>,
-    Extension(who): Extension<Caller>,
+    Extension(who): Extension<Asker>,
     asked: Asked,
 ) -> Answer {
     let it: Wanted = api.body(asked, "{to, pointer, cap_tokens?, ttl?}").await?;
@@ -249,7 +249,7 @@ pub(super) async fn grant(
 
 pub(super) async fn revoke(
     State(api): State<Api>,
-    Extension(who): Extension<Caller>,
+    Extension(who): Extension<Asker>,
     Path(id): Path<String>,
 ) -> Answer {
     api.tell(who, Request::RevokeGrant(id)).await
@@ -262,7 +262,7 @@ pub(super) struct Which {
 
 pub(super) async fn requests(
     State(api): State<Api>,
-    Extension(who): Extension<Caller>,
+    Extension(who): Extension<Asker>,
     asked: Result<Query<Which>, QueryRejection>,
 ) -> Answer {
     let Query(which) =
@@ -274,7 +274,7 @@ pub(super) async fn requests(
 
 pub(super) async fn ask_for(
     State(api): State<Api>,
-    Extension(who): Extension<Caller>,
+    Extension(who): Extension<Asker>,
     asked: Asked,
 ) -> Answer {
     let wanted = api.body(asked, "{pointer, reason, intended_use?}").await?;
@@ -306,7 +306,7 @@ enum Says {
 
 pub(super) async fn answer_request(
     State(api): State<Api>,
-    Extension(who): Extension<Caller>,
+    Extension(who): Extension<Asker>,
     Path(id): Path<String>,
     asked: Asked,
 ) -> Answer {
@@ -326,7 +326,7 @@ pub(super) async fn answer_request(
 
 pub(super) async fn open(
     State(api): State<Api>,
-    Extension(who): Extension<Caller>,
+    Extension(who): Extension<Asker>,
     asked: Asked,
 ) -> Answer {
     let opening: Opening = api.body(asked, "{name, role?, read?, write?}").await?;
@@ -343,7 +343,7 @@ pub(super) struct Turn {
 
 pub(super) async fn next_turn(
     State(api): State<Api>,
-    Extension(who): Extension<Caller>,
+    Extension(who): Extension<Asker>,
     Path(id): Path<String>,
     asked: Asked,
 ) -> Answer {
@@ -386,7 +386,7 @@ pub(super) struct Recalled {
 }
 
 impl Api {
-    async fn pass_on(self, who: Caller, agent: Option<AgentId>, event: HookEvent) -> Answer {
+    async fn pass_on(self, who: Asker, agent: Option<AgentId>, event: HookEvent) -> Answer {
         let hook = Hook { agent, event };
         self.tell(who, Request::Hook(Box::new(hook))).await
     }
@@ -394,7 +394,7 @@ impl Api {
 
 pub(super) async fn on_child_response(
     State(api): State<Api>,
-    Extension(who): Extension<Caller>,
+    Extension(who): Extension<Asker>,
     asked: Asked,
 ) -> Answer {
     let Told { agent, message } = api.body(asked, "{agent, message}").await?;
@@ -404,7 +404,7 @@ pub(super) async fn on_child_response(
 
 pub(super) async fn on_parent_broadcast(
     State(api): State<Api>,
-    Extension(who): Extension<Caller>,
+    Extension(who): Extension<Asker>,
     asked: Asked,
 ) -> Answer {
     let Told { agent, message } = api.body(asked, "{agent, message}").await?;
@@ -414,7 +414,7 @@ pub(super) async fn on_parent_broadcast(
 
 pub(super) async fn on_rag_result(
     State(api): State<Api>,
-    Extension(who): Extension<Caller>,
+    Extension(who): Extension<Asker>,
     asked: Asked,
 ) -> Answer {
     let it: Retrieved = api
@@ -429,7 +429,7 @@ pub(super) async fn on_rag_result(
 
 pub(super) async fn on_sam_read(
     State(api): State<Api>,
-    Extension(who): Extension<Caller>,
+    Extension(who): Extension<Asker>,
     asked: Asked,
 ) -> Answer {
     let it: Recalled = api.body(asked, "{agent, kind, slug}").await?;

@@ -264,5 +264,6 @@ async fn not_this_way() -> impl IntoResponse {
         "this address is not called with this method",
         "GET /openapi.json says how it is called.",
     );
-    (StatusCode::METHOD_NOT_ALLOWED, Refused(refusal))
+    let status = StatusCode::METHOD_NOT_ALLOWED;
+    Refused { status, refusal }
 }

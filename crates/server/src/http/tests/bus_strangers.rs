@@ -1,6 +1,7 @@
 //! What strangers and forgers get from the bus: a code and a hint, and nothing is spent.
 
 use engram_kit::{Repository, requests::POINTER};
+use tokio::io::AsyncBufReadExt;
 
 use super::{
     bus::{Bus, token},
@@ -200,4 +201,48 @@ async fn another_method_is_told_which_ones_there_are() {
     assert_eq!(status, 405, "{body}");
     assert!(head.contains("\r\nallow: post"), "{head}");
     assert!(body.contains("openapi.json"), "{body}");
+}
+
+/// A token that was replaced ends on the connection too on which it proved its agent.
+#[tokio::test]
+async fn a_replaced_token_ends_on_an_open_connection() {
+    let bus = Bus::new().await;
+    let (lead, ada) = bus.family().await;
+    let ask = format!(
+        "GET /budget HTTP/1.1\r\nhost: HOST\r\nauthorization: Bearer {ada}\r\ncontent-length: 0\r\n"
+    );
+    let mut kept = bus.served.say(&format!("{ask}\r\n")).await;
+    assert_eq!(first(&mut kept).await, 200);
+    assert_eq!(again(&bus, &mut kept, &ask).await, 200);
+    let reopened = json!({ "name": "ada", "role": "programmer" });
+    bus.ok(&lead, "POST /agent", reopened).await;
+    assert_eq!(again(&bus, &mut kept, &ask).await, 401);
+}
+
+async fn again(bus: &Bus, kept: &mut TcpStream, ask: &str) -> u16 {
+    let ask = ask.replace("HOST", &bus.served.host);
+    kept.write_all(format!("{ask}\r\n").as_bytes())
+        .await
+        .unwrap();
+    first(kept).await
+}
+
+/// The status of the answer that comes next.
+async fn first(kept: &mut TcpStream) -> u16 {
+    let mut answer = BufReader::new(kept);
+    let (mut status, mut length) = (0, 0);
+    loop {
+        let mut line = String::new();
+        answer.read_line(&mut line).await.unwrap();
+        let line = line.trim_end().to_lowercase();
+        match (line.strip_prefix("http/1.1 "), line.split_once(": ")) {
+            (Some(rest), _) => status = rest[..3].parse().unwrap(),
+            (_, Some(("content-length", value))) => length = value.parse().unwrap(),
+            _ if line.is_empty() => break,
+            _ => {}
+        }
+    }
+    let mut body = vec![0; length];
+    answer.read_exact(&mut body).await.unwrap();
+    status
 }
