@@ -165,7 +165,7 @@ impl Engine {
         let digest = digest_of(token);
         let store = &self.store;
         let found = store.read::<_, Refusal>(|it| Ok(it.agent_of_token(&digest)?))?;
-        found.map(|it| it.handle).ok_or_else(|| {
+        found.ok_or_else(|| {
             Refusal::new(
                 Code::ScopeDenied,
                 "no agent in this home has this token",

@@ -97,17 +97,13 @@ impl Reader<'_> {
             .transpose()
     }
 
-    /// The agent whose token has this digest.
-    pub fn agent_of_token(&self, digest: &str) -> Result<Option<Agent>> {
-        let handle: Option<String> = self
+    /// The handle of the agent whose token has this digest.
+    pub fn agent_of_token(&self, digest: &str) -> Result<Option<AgentId>> {
+        Ok(self
             .0
             .prepare_cached("SELECT agent FROM token WHERE digest = ?1")?
-            .query_row([digest], |row| row.get(0))
-            .optional()?;
-        match handle {
-            Some(handle) => self.agent(&AgentId(handle)),
-            None => Ok(None),
-        }
+            .query_row([digest], |row| row.get(0).map(AgentId))
+            .optional()?)
     }
 
     /// Whether a token proves this agent: somebody opened it, and it did not join of its own accord.

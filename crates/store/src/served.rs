@@ -26,8 +26,7 @@ impl Reader<'_> {
     pub fn shown(&self, agent: &AgentId) -> Result<Vec<Shown>> {
         self.0
             .prepare_cached(
-                "SELECT prints FROM served INDEXED BY served_agent WHERE agent = ?1
-                 ORDER BY seq DESC LIMIT ?2",
+                "SELECT prints FROM served WHERE agent = ?1 ORDER BY seq DESC LIMIT ?2",
             )?
             .query_map(params![agent.0, SHOWN], |row| row.get(0).map(Shown))?
             .map(|row| Ok(row?))

@@ -59,8 +59,9 @@ fn an_agent_has_its_last_token_and_the_topics_given_with_it() {
     ];
     tell(&store, operations);
     let whose = |digest: &str| {
-        let found = ask(&store, |it| it.agent_of_token(digest));
-        found.map(|it| (it.handle.0, it.topics.write))
+        let found = ask(&store, |it| it.agent_of_token(digest))?;
+        let agent = ask(&store, |it| it.agent(&found)).unwrap();
+        Some((agent.handle.0, agent.topics.write))
     };
     assert_eq!(whose("01"), None);
     assert_eq!(whose("02"), Some(("b".to_owned(), Vec::new())));

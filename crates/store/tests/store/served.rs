@@ -64,6 +64,26 @@ fn each_agent_has_its_own_and_the_oldest_are_forgotten() {
     assert_eq!(kept(&store, &one, &[99]), (0, vec![]));
 }
 
+/// Whatever is recorded between them.
+#[test]
+fn older_showings_are_removed_in_any_rhythm() {
+    for others in [0, 1, 3, 15] {
+        let home = TempDir::new().unwrap();
+        let store = open(home.path());
+        let one = agent("one");
+        for at in 0..400 {
+            read(&store, &one, vec![at]);
+            (0..others).for_each(|_| read(&store, &agent("two"), Vec::new()));
+        }
+        drop(store);
+        let connection = rusqlite::Connection::open(home.path().join("engram.db")).unwrap();
+        let rows: i64 = connection
+            .query_row("SELECT count(*) FROM served", [], |row| row.get(0))
+            .unwrap();
+        assert!((64..200).contains(&rows), "{rows} beside {others}");
+    }
+}
+
 #[test]
 fn what_other_runs_read_is_counted_apart() {
     let home = TempDir::new().unwrap();
