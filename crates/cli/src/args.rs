@@ -133,7 +133,7 @@ Pointers:
   engram status
   engram --json status     for scripts")]
     Status,
-    /// List the agents that stored or read anything here, most recent first
+    /// List the agents that were opened here, or stored or read anything, most recent first
     #[command(after_help = "Examples:
   engram agents
   engram agents open programmer-1 --role programmer --parent lead")]
@@ -164,7 +164,7 @@ Pointers:
     #[command(after_help = "Examples:
   engram conflicts                          open conflicts by topic, worst first
   engram conflicts show ID                  both claims, where they differ, and why
-  engram conflicts --gate                   for CI: exit with 1 while a severe conflict is open
+  engram conflicts --gate                   for CI: exit with 1 while a severe conflict is open and not allowed
   engram conflicts allow ID --why 'Fixed in the next release.'")]
     Conflicts(Conflicts),
     /// Settle a conflict, or undo a verdict
@@ -245,7 +245,7 @@ Also adds a section to the repository's AGENTS.md that tells agents how to use E
     Brief {
         #[command(subcommand)]
         verb: Option<BriefVerb>,
-        /// Whose brief, by handle [default: yours]
+        /// The agent whose brief it is, or who pins, by handle [default: you]
         #[arg(long, global = true, value_name = "AGENT")]
         agent: Option<String>,
     },
@@ -484,7 +484,7 @@ Each line is answered with one object, in order:
 pub(crate) enum Toolset {
     /// status, query, commit, deref, conflicts, resolve, promote
     Core,
-    /// less_put_engram, less_query_engrams, less_request_deref and their kin, for agents with a parent
+    /// less_put_engram, less_query_engrams, less_request_deref and the other LESS tools, for parent and child agents
     Less,
 }
 
@@ -534,7 +534,7 @@ pub(crate) struct Put {
     /// A label; may be repeated
     #[arg(long = "tag", value_name = "TAG")]
     pub(crate) tags: Vec<String>,
-    /// Who is speaking
+    /// The author's name, for display only
     #[arg(long)]
     pub(crate) agent: Option<String>,
     /// durable or ephemeral [default: durable]
@@ -590,7 +590,7 @@ pub(crate) struct Deref {
     /// Spend this agent's budget; without it, reads are yours and unmetered
     #[arg(long)]
     pub(crate) agent: Option<String>,
-    /// The agent's turn
+    /// The turn to spend in, by any name [default: its current turn]
     #[arg(long, requires = "agent")]
     pub(crate) turn: Option<String>,
     /// The token of a grant to this agent, spent instead of its budget
@@ -606,7 +606,7 @@ pub(crate) struct Note {
     /// A name that a sam: pointer can use [default: the event's id]
     #[arg(long, default_value = "", hide_default_value = true)]
     pub(crate) slug: String,
-    /// Who is speaking
+    /// The author's name, for display only
     #[arg(long)]
     pub(crate) agent: Option<String>,
     /// What happened
@@ -636,7 +636,7 @@ pub(crate) struct Conflicts {
     pub(crate) verb: Option<ConflictsVerb>,
     #[command(flatten)]
     pub(crate) list: ConflictsList,
-    /// Exit with 1 if there are open conflicts that were not allowed
+    /// Exit with 1 while a severe conflict is open that was not allowed; --severity sets how severe
     #[arg(long, conflicts_with_all = ["topic", "status"])]
     pub(crate) gate: bool,
 }
@@ -670,7 +670,7 @@ pub(crate) enum ConflictsVerb {
         /// The reason, for the record
         #[arg(long, required_unless_present = "undo")]
         why: Option<String>,
-        /// It blocks the gate again
+        /// Make it block the gate again
         #[arg(long)]
         undo: bool,
     },

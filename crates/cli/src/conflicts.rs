@@ -46,7 +46,7 @@ fn heading(it: &ConflictsReply, listed: Listed) -> String {
     match listed {
         Listed::Open if shown == it.open => many(shown, "open "),
         Listed::Open => format!("{shown} of {}", many(it.open, "open ")),
-        Listed::All => format!("{}, {} open", many(shown, ""), it.open),
+        Listed::All => format!("{}; {} open", many(shown, ""), it.open),
         other => format!("{}; {} open", many(shown, &format!("{other} ")), it.open),
     }
 }

@@ -46,8 +46,12 @@ pub(crate) fn agent(name: &str, handle: &AgentId, role: Option<&str>) -> String 
 
 pub(crate) fn issued(it: &GrantIssued) -> String {
     let what = what(it.pointer.as_deref(), it.cap_tokens, it.code_chars);
+    let needs = match it.code_chars {
+        Some(_) => "one message of it with that much code spends this grant",
+        None => "when its budget refuses a read, this grant is used",
+    };
     format!(
-        "{}  {what} for {}, until {}\ntoken {}\nThe token is shown only once. The agent does not need it: when its budget refuses a read, this grant is used.",
+        "{}  {what} for {}, until {}\ntoken {}\nThe token is shown only once. The agent does not need it: {needs}.",
         it.id,
         one_line(&it.to.0),
         it.expires_at,

@@ -203,7 +203,10 @@ fn stored(it: &PutReply) -> String {
             let (by, claim) = (one_line(by), one_line(claim));
             let _ = write!(out, "\n    {by} says in engram {}: {claim}", finding.id);
         }
-        let _ = write!(out, "\n    settle it: engram resolve {conflict}");
+        let _ = write!(
+            out,
+            "\n    compare both: engram conflicts show {conflict}\n    settle it: engram resolve {conflict} --winner ENGRAM, --merge TEXT or --dismiss"
+        );
     }
     let told = it
         .findings
@@ -251,7 +254,7 @@ fn record(it: &Engram) -> String {
         let _ = write!(out, "\n  {}", health.standing.words());
     }
     for id in &it.conflicts {
-        let _ = write!(out, "\n  disputed: engram conflicts show {id}");
+        let _ = write!(out, "\n  in conflict: engram conflicts show {id}");
     }
     for pointer in &it.pointers {
         let text = pointer.to_string();
@@ -333,6 +336,7 @@ pub(crate) fn entry<'e>(it: &Entry, find: impl Fn(EngramId) -> Option<&'e Engram
 fn who(it: &Entry) -> &str {
     match (it.by.as_str(), &it.agent) {
         ("" | "user", None) => "you",
+        ("", Some(agent)) => &agent.0,
         (by, _) => by,
     }
 }
@@ -456,9 +460,9 @@ fn agents(it: &AgentsReply) -> String {
             permission::agent(&it.name, &it.handle, it.role.as_deref()),
             parent.unwrap_or_default()
         );
-        let did = it.did.map_or_else(String::new, |it| format!(" {it}"));
+        let did = it.did.map_or("nothing yet".to_owned(), |it| it.to_string());
         format!(
-            "{}  {}\n  last{did}, {} stored, {}",
+            "{}  {}\n  last: {did}, {} stored, {}",
             it.last_call.strftime("%Y-%m-%d %H:%M:%S"),
             one_line(&who),
             it.stored,

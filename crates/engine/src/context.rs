@@ -145,7 +145,14 @@ impl Engine {
             return Err(Refusal::new(
                 Code::ScopeDenied,
                 format!("only the user may call {}", terms.name),
-                "Use engram_query to ask, engram_deref to read evidence, and engram_commit with operation delete to retire a claim.",
+                "Ask the user to do it. An agent queries, reads evidence within its budget, and commits; operation delete retires a claim.",
+            ));
+        }
+        if caller.agent().is_some_and(is_token) {
+            return Err(Refusal::new(
+                Code::ScopeDenied,
+                "this is a token, not the handle of an agent",
+                "Name the agent by its handle, as `engram agents` lists it; a token goes into ENGRAM_AGENT for `engram mcp`, or into Authorization over HTTP.",
             ));
         }
         self.settle()?;
@@ -183,6 +190,11 @@ impl Engine {
     pub(crate) fn name_the_file(&self, refusal: Refusal) -> Refusal {
         crate::home::named(self.store.home(), refusal)
     }
+}
+
+/// Whether somebody names a secret in place of a handle: it is neither looked up nor kept.
+fn is_token(handle: &AgentId) -> bool {
+    handle.0.len() == 64 && handle.0.bytes().all(|it| it.is_ascii_hexdigit())
 }
 
 /// What a refusal repeats of files and paths, such as headings, is as good as reading them.
@@ -372,20 +384,19 @@ impl<'e> Context<'e> {
 
     /// The limits of whoever calls: those of the home, and of an agent as its parent's messages narrowed them.
     pub(crate) fn limits(&self) -> Result<&Limits, Refusal> {
-        match (self.agent()?, self.limits.get()) {
-            (None, _) => Ok(&self.engine.config.limits),
-            (_, Some(known)) => Ok(known),
-            _ => self.engine.store.read(|it| self.limits_in(it)),
+        match self.agent()? {
+            None => Ok(&self.engine.config.limits),
+            Some(_) => get_or_try(&self.limits, || {
+                self.engine.store.read(|it| self.limits_in(it))
+            }),
         }
     }
 
-    /// The same, for who reads already.
-    pub(crate) fn limits_in(&self, it: &Reader<'_>) -> Result<&Limits, Refusal> {
+    /// The same, as the store has them now.
+    pub(crate) fn limits_in(&self, it: &Reader<'_>) -> Result<Limits, Refusal> {
         match self.agent()? {
-            None => Ok(&self.engine.config.limits),
-            Some(agent) => get_or_try(&self.limits, || {
-                narrowed_for(it, &self.engine.config.limits, Some(agent))
-            }),
+            None => Ok(self.engine.config.limits.clone()),
+            Some(agent) => narrowed_for(it, &self.engine.config.limits, Some(agent)),
         }
     }
 

@@ -3,8 +3,8 @@
 use engram_consistency::{Masked, mask, mask_diff, mask_span};
 use engram_gateway::{Allowance, Paid, Reading, admit_read, budget, charge, fit};
 use engram_model::{
-    Budget, Code, Deref, Dereferenced, GrantState, Granted, IssuedGrant, Operation, Pointer,
-    PointerType, ProjectId, Refusal, Spend,
+    Budget, Code, Deref, DerefLimits, Dereferenced, GrantState, Granted, IssuedGrant, Operation,
+    Pointer, PointerType, ProjectId, Refusal, Spend,
     operation::{Read, Snapshot},
 };
 use engram_pointers::{AROUND, Resolved, resolve};
@@ -100,7 +100,7 @@ impl Context<'_> {
             None if token.is_some() => Err(Refusal::new(
                 Code::DerefDenied,
                 "a grant is for an agent; you are the user",
-                "Read without the token, or name the agent with --agent.",
+                "Read without the budget token, or as the agent: with --agent, or over HTTP with its token.",
             )),
             None => Ok(None),
         }
@@ -136,9 +136,9 @@ impl Context<'_> {
             Some(digest) => Some(it.grant_of_token(digest)?.map(as_of_now).transpose()?),
         };
         let turn = payer.called.turn(it)?;
-        self.limits_in(it)?;
         let mut papers = Papers {
             head: it.head()?,
+            limits: self.limits_in(it)?.deref,
             spent: it.spend(agent, &turn)?,
             turn,
             open: Vec::new(),
@@ -167,8 +167,7 @@ impl Context<'_> {
             now: papers.now,
         };
         let named = papers.named.as_ref().map(Option::as_ref);
-        let limits = &self.limits()?.deref;
-        admit_read(reading, limits, &papers.spent, named, &papers.open)
+        admit_read(reading, &papers.limits, &papers.spent, named, &papers.open)
     }
 
     /// Decides on what the store says, since others of the same agent may have spent meanwhile.
@@ -188,13 +187,12 @@ impl Context<'_> {
         let Some((payer, seen)) = paying else {
             return Ok((read, None));
         };
-        let limits = &self.limits()?.deref;
         let papers = match seen.holds(it.head()?) {
             true => seen,
             false => &self.papers(it, payer)?,
         };
         let allowed = self.weigh(payer, papers, &reply.pointer)?;
-        let (turn, spent) = (papers.turn.clone(), papers.spent);
+        let (turn, spent, limits) = (papers.turn.clone(), papers.spent, &papers.limits);
         if allowed.tokens < reply.tokens {
             return Err(Refusal::new(
                 Code::DerefDenied,
@@ -230,6 +228,7 @@ struct Payer<'a> {
 struct Papers {
     /// The newest entry of the journal then.
     head: u64,
+    limits: DerefLimits,
     turn: String,
     /// In this turn.
     spent: Spend,

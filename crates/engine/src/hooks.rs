@@ -160,7 +160,7 @@ impl Context<'_> {
             return Err(Refusal::new(
                 Code::PointerNotFound,
                 "no result is of a file that the current commit has",
-                "Give paths relative to the root of the repository, and index it again.",
+                "Give paths relative to the root of the repository; if they are, your retrieval index is out of date: rebuild it at the current commit.",
             ));
         }
         let mut reply = RagReply::default();

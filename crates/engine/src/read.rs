@@ -167,7 +167,7 @@ impl Context<'_> {
             Err(gone) => Some(self.seat_of_gone(gone.clone())?.status(&gone)),
         };
         let watching = self.watching()?;
-        let limits = &self.engine.config.limits.deref;
+        let limits = &self.limits()?.deref;
         let now = self.engine.world.now();
         self.engine.store.read(|it| {
             let count = match id {
@@ -218,22 +218,28 @@ impl Context<'_> {
 
     /// Of the agents that are in a turn, the one that is nearest to a limit.
     fn spending(&self, it: &Reader<'_>, project: ProjectId) -> Result<Option<Spending>, Refusal> {
-        let limits = &self.engine.config.limits.deref;
-        let idle = SignedDuration::from_secs(limits.turn_idle_seconds);
+        let idle = self.engine.config.limits.deref.turn_idle_seconds;
+        let idle = SignedDuration::from_secs(idle);
         // A turn may be set to end never.
         let since = self
             .engine
             .now()
             .checked_sub(idle)
             .unwrap_or(Timestamp::MIN);
-        let spenders = it.spenders(project, since, SPENDERS)?;
-        let all = spenders.into_iter().rev().map(|it| Spending {
-            agent: it.label,
-            budget: budget(limits, &it.spend, &it.turn),
-            until: it.last_call.checked_add(idle).unwrap_or(Timestamp::MAX),
-        });
+        let mut all = Vec::new();
+        for spender in it.spenders(project, since, SPENDERS)?.into_iter().rev() {
+            let limits = self.engine.limits_of(it, &spender.handle)?.deref;
+            let last = spender.last_call;
+            all.push(Spending {
+                budget: budget(&limits, &spender.spend, &spender.turn),
+                agent: spender.label,
+                until: last.checked_add(idle).unwrap_or(Timestamp::MAX),
+            });
+        }
         // Of two that are as near, the later caller.
-        Ok(all.max_by(|a, b| a.budget.fullest().total_cmp(&b.budget.fullest())))
+        Ok(all
+            .into_iter()
+            .max_by(|a, b| a.budget.fullest().total_cmp(&b.budget.fullest())))
     }
 }
 

@@ -95,7 +95,7 @@ impl Context<'_> {
             return Err(Refusal::new(
                 Code::ScopeDenied,
                 "a child's message needs a sender",
-                "Name it with --agent; `engram agents` lists the handles.",
+                "Name it with --agent, or over HTTP send it with the agent's token; `engram agents` lists the handles.",
             ));
         };
         if sending.to.is_some() {

@@ -95,7 +95,7 @@ impl Context<'_> {
             return Err(Refusal::new(
                 Code::AlreadySettled,
                 format!("conflict {conflict} is {}, not open", known.status),
-                "Only open conflicts are allowed; this one blocks nothing.",
+                "Nothing to do: only an open conflict can be allowed, and this one blocks nothing.",
             ));
         }
         if known.allowed.as_ref().is_some_and(|it| it.why == why) {

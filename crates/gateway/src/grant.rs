@@ -258,7 +258,7 @@ fn denied(message: &str) -> Refusal {
     Refusal::new(
         Code::DerefDenied,
         message,
-        "Omit budget_token to read within this turn's budget, or ask your parent for a grant.",
+        "Omit budget_token to read within this turn's budget, or ask your parent or the user for a grant.",
     )
 }
 

@@ -46,9 +46,12 @@ pub fn may_write_topic(kin: &Kin, topic: &str) -> Result<(), Refusal> {
         true => Ok(()),
         false => Err(Refusal::new(
             Code::ScopeDenied,
-            format!("this agent may not write to topic {:?}", shorten(topic, 80)),
+            match topic {
+                "" => "the claim has no topic, and this agent may write only to its own".to_owned(),
+                topic => format!("this agent may not write to topic {:?}", shorten(topic, 80)),
+            },
             format!(
-                "Write to {} or a topic below, or ask your parent.",
+                "Set the claim's topic to {} or one below, or ask your parent or the user.",
                 shorten(&kin.writes.join(", "), 200)
             ),
         )),

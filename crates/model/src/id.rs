@@ -45,7 +45,7 @@ macro_rules! ulid_id {
                     Refusal::new(
                         Code::NotFound,
                         format!("{:?} is not an id", crate::text::shorten(text, 40)),
-                        "Ids are ULIDs of 26 characters, as printed by put, query and feed.",
+                        "Ids have 26 characters: `engram query` prints those of engrams, `engram conflicts` those of conflicts.",
                     )
                 })
             }

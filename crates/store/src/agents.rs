@@ -52,6 +52,8 @@ fn agent(
 /// What one agent has spent in the turn that it is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spender {
+    /// Its handle.
+    pub handle: AgentId,
     /// What it calls itself; display only.
     pub label: String,
     /// Its turn.
@@ -245,7 +247,7 @@ impl Reader<'_> {
         most: usize,
     ) -> Result<Vec<Spender>> {
         let mut found = self.0.prepare_cached(
-            "SELECT label, agent.turn, last_call, repo_spans, artifact_sections, sam_items, tokens
+            "SELECT label, agent.turn, last_call, repo_spans, artifact_sections, sam_items, tokens, handle
              FROM agent JOIN spend ON spend.agent = agent.handle AND spend.turn = agent.turn
              WHERE project = ?1 AND last_call >= ?2 ORDER BY last_call DESC LIMIT ?3",
         )?;
@@ -258,12 +260,20 @@ impl Reader<'_> {
                     sam_items: row.get(5)?,
                     tokens: row.get(6)?,
                 };
-                Ok((row.get(0)?, row.get(1)?, row.get::<_, i64>(2)?, spend))
+                let handle = AgentId(row.get(7)?);
+                Ok((
+                    handle,
+                    row.get(0)?,
+                    row.get(1)?,
+                    row.get::<_, i64>(2)?,
+                    spend,
+                ))
             },
         )?;
         rows.map(|row| {
-            let (label, turn, last_call, spend) = row?;
+            let (handle, label, turn, last_call, spend) = row?;
             Ok(Spender {
+                handle,
                 label,
                 turn,
                 last_call: timestamp(last_call)?,

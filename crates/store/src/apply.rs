@@ -22,6 +22,8 @@ pub(crate) struct Applied<'a> {
     pub(crate) connection: &'a Connection,
     pub(crate) seq: i64,
     pub(crate) at: Timestamp,
+    /// What the clock said then: `at` is never before the entries before it.
+    pub(crate) clock: Timestamp,
     pub(crate) project: ProjectId,
     pub(crate) agent: Option<&'a AgentId>,
 }
@@ -85,10 +87,10 @@ impl Applied<'_> {
             Operation::Anchored(_) | Operation::Recovered(_) => {}
         }
         match self.agent {
-            // To the second: who calls many times in one is not written each time, nor its place in the index.
+            // By the clock, as turns are: else one that was set back would be behind it at each call.
             Some(agent) => self.run(
-                "UPDATE agent SET last_call = ?2 WHERE handle = ?1 AND abs(?2 - last_call) >= 1000000",
-                params![agent.0, self.at.as_microsecond()],
+                "UPDATE agent SET last_call = ?2 WHERE handle = ?1",
+                params![agent.0, self.clock.as_microsecond()],
             ),
             None => Ok(()),
         }

@@ -292,7 +292,7 @@ impl Reader<'_> {
                 "SELECT {ENTRY}, said.text FROM journal LEFT JOIN said ON said.seq = journal.seq
                  WHERE journal.seq = ?1"
             ))?
-            .query_row([seq as i64], |row| Ok((journalled(row), row.get(9)?)))
+            .query_row([seq as i64], |row| Ok((journalled(row), row.get(10)?)))
             .optional()?;
         Ok(entry)
     }

@@ -34,6 +34,8 @@ pub struct Journalled {
     pub seq: u64,
     /// When it was recorded.
     pub at: Timestamp,
+    /// What the clock said then.
+    pub(crate) clock: Timestamp,
     /// Where it happened.
     pub project: ProjectId,
     /// Who did it, by handle; none for the user.
@@ -110,6 +112,7 @@ impl Writer<'_> {
             connection: self.0,
             seq,
             at: self.now,
+            clock: self.clock,
             project: entry.project,
             agent: entry.agent,
         }
@@ -233,7 +236,7 @@ impl Reader<'_> {
 
 /// The columns of an entry, for [`journalled`].
 pub(crate) const ENTRY: &str = "journal.seq, journal.recorded_at, journal.project, journal.agent,
-     journal.by, journal.kind, journal.subject, journal.body, journal.schema";
+     journal.by, journal.kind, journal.subject, journal.body, journal.schema, journal.clock";
 
 /// An entry of a row. What is no text or no number in it makes it one that cannot be read, and that
 /// is passed over: the others are read all the same.
@@ -241,11 +244,14 @@ pub(crate) fn journalled(row: &Row<'_>) -> Journalled {
     let text = |at: usize| row.get::<_, String>(at).unwrap_or_default();
     let at: Option<Timestamp> = row.get(1).ok().and_then(|it| timestamp(it).ok());
     let project: Option<ProjectId> = text(2).parse().ok();
+    let clock: Option<i64> = row.get(9).ok().flatten();
+    let clock = clock.and_then(|it| timestamp(it).ok()).or(at);
     let schema: u32 = row.get(8).unwrap_or(SCHEMA_VERSION);
     let body: rusqlite::Result<String> = row.get(7);
     Journalled {
         seq: row.get::<_, i64>(0).unwrap_or_default() as u64,
         at: at.unwrap_or(Timestamp::UNIX_EPOCH),
+        clock: clock.unwrap_or(Timestamp::UNIX_EPOCH),
         project: project.unwrap_or(ProjectId(ulid::Ulid::nil())),
         agent: row.get::<_, Option<String>>(3).ok().flatten().map(AgentId),
         by: text(4),

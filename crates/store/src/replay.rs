@@ -130,6 +130,7 @@ pub(crate) fn apply_all(connection: &Connection, from: &str) -> Result<Replayed>
                         connection,
                         seq: entry.seq as i64,
                         at: entry.at,
+                        clock: entry.clock,
                         project: entry.project,
                         agent: entry.agent.as_ref(),
                     };

@@ -67,7 +67,8 @@ pub(super) fn perform(root: &Path, binary: &Path, peers: bool) -> Result<()> {
     for (class, wanted) in CLASSES {
         let pairs = pairs(root, class)?;
         let room = |who: &str| place.room(&format!("{class}-{who}"));
-        let mut flagged = vec![ours(binary, &room("engram")?, &place.repo(), &pairs)?];
+        let home = place.another_home(&format!("{class}-engram"))?;
+        let mut flagged = vec![ours(binary, &home, &place.repo(), &pairs)?];
         if let Some((keywords, team)) = &peers {
             flagged.push(by_keywords(keywords, &room("keywords")?, &pairs)?);
             flagged.push(by_team(team, &room("team")?, &pairs)?);

@@ -2,13 +2,7 @@
 //! as durable ones, which are compared with what holds, and as ephemeral ones, which are not; a new claim
 //! goes into a home of a thousand and one of a hundred thousand; and many contradict each other at once.
 
-use std::{
-    fs,
-    ops::Range,
-    path::{Path, PathBuf},
-    process::Stdio,
-    time::Duration,
-};
+use std::{ops::Range, path::Path, process::Stdio, time::Duration};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
@@ -109,7 +103,7 @@ impl Timed {
         count: usize,
     ) -> Result<Self> {
         let client = |kind: &str| -> Result<Client> {
-            let home = home(place, &format!("{name}-{kind}"))?;
+            let home = place.another_home(&format!("{name}-{kind}"))?;
             Client::greet(&mut server(binary, &home, &place.repo()))
         };
         let (mut with, mut without) = (client("with")?, client("without")?);
@@ -145,7 +139,7 @@ impl Timed {
 fn among_many(root: &Path, place: &Place, binary: &Path) -> Result<()> {
     let writer = filled::writer(root)?;
     let start = |name: &str, count: u64| -> Result<(Client, Vec<Value>)> {
-        let home = home(place, name)?;
+        let home = place.another_home(name)?;
         run(filled::fill(&writer, &home, &place.repo(), count).stdout(Stdio::null()))?;
         let mut client = Client::greet(&mut server(binary, &home, &place.repo()))?;
         let said = (0..NEW).map(|n| contradiction(&mut client, n, count));
@@ -194,11 +188,4 @@ fn contradiction(client: &mut Client, n: usize, count: u64) -> Result<Value> {
     said["content"] = json!(contradicting(&engram["claim"]));
     said["scope"] = engram["topic"].clone();
     Ok(said)
-}
-
-/// An empty home without limits.
-fn home(place: &Place, name: &str) -> Result<PathBuf> {
-    let home = place.room(name)?;
-    fs::copy(place.home().join("config.toml"), home.join("config.toml"))?;
-    Ok(home)
 }

@@ -120,6 +120,13 @@ impl Place {
         self.folder.join("repo")
     }
 
+    /// An empty home beside the first, as free of limits.
+    pub(super) fn another_home(&self, name: &str) -> Result<PathBuf> {
+        let home = self.room(name)?;
+        fs::copy(self.home().join("config.toml"), home.join("config.toml"))?;
+        Ok(home)
+    }
+
     /// An empty folder for another program's data.
     pub(super) fn room(&self, name: &str) -> Result<PathBuf> {
         let room = self.folder.join(name);

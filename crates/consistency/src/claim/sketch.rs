@@ -67,7 +67,7 @@ impl Sketch {
         self.versions(&mut said, tokens);
         self.units_of_settings(&mut said);
         assigned::assign(&mut self, &mut said, tokens);
-        self.respects(&mut said);
+        self.respects(&mut said, tokens);
         self.lives(&mut said);
         implied(&mut said);
         // Without a verb, a number after a name is the name's value.
@@ -190,7 +190,7 @@ impl Sketch {
     }
 
     /// What kind of time is meant, and which words say only that.
-    fn respects(&mut self, said: &mut Statement) {
+    fn respects(&mut self, said: &mut Statement, tokens: &[Token]) {
         let timed = said
             .values
             .iter()
@@ -227,6 +227,24 @@ impl Sketch {
             }
         }
         said.terms.retain(|it| !(self.in_lots && it.traits.verb));
+        let gives_up = said.has("timeout");
+        if gives_up && timed {
+            // It waits for an answer before it times out: the wait is the timeout.
+            drop_term(said, "wait");
+            drop_term(said, "=before");
+        }
+        if gives_up && !timed && (said.has("attempt") || said.has("retry")) {
+            // It gives up after so many attempts: more are not made.
+            drop_term(said, "timeout");
+            at_most(said, Dimension::Count);
+        }
+        if tokens
+            .iter()
+            .any(|it| ["get", "gets"].contains(&it.lower.as_str()))
+        {
+            // What somebody gets a minute is what they may use.
+            at_most(said, Dimension::Rate);
+        }
         let bound = |key: &str| said.terms.iter().any(|it| it.key == key);
         let (most, least) = (bound("limit"), bound("minimum"));
         let accepts = said.has("=accept") || said.has("=allow");
@@ -274,6 +292,15 @@ impl Sketch {
             said.poles.append(&mut self.poles);
             said.terms.retain(|it| it.key != "support");
         }
+    }
+}
+
+/// Takes numbers of a dimension for the most that there may be.
+fn at_most(said: &mut Statement, dimension: Dimension) {
+    let exact = |it: &&mut Value| it.form == Form::Exact && it.dimension() == Some(dimension);
+    for value in said.values.iter_mut().filter(exact) {
+        value.form = Form::AtMost;
+        said.allowed = true;
     }
 }
 

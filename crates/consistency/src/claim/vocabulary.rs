@@ -140,6 +140,10 @@ pub(crate) const EXACT: &[(Meaning, &str)] = &[
          valid, stay valid, valid, live, lives, last, lasts, remain valid, remains valid",
     ),
     (
+        Concept("idle"),
+        "idle, idling, idleness, idle time, inactivity, silence, silent",
+    ),
+    (
         Concept("interval"),
         "period, interval, once every, frequency, periodically",
     ),
@@ -300,7 +304,7 @@ pub(crate) const STEMMED: &[(Meaning, &str)] = &[
     (End("delete"), "delete, purge, erase, discard, prune"),
     (End("remove"), "remove, drop, evict"),
     (End("release"), "release, unlock"),
-    (End("close"), "terminate"),
+    (End("close"), "close, terminate"),
     (End("invalidate"), "invalidate, revoke"),
     (Hold("keep"), "keep, retain, preserve"),
     (Hold("hold"), "hold"),

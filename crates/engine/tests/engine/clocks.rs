@@ -134,6 +134,22 @@ fn a_turn_ends_whatever_the_clock_does() {
     assert!(engine.ask(&USER, query("early")).is_ok());
 }
 
+/// In two processes of one agent: one more turn begins, and not one at each call until the clock is where it was.
+#[test]
+fn a_clock_that_is_set_back_begins_one_turn_in_all_processes() {
+    for back in [5 * MINUTE, 20 * MINUTE, 20 * HOUR, 3 * DAY] {
+        let ground = Ground::new();
+        let processes = [1, 2].map(|seed| ground.open_at("repo", seed));
+        let ada = processes[0].agent("ada");
+        for engine in &processes {
+            engine.deref(&ada, POINTER).unwrap();
+        }
+        ground.clock.turn(-back);
+        let read = (0..12).filter(|at| processes[at % 2].deref(&ada, POINTER).is_ok());
+        assert!(read.count() <= 3, "{back}");
+    }
+}
+
 /// A list by time finds what was recorded then, though an entry before is of a clock that was ahead.
 #[test]
 fn the_feed_is_filtered_by_time_as_before() {

@@ -280,3 +280,17 @@ fn a_name_that_is_taken_is_told_apart() {
     let apart = format!("ada ({end})");
     assert_eq!(names, ["ada", &apart, "bob", long]);
 }
+
+/// Whoever takes a token for a handle is told, and it is kept nowhere.
+#[test]
+fn a_token_in_place_of_a_handle_is_refused_and_not_kept() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let opened = open(&engine, &USER, "ada", None).unwrap();
+    let token = opened.token.0;
+    let refusal = refused(engine.deref(&called(&token), POINTER), Code::ScopeDenied);
+    assert!(!refusal.to_string().contains(&token));
+    engine.deref(&called("ada"), POINTER).unwrap();
+    let calls = std::fs::read_to_string(ground.home().join("calls.jsonl")).unwrap();
+    assert!(calls.contains("ada") && !calls.contains(&token), "{calls}");
+}

@@ -318,6 +318,8 @@ fn a_parents_budgets_narrow_its_childs_turn_and_only_narrow() {
     other.deref(&ada, POINTER).unwrap();
     let refusal = refused(engine.deref(&ada, POINTER), Code::DerefDenied);
     assert_eq!(refusal.remedy.unwrap().figures["repo_spans"].limit, 1);
+    let shown = engine.status(&ada).unwrap().budget.unwrap();
+    assert_eq!((shown.repo_spans.used, shown.repo_spans.limit), (1, 1));
     let claims = |count: usize| {
         (0..count)
             .map(|at| engram(&format!("Port {at} is open.")))

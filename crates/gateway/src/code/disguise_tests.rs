@@ -337,6 +337,10 @@ fn code_is_found_however_it_hides() {
             "It reads: let a = f(x); let b = g(a); store(a, b); which is wrong.".to_owned(),
         ),
         (
+            "two statements in a sentence",
+            "It is computed so: let cap = BASE * 2u64.pow(n); Duration::from_millis((cap * rand) as u64)".to_owned(),
+        ),
+        (
             "a lambda",
             "Replace it by total = reduce(lambda a, b: a + b, rows) there.".to_owned(),
         ),

@@ -82,6 +82,8 @@ static BODY: LazyLock<RegexSet> = LazyLock::new(|| {
     set(&[
         // a function, with the start of its body
         r"\b(?:fn|func|function|def|sub)\s+\w+\s*(?:<[^>]*>)?\([^()]*\)\s*(?:->\s*[^{:]+)?[{:]\s*\S",
+        // a declaration, and a call that follows it
+        r"\b(?:let|const|var|val)\s+(?:mut\s+)?\w+(?:\s*:\s*[\w<>&]+)?\s*=\s*[^;=][^;]*;\s*\S*\w\(",
         r"\([\w\s,:&]*\)\s*=>\s*\{\s*\S",
         r"[=(,]\s*lambda(?:\s+[\w, ]+)?:\s*\S",
         r"\bclass\s+\w+\s*(?:\([^)]*\)|extends\s+\w+)?\s*\{\s*\S",

@@ -198,7 +198,7 @@ fn inline_code(sent: &Value, message: &Message, limits: &Limits) -> Option<Overr
         used: wide(chars),
         limit: wide(allowed),
         message: format!("the message has {chars} characters of inline code; the limit is {allowed}"),
-        hint: "Point at the code, as in repo:src/main.rs#L10-L20@HEAD, and request a dereference, or ask your parent for a grant.".to_owned(),
+        hint: "Point at the code, as in repo:src/main.rs#L10-L20@HEAD, and request a dereference, or ask your parent or the user for a grant.".to_owned(),
         cut,
     })
 }

@@ -27,7 +27,7 @@ pub(super) async fn list(
     let Query(asked) = asked.map_err(|error| {
         invalid(
             error.body_text(),
-            "Ask for ?topic=wallet&status=open; status is open, resolved, dismissed, closed or all.",
+            "Ask for ?topic=wallet&status=open; status is open, resolved, dismissed, closed or all; severity is low, medium or high.",
         )
     })?;
     api.tell(who, Request::Conflicts(asked)).await

@@ -209,10 +209,21 @@ pub(super) async fn caller(
     };
     let who = match who {
         Ok(who) => who,
-        Err(refused) => return refused.into_response(),
+        Err(refused) => return last(refused.into_response()),
     };
     request.extensions_mut().insert(who);
-    if_there_is_room(request, next).await
+    let answer = if_there_is_room(request, next).await;
+    match answer.status() {
+        StatusCode::UNAUTHORIZED => last(answer),
+        _ => answer,
+    }
+}
+
+/// Ends the connection of a stranger, so that it keeps no place.
+fn last(mut answer: Response) -> Response {
+    let close = HeaderValue::from_static("close");
+    answer.headers_mut().insert(header::CONNECTION, close);
+    answer
 }
 
 /// The agent of a token. One that proved it on this connection before is looked up with the request, which saves

@@ -12,3 +12,9 @@ CREATE TABLE served (
 ) STRICT, WITHOUT ROWID;
 INSERT INTO served SELECT agent, seq, prints FROM served_before;
 DROP TABLE served_before;
+
+-- When an agent last called is what the clock said then.
+UPDATE agent SET last_call =
+    (SELECT coalesce(clock, recorded_at) FROM journal WHERE journal.agent = handle ORDER BY seq DESC LIMIT 1)
+WHERE last_call =
+    (SELECT recorded_at FROM journal WHERE journal.agent = handle ORDER BY seq DESC LIMIT 1);

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use ulid::Ulid;
 
 use crate::{
-    fixture::{FOURTEENTH, PROJECT, add, engram, now, open, record},
+    fixture::{FOURTEENTH, LAST, PROJECT, add, engram, now, open, record},
     replay::{damage, sound},
 };
 
@@ -475,7 +475,7 @@ fn a_home_of_the_thirteenth_step_knows_the_roles_of_what_was_said() {
     damage(
         home.path(),
         &format!(
-            "{FOURTEENTH} DROP INDEX delivery_uncounted; ALTER TABLE delivery DROP COLUMN tokens;
+            "{FOURTEENTH} {LAST}
              PRAGMA user_version = 13"
         ),
     );

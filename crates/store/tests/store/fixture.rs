@@ -26,6 +26,13 @@ macro_rules! fourteenth {
 /// What the fourteenth step made, to be unmade before an older home is.
 pub(crate) const FOURTEENTH: &str = fourteenth!();
 
+/// What the fifteenth and the sixteenth step made.
+pub(crate) const LAST: &str =
+    "DROP INDEX delivery_uncounted; ALTER TABLE delivery DROP COLUMN tokens;
+     DROP TABLE served;
+     CREATE TABLE served (seq INTEGER PRIMARY KEY, agent TEXT NOT NULL, prints BLOB NOT NULL) STRICT;
+     CREATE INDEX served_agent ON served (agent, seq);";
+
 /// What the steps after the tenth made.
 pub(crate) const LATER: &str = concat!(
     fourteenth!(),

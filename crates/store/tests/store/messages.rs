@@ -8,7 +8,7 @@ use engram_store::{Delivered, NewEntry, Reader, Store, StoreError};
 use tempfile::TempDir;
 
 use crate::{
-    fixture::{PROJECT, now, open},
+    fixture::{LAST, PROJECT, now, open},
     replay::damage,
 };
 
@@ -125,10 +125,7 @@ fn deliveries_of_the_schema_before_are_not_counted_yet() {
     };
     record(&store, None, Operation::Sent(Box::new(sent)));
     drop(store);
-    damage(
-        home.path(),
-        "DROP INDEX delivery_uncounted; ALTER TABLE delivery DROP COLUMN tokens; PRAGMA user_version = 14",
-    );
+    damage(home.path(), &format!("{LAST} PRAGMA user_version = 14"));
     let store = open(home.path());
     let left = store.read::<_, StoreError>(|it| it.uncounted_files(PROJECT, 9));
     assert_eq!(left.unwrap(), ["repo:a.rs@c"]);

@@ -3,7 +3,7 @@
 use engram_model::OperationKind;
 
 pub const TITLE: &str = "Agents";
-pub const COUNTS: &str = "Agents that stored or read something here";
+pub const COUNTS: &str = "Agents that were opened here, or stored or read something";
 pub const LABEL: &str = "Agents, most recent first";
 pub const ONE: &str = "Agent";
 pub const READING: &str = "Listing agents…";
@@ -53,7 +53,7 @@ pub fn did(it: OperationKind) -> &'static str {
         OperationKind::Dereferenced => "read a source",
         OperationKind::Noted => "recorded an event",
         OperationKind::Joined => "began a turn",
-        OperationKind::Opened => "started an agent",
+        OperationKind::Opened => "opened an agent",
         OperationKind::Requested => "asked to read more",
         OperationKind::Granted => "granted a request",
         OperationKind::Denied => "denied a request",

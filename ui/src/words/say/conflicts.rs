@@ -12,7 +12,7 @@ pub const READING: &str = "Reading the conflicts…";
 pub const LISTED: super::Noun = ("conflict listed", "conflicts listed");
 pub const NO_TOPIC: &str = "No topic";
 pub const NONE_OPEN: &str = "No open conflicts";
-pub const NONE_OPEN_MEANS: &str = "Two claims that cannot both be true appear here.";
+pub const NONE_OPEN_MEANS: &str = "Two claims that cannot both hold appear here.";
 pub const NONE: &str = "No conflict matches";
 pub const NONE_MEANS: &str = "No conflict passes the filter.";
 pub const SHOW_OPEN: &str = "Show open conflicts";
@@ -39,7 +39,7 @@ pub const SURER_HOLDS: &str = "The more confident claim holds";
 pub const NEWER: &str = "Newer";
 pub const SURER: &str = "More confident";
 pub const MERGE: &str = "Merge…";
-pub const MERGE_MEANS: &str = "Replaces both claims with one wording";
+pub const MERGE_MEANS: &str = "One claim that you write replaces both";
 pub const DISMISS: &str = "Not a conflict";
 pub const DISMISS_MEANS: &str = "Both claims hold, and this pair is never raised again";
 pub const ALLOW: &str = "Allow…";
@@ -122,7 +122,7 @@ pub fn found_by(it: Tier) -> &'static str {
         Tier::Nli => "Found by a language model",
         Tier::Numeric => "Found by comparing quantities",
         Tier::Temporal => "Found by comparing times",
-        Tier::CrossScope => "Found by comparing topics",
+        Tier::CrossScope => "Found by comparing claims across topics",
         Tier::Llm => "Found by a large language model",
     }
 }

@@ -78,7 +78,7 @@ pub fn open_until(time: &str) -> String {
 
 /// Under the cap, where the span is longer.
 pub fn cut(tokens: &str) -> String {
-    format!("of {tokens}, the rest is cut off")
+    format!("of {tokens}; the rest is cut off")
 }
 
 /// Where all of it fits.

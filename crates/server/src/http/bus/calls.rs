@@ -222,11 +222,11 @@ pub(super) struct Wanted {
     to: AgentId,
     /// What may be read.
     pointer: Option<PointerInput>,
-    /// Most tokens of it; the home's usual cap without it.
+    /// Maximum number of tokens in the excerpt; by default the home's cap.
     cap_tokens: Option<u32>,
-    /// In place of a pointer: most characters of inline code.
+    /// In place of a pointer: the maximum number of characters of inline code.
     code_chars: Option<u32>,
-    /// How long it holds; the home's usual time without it.
+    /// How long the grant stays open; by default the home's time.
     ttl: Option<Ttl>,
 }
 
@@ -287,9 +287,9 @@ pub(super) async fn ask_for(
 pub(super) struct Verdict {
     /// Whether it is granted.
     verdict: Says,
-    /// Of a grant: most tokens.
+    /// Of a grant: the maximum number of tokens.
     cap_tokens: Option<u32>,
-    /// Of a grant: how long it holds.
+    /// Of a grant: how long it stays open.
     ttl: Option<Ttl>,
     /// Of a denial: why.
     why: Option<String>,

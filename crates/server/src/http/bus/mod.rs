@@ -19,7 +19,7 @@ use engram_model::{
     AgentOpened, Answered, BriefReply, BudgetsReply, ChildMessage, Code, Conflict, ConflictsReply,
     Deref, DerefRequest, Dereferenced, Draft, EngramV01, ForgetReply, GrantIssued, Listed, Opening,
     ParentMessage, PutReply, RagReply, Refusal, RequestsReply, ResolveReply, SamReply, SentReply,
-    Turned,
+    Severity, Turned,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
@@ -103,13 +103,13 @@ const KEYS: Asks = Asks {
 };
 const K: Asks = Asks {
     name: "k",
-    says: "Most engrams.",
+    says: "Maximum number of engrams.",
     is_needed: false,
     shape: how_many,
 };
 const ALL: Asks = Asks {
     name: "all",
-    says: "Those that were answered too.",
+    says: "true: include answered requests.",
     is_needed: false,
     shape: shape::<bool>,
 };
@@ -121,9 +121,15 @@ const TOPIC: Asks = Asks {
 };
 const STATUS: Asks = Asks {
     name: "status",
-    says: "Only those that stand so; `open` without it.",
+    says: "Only conflicts with this status; by default `open`.",
     is_needed: false,
     shape: shape::<Listed>,
+};
+const SEVERITY: Asks = Asks {
+    name: "severity",
+    says: "Only conflicts of this severity or worse.",
+    is_needed: false,
+    shape: shape::<Severity>,
 };
 const EMBEDDING: Asks = Asks {
     name: "embedding_ref",
@@ -216,7 +222,7 @@ fn doors() -> Vec<Door> {
         Door::new("post", "/agent/{id}/turn", post(calls::next_turn), shape::<Turned>, "Begin another turn of a child.")
             .may_take(shape::<calls::Turn>),
         Door::new("get", "/conflicts", get(conflicts::list), shape::<ConflictsReply>,
-            "Claims that cannot both hold; the worst first.").asks(&[TOPIC, STATUS]),
+            "Claims that cannot both hold; the worst first.").asks(&[TOPIC, STATUS, SEVERITY]),
         Door::new("get", "/conflicts/{id}", get(conflicts::show), shape::<Conflict>, "One conflict, with both sides."),
         Door::new("post", "/conflicts/{id}", post(conflicts::settle), shape::<ResolveReply>,
             "Settle a conflict, or take its verdict back.").takes(shape::<conflicts::Verdict>),

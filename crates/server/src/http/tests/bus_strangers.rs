@@ -217,6 +217,8 @@ async fn a_replaced_token_ends_on_an_open_connection() {
     let reopened = json!({ "name": "ada", "role": "programmer" });
     bus.ok(&lead, "POST /agent", reopened).await;
     assert_eq!(again(&bus, &mut kept, &ask).await, 401);
+    // And it keeps no place.
+    assert_eq!(kept.read(&mut [0; 1]).await.unwrap(), 0);
 }
 
 async fn again(bus: &Bus, kept: &mut TcpStream, ask: &str) -> u16 {
