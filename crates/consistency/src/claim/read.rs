@@ -152,6 +152,10 @@ impl Reader<'_> {
     fn alone(&self, token: &Token, meaning: Meaning) -> Option<(Meaning, usize)> {
         let next = self.words.lower(self.at + 1);
         let before = self.at.checked_sub(1).map_or("", |it| self.words.lower(it));
+        // "Closed after a minute" is an end, not a state.
+        if meaning == Meaning::Opposite("open", false) && next == "after" {
+            return None;
+        }
         let ends = self.words.get(self.at + 1).is_none_or(|it| it.mark)
             || matches!(
                 lexicon::exact(next),
