@@ -3,6 +3,7 @@
 //! Woken by the doorbell; nothing runs at rest.
 
 use std::{
+    collections::BTreeSet,
     sync::{
         Arc, MutexGuard, Weak,
         mpsc::{Receiver, Sender, channel},
@@ -13,6 +14,7 @@ use std::{
 use engram_model::{Code, Entry, Feed, Refusal};
 use engram_pointers::Stir;
 use engram_store::Listener;
+use jiff::Timestamp;
 
 use crate::{
     Engine, anchor::AnchorFollower, context::Context, earlier::EarlierFollower,
@@ -23,7 +25,8 @@ use crate::{
 pub(crate) const BATCH: Duration = Duration::from_millis(50);
 /// The same where more come than anybody reads: each delivery redraws the list.
 const FLOOD: Duration = Duration::from_millis(500);
-/// Entries of one delivery that make a flood, until fewer come in all that time.
+/// Writes of one delivery that make a flood, until fewer come in all that time. A write may record several
+/// entries: a claim, the conflict that it raises, and what reports it.
 const MANY: usize = 3;
 /// The followers of a process that stays.
 pub(crate) struct Followers {
@@ -213,7 +216,7 @@ impl Engine {
                         Ok(page) => match page.entries.last() {
                             Some(last) => {
                                 seen = last.seq;
-                                if page.entries.len() >= MANY {
+                                if is_flood(&page.entries) {
                                     pause = FLOOD;
                                 }
                                 each(page.entries);
@@ -307,4 +310,34 @@ pub(crate) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<
                 "Close programs that use many threads, then try again.",
             )
         })
+}
+
+/// Whether more was written than anybody reads. The entries of one write have one time.
+fn is_flood(entries: &[Entry]) -> bool {
+    let times: BTreeSet<Timestamp> = entries.iter().map(|it| it.at).collect();
+    times.len() >= MANY
+}
+
+#[cfg(test)]
+mod tests {
+    use engram_model::{Change, ConflictId};
+
+    use super::*;
+
+    #[test]
+    fn one_write_is_no_flood_however_much_it_records() {
+        let entries = |times: &[i64]| -> Vec<Entry> {
+            let entry = |(seq, at): (usize, &i64)| Entry {
+                seq: seq as u64,
+                at: Timestamp::from_second(*at).unwrap_or_default(),
+                agent: None,
+                by: String::new(),
+                change: Change::Allowed(ConflictId(ulid::Ulid::nil())),
+            };
+            times.iter().enumerate().map(entry).collect()
+        };
+        assert!(!is_flood(&entries(&[1, 1, 1, 1])));
+        assert!(!is_flood(&entries(&[1, 1, 2, 2])));
+        assert!(is_flood(&entries(&[1, 2, 3])));
+    }
 }

@@ -146,7 +146,9 @@ impl App {
         Effect::new(move |_| {
             self.stale.track(Tag::Conflicts);
             self.stale.track(Tag::Sides);
-            if let Some(id) = it.selected.get() {
+            // One of the list comes with it.
+            let is_listed = |id: &ConflictId| untrack(|| self.listed_conflict(*id)).is_some();
+            if let Some(id) = it.selected.get().filter(|id| !is_listed(id)) {
                 self.visit_conflict(id);
             }
         });
