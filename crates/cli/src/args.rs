@@ -164,7 +164,7 @@ Pointers:
     #[command(after_help = "Examples:
   engram conflicts                          open conflicts by topic, worst first
   engram conflicts show ID                  both claims, where they differ, and why
-  engram conflicts --gate                   for CI: exit with 1 while a severe one is open and not allowed
+  engram conflicts --gate                   for CI: exit with 1 while a severe conflict is open
   engram conflicts allow ID --why 'Fixed in the next release.'")]
     Conflicts(Conflicts),
     /// Settle a conflict, or undo a verdict
