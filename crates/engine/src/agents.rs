@@ -175,6 +175,11 @@ impl Engine {
     }
 }
 
+/// Whether a text has the form of an agent's token.
+pub fn is_token(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|it| it.is_ascii_hexdigit())
+}
+
 /// What is kept of a token.
 pub(crate) fn digest_of(token: &str) -> String {
     hex::encode(Sha256::digest(token))

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 
 use crate::{
     Engine, HomeShelf,
-    agents::{Called, kin_of, of_another_project},
+    agents::{Called, is_token, kin_of, of_another_project},
     brief::elders,
     calls::Begun,
     evidence::screen_text,
@@ -148,7 +148,8 @@ impl Engine {
                 "Ask the user to do it. An agent queries, reads evidence within its budget, and commits; operation delete retires a claim.",
             ));
         }
-        if caller.agent().is_some_and(is_token) {
+        // It is neither looked up nor kept.
+        if caller.agent().is_some_and(|it| is_token(&it.0)) {
             return Err(Refusal::new(
                 Code::ScopeDenied,
                 "this is a token, not the handle of an agent",
@@ -190,11 +191,6 @@ impl Engine {
     pub(crate) fn name_the_file(&self, refusal: Refusal) -> Refusal {
         crate::home::named(self.store.home(), refusal)
     }
-}
-
-/// Whether somebody names a secret in place of a handle: it is neither looked up nor kept.
-fn is_token(handle: &AgentId) -> bool {
-    handle.0.len() == 64 && handle.0.bytes().all(|it| it.is_ascii_hexdigit())
 }
 
 /// What a refusal repeats of files and paths, such as headings, is as good as reading them.
@@ -343,14 +339,6 @@ impl<'e> Context<'e> {
         Ok(self.called()?.map(|it| &it.agent))
     }
 
-    fn stored(&self, handle: &AgentId) -> Result<Option<&Agent>, Refusal> {
-        let stored = get_or_try(&self.stored, || {
-            let store = &self.engine.store;
-            store.read::<_, Refusal>(|it| Ok(it.agent(handle)?))
-        })?;
-        Ok(stored.as_ref())
-    }
-
     /// The same, with the turn that the store had of it.
     pub(crate) fn called(&self) -> Result<Option<&Called>, Refusal> {
         let Caller::Agent(handle) = self.caller else {
@@ -368,6 +356,15 @@ impl<'e> Context<'e> {
             self.engine.call_of(handle, stored, project).map(Some)
         })?;
         Ok(agent.as_ref())
+    }
+
+    /// The agent that calls as the store had it when the request began.
+    fn stored(&self, handle: &AgentId) -> Result<Option<&Agent>, Refusal> {
+        let stored = get_or_try(&self.stored, || {
+            let store = &self.engine.store;
+            store.read::<_, Refusal>(|it| Ok(it.agent(handle)?))
+        })?;
+        Ok(stored.as_ref())
     }
 
     /// Puts the agent that calls into a turn that whoever holds its handle names.

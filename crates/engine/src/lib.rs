@@ -78,6 +78,7 @@ use engram_pointers::{Repo, Shelf};
 use engram_store::{Doorbell, Index, Reader, Store};
 use jiff::civil::Date;
 
+pub use agents::is_token;
 pub use detect::{Detected, Pair, detect};
 pub use doctor::{Checkup, Diagnosis, Treatment};
 pub use engram_gateway::MESSAGE_BYTES;

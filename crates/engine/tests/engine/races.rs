@@ -80,10 +80,10 @@ fn no_order_and_no_accident_changes_what_is_found() {
                     opened += 1;
                     at = ground.open_at("repo", opened);
                 }
-                1 => drop(std::fs::remove_dir_all(ground.home().join("index-4"))),
+                1 => drop(std::fs::remove_dir_all(ground.home().join("index-5"))),
                 2 => drop(at.0.doctor(REINDEX).unwrap()),
                 3 => {
-                    let index = ground.home().join("index-4");
+                    let index = ground.home().join("index-5");
                     if index.exists()
                         && let Some((path, mut bytes)) = files(&index).into_iter().next()
                         && let Some(byte) = bytes.first_mut()

@@ -11,7 +11,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use engram_engine::Engine;
+use engram_engine::{Engine, is_token};
 use engram_model::{Call, Caller, Code, Refusal};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
@@ -202,9 +202,7 @@ pub(super) async fn caller(
     let who = match bearer(request.headers()) {
         Some(token) if guard.knows(token) => Ok(Asker::User),
         // Nothing else is looked for in the home.
-        Some(token) if token.len() == 64 && token.bytes().all(|it| it.is_ascii_hexdigit()) => {
-            agent(token, place, &engine).await
-        }
+        Some(token) if is_token(token) => agent(token, place, &engine).await,
         _ => Err(unproven()),
     };
     let who = match who {
