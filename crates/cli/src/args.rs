@@ -637,7 +637,7 @@ pub(crate) struct Conflicts {
     #[command(flatten)]
     pub(crate) list: ConflictsList,
     /// Exit with 1 while a severe conflict is open that was not allowed; --severity sets how severe
-    #[arg(long, conflicts_with_all = ["topic", "status"])]
+    #[arg(long, conflicts_with_all = ["topic", "status", "after", "limit"])]
     pub(crate) gate: bool,
 }
 
@@ -652,6 +652,12 @@ pub(crate) struct ConflictsList {
     /// high, medium or low: this or worse [default: all; high with --gate]
     #[arg(long)]
     pub(crate) severity: Option<Severity>,
+    /// Continue after this place: `next` of the page before
+    #[arg(long)]
+    pub(crate) after: Option<String>,
+    /// At most so many, up to 200 [default: 50]
+    #[arg(long)]
+    pub(crate) limit: Option<u32>,
 }
 
 #[derive(Subcommand, Debug)]

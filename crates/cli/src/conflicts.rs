@@ -32,7 +32,24 @@ pub(crate) fn list(it: &ConflictsReply, listed: Listed) -> String {
             claim(&conflict.b)
         );
     }
+    if let (Some(more), Some(next)) = (it.omitted, &it.next) {
+        let next = one_line(next);
+        let _ = write!(out, "\n\n{more} more: engram conflicts --after '{next}'");
+    }
+    if it.due > 0 {
+        let _ = write!(out, "\n\n{}", still_compared(it.due));
+    }
     out
+}
+
+/// What is said of contradictions that are not recorded yet.
+fn still_compared(due: u64) -> String {
+    let claims = if due == 1 {
+        "1 comparison is"
+    } else {
+        &format!("{due} comparisons are")
+    };
+    format!("{claims} still due. Until they are done, the gate stays shut.")
 }
 
 /// How many are listed, and how many are open.
@@ -124,8 +141,13 @@ pub(crate) fn gate(it: &GateReply, known: &[Conflict]) -> String {
                 }
             };
             let ids: Vec<String> = it.blocking.iter().map(about).collect();
+            let due = (it.due > 0).then(|| still_compared(it.due));
+            if let (Some(due), true) = (&due, ids.is_empty()) {
+                return format!("the gate is shut. {due} Run this again in a moment.");
+            }
+            let due = due.map_or(String::new(), |due| format!("\n{due}"));
             format!(
-                "the gate is shut: {}\n{}\nSettle each with `engram resolve`, or let it pass with `engram conflicts allow ID --why REASON`.",
+                "the gate is shut: {}\n{}\nSettle each with `engram resolve`, or let it pass with `engram conflicts allow ID --why REASON`.{due}",
                 match ids.len() {
                     1 => "1 open conflict".to_owned(),
                     many => format!("{many} open conflicts"),

@@ -217,6 +217,10 @@ fn stored(it: &PutReply) -> String {
         let more = it.conflicts - told as u64;
         let _ = write!(out, "\n  and {more} more: engram conflicts");
     }
+    if it.due > 0 {
+        let due = it.due;
+        let _ = write!(out, "\n  {due} more to be compared: engram conflicts");
+    }
     out
 }
 

@@ -86,7 +86,13 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
                     out::line(&conflicts::list(it, status_of(asked)));
                 }
                 (_, Reply::Gate(it)) if !json => {
-                    let open = engine.ask(&caller, ask::Conflicts(ConflictFilter::default()))?;
+                    let open = engine.ask(
+                        &caller,
+                        ask::Conflicts(ConflictFilter {
+                            limit: Some(200),
+                            ..ConflictFilter::default()
+                        }),
+                    )?;
                     out::line(&conflicts::gate(it, &open.conflicts));
                 }
                 _ => print::reply(&reply, json),
@@ -287,6 +293,8 @@ fn about_conflicts(asked: &args::Conflicts) -> Result<Request, Refusal> {
             topic: list.topic.clone(),
             status: status_of(asked),
             severity: list.severity,
+            after: list.after.clone(),
+            limit: list.limit,
         })
     };
     Ok(match &asked.verb {

@@ -262,6 +262,7 @@ impl Context<'_> {
             };
             Ok(Plan {
                 entries: vec![Planned {
+                    due: None,
                     operation: Operation::Opened(Box::new(opened)),
                     by: by.clone(),
                     shareable: false,

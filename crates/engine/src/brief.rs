@@ -21,6 +21,7 @@ use crate::{
     findings::ENGINE,
     grants::aged,
     lineage::head_of,
+    risks::may_see,
     served::told,
 };
 
@@ -87,6 +88,7 @@ impl Context<'_> {
             self.is_parent(it, ground.project)?;
             let pin = self.plan_pin(it, ground.project, what)?;
             let planned = pin.map(|pin| Planned {
+                due: None,
                 operation: Operation::Pinned(pin),
                 by: by.clone(),
                 shareable: false,
@@ -182,6 +184,7 @@ impl Context<'_> {
             }
             Ok(Plan {
                 entries: vec![Planned {
+                    due: None,
                     operation: Operation::Unpinned(pin.seq),
                     by: by.clone(),
                     shareable: false,
@@ -285,7 +288,14 @@ impl Context<'_> {
                 what,
             });
         }
-        found.retain(|it| !it.redacted && it.project == project && eyes.may_see(it));
+        found.retain(|it| !it.redacted && it.project == project);
+        let mut seen = Vec::with_capacity(found.len());
+        for engram in found {
+            if may_see(it, &eyes, &engram)? {
+                seen.push(engram);
+            }
+        }
+        let mut found = seen;
         found.sort_by_key(|it| it.seq);
         found.dedup_by_key(|it| it.seq);
         self.tell_conflicts(it, &mut found)?;

@@ -110,6 +110,7 @@ impl Context<'_> {
             };
             Ok(Plan {
                 entries: vec![Planned {
+                    due: None,
                     operation: Operation::Joined(Box::new(next)),
                     by: by.clone(),
                     shareable: false,

@@ -13,8 +13,8 @@ use crate::{
     agents::kin_of,
     context::{Context, Ground},
     decide::{Plan, Planned},
-    findings::reports_nothing_open,
     put::answered,
+    risks::reports_nothing_open,
 };
 
 impl Context<'_> {
@@ -108,6 +108,7 @@ impl Context<'_> {
             let (operation, mut entries) = plan(it)?;
             let by = by.clone();
             let own = Planned {
+                due: None,
                 operation,
                 by,
                 shareable,

@@ -2,18 +2,21 @@
 //!
 //! That a side has ended is not stored: it follows from the claims each time a conflict is shown.
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, collections::HashMap};
 
 use engram_model::{
     Allowed, Code, Conflict, ConflictFilter, ConflictId, ConflictSide, ConflictStatus,
     ConflictsReply, Engram, EngramId, Finding, Gate, GateCheck, GateReply, How, LineageId, Listed,
-    Noticed, OperationKind, Refusal, Settled, is_on_topic,
+    Noticed, OperationKind, ProjectId, Refusal, Settled, Severity, is_on_topic,
 };
-use engram_store::{Pair, Reader, side};
+use engram_store::{Listing, Pair, Reader, side};
 use jiff::Timestamp;
 
-use crate::{context::Context, eyes::Eyes, findings::author};
+use crate::{context::Context, eyes::Eyes, findings::author, risks::sees_found};
 
+/// Conflicts of a page that names no number, and of the longest.
+const PAGE: usize = 50;
+const LONGEST_PAGE: usize = 200;
 /// Most conflicts that an engram's record lists.
 const NAMED: usize = 12;
 
@@ -21,6 +24,8 @@ const NAMED: usize = 12;
 pub(crate) struct Shown {
     pub(crate) pair: Pair,
     pub(crate) conflict: Conflict,
+    /// How it stands by verdict, as far as the caller may see.
+    pub(crate) status: ConflictStatus,
     /// The digests of the sides `a` and `b`.
     pub(crate) sides: [String; 2],
     /// The engram that represents each side.
@@ -39,31 +44,42 @@ impl Context<'_> {
         Ok(Box::new(found.conflict))
     }
 
+    /// A page of the list. What it is sorted by is read of all; what is shown, of those on the page alone.
     pub(crate) fn list_conflicts(
         &self,
         filter: &ConflictFilter,
     ) -> Result<ConflictsReply, Refusal> {
-        let all = self.all_conflicts(filter.status)?;
-        let open = match filter.status {
-            Listed::Open | Listed::All => count_open(&all),
-            _ => count_open(&self.all_conflicts(Listed::Open)?),
-        };
-        let topic = filter.topic.as_deref().unwrap_or_default();
-        let mut conflicts: Vec<Conflict> = all
-            .into_iter()
-            .filter(|it| filter.status.admits(it.status))
-            .filter(|it| {
-                topic.is_empty()
-                    || is_on_topic(&it.a.topic, topic)
-                    || is_on_topic(&it.b.topic, topic)
-            })
-            .filter(|it| filter.severity.is_none_or(|least| it.severity >= least))
-            .collect();
-        sort(&mut conflicts);
-        Ok(ConflictsReply {
-            open,
-            conflicts,
-            omitted: None,
+        let (project, eyes) = (self.project()?, self.eyes()?);
+        let clock = self.engine.world.now();
+        let limit = filter
+            .limit
+            .map_or(PAGE, |limit| limit as usize)
+            .clamp(1, LONGEST_PAGE);
+        let after = filter.after.as_deref().map(Place::parse).transpose()?;
+        let agent = self.agent()?.map(|agent| &agent.handle);
+        self.engine.store.read::<_, Refusal>(|tx| {
+            let all = places(tx, project, filter, &eyes, clock)?;
+            let start = after.map_or(0, |after| all.partition_point(|place| *place <= after));
+            let mut reply = ConflictsReply {
+                open: count_open(tx, project, &eyes, clock)?,
+                due: tx.count_due(project, agent)?,
+                ..ConflictsReply::default()
+            };
+            for (at, place) in all.iter().enumerate().skip(start) {
+                if reply.conflicts.len() == limit {
+                    reply.omitted = Some((all.len() - at) as u64);
+                    let last = at.checked_sub(1).and_then(|before| all.get(before));
+                    reply.next = last.map(Place::to_string);
+                    break;
+                }
+                let pair = tx.conflict(place.id)?;
+                let found = pair.map_or(Ok(None), |pair| shown(tx, pair, &eyes, clock))?;
+                let conflict = found.map(|found| found.conflict);
+                reply
+                    .conflicts
+                    .extend(conflict.filter(|one| filter.status.admits(one.status)));
+            }
+            Ok(reply)
         })
     }
 
@@ -85,52 +101,47 @@ impl Context<'_> {
 
     pub(crate) fn gate_of(&self, check: GateCheck) -> Result<GateReply, Refusal> {
         self.knows_the_repository("the gate stays shut")?;
-        let mut bars = self.all_conflicts(Listed::Open)?;
-        bars.retain(|it| {
-            it.status == ConflictStatus::Open
-                && it.allowed.is_none()
-                && it.severity >= check.severity
-        });
-        bars.sort_by_key(|it| (Reverse(it.severity), it.found_at, it.id));
-        let blocking: Vec<ConflictId> = bars.iter().map(|it| it.id).collect();
-        Ok(GateReply {
-            gate: match blocking.is_empty() {
-                true => Gate::Open,
-                false => Gate::Shut,
-            },
-            blocking,
-        })
-    }
-
-    /// The conflicts of the project that may have this status, in no order.
-    fn all_conflicts(&self, listed: Listed) -> Result<Vec<Conflict>, Refusal> {
-        // One that closed automatically has no verdict, so it is stored as open.
-        let status = match listed {
-            Listed::Open | Listed::Closed => Some(ConflictStatus::Open),
-            Listed::Resolved => Some(ConflictStatus::Resolved),
-            Listed::Dismissed => Some(ConflictStatus::Dismissed),
-            Listed::All => None,
-        };
         let (project, eyes) = (self.project()?, self.eyes()?);
         let clock = self.engine.world.now();
-        self.engine.store.read::<_, Refusal>(|it| {
-            let mut found = Vec::new();
-            for pair in it.conflicts(project, status)? {
-                found.extend(shown(it, pair, &eyes, clock)?.map(|it| it.conflict));
-            }
-            Ok(found)
+        let open = ConflictFilter {
+            severity: Some(check.severity),
+            ..ConflictFilter::default()
+        };
+        self.engine.store.read::<_, Refusal>(|tx| {
+            let mut bars = listed(tx, project, &open, &eyes, clock)?;
+            bars.retain(|bar| !bar.is_allowed);
+            bars.sort_by_key(|bar| (Reverse(bar.severity), bar.first, bar.id));
+            let blocking: Vec<ConflictId> = bars.iter().map(|bar| bar.id).collect();
+            // How severe those are is not known yet.
+            let due = tx.count_due(project, None)?;
+            let is_open = blocking.is_empty() && due == 0;
+            Ok(GateReply {
+                gate: if is_open { Gate::Open } else { Gate::Shut },
+                blocking,
+                due,
+            })
         })
     }
 
-    /// Whether a caller may know of a conflict.
+    /// Whether a caller may know of an entry about a conflict.
     pub(crate) fn may_see_conflict(
         &self,
         it: &Reader<'_>,
         id: ConflictId,
         eyes: &Eyes,
+        seq: u64,
     ) -> Result<bool, Refusal> {
         if matches!(eyes, Eyes::All) {
             return Ok(true);
+        }
+        for id in it
+            .contradiction(seq)?
+            .into_iter()
+            .flat_map(|found| found.engrams)
+        {
+            if !it.engram(id)?.is_some_and(|engram| eyes.may_see(&engram)) {
+                return Ok(false);
+            }
         }
         let clock = self.engine.world.now();
         let found = match it.conflict(id)? {
@@ -217,31 +228,125 @@ pub(crate) fn no_conflict(id: ConflictId) -> Refusal {
     )
 }
 
-fn count_open(all: &[Conflict]) -> u64 {
-    let open = all.iter().filter(|it| it.status == ConflictStatus::Open);
-    open.count() as u64
+/// A place in the list: sorted by the topic of the newer side, the topic with the worst conflict first; within
+/// a topic worst first, and among equals newest first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    worst: Reverse<Severity>,
+    topic: String,
+    severity: Reverse<Severity>,
+    first: Reverse<u64>,
+    id: ConflictId,
 }
 
-/// Sorts by the topic of the newer side, the topic with the worst conflict first; within a topic worst first,
-/// and among equals newest first.
-fn sort(conflicts: &mut [Conflict]) {
-    let mut worst = std::collections::BTreeMap::new();
-    for it in conflicts.iter() {
-        let known = worst.entry(it.b.topic.clone()).or_insert(it.severity);
-        *known = (*known).max(it.severity);
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            worst,
+            topic,
+            severity,
+            first,
+            id,
+        } = self;
+        write!(f, "{}.{}.{}.{id}.{topic}", worst.0, severity.0, first.0)
     }
-    conflicts.sort_by(|one, two| {
-        let key = |it: &Conflict| {
-            (
-                Reverse(worst.get(&it.b.topic).copied()),
-                it.b.topic.clone(),
-                Reverse(it.severity),
-                Reverse(it.found_at),
-                it.id,
-            )
+}
+
+impl Place {
+    fn parse(text: &str) -> Result<Self, Refusal> {
+        let mut parts = text.splitn(5, '.');
+        let mut next = || parts.next().unwrap_or_default();
+        let parsed = || {
+            Some(Self {
+                worst: Reverse(next().parse().ok()?),
+                severity: Reverse(next().parse().ok()?),
+                first: Reverse(next().parse().ok()?),
+                id: next().parse().ok()?,
+                topic: next().to_owned(),
+            })
         };
-        key(one).cmp(&key(two))
+        let mut parsed = parsed;
+        parsed().ok_or_else(|| {
+            Refusal::new(
+                Code::SchemaInvalid,
+                "this is no place in the list of conflicts",
+                "Pass `next` of the page before as it is, or leave it out to start at the top.",
+            )
+        })
+    }
+}
+
+/// What the list holds for a caller, in no order. An agent sees no conflict of a topic that it may not read.
+fn listed(
+    tx: &Reader<'_>,
+    project: ProjectId,
+    filter: &ConflictFilter,
+    eyes: &Eyes,
+    clock: Timestamp,
+) -> Result<Vec<Listing>, Refusal> {
+    // One that closed automatically has no verdict, so it is stored as open. One that is settled as far as an
+    // agent may see may be open to others.
+    let (status, open) = match (filter.status, eyes) {
+        (Listed::Open, _) => (Some(ConflictStatus::Open), Some(true)),
+        (Listed::Closed, _) => (Some(ConflictStatus::Open), Some(false)),
+        (Listed::Resolved, Eyes::All) => (Some(ConflictStatus::Resolved), None),
+        (Listed::Dismissed, Eyes::All) => (Some(ConflictStatus::Dismissed), None),
+        (Listed::Resolved | Listed::Dismissed, _) => (None, Some(false)),
+        (Listed::All, _) => (None, None),
+    };
+    let mut found = tx.conflicts_listed(project, status, open, eyes.run(), clock)?;
+    let topic = filter.topic.as_deref().unwrap_or_default();
+    found.retain(|one| {
+        filter.severity.is_none_or(|least| one.severity >= least)
+            && (topic.is_empty() || one.topics.iter().any(|of| is_on_topic(of, topic)))
+            && one.topics.iter().all(|of| eyes.may_read(of))
     });
+    Ok(found)
+}
+
+fn places(
+    tx: &Reader<'_>,
+    project: ProjectId,
+    filter: &ConflictFilter,
+    eyes: &Eyes,
+    clock: Timestamp,
+) -> Result<Vec<Place>, Refusal> {
+    let found = listed(tx, project, filter, eyes, clock)?;
+    let mut worst: HashMap<&str, Severity> = HashMap::new();
+    for one in &found {
+        let known = worst.entry(&one.topics[0]).or_insert(one.severity);
+        *known = (*known).max(one.severity);
+    }
+    let place = |one: &Listing| Place {
+        worst: Reverse(
+            worst
+                .get(one.topics[0].as_str())
+                .copied()
+                .unwrap_or(one.severity),
+        ),
+        topic: one.topics[0].clone(),
+        severity: Reverse(one.severity),
+        first: Reverse(one.first),
+        id: one.id,
+    };
+    let mut places: Vec<Place> = found.iter().map(place).collect();
+    places.sort_unstable();
+    Ok(places)
+}
+
+/// How many conflicts are open to a caller.
+fn count_open(
+    tx: &Reader<'_>,
+    project: ProjectId,
+    eyes: &Eyes,
+    clock: Timestamp,
+) -> Result<u64, Refusal> {
+    match eyes {
+        Eyes::All => Ok(tx.count_conflicts(project, clock)?),
+        Eyes::Agent { .. } => {
+            Ok(listed(tx, project, &ConflictFilter::default(), eyes, clock)?.len() as u64)
+        }
+    }
 }
 
 /// A conflict as this caller may see it; none if it may not see one of the sides.
@@ -269,7 +374,12 @@ pub(crate) fn shown(
         return Ok(None);
     };
     let holds = [&a.1, &b.1].map(|it| it.holds_now(clock));
-    let (status, settled) = match pair.status {
+    // Found again after a verdict only by what the caller may not see: to it, the verdict stands.
+    let by_verdict = match pair.ruled {
+        Some(ruled) if !sees_found(it, eyes, &pair)? => ruled,
+        _ => pair.status,
+    };
+    let (status, settled) = match by_verdict {
         ConflictStatus::Open | ConflictStatus::Closed if holds == [true, true] => {
             (ConflictStatus::Open, None)
         }
@@ -291,8 +401,10 @@ pub(crate) fn shown(
         None => None,
     };
     let risk = match pair.risk {
-        Some(risk) => it.lineage(LineageId(risk.0))?.first().map(|it| it.id),
-        None => None,
+        Some(risk) if sees_found(it, eyes, &pair)? => {
+            it.lineage(LineageId(risk.0))?.first().map(|it| it.id)
+        }
+        _ => None,
     };
     let sides = [a.0, b.0];
     let conflict = Conflict {
@@ -312,6 +424,7 @@ pub(crate) fn shown(
     Ok(Some(Shown {
         pair,
         conflict,
+        status: by_verdict,
         sides,
         voices: [a.1, b.1],
     }))

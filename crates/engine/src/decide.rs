@@ -6,13 +6,13 @@ use engram_model::{
     AgentId, Operation, ProjectId, Refusal,
     operation::{Agent, Served},
 };
-use engram_store::{NewEntry, Reader, Writer};
+use engram_store::{Due, NewEntry, Reader, Writer};
 use jiff::Timestamp;
 
 use crate::{
     agents::{Called, apart, since},
     context::{Context, Ground},
-    findings::ended_risks,
+    risks::ended_risks,
 };
 
 /// What is to be recorded, and what is answered then.
@@ -28,6 +28,8 @@ pub(crate) struct Planned {
     pub(crate) by: String,
     /// Whether it may ever leave this machine.
     pub(crate) shareable: bool,
+    /// What is left to compare of the version that it stores, or of the one at this place.
+    pub(crate) due: Option<(Option<u64>, Due)>,
 }
 
 impl Context<'_> {
@@ -169,6 +171,7 @@ fn books(
     }
     books.extend(served.iter().cloned().map(Operation::Served));
     let planned = books.into_iter().map(|operation| Planned {
+        due: None,
         operation,
         by: String::new(),
         shareable: false,
@@ -191,6 +194,9 @@ fn record(
             by: &entry.by,
             operation: &entry.operation,
         })?);
+        if let (Some((of, due)), Some(own)) = (entry.due, last) {
+            it.keep_due(project, of.unwrap_or(own), due)?;
+        }
     }
     Ok(last)
 }

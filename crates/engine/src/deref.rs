@@ -73,6 +73,7 @@ impl Context<'_> {
                 ..read
             }));
             let planned = entries.into_iter().map(|operation| Planned {
+                due: None,
                 operation,
                 by: by.clone(),
                 shareable: false,

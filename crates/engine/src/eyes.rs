@@ -14,7 +14,20 @@ pub(crate) enum Eyes {
 
 impl Eyes {
     pub(crate) fn may_see(&self, engram: &Engram) -> bool {
-        self.may_see_of(engram.project, engram.scope, engram.run, &engram.topic)
+        let is_erased = match self {
+            Self::All => false,
+            // Nobody knows any more whether it was of a topic that the agent may read.
+            Self::Agent { kin, .. } => engram.redacted && !kin.reads.is_empty(),
+        };
+        !is_erased && self.may_see_of(engram.project, engram.scope, engram.run, &engram.topic)
+    }
+
+    /// Whether claims of a topic may be seen.
+    pub(crate) fn may_read(&self, topic: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Agent { kin, .. } => may_read_topic(kin, topic),
+        }
     }
 
     /// Whether a version of this project, scope, run and topic may be seen.

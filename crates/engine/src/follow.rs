@@ -1,5 +1,5 @@
 //! Followers of a process that stays: the index reads on (`indexing`), evidence is followed
-//! (`anchor`), earlier claims are compared (`earlier`), and readers get what is new.
+//! (`anchor`), claims are compared that are due (`due`), and readers get what is new.
 //! Woken by the doorbell; nothing runs at rest.
 
 use std::{
@@ -17,8 +17,7 @@ use engram_store::Listener;
 use jiff::Timestamp;
 
 use crate::{
-    Engine, anchor::AnchorFollower, context::Context, earlier::EarlierFollower,
-    indexing::IndexFollower,
+    Engine, anchor::AnchorFollower, context::Context, due::DueFollower, indexing::IndexFollower,
 };
 
 /// The first change goes out at once; those after it wait this long for company.
@@ -128,7 +127,7 @@ impl Engine {
         let all = [
             self.start::<IndexFollower>()?,
             self.start::<AnchorFollower>()?,
-            self.start::<EarlierFollower>()?,
+            self.start::<DueFollower>()?,
         ];
         *following = Some(self.wake_with(all)?);
         Ok(())

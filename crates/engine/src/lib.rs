@@ -27,6 +27,7 @@ mod answers;
 mod brief;
 mod budgets;
 mod calls;
+mod candidates;
 mod close;
 mod config;
 mod conflicts;
@@ -36,7 +37,7 @@ mod delivered;
 mod deref;
 mod detect;
 mod doctor;
-mod earlier;
+mod due;
 mod evidence;
 mod eyes;
 mod findings;
@@ -61,6 +62,7 @@ mod put;
 mod query;
 mod rank;
 mod read;
+mod risks;
 mod sample;
 mod send;
 mod served;
@@ -349,8 +351,8 @@ impl Engine {
         }
     }
 
-    /// Leaves the home in order: stores what agents were shown, and lets the index read on when what it has
-    /// not read grew long. For commands that run once and end; those that stay call [`Engine::follow`].
+    /// Leaves the home in order: stores what agents were shown, compares some of what is due, and lets the
+    /// index read on when what it has not read grew long. For commands that run once and end; those that stay call [`Engine::follow`].
     pub fn help_index(&self) -> Result<(), Refusal> {
         const LONG: u64 = 256;
         self.settle()?;
@@ -358,6 +360,7 @@ impl Engine {
             return Ok(());
         }
         self.keep_shown()?;
+        self.help_compare()?;
         let head = self.store.read::<_, Refusal>(|it| Ok(it.head()?))?;
         if let Some(index) = self.index()
             && let Err(error) = index

@@ -12,6 +12,7 @@ use crate::{
     decide::{Plan, Planned},
     eyes::Eyes,
     findings::Telling,
+    risks::may_see,
 };
 
 impl Context<'_> {
@@ -59,23 +60,15 @@ impl Context<'_> {
             let head = versions.into_iter().find(|it| it.valid_until.is_none());
             let engram = self.again(old, now, head.as_ref());
             let ending: Vec<EngramId> = head.iter().map(|it| it.id).collect();
-            let compared = self.compare(
-                it,
-                &engram,
-                &Telling {
-                    now,
-                    by: &by,
-                    ending: &ending,
-                    before: &[],
-                    of: None,
-                },
-            );
+            let compared = self.compare(it, &engram, &Telling::of(now, &by, &ending));
             let superseded = head.as_ref().map(superseded).into_iter();
             let answer = PutReply {
                 conflicts: compared.conflicts,
+                due: compared.told_due(),
                 ..PutReply::of(&engram, superseded.chain(compared.findings).collect())
             };
             let stored = Planned {
+                due: compared.due.map(|due| (None, due)),
                 shareable: engram.scope != Scope::Run,
                 operation: Operation::Stored(Box::new(engram)),
                 by: by.clone(),
@@ -151,16 +144,16 @@ pub(crate) fn head_of(
         Some(version) => version.lineage_id,
         None => LineageId(id),
     };
-    it.lineage(lineage)?
-        .into_iter()
-        .find(|version| {
-            version.project == project && version.valid_until.is_none() && eyes.may_see(version)
-        })
-        .ok_or_else(|| {
-            Refusal::new(
-                Code::NotFound,
-                format!("no current claim has the lineage {id}"),
-                "Query for the claim and pass its lineage_id.",
-            )
-        })
+    let mut versions = it.lineage(lineage)?.into_iter();
+    let head = versions.find(|version| {
+        version.project == project && version.valid_until.is_none() && eyes.may_see(version)
+    });
+    match head {
+        Some(head) if may_see(it, eyes, &head)? => Ok(head),
+        _ => Err(Refusal::new(
+            Code::NotFound,
+            format!("no current claim has the lineage {id}"),
+            "Query for the claim and pass its lineage_id.",
+        )),
+    }
 }

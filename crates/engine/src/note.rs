@@ -22,6 +22,7 @@ impl Context<'_> {
             self.admit(it)?;
             Ok(Plan {
                 entries: vec![Planned {
+                    due: None,
                     operation: Operation::Noted(event.clone()),
                     by: by.clone(),
                     shareable: true,

@@ -84,6 +84,7 @@ impl Pack {
         for snapshot in &self.snapshots {
             if !it.has_snapshot(ground.project, &snapshot.digest_hex, &snapshot.path)? {
                 entries.push(Planned {
+                    due: None,
                     operation: Operation::Kept(snapshot.clone()),
                     by: by.to_owned(),
                     shareable: false,

@@ -26,16 +26,26 @@ pub(crate) struct Parsed {
     pub(crate) claim: Claim,
     stored: Vec<u64>,
     pub(crate) asked: Vec<u64>,
+    /// The same keys, for the user's claims alone.
+    pub(crate) asked_of_user: Vec<u64>,
 }
 
 impl Parsed {
     pub(crate) fn of(engram: &Engram) -> Self {
         let claim = Claim::read(&engram.claim);
         let keys = tier::keys(&claim, &engram.topic);
-        let numbers = |keys: &[String]| keys.iter().map(|it| key(engram.project, it)).collect();
+        let numbers = |keys: &[String]| -> Vec<u64> {
+            keys.iter().map(|it| key(engram.project, it)).collect()
+        };
+        let (mut stored, asked) = (numbers(&keys.stored), numbers(&keys.asked));
+        if engram.agent.is_none() {
+            let users: Vec<u64> = stored.iter().map(|it| of_user(*it)).collect();
+            stored.extend(users);
+        }
         Self {
-            stored: numbers(&keys.stored),
-            asked: numbers(&keys.asked),
+            stored,
+            asked_of_user: asked.iter().map(|it| of_user(*it)).collect(),
+            asked,
             claim,
         }
     }
@@ -56,6 +66,11 @@ impl Parsed {
 /// The keys under which the index keeps a version.
 pub(crate) fn related(engram: &Engram) -> Vec<u64> {
     Parsed::of(engram).stored
+}
+
+/// The key under which the user's claims are found alone: no flood of others stands before them.
+fn of_user(key: u64) -> u64 {
+    key.rotate_left(32) ^ 0x75_73_65_72
 }
 
 /// A key as a number that is the same in every build: it is kept in the index.
@@ -85,6 +100,8 @@ struct Tail {
     to: u64,
     count: usize,
     under: HashMap<u64, Vec<u64>>,
+    /// Up to here some versions may be missing: they were too many to be read.
+    skipped: u64,
 }
 
 impl KeptClaims {
@@ -112,15 +129,15 @@ impl KeptClaims {
         lock(&self.parsed).get(&id).map(Arc::clone)
     }
 
-    /// The places of the versions that the index has not read and that are stored under one of these
-    /// keys, in no order.
+    /// The places of the versions that the index has not read, under each of these keys, in no order; and
+    /// the place from which on none is missing.
     pub(crate) fn behind(
         &self,
-        it: &Reader<'_>,
+        tx: &Reader<'_>,
         project: ProjectId,
         indexed: u64,
         keys: &[u64],
-    ) -> Result<Vec<u64>, StoreError> {
+    ) -> Result<(Vec<Vec<u64>>, u64), StoreError> {
         let mut tail = lock(&self.tail);
         let fits = |it: &Tail| it.project == project && it.after <= indexed && it.count < LONG;
         let mut known = tail.take().filter(fits).unwrap_or(Tail {
@@ -129,13 +146,21 @@ impl KeptClaims {
             to: indexed,
             count: 0,
             under: HashMap::new(),
+            skipped: 0,
         });
-        known.read_on(it, self)?;
-        let under = keys.iter().filter_map(|key| known.under.get(key));
-        let found = under.flatten().copied().filter(|seq| *seq > indexed);
-        let found = found.collect();
+        known.read_on(tx, self)?;
+        let behind = |key| {
+            let under = known.under.get(key).into_iter().flatten().copied();
+            under.filter(|seq| *seq > indexed).collect()
+        };
+        let found = keys.iter().map(behind).collect();
+        let floor = if known.skipped > indexed {
+            known.skipped
+        } else {
+            0
+        };
         *tail = Some(known);
-        Ok(found)
+        Ok((found, floor))
     }
 }
 
@@ -187,7 +212,12 @@ impl Tail {
         if head <= self.to {
             return Ok(());
         }
-        let (fresh, _) = it.traits_after(self.project, self.to, TAIL)?;
+        let (fresh, older) = it.traits_after(self.project, self.to, TAIL)?;
+        if older > 0
+            && let Some(first) = fresh.first()
+        {
+            self.skipped = first.seq;
+        }
         for traits in fresh.iter().filter(|it| !it.redacted) {
             let parsed = match claims.kept(traits.id) {
                 Some(parsed) => Some(parsed),

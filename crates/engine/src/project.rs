@@ -225,6 +225,7 @@ impl Context<'_> {
         let by = self.speaker(None)?;
         self.decide(&ground, |_, _| {
             let entries = operations.iter().map(|operation| Planned {
+                due: None,
                 operation: operation.clone(),
                 by: by.clone(),
                 shareable: false,

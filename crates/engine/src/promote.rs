@@ -80,14 +80,8 @@ impl Context<'_> {
                 ..head.clone()
             };
             // More may meet it there: claims of two runs never do.
-            let telling = Telling {
-                now,
-                by: &by,
-                ending: &[head.id],
-                before: &[],
-                of: None,
-            };
-            let compared = self.compare(it, &wider, &telling);
+            let compared = self.compare(it, &wider, &Telling::of(now, &by, &[head.id]));
+            let due = compared.told_due();
             let mut findings = vec![superseded(&head)];
             findings.extend(compared.findings);
             let answer = PromoteReply {
@@ -96,10 +90,12 @@ impl Context<'_> {
                 scope: to,
                 lineage_id: wider.lineage_id,
                 seq: 0,
+                due,
                 findings,
             };
             let mut entries = answered(it, head.lineage_id, &by)?;
             entries.push(Planned {
+                due: compared.due.map(|due| (None, due)),
                 operation: Operation::Stored(Box::new(wider)),
                 by: by.clone(),
                 shareable: true,
@@ -129,7 +125,13 @@ impl Context<'_> {
             let mut compared = Compared::default();
             if head.durability == Durability::Ephemeral {
                 self.admit(it)?;
+                let lasting = Engram {
+                    durability: Durability::Durable,
+                    ..head.clone()
+                };
+                compared = self.compare(it, &lasting, &Telling::of(now, by, &[]));
                 entries.push(Planned {
+                    due: compared.due.map(|due| (Some(head.seq), due)),
                     operation: Operation::Promoted(Promotion {
                         id: head.id,
                         ends_term: head.ttl == self.default_term(),
@@ -137,18 +139,6 @@ impl Context<'_> {
                     by: by.to_owned(),
                     shareable: head.scope != Scope::Run,
                 });
-                let telling = Telling {
-                    now,
-                    by,
-                    ending: &[],
-                    before: &[],
-                    of: None,
-                };
-                let lasting = Engram {
-                    durability: Durability::Durable,
-                    ..head.clone()
-                };
-                compared = self.compare(it, &lasting, &telling);
             }
             let answer = PromoteReply {
                 id: head.id,
@@ -156,6 +146,7 @@ impl Context<'_> {
                 scope: head.scope,
                 lineage_id: head.lineage_id,
                 seq: head.seq,
+                due: compared.told_due(),
                 findings: compared.findings,
             };
             let after = compared.entries.len() as u64;

@@ -6,7 +6,7 @@ use engram_model::{
     Provenance, PutReply, Refusal, Scope, Source,
     operation::{Agent, Event},
 };
-use engram_store::{Reader, side};
+use engram_store::{Due, Reader, side};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
@@ -15,9 +15,10 @@ use crate::{
     decide::{Plan, Planned},
     evidence::{Gathered, keep_commits, screen_claim, screen_text},
     eyes::Eyes,
-    findings::{TOLD, Telling, reports_nothing_open},
+    findings::{TOLD, Telling},
     lineage::{head_of, superseded},
     note::event_of,
+    risks::reports_nothing_open,
 };
 
 /// Why a claim is put.
@@ -191,27 +192,21 @@ impl Context<'_> {
         }));
         findings.extend(head.as_ref().map(superseded));
         let ending: Vec<EngramId> = head.iter().map(|it| it.id).collect();
-        let compared = self.compare(
-            it,
-            &engram,
-            &Telling {
-                now,
-                by: &claim.by,
-                ending: &ending,
-                before,
-                of: None,
-            },
-        );
-        findings.extend(compared.findings);
+        let telling = Telling {
+            before,
+            ..Telling::of(now, &claim.by, &ending)
+        };
+        let compared = self.compare(it, &engram, &telling);
         let answer = PutReply {
             conflicts: compared.conflicts,
-            ..PutReply::of(&engram, findings)
+            due: compared.told_due(),
+            ..PutReply::of(&engram, [findings, compared.findings].concat())
         };
         let mut entries = match &head {
             Some(head) => answered(it, head.lineage_id, &claim.by)?,
             None => Vec::new(),
         };
-        entries.extend(self.entries(it, claim, engram)?);
+        entries.extend(self.entries(it, claim, engram, compared.due)?);
         let after = compared.entries.len() as u64;
         entries.extend(compared.entries);
         Ok(Plan {
@@ -232,6 +227,7 @@ impl Context<'_> {
         let entries = match it.has_said(handle, &claim.by, same.id)? {
             true => Vec::new(),
             false => vec![Planned {
+                due: None,
                 operation: Operation::Corroborated(same.id),
                 by: claim.by.clone(),
                 shareable: same.scope != Scope::Run,
@@ -292,10 +288,12 @@ impl Context<'_> {
         it: &Reader<'_>,
         claim: &Claim<'_>,
         engram: Engram,
+        due: Option<Due>,
     ) -> Result<Vec<Planned>, Refusal> {
         let shareable = engram.scope != Scope::Run;
         let by = &claim.by;
         let planned = |operation, shareable| Planned {
+            due: None,
             operation,
             by: by.clone(),
             shareable,
@@ -313,9 +311,13 @@ impl Context<'_> {
                 .map(|event| planned(Operation::Noted(event.clone()), shareable)),
         );
         let id = engram.id;
-        entries.push(planned(Operation::Stored(Box::new(engram)), shareable));
+        entries.push(Planned {
+            due: due.map(|due| (None, due)),
+            ..planned(Operation::Stored(Box::new(engram)), shareable)
+        });
         if let Occasion::SaidWith(voice) = claim.occasion {
             entries.push(Planned {
+                due: None,
                 by: voice.to_owned(),
                 ..planned(Operation::Corroborated(id), shareable)
             });
@@ -439,6 +441,7 @@ pub(crate) fn answered(
     let mut open = it.asking(lineage)?;
     open.retain(|it| it.valid_until.is_none());
     let ended = |it: Engram| Planned {
+        due: None,
         operation: Operation::Forgotten(it.id),
         by: by.to_owned(),
         shareable: it.scope != Scope::Run,

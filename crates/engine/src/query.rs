@@ -15,6 +15,7 @@ use crate::{
     keys::{Keys, number},
     lost::Lost,
     rank::{Ranked, Weights, count_terms, due, respelled},
+    risks::sees_found,
 };
 
 /// Longest accepted query, in characters; claims are 500.
@@ -360,12 +361,20 @@ impl Filter<'_> {
     /// What tells of a conflict is returned to who asks for risks alone: each claim names its conflicts
     /// already. Where that cannot be read, it is returned.
     fn admits(&self, it: &Reader<'_>, traits: &Traits) -> bool {
-        let is_aside = || {
-            traits.kind == Kind::Risk
-                && self.query.kind.is_none()
-                && it.tells_of_conflict(traits.seq).unwrap_or(false)
-        };
-        self.passes(traits) && !is_aside()
+        if !self.passes(traits) {
+            return false;
+        }
+        if traits.kind != Kind::Risk {
+            return true;
+        }
+        // What reports a conflict is seen with both sides of it, and only by those who ask for risks.
+        match it.told_at(traits.seq) {
+            Ok(None) => true,
+            Ok(Some(pair)) => {
+                self.query.kind.is_some() && sees_found(it, &self.eyes, &pair).unwrap_or(false)
+            }
+            Err(_) => false,
+        }
     }
 
     fn passes(&self, it: &Traits) -> bool {

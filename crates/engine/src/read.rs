@@ -10,7 +10,7 @@ use engram_pointers::{Repo, Shelf, View};
 use engram_store::{CommitCount, INDEX_FOLLOWER, Reader};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::{context::Context, eyes::Eyes, not_found, project};
+use crate::{context::Context, eyes::Eyes, not_found, project, risks::may_see};
 
 /// Most agents in a turn that are compared for what they spent.
 const SPENDERS: usize = 100;
@@ -18,15 +18,16 @@ const SPENDERS: usize = 100;
 impl Context<'_> {
     /// A version that the caller may see, as it is stored.
     pub(crate) fn find(&self, id: EngramId) -> Result<Engram, Refusal> {
-        let found = self
-            .engine
-            .store
-            .read::<_, Refusal>(|it| Ok(it.engram(id)?))?;
         let eyes = self.eyes()?;
+        let found = self.engine.store.read::<_, Refusal>(|tx| {
+            let found = tx.engram(id)?;
+            Ok(match found {
+                Some(engram) if may_see(tx, &eyes, &engram)? => Some(engram),
+                _ => None,
+            })
+        })?;
         // What may not be seen is not told from what is not there.
-        found
-            .filter(|it| eyes.may_see(it))
-            .ok_or_else(|| not_found(id))
+        found.ok_or_else(|| not_found(id))
     }
 
     /// The same with how its evidence stands.
@@ -80,7 +81,7 @@ impl Context<'_> {
             let mut seen = Vec::with_capacity(entries.len());
             for entry in entries {
                 let is_seen = match entry.change.conflict() {
-                    Some(id) => self.may_see_conflict(it, id, &eyes)?,
+                    Some(id) => self.may_see_conflict(it, id, &eyes, entry.seq)?,
                     None => is_for(it, project, &eyes, &worktree, &entry)?,
                 };
                 if is_seen {
@@ -195,6 +196,7 @@ impl Context<'_> {
                 head: it.head()?,
                 indexed: it.cursor(INDEX_FOLLOWER)?,
                 drifted,
+                due: it.count_due(project, self.agent()?.map(|agent| &agent.handle))?,
                 conflicts: match user {
                     true => Some(it.count_conflicts(project, now)?),
                     false => None,
@@ -252,7 +254,7 @@ fn is_for(
     entry: &Entry,
 ) -> Result<bool, Refusal> {
     let about = match &entry.change {
-        Change::Stored(engram) => return Ok(eyes.may_see(engram)),
+        Change::Stored(engram) => return may_see(it, eyes, engram),
         // How evidence stands in another working tree is no news in this one.
         Change::Anchored { worktree: of, .. } if of != worktree => return Ok(false),
         _ if matches!(eyes, Eyes::All) => return Ok(true),
@@ -277,7 +279,7 @@ fn is_for(
             None => None,
         },
     };
-    Ok(about.is_none_or(|it| eyes.may_see(&it)))
+    about.map_or(Ok(true), |engram| may_see(it, eyes, &engram))
 }
 
 /// The place of the event of saying a claim that a pointer addresses; none for any other pointer.

@@ -132,6 +132,7 @@ impl Context<'_> {
         let (sample, _) = self.decide(&Ground::of(project), |it, _| {
             let sample = listed_sample(it, project, self.engine.world.now())?;
             let planned = |operation| Planned {
+                due: None,
                 operation,
                 by: by.clone(),
                 shareable: false,

@@ -380,6 +380,7 @@ fn parent_of(it: &Reader<'_>, agent: &Agent) -> Result<Option<Agent>, Refusal> {
 
 pub(crate) fn one(operation: Operation, by: &str) -> Planned {
     Planned {
+        due: None,
         operation,
         by: by.to_owned(),
         shareable: false,

@@ -8,17 +8,20 @@ use engram_model::{
     Scope, Settle, Source, fold, is_over,
     operation::{Permit, Ruling},
 };
-use engram_store::{Reader, side};
+use engram_store::{Pair, Reader, side};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use crate::{
+    agents::kin_of,
     conflicts::{Shown, no_conflict, shown},
     context::{Context, Ground},
     decide::{Plan, Planned},
     evidence::screen_text,
-    findings::{Telling, held_risk, sources},
+    eyes::Eyes,
+    findings::{Telling, is_comparable},
     put::answered,
+    risks::{held_risk, sources},
 };
 
 /// A verdict that is to be planned.
@@ -48,7 +51,7 @@ impl Context<'_> {
         let project = self.project()?;
         let by = self.speaker(None)?;
         self.before_comparing();
-        let (mut reply, seq) = self.decide(&Ground::of(project), |it, now| {
+        let ((mut reply, after), seq) = self.decide(&Ground::of(project), |it, now| {
             self.admit(it)?;
             let clock = self.engine.world.now();
             let pair = it.conflict(conflict)?.filter(|it| it.project == project);
@@ -64,7 +67,7 @@ impl Context<'_> {
             self.plan_verdict(it, &found, &asked)
         })?;
         if reply.seq == 0 {
-            reply.seq = seq.unwrap_or_default();
+            reply.seq = seq.unwrap_or_default().saturating_sub(after);
         }
         Ok(reply)
     }
@@ -110,6 +113,7 @@ impl Context<'_> {
         self.decide(&Ground::of(self.project()?), |_, _| {
             Ok(Plan {
                 entries: vec![Planned {
+                    due: None,
                     operation: Operation::Allowed(permit.clone()),
                     by: by.clone(),
                     shareable: true,
@@ -154,12 +158,12 @@ impl Context<'_> {
         it: &Reader<'_>,
         found: &Shown,
         asked: &Asked,
-    ) -> Result<Plan<ResolveReply>, Refusal> {
+    ) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
         let last = match found.pair.verdict {
             Some(seq) => it.ruling(seq)?.map(|ruling| (seq, ruling)),
             None => None,
         };
-        match (&asked.how, found.pair.status) {
+        match (&asked.how, found.status) {
             (Settle::Undo, ConflictStatus::Resolved | ConflictStatus::Dismissed) => {
                 let (seq, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
                 self.may_change(it, seq)?;
@@ -174,7 +178,7 @@ impl Context<'_> {
                 Some((seq, ruling))
                     if ruling.how.is_none() && found.pair.allowed.is_none_or(|it| it < seq) =>
                 {
-                    Ok(repeated(found, seq, ruling))
+                    self.repeated(it, found, seq, ruling)
                 }
                 _ => Err(nothing_to_undo(found)),
             },
@@ -182,9 +186,9 @@ impl Context<'_> {
                 let (seq, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
                 match is_same(it, found, &ruling, &asked.how)? {
                     true if self.agent()?.is_none() && !is_persons(it, seq)? => {
-                        Ok(confirmed(found, asked, ruling))
+                        self.confirmed(it, found, asked, ruling)
                     }
-                    true => Ok(repeated(found, seq, ruling)),
+                    true => self.repeated(it, found, seq, ruling),
                     false => Err(settled_already(self.caller, found)),
                 }
             }
@@ -207,13 +211,18 @@ impl Context<'_> {
         it: &Reader<'_>,
         found: &Shown,
         asked: &Asked,
-    ) -> Result<Plan<ResolveReply>, Refusal> {
+    ) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
         let mut done = Done::default();
         let (how, winner, merged) = match &asked.how {
             Settle::Dismiss => {
                 // Nor does an agent let its own claim stand beside the user's: that would open the gate.
-                for voice in &found.voices {
-                    self.may_close(voice)?;
+                let (eyes, clock) = (self.eyes()?, self.engine.world.now());
+                for side in &found.sides {
+                    for voice in it.holding(found.pair.project, side, clock)? {
+                        if eyes.may_see(&voice) {
+                            self.may_close(&voice)?;
+                        }
+                    }
                 }
                 (How::Dismissed, None, None)
             }
@@ -238,7 +247,125 @@ impl Context<'_> {
             }
             Settle::Undo => return Err(nothing_to_undo(found)),
         };
-        Ok(planned(found, asked, done, Some((how, winner, merged))))
+        let again = self.left_over(it, found, &done, asked)?;
+        let mut plan = planned(found, asked, done, Some((how, winner, merged)));
+        plan.answer.1 = again.len() as u64;
+        plan.entries.extend(again);
+        Ok(plan)
+    }
+
+    /// What a verdict does not reach: a version that its judge cannot see and may not close stays, and the
+    /// conflict is found again by it in the same moment. The judge is not told; whoever sees that version sees
+    /// the conflict open, and so does the gate.
+    fn left_over(
+        &self,
+        tx: &Reader<'_>,
+        found: &Shown,
+        done: &Done,
+        asked: &Asked,
+    ) -> Result<Vec<Planned>, Refusal> {
+        let (eyes, clock) = (self.eyes()?, self.engine.world.now());
+        if self.agent()?.is_none() {
+            return Ok(Vec::new());
+        }
+        let mut hidden = false;
+        let mut left = Vec::new();
+        for side in &found.pair.sides {
+            let mut holding = tx.holding(found.pair.project, side, clock)?;
+            holding.retain(|engram| is_comparable(engram) && !done.closed.contains(&engram.id));
+            let at = holding.iter().position(|engram| !eyes.may_see(engram));
+            hidden |= at.is_some();
+            left.extend((!holding.is_empty()).then(|| holding.swap_remove(at.unwrap_or(0))));
+        }
+        let Ok([one, two]) = <[Engram; 2]>::try_from(left) else {
+            return Ok(Vec::new());
+        };
+        let known = tx.contradiction(found.pair.last)?;
+        Ok(match known.filter(|_| hidden) {
+            Some(known) => self.found_again(&found.pair, known, [one, two], asked.now),
+            None => Vec::new(),
+        })
+    }
+
+    /// The agent that gave a verdict could have ended each of these: so its dismissal counts for them.
+    pub(crate) fn is_dismissed_for_all<'a>(
+        &self,
+        tx: &Reader<'_>,
+        pair: &Pair,
+        engrams: impl Iterator<Item = &'a Engram>,
+    ) -> Result<bool, Refusal> {
+        let deed = pair.verdict.map_or(Ok(None), |seq| tx.deed(seq))?;
+        let Some(handle) = deed.and_then(|deed| deed.agent) else {
+            return Ok(true);
+        };
+        let Some(judge) = tx.agent(&handle)?.map(kin_of) else {
+            return Ok(false);
+        };
+        let eyes = Eyes::Agent {
+            project: pair.project,
+            kin: judge.clone(),
+        };
+        let caller = Caller::Agent(handle);
+        let scopes = &self.engine.config.scopes;
+        let mut engrams = engrams;
+        Ok(engrams.all(|engram| {
+            let author = engram.agent.as_ref();
+            eyes.may_see(engram)
+                && engram_gateway::may_close(&caller, engram.scope, author, scopes).is_ok()
+                && engram_gateway::may_write_topic(&judge, &engram.topic).is_ok()
+        }))
+    }
+
+    /// An agent's verdict that a person gives too is the person's from now on.
+    fn confirmed(
+        &self,
+        tx: &Reader<'_>,
+        found: &Shown,
+        asked: &Asked,
+        ruling: Ruling,
+    ) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
+        let mut plan = self.repeated(tx, found, 0, ruling.clone())?;
+        plan.entries.push(Planned {
+            due: None,
+            operation: Operation::Resolved(Box::new(Ruling {
+                why: asked.why.clone().or_else(|| ruling.why.clone()),
+                ..ruling
+            })),
+            by: asked.by.clone(),
+            shareable: found.voices.iter().all(|it| it.scope != Scope::Run),
+        });
+        Ok(plan)
+    }
+
+    /// The same verdict again changes nothing. It tells of no version that the caller may not see.
+    fn repeated(
+        &self,
+        tx: &Reader<'_>,
+        found: &Shown,
+        seq: u64,
+        ruling: Ruling,
+    ) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
+        let eyes = self.eyes()?;
+        let seen = |ids: Vec<EngramId>| -> Result<Vec<EngramId>, Refusal> {
+            let mut seen = Vec::new();
+            for id in ids {
+                if tx.engram(id)?.is_some_and(|engram| eyes.may_see(&engram)) {
+                    seen.push(id);
+                }
+            }
+            Ok(seen)
+        };
+        let reply = ResolveReply {
+            conflict: found.pair.id,
+            status: ruling.status,
+            seq,
+            closed: seen(ruling.closed)?,
+            stored: seen(ruling.stored)?,
+        };
+        Ok(Plan {
+            entries: Vec::new(),
+            answer: (reply, 0),
+        })
     }
 
     /// Closes every engram of a side that the caller may see, and the to-dos that ask about them.
@@ -281,15 +408,14 @@ impl Context<'_> {
             it,
             &engram,
             &Telling {
-                now: asked.now,
-                by: &asked.by,
-                ending: &done.closed,
                 before: &done.entries,
                 of: Some(found.pair.id),
+                ..Telling::of(asked.now, &asked.by, &done.closed)
             },
         );
         done.stored.push(engram.id);
         done.entries.push(Planned {
+            due: compared.due.map(|due| (None, due)),
             shareable: engram.scope != Scope::Run,
             operation: Operation::Stored(Box::new(engram)),
             by: asked.by.clone(),
@@ -408,27 +534,30 @@ impl Context<'_> {
         ruling: &Ruling,
         asked: &Asked,
     ) -> Result<Done, Refusal> {
-        let clock = self.engine.world.now();
+        let (eyes, clock) = (self.eyes()?, self.engine.world.now());
         let mut done = Done::default();
         for id in &ruling.stored {
             let Some(first) = it.engram(*id)? else {
                 continue;
             };
             let versions = it.lineage(first.lineage_id)?;
-            if let Some(head) = versions.into_iter().find(|it| it.holds_now(clock)) {
+            let head = versions.into_iter().find(|it| it.holds_now(clock));
+            if let Some(head) = head.filter(|head| eyes.may_see(head)) {
                 self.may_close(&head)?;
                 done.closed.push(head.id);
                 done.entries.push(end_of(&head, &asked.by));
             }
         }
         for id in &ruling.closed {
-            let Some(old) = it.engram(*id)? else {
+            // What the caller may not see stays as it is.
+            let Some(old) = it.engram(*id)?.filter(|old| eyes.may_see(old)) else {
                 continue;
             };
             let versions = it.lineage(old.lineage_id)?;
             let holds = versions.iter().any(|it| it.valid_until.is_none());
             let is_gone = old.redacted || is_over(old.recorded_at, old.expires_at, clock);
             if !holds && !is_gone {
+                self.may_close(&old)?;
                 let engram = self.again(old, asked.now, None);
                 self.store(it, found, engram, asked, &mut done);
             }
@@ -441,6 +570,7 @@ impl Context<'_> {
         {
             let risk = self.again(old, asked.now, None);
             done.entries.push(Planned {
+                due: None,
                 shareable: risk.scope != Scope::Run,
                 operation: Operation::Stored(Box::new(risk)),
                 by: asked.by.clone(),
@@ -473,6 +603,7 @@ fn holds_again(
 
 fn end_of(engram: &Engram, by: &str) -> Planned {
     Planned {
+        due: None,
         operation: Operation::Forgotten(engram.id),
         by: by.to_owned(),
         shareable: engram.scope != Scope::Run,
@@ -485,7 +616,7 @@ fn planned(
     asked: &Asked,
     done: Done,
     how: Option<(How, Option<String>, Option<EngramId>)>,
-) -> Plan<ResolveReply> {
+) -> Plan<(ResolveReply, u64)> {
     let status = match how.as_ref().map(|it| it.0) {
         None => ConflictStatus::Open,
         Some(How::Dismissed) => ConflictStatus::Dismissed,
@@ -514,44 +645,20 @@ fn planned(
     };
     let mut entries = done.entries;
     entries.push(Planned {
+        due: None,
         operation: Operation::Resolved(Box::new(ruling)),
         by: asked.by.clone(),
         shareable: found.voices.iter().all(|it| it.scope != Scope::Run),
     });
-    Plan { entries, answer }
+    Plan {
+        entries,
+        answer: (answer, 0),
+    }
 }
 
 /// Whether a person made this entry.
 fn is_persons(it: &Reader<'_>, seq: u64) -> Result<bool, Refusal> {
     Ok(it.deed(seq)?.is_some_and(|it| it.agent.is_none()))
-}
-
-/// An agent's verdict that a person gives too is the person's from now on.
-fn confirmed(found: &Shown, asked: &Asked, ruling: Ruling) -> Plan<ResolveReply> {
-    let mut plan = repeated(found, 0, ruling.clone());
-    plan.entries.push(Planned {
-        operation: Operation::Resolved(Box::new(Ruling {
-            why: asked.why.clone().or_else(|| ruling.why.clone()),
-            ..ruling
-        })),
-        by: asked.by.clone(),
-        shareable: found.voices.iter().all(|it| it.scope != Scope::Run),
-    });
-    plan
-}
-
-/// The same verdict again changes nothing.
-fn repeated(found: &Shown, seq: u64, ruling: Ruling) -> Plan<ResolveReply> {
-    Plan {
-        entries: Vec::new(),
-        answer: ResolveReply {
-            conflict: found.pair.id,
-            status: ruling.status,
-            seq,
-            closed: ruling.closed,
-            stored: ruling.stored,
-        },
-    }
 }
 
 /// Which side wins: 0 is `a`.
@@ -628,7 +735,7 @@ fn settled_already(caller: &Caller, found: &Shown) -> Refusal {
             "conflict {} is {}{how}",
             found.pair.id, found.conflict.status
         ),
-        match (found.pair.status, caller) {
+        match (found.status, caller) {
             (ConflictStatus::Open, _) => {
                 "One of its sides no longer holds: there is nothing to settle.".to_owned()
             }

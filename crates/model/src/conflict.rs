@@ -233,6 +233,12 @@ pub struct ConflictFilter {
     /// Only this severity and worse.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
+    /// After this place of the list: `next` of the page before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// At most so many; 50 without it, 200 at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
 }
 
 impl Default for ConflictFilter {
@@ -241,6 +247,8 @@ impl Default for ConflictFilter {
             topic: None,
             status: Listed::Open,
             severity: None,
+            after: None,
+            limit: None,
         }
     }
 }
@@ -251,12 +259,19 @@ impl Default for ConflictFilter {
 pub struct ConflictsReply {
     /// How many are open in the whole project, whatever was asked for.
     pub open: u64,
+    /// How many contradictions are still to be recorded as conflicts; the gate is shut until they are. An agent
+    /// is told of those of its own claims.
+    #[serde(default)]
+    pub due: u64,
     /// Grouped by the topic of the newer side, the group with the worst first; in a group, the worst
     /// first, among equals the newest.
     pub conflicts: Vec<Conflict>,
-    /// How many did not fit; absent where all did.
+    /// How many more there are behind this page; absent where it is the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub omitted: Option<u64>,
+    /// Where the next page starts: `after` of the next request; absent where this is the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 /// Whether anything bars the way.
@@ -292,6 +307,13 @@ pub struct GateReply {
     pub gate: Gate,
     /// Open conflicts that nobody allowed, the worst first.
     pub blocking: Vec<ConflictId>,
+    /// How many contradictions are still to be recorded as conflicts: their severity is not known yet.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub due: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A verdict on a conflict.

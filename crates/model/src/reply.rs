@@ -243,6 +243,10 @@ pub struct PutReply {
     /// How many open conflicts it is part of; `findings` tells the worst.
     #[serde(default)]
     pub conflicts: u64,
+    /// How many contradictions are still to be recorded as conflicts; absent where none is. The gate is shut
+    /// until they are.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub due: u64,
     /// What the engine noticed; never a reason for failure.
     pub findings: Vec<Finding>,
 }
@@ -259,6 +263,7 @@ impl PutReply {
             supersedes: engram.supersedes,
             committed_at: engram.recorded_at,
             conflicts: 0,
+            due: 0,
             findings,
         }
     }
@@ -274,6 +279,7 @@ impl PutReply {
             supersedes: None,
             committed_at: at,
             conflicts: 0,
+            due: 0,
             findings: Vec::new(),
         }
     }
@@ -390,6 +396,9 @@ pub struct PromoteReply {
     pub lineage_id: LineageId,
     /// The journal entry of the promotion; that of the version where there was nothing to promote.
     pub seq: u64,
+    /// How many contradictions are still to be recorded as conflicts; absent where none is.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub due: u64,
     /// What the engine noticed; never a reason for failure.
     pub findings: Vec<Finding>,
 }
@@ -648,6 +657,10 @@ pub struct StatusReply {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub conflicts: Option<u64>,
+    /// How many contradictions are still to be recorded as conflicts; absent where none is. An agent is told of
+    /// those of its own claims.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub due: u64,
     /// Requests to read beyond a budget that wait for an answer; for the user only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]

@@ -77,7 +77,7 @@ impl Applied<'_> {
             Operation::Carried(it) => self.carry(it)?,
             Operation::Conflicted(it) => self.conflict(it)?,
             Operation::Resolved(it) => self.run(
-                "UPDATE conflict SET status = ?2, verdict = ?3 WHERE id = ?1",
+                "UPDATE conflict SET status = ?2, verdict = ?3, ruled = nullif(?2, 'open') WHERE id = ?1",
                 params![it.id.to_string(), it.status.as_str(), self.seq],
             )?,
             Operation::Allowed(it) => self.run(
@@ -434,10 +434,13 @@ impl Applied<'_> {
     fn conflict(&self, it: &Contradiction) -> Result<()> {
         let [a, b] = &it.sides;
         self.run(
-            "INSERT INTO conflict (id, project, a, b, status, first, last, risk)
-             VALUES (?1, ?2, ?3, ?4, 'open', ?5, ?5, ?6)
+            "INSERT INTO conflict (id, project, a, b, status, first, last, risk, severity, newer, older)
+             VALUES (?1, ?2, ?3, ?4, 'open', ?5, ?5, ?6, ?7,
+               coalesce((SELECT id FROM engram WHERE id IN (?8, ?9) ORDER BY place DESC, seq DESC LIMIT 1), ''),
+               coalesce((SELECT id FROM engram WHERE id IN (?8, ?9) ORDER BY place, seq LIMIT 1), ''))
              ON CONFLICT (id) DO UPDATE SET status = 'open', last = ?5, risk = coalesce(?6, risk),
-               allowed = CASE WHEN status = 'open' THEN allowed END",
+               allowed = CASE WHEN status = 'open' THEN allowed END, severity = excluded.severity,
+               newer = excluded.newer, older = excluded.older",
             params![
                 it.id.to_string(),
                 self.project.to_string(),
@@ -445,6 +448,9 @@ impl Applied<'_> {
                 b,
                 self.seq,
                 it.risk.map(|it| it.to_string()),
+                it.severity as i64,
+                it.engrams[0].to_string(),
+                it.engrams[1].to_string(),
             ],
         )
     }

@@ -3,7 +3,7 @@
 
 use engram_model::{
     AgentId, ConflictId, ConflictStatus, Engram, EngramId, LineageId, Lost, Operation,
-    OperationKind, ProjectId,
+    OperationKind, ProjectId, RunId, Severity,
     operation::{Contradiction, Ruling},
 };
 use jiff::Timestamp;
@@ -46,6 +46,25 @@ pub struct Pair {
     pub allowed: Option<u64>,
     /// The engram of kind risk that reports it.
     pub risk: Option<EngramId>,
+    /// The last verdict, if it was not undone: `status` is open again where the pair was found after it.
+    pub ruled: Option<ConflictStatus>,
+    /// The versions by which it was found last.
+    pub found: Vec<EngramId>,
+}
+
+/// What a list of conflicts is sorted and counted by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listing {
+    /// Which conflict.
+    pub id: ConflictId,
+    /// How severe it is.
+    pub severity: Severity,
+    /// The entry that found it first.
+    pub first: u64,
+    /// The topics of its sides, the newer side's first.
+    pub topics: [String; 2],
+    /// Whether the user let it pass the gate.
+    pub is_allowed: bool,
 }
 
 /// Who did something, when, and the reason given.
@@ -63,7 +82,8 @@ pub struct Deed {
 
 const PAIR: &str =
     "conflict.id, conflict.project, conflict.a, conflict.b, conflict.status, conflict.first,
-     conflict.last, conflict.verdict, conflict.allowed, conflict.risk FROM conflict";
+     conflict.last, conflict.verdict, conflict.allowed, conflict.risk, conflict.ruled, conflict.newer,
+     conflict.older FROM conflict";
 
 fn pair(row: &Row<'_>) -> Result<Pair> {
     let text = |at: usize| row.get::<_, String>(at);
@@ -81,7 +101,45 @@ fn pair(row: &Row<'_>) -> Result<Pair> {
             .get::<_, Option<String>>(9)?
             .map(|it| parse_id(&it))
             .transpose()?,
+        ruled: row
+            .get::<_, Option<String>>(10)?
+            .map(|it| parse_id(&it))
+            .transpose()?,
+        found: [text(11)?, text(12)?]
+            .iter()
+            .filter(|it| !it.is_empty())
+            .map(|it| parse_id(it))
+            .collect::<Result<_>>()?,
     })
+}
+
+/// Both sides of a conflict hold, each by a version that whoever is of the run `?3` may see; without a run,
+/// by any.
+fn both_hold() -> String {
+    let holds = |side: &str| {
+        format!(
+            // From the side: a plan that goes through all that holds takes a second.
+            "EXISTS (SELECT 1 FROM content INDEXED BY content_side
+               CROSS JOIN engram ON engram.id = content.engram
+             WHERE content.side = conflict.{side} AND engram.project = ?1 AND engram.valid_until IS NULL
+               AND {NOT_OVER} AND (?3 IS NULL OR engram.scope <> 'run' OR engram.run = ?3))"
+        )
+    };
+    format!("{} AND {}", holds("a"), holds("b"))
+}
+
+/// It is open as far as whoever is of the run `?3` may see: not found again, after a verdict, only by what
+/// is hidden.
+const OPEN: &str = "(?3 IS NULL OR conflict.ruled IS NULL OR NOT EXISTS
+   (SELECT 1 FROM engram WHERE engram.id IN (conflict.newer, conflict.older)
+      AND engram.scope = 'run' AND engram.run IS NOT ?3))";
+
+fn severity(stored: i64) -> Severity {
+    let known = Severity::ALL.iter().copied();
+    known
+        .clone()
+        .find(|it| *it as i64 == stored)
+        .unwrap_or(Severity::High)
 }
 
 impl Reader<'_> {
@@ -124,17 +182,62 @@ impl Reader<'_> {
         Ok(self.pairs("WHERE id = ?1", [id.to_string()])?.pop())
     }
 
-    /// The conflicts of a project that have this status by verdict; all of them without one.
-    pub fn conflicts(
+    /// The conflicts of a project in no order, without composing any: those with this status by verdict, or
+    /// all. `open` tells of those that are open whether both sides hold now, by versions that an agent of this
+    /// run may see (any version, without a run), and were not settled as far as it may see: `Some(true)` those
+    /// alone, `Some(false)` the others.
+    pub fn conflicts_listed(
         &self,
         project: ProjectId,
         status: Option<ConflictStatus>,
-    ) -> Result<Vec<Pair>> {
-        let status = status.map(ConflictStatus::as_str);
-        self.pairs(
-            "WHERE project = ?1 AND (?2 IS NULL OR status = ?2)",
-            params![project.to_string(), status],
-        )
+        open: Option<bool>,
+        run: Option<RunId>,
+        now: Timestamp,
+    ) -> Result<Vec<Listing>> {
+        let open = match open {
+            None => String::new(),
+            Some(true) => format!("AND {OPEN} AND {}", both_hold()),
+            Some(false) => format!("AND NOT ({OPEN} AND {})", both_hold()),
+        };
+        let found: Vec<(Listing, bool)> = self
+            .0
+            .prepare_cached(&format!(
+                "SELECT conflict.id, conflict.severity, conflict.first, newer.topic, older.topic,
+                   conflict.allowed IS NOT NULL, conflict.allowed < conflict.last
+                 FROM conflict LEFT JOIN engram AS newer ON newer.id = conflict.newer
+                   LEFT JOIN engram AS older ON older.id = conflict.older
+                 WHERE conflict.project = ?1 AND (?4 IS NULL OR conflict.status = ?4)
+                   AND ?2 IS ?2 AND ?3 IS ?3 {open}"
+            ))?
+            .query_and_then(
+                params![
+                    project.to_string(),
+                    now.as_microsecond(),
+                    run.map(|run| run.to_string()),
+                    status.map(ConflictStatus::as_str),
+                ],
+                |row| {
+                    let topic = |at: usize| row.get::<_, Option<String>>(at);
+                    let listing = Listing {
+                        id: parse_id(&row.get::<_, String>(0)?)?,
+                        severity: severity(row.get(1)?),
+                        first: row.get::<_, i64>(2)? as u64,
+                        topics: [topic(3)?.unwrap_or_default(), topic(4)?.unwrap_or_default()],
+                        is_allowed: row.get(5)?,
+                    };
+                    Ok::<_, StoreError>((listing, row.get::<_, Option<bool>>(6)?.unwrap_or(false)))
+                },
+            )?
+            .collect::<Result<_>>()?;
+        let mut listed = Vec::with_capacity(found.len());
+        for (mut listing, is_found_since) in found {
+            if listing.is_allowed && is_found_since {
+                let pair = self.conflict(listing.id)?;
+                listing.is_allowed = pair.is_some_and(|pair| pair.allowed.is_some());
+            }
+            listed.push(listing);
+        }
+        Ok(listed)
     }
 
     /// Whether anything was ever claimed in a project.
@@ -147,24 +250,15 @@ impl Reader<'_> {
 
     /// How many conflicts of a project wait for a verdict: those whose sides both hold now.
     pub fn count_conflicts(&self, project: ProjectId, now: Timestamp) -> Result<u64> {
-        let holds = |side: &str| {
-            format!(
-                // From the side: a plan that goes through all that holds takes a second.
-                "EXISTS (SELECT 1 FROM content INDEXED BY content_side
-                   CROSS JOIN engram ON engram.id = content.engram
-                 WHERE content.side = conflict.{side} AND engram.project = ?1
-                   AND engram.valid_until IS NULL AND {NOT_OVER})"
-            )
-        };
         let count: i64 = self
             .0
             .prepare_cached(&format!(
-                "SELECT COUNT(*) FROM conflict WHERE project = ?1 AND status = 'open' AND {} AND {}",
-                holds("a"),
-                holds("b")
+                "SELECT COUNT(*) FROM conflict
+                 WHERE project = ?1 AND status = 'open' AND ?3 IS ?3 AND {}",
+                both_hold()
             ))?
             .query_row(
-                params![project.to_string(), now.as_microsecond()],
+                params![project.to_string(), now.as_microsecond(), None::<String>],
                 |row| row.get(0),
             )?;
         Ok(count as u64)
@@ -244,14 +338,10 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    /// Whether the version stored by this entry reports a conflict.
-    pub fn tells_of_conflict(&self, seq: u64) -> Result<bool> {
-        Ok(self
-            .0
-            .prepare_cached(
-                "SELECT 1 FROM conflict WHERE risk = (SELECT lineage FROM engram WHERE seq = ?1) LIMIT 1",
-            )?
-            .exists([seq as i64])?)
+    /// The conflict that the version stored by this entry reports.
+    pub fn told_at(&self, seq: u64) -> Result<Option<Pair>> {
+        let told = "WHERE risk = (SELECT lineage FROM engram WHERE seq = ?1)";
+        Ok(self.pairs(told, [seq as i64])?.pop())
     }
 
     /// The side of a version; none once its words were erased.

@@ -302,6 +302,18 @@ impl Reader<'_> {
             .transpose()
     }
 
+    /// [`Reader::traits_at`] for whoever must know of a version that cannot be read.
+    ///
+    /// # Errors
+    /// [`StoreError::is_of_one_record`] for a damaged one.
+    pub fn traits_of(&self, seq: u64) -> Result<Option<Traits>> {
+        self.0
+            .prepare_cached(&format!("SELECT {TRAITS} WHERE engram.seq = ?1"))?
+            .query_and_then([seq as i64], traits)?
+            .next()
+            .transpose()
+    }
+
     /// The newest versions stored after `after` in this project, oldest first: what the index has not
     /// read. And how many older ones there are beyond `most`.
     pub fn traits_after(
@@ -392,18 +404,6 @@ impl Reader<'_> {
             ),
             params![project.to_string(), now.as_microsecond(), content_hash],
         )
-    }
-
-    /// The places of the next versions after one whose windows are open, in every project: at most `most`.
-    pub fn open_after(&self, after: u64, most: usize) -> Result<Vec<u64>> {
-        self.0
-            .prepare_cached(
-                "SELECT seq FROM engram WHERE seq > ?1 AND valid_until IS NULL ORDER BY seq LIMIT ?2",
-            )?
-            .query_and_then(params![after as i64, most as i64], |row| {
-                Ok(row.get::<_, i64>(0)? as u64)
-            })?
-            .collect()
     }
 
     /// How many engrams a project holds: from the counts of the hours in which they expire, and the

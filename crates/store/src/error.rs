@@ -94,7 +94,7 @@ impl StoreError {
     }
 
     /// Whether it is about one row, so that others can be read all the same.
-    pub(crate) fn is_of_one_record(&self) -> bool {
+    pub fn is_of_one_record(&self) -> bool {
         match self {
             Self::Record(_) => true,
             Self::Sqlite(error) => {

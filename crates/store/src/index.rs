@@ -30,9 +30,9 @@ pub use look::{Frequencies, Look, Match, Terms, Worth};
 use crate::{Result, Store, StoreError, db::pause, files::make_private_folder};
 
 /// Changes when the fields or the keys change, so that an older build's index is not misread.
-const VERSION: &str = "index-5";
+const VERSION: &str = "index-6";
 /// What it was called before.
-const EARLIER: [&str; 4] = ["index-1", "index-2", "index-3", "index-4"];
+const EARLIER: [&str; 5] = ["index-1", "index-2", "index-3", "index-4", "index-5"];
 /// The name under which it keeps its cursor in the home. The index has it too, in the same commit as
 /// what it read: that one decides.
 pub const INDEX_FOLLOWER: &str = "index";

@@ -19,6 +19,7 @@ mod carry;
 mod conflicts;
 mod db;
 mod doorbell;
+mod due;
 mod engrams;
 mod erasable;
 mod error;
@@ -46,9 +47,10 @@ mod snapshots;
 mod vacant;
 
 pub use agents::{Seen, Spender};
-pub use conflicts::{Deed, Pair};
+pub use conflicts::{Deed, Listing, Pair};
 pub use db::{Reader, Store, Writer};
 pub use doorbell::{Doorbell, Listener};
+pub use due::Due;
 pub use engrams::{CommitCount, Traits};
 pub use error::StoreError;
 pub use files::{

@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     NewEntry, Reader, Result, StoreError, Writer,
     db::{self, APPLICATION_ID, MIGRATIONS, Turn, has_log, open_queue},
+    due,
     files::{open_private, sync_folder},
     index::Index,
     journal::{ENTRY, Journalled, journalled},
@@ -182,6 +183,7 @@ fn save(
     )?;
     apply_all(&transaction, "main")?;
     sides::fill(&transaction)?;
+    due::all_are_due(&transaction)?;
     let saved: i64 = transaction.query_row("SELECT count(*) FROM journal", [], |row| row.get(0))?;
     let places = holes(&transaction, last)?;
     // What comes next does not take the place of what was lost.

@@ -37,6 +37,7 @@ const WRITES_TABLES: &[&str] = &[
     "beside.rs",
     "carry.rs",
     "db.rs",
+    "due.rs",
     "followers.rs",
     "journal.rs",
     "recover.rs",

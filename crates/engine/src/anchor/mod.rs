@@ -16,6 +16,7 @@ use crate::{
     HomeShelf,
     context::{Context, Tree},
     put::Occasion,
+    risks::may_see,
 };
 
 use pins::{Held, checked, health, held, look, look_since};
@@ -164,10 +165,15 @@ impl Context<'_> {
     fn holding(&self) -> Result<Vec<Engram>, Refusal> {
         let (project, eyes, now) = (self.project()?, self.eyes()?, self.engine.world.now());
         let store = &self.engine.store;
-        let mut engrams =
+        let engrams =
             store.read::<_, Refusal>(|it| Ok(it.newest_holding(project, now, None, MOST)?))?;
-        engrams.retain(|engram| eyes.may_see(engram));
-        Ok(engrams)
+        let mut seen = Vec::with_capacity(engrams.len());
+        for engram in engrams {
+            if store.read(|tx| may_see(tx, &eyes, &engram))? {
+                seen.push(engram);
+            }
+        }
+        Ok(seen)
     }
 
     /// Why not all of the working tree is watched, by who follows it.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use engram_kit::files;
 use engram_model::{Change, ConflictId, Engram, EngramId, LineageId, Operation};
-use engram_store::{NewEntry, Store, StoreError};
+use engram_store::{Due, NewEntry, Store, StoreError};
 use proptest::{
     strategy::{Strategy, ValueTree},
     test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
@@ -80,10 +80,10 @@ fn no_order_and_no_accident_changes_what_is_found() {
                     opened += 1;
                     at = ground.open_at("repo", opened);
                 }
-                1 => drop(std::fs::remove_dir_all(ground.home().join("index-5"))),
+                1 => drop(std::fs::remove_dir_all(ground.home().join("index-6"))),
                 2 => drop(at.0.doctor(REINDEX).unwrap()),
                 3 => {
-                    let index = ground.home().join("index-5");
+                    let index = ground.home().join("index-6");
                     if index.exists()
                         && let Some((path, mut bytes)) = files(&index).into_iter().next()
                         && let Some(byte) = bytes.first_mut()
@@ -133,13 +133,15 @@ fn what_was_stored_before_is_compared_behind_the_answers() {
                     claim,
                     ..(*first).clone()
                 };
-                it.record(&NewEntry {
-                    project: engram.project,
+                let project = engram.project;
+                let seq = it.record(&NewEntry {
+                    project,
                     shareable: true,
                     agent: None,
                     by: "user",
                     operation: &Operation::Stored(Box::new(engram)),
                 })?;
+                it.keep_due(project, seq, Due::ALL)?;
             }
             Ok(())
         })

@@ -67,7 +67,7 @@ fn answers(engine: &Asked, ground: &Ground) -> Vec<QueryReply> {
 }
 
 fn index_files(ground: &Ground) -> Vec<PathBuf> {
-    let entries = fs::read_dir(ground.home().join("index-5")).unwrap();
+    let entries = fs::read_dir(ground.home().join("index-6")).unwrap();
     let mut files: Vec<PathBuf> = entries.map(|it| it.unwrap().path()).collect();
     files.sort();
     files
@@ -87,7 +87,7 @@ fn the_answers_do_not_depend_on_the_index() {
     assert!(engine.0.doctor(crate::fixture::REINDEX).unwrap().ok);
     same(&engine, "built anew at once");
     same(&ground.open(), "another process");
-    fs::remove_dir_all(ground.home().join("index-5")).unwrap();
+    fs::remove_dir_all(ground.home().join("index-6")).unwrap();
     same(&engine, "deleted under an open engine");
     same(&ground.open(), "deleted");
     assert!(ground.open().0.doctor(crate::fixture::REINDEX).unwrap().ok);
@@ -96,8 +96,8 @@ fn the_answers_do_not_depend_on_the_index() {
 
 /// All files as they were, also where the index was built anew meanwhile.
 fn put_back(ground: &Ground, sound: &[(PathBuf, Vec<u8>)]) {
-    fs::remove_dir_all(ground.home().join("index-5")).unwrap();
-    fs::create_dir(ground.home().join("index-5")).unwrap();
+    fs::remove_dir_all(ground.home().join("index-6")).unwrap();
+    fs::create_dir(ground.home().join("index-6")).unwrap();
     for (path, bytes) in sound {
         fs::write(path, bytes).unwrap();
     }
@@ -205,11 +205,11 @@ fn an_index_that_belongs_elsewhere_is_built_anew() {
         assert!(engine.0.doctor(crate::fixture::REINDEX).unwrap().ok);
     }
     drop((engine, stranger));
-    fs::rename(ground.home().join("index-5"), ground.path("own")).unwrap();
-    fs::rename(other.home().join("index-5"), ground.home().join("index-5")).unwrap();
+    fs::rename(ground.home().join("index-6"), ground.path("own")).unwrap();
+    fs::rename(other.home().join("index-6"), ground.home().join("index-6")).unwrap();
     assert_eq!(answers(&ground.open(), &ground), expected);
     // The database is brought back from a copy, the index is of later.
-    fs::create_dir(other.home().join("index-5")).unwrap();
+    fs::create_dir(other.home().join("index-6")).unwrap();
     let stranger = other.open();
     for name in ["engram.db", "engram.db-wal"] {
         let _ = fs::copy(other.home().join(name), ground.path(name));

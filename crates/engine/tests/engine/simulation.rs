@@ -342,7 +342,7 @@ impl Run {
 
     /// One bit of the index is another, before a process opens it.
     fn flip(&mut self, dice: [u64; 4]) {
-        let all = match self.ground.home().join("index-5") {
+        let all = match self.ground.home().join("index-6") {
             index if index.exists() => engram_kit::files(&index),
             _ => BTreeMap::new(),
         };
@@ -359,7 +359,7 @@ impl Run {
     }
 
     fn delete_index(&mut self) {
-        let _ = fs::remove_dir_all(self.ground.home().join("index-5"));
+        let _ = fs::remove_dir_all(self.ground.home().join("index-6"));
         self.log.push("delete the index".to_owned());
     }
 

@@ -234,7 +234,7 @@ impl From<Disputes> for ConflictFilter {
         Self {
             topic: asked.scope.filter(|it| !it.is_empty()),
             status: asked.status.unwrap_or(Listed::Open),
-            severity: None,
+            ..Self::default()
         }
     }
 }

@@ -33,7 +33,13 @@ pub(super) struct Committed {
     supersedes: Option<EngramId>,
     committed_at: String,
     conflicts: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    due: u64,
     findings: Vec<Finding>,
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 impl From<PutReply> for Committed {
@@ -49,6 +55,7 @@ impl From<PutReply> for Committed {
             supersedes: reply.supersedes,
             committed_at: format!("{:.0}", reply.committed_at),
             conflicts: reply.conflicts,
+            due: reply.due,
             findings: reply.findings,
         }
     }
@@ -183,6 +190,7 @@ impl From<Engram> for Summary {
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Disputed {
     open: u64,
+    due: u64,
     conflicts: Vec<Dispute>,
     /// How many more there are that did not fit.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -191,12 +199,13 @@ pub(super) struct Disputed {
 
 impl From<ConflictsReply> for Disputed {
     fn from(reply: ConflictsReply) -> Self {
-        let all = reply.conflicts.len();
+        let all = reply.conflicts.len() as u64 + reply.omitted.unwrap_or_default();
         let mut conflicts: Vec<Dispute> = reply.conflicts.into_iter().map(Dispute::from).collect();
         conflicts.truncate(within(QUERY_TOKENS, &conflicts));
         Self {
             open: reply.open,
-            omitted: Some((all - conflicts.len()) as u64).filter(|count| *count > 0),
+            due: reply.due,
+            omitted: Some(all - conflicts.len() as u64).filter(|count| *count > 0),
             conflicts,
         }
     }

@@ -37,33 +37,35 @@ impl Kin {
         self.indexed
     }
 
-    /// The places of the versions under these keys, newest first: of each key the `most` newest.
-    pub fn of(&self, keys: &[u64], most: usize) -> Result<Vec<u64>> {
+    /// The places of the `most` newest versions under a key that were stored before `below`, newest first;
+    /// and whether there are more.
+    pub fn of(&self, key: u64, below: u64, most: usize) -> Result<(Vec<u64>, bool)> {
         guarded(|| {
             let mut found = Vec::new();
-            for key in keys {
-                let mut own = Vec::new();
-                for segment in self.searcher.segment_readers() {
-                    self.in_segment(segment, *key, &mut own)?;
-                }
-                own.sort_unstable_by(|a, b| b.cmp(a));
-                own.truncate(most);
-                found.extend(own);
+            let mut has_more = false;
+            for segment in self.searcher.segment_readers() {
+                has_more |= self.in_segment(segment, key, &mut found)?;
+            }
+            found.retain(|seq| *seq < below);
+            has_more |= found.len() > most;
+            if found.len() > most {
+                found.select_nth_unstable_by(most, |a, b| b.cmp(a));
+                found.truncate(most);
             }
             found.sort_unstable_by(|a, b| b.cmp(a));
-            found.dedup();
-            Ok(found)
+            Ok((found, has_more))
         })
     }
 
-    fn in_segment(&self, segment: &SegmentReader, key: u64, found: &mut Vec<u64>) -> Result<()> {
+    /// Whether some were passed over.
+    fn in_segment(&self, segment: &SegmentReader, key: u64, found: &mut Vec<u64>) -> Result<bool> {
         let term = Term::from_field_u64(self.field, key);
         let list = segment
             .inverted_index(self.field)?
             .read_postings(&term, IndexRecordOption::Basic)
             .map_err(TantivyError::from)?;
         let Some(mut list) = list else {
-            return Ok(());
+            return Ok(false);
         };
         let seqs = segment.fast_fields().u64(SEQ)?;
         // Pieces are merged in any order, so the newest may be anywhere: all of a list is read, but for one
@@ -82,6 +84,6 @@ impl Kin {
             }
             list.advance();
         }
-        Ok(())
+        Ok(length > LONG)
     }
 }

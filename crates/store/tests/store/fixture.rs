@@ -23,18 +23,28 @@ macro_rules! fourteenth {
     };
 }
 
+macro_rules! seventeenth {
+    () => {
+        "DROP TABLE due; ALTER TABLE conflict DROP COLUMN severity; ALTER TABLE conflict DROP COLUMN newer;
+         ALTER TABLE conflict DROP COLUMN older; ALTER TABLE conflict DROP COLUMN ruled;"
+    };
+}
+
 /// What the fourteenth step made, to be unmade before an older home is.
 pub(crate) const FOURTEENTH: &str = fourteenth!();
 
-/// What the fifteenth and the sixteenth step made.
-pub(crate) const LAST: &str =
+/// What the steps after the fourteenth made.
+pub(crate) const LAST: &str = concat!(
+    seventeenth!(),
     "DROP INDEX delivery_uncounted; ALTER TABLE delivery DROP COLUMN tokens;
      DROP TABLE served;
      CREATE TABLE served (seq INTEGER PRIMARY KEY, agent TEXT NOT NULL, prints BLOB NOT NULL) STRICT;
-     CREATE INDEX served_agent ON served (agent, seq);";
+     CREATE INDEX served_agent ON served (agent, seq);"
+);
 
 /// What the steps after the tenth made.
 pub(crate) const LATER: &str = concat!(
+    seventeenth!(),
     fourteenth!(),
     "DROP TABLE served; DROP TABLE reading; DROP TABLE pin;
      DROP TABLE message; DROP TABLE delivery; DROP TABLE delivered; DROP TABLE unsent;

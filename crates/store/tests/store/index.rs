@@ -332,12 +332,14 @@ fn versions_are_found_by_the_keys_that_were_given() {
     }
     redact(&store, 2, "even");
     index.catch_up(&store).unwrap();
+    const ALL: u64 = u64::MAX;
     let kin = index.kin().unwrap();
     assert_eq!(kin.indexed(), head(&store));
-    assert_eq!(kin.of(&[3], 2).unwrap(), [59, 57]);
-    assert_eq!(kin.of(&[3, 3], 1_000).unwrap().len(), 30);
-    assert_eq!(kin.of(&[4], 5).unwrap(), [0; 0], "erased");
-    assert_eq!(kin.of(&[5], 5).unwrap(), [0; 0]);
-    let newest = kin.of(&[7_000], 3).unwrap();
+    assert_eq!(kin.of(3, 57, 2).unwrap(), (vec![55, 53], true));
+    assert_eq!(kin.of(3, ALL, 2).unwrap(), (vec![59, 57], true));
+    assert_eq!(kin.of(3, ALL, 1_000).unwrap().0.len(), 30);
+    assert_eq!(kin.of(4, ALL, 5).unwrap(), (vec![], false), "erased");
+    assert_eq!(kin.of(5, ALL, 5).unwrap(), (vec![], false));
+    let newest = kin.of(7_000, ALL, 3).unwrap().0;
     assert_eq!(newest, [59, 57, 55]);
 }

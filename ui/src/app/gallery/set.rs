@@ -252,7 +252,7 @@ pub(super) fn no_such_conflicts(app: App) {
     app.conflicts.filter.set(ConflictFilter {
         topic: Some("payments/webhooks".to_owned()),
         status: Listed::Dismissed,
-        severity: None,
+        ..ConflictFilter::default()
     });
 }
 

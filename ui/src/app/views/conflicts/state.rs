@@ -18,6 +18,9 @@ use crate::{
     words::{self, say},
 };
 
+/// Most conflicts that are read at once: the worst. What is settled makes room for others.
+const LISTED: u32 = 200;
+
 /// What is written about one conflict and not sent yet.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Written {
@@ -166,7 +169,11 @@ impl App {
         let number = it.begin();
         let filter = it.filter.get_untracked();
         spawn_local(async move {
-            let read = self.ask(ask::Conflicts(filter.clone())).await;
+            let page = ConflictFilter {
+                limit: Some(LISTED),
+                ..filter.clone()
+            };
+            let read = self.ask(ask::Conflicts(page)).await;
             if it.number.get_value() != number {
                 return;
             }

@@ -1,0 +1,337 @@
+//! The engram of kind risk that reports a conflict: stored with it, closed with it, and seen by nobody who may
+//! not see both sides.
+
+use engram_model::{
+    Code, ConflictId, ConflictStatus, Durability, Engram, EngramId, Figures, Kind, LineageId,
+    MemoryOp, Operation, Provenance, RISK_POINTERS, Refusal, Scope, Source,
+    operation::Contradiction, shorten,
+};
+use engram_store::{Pair, Reader, conflict_id, side};
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+use crate::{
+    context::Context,
+    decide::Planned,
+    eyes::Eyes,
+    findings::{Against, ENGINE, Telling},
+};
+
+/// The tag of an engram that reports a conflict.
+const CONFLICT: &str = "conflict";
+
+impl Context<'_> {
+    /// The conflict, and the engram of kind risk that reports it if there is none yet.
+    pub(crate) fn raised(
+        &self,
+        it: &Reader<'_>,
+        engram: &Engram,
+        here: &str,
+        against: &Against,
+        pair: Option<&Pair>,
+        telling: &Telling<'_>,
+    ) -> Result<Vec<Planned>, Refusal> {
+        let Against {
+            engram: other,
+            found,
+        } = against;
+        let there = side(&other.topic, &other.claim);
+        let id = conflict_id(engram.project, here, &there);
+        let shareable = engram.scope != Scope::Run && other.scope != Scope::Run;
+        let known = match pair {
+            Some(pair) => held_risk(it, pair)?,
+            None => None,
+        };
+        let risk = match known {
+            Some(_) => None,
+            None => Some(self.risk(id, engram, other, &found.why, telling.now)),
+        };
+        let mut both = [
+            (here.to_owned(), engram.id, found.differs_a.clone()),
+            (there, other.id, found.differs_b.clone()),
+        ];
+        both.sort_by(|one, two| one.0.cmp(&two.0));
+        let [one, two] = both;
+        let conflict = Contradiction {
+            id,
+            sides: [one.0, two.0],
+            engrams: [one.1, two.1],
+            tier: found.tier,
+            severity: found.severity,
+            score: Some(found.score),
+            differs: [one.2, two.2],
+            risk: risk.as_ref().map(|it| it.id),
+            why: found.why.clone(),
+        };
+        let planned = |operation, by: &str| Planned {
+            due: None,
+            operation,
+            by: by.to_owned(),
+            shareable,
+        };
+        let mut entries = vec![planned(
+            Operation::Conflicted(Box::new(conflict)),
+            telling.by,
+        )];
+        entries.extend(risk.map(|it| planned(Operation::Stored(Box::new(it)), ENGINE)));
+        Ok(entries)
+    }
+
+    /// A conflict that is found again by these versions of its sides, and what reports it.
+    pub(crate) fn found_again(
+        &self,
+        pair: &Pair,
+        known: Contradiction,
+        sides: [Engram; 2],
+        now: Timestamp,
+    ) -> Vec<Planned> {
+        let [one, two] = &sides;
+        let risk = self.risk(pair.id, one, two, &known.why, now);
+        let shareable = risk.scope != Scope::Run;
+        let found = Contradiction {
+            engrams: [one.id, two.id],
+            risk: Some(risk.id),
+            ..known
+        };
+        let planned = |operation| Planned {
+            due: None,
+            operation,
+            by: ENGINE.to_owned(),
+            shareable,
+        };
+        vec![
+            planned(Operation::Conflicted(Box::new(found))),
+            planned(Operation::Stored(Box::new(risk))),
+        ]
+    }
+
+    /// A contradiction as an engram of its own, with the evidence of both sides, so that whoever queries the
+    /// subject learns of it. It expires with whichever side expires first.
+    fn risk(
+        &self,
+        conflict: ConflictId,
+        one: &Engram,
+        other: &Engram,
+        why: &str,
+        now: Timestamp,
+    ) -> Engram {
+        let id = EngramId(self.engine.world.id());
+        let clock = self.engine.world.now();
+        let limit = self.engine.config.limits.claim_chars;
+        let why = shorten(why, limit.saturating_sub(100));
+        let claim = format!("Two claims contradict each other: {why} (conflict {conflict})");
+        let is_run = one.scope == Scope::Run || other.scope == Scope::Run;
+        let ends = [one.expires_at, other.expires_at];
+        Engram {
+            id,
+            seq: 0,
+            lineage_id: LineageId(id.0),
+            project: one.project,
+            run: [one, other]
+                .iter()
+                .find(|it| it.scope == Scope::Run)
+                .and_then(|it| it.run),
+            content_hash: format!("sha256:{}", hex::encode(Sha256::digest(&claim))),
+            claim,
+            kind: Kind::Risk,
+            fact_type: engram_model::FactType::Inference,
+            scope: match is_run {
+                true => Scope::Run,
+                false => Scope::Project,
+            },
+            topic: one.topic.clone(),
+            topic_key: None,
+            pointers: sources(one, other),
+            confidence: one.confidence.min(other.confidence),
+            ttl: None,
+            durability: Durability::Durable,
+            tags: vec![CONFLICT.to_owned()],
+            hash_keys: Vec::new(),
+            entities: Vec::new(),
+            provenance: Provenance {
+                created_at: clock,
+                created_by: ENGINE.to_owned(),
+                source: Source::Tool,
+            },
+            agent: None,
+            engineer: None,
+            valid_from: now,
+            valid_until: None,
+            expires_at: ends.into_iter().flatten().min(),
+            recorded_at: clock,
+            memory_op: MemoryOp::Add,
+            supersedes: None,
+            restores: None,
+            asks: None,
+            verified: one.verified && other.verified,
+            redacted: false,
+            figures: Figures::default(),
+            conflicts: Vec::new(),
+            health: None,
+            asked: None,
+            place: None,
+            score: None,
+            lost: None,
+            role: None,
+        }
+    }
+}
+
+/// Closes the risks of conflicts that these entries settle, or of which they end a side: in the same
+/// transaction.
+pub(crate) fn ended_risks(
+    it: &Reader<'_>,
+    clock: Timestamp,
+    entries: &[Planned],
+) -> Result<Vec<Planned>, Refusal> {
+    let mut ended: Vec<EngramId> = Vec::new();
+    let mut begun: Vec<String> = Vec::new();
+    let mut settled: Vec<Pair> = Vec::new();
+    for entry in entries {
+        match &entry.operation {
+            Operation::Forgotten(id) => ended.push(*id),
+            Operation::Redacted(it) => ended.extend(&it.ids),
+            Operation::Stored(engram) => {
+                ended.extend(engram.supersedes);
+                begun.push(side(&engram.topic, &engram.claim));
+            }
+            Operation::Resolved(ruling) if ruling.status != ConflictStatus::Open => {
+                settled.extend(it.conflict(ruling.id)?);
+            }
+            _ => {}
+        }
+    }
+    for id in ended.clone() {
+        let (Some(engram), Some(side)) = (it.engram(id)?, it.side_of(id)?) else {
+            continue;
+        };
+        let others = it.holding(engram.project, &side, clock)?;
+        if begun.contains(&side) || others.iter().any(|it| !ended.contains(&it.id)) {
+            continue;
+        }
+        settled.extend(it.conflicts_of(engram.project, &side)?);
+    }
+    let by = entries.last().map_or("", |it| it.by.as_str());
+    let mut risks: Vec<Planned> = Vec::new();
+    for pair in settled {
+        if let Some(risk) = held_risk(it, &pair)?
+            && !ended.contains(&risk.id)
+        {
+            ended.push(risk.id);
+            risks.push(Planned {
+                due: None,
+                operation: Operation::Forgotten(risk.id),
+                by: by.to_owned(),
+                shareable: risk.scope != Scope::Run,
+            });
+        }
+    }
+    Ok(risks)
+}
+
+/// The engram of kind risk that currently reports a conflict.
+pub(crate) fn held_risk(it: &Reader<'_>, pair: &Pair) -> Result<Option<Engram>, Refusal> {
+    let Some(risk) = pair.risk else {
+        return Ok(None);
+    };
+    let versions = it.lineage(LineageId(risk.0))?;
+    Ok(versions.into_iter().find(|it| it.valid_until.is_none()))
+}
+
+/// Whether a caller may see a version: what reports a conflict only with both of the versions by which it was
+/// found.
+pub(crate) fn may_see(tx: &Reader<'_>, eyes: &Eyes, engram: &Engram) -> Result<bool, Refusal> {
+    Ok(eyes.may_see(engram) && may_see_sides(tx, eyes, engram.kind, engram.lineage_id)?)
+}
+
+/// The same for whoever knows that the version itself may be seen.
+pub(crate) fn may_see_sides(
+    tx: &Reader<'_>,
+    eyes: &Eyes,
+    kind: Kind,
+    lineage: LineageId,
+) -> Result<bool, Refusal> {
+    if kind != Kind::Risk || matches!(eyes, Eyes::All) {
+        return Ok(true);
+    }
+    match tx.told_by(lineage)? {
+        Some(pair) => sees_found(tx, eyes, &pair),
+        None => Ok(true),
+    }
+}
+
+/// Whether a caller may see the versions by which a conflict was found last.
+pub(crate) fn sees_found(tx: &Reader<'_>, eyes: &Eyes, pair: &Pair) -> Result<bool, Refusal> {
+    for id in &pair.found {
+        if !tx.engram(*id)?.is_some_and(|engram| eyes.may_see(&engram)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether it reports a conflict itself. Decided by its lineage, since earlier builds let people reword it.
+pub(crate) fn is_told(it: &Reader<'_>, engram: &Engram) -> Result<bool, Refusal> {
+    Ok(told_by(it, engram)?.is_some())
+}
+
+/// The conflict that an engram reports.
+pub(crate) fn told_by(it: &Reader<'_>, engram: &Engram) -> Result<Option<Pair>, Refusal> {
+    match engram.kind {
+        Kind::Risk => Ok(it.told_by(engram.lineage_id)?),
+        _ => Ok(None),
+    }
+}
+
+/// What reports an open conflict ends with it, by a verdict, and is neither closed nor reworded by hand. A
+/// conflict with a side that only expired has no verdict any more: what reports it may be closed.
+pub(crate) fn reports_nothing_open(
+    it: &Reader<'_>,
+    engram: &Engram,
+    clock: Timestamp,
+) -> Result<(), Refusal> {
+    let Some(pair) = told_by(it, engram)?.filter(|it| it.status == ConflictStatus::Open) else {
+        return Ok(());
+    };
+    match both_hold(it, &pair, clock)? {
+        false => Ok(()),
+        true => Err(Refusal::new(
+            Code::ScopeDenied,
+            format!(
+                "engram {} reports conflict {}, which is open",
+                engram.id, pair.id
+            ),
+            format!(
+                "Settle the conflict, and this ends with it: `engram conflicts show {0}` compares both, and `engram resolve {0} --winner ENGRAM`, `--merge TEXT` or `--dismiss` settles it.",
+                pair.id
+            ),
+        )),
+    }
+}
+
+/// Whether a claim of each side holds now.
+fn both_hold(it: &Reader<'_>, pair: &Pair, clock: Timestamp) -> Result<bool, Refusal> {
+    for side in &pair.sides {
+        if it.holding(pair.project, side, clock)?.is_empty() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Pointers of both, at most [`RISK_POINTERS`]: the first of each, then the second of each, and so on.
+pub(crate) fn sources(one: &Engram, other: &Engram) -> Vec<engram_model::Pointer> {
+    let most = one.pointers.len().max(other.pointers.len());
+    let mut found = Vec::new();
+    for at in 0..most {
+        for pointer in [one.pointers.get(at), other.pointers.get(at)]
+            .into_iter()
+            .flatten()
+        {
+            if !found.contains(pointer) && found.len() < RISK_POINTERS {
+                found.push(pointer.clone());
+            }
+        }
+    }
+    found
+}

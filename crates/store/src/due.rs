@@ -1,0 +1,103 @@
+//! Table `due`: versions that are still to be compared with others. It lies beside the journal: what it leads
+//! to is recorded as conflicts, and a home whose journal is replayed compares all again.
+
+use engram_model::{AgentId, ProjectId};
+use rusqlite::{Connection, params};
+
+use crate::{Reader, Result, Writer};
+
+/// What is left to compare of a version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Due {
+    /// It was compared with everything that was stored at this place or after it.
+    pub below: u64,
+    /// Contradictions that are known to be left, at least 1.
+    pub pairs: u64,
+    /// How many of them its author may know of.
+    pub told: u64,
+}
+
+impl Due {
+    /// A version that was compared with nothing.
+    pub const ALL: Self = Self {
+        below: i64::MAX as u64,
+        pairs: 1,
+        told: 1,
+    };
+}
+
+impl Reader<'_> {
+    /// How many comparisons of versions that hold are left in a project; of the versions that `agent` stored,
+    /// those that it was told of.
+    pub fn count_due(&self, project: ProjectId, agent: Option<&AgentId>) -> Result<u64> {
+        let count: i64 = match agent {
+            None => self
+                .0
+                .prepare_cached(
+                    "SELECT coalesce(sum(pairs), 0) FROM due JOIN engram USING (seq)
+                     WHERE due.project = ?1 AND valid_until IS NULL",
+                )?
+                .query_row([project.to_string()], |row| row.get(0))?,
+            Some(agent) => self
+                .0
+                .prepare_cached(
+                    "SELECT coalesce(sum(told), 0) FROM due JOIN engram USING (seq) JOIN journal USING (seq)
+                     WHERE due.project = ?1 AND valid_until IS NULL AND journal.agent = ?2",
+                )?
+                .query_row(params![project.to_string(), agent.0], |row| row.get(0))?,
+        };
+        Ok(count as u64)
+    }
+
+    /// The next versions after this place of which something is left, with their projects, in the order of the
+    /// journal.
+    pub fn next_due(&self, after: u64, most: usize) -> Result<Vec<(u64, Due)>> {
+        self.0
+            .prepare_cached(
+                "SELECT seq, below, pairs, told FROM due WHERE seq > ?1 ORDER BY seq LIMIT ?2",
+            )?
+            .query_and_then(params![after as i64, most as i64], |row| {
+                let number = |at: usize| Ok::<_, crate::StoreError>(row.get::<_, i64>(at)? as u64);
+                let (below, pairs, told) = (number(1)?, number(2)?, number(3)?);
+                Ok((number(0)?, Due { below, pairs, told }))
+            })?
+            .collect()
+    }
+}
+
+impl Writer<'_> {
+    /// Notes what is left to compare of a version.
+    pub fn keep_due(&self, project: ProjectId, seq: u64, due: Due) -> Result<()> {
+        self.0
+            .prepare_cached(
+                "INSERT OR REPLACE INTO due (seq, project, below, pairs, told)
+                 VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute(params![
+                seq as i64,
+                project.to_string(),
+                due.below as i64,
+                due.pairs as i64,
+                due.told as i64
+            ])?;
+        Ok(())
+    }
+
+    /// Notes that a version was compared with all.
+    pub fn drop_due(&self, seq: u64) -> Result<()> {
+        self.0
+            .prepare_cached("DELETE FROM due WHERE seq = ?1")?
+            .execute([seq as i64])?;
+        Ok(())
+    }
+}
+
+/// Notes that everything that holds is to be compared again.
+pub(crate) fn all_are_due(connection: &Connection) -> Result<()> {
+    connection.execute(
+        "INSERT OR REPLACE INTO due SELECT seq, project, ?1, 1, 0 FROM engram
+         WHERE valid_until IS NULL AND durability = 'durable'",
+        [Due::ALL.below as i64],
+    )?;
+    Ok(())
+}
