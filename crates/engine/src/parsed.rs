@@ -221,7 +221,14 @@ impl Tail {
         for traits in fresh.iter().filter(|it| !it.redacted) {
             let parsed = match claims.kept(traits.id) {
                 Some(parsed) => Some(parsed),
-                None => (it.engrams_at([traits.seq])?.first()).map(|it| claims.of(it)),
+                None => match it.engram_at(traits.seq) {
+                    Ok(engram) => engram.map(|engram| claims.of(&engram)),
+                    Err(error) if error.is_of_one_record() => {
+                        self.skipped = traits.seq.saturating_add(1);
+                        None
+                    }
+                    Err(error) => return Err(error),
+                },
             };
             if let Some(parsed) = parsed {
                 self.add(traits.seq, &parsed);

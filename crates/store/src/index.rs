@@ -27,7 +27,11 @@ use tantivy::{
 pub use kin::{Kin, Related};
 pub use look::{Frequencies, Look, Match, Terms, Worth};
 
-use crate::{Result, Store, StoreError, db::pause, files::make_private_folder};
+use jiff::Timestamp;
+
+use crate::{
+    Due, Result, Store, StoreError, db::pause, files::make_private_folder, journal::Journalled,
+};
 
 /// Changes when the fields or the keys change, so that an older build's index is not misread.
 const VERSION: &str = "index-6";
@@ -243,14 +247,30 @@ impl Index {
         // Who writes faster than this reads would keep it for ever.
         let end = store.read::<_, StoreError>(|it| it.head())?;
         loop {
-            let (entries, engrams) = store.read::<_, StoreError>(|it| {
-                let entries = it.journal_after(cursor, BATCH)?;
-                let stored = entries
-                    .iter()
-                    .filter(|it| it.kind() == Some(OperationKind::Stored));
-                let engrams = it.engrams_at(stored.map(|it| it.seq))?;
-                Ok((entries, engrams))
+            let (entries, engrams, unread) = store.read::<_, StoreError>(|tx| {
+                let entries = tx.journal_after(cursor, BATCH)?;
+                let (mut engrams, mut unread) = (Vec::new(), Vec::new());
+                let is_stored = |entry: &&Journalled| entry.kind() == Some(OperationKind::Stored);
+                for entry in entries.iter().filter(is_stored) {
+                    match tx.engram_at(entry.seq) {
+                        Ok(engram) => engrams.extend(engram),
+                        Err(error) if error.is_of_one_record() => {
+                            tracing::warn!(%error, seq = entry.seq, "the index leaves out a version");
+                            unread.push((entry.project, entry.seq));
+                        }
+                        Err(error) => return Err(error),
+                    }
+                }
+                Ok((entries, engrams, unread))
             })?;
+            if !unread.is_empty() {
+                // No key leads to it, so it is compared from its own side once it can be read.
+                store.write::<_, StoreError>(Timestamp::UNIX_EPOCH, |tx| {
+                    unread
+                        .iter()
+                        .try_for_each(|(project, seq)| tx.keep_due(*project, *seq, Due::ALL))
+                })?;
+            }
             let Some(last) = entries.last() else {
                 return Ok(cursor);
             };

@@ -1,0 +1,147 @@
+//! What is due: contradictions that a write left, that were cut or could not be read. Nothing is taken for
+//! compared that was not.
+
+use engram_model::{Code, ConflictFilter, ConflictStatus, Draft, Gate, GateCheck, MemoryOp, ask};
+
+use crate::{
+    conflicts::{LONG, SHORT, USER, due, on, open},
+    fixture::{Asked, Ground, REINDEX, refused},
+};
+
+fn gate(at: &Asked) -> (Gate, u64) {
+    let gate = at.0.ask(&USER, ask::Gate(GateCheck::default())).unwrap();
+    (gate.gate, gate.due)
+}
+
+/// One of many claims that each contradict [`SHORT`], and none another.
+fn lasting(number: usize) -> Draft {
+    let claim = format!("The wallet lock lasts {} minutes.", 10 + number);
+    on("wallet", &claim)
+}
+
+#[test]
+fn a_write_raises_five_conflicts_and_the_others_are_due() {
+    let ground = Ground::new();
+    let at = ground.open();
+    for number in 0..8 {
+        at.put(&at.agent(&format!("agent-{number}")), lasting(number))
+            .unwrap();
+        at.0.help_index().unwrap();
+    }
+    let users = at.put(&USER, lasting(8)).unwrap();
+    at.0.help_index().unwrap();
+    let before = open(&at).len();
+    let ada = at.agent("ada");
+    let said = at.put(&ada, on("wallet", SHORT)).unwrap();
+    assert_eq!((said.conflicts, said.due), (5, 4));
+    let first = said.findings.iter().find(|it| it.conflict.is_some());
+    assert_eq!(first.map(|it| it.id), Some(users.id), "the user's first");
+    assert_eq!((due(&at, &USER), due(&at, &ada)), (4, 4));
+    assert_eq!(due(&at, &at.agent("eve")), 0, "of others nothing is told");
+    assert_eq!(gate(&at), (Gate::Shut, 4));
+    // They survive the process, and are done behind the answers.
+    let at = ground.open_at("repo", 9);
+    assert_eq!(due(&at, &USER), 4);
+    at.0.help_index().unwrap();
+    assert_eq!((due(&at, &USER), open(&at).len()), (0, before + 9));
+}
+
+/// The user's contradiction lies under many versions that ended, and under many that hold.
+#[test]
+fn nothing_is_pushed_out_of_the_comparison() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let users = at.put(&USER, on("wallet", SHORT)).unwrap();
+    at.0.help_index().unwrap();
+    let flood = at.agent("flood");
+    let mut last = None;
+    for number in 0..200 {
+        ground.clock.turn(120);
+        let draft = Draft {
+            operation: last.map(|_| MemoryOp::Update),
+            corrects_lineage: last.map(|id: engram_model::EngramId| id.to_string()),
+            ..on(
+                "wallet",
+                &format!("The wallet lock is kept in table {number}."),
+            )
+        };
+        let said = at.put(&flood, draft).unwrap();
+        last = last.or(Some(said.id));
+    }
+    at.0.doctor(REINDEX).unwrap();
+    let said = at.put(&at.agent("ada"), on("wallet", LONG)).unwrap();
+    assert!(said.findings.iter().any(|it| it.id == users.id), "{said:?}");
+}
+
+/// One neighbour cannot be read: the claim is stored, and its comparison is due until it can.
+#[test]
+fn an_error_is_not_taken_for_nothing_found() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let first = at.put(&at.agent("ada"), on("wallet", SHORT)).unwrap();
+    at.0.help_index().unwrap();
+    drop(at);
+    let database = ground.home().join("engram.db");
+    let damage = |from: &[u8], to: &[u8]| {
+        let mut bytes = std::fs::read(&database).unwrap();
+        let places: Vec<usize> = (0..bytes.len() - from.len())
+            .filter(|at| bytes[*at..].starts_with(from))
+            .collect();
+        assert!(!places.is_empty());
+        for at in places {
+            bytes[at..at + to.len()].copy_from_slice(to);
+        }
+        std::fs::write(&database, bytes).unwrap();
+    };
+    damage(b"\"confidence\"", b"\"confidenze\"");
+    let at = ground.open_at("repo", 5);
+    let said = at.put(&at.agent("bob"), on("wallet", LONG)).unwrap();
+    assert_eq!((said.conflicts, due(&at, &USER)), (0, 1));
+    at.0.help_index().unwrap();
+    assert_eq!((due(&at, &USER), gate(&at)), (1, (Gate::Shut, 1)));
+    drop(at);
+    damage(b"\"confidenze\"", b"\"confidence\"");
+    let at = ground.open_at("repo", 6);
+    at.0.help_index().unwrap();
+    assert_eq!((due(&at, &USER), open(&at).len()), (0, 1));
+}
+
+#[test]
+fn a_list_is_read_in_pages() {
+    let ground = Ground::new();
+    let at = ground.open();
+    for number in 0..6 {
+        let topic = format!("area-{}", number % 3);
+        at.put(&USER, on(&topic, &format!("PORT is {}.", 8000 + number)))
+            .unwrap();
+        at.0.help_index().unwrap();
+    }
+    let all = open(&at);
+    assert!(all.len() > 2, "{all:?}");
+    let page = |after: Option<String>| {
+        let filter = ConflictFilter {
+            limit: Some(2),
+            after,
+            ..ConflictFilter::default()
+        };
+        at.0.ask(&USER, ask::Conflicts(filter))
+    };
+    let mut read = Vec::new();
+    let mut next = None;
+    loop {
+        let found = page(next).unwrap();
+        assert_eq!(found.open, all.len() as u64);
+        read.extend(found.conflicts);
+        let left = (all.len() - read.len()) as u64;
+        assert_eq!(found.omitted, Some(left).filter(|left| *left > 0));
+        next = found.next;
+        if next.is_none() {
+            break;
+        }
+    }
+    assert_eq!(read, all);
+    assert!(all.iter().all(|one| one.status == ConflictStatus::Open));
+    for wrong in ["", "x", "high", "high.high.1", "high.high.x.y.z", "ä.."] {
+        refused(page(Some(wrong.to_owned())), Code::SchemaInvalid);
+    }
+}

@@ -1,0 +1,203 @@
+//! Verdicts and reports of conflicts with a side that somebody may not see: what is hidden stays as it is, is
+//! open to whoever sees it, and is told to nobody else.
+
+use engram_model::{
+    Caller, Code, Conflict, ConflictId, ConflictStatus, Draft, EngramId, Feed, Gate, GateCheck,
+    Kind, Listed, Opening, PointerInput, Query, Refusal, Resolve, ResolveReply, Scope, Settle, ask,
+};
+use engram_store::Store;
+
+use crate::{
+    conflicts::{LONG, SHORT, USER, conflict, evidence, listed, on, open},
+    fixture::{Asked, Ground, query, refused},
+};
+
+fn settle(
+    at: &Asked,
+    who: &Caller,
+    conflict: ConflictId,
+    how: Settle,
+) -> Result<ResolveReply, Refusal> {
+    let resolve = Resolve {
+        conflict,
+        how,
+        why: None,
+    };
+    at.0.ask(who, ask::Resolve(Box::new(resolve)))
+}
+
+fn gate(at: &Asked) -> Gate {
+    at.0.ask(&USER, ask::Gate(GateCheck::default()))
+        .unwrap()
+        .gate
+}
+
+fn elsewhere() -> Vec<PointerInput> {
+    vec![evidence("repo:README.md@HEAD")]
+}
+
+fn of_user_alone(claim: &str) -> Draft {
+    Draft {
+        scope: Some(Scope::Run),
+        pointers: elsewhere(),
+        ..on("wallet", claim)
+    }
+}
+
+fn seen_by(at: &Asked, who: &Caller, id: ConflictId) -> Conflict {
+    *at.0.ask(who, ask::Conflict(id)).unwrap()
+}
+
+/// The judge says one thing and another; the user said the first too, which the judge cannot know.
+#[test]
+fn a_verdict_settles_only_what_its_judge_may_close() {
+    type How = fn(EngramId) -> Settle;
+    let verdicts: [(How, ConflictStatus); 3] = [
+        (|winner| Settle::Winner(winner), ConflictStatus::Resolved),
+        (|_| Settle::Newer, ConflictStatus::Resolved),
+        (|_| Settle::Dismiss, ConflictStatus::Dismissed),
+    ];
+    for (how, status) in verdicts {
+        let mut replies = Vec::new();
+        for is_hidden in [false, true] {
+            let ground = Ground::new();
+            let at = ground.open();
+            let judge = at.agent("judge");
+            let hidden = is_hidden.then(|| at.put(&USER, of_user_alone(SHORT)).unwrap().id);
+            at.put(&judge, on("wallet", SHORT)).unwrap();
+            let winner = at.put(&judge, on("wallet", LONG)).unwrap();
+            let [known] = &listed(&at, &judge, Listed::Open)[..] else {
+                panic!("one conflict");
+            };
+            let reply = settle(&at, &judge, known.id, how(winner.id)).unwrap();
+            assert_eq!(reply.status, status);
+            assert!(hidden.is_none_or(|id| !reply.closed.contains(&id)));
+            // To the judge the conflict is settled, whatever else holds.
+            let told = seen_by(&at, &judge, known.id);
+            assert_eq!((told.status, told.settled.is_some()), (status, true));
+            assert!(!is_hidden || told.risk.is_none());
+            assert_eq!(listed(&at, &judge, Listed::Open), []);
+            let all = listed(&at, &judge, Listed::All);
+            assert_eq!((all.len(), all[0].status), (1, status));
+            let again = settle(&at, &judge, known.id, how(winner.id)).unwrap();
+            assert_eq!((&again.closed, again.status), (&reply.closed, status));
+            // The user and the gate know better.
+            let expected = if is_hidden {
+                ConflictStatus::Open
+            } else {
+                status
+            };
+            assert_eq!(conflict(&at, known.id).status, expected);
+            let held = if is_hidden { Gate::Shut } else { Gate::Open };
+            assert_eq!((open(&at).len(), gate(&at)), (usize::from(is_hidden), held));
+            if let Some(id) = hidden {
+                assert!(at.get(&USER, id).unwrap().valid_until.is_none());
+                // A person's dismissal is final.
+                settle(&at, &USER, known.id, Settle::Dismiss).unwrap();
+                assert_eq!((open(&at), gate(&at)), (Vec::new(), Gate::Open));
+                at.put(&USER, on("wallet", LONG)).unwrap();
+                assert_eq!(open(&at), []);
+            }
+            let store = Store::open_only(&ground.home(), ulid::Ulid::nil()).unwrap();
+            assert_eq!(store.replay().unwrap().differences, Vec::<String>::new());
+            replies.push((reply.status, reply.closed.len(), reply.stored.len()));
+        }
+        assert_eq!(replies[0], replies[1], "{status}");
+    }
+}
+
+/// It repeats the user's words with other evidence, and so stands for the side; the user's claim holds still.
+#[test]
+fn an_agent_dismisses_no_conflict_with_the_user_by_repeating_their_words() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let judge = at.agent("judge");
+    at.put(&USER, on("wallet", SHORT)).unwrap();
+    at.put(&judge, on("wallet", LONG)).unwrap();
+    let id = open(&at)[0].id;
+    let repeated = Draft {
+        pointers: elsewhere(),
+        ..on("wallet", SHORT)
+    };
+    at.put(&judge, repeated).unwrap();
+    refused(settle(&at, &judge, id, Settle::Dismiss), Code::ScopeDenied);
+    assert_eq!(gate(&at), Gate::Shut);
+}
+
+/// What an agent dismissed between its own claims is no verdict on what the user says later.
+#[test]
+fn an_agents_dismissal_ends_where_the_user_says_the_same() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let judge = at.agent("judge");
+    at.put(&judge, on("wallet", SHORT)).unwrap();
+    at.put(&judge, on("wallet", LONG)).unwrap();
+    let id = open(&at)[0].id;
+    settle(&at, &judge, id, Settle::Dismiss).unwrap();
+    assert_eq!(gate(&at), Gate::Open);
+    let said = Draft {
+        pointers: elsewhere(),
+        ..on("wallet", SHORT)
+    };
+    at.put(&USER, said).unwrap();
+    assert_eq!((open(&at).len(), gate(&at)), (1, Gate::Shut));
+}
+
+fn reader(at: &Asked, topics: &[&str]) -> Caller {
+    let opening = Opening {
+        name: "reader".to_owned(),
+        read: topics.iter().map(|&topic| topic.to_owned()).collect(),
+        ..Opening::default()
+    };
+    Caller::Agent(at.0.ask(&USER, ask::OpenAgent(opening)).unwrap().agent)
+}
+
+/// The report of a conflict repeats both sides: it is as visible as both, on every way.
+#[test]
+fn what_reports_a_conflict_is_told_to_nobody_who_may_not_see_both_sides() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let stranger = reader(&at, &["wallet"]);
+    let ada = at.agent("ada");
+    let hidden = at
+        .put(
+            &ada,
+            on("vault", "The wallet service listens on port 4711."),
+        )
+        .unwrap();
+    let seen = at
+        .put(
+            &ada,
+            on("wallet", "The wallet service listens on port 4712."),
+        )
+        .unwrap();
+    let [known] = &open(&at)[..] else {
+        panic!("the two contradict each other: {:?}", open(&at));
+    };
+    let risk = known.risk.unwrap();
+    assert_eq!(at.get(&ada, risk).unwrap().kind, Kind::Risk);
+    let is_told = |when: &str| {
+        refused(at.get(&stranger, risk), Code::NotFound);
+        refused(at.get(&stranger, hidden.id), Code::NotFound);
+        refused(at.0.ask(&stranger, ask::Conflict(known.id)), Code::NotFound);
+        assert_eq!(listed(&at, &stranger, Listed::All), [], "{when}");
+        let asked = Query {
+            kind: Some(Kind::Risk),
+            ..query("wallet service port contradict")
+        };
+        assert_eq!(at.ask(&stranger, asked).unwrap().engrams, [], "{when}");
+        let record = at.get(&stranger, seen.id).unwrap();
+        assert_eq!((record.conflicts.len(), record.figures.conflicts), (0, 0));
+        let feed = Feed {
+            all: true,
+            ..Feed::default()
+        };
+        let page = at.0.ask(&stranger, ask::Feed(feed)).unwrap();
+        let brief = at.0.ask(&stranger, ask::Brief).unwrap();
+        let told = format!("{page:?} {brief:?}");
+        assert!(!told.contains("4711"), "{when}: {told}");
+    };
+    is_told("while both hold");
+    at.redact(&USER, hidden.id).unwrap();
+    is_told("once the hidden side is erased");
+}
