@@ -78,6 +78,7 @@ pub struct Group {
 pub struct Queue {
     rows: Vec<Arc<Conflict>>,
     omitted: u64,
+    due: u64,
     /// What arrived while the pointer was on the rows.
     held: Option<(Vec<Arc<Conflict>>, u64)>,
 }
@@ -93,6 +94,7 @@ impl Queue {
     /// Lists what was read. While rows are held, none moves, comes or goes.
     pub fn load(&mut self, reply: ConflictsReply, holds: bool) {
         let omitted = reply.omitted.unwrap_or(0);
+        self.due = reply.due;
         let rows: Vec<Arc<Conflict>> = reply.conflicts.into_iter().map(Arc::new).collect();
         if !holds {
             (self.rows, self.omitted, self.held) = (rows, omitted, None);
@@ -126,6 +128,11 @@ impl Queue {
     /// All rows, in their order.
     pub fn rows(&self) -> &[Arc<Conflict>] {
         &self.rows
+    }
+
+    /// How many contradictions are still to be recorded as conflicts.
+    pub fn due(&self) -> u64 {
+        self.due
     }
 
     /// How many did not fit into the list.
@@ -321,6 +328,7 @@ mod tests {
             open: all.len() as u64,
             conflicts: all.to_vec(),
             omitted: None,
+            ..ConflictsReply::default()
         }
     }
 

@@ -54,7 +54,11 @@ impl Context<'_> {
             Some((payer, papers)) => Some(self.weigh(payer, papers, &address)?.tokens),
             None => None,
         };
-        let now = repo.and_then(|repo| self.became(repo, &shelf, &pointer, &resolved));
+        // What was read in the working tree is there now, and is kept only with this read.
+        let now = match &resolved.snapshot {
+            Some(_) => None,
+            None => repo.and_then(|repo| self.became(repo, &shelf, &pointer, &resolved)),
+        };
         let reply = Dereferenced {
             now,
             ..excerpt(&resolved, payer.is_some(), left, ask.max_tokens)

@@ -12,7 +12,7 @@ use std::{
 };
 
 use engram_model::{
-    Adoption, Code, Operation, ProjectId, ProjectStatus, Refusal, StatusReply,
+    Adoption, Code, Operation, ProjectId, ProjectStatus, Refusal, StatusReply, Target,
     operation::{Admitted, Located},
 };
 use engram_pointers::Repo;
@@ -89,6 +89,7 @@ impl Engine {
         };
         if let Some(id) = found
             && self.located.is(repo, id)
+            && (!in_repository || read(repo).is_some())
         {
             return Ok(settled(id));
         }
@@ -120,20 +121,30 @@ impl Engine {
 
     /// The id that only the home knows, by the place: of a repository whose git folder cannot be
     /// written, or in which nothing was stored yet. Another repository may have taken the place since: it
-    /// is the same only if it has a commit that a claim is pinned to.
+    /// is the same only if it has a commit that a claim is pinned to, or on which a kept file was based.
     fn kept_in_home(&self, repo: &Repo) -> Result<Option<ProjectId>, Refusal> {
         let now = self.world.now();
-        let (id, newest) = self.store.read::<_, Refusal>(|it| {
-            let id = it.project_at(&place(repo))?;
+        let (id, is_empty, commits) = self.store.read::<_, Refusal>(|tx| {
+            let id = tx.project_at(&place(repo))?;
             let newest = match id {
-                Some(id) => it.newest_holding(id, now, None, KNOWN_BY)?,
+                Some(id) => tx.newest_holding(id, now, None, KNOWN_BY)?,
                 None => Vec::new(),
             };
-            Ok((id, newest))
+            let mut commits: Vec<String> = Vec::new();
+            for pointer in newest.iter().flat_map(|engram| &engram.pointers) {
+                commits.extend(pointer.commits().iter().map(ToString::to_string));
+                if let Target::Repo { path, .. }
+                | Target::Test { path, .. }
+                | Target::Artifact { name: path, .. } = &pointer.target
+                    && let (Some(id), Some(digest)) = (id, pointer.kept())
+                {
+                    commits.extend(tx.snapshot_base(id, digest, path)?);
+                }
+            }
+            Ok((id, newest.is_empty(), commits))
         })?;
-        let mut commits = newest.iter().flat_map(|it| &it.pointers);
-        let is_same = newest.is_empty()
-            || commits.any(|it| it.commits().iter().any(|id| repo.has_commit(id)))
+        let is_same = is_empty
+            || commits.iter().any(|commit| repo.has_commit(commit))
             || !is_writable(repo.common_dir());
         Ok(id.filter(|_| is_same))
     }

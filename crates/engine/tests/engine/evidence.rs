@@ -48,6 +48,31 @@ fn bytes_are_evidence_of_their_own_path_and_project_alone() {
     other.deref(&USER, &pinned).unwrap();
 }
 
+/// What was read in the working tree and is cited by its digest is found again once the file has changed, by
+/// every later process, also where nothing else was ever stored of the repository.
+#[test]
+fn what_was_read_uncommitted_and_cited_by_its_digest_does_not_vanish() {
+    let ground = Ground::new();
+    let file = ground.path("repo").join("src/new.rs");
+    engram_kit::write(&file, "fn new() {}\n");
+    let read = ground
+        .open()
+        .deref(&USER, "repo:src/new.rs#L1@worktree")
+        .unwrap();
+    assert!(read.now.is_none(), "{:?}", read.now);
+    let stored = ground.open().put(&USER, resting(&read.pointer)).unwrap();
+    assert!(stored.verified);
+    engram_kit::write(&file, "fn other() {}\n");
+    for seed in [3, 4] {
+        let found = ground.open_at("repo", seed).deref(&USER, &read.pointer);
+        assert_eq!(found.unwrap().excerpt, "fn new() {}\n");
+    }
+    // A home whose git folder was given no id, as builds before this one left it.
+    std::fs::remove_file(ground.path("repo").join(".git/engram-project")).unwrap();
+    let found = ground.open_at("repo", 5).deref(&USER, &read.pointer);
+    assert_eq!(found.unwrap().excerpt, "fn new() {}\n");
+}
+
 /// Whose budget is spent is not told what is there instead, nor whether a digest is right.
 #[test]
 fn a_spent_budget_reveals_nothing_more() {

@@ -200,6 +200,7 @@ pub(super) fn conflicts(app: App, at: usize) {
         open: 4,
         conflicts,
         omitted: None,
+        ..ConflictsReply::default()
     })));
 }
 

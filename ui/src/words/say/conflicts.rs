@@ -10,6 +10,7 @@ pub const OPEN_ONES: super::Noun = ("open conflict", "open conflicts");
 pub const TYPE: &str = "type";
 pub const READING: &str = "Reading the conflicts…";
 pub const LISTED: super::Noun = ("conflict listed", "conflicts listed");
+pub const DUE: super::Noun = ("comparison", "comparisons");
 pub const NO_TOPIC: &str = "No topic";
 pub const NONE_OPEN: &str = "No open conflicts";
 pub const NONE_OPEN_MEANS: &str = "Two claims that cannot both hold appear here.";
@@ -186,6 +187,10 @@ pub fn group(topic: &str, conflicts: &str) -> String {
 
 pub fn omitted(conflicts: &str) -> String {
     format!("Not listed: {conflicts}. Filter by topic to see the rest.")
+}
+
+pub fn due(comparisons: &str) -> String {
+    format!("Still to do: {comparisons}. The gate stays shut until then.")
 }
 
 pub fn waiting(count: usize) -> String {

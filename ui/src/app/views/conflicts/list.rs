@@ -157,6 +157,13 @@ fn Rows() -> impl IntoView {
             view! { <p class="quiet more">{say::conflicts::omitted(&conflicts)}</p> }
         })
     };
+    let due = move || {
+        let due = it.queue.with(|it| it.as_ref().map_or(0, Queue::due));
+        (due > 0).then(|| {
+            let due = words::count(due, say::conflicts::DUE);
+            view! { <p class="quiet more" data-testid="conflicts-due">{say::conflicts::due(&due)}</p> }
+        })
+    };
     // A key means that the pointer is not in use.
     let keys = window_event_listener(ev::keydown, move |event| {
         if !matches!(event.key().as_str(), "Shift" | "Control" | "Alt" | "Meta") {
@@ -172,6 +179,7 @@ fn Rows() -> impl IntoView {
             <For each=move || topics.get() key=Clone::clone let:topic><Topic topic groups /></For>
         </div>
         {omitted}
+        {due}
     }
 }
 
