@@ -10,7 +10,7 @@ use engram_model::{
     operation::{Admitted, Agent, Located},
 };
 use engram_pointers::Repo;
-use engram_store::Reader;
+use engram_store::{Reader, read_until};
 use jiff::Timestamp;
 
 use crate::{
@@ -25,7 +25,8 @@ use crate::{
     world::Gone,
 };
 
-/// How long a request may work in a repository, and one about all claims, or a follower.
+/// How long a request may work in a repository, or an agent's read the store; and one about all claims, or a
+/// follower.
 const OF_ONE: Duration = Duration::from_secs(5);
 const OF_MANY: Duration = Duration::from_secs(60);
 
@@ -166,7 +167,7 @@ impl Engine {
         let begun = Begun::of(caller, &request, self.world.now());
         let answered = context
             .is_of_this_project()
-            .and_then(|()| context.answer(request))
+            .and_then(|()| context.answer_in_time(request))
             .inspect_err(|it| {
                 // A hook counts it for the agent that it is about.
                 if !is_hook {
@@ -233,6 +234,27 @@ impl<'e> Context<'e> {
             in_turn: OnceCell::new(),
             limits: OnceCell::new(),
         }
+    }
+
+    /// Answers. What only looks something up ends once the time of an agent is over, or nobody waits any more; a
+    /// change goes on, so that what it stored is acknowledged.
+    fn answer_in_time(&self, request: Request) -> Result<Reply, Refusal> {
+        if request.changes() {
+            return self.answer(request);
+        }
+        let patience = match self.caller {
+            Caller::User => Duration::MAX,
+            Caller::Agent(_) => self.patience,
+        };
+        let stop = self.engine.world.stop_after(patience, self.gone.clone());
+        let answered = read_until(move || stop.is_due(), || self.answer(request));
+        answered.unwrap_or_else(|| {
+            Err(Refusal::new(
+                Code::RateLimited,
+                "composing this answer took longer than one request of an agent may",
+                "Ask for less: a narrower topic, a more specific question, or a smaller limit.",
+            ))
+        })
     }
 
     /// The context of an agent as it was last, which is looked at and does not call.

@@ -6,6 +6,7 @@
 
 mod http;
 mod mcp;
+mod turns;
 
 pub use http::{Certificate, HttpOptions, HttpServer, Pages, http};
 pub use mcp::{Toolset, mcp_over, mcp_stdio};

@@ -31,6 +31,7 @@ use jiff::Timestamp;
 
 use crate::{
     Due, Result, Store, StoreError, db::pause, files::make_private_folder, journal::Journalled,
+    until::without_limit,
 };
 
 /// Changes when the fields or the keys change, so that an older build's index is not misread.
@@ -436,8 +437,10 @@ impl Index {
     }
 }
 
-/// tantivy trusts its files, and panics on some that are damaged.
+/// tantivy trusts its files, and panics on some that are damaged. What the index reads of the journal it keeps,
+/// and an index that fails is deleted: no limit of a request ends it.
 fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let work = || without_limit(work);
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         let what = "a file of the index is damaged".to_owned();
         Err(StoreError::Index(TantivyError::InternalError(what)))

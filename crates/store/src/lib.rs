@@ -44,6 +44,7 @@ mod replay;
 mod served;
 mod sides;
 mod snapshots;
+mod until;
 mod vacant;
 
 pub use agents::{Seen, Spender};
@@ -69,6 +70,7 @@ pub use recover::{Recovered, recover};
 pub use replay::Replayed;
 pub use served::Shown;
 pub use sides::{conflict_id, side};
+pub use until::read_until;
 pub use vacant::Vacant;
 
 /// What every call here returns.

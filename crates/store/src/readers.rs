@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use rusqlite::Connection;
 
-use crate::Result;
+use crate::{Result, until::heed};
 
 /// Most connections at once; whoever comes then waits for the last of them.
 const MOST: usize = 8;
@@ -33,7 +33,11 @@ impl Readers {
         let (index, mut place) = self.free();
         let connection = match &mut *place {
             Some(open) => open,
-            none => none.insert((self.open)()?),
+            none => {
+                let opened = none.insert((self.open)()?);
+                heed(opened)?;
+                opened
+            }
         };
         let answer = read(connection);
         if index >= KEPT {

@@ -18,6 +18,7 @@ mod homes;
 mod lifecycle;
 mod lost;
 mod messages;
+mod patience;
 mod places;
 mod promotion;
 mod races;

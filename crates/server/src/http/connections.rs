@@ -1,22 +1,20 @@
-//! Who is connected, and for how long. Who has shown the token keeps its place. Strangers have few
-//! places, and when all are taken the oldest makes room for the newest: connections that say nothing,
-//! or read nothing, keep nobody out.
+//! How long a connection lasts, and what is said on it: one that says nothing, or reads nothing, ends. Where all
+//! places are taken, `places.rs` says which one ends before that.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
     convert::Infallible,
     future::poll_fn,
     io,
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, atomic::Ordering},
     task::{Context, Poll, ready},
     time::Duration,
 };
 
-use axum::Router;
+use axum::{Router, body::Bytes};
 use hyper::{
     Request,
-    body::Incoming,
+    body::{Body, Frame, Incoming, SizeHint},
     server::conn::http1,
     service::{Service, service_fn},
 };
@@ -24,14 +22,16 @@ use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
 };
-use subtle::ConstantTimeEq;
 use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf},
     net::{TcpListener, TcpStream},
-    task::AbortHandle,
+    select,
     time::{Sleep, sleep, timeout},
 };
 use tokio_rustls::TlsAcceptor;
+
+use super::places::{Line, Place, Places, UnderWay};
+use crate::turns::WAIT;
 
 /// Longest head of a request, in bytes: a browser sends the cookies of all servers of this machine.
 const MAX_HEAD: usize = 64 * 1024;
@@ -42,12 +42,20 @@ const LINGER: Duration = Duration::from_secs(1);
 /// What one server bears.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// Connections that have not shown the token.
+    /// Connections that have not shown a token.
     pub(super) strangers: usize,
     /// Those that have.
     pub(super) known: usize,
+    /// How many of them one agent's token holds.
+    pub(super) each: usize,
+    /// How many of them are left for the user.
+    pub(super) kept: usize,
     /// Requests in the engine at once; more wait.
     pub(super) requests: usize,
+    /// How many of them are agents'.
+    pub(super) of_agents: usize,
+    /// How long a request of an agent waits for its turn.
+    pub(super) turn: Duration,
     /// Streams of events: each holds two threads and a watch of the doorbell.
     pub(super) streams: usize,
     /// Within which the hello of an encrypted connection and the head of a request arrive; a
@@ -64,119 +72,16 @@ impl Default for Bounds {
         Self {
             strangers: 128,
             known: 128,
+            each: 16,
+            kept: 8,
             requests: 8,
+            of_agents: 6,
+            turn: WAIT,
             streams: 16,
             head: Duration::from_secs(20),
             body: Duration::from_secs(30),
             taken: Duration::from_secs(30),
         }
-    }
-}
-
-/// Every connection that is open.
-pub(super) struct Places {
-    bounds: Bounds,
-    open: Mutex<Open>,
-}
-
-#[derive(Default)]
-struct Open {
-    last: u64,
-    /// Oldest first, with what ends it.
-    strangers: BTreeMap<u64, Option<AbortHandle>>,
-    known: BTreeSet<u64>,
-}
-
-/// One connection's place, given back when it is dropped.
-pub(super) struct Place {
-    id: u64,
-    places: Arc<Places>,
-    /// The digest of the token that proved an agent here last.
-    proven: Mutex<Option<[u8; 32]>>,
-}
-
-impl Places {
-    pub(super) fn new(bounds: Bounds) -> Arc<Self> {
-        let open = Mutex::default();
-        Arc::new(Self { bounds, open })
-    }
-
-    fn open(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Runs a connection in a place of its own, that of the oldest stranger if need be.
-    fn admit<F>(self: &Arc<Self>, connection: impl FnOnce(Arc<Place>) -> F)
-    where
-        F: Future<Output = ()> + Send + 'static,
-    {
-        let (place, oldest) = self.place();
-        let id = place.id;
-        let task = tokio::spawn(connection(place));
-        // It may be over by now, or known.
-        if let Some(stranger) = self.open().strangers.get_mut(&id) {
-            *stranger = Some(task.abort_handle());
-        }
-        if let Some(oldest) = oldest {
-            oldest.abort();
-        }
-    }
-
-    fn place(self: &Arc<Self>) -> (Arc<Place>, Option<AbortHandle>) {
-        let mut open = self.open();
-        let oldest = match open.strangers.len() < self.bounds.strangers {
-            true => None,
-            false => open.strangers.pop_first().and_then(|it| it.1),
-        };
-        open.last += 1;
-        let (id, places) = (open.last, Arc::clone(self));
-        open.strangers.insert(id, None);
-        let place = Place {
-            id,
-            places,
-            proven: Mutex::default(),
-        };
-        (Arc::new(place), oldest)
-    }
-
-    #[cfg(test)]
-    pub(super) fn count(&self) -> usize {
-        let open = self.open();
-        open.strangers.len() + open.known.len()
-    }
-}
-
-impl Place {
-    /// The token was shown here. False when all places that can be kept are.
-    pub(super) fn keep(&self) -> bool {
-        let mut open = self.places.open();
-        if open.known.contains(&self.id) {
-            return true;
-        }
-        let free = open.known.len() < self.places.bounds.known;
-        let kept = free && open.strangers.remove(&self.id).is_some();
-        if kept {
-            open.known.insert(self.id);
-        }
-        kept
-    }
-
-    /// Whether a token of this digest proved an agent here.
-    pub(super) fn is_proven(&self, digest: &[u8; 32]) -> bool {
-        let proven = self.proven.lock().unwrap_or_else(PoisonError::into_inner);
-        proven.is_some_and(|it| it.ct_eq(digest).into())
-    }
-
-    pub(super) fn prove(&self, digest: [u8; 32]) {
-        *self.proven.lock().unwrap_or_else(PoisonError::into_inner) = Some(digest);
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let mut open = self.places.open();
-        open.strangers.remove(&self.id);
-        open.known.remove(&self.id);
     }
 }
 
@@ -191,7 +96,15 @@ pub(super) async fn serve(
         match listener.accept().await {
             Ok((stream, _)) => {
                 let (acceptor, router) = (acceptor.clone(), router.clone());
-                places.admit(|place| connection(stream, acceptor, router, place));
+                let place = places.admit();
+                let line = Arc::clone(&place.line);
+                let connection = connection(stream, acceptor, router, place);
+                tokio::spawn(async move {
+                    select! {
+                        () = line.ended.notified() => {}
+                        () = connection => {}
+                    }
+                });
             }
             Err(error) if is_of_the_client(&error) => {}
             Err(error) => {
@@ -219,6 +132,7 @@ async fn connection(
         stream,
         within: taken,
         late: None,
+        line: Arc::clone(&place.line),
     };
     let Some(acceptor) = acceptor else {
         return converse(stream, router, place, head).await;
@@ -237,8 +151,16 @@ where
 {
     let router = TowerToHyperService::new(router);
     let service = service_fn(|mut request: Request<Incoming>| {
+        let under_way = UnderWay::on(&place);
         request.extensions_mut().insert(Arc::clone(&place));
-        Box::pin(router.call(request))
+        let answer = router.call(request);
+        Box::pin(async {
+            let answer = answer.await?;
+            Ok::<_, Infallible>(answer.map(|body| GivenOut {
+                body,
+                _under_way: under_way,
+            }))
+        })
     });
     let mut connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -258,12 +180,40 @@ where
     let _ = timeout(LINGER, rest).await;
 }
 
+/// The body of an answer: its request is under way until all of it was given out.
+struct GivenOut {
+    body: axum::body::Body,
+    _under_way: UnderWay,
+}
+
+impl Body for GivenOut {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
 /// A stream that breaks when the client takes nothing of what is written for too long.
 struct Taken {
     stream: TcpStream,
     within: Duration,
     /// Set while something waits to be taken.
     late: Option<Pin<Box<Sleep>>>,
+    /// Told of it.
+    line: Arc<Line>,
 }
 
 impl Taken {
@@ -273,9 +223,12 @@ impl Taken {
         written: Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
         if written.is_ready() {
-            self.late = None;
+            if self.late.take().is_some() {
+                self.line.is_unsent.store(false, Ordering::Relaxed);
+            }
             return written;
         }
+        self.line.is_unsent.store(true, Ordering::Relaxed);
         let within = self.within;
         let late = self.late.get_or_insert_with(|| Box::pin(sleep(within)));
         ready!(late.as_mut().poll(cx));

@@ -12,11 +12,15 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use engram_engine::{Engine, is_token};
-use engram_model::{Call, Caller, Code, Refusal};
-use sha2::{Digest, Sha256};
+use engram_model::{AgentId, Call, Caller, Code, Refusal};
+use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq;
 
-use super::{Refused, connections::Place};
+use super::{
+    Api, Refused,
+    places::{Digest, Holder, Place},
+};
+use crate::turns::Turn;
 
 /// What a page may run and load: only what came with it.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
@@ -53,7 +57,7 @@ pub(super) struct Guard {
     /// can have its own name lead here, but cannot have its browser send an address for it.
     any_address: bool,
     /// Its digest: the time that a comparison takes says nothing about the token.
-    token: [u8; 32],
+    token: Digest,
 }
 
 impl Guard {
@@ -188,21 +192,24 @@ pub(super) async fn token(
         )
         .into_response();
     }
-    if_there_is_room(request, next).await
+    match keep(request.extensions().get(), Holder::User) {
+        Ok(()) => next.run(request).await,
+        Err(refused) => refused.into_response(),
+    }
 }
 
 /// Wants a token on the bus: the server's, which is the user's, or that of an agent that somebody opened.
-/// Who that is goes along with the request.
+/// Who that is, with the turn of an agent, goes along with the request.
 pub(super) async fn caller(
-    State((guard, engine)): State<(Arc<Guard>, Arc<Engine>)>,
+    State((guard, api)): State<(Arc<Guard>, Api)>,
     mut request: Request,
     next: Next,
 ) -> Response {
     let place = request.extensions().get::<Arc<Place>>();
     let who = match bearer(request.headers()) {
-        Some(token) if guard.knows(token) => Ok(Asker::User),
+        Some(token) if guard.knows(token) => keep(place, Holder::User).map(|()| Asker::User),
         // Nothing else is looked for in the home.
-        Some(token) if is_token(token) => agent(token, place, &engine).await,
+        Some(token) if is_token(token) => agent(token, place, &api).await,
         _ => Err(unproven()),
     };
     let who = match who {
@@ -210,36 +217,41 @@ pub(super) async fn caller(
         Err(refused) => return last(refused.into_response()),
     };
     request.extensions_mut().insert(who);
-    let answer = if_there_is_room(request, next).await;
+    let answer = next.run(request).await;
     match answer.status() {
         StatusCode::UNAUTHORIZED => last(answer),
         _ => answer,
     }
 }
 
-/// Ends the connection of a stranger, so that it keeps no place.
+/// Ends the connection of a stranger, or of one too many, so that it keeps no place.
 fn last(mut answer: Response) -> Response {
     let close = HeaderValue::from_static("close");
     answer.headers_mut().insert(header::CONNECTION, close);
     answer
 }
 
-/// The agent of a token. One that proved it on this connection before is looked up with the request, which saves
-/// handing over to another thread.
-async fn agent(
-    token: &str,
-    place: Option<&Arc<Place>>,
-    engine: &Arc<Engine>,
-) -> Result<Asker, Refused> {
+/// The agent of a token, in its turn. One that proved it on this connection before is looked up with the request,
+/// which saves handing over to another thread.
+async fn agent(token: &str, place: Option<&Arc<Place>>, api: &Api) -> Result<Asker, Refused> {
     let digest = Sha256::digest(token).into();
-    let who = Asker::Agent(token.to_owned());
-    if !place.is_some_and(|it| it.is_proven(&digest)) {
-        let (who, engine) = (who.clone(), Arc::clone(engine));
-        let looked = tokio::task::spawn_blocking(move || who.prove(&engine));
-        looked.await.map_err(|_| unproven())?.map_err(not_proven)?;
-        place.inspect(|it| it.prove(digest));
-    }
-    Ok(who)
+    let handle = match place.and_then(|it| it.proven(&digest)) {
+        Some(handle) => handle,
+        None => {
+            let handle = look_up(token.to_owned(), Arc::clone(&api.engine)).await?;
+            place.inspect(|it| it.prove(digest, handle.clone()));
+            handle
+        }
+    };
+    keep(place, Holder::Agent(digest))?;
+    let turn = api.turns.of(&handle).await?;
+    let token = token.to_owned();
+    Ok(Asker::Agent { token, turn })
+}
+
+async fn look_up(token: String, engine: Arc<Engine>) -> Result<AgentId, Refused> {
+    let looked = tokio::task::spawn_blocking(move || engine.agent_of(&token));
+    looked.await.map_err(|_| unproven())?.map_err(not_proven)
 }
 
 /// Who asks on the bus.
@@ -247,7 +259,10 @@ async fn agent(
 pub(crate) enum Asker {
     User,
     /// Whom this token proves: looked up with each request, since a newer token of the same agent ends this one.
-    Agent(String),
+    Agent {
+        token: String,
+        turn: Turn,
+    },
 }
 
 impl Asker {
@@ -258,7 +273,15 @@ impl Asker {
     pub(crate) fn prove(&self, engine: &Engine) -> Result<Caller, Refusal> {
         match self {
             Self::User => Ok(Caller::User),
-            Self::Agent(token) => engine.agent_of(token).map(Caller::Agent),
+            Self::Agent { token, .. } => engine.agent_of(token).map(Caller::Agent),
+        }
+    }
+
+    /// What lasts as long as the request of an agent does.
+    pub(crate) fn turn(&self) -> Option<Turn> {
+        match self {
+            Self::User => None,
+            Self::Agent { turn, .. } => Some(turn.clone()),
         }
     }
 }
@@ -279,18 +302,16 @@ fn unproven() -> Refused {
     )
 }
 
-/// Counts the connection among those that hold a token.
-async fn if_there_is_room(request: Request, next: Next) -> Response {
-    let place = request.extensions().get::<Arc<Place>>();
-    match place.is_some_and(|place| place.keep()) {
-        true => next.run(request).await,
-        false => denied(
+/// Gives the connection of a request a place among those that hold a token.
+fn keep(place: Option<&Arc<Place>>, holder: Holder) -> Result<(), Refused> {
+    let is_kept = place.is_some_and(|it| it.keep(holder));
+    is_kept.then_some(()).ok_or_else(|| {
+        denied(
             StatusCode::SERVICE_UNAVAILABLE,
             "too many connections are open",
             "Close some, or try again in a moment.",
         )
-        .into_response(),
-    }
+    })
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {

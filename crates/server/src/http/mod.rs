@@ -7,6 +7,7 @@ mod conflicts;
 mod connections;
 mod files;
 mod guard;
+mod places;
 #[cfg(test)]
 mod tests;
 mod tls;
@@ -46,11 +47,14 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
-use connections::{Bounds, Places};
+use connections::Bounds;
 pub use files::Pages;
 pub(crate) use guard::Asker;
 use guard::{Guard, not_proven};
+use places::Places;
 pub use tls::Certificate;
+
+use crate::turns::Turns;
 
 /// Longest request, in bytes.
 const MAX_BODY: usize = 1024 * 1024;
@@ -172,6 +176,7 @@ struct Api {
     bounds: Bounds,
     requests: Arc<Semaphore>,
     streams: Arc<Semaphore>,
+    turns: Arc<Turns>,
 }
 
 impl Api {
@@ -181,6 +186,7 @@ impl Api {
             bounds,
             requests: Arc::new(Semaphore::new(bounds.requests)),
             streams: Arc::new(Semaphore::new(bounds.streams)),
+            turns: Arc::new(Turns::new(bounds.of_agents, bounds.turn)),
         }
     }
 }

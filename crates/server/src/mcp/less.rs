@@ -2,7 +2,7 @@
 //! codes that begin with `LESS_`.
 
 use engram_model::{
-    AgentId, Caller, Code, DerefRequest, Draft, EngramId, GrantIssued, GrantWanted, Kind, Limits,
+    AgentId, Code, DerefRequest, Draft, EngramId, GrantIssued, GrantWanted, Kind, Limits,
     PointerInput, Promote, Query, Refusal, Scope, Ttl, ask,
 };
 use rmcp::{
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    Server,
+    Asking, Server,
     arguments::{self, Read},
     definitions::{Told, tool},
     results::{Committed, Excerpt, Found, Promoted},
@@ -238,7 +238,7 @@ impl Server {
     pub(super) async fn call_less(
         &self,
         context: &RequestContext<RoleServer>,
-        caller: Caller,
+        asking: &Asking,
         tool: &Tool,
         arguments: JsonObject,
     ) -> Result<Value, Refusal> {
@@ -246,12 +246,13 @@ impl Server {
             "less_put_engram" => {
                 let put: Put = arguments::parse(tool, arguments)?;
                 let put = ask::Put(Box::new(put.into()));
-                value(Committed::from(self.change(context, caller, put).await?))
+                value(Committed::from(self.change(context, asking, put).await?))
             }
             "less_query_engrams" => {
                 let asked: Asked = arguments::parse(tool, arguments)?;
                 value(Found::from(
-                    self.ask(&caller, ask::Query(asked.try_into()?))?,
+                    self.ask(context, asking, ask::Query(asked.try_into()?))
+                        .await?,
                 ))
             }
             "less_request_deref" => {
@@ -261,7 +262,7 @@ impl Server {
                     reason: wanted.reason,
                     intended_use: wanted.intended_use.unwrap_or_default(),
                 }));
-                let asked = self.change(context, caller, wanted).await?;
+                let asked = self.change(context, asking, wanted).await?;
                 value(Requested {
                     request_id: asked.id,
                     state: asked.state,
@@ -270,7 +271,7 @@ impl Server {
             "less_deref_pointer" => {
                 let read: Read = arguments::parse(tool, arguments)?;
                 let read = ask::Deref(read.into());
-                value(Excerpt::from(*self.ask_apart(context, caller, read).await?))
+                value(Excerpt::from(*self.ask_apart(context, asking, read).await?))
             }
             "less_issue_grant" => {
                 let grant: Grant = arguments::parse(tool, arguments)?;
@@ -282,7 +283,7 @@ impl Server {
                     ttl: grant.ttl,
                     by: None,
                 });
-                value(Granted::from(self.change(context, caller, wanted).await?))
+                value(Granted::from(self.change(context, asking, wanted).await?))
             }
             "less_promote" => {
                 let Widen { id, scope } = arguments::parse(tool, arguments)?;
@@ -290,7 +291,7 @@ impl Server {
                     id,
                     scope: Some(scope),
                 });
-                value(Promoted::from(self.change(context, caller, promote).await?))
+                value(Promoted::from(self.change(context, asking, promote).await?))
             }
             other => Err(defect(format!("{other} is listed but not implemented"))),
         }

@@ -29,13 +29,14 @@ use rmcp::{
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    sync::{OnceCell, Semaphore},
+    sync::OnceCell,
+    task::spawn_blocking,
 };
 
-use crate::http::Asker;
-
-/// Requests that are answered off the thread that serves the connection, at once.
-const APART: usize = 8;
+use crate::{
+    http::Asker,
+    turns::{EACH, Turn, Turns, WAIT},
+};
 
 /// The same for all agents and as long as this process lives.
 const LIST_TTL_MS: u64 = 3_600_000;
@@ -124,7 +125,9 @@ async fn serve<R>(
 where
     R: AsyncRead + Send + Unpin + 'static,
 {
-    let server = Server::new(engine, toolsets, token);
+    // One connection: one agent.
+    let turns = Some(Arc::new(Turns::new(EACH, WAIT)));
+    let server = Server::new(engine, toolsets, token, turns);
     if let Err(refusal) = server.engine.follow() {
         tracing::warn!(%refusal, "the index will not follow in this process");
     }
@@ -175,11 +178,25 @@ struct Server {
     agent: Arc<OnceCell<AgentId>>,
     tools: Arc<[Tool]>,
     instructions: Arc<str>,
-    apart: Arc<Semaphore>,
+    /// None over HTTP, where each request brings its turn along, and none is answered on the thread that serves
+    /// it: that one serves others too.
+    turns: Option<Arc<Turns>>,
+}
+
+/// Who asks, in the turn of an agent.
+#[derive(Clone)]
+struct Asking {
+    caller: Caller,
+    turn: Option<Turn>,
 }
 
 impl Server {
-    fn new(engine: Arc<Engine>, toolsets: &[Toolset], token: Option<Secret>) -> Self {
+    fn new(
+        engine: Arc<Engine>,
+        toolsets: &[Toolset],
+        token: Option<Secret>,
+        turns: Option<Arc<Turns>>,
+    ) -> Self {
         let limits = engine.limits();
         let (mut tools, mut instructions) = (Vec::new(), Vec::new());
         if toolsets.contains(&Toolset::Core) {
@@ -196,38 +213,65 @@ impl Server {
             engine,
             token,
             agent: Arc::default(),
-            apart: Arc::new(Semaphore::new(APART)),
+            turns,
         }
     }
 
-    /// The agent of this connection, for a request that begins now. Its handle is the engine's; the
-    /// client's name is for display. Over HTTP, each request brought its caller along.
-    async fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, Refusal> {
+    /// Who asks, once it is their turn. What is cancelled before that is not begun. Over HTTP, each request brought
+    /// its caller along.
+    async fn asking(&self, context: &RequestContext<RoleServer>) -> Result<Asking, Refusal> {
         if context.ct.is_cancelled() {
             return Err(cancelled());
         }
         if let Some(parts) = context.extensions.get::<Parts>() {
-            let who = parts.extensions.get::<Asker>();
-            return who.ok_or_else(defect)?.prove(&self.engine);
+            let who = parts.extensions.get::<Asker>().ok_or_else(defect)?;
+            let (turn, who, engine) = (who.turn(), who.clone(), Arc::clone(&self.engine));
+            let caller = spawn_blocking(move || who.prove(&engine)).await;
+            let caller = caller.map_err(|_| defect())??;
+            return Ok(Asking { caller, turn });
         }
+        let turns = self.turns.as_ref().ok_or_else(defect)?;
+        let agent = self.agent(context).await?;
+        let turn = tokio::select! {
+            biased;
+            () = context.ct.cancelled() => return Err(cancelled()),
+            turn = turns.of(&agent) => Some(turn?),
+        };
+        let caller = Caller::Agent(agent);
+        Ok(Asking { caller, turn })
+    }
+
+    /// The agent of this connection, for a request that begins now. Its handle is the engine's; the client's name
+    /// is for display.
+    async fn agent(&self, context: &RequestContext<RoleServer>) -> Result<AgentId, Refusal> {
         // Asked each time: a newer token of the same agent ends this one.
         if let Some(token) = &self.token {
-            return self.engine.agent_of(&token.0).map(Caller::Agent);
+            return self.engine.agent_of(&token.0);
         }
         let label = context.client_info().map_or_else(
             || "agent".to_owned(),
             |client| client.title.unwrap_or(client.name),
         );
         let register = || async { self.engine.register_agent(&label) };
-        let agent = self.agent.get_or_try_init(register).await?;
-        Ok(Caller::Agent(agent.clone()))
+        self.agent.get_or_try_init(register).await.cloned()
     }
 
-    /// One request to the engine, answered on the thread that read it: the client waits, and handing
-    /// over to another thread takes longer than most answers.
-    fn ask<A: Ask>(&self, caller: &Caller, ask: A) -> Result<A::Answer, Refusal> {
+    /// One request to the engine. On standard streams it is answered on the thread that read it: the client waits,
+    /// and handing over to another thread takes longer than most answers.
+    async fn ask<A>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        asking: &Asking,
+        ask: A,
+    ) -> Result<A::Answer, Refusal>
+    where
+        A: Ask<Answer: Send> + Send + 'static,
+    {
+        if self.turns.is_none() {
+            return self.ask_apart(context, asking, ask).await;
+        }
         // A defect must not leave the client without an answer.
-        catch_unwind(AssertUnwindSafe(|| self.engine.ask(caller, ask)))
+        catch_unwind(AssertUnwindSafe(|| self.engine.ask(&asking.caller, ask)))
             .unwrap_or_else(|_| Err(defect()))
     }
 
@@ -235,41 +279,38 @@ impl Server {
     async fn change<A>(
         &self,
         context: &RequestContext<RoleServer>,
-        caller: Caller,
+        asking: &Asking,
         ask: A,
     ) -> Result<A::Answer, Refusal>
     where
         A: Ask<Answer: Send> + Send + 'static,
     {
         match self.engine.is_free() {
-            true => self.ask(&caller, ask),
-            false => self.ask_apart(context, caller, ask).await,
+            true => self.ask(context, asking, ask).await,
+            false => self.ask_apart(context, asking, ask).await,
         }
     }
 
     /// The same off the thread that serves the connection, for what may take long: a large file, an
-    /// address on the network, or a write while another process has the turn. What is cancelled
-    /// before its turn comes is not begun, and what is looked up then ends.
+    /// address on the network, or a write while another process has the turn. What is looked up for one that is
+    /// cancelled ends.
     async fn ask_apart<A>(
         &self,
         context: &RequestContext<RoleServer>,
-        caller: Caller,
+        asking: &Asking,
         ask: A,
     ) -> Result<A::Answer, Refusal>
     where
         A: Ask<Answer: Send> + Send + 'static,
     {
-        let turn = tokio::select! {
-            biased;
-            () = context.ct.cancelled() => return Err(cancelled()),
-            turn = Arc::clone(&self.apart).acquire_owned() => turn.map_err(|_| defect())?,
-        };
         let (engine, cancelled) = (Arc::clone(&self.engine), context.ct.clone());
+        let Asking { caller, turn } = asking.clone();
         let asked = move || {
+            // It lasts as long as the work does, even if the client has left.
             let _turn = turn;
             engine.ask_until(&caller, ask, move || cancelled.is_cancelled())
         };
-        tokio::task::spawn_blocking(asked)
+        spawn_blocking(asked)
             .await
             .unwrap_or_else(|_| Err(defect()))
     }
@@ -315,9 +356,9 @@ impl ServerHandler for Server {
         };
         let arguments = request.arguments.unwrap_or_default();
         let is_less = tool.name.starts_with(less::PREFIX);
-        let answer = match self.caller(&context).await {
-            Ok(caller) if is_less => self.call_less(&context, caller, tool, arguments).await,
-            Ok(caller) => self.call(&context, caller, tool, arguments).await,
+        let answer = match self.asking(&context).await {
+            Ok(asking) if is_less => self.call_less(&context, &asking, tool, arguments).await,
+            Ok(asking) => self.call(&context, &asking, tool, arguments).await,
             Err(refusal) => Err(refusal),
         };
         let prefix = if is_less { "LESS_" } else { "" };

@@ -22,7 +22,7 @@ pub(crate) struct OverHttp(StreamableHttpService<Server, NeverSessionManager>);
 
 impl OverHttp {
     pub(crate) fn new(engine: &Arc<Engine>, toolsets: &[Toolset]) -> Self {
-        let server = Server::new(Arc::clone(engine), toolsets, None);
+        let server = Server::new(Arc::clone(engine), toolsets, None, None);
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
             .with_json_response(true)

@@ -36,8 +36,9 @@ impl Server {
             limit: Some(LISTED),
             ..Feed::default()
         };
-        let caller = self.caller(context).await.map_err(refused)?;
-        let page = self.ask(&caller, ask::Feed(feed)).map_err(refused)?;
+        let asking = self.asking(context).await.map_err(refused)?;
+        let page = self.ask(context, &asking, ask::Feed(feed)).await;
+        let page = page.map_err(refused)?;
         let now = self.engine.now();
         let resources = page
             .entries
@@ -64,8 +65,8 @@ impl Server {
             .strip_prefix(PREFIX)
             .and_then(|id| id.parse().ok())
             .ok_or_else(|| missing(uri))?;
-        let caller = self.caller(context).await.map_err(refused)?;
-        let mut engram = match self.ask(&caller, ask::Get(id)) {
+        let asking = self.asking(context).await.map_err(refused)?;
+        let mut engram = match self.ask(context, &asking, ask::Get(id)).await {
             Ok(engram) => engram,
             Err(refusal) if refusal.code == Code::NotFound => return Err(missing(uri)),
             Err(refusal) => return Err(refused(refusal)),
@@ -81,7 +82,7 @@ impl Server {
             budget_token: None,
         });
         let read = self
-            .ask_apart(context, caller, deref)
+            .ask_apart(context, &asking, deref)
             .await
             .map_err(refused)?;
         let read = Excerpt::from(*read);

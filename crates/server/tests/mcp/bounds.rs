@@ -265,3 +265,27 @@ async fn a_cancelled_read_spends_nothing() {
     let excerpt = client.ok("engram_deref", read).await["excerpt"].clone();
     assert_eq!(excerpt, "    // Vendors retry for 30 days.\n");
 }
+
+/// An agent has two requests under way at once; what waits for its turn holds up no other message.
+#[tokio::test]
+async fn a_third_request_waits_for_the_first_two() {
+    let ground = Ground::new();
+    let mut client = Client::open(&ground, Era::Legacy).await;
+    client.ok("engram_status", json!({})).await;
+    let writing = std::fs::File::open(ground.kept("write.lock")).unwrap();
+    writing.lock().unwrap();
+    let mut commits = Vec::new();
+    for at in 0..2 {
+        let claim = json!({ "content": format!("Thought {at}."), "scope": "a", "confidence": 1 });
+        let params = json!({ "name": "engram_commit", "arguments": claim });
+        commits.push(client.send("tools/call", params).await);
+    }
+    let params = json!({ "name": "engram_query", "arguments": { "topic": "thought" } });
+    let third = client.send("tools/call", params).await;
+    let ping = client.send("ping", json!({})).await;
+    assert_eq!(client.next().await.unwrap()["id"], ping);
+    drop(writing);
+    assert_ne!(client.next().await.unwrap()["id"], third);
+    let answers = [client.next().await.unwrap(), client.next().await.unwrap()];
+    assert!(answers.iter().any(|it| it["id"] == third), "{answers:?}");
+}

@@ -244,7 +244,7 @@ fn answer(schemas: &mut SchemaGenerator) -> Schema {
 }
 
 pub(super) fn routes(api: Api, guard: Arc<Guard>) -> Router {
-    let known = (guard, Arc::clone(&api.engine));
+    let known = (guard, api.clone());
     let doors = doors();
     let described = openapi::document(&doors, api.engine.limits()).to_string();
     let mut calls = Router::new();

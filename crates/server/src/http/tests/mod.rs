@@ -15,7 +15,7 @@ use tokio::{
     task::yield_now,
 };
 
-use super::{Bounds, HttpOptions, HttpServer, Pages, Places, http, within};
+use super::{Bounds, HttpOptions, HttpServer, Pages, Places, Turns, http, within};
 
 mod bounds;
 mod bus;
@@ -27,6 +27,7 @@ mod bus_strangers;
 mod bus_team;
 mod calls;
 mod conflicts;
+mod crowds;
 mod events;
 mod hostile;
 mod pages;
@@ -44,6 +45,7 @@ struct Served {
     token: String,
     places: Arc<Places>,
     requests: Arc<Semaphore>,
+    turns: Arc<Turns>,
     _kept: Box<dyn Any>,
 }
 
@@ -79,6 +81,7 @@ impl Served {
             token: token.to_owned(),
             places: Arc::clone(&server.places),
             requests: Arc::clone(&server.api.requests),
+            turns: Arc::clone(&server.api.turns),
             _kept: Box::new(kept),
         };
         tokio::spawn(server.run());

@@ -1,0 +1,275 @@
+//! A crowd of connections and requests by one agent: it keeps out nobody but itself.
+
+use std::{
+    sync::{
+        Mutex,
+        mpsc::{self, Receiver},
+    },
+    time::Duration,
+};
+
+use engram_engine::World;
+use engram_kit::Clock;
+
+use super::{
+    bounds::{patient, reading_nothing},
+    *,
+};
+use crate::turns::EACH;
+
+const BUDGET: &str = "GET /budget HTTP/1.1\r\nhost: HOST\r\nauthorization: Bearer AGENT\r\n\r\n";
+/// A request that stays under way until its body's last byte.
+const HALF: &str = "POST /engram HTTP/1.1\r\nhost: HOST\r\nauthorization: Bearer AGENT\r\n\
+                    content-type: application/json\r\ncontent-length: 2\r\n\r\n{";
+const TOOLS: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}"#;
+const STATUS: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"engram_status","arguments":{}}}"#;
+
+impl Served {
+    async fn crowded(bounds: Bounds, agents: &[&str]) -> (Self, Vec<String>) {
+        let served = Self::within(bounds).await;
+        let mut tokens = Vec::new();
+        for name in agents {
+            tokens.push(served.opened(name).await);
+        }
+        served.until_open(0).await;
+        (served, tokens)
+    }
+
+    /// The token of an agent.
+    async fn opened(&self, name: &str) -> String {
+        bus::token(&self.post("/agent", json!({ "name": name })).await.1)
+    }
+
+    async fn say_as(&self, agent: &str, text: &str) -> TcpStream {
+        self.say(&text.replace("AGENT", agent)).await
+    }
+
+    /// A request that stays under way, and has a place.
+    async fn busy(&self, agent: &str) -> TcpStream {
+        let before = self.places.of_agents();
+        let stream = self.say_as(agent, HALF).await;
+        while self.places.of_agents() == before {
+            yield_now().await;
+        }
+        stream
+    }
+
+    /// What the user's page and the user's command get.
+    async fn of_user(&self) -> [u16; 2] {
+        let page = self.post("/api/read", json!({ "do": "status" })).await.0;
+        let user = BUDGET.replace("AGENT", "TOKEN");
+        [page, status(&mut self.say(&user).await).await]
+    }
+
+    async fn until_taken(&self, turns: usize) {
+        while self.turns.taken() != turns {
+            yield_now().await;
+        }
+    }
+}
+
+/// The status of the answer that comes next, of which the rest stays unread.
+async fn status(stream: &mut TcpStream) -> u16 {
+    let mut line = [0; 12];
+    stream.read_exact(&mut line).await.unwrap();
+    std::str::from_utf8(&line[9..]).unwrap().parse().unwrap()
+}
+
+/// A request of an agent with its body.
+fn whole(to: &str, body: &str) -> String {
+    let length = body.len();
+    format!(
+        "{to} HTTP/1.1\r\nhost: HOST\r\nauthorization: Bearer AGENT\r\n{JSON}\r\n\
+         accept: application/json, text/event-stream\r\ncontent-length: {length}\r\n\r\n{body}"
+    )
+}
+
+async fn budget(served: &Served, agent: &str) -> u16 {
+    status(&mut served.say_as(agent, BUDGET).await).await
+}
+
+#[tokio::test]
+async fn three_hundred_idle_connections_of_an_agent_make_room() {
+    let (served, tokens) = Served::crowded(patient(), &["ada", "bob"]).await;
+    let mut crowd = Vec::new();
+    for _ in 0..300 {
+        let mut stream = served.say_as(&tokens[0], BUDGET).await;
+        assert_eq!(status(&mut stream).await, 200);
+        crowd.push(stream);
+    }
+    assert_eq!(served.places.of_agents(), 16);
+    assert_eq!(served.of_user().await, [200, 200]);
+    assert_eq!(budget(&served, &tokens[1]).await, 200);
+    assert_eq!(budget(&served, &tokens[0]).await, 200);
+    // The oldest of them ended.
+    for stream in &mut crowd[..284] {
+        answer(stream).await;
+    }
+}
+
+#[tokio::test]
+async fn three_hundred_busy_connections_of_an_agent_keep_out_it_alone() {
+    let (served, tokens) = Served::crowded(patient(), &["ada", "bob"]).await;
+    let mut crowd = Vec::new();
+    for _ in 0..16 {
+        crowd.push(served.busy(&tokens[0]).await);
+    }
+    for _ in 16..300 {
+        let (code, head, body) = answer(&mut served.say_as(&tokens[0], HALF).await).await;
+        assert_eq!(code, 503, "{body}");
+        assert!(body.contains("RATE_LIMITED") && head.contains("connection: close"));
+    }
+    assert_eq!(served.of_user().await, [200, 200]);
+    assert_eq!(budget(&served, &tokens[1]).await, 200);
+    assert_eq!(budget(&served, &tokens[0]).await, 503);
+    // Whoever goes leaves room.
+    drop(crowd);
+    while budget(&served, &tokens[0]).await != 200 {}
+}
+
+#[tokio::test]
+async fn the_last_places_are_the_users_and_idle_ones_make_room() {
+    let bounds = Bounds {
+        known: 6,
+        each: 2,
+        kept: 2,
+        ..patient()
+    };
+    let (served, tokens) = Served::crowded(bounds, &["ada", "bob", "eve"]).await;
+    let mut crowd = Vec::new();
+    for agent in [0, 0, 1, 1] {
+        crowd.push(served.busy(&tokens[agent]).await);
+    }
+    assert_eq!(budget(&served, &tokens[2]).await, 503);
+    served.post("/api/change", note("Hello.")).await;
+    // An event stream is a request that does not end.
+    let follow = "GET /api/subscribe?after=0&token=TOKEN HTTP/1.1\r\nhost: HOST";
+    let mut streams = Vec::new();
+    for _ in 0..2 {
+        let mut stream = served.connect(follow, b"").await;
+        events::event(&mut stream).await;
+        streams.push(stream);
+    }
+    assert_eq!(served.of_user().await, [503, 503]);
+    // One of an agent's is answered, and idle from then on: another takes its place.
+    crowd[0].write_all(b"}").await.unwrap();
+    assert_eq!(status(&mut crowd[0]).await, 400);
+    assert_eq!(budget(&served, &tokens[2]).await, 200);
+    answer(&mut crowd[0]).await;
+    assert_eq!(served.of_user().await, [200, 200]);
+}
+
+/// Not even one that shows no token, as long as others do nothing: neither while its answer is read from a file,
+/// nor once all of it waits to be sent.
+#[tokio::test]
+async fn nobody_is_cut_off_in_the_middle_of_an_answer() {
+    const LONG: usize = 64 * 1024 * 1024;
+    let folder = tempfile::tempdir().unwrap();
+    let page = std::fs::File::create(folder.path().join("index.html")).unwrap();
+    page.set_len(LONG as u64).unwrap();
+    let built: &[u8] = vec![0; LONG].leak();
+    let built = Pages::Built(vec![("index.html", built)].leak());
+    for pages in [Pages::Folder(folder.path().to_owned()), built] {
+        let bounds = Bounds {
+            strangers: 2,
+            ..patient()
+        };
+        let home = tempfile::tempdir().unwrap();
+        let served = Served::over(engine(home.path()), pages, bounds, home).await;
+        let last = "GET / HTTP/1.1\r\nhost: HOST\r\nconnection: close\r\n\r\n";
+        let mut slow = reading_nothing(&served, last).await;
+        assert_eq!(status(&mut slow).await, 200);
+        let mut crowd = Vec::new();
+        for _ in 0..8 {
+            crowd.push(served.say("").await);
+        }
+        for stream in &mut crowd[..6] {
+            answer(stream).await;
+        }
+        let mut rest = Vec::new();
+        slow.read_to_end(&mut rest).await.unwrap();
+        assert!(rest.len() > LONG, "{}", rest.len());
+    }
+}
+
+#[tokio::test]
+async fn a_third_request_of_an_agent_waits_its_turn_and_not_for_ever() {
+    for third in [whole("GET /budget", ""), whole("POST /mcp", TOOLS)] {
+        for (turn, expected) in [(Duration::ZERO, 429), (patient().turn, 200)] {
+            let bounds = Bounds { turn, ..patient() };
+            let (served, tokens) = Served::crowded(bounds, &["ada", "bob"]).await;
+            let mut busy = Vec::new();
+            for at in 1..=EACH {
+                busy.push(served.busy(&tokens[0]).await);
+                served.until_taken(at).await;
+            }
+            let before = served.places.of_agents();
+            let mut third = served.say_as(&tokens[0], &third).await;
+            while expected == 200 && served.places.of_agents() == before {
+                yield_now().await;
+            }
+            assert_eq!(budget(&served, &tokens[1]).await, 200);
+            assert_eq!(served.of_user().await, [200, 200]);
+            served.until_taken(EACH).await;
+            if expected == 200 {
+                busy[0].write_all(b"}").await.unwrap();
+            }
+            assert_eq!(status(&mut third).await, expected);
+        }
+    }
+}
+
+/// To leave and to ask again begins no more work than a turn allows.
+#[tokio::test]
+async fn a_turn_lasts_as_long_as_the_work_that_was_begun() {
+    let folder = tempfile::tempdir().unwrap();
+    let lock = folder.path().join("home/write.lock");
+    let engine = engine(folder.path());
+    let served = Served::over(engine, Pages::Built(BUILT), patient(), folder).await;
+    let ada = served.opened("ada").await;
+    served.until_open(0).await;
+    let writing = std::fs::File::open(lock).unwrap();
+    writing.lock().unwrap();
+    let opens = whole("POST /agent", r#"{"name":"child"}"#);
+    let left = served.say_as(&ada, &opens).await;
+    served.until_taken(1).await;
+    drop(left);
+    served.until_open(0).await;
+    assert_eq!(served.turns.taken(), 1);
+    drop(writing);
+    served.until_taken(0).await;
+}
+
+/// There is one thread here.
+#[tokio::test]
+async fn a_tool_that_takes_long_holds_up_no_other_connection() {
+    let folder = tempfile::tempdir().unwrap();
+    let (clock, gate) = (
+        Clock::default(),
+        Arc::<Mutex<Option<Receiver<()>>>>::default(),
+    );
+    let shut = Arc::clone(&gate);
+    let look = move || {
+        let held = shut.lock().unwrap().take();
+        // Only a failure waits until the end.
+        let _ = held.map(|it| it.recv_timeout(Duration::from_secs(60)));
+        clock.now()
+    };
+    let options = Options {
+        home: folder.path().join("home"),
+        repo: None,
+        from: folder.path().to_owned(),
+    };
+    let engine = Engine::open_in(options, World::seeded(1, look)).unwrap();
+    let served = Served::over(engine, Pages::Built(BUILT), patient(), folder).await;
+    let ada = served.opened("ada").await;
+    let (go_on, held) = mpsc::channel();
+    *gate.lock().unwrap() = Some(held);
+    let mut late = served.say_as(&ada, &whole("POST /mcp", STATUS)).await;
+    while gate.lock().unwrap().is_some() {
+        yield_now().await;
+    }
+    assert_eq!(served.of_user().await, [200, 200]);
+    go_on.send(()).unwrap();
+    assert_eq!(status(&mut late).await, 200);
+}

@@ -1,0 +1,86 @@
+//! Whose turn it is. An agent has few requests under way at once, whatever it sends them through, and all agents
+//! together leave some for the user; more wait, and not for ever.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError, Weak},
+    time::Duration,
+};
+
+use engram_model::{AgentId, Code, Refusal};
+use tokio::{
+    sync::{AcquireError, OwnedSemaphorePermit, Semaphore},
+    time::timeout,
+};
+
+/// Requests of one agent at once.
+pub(crate) const EACH: usize = 2;
+
+/// How long one more waits: longer than two that compose lists take.
+pub(crate) const WAIT: Duration = Duration::from_secs(10);
+
+/// The turns of the agents that this process answers.
+pub(crate) struct Turns {
+    all: Arc<Semaphore>,
+    /// Of those that have one, or wait for one.
+    each: Mutex<HashMap<AgentId, Weak<Semaphore>>>,
+    patience: Duration,
+}
+
+/// The right of an agent's request to be under way; its clones are the same one.
+#[derive(Clone)]
+pub(crate) struct Turn(
+    #[expect(dead_code, reason = "held, not read")] Arc<[OwnedSemaphorePermit; 2]>,
+);
+
+impl Turns {
+    /// So many for all agents, for each of which a request waits so long.
+    pub(crate) fn new(all: usize, patience: Duration) -> Self {
+        Self {
+            all: Arc::new(Semaphore::new(all)),
+            each: Mutex::default(),
+            patience,
+        }
+    }
+
+    /// A turn of this agent, once there is one.
+    ///
+    /// # Errors
+    /// `RATE_LIMITED` where that takes too long.
+    pub(crate) async fn of(&self, agent: &AgentId) -> Result<Turn, Refusal> {
+        let (own, all) = (self.own(agent), Arc::clone(&self.all));
+        let turn = async {
+            let turn = [own.acquire_owned().await?, all.acquire_owned().await?];
+            Ok::<_, AcquireError>(Turn(Arc::new(turn)))
+        };
+        let turn = timeout(self.patience, turn).await.ok().and_then(Result::ok);
+        turn.ok_or_else(|| {
+            Refusal::new(
+                Code::RateLimited,
+                format!(
+                    "this request waited too long: {EACH} requests of an agent are answered at once"
+                ),
+                "Wait for the answers to earlier requests, then send it again.",
+            )
+        })
+    }
+
+    fn own(&self, agent: &AgentId) -> Arc<Semaphore> {
+        let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = each.get(agent).and_then(Weak::upgrade) {
+            return own;
+        }
+        each.retain(|_, it| it.strong_count() > 0);
+        let own = Arc::new(Semaphore::new(EACH));
+        each.insert(agent.clone(), Arc::downgrade(&own));
+        own
+    }
+
+    /// How many turns agents have now.
+    #[cfg(test)]
+    pub(crate) fn taken(&self) -> usize {
+        let each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
+        let live = each.values().filter_map(Weak::upgrade);
+        live.map(|it| EACH - it.available_permits()).sum()
+    }
+}
