@@ -20,7 +20,7 @@ use crate::{
     context::Context,
     decide::{Plan, Planned},
     evidence::screen_text,
-    findings::ENGINE,
+    names::{apart, named, refuse_ours},
     project,
 };
 
@@ -29,8 +29,6 @@ const LISTED: usize = 200;
 
 /// Longest name, role or topic of an agent, in characters.
 const LONGEST: usize = 80;
-/// Longest handle that is told whole where a part of it will do.
-const SHORT: usize = 16;
 /// Most topics of an agent, of each kind.
 const TOPICS: usize = 12;
 
@@ -211,6 +209,7 @@ impl Context<'_> {
                 "Name it after what it does: programmer-1.",
             ));
         }
+        refuse_ours("the agent's name", &name)?;
         let role = word("the role", ask.role.as_deref().unwrap_or_default())?;
         let topics = Topics {
             read: topics("read", &ask.read)?,
@@ -456,37 +455,6 @@ pub(crate) fn of_another_project(handle: &AgentId) -> Refusal {
         ),
         "Use a handle that `engram agents` lists here, or open one with `engram agents open NAME`.",
     )
-}
-
-/// What an agent is called in records. The user is called `user` there, and "you" in the window: no
-/// agent is, whatever it says of itself.
-pub(crate) fn named(name: &str) -> String {
-    // Invisible characters do not make it a different name.
-    let name: String = name.chars().filter(|c| !is_hidden(*c)).collect();
-    match name.trim().to_lowercase().as_str() {
-        "" | "user" | "you" | ENGINE => format!("{} (agent)", name.trim()).trim().to_owned(),
-        _ => name,
-    }
-}
-
-/// The same, where the name is not that of another agent that somebody opened here: then a part of the handle
-/// tells them apart.
-pub(crate) fn apart(it: &Reader<'_>, agent: &Agent, name: &str) -> Result<String, Refusal> {
-    let name = named(name);
-    let holder = handle_of(it, agent.project, name.trim())?;
-    match holder != agent.handle && it.is_opened(&holder)? {
-        true => Ok(format!("{name} ({})", short(&agent.handle))),
-        false => Ok(name),
-    }
-}
-
-/// Enough of a handle to tell agents of one name apart: chance is at the end of those that the engine made up.
-fn short(handle: &AgentId) -> &str {
-    let from = handle.0.char_indices().rev().nth(5).map_or(0, |it| it.0);
-    match handle.0.chars().count() > SHORT {
-        true => handle.0.get(from..).unwrap_or_default(),
-        false => &handle.0,
-    }
 }
 
 /// A label is what a stranger says of itself: one short printable line, and no credential.

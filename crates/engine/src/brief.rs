@@ -21,6 +21,7 @@ use crate::{
     findings::ENGINE,
     grants::aged,
     lineage::head_of,
+    names,
     risks::may_see,
     served::told,
 };
@@ -403,12 +404,12 @@ impl Context<'_> {
 
 fn candidate_of(engram: Engram) -> Candidate {
     Candidate {
+        author: names::author(&engram),
         id: engram.id,
         kind: engram.kind,
         topic: engram.topic,
         claim: engram.claim,
         is_users: engram.agent.is_none() && engram.provenance.created_by != ENGINE,
-        author: engram.provenance.created_by,
         agent: engram.agent,
         scope: engram.scope,
         run: engram.run,

@@ -9,10 +9,11 @@ use engram_model::{
 use engram_store::{NewEntry, Reader, StoreError};
 
 use crate::{
-    agents::{apart, in_project, kin_of, unknown, word},
+    agents::{in_project, kin_of, unknown, word},
     context::Context,
     decide::{Plan, Planned},
     grants::aged,
+    names::apart,
     project,
 };
 
@@ -100,6 +101,7 @@ impl Context<'_> {
         };
         let (now, by) = (self.engine.world.now(), self.speaker(None)?);
         self.decide(&ground, |it, _| {
+            self.admit(it)?;
             let found = in_project(it, ground.project, &ask.agent)?;
             let agent = found.ok_or_else(|| unknown(&ask.agent))?;
             may_decide_for(self.caller, &kin_of(agent.clone()))?;

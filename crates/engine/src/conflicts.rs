@@ -12,7 +12,7 @@ use engram_model::{
 use engram_store::{Listing, Pair, Reader, side};
 use jiff::Timestamp;
 
-use crate::{context::Context, eyes::Eyes, findings::author, risks::sees_found};
+use crate::{context::Context, eyes::Eyes, findings::author, names, risks::sees_found};
 
 /// Conflicts of a page that names no number, and of the longest.
 const PAGE: usize = 50;
@@ -464,7 +464,7 @@ fn side_of(engram: &Engram, mut differs: Vec<(usize, usize)>) -> ConflictSide {
         claim: engram.claim.clone(),
         differs,
         topic: engram.topic.clone(),
-        by: engram.provenance.created_by.clone(),
+        by: names::author(engram),
         created_at: engram.provenance.created_at,
         confidence: engram.confidence,
         fact_type: engram.fact_type,
@@ -515,7 +515,7 @@ fn ended(it: &Reader<'_>, engram: &Engram) -> Result<Settled, Refusal> {
         None => None,
     };
     Ok(match newer {
-        Some(newer) => settled(How::Superseded, newer.provenance.created_by, at),
+        Some(newer) => settled(How::Superseded, names::author(&newer), at),
         None => settled(How::Forgotten, String::new(), at),
     })
 }

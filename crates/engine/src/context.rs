@@ -20,7 +20,7 @@ use crate::{
     calls::Begun,
     evidence::screen_text,
     eyes::Eyes,
-    log_cause,
+    log_cause, names,
     project::{self, Seat},
     world::Gone,
 };
@@ -204,6 +204,7 @@ fn without_secrets(mut refusal: Refusal) -> Refusal {
 
 fn with_keys(mut reply: Reply) -> Reply {
     for engram in reply.records() {
+        engram.provenance.created_by = names::author(engram);
         engram.derive_keys();
         engram.entities = Claim::read(&engram.claim).entities().to_vec();
     }

@@ -10,10 +10,14 @@ use engram_store::{Due, NewEntry, Reader, Writer};
 use jiff::Timestamp;
 
 use crate::{
-    agents::{Called, apart, since},
+    agents::{Called, since},
     context::{Context, Ground},
+    names::apart,
     risks::ended_risks,
 };
+
+/// Most agents that nobody opened whose writes are counted together: those that called last.
+const STRANGERS: usize = 200;
 
 /// What is to be recorded, and what is answered then.
 pub(crate) struct Plan<T> {
@@ -91,32 +95,40 @@ impl Context<'_> {
 
     /// How often an agent may store or close anything; the user may always.
     pub(crate) fn admit(&self, it: &Reader<'_>) -> Result<(), Refusal> {
-        let Some(agent) = self.agent()? else {
-            return Ok(());
-        };
         let limits = &self.engine.config.limits.rate;
         // The count cannot exceed the number of journal entries.
         if it.head()? < u64::from(limits.per_minute.min(limits.per_hour)) {
             return Ok(());
         }
-        let now = self.engine.world.now();
-        let count = |seconds| it.count_by_agent(&agent.handle, since(now, seconds), now);
-        engram_gateway::admit_write(limits, count(60)?, count(3_600)?)
+        self.admit_many(it, 1)
     }
 
-    /// The same for a message: each of its engrams counts, and all must fit.
-    pub(crate) fn admit_many(&self, it: &Reader<'_>, engrams: usize) -> Result<(), Refusal> {
+    /// The same for a message: each of its engrams counts, and all must fit. Agents that nobody opened share the
+    /// rates of a few: another connection is no way to write more.
+    pub(crate) fn admit_many(&self, tx: &Reader<'_>, engrams: usize) -> Result<(), Refusal> {
         let Some(agent) = self.agent()? else {
             return Ok(());
         };
         let limits = &self.engine.config.limits.rate;
         let now = self.engine.world.now();
         let more = u32::try_from(engrams.saturating_sub(1)).unwrap_or(u32::MAX);
-        let count = |seconds| -> Result<u32, Refusal> {
-            let done = it.count_by_agent(&agent.handle, since(now, seconds), now)?;
-            Ok(done.saturating_add(more))
+        let count = |agent: &AgentId, seconds| -> Result<u32, Refusal> {
+            Ok(tx.count_by_agent(agent, since(now, seconds), now)?)
         };
-        engram_gateway::admit_write(limits, count(60)?, count(3_600)?)
+        let own = |seconds| Ok::<_, Refusal>(count(&agent.handle, seconds)?.saturating_add(more));
+        let (minute, hour) = (own(60)?, own(3_600)?);
+        engram_gateway::admit_write(limits, minute, hour)?;
+        if tx.is_opened(&agent.handle)? {
+            return Ok(());
+        }
+        let (mut minute, mut hour) = (minute, hour);
+        for other in tx.not_opened(agent.project, since(now, 3_600), STRANGERS)? {
+            if other != agent.handle {
+                minute = minute.saturating_add(count(&other, 60)?);
+                hour = hour.saturating_add(count(&other, 3_600)?);
+            }
+        }
+        engram_gateway::admit_strangers(limits, minute, hour)
     }
 
     /// Who is said to have done what this caller does: the name that is `given` with it, else the

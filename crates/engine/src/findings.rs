@@ -19,6 +19,7 @@ use crate::{
     context::Context,
     decide::Planned,
     eyes::Eyes,
+    names,
     parsed::Parsed,
     risks::{held_risk, is_told},
 };
@@ -125,6 +126,14 @@ impl Contradicted {
     fn author(&self) -> Option<&AgentId> {
         self.voices.first().and_then(|it| it.engram.agent.as_ref())
     }
+}
+
+/// Sides that a claim contradicts in the same words.
+#[derive(Default)]
+struct Alike {
+    count: usize,
+    /// Whose were seen already; none is the user.
+    authors: Vec<Option<AgentId>>,
 }
 
 /// What a comparison found, and how far it came.
@@ -333,14 +342,13 @@ impl Context<'_> {
             });
             found.push(Contradicted { id, voices, pair });
         }
-        let mut alike: BTreeMap<Vec<(usize, usize)>, (usize, Vec<Option<AgentId>>)> =
-            BTreeMap::new();
+        let mut alike: BTreeMap<Vec<(usize, usize)>, Alike> = BTreeMap::new();
         for one in &found {
-            alike.entry(one.words().to_vec()).or_default().0 += 1;
+            alike.entry(one.words().to_vec()).or_default().count += 1;
         }
         found.sort_by_key(|one| Reverse(one.said()));
         found.retain(|one| {
-            let Some((count, authors)) = alike.get_mut(one.words()) else {
+            let Some(Alike { count, authors }) = alike.get_mut(one.words()) else {
                 return true;
             };
             let author = one.author().cloned();
@@ -459,8 +467,8 @@ fn told_of(
     })
 }
 
-pub(crate) fn author(engram: &Engram) -> &str {
-    named(&engram.provenance.created_by)
+pub(crate) fn author(engram: &Engram) -> String {
+    named(&names::author(engram)).to_owned()
 }
 
 fn named(by: &str) -> &str {

@@ -14,11 +14,12 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    agents::{apart, digest_of, in_project, kin_of, unknown},
+    agents::{digest_of, in_project, kin_of, unknown},
     context::{Context, Ground},
     decide::{Plan, Planned},
     deref::tokens_of,
     evidence::{screen_snapshot, screen_text},
+    names::apart,
 };
 
 /// Longest reason, intended use or answer, in characters.

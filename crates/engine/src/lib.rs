@@ -52,6 +52,7 @@ mod lost;
 mod memory;
 mod message;
 mod metrics;
+mod names;
 mod note;
 mod outdated;
 mod pack;

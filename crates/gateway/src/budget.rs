@@ -83,24 +83,56 @@ pub fn budget(limits: &DerefLimits, spent: &Spend, turn: &str) -> Budget {
     }
 }
 
+/// How many times one agent's rates all agents together have that nobody opened.
+const STRANGERS: u32 = 4;
+
 /// Whether an agent that stored or closed this much may write once more.
 pub fn admit_write(limits: &RateLimits, last_minute: u32, last_hour: u32) -> Result<(), Refusal> {
-    let refuse = |used, limit, time| {
-        Err(Refusal::new(
+    admit_times(1, limits, last_minute, last_hour).map_err(|(used, limit, time)| {
+        Refusal::new(
             Code::RateLimited,
             format!("{used} of {limit} writes were used in the last {time}"),
             format!(
                 "Wait up to a {time}; meanwhile, collect findings and merge those that say the same thing."
             ),
-        ))
-    };
-    if last_minute >= limits.per_minute {
-        return refuse(last_minute, limits.per_minute, "minute");
-    }
-    if last_hour >= limits.per_hour {
-        return refuse(last_hour, limits.per_hour, "hour");
-    }
-    Ok(())
+        )
+    })
+}
+
+/// Whether one of the agents that nobody opened may write once more, where together they stored or closed this
+/// much.
+pub fn admit_strangers(
+    limits: &RateLimits,
+    last_minute: u32,
+    last_hour: u32,
+) -> Result<(), Refusal> {
+    admit_times(STRANGERS, limits, last_minute, last_hour).map_err(|(_, limit, time)| {
+        Refusal::new(
+            Code::RateLimited,
+            format!("agents without a token share {limit} writes a {time}, and all are used"),
+            format!(
+                "Wait up to a {time}, or ask the user to run `engram agents open NAME`: an agent with a token has rates of its own."
+            ),
+        )
+    })
+}
+
+/// What was used of which limit in which time, where `times` the limits are used up.
+fn admit_times(
+    times: u32,
+    limits: &RateLimits,
+    last_minute: u32,
+    last_hour: u32,
+) -> Result<(), (u32, u32, &'static str)> {
+    let used = [
+        (last_minute, limits.per_minute, "minute"),
+        (last_hour, limits.per_hour, "hour"),
+    ];
+    let spent = used
+        .into_iter()
+        .map(|(used, limit, time)| (used, limit.saturating_mul(times), time))
+        .find(|(used, limit, _)| used >= limit);
+    spent.map_or(Ok(()), Err)
 }
 
 /// Whether the caller may close or replace a version by `author` (none means the user). Agents may close

@@ -21,7 +21,7 @@ mod tokens;
 pub use brief::{
     Candidate, ForRole, Material, OpenGrant, Pinned, PinnedWhat, admit_pin, compose, may_pin,
 };
-pub use budget::{admit, admit_write, budget, charge, may_close};
+pub use budget::{admit, admit_strangers, admit_write, budget, charge, may_close};
 pub use code::code_chars;
 pub use echo::{admit_claim, echoes, fingerprints, is_own, probes, read_print, told_print};
 pub use grant::{

@@ -116,6 +116,37 @@ impl Reader<'_> {
             .exists([&handle.0])?)
     }
 
+    /// The agents of a project that somebody opened.
+    pub fn opened(&self, project: ProjectId) -> Result<Vec<Agent>> {
+        self.0
+            .prepare_cached(&format!(
+                "SELECT {AGENT} FROM agent WHERE project = ?1 AND handle IN (SELECT agent FROM token)
+                 ORDER BY handle"
+            ))?
+            .query_map([project.to_string()], raw)?
+            .map(|row| agent(row?))
+            .collect()
+    }
+
+    /// The agents of a project that nobody opened and that called after this time, at most `most`.
+    pub fn not_opened(
+        &self,
+        project: ProjectId,
+        since: Timestamp,
+        most: usize,
+    ) -> Result<Vec<AgentId>> {
+        self.0
+            .prepare_cached(
+                "SELECT handle FROM agent WHERE project = ?1 AND last_call > ?2
+                   AND handle NOT IN (SELECT agent FROM token) ORDER BY last_call DESC LIMIT ?3",
+            )?
+            .query_and_then(
+                params![project.to_string(), since.as_microsecond(), most as i64],
+                |row| Ok(AgentId(row.get(0)?)),
+            )?
+            .collect()
+    }
+
     /// Every agent, in the order of their handles.
     pub(crate) fn agents(&self) -> Result<Vec<Agent>> {
         self.0

@@ -160,15 +160,15 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// How often this agent stored, closed, opened, asked for, granted, pinned or sent anything after `since` and up to
-    /// `now`, by the clock. The event of saying a claim counts with its claim, and so do the conflicts that are found
+    /// How often this agent stored, closed, settled, opened, asked for, granted, pinned or sent anything, or began
+    /// another's turn, after `since` and up to `now`, by the clock. The event of saying a claim counts with its claim, and so do the conflicts that are found
     /// with it or end with it.
     pub fn count_by_agent(&self, agent: &AgentId, since: Timestamp, now: Timestamp) -> Result<u32> {
         Ok(self
             .0
             .prepare_cached(
                 "SELECT count(*) FROM journal INDEXED BY journal_agent
-                 WHERE agent = ?1 AND kind IN ('stored', 'corroborated', 'forgotten', 'noted', 'promoted', 'opened',
+                 WHERE agent = ?1 AND (kind <> 'joined' OR body ->> '$.handle' <> ?1) AND kind IN ('joined', 'resolved', 'stored', 'corroborated', 'forgotten', 'noted', 'promoted', 'opened',
                    'requested', 'granted', 'denied', 'pinned', 'unpinned', 'sent', 'unsent')
                    AND recorded_at > ?2
                    AND coalesce(clock, recorded_at) > ?2 AND coalesce(clock, recorded_at) <= ?3

@@ -229,7 +229,7 @@ fn what_is_no_file_is_refused_at_once() {
         (".tantivy-writer.lock", Use::Write),
     ] {
         place.json(&["doctor", "--reindex"]);
-        let path = place.home().join("index-5").join(name);
+        let path = place.home().join("index-6").join(name);
         let _ = fs::remove_file(&path);
         let pipe = Pipe::at(&path, used);
         assert_eq!(place.json(&["query", "full jitter"])["verdict"], "strong");

@@ -186,7 +186,7 @@ fn servers_outlive_a_reindex() {
         }
         assert_eq!(place.json(&["doctor", "--reindex"])["ok"], true);
         if round == 3 {
-            std::fs::remove_dir_all(place.home().join("index-5")).unwrap();
+            std::fs::remove_dir_all(place.home().join("index-6")).unwrap();
         }
     }
     clients.into_iter().for_each(Client::end);

@@ -505,6 +505,37 @@ fn the_user_sees_who_called() {
     refused(engine.0.ask(&ada, ask::Agents), Code::ScopeDenied);
 }
 
+/// Another connection is no way to write more, and takes nothing from an agent that somebody opened.
+#[test]
+fn agents_without_a_token_share_the_rates_of_four() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let opening = engram_model::Opening {
+        name: "opened".to_owned(),
+        ..engram_model::Opening::default()
+    };
+    engine.0.ask(&USER, ask::OpenAgent(opening)).unwrap();
+    let mut stored = 0;
+    for connection in 0..10 {
+        let agent = engine.agent(&format!("connection-{connection}"));
+        for at in 0..20 {
+            let said = draft(&format!("Part {at} of file {connection} is read."));
+            match engine.put(&agent, said) {
+                Ok(_) => stored += 1,
+                Err(refusal) => assert_eq!(refusal.code, Code::RateLimited),
+            }
+        }
+    }
+    assert_eq!(stored, 4 * 20);
+    let opened = Caller::Agent(AgentId("opened".to_owned()));
+    engine
+        .put(&opened, draft("It has rates of its own."))
+        .unwrap();
+    ground.clock.turn(61);
+    let agent = engine.agent("later");
+    engine.put(&agent, draft("The minute is over.")).unwrap();
+}
+
 /// Many agents called: the latest are listed, the others counted.
 #[test]
 fn of_many_agents_the_latest_are_listed() {
@@ -515,7 +546,7 @@ fn of_many_agents_the_latest_are_listed() {
         engine
             .put(&agent, draft(&format!("Said by {at}.")))
             .unwrap();
-        ground.clock.turn(1);
+        ground.clock.turn(30);
     }
     let reply = engine.0.ask(&USER, ask::Agents).unwrap();
     assert_eq!((reply.agents.len(), reply.more), (200, 3));

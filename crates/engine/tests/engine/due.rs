@@ -78,7 +78,7 @@ fn nothing_is_pushed_out_of_the_comparison() {
 fn an_error_is_not_taken_for_nothing_found() {
     let ground = Ground::new();
     let at = ground.open();
-    let first = at.put(&at.agent("ada"), on("wallet", SHORT)).unwrap();
+    at.put(&at.agent("ada"), on("wallet", SHORT)).unwrap();
     at.0.help_index().unwrap();
     drop(at);
     let database = ground.home().join("engram.db");

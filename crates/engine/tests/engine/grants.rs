@@ -576,6 +576,27 @@ fn a_parent_begins_the_turn_of_its_child() {
     assert_eq!(budget.repo_spans.used, 0);
 }
 
+/// Each turn has a budget of its own: who could begin them at will would read without one.
+#[test]
+fn turns_that_a_parent_begins_are_rated() {
+    let (ground, engine) = family();
+    let next = |who: &Caller| {
+        let next = NextTurn {
+            agent: AgentId("ada".to_owned()),
+            turn: None,
+        };
+        engine.0.ask(who, ask::NextTurn(next))
+    };
+    let begun = (0..40)
+        .take_while(|_| next(&called("lead")).is_ok())
+        .count();
+    assert!((10..=20).contains(&begun), "{begun}");
+    refused(next(&called("lead")), Code::RateLimited);
+    next(&USER).unwrap();
+    ground.clock.turn(61);
+    next(&called("lead")).unwrap();
+}
+
 /// What is erased leaves neither the requests for it nor the grants.
 #[test]
 fn what_was_asked_for_and_granted_is_erased_with_it() {

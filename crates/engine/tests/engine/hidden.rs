@@ -201,3 +201,43 @@ fn what_reports_a_conflict_is_told_to_nobody_who_may_not_see_both_sides() {
     at.redact(&USER, hidden.id).unwrap();
     is_told("once the hidden side is erased");
 }
+
+/// Names are compared as they look, on every way by which an agent gets one.
+#[test]
+fn nobody_passes_for_the_user_or_for_an_agent_that_was_opened() {
+    let ground = Ground::new();
+    let at = ground.open();
+    reader(&at, &[]);
+    for name in ["The User", "ｕｓｅｒ", "usеr", "you.", "Engram", "the user"] {
+        let opening = Opening {
+            name: name.to_owned(),
+            ..Opening::default()
+        };
+        refused(
+            at.0.ask(&USER, ask::OpenAgent(opening)),
+            Code::SchemaInvalid,
+        );
+        let client = at.agent(name);
+        let as_itself = at
+            .put(&client, on("wallet", &format!("{name} says so.")))
+            .unwrap();
+        let named = Draft {
+            agent: Some(name.to_owned()),
+            ..on("wallet", &format!("{name} says so by name."))
+        };
+        let by_name = at.put(&at.agent("other"), named).unwrap();
+        for id in [as_itself.id, by_name.id] {
+            let by = at.get(&USER, id).unwrap().provenance.created_by;
+            assert!(by.ends_with(" (agent)"), "{name}: {by}");
+        }
+    }
+    let names = ["reader", "Reader", "rеader", "ｒeader", "rea-der"];
+    for (number, name) in names.into_iter().enumerate() {
+        let client = at.agent(name);
+        let said = at
+            .put(&client, on("wallet", &format!("Page {number} is read.")))
+            .unwrap();
+        let by = at.get(&USER, said.id).unwrap().provenance.created_by;
+        assert!(by.starts_with(&format!("{name} (")), "{name}: {by}");
+    }
+}
