@@ -86,7 +86,7 @@ async fn conflicts_are_listed_settled_and_opened_again() {
     let none = bus
         .ok("TOKEN", "GET /conflicts?topic=ledger", Value::Null)
         .await;
-    assert_eq!(none, json!({ "open": 1, "conflicts": [] }));
+    assert_eq!(none, json!({ "open": 1, "due": 0, "conflicts": [] }));
 
     let winner = json!({
         "resolution_type": "winner", "resolution": "Read in code.", "winning_claim_id": it.claims[1],
@@ -314,7 +314,7 @@ async fn strangers_and_other_projects_see_no_conflict() {
         let listed = theirs
             .ok(who, "GET /conflicts?status=all", Value::Null)
             .await;
-        assert_eq!(listed, json!({ "open": 0, "conflicts": [] }));
+        assert_eq!(listed, json!({ "open": 0, "due": 0, "conflicts": [] }));
     }
     // Nor does a handle of another project open them where they are.
     let answer = ours.call(&eve, &settle, dismissed).await;
