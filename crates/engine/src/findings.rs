@@ -7,6 +7,7 @@
 use std::{cell::LazyCell, cmp::Reverse, collections::BTreeMap};
 
 use engram_consistency::tier;
+use engram_gateway::quoted;
 use engram_model::{
     AgentId, ConflictId, ConflictStatus, Durability, Engram, EngramId, Finding, Noticed, Operation,
     Refusal, Scope, Severity,
@@ -449,12 +450,12 @@ fn told_of(
         && let (Some(ruling), Some(deed)) = (it.ruling(seq)?, it.deed(seq)?)
     {
         let how = ruling.how.map_or("", engram_model::How::as_str);
+        let by = named(&deed.by);
         note.push_str(&format!(
-            " It was settled before ({how}, by {}) and is open again.",
-            named(&deed.by)
+            " It was settled before ({how}, by {by}) and is open again."
         ));
         if let Some(why) = ruling.why {
-            note.push_str(&format!(" The reason was: {why}"));
+            note.push_str(&format!(" The reason that {by} gave: {}.", quoted(&why)));
         }
     }
     Ok(Finding {

@@ -22,6 +22,7 @@ use jiff::Timestamp;
 use crate::{code_chars, count_tokens};
 
 pub use pin::{admit_pin, may_pin};
+pub use quote::quoted;
 
 /// A claim that may be included.
 #[derive(Clone, Debug, PartialEq)]

@@ -20,6 +20,7 @@ mod tokens;
 
 pub use brief::{
     Candidate, ForRole, Material, OpenGrant, Pinned, PinnedWhat, admit_pin, compose, may_pin,
+    quoted,
 };
 pub use budget::{admit, admit_strangers, admit_write, budget, charge, may_close};
 pub use code::code_chars;

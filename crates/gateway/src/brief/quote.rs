@@ -38,8 +38,8 @@ pub(super) fn line(text: &str, most: usize) -> String {
     out
 }
 
-/// A text in double quotes that nothing in it can close.
-pub(super) fn quoted(text: &str) -> String {
+/// A text in double quotes that nothing in it can close, on one line of at most 200 characters.
+pub fn quoted(text: &str) -> String {
     let harmless = |c: char| match c {
         '"' | '`' | '“' | '”' | '„' | '‟' | '″' | '＂' | '«' | '»' | '´' | '‘' | '’' | '‚'
         | '＇' | '｀' | '「' | '」' | '『' | '』' => '\'',
