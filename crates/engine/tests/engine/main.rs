@@ -15,6 +15,7 @@ mod grants;
 mod handles;
 mod hidden;
 mod homes;
+mod judges;
 mod lifecycle;
 mod lost;
 mod messages;

@@ -1,0 +1,185 @@
+//! Whatever agents do, in any order: what the user says holds until the user ends it, and the gate is shut while
+//! it is contradicted and no person let that pass.
+
+use engram_engine::{Pair, detect};
+use engram_model::{
+    Caller, ConflictStatus, Draft, Engram, EngramId, Gate, GateCheck, Listed, Promote, Resolve,
+    Scope, Settle, Severity, ask,
+};
+
+use crate::{
+    conflicts::{USER, conflict, evidence, listed, on},
+    fixture::{Asked, Ground, correcting},
+};
+
+const STEPS: usize = 40;
+const SEEDS: u64 = 10;
+
+/// Chance that is the same in each run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % most
+    }
+}
+
+fn claim(dice: &mut Dice) -> Draft {
+    let (topic, claim) = match dice.below(3) {
+        0 => (
+            "wallet",
+            format!("The wallet lock lasts {} minutes.", 3 + dice.below(4)),
+        ),
+        1 => (
+            "gateway",
+            format!("The retry limit is {}.", 1 + dice.below(4)),
+        ),
+        _ => (
+            "vault",
+            format!(
+                "The vault service listens on port {}.",
+                4711 + dice.below(3)
+            ),
+        ),
+    };
+    let scope = [Scope::Project, Scope::Project, Scope::Run][dice.below(3)];
+    let file = ["repo:src/lib.rs@HEAD", "repo:README.md@HEAD"][dice.below(2)];
+    Draft {
+        scope: Some(scope),
+        pointers: vec![evidence(file)],
+        ..on(topic, &claim)
+    }
+}
+
+/// One act of somebody. Most are refused: that is none of this test's business.
+fn act(at: &Asked, who: &Caller, dice: &mut Dice, said: &mut Vec<EngramId>) {
+    let any = |dice: &mut Dice, said: &[EngramId]| said.get(dice.below(said.len().max(1))).copied();
+    match dice.below(10) {
+        0..=3 => said.extend(at.put(who, claim(dice)).ok().map(|reply| reply.id)),
+        4 => {
+            if let Some(id) = any(dice, said) {
+                let draft = Draft {
+                    corrects_lineage: correcting(id, "").corrects_lineage,
+                    ..claim(dice)
+                };
+                said.extend(at.put(who, draft).ok().map(|reply| reply.id));
+            }
+        }
+        5 => {
+            if let Some(id) = any(dice, said) {
+                let _ = at.forget(who, id);
+            }
+        }
+        6 => {
+            if let Some(id) = any(dice, said) {
+                let scope = Some(Scope::Project);
+                let _ = at.0.ask(who, ask::Promote(Promote { id, scope }));
+            }
+        }
+        _ => {
+            let all = listed(at, who, Listed::All);
+            if let Some(found) = all.get(dice.below(all.len().max(1))) {
+                let how = match dice.below(5) {
+                    0 => Settle::Newer,
+                    1 => Settle::Winner(found.a.id),
+                    2 => Settle::Dismiss,
+                    3 => Settle::Merge(found.b.claim.clone()),
+                    _ => Settle::Undo,
+                };
+                let resolve = Resolve {
+                    conflict: found.id,
+                    how,
+                    why: None,
+                };
+                let reply = at.0.ask(who, ask::Resolve(Box::new(resolve)));
+                said.extend(reply.into_iter().flat_map(|reply| reply.stored));
+            }
+        }
+    }
+}
+
+fn holding(at: &Asked, said: &[EngramId]) -> Vec<Engram> {
+    let all = said.iter().filter_map(|id| at.get(&USER, *id).ok());
+    let mut all: Vec<Engram> = all.map(|engram| *engram).collect();
+    all.retain(|engram| engram.valid_until.is_none());
+    all.dedup_by_key(|engram| engram.id);
+    all
+}
+
+/// With the gate open, nothing severe contradicts what the user says but what a person dismissed.
+fn is_known_to_the_gate(at: &Asked, holding: &[Engram], when: &str) {
+    let check = GateCheck {
+        severity: Severity::Low,
+    };
+    if at.0.ask(&USER, ask::Gate(check)).unwrap().gate == Gate::Shut {
+        return;
+    }
+    for (number, one) in holding.iter().enumerate() {
+        for other in &holding[..number] {
+            let is_users = one.agent.is_none() || other.agent.is_none();
+            let is_apart =
+                (one.scope, other.scope) == (Scope::Run, Scope::Run) && one.run != other.run;
+            if !is_users || is_apart || one.lineage_id == other.lineage_id {
+                continue;
+            }
+            let pair = Pair {
+                a: other.claim.clone(),
+                b: one.claim.clone(),
+                topic_a: Some(other.topic.clone()),
+                topic_b: Some(one.topic.clone()),
+            };
+            if !detect(&pair).unwrap().conflict {
+                continue;
+            }
+            let all = listed(at, &USER, Listed::Dismissed);
+            let id = all.iter().find(|known| {
+                let sides = [&known.a.claim, &known.b.claim];
+                sides.contains(&&one.claim) && sides.contains(&&other.claim)
+            });
+            let known = conflict(at, id.unwrap_or_else(|| panic!("{when}: {one:#?} {other:#?}")).id);
+            assert_eq!(known.status, ConflictStatus::Dismissed, "{when}");
+            assert_eq!(known.settled.unwrap().by, "user", "{when}");
+        }
+    }
+}
+
+#[test]
+fn whatever_agents_do_the_users_claims_hold_and_the_gate_knows() {
+    for seed in 0..SEEDS {
+        let ground = Ground::new();
+        let at = ground.open_at("repo", 100 + seed);
+        let mut dice = Dice(seed);
+        let agents = ["ada", "bob", "eve"].map(|name| at.agent(name));
+        let mut said = vec![at.put(&USER, claim(&mut dice)).unwrap().id];
+        for step in 0..STEPS {
+            let when = format!("seed {seed}, step {step}");
+            ground.clock.turn(120);
+            let is_user = dice.below(5) == 0;
+            let before: Vec<EngramId> = holding(&at, &said)
+                .into_iter()
+                .filter(|engram| engram.agent.is_none())
+                .map(|engram| engram.id)
+                .collect();
+            let who = if is_user {
+                &USER
+            } else {
+                &agents[dice.below(3)]
+            };
+            act(&at, who, &mut dice, &mut said);
+            if !is_user {
+                for id in before {
+                    let held = at.get(&USER, id).unwrap().valid_until.is_none();
+                    assert!(held, "{when}: an agent ended {id} of the user");
+                }
+            }
+            if dice.below(3) == 0 {
+                at.0.help_index().unwrap();
+            }
+            is_known_to_the_gate(&at, &holding(&at, &said), &when);
+        }
+    }
+}
