@@ -140,7 +140,11 @@ fn is_known_to_the_gate(at: &Asked, holding: &[Engram], when: &str) {
                 let sides = [&known.a.claim, &known.b.claim];
                 sides.contains(&&one.claim) && sides.contains(&&other.claim)
             });
-            let known = conflict(at, id.unwrap_or_else(|| panic!("{when}: {one:#?} {other:#?}")).id);
+            let known = conflict(
+                at,
+                id.unwrap_or_else(|| panic!("{when}: {one:#?} {other:#?}"))
+                    .id,
+            );
             assert_eq!(known.status, ConflictStatus::Dismissed, "{when}");
             assert_eq!(known.settled.unwrap().by, "user", "{when}");
         }
