@@ -5,7 +5,8 @@
 //! code: two lines of which one is unmistakable, or three possible ones; (4) two unmistakable lines with
 //! prose between them; (5) removed and added lines of a diff; (6) a body, consecutive statements,
 //! or several statements in backticks, within a line of prose; (7) a text that is nothing but one
-//! unmistakable line; (8) anything that decodes to one of these. How lines are judged (`lines.rs`):
+//! unmistakable line; (8) anything that decodes to one of these; (9) a stretch whose words and signs are
+//! code's rather than prose's, in any language (`likeness.rs`). How lines are judged (`lines.rs`):
 //! - *unmistakable*: ends with `{` or `;` and has the shape of a statement, declares (`def f(`,
 //!   `fn f`, `class X:`, `#include <`), branches (`if x:`, `else:`), is SQL, markup or a diff;
 //! - *possible*: assigns, calls, only closes brackets, is a key and value of a data file, or is indented
@@ -21,10 +22,12 @@
 
 mod dress;
 mod encoded;
+mod likeness;
 mod lines;
 mod unveil;
 mod within;
 
+pub use likeness::code_features;
 use lines::{Reads, is_hard, judge};
 
 /// Longest part of a line that is examined, in bytes.
@@ -70,15 +73,27 @@ fn is_plain(text: &str) -> bool {
 /// The same for a text that has been decoded this often.
 fn code_within(text: &str, depth: usize) -> usize {
     if is_plain(text) {
-        return encoded::encoded_chars(text, depth);
+        return encoded::encoded_chars(text, depth).max(alike(text));
     }
     let shown = unveil::unveiled(text);
     let mut chars = read(&shown) + encoded::encoded_chars(&shown, depth);
+    chars = chars.max(alike(&shown));
     if *shown != *text {
         // Undoing a disguise may tear a whole statement apart.
         chars = chars.max(read(text));
     }
     chars.min(text.chars().count())
+}
+
+/// Characters that read like code, as the text stands and without its line ends where they tear words from
+/// each other.
+pub(crate) fn alike(text: &str) -> usize {
+    let (lines, words) = (text.lines().count(), text.split_whitespace().count());
+    let chars = likeness::code_chars(text);
+    if lines < 8 || words > 3 * lines {
+        return chars;
+    }
+    chars.max(likeness::code_chars(&text.replace('\n', " ")))
 }
 
 fn read(text: &str) -> usize {

@@ -23,7 +23,7 @@ pub use brief::{
     quoted,
 };
 pub use budget::{admit, admit_strangers, admit_write, budget, charge, may_close};
-pub use code::code_chars;
+pub use code::{code_chars, code_features};
 pub use echo::{admit_claim, echoes, fingerprints, is_own, probes, read_print, told_print};
 pub use grant::{
     Allowance, Paid, Reading, Terms, Wish, admit_read, code_allowance, may_grant, may_revoke,

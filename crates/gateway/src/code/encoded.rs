@@ -6,15 +6,48 @@
 const SHORTEST: usize = 24;
 /// A blob of this length or more is refused, whatever it contains.
 const BLOB: usize = 160;
+/// Fewest digits of a listing of bytes that is refused, whatever it contains: more than a digest has.
+const LISTING: usize = 66;
 /// Deepest nesting of encodings.
 const DEEPEST: usize = 2;
 
 /// Characters of encoded code in a text.
 pub(super) fn encoded_chars(text: &str, depth: usize) -> usize {
-    if depth >= DEEPEST || !has_long_piece(text) {
+    if depth >= DEEPEST {
         return 0;
     }
-    runs(text).map(|run| hidden(&run, depth)).sum()
+    let whole = match has_long_piece(text) {
+        true => runs(text).map(|run| hidden(&run, depth)).sum(),
+        false => 0,
+    };
+    let apart = |run: &String| run.len() > LISTING && hex(run).is_some() || hidden(run, depth) > 0;
+    whole.max(groups(text).filter(apart).map(|it| it.len()).sum())
+}
+
+/// Fewest pieces of one length that may be one run.
+const GROUPS: usize = 4;
+
+/// Runs of the alphabet in pieces of one length: `4889e5 4883ec`, `ZGVmIG1haW4 oYXJndik6CiA`.
+fn groups(text: &str) -> impl Iterator<Item = String> {
+    let pieces: Vec<&str> = text.split_whitespace().collect();
+    let alike = |a: &&str, b: &&str| a.len() == b.len() && b.bytes().all(of_alphabet);
+    let mut rest = pieces.as_slice();
+    let mut found = Vec::new();
+    while let Some(first) = rest.first() {
+        let same = rest.iter().take_while(|it| alike(first, it)).count();
+        let after = rest.get(same..).unwrap_or_default();
+        if same >= GROUPS && first.len() > 1 {
+            // The last piece may be shorter.
+            let last = after
+                .first()
+                .filter(|it| it.len() < first.len() && it.bytes().all(of_alphabet));
+            let run = rest[..same].concat();
+            found.extend(last.map(|it| format!("{run}{it}")));
+            found.push(run);
+        }
+        rest = rest.get(same.max(1)..).unwrap_or_default();
+    }
+    found.into_iter().filter(|it| it.len() >= SHORTEST)
 }
 
 /// Characters of a run that hide code; 0 if it hides none.

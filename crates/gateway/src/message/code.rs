@@ -3,7 +3,10 @@
 use engram_model::{Message, MessageLimits};
 use serde_json::Value;
 
-use crate::{code::may_be_spread, code_chars};
+use crate::{
+    code::{alike, may_be_spread},
+    code_chars,
+};
 
 /// Characters of code in a message. Every text counts, whatever its key; so does code spread over texts that
 /// are read one after the other (a statement in each claim, or in each line of the brief).
@@ -12,12 +15,24 @@ pub(super) fn chars(sent: &Value, message: &Message) -> usize {
     walk(sent, &mut String::new(), &mut |_, text| {
         each += code_chars(text)
     });
-    let spread: usize = groups(message)
-        .into_iter()
-        .filter(|it| it.iter().filter(|text| may_be_spread(text)).count() > 1)
-        .map(|texts| code_chars(&texts.join("\n")))
-        .sum();
+    let spread: usize = groups(message).into_iter().map(|it| spread(&it)).sum();
     each.max(spread)
+}
+
+/// Characters of code in texts that are read one after the other.
+fn spread(texts: &[&str]) -> usize {
+    let lines = texts.iter().filter(|it| may_be_spread(it)).count();
+    if lines > 1 {
+        return code_chars(&texts.join("\n"));
+    }
+    // A text of more words is judged by itself.
+    let are_few = |text: &&&str| text.split_whitespace().nth(8).is_none();
+    let few: Vec<&str> = texts.iter().filter(are_few).copied().collect();
+    if few.len() > 1 {
+        alike(&few.join("\n"))
+    } else {
+        0
+    }
 }
 
 /// The JSON pointers of texts that contain code; for spread code, of all its texts.

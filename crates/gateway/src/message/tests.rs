@@ -329,6 +329,10 @@ fn inline_code_needs_a_grant_wherever_it_stands() {
     let spread = json!(["def reserve(n):", "    return self.left - n"]);
     let message = with(parent(), "/instructions", spread);
     refused(&message, Code::BudgetExceeded, "inline code");
+    let a_word_to_a_line = "def total ( rows ) : s = 0 for r in rows : s += r . n * 2 return s";
+    let a_word_to_a_line: Vec<&str> = a_word_to_a_line.split(' ').collect();
+    let message = with(parent(), "/instructions", json!(a_word_to_a_line));
+    refused(&message, Code::BudgetExceeded, "inline code");
 }
 
 #[test]
