@@ -26,7 +26,7 @@ const DOWN: &str = "\u{E015}";
 /// What a claim may not do to the window that shows it.
 const HOSTILE: &[&str] = &[
     "<img src=x onerror=\"window.hacked = 1\"><script>window.hacked = 1</script><b>bold</b>",
-    "The ledger \u{202E}drawkcab si\u{202C} and \u{2067}isolated\u{2069}, bell-free",
+    "The ledger \u{1B}[31mis red\u{1B}[0m, and a bell \u{7}rings",
     "&lt;script&gt; is text, and so is {{curly}} ${dollar} %s",
 ];
 
@@ -60,12 +60,10 @@ fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
             "return document.querySelector(`[data-testid=feed-row][data-id=\"${arguments[0]}\"] p`).textContent",
             json!([id]),
         );
-        // What turns the direction of text around is named, not done.
+        // What controls a terminal is named, not done.
         let plain = claim
-            .replace('\u{202E}', "⟨U+202E⟩")
-            .replace('\u{202C}', "⟨U+202C⟩")
-            .replace('\u{2067}', "⟨U+2067⟩")
-            .replace('\u{2069}', "⟨U+2069⟩");
+            .replace('\u{1B}', "⟨U+001B⟩")
+            .replace('\u{7}', "⟨U+0007⟩");
         assert_eq!(shown.as_str(), Some(plain.as_str()));
     }
     assert_eq!(window.count(".row img, .row script, .row p b"), 0);

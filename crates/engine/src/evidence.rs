@@ -4,6 +4,7 @@ use engram_consistency::screen;
 use engram_model::{
     Code, NewEngram, Pointer, PointerType, Refusal, Target, is_hidden,
     operation::{Event, Snapshot},
+    unseen,
 };
 use engram_pointers::{Repo, resolve};
 use percent_encoding::percent_decode_str;
@@ -161,16 +162,25 @@ pub(crate) fn screen_claim(new: &NewEngram) -> Result<(), Refusal> {
     screen_text("the agent's name", new.agent.as_deref().unwrap_or_default())?;
     for (at, pointer) in new.pointers.iter().enumerate() {
         let (field, text) = (format!("pointer {}", at + 1), pointer.to_string());
-        screen_text(&field, &text)?;
+        screen_secret(&field, &text)?;
         if text.contains('%') {
-            screen_text(&field, &percent_decode_str(&text).decode_utf8_lossy())?;
+            screen_secret(&field, &percent_decode_str(&text).decode_utf8_lossy())?;
         }
     }
     Ok(())
 }
 
-/// Refuses what looks like a credential; `field` says to a reader where it stands.
+/// Refuses words that nobody sees and what looks like a credential; `field` says to a reader where they stand.
 pub(crate) fn screen_text(field: &str, text: &str) -> Result<(), Refusal> {
+    screen_secret(field, text)?;
+    match unseen(text) {
+        Some(unseen) => Err(Refusal::unseen(field, unseen)),
+        None => Ok(()),
+    }
+}
+
+/// Refuses what looks like a credential. An address may hold what nobody sees: files have such names.
+pub(crate) fn screen_secret(field: &str, text: &str) -> Result<(), Refusal> {
     // Invisible characters do not split a credential.
     let unhidden = || text.chars().filter(|c| !is_hidden(*c)).collect::<String>();
     let parted = || text.contains(is_hidden).then(|| screen(&unhidden()))?;

@@ -18,7 +18,7 @@ use crate::{
     context::{Context, Ground},
     decide::{Plan, Planned},
     deref::tokens_of,
-    evidence::{screen_snapshot, screen_text},
+    evidence::{screen_secret, screen_snapshot, screen_text},
     names::apart,
 };
 
@@ -201,7 +201,7 @@ impl Context<'_> {
         if let Some(snapshot) = &resolved.snapshot {
             screen_snapshot(snapshot)?;
         }
-        screen_text("the pointer", &resolved.pointer.to_string())?;
+        screen_secret("the pointer", &resolved.pointer.to_string())?;
         Ok(Looked {
             tokens: tokens_of(&resolved),
             pointer: resolved.pointer,

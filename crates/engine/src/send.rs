@@ -18,7 +18,7 @@ use crate::{
     agents::kin_of,
     context::{Context, Ground},
     decide::{Plan, Planned},
-    evidence::{keep_commits, screen_text},
+    evidence::{keep_commits, screen_secret},
     grants::planned,
     message::Parsed,
     pack::Pack,
@@ -405,7 +405,7 @@ pub(crate) fn served(to: &Agent, prints: Vec<u64>) -> Operation {
 /// Refuses a message with a credential in any text field.
 fn screen(value: &Value) -> Result<(), Refusal> {
     match value {
-        Value::String(text) => screen_text("the message", text),
+        Value::String(text) => screen_secret("the message", text),
         Value::Array(items) => items.iter().try_for_each(screen),
         // A grant's token is meant for its recipient.
         Value::Object(fields) => fields

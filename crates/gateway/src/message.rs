@@ -10,6 +10,7 @@ mod skeleton;
 
 use engram_model::{
     ChildMessage, Code, Cut, Draft, Limits, Message, ParentMessage, PointerInput, Refusal, shorten,
+    unseen,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -90,6 +91,7 @@ fn check(message: &Value, written: usize, limits: &Limits) -> Result<Checked, Re
 
 fn inspect(sent: &Value, written: usize, limits: &Limits) -> Result<Checked, Refusal> {
     let text = compact(sent, limits)?;
+    seen(sent)?;
     let message = parse(sent)?;
     if let Message::Parent(parent) = &message {
         budgets::known(&parent.budgets)?;
@@ -98,6 +100,20 @@ fn inspect(sent: &Value, written: usize, limits: &Limits) -> Result<Checked, Ref
     overrun::refuse(overrun::overruns(sent, &message, tokens, limits))?;
     content(sent, &message, limits)?;
     Ok(Checked { message, tokens })
+}
+
+/// Refuses words that nobody sees, in any text.
+fn seen(message: &Value) -> Result<(), Refusal> {
+    let mut found = None;
+    code::walk(message, &mut String::new(), &mut |at, text| {
+        found = found
+            .take()
+            .or_else(|| unseen(text).map(|c| (at.to_owned(), c)));
+    });
+    match found {
+        Some((at, unseen)) => Err(Refusal::unseen(&format!("`{at}`"), unseen)),
+        None => Ok(()),
+    }
 }
 
 /// The message as compact JSON, unless it has more bytes than its tokens could ever have.

@@ -96,7 +96,7 @@ pub use source::{
     Blame, BlamePart, Block, Class, FoundIn, Inline, LineReply, LineView, Media, MediaKind, Piece,
     Reading, Recorded, Side, SourceLine, SourceReply, SourceView, Standing,
 };
-pub use text::{Noun, count, fold, is_hidden, shorten, thousands, visible};
+pub use text::{Noun, count, fold, is_hidden, shorten, thousands, unseen, visible};
 pub use time::parse_time;
 pub use ttl::Ttl;
 pub use wire::{EngramV01, PointerV01, ProvenanceV01};

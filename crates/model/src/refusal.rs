@@ -190,6 +190,16 @@ impl Refusal {
         }
     }
 
+    /// A text has a character that [nobody sees](crate::unseen); `what` says where it stands.
+    pub fn unseen(what: &str, character: char) -> Self {
+        let code = u32::from(character);
+        Self::new(
+            Code::SchemaInvalid,
+            format!("{what} contains U+{code:04X}, a character that nobody sees"),
+            "Send the text as people see it, without tags, selectors or marks of direction.",
+        )
+    }
+
     /// The same, with a figure of a budget: used, or asked for, and allowed.
     #[must_use]
     pub fn figure(mut self, name: impl Into<String>, used: u64, limit: u64) -> Self {

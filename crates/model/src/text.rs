@@ -59,6 +59,46 @@ pub fn is_hidden(c: char) -> bool {
         || (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
 }
 
+/// The first character of a text that nobody sees and that no writing needs: tags, selectors of variants,
+/// marks of direction, spaces without width. Words can be written in them that a model reads and a person does
+/// not. A joiner between two letters beyond ASCII and the selector after an emoji are writing; control
+/// characters are shown everywhere.
+pub fn unseen(text: &str) -> Option<char> {
+    let joins =
+        |c: Option<char>| c.is_some_and(|c| !c.is_ascii() && !is_unseen(c) && !is_joiner(c));
+    let mut before = None;
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let is_written = match c {
+            '\u{200C}' | '\u{200D}' => {
+                (joins(before) || before == Some('\u{FE0F}')) && joins(rest.peek().copied())
+            }
+            '\u{FE0E}' | '\u{FE0F}' => {
+                joins(before)
+                    || before.is_some_and(|c| c.is_ascii_digit() || matches!(c, '#' | '*'))
+            }
+            c => !is_unseen(c),
+        };
+        if !is_written {
+            return Some(c);
+        }
+        before = Some(c);
+    }
+    None
+}
+
+fn is_joiner(c: char) -> bool {
+    matches!(c, '\u{200C}' | '\u{200D}' | '\u{FE00}'..='\u{FE0F}')
+}
+
+fn is_unseen(c: char) -> bool {
+    // Ends of lines and paragraphs are read as such.
+    is_hidden(c) && !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}')
+        || matches!(c,
+            '\u{34F}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' | '\u{3164}'
+            | '\u{FE00}'..='\u{FE0D}' | '\u{FFA0}' | '\u{E0080}'..='\u{E0FFF}')
+}
+
 /// A text as it is, with what is [hidden](is_hidden) in it named: `⟨U+202E⟩`. So is a return that ends no
 /// line: a terminal writes what follows over what stands there.
 pub fn visible(text: &str) -> String {
@@ -85,6 +125,38 @@ pub fn fold(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_nobody_sees_is_told_from_writing() {
+        for written in [
+            "",
+            "It holds: 1 < 2.\n\tYes.",
+            "می\u{200C}خواهم این را بدانم.",
+            "क्\u{200D}ष",
+            "👨\u{200D}👩\u{200D}👧 ❤\u{FE0F}\u{200D}🔥 1\u{FE0F}\u{20E3} ☑\u{FE0F}",
+            "a\u{301}\u{302}",
+            "\u{1B}[0m",
+        ] {
+            assert_eq!(unseen(written), None, "{written:?}");
+        }
+        for hidden in [
+            "a\u{E0041}\u{E0042}",
+            "\u{202E}abc",
+            "a\u{2067}b",
+            "re\u{200B}tries",
+            "a\u{AD}b",
+            "\u{FEFF}a",
+            "a\u{200D}b",
+            "☑\u{FE0F}\u{FE0E}\u{FE0F}",
+            "☑\u{FE01}",
+            "葛\u{E0100}",
+            "👨\u{200D}\u{200D}👩",
+            "می\u{200C}",
+            "a\u{3164}b",
+        ] {
+            assert!(unseen(hidden).is_some(), "{hidden:?}");
+        }
+    }
 
     #[test]
     fn what_hides_in_a_text_is_named() {

@@ -23,8 +23,8 @@ const HOSTILE: &[(&str, &str)] = &[
         "<a href=\"javascript:alert(1)\">x</a> &lt;b&gt; &#60;",
     ),
     (
-        "right \u{202E}tfel\u{202C} \u{2067}isolate\u{2069}",
-        "right ⟨U+202E⟩tfel⟨U+202C⟩ ⟨U+2067⟩isolate⟨U+2069⟩",
+        "red \u{1B}[31mand back\u{1B}[0m, a bell \u{7}",
+        "red ⟨U+001B⟩[31mand back⟨U+001B⟩[0m, a bell ⟨U+0007⟩",
     ),
     (
         "{{x}} ${x} %s \\u0041 '; DROP TABLE engrams; --",

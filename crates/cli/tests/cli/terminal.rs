@@ -27,6 +27,12 @@ fn obeyed(c: char) -> bool {
     }
 }
 
+/// What nobody sees is in no claim.
+fn claim() -> String {
+    let said = HOSTILE.replace(['\u{202e}', '\u{2066}', '\u{200b}', '\u{e0041}'], "");
+    format!("Claims{said}\rare shown.")
+}
+
 #[track_caller]
 fn checked(what: &str, output: Output) -> String {
     let mut all = output.stdout;
@@ -62,7 +68,7 @@ fn hostile() -> (Place, PathBuf, PathBuf, String) {
     let home = place.path(&format!("home{HOSTILE}\nBAD forged"));
     let id = {
         let mut command = place.plain(env!("CARGO_BIN_EXE_engram"), &repo);
-        let claim = format!("Claims{HOSTILE}\rare shown.");
+        let claim = claim();
         command
             .arg("--home")
             .arg(&home)
@@ -222,10 +228,7 @@ fn json_is_escaped_and_says_the_same() {
         command.arg("--home").arg(&home).arg("--json").args(args);
         ran(command.output().unwrap()).json()
     };
-    assert_eq!(
-        ask(&["get", &id])["claim"],
-        format!("Claims{HOSTILE}\rare shown.")
-    );
+    assert_eq!(ask(&["get", &id])["claim"], claim());
     let excerpt = &ask(&["deref", "repo:plain.txt@HEAD"])["excerpt"];
     assert_eq!(excerpt, &format!("two{HOSTILE}\rover\n"));
     assert_eq!(ask(&["status"])["home"], home.to_str().unwrap());

@@ -3,6 +3,8 @@
 use engram_kit::requests;
 use engram_model::{Caller, Code, Commit, Draft, Effect, EngramId, Request, ask};
 
+use serde_json::{Value, json};
+
 use crate::fixture::{Asked, Ground, draft, refused};
 
 #[test]
@@ -178,4 +180,63 @@ fn what_needs_no_repository_is_done_without_one() {
 
 fn head(engine: &Asked) -> u64 {
     engine.status(&Caller::User).unwrap().head
+}
+/// Words that nobody sees are told to nobody: tags, marks of direction and selectors are refused wherever a
+/// surface takes words.
+#[test]
+fn words_that_nobody_sees_are_refused_wherever_words_are_taken() {
+    let words = [
+        ("put", "/claim"),
+        ("put", "/topic"),
+        ("put", "/tags/0"),
+        ("put", "/agent"),
+        ("commit", "/draft/claim"),
+        ("commit", "/words"),
+        ("request_deref", "/reason"),
+        ("request_deref", "/intended_use"),
+        ("open_agent", "/name"),
+        ("open_agent", "/role"),
+        ("note", "/text"),
+        ("resolve", "/why"),
+        ("allow", "/why"),
+        ("pin", "/text"),
+        ("send", "/message/instructions/0"),
+        ("hook", "/event/child_response/output/summary"),
+        ("validate_message", "/instructions/0"),
+    ];
+    for (name, place) in words {
+        let ground = Ground::new();
+        let engine = ground.open();
+        let said = engine.claim("The first claim.").id;
+        let mut id = said.to_string();
+        let caller = match name {
+            "request_deref" => engine.agent("ada"),
+            _ => Caller::User,
+        };
+        for first in requests::first(name, &id) {
+            let request = serde_json::from_value(first).unwrap();
+            let reply = engine.0.handle(&Caller::User, request).unwrap();
+            id = requests::about(&id, &serde_json::to_value(reply).unwrap());
+        }
+        for hidden in ["a\u{E0041}", "\u{202E}b", "c\u{FE01}"] {
+            let mut request = requests::good(name, &id);
+            match place.rsplit_once('/').unwrap() {
+                ("/tags", _) => request["with"]["tags"] = json!([hidden]),
+                (within, key) => match &mut request["with"].pointer_mut(within).unwrap() {
+                    Value::Array(items) => *items = vec![json!(hidden)],
+                    object => object[key] = json!(hidden),
+                },
+            }
+            if name == "pin" {
+                request["with"] = json!({ "text": hidden });
+            }
+            let request = serde_json::from_value(request).unwrap();
+            let refusal = engine.0.handle(&caller, request).unwrap_err();
+            assert_eq!(
+                refusal.code,
+                Code::SchemaInvalid,
+                "{name} {place}: {refusal}"
+            );
+        }
+    }
 }
