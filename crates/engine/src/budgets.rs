@@ -41,7 +41,7 @@ impl Context<'_> {
         for one in line_of(tx, Some(&called.agent))?.into_iter().rev() {
             limits = narrowed(&limits, &tx.narrowed(&one.handle)?);
             if one.handle != *handle {
-                // Its turn is the one that the store knows: what it calls later begins another for its children.
+                // The turn that the store knows goes on for those below it until a call of its own begins another.
                 elders.push(Elder {
                     limits: limits.deref.clone(),
                     below: ReadBelow {

@@ -132,10 +132,13 @@ fn each_kind_has_its_bound_and_so_have_tokens() {
     assert!(refusal.message.contains("30 of 30"), "{refusal}");
 }
 
+/// What somebody tries, and how.
+type Way = (&'static str, fn(&Ground, &Asked));
+
 /// Nothing that the agents of a team can do begins the turn of the one at its head.
 #[test]
 fn the_bound_is_that_of_a_turn_which_no_agent_begins_for_itself() {
-    let ways: [(&str, fn(&Ground, &Asked)); 8] = [
+    let ways: [Way; 8] = [
         ("a sibling", |_, engine| {
             assert_eq!(read_anew(engine, &USER, "bob", POINTER, 1), 0);
         }),
@@ -179,10 +182,10 @@ fn the_bound_is_that_of_a_turn_which_no_agent_begins_for_itself() {
         }),
     ];
     for (way, tries) in ways {
+        println!("{way}");
         let (ground, engine) = team();
         assert_eq!(read_anew(&engine, &USER, "ada", POINTER, 11), 10);
         tries(&ground, &engine);
-        println!("{way}");
         is_bound(&engine, "ada", "your parent's turn");
     }
 }

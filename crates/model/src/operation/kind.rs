@@ -152,7 +152,7 @@ impl OperationKind {
             | Self::Forgotten
             | Self::Noted
             | Self::Promoted
-            // Of another: one's own is begun by calling.
+            // A turn of another's: one's own begins with a call.
             | Self::Joined
             | Self::Opened
             | Self::Requested
