@@ -29,6 +29,8 @@ const LISTED: usize = 200;
 
 /// Longest name, role or topic of an agent, in characters.
 const LONGEST: usize = 80;
+/// Most generations of agents, one below the other.
+const GENERATIONS: usize = 32;
 /// Most topics of an agent, of each kind.
 const TOPICS: usize = 12;
 
@@ -365,6 +367,19 @@ pub(crate) fn in_project(
     id: &AgentId,
 ) -> Result<Option<Agent>, Refusal> {
     Ok(it.agent(id)?.filter(|it| it.project == project))
+}
+
+/// An agent and those above it, its parent first.
+pub(crate) fn line_of(tx: &Reader<'_>, agent: Option<&Agent>) -> Result<Vec<Agent>, Refusal> {
+    let mut line = Vec::new();
+    let mut next = agent.cloned();
+    while let Some(one) = next.take().filter(|_| line.len() < GENERATIONS) {
+        if let Some(parent) = &one.parent {
+            next = tx.agent(parent)?;
+        }
+        line.push(one);
+    }
+    Ok(line)
 }
 
 /// What the tree of agents knows of one.

@@ -14,7 +14,7 @@ use jiff::SignedDuration;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    agents::{in_project, unknown},
+    agents::{in_project, line_of, unknown},
     context::Context,
     decide::{Plan, Planned},
     evidence::screen_text,
@@ -34,8 +34,6 @@ const MOST_READ: usize = 60;
 /// Most agents, or children of one, that are considered; and most whose budgets are shown.
 const FAMILY: usize = 200;
 const BUDGETS: usize = 8;
-/// Most generations above an agent.
-const GENERATIONS: usize = 32;
 
 /// What an agent has spent of each budget, by the budget's name.
 type Spent = Vec<(String, Figure)>;
@@ -221,10 +219,9 @@ impl Context<'_> {
         let limits = &self.engine.config.limits;
         let agent = self.agent()?;
         let mut pins = it.pins(project)?;
-        let elders = elders(it, agent)?;
-        pins.retain(|pin| {
-            agent.is_none() || pin.agent.as_ref().is_none_or(|it| elders.contains(it))
-        });
+        let line = line_of(it, agent)?;
+        let is_near = |owner: &AgentId| line.iter().any(|one| one.handle == *owner);
+        pins.retain(|pin| agent.is_none() || pin.agent.as_ref().is_none_or(is_near));
         pins.splice(0..0, first);
         let (candidates, pinned) = self.candidates(it, project, &pins)?;
         let near = near(it, project, agent)?;
@@ -431,19 +428,6 @@ fn near(it: &Reader<'_>, project: ProjectId, agent: Option<&Agent>) -> Result<Ve
         near.sort_by(|one, two| (two.last_call, &one.handle).cmp(&(one.last_call, &two.handle)));
     }
     Ok(near)
-}
-
-/// An agent and those above it.
-pub(crate) fn elders(it: &Reader<'_>, agent: Option<&Agent>) -> Result<Vec<AgentId>, Refusal> {
-    let mut elders = Vec::new();
-    let mut next = agent.cloned();
-    while let Some(one) = next.take().filter(|_| elders.len() < GENERATIONS) {
-        if let Some(parent) = &one.parent {
-            next = it.agent(parent)?;
-        }
-        elders.push(one.handle);
-    }
-    Ok(elders)
 }
 
 /// The pin that is meant: a line of the brief has the id of its own.

@@ -15,8 +15,7 @@ use jiff::Timestamp;
 
 use crate::{
     Engine, HomeShelf,
-    agents::{Called, is_token, kin_of, of_another_project},
-    brief::elders,
+    agents::{Called, is_token, kin_of, line_of, of_another_project},
     calls::Begun,
     evidence::screen_text,
     eyes::Eyes,
@@ -529,8 +528,8 @@ pub(crate) fn narrowed_for(
     agent: Option<&Agent>,
 ) -> Result<Limits, Refusal> {
     let mut limits = limits.clone();
-    for agent in elders(it, agent)? {
-        limits = narrowed(&limits, &it.narrowed(&agent)?);
+    for one in line_of(it, agent)? {
+        limits = narrowed(&limits, &it.narrowed(&one.handle)?);
     }
     Ok(limits)
 }

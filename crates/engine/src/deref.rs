@@ -1,10 +1,10 @@
 //! Dereference: fetch what a pointer addresses, inside the budget, and journal that it was read.
 
 use engram_consistency::{Masked, mask, mask_diff, mask_span};
-use engram_gateway::{Allowance, Paid, Reading, admit_read, budget, charge, fit};
+use engram_gateway::{Allowance, Paid, Reading, admit_read, budget, charge, charge_below, fit};
 use engram_model::{
-    Budget, Code, Deref, DerefLimits, Dereferenced, GrantState, Granted, IssuedGrant, Operation,
-    Pointer, PointerType, ProjectId, Refusal, Spend,
+    Budget, Code, Deref, Dereferenced, GrantState, Granted, IssuedGrant, Operation, Pointer,
+    PointerType, ProjectId, Refusal,
     operation::{Read, Snapshot},
 };
 use engram_pointers::{AROUND, Resolved, resolve};
@@ -13,6 +13,7 @@ use jiff::Timestamp;
 
 use crate::{
     agents::{Called, digest_of},
+    budgets::Purse,
     context::Context,
     decide::{Plan, Planned},
     evidence::screen_snapshot,
@@ -140,12 +141,9 @@ impl Context<'_> {
             None => None,
             Some(digest) => Some(it.grant_of_token(digest)?.map(as_of_now).transpose()?),
         };
-        let turn = payer.called.turn(it)?;
         let mut papers = Papers {
             head: it.head()?,
-            limits: self.limits_in(it)?.deref,
-            spent: it.spend(agent, &turn)?,
-            turn,
+            purse: self.purse(it, payer.called)?,
             open: Vec::new(),
             named,
             now,
@@ -169,10 +167,12 @@ impl Context<'_> {
             agent: &payer.called.agent.handle,
             pointer,
             kind: payer.kind,
+            elders: &papers.purse.elders,
             now: papers.now,
         };
         let named = papers.named.as_ref().map(Option::as_ref);
-        admit_read(reading, &papers.limits, &papers.spent, named, &papers.open)
+        let Purse { limits, spent, .. } = &papers.purse;
+        admit_read(reading, limits, spent, named, &papers.open)
     }
 
     /// Decides on what the store says, since others of the same agent may have spent meanwhile.
@@ -197,22 +197,33 @@ impl Context<'_> {
             false => &self.papers(it, payer)?,
         };
         let allowed = self.weigh(payer, papers, &reply.pointer)?;
-        let (turn, spent, limits) = (papers.turn.clone(), papers.spent, &papers.limits);
+        let Purse {
+            turn,
+            limits,
+            spent,
+            elders,
+        } = &papers.purse;
         if allowed.tokens < reply.tokens {
             return Err(Refusal::new(
                 Code::DerefDenied,
-                "another call has just spent this turn's tokens",
+                "another call has just spent these tokens",
                 "Try again with a smaller max_tokens, or in the next turn.",
             )
             .figure("tokens", spent.tokens.into(), limits.tokens.into()));
         }
         let (after, grant) = match allowed.paid {
-            Paid::Budget => (charge(spent, payer.kind, reply.tokens), None),
-            Paid::Grant(id) => (spent, Some(id)),
+            Paid::Budget => (charge(*spent, payer.kind, reply.tokens), None),
+            Paid::Grant(id) => (*spent, Some(id)),
         };
-        let shown = budget(limits, &after, &turn);
+        let above = if allowed.is_bound {
+            charge_below(elders, payer.kind, reply.tokens)
+        } else {
+            Vec::new()
+        };
+        let shown = budget(limits, &after, turn);
         let read = Read {
-            turn: Some(turn),
+            turn: Some(turn.clone()),
+            above,
             spent: grant.is_none().then_some(after),
             grant,
             ..read
@@ -233,10 +244,7 @@ struct Payer<'a> {
 struct Papers {
     /// The newest entry of the journal then.
     head: u64,
-    limits: DerefLimits,
-    turn: String,
-    /// In this turn.
-    spent: Spend,
+    purse: Purse,
     /// The grant that is named, of which nothing may be known.
     named: Option<Option<IssuedGrant>>,
     /// Its grants that are not spent, where one of them has to pay.

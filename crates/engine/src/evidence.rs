@@ -1,6 +1,7 @@
 //! Gather: what a claim points at is looked up, pinned and screened. Reads only.
 
 use engram_consistency::screen;
+use engram_gateway::{admit, admit_below};
 use engram_model::{
     Code, NewEngram, Pointer, PointerType, Refusal, Target, is_hidden,
     operation::{Event, Snapshot},
@@ -88,12 +89,12 @@ impl Context<'_> {
 
     /// Whether the agent that calls may read nothing more of this kind in its turn.
     fn has_spent(&self, kind: PointerType) -> Result<bool, Refusal> {
-        let Some(agent) = self.agent()? else {
+        let Some(called) = self.called()? else {
             return Ok(false);
         };
-        let store = &self.engine.store;
-        let spent = store.read::<_, Refusal>(|it| Ok(it.spend(&agent.handle, &agent.turn)?))?;
-        Ok(engram_gateway::admit(&self.limits()?.deref, &spent, kind).is_err())
+        let purse = self.engine.store.read(|tx| self.purse(tx, called))?;
+        let own = admit(&purse.limits, &purse.spent, kind);
+        Ok(own.and(admit_below(&purse.elders, kind)).is_err())
     }
 
     /// The reason why a pointer does not resolve names what exists instead: headings, a folder's entries. An agent

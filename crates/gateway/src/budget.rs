@@ -26,6 +26,24 @@ impl Class {
 
 /// Whether one more pointer of this kind may be read; if so, how many tokens are left for it.
 pub fn admit(limits: &DerefLimits, spent: &Spend, kind: PointerType) -> Result<u32, Refusal> {
+    left(limits, spent, kind).map_err(|full| {
+        full.refusal(
+            "this turn has used",
+            "Query what others already know, wait for the next turn, or ask to read more: with less_request_deref or POST /request where you have them, else through your parent or the user.",
+        )
+    })
+}
+
+/// What is used up.
+pub(crate) struct Full {
+    pub(crate) used: u32,
+    pub(crate) limit: u32,
+    /// The figure's name in `budget`.
+    name: &'static str,
+}
+
+/// How many tokens are left for one more pointer of this kind.
+pub(crate) fn left(limits: &DerefLimits, spent: &Spend, kind: PointerType) -> Result<u32, Full> {
     let (used, limit, name) = match Class::of(kind) {
         Class::Repo => (spent.repo_spans, limits.repo_spans, "repo_spans"),
         Class::Artifact => (
@@ -36,26 +54,32 @@ pub fn admit(limits: &DerefLimits, spent: &Spend, kind: PointerType) -> Result<u
         Class::Sam => (spent.sam_items, limits.sam_items, "sam_items"),
     };
     if used >= limit {
-        return Err(denied(used, limit, name));
+        return Err(Full { used, limit, name });
     }
     match limits.tokens.checked_sub(spent.tokens) {
-        None | Some(0) => Err(denied(spent.tokens, limits.tokens, "tokens")),
+        None | Some(0) => Err(Full {
+            used: spent.tokens,
+            limit: limits.tokens,
+            name: "tokens",
+        }),
         Some(left) => Ok(left),
     }
 }
 
-/// The name of a figure in `budget`, and in words.
-fn denied(used: u32, limit: u32, name: &str) -> Refusal {
-    let what = match name {
-        "tokens" => "dereferenced tokens".to_owned(),
-        name => name.replace('_', " "),
-    };
-    Refusal::new(
-        Code::DerefDenied,
-        format!("this turn has used {used} of {limit} {what}"),
-        "Query what others already know, wait for the next turn, or ask to read more: with less_request_deref or POST /request where you have them, else through your parent or the user.",
-    )
-    .figure(name, used.into(), limit.into())
+impl Full {
+    pub(crate) fn refusal(&self, whose: &str, hint: &str) -> Refusal {
+        let Self { used, limit, name } = self;
+        let what = match *name {
+            "tokens" => "dereferenced tokens".to_owned(),
+            name => name.replace('_', " "),
+        };
+        Refusal::new(
+            Code::DerefDenied,
+            format!("{whose} {used} of {limit} {what}"),
+            hint,
+        )
+        .figure(*name, (*used).into(), (*limit).into())
+    }
 }
 
 /// The spend after one pointer of this kind was read for `tokens`.

@@ -8,7 +8,7 @@ use engram_model::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-use crate::{admit, kin::Kin, kin::may_decide_for};
+use crate::{Elder, admit, admit_below, kin::Kin, kin::may_decide_for};
 
 /// What someone wants to grant.
 #[derive(Clone, Debug, PartialEq)]
@@ -151,6 +151,8 @@ pub struct Allowance {
     pub tokens: u32,
     /// What pays for it.
     pub paid: Paid,
+    /// Whether those above the reader bound it: everything but what the user granted.
+    pub is_bound: bool,
 }
 
 /// A read that an agent requests.
@@ -162,12 +164,15 @@ pub struct Reading<'a> {
     pub pointer: &'a str,
     /// Its kind, which decides the budget it spends.
     pub kind: PointerType,
+    /// Those above it, its parent first.
+    pub elders: &'a [Elder],
     /// Now.
     pub now: Timestamp,
 }
 
 /// Whether a read is permitted. A named grant must be valid; without one the budget pays, and
-/// if that refuses, the agent's grant for this pointer (`open`) that expires first.
+/// if that refuses, the agent's grant for this pointer (`open`) that expires first. Those above the reader
+/// bound what budgets and agents' grants pay for; what the user grants is the user's will.
 ///
 /// The outer option of `named` is none if no token was given, the inner if no grant has that token.
 pub fn admit_read(
@@ -181,11 +186,8 @@ pub fn admit_read(
         let grant = named.ok_or_else(no_grant)?;
         return holds(grant, reading);
     }
-    admit(limits, spent, reading.kind)
-        .map(|tokens| Allowance {
-            tokens,
-            paid: Paid::Budget,
-        })
+    let own = admit(limits, spent, reading.kind);
+    own.and_then(|own| bound(own, Paid::Budget, reading))
         .or_else(|refusal| {
             let serving = open
                 .iter()
@@ -215,13 +217,27 @@ fn holds(grant: &IssuedGrant, reading: Reading<'_>) -> Result<Allowance, Refusal
         GrantState::Revoked => return Err(denied("the grant has been revoked")),
         GrantState::Expired => return Err(late(grant)),
     }
-    match pointer == reading.pointer {
-        true => Ok(Allowance {
-            tokens: *cap_tokens,
-            paid: Paid::Grant(grant.id.clone()),
-        }),
-        false => Err(denied("the grant is for another pointer")),
+    if pointer != reading.pointer {
+        return Err(denied("the grant is for another pointer"));
     }
+    let paid = Paid::Grant(grant.id.clone());
+    match grant.by {
+        Some(_) => bound(*cap_tokens, paid, reading),
+        None => Ok(Allowance {
+            tokens: *cap_tokens,
+            paid,
+            is_bound: false,
+        }),
+    }
+}
+
+/// What those above the reader leave of these tokens.
+fn bound(tokens: u32, paid: Paid, reading: Reading<'_>) -> Result<Allowance, Refusal> {
+    Ok(Allowance {
+        tokens: tokens.min(admit_below(reading.elders, reading.kind)?),
+        paid,
+        is_bound: true,
+    })
 }
 
 /// Characters of inline code that a grant allows an agent in one message; 0 without one.

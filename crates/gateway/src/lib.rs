@@ -5,6 +5,7 @@
 //! [`engram_model::Spend`], what it was served as fingerprints, the tree of agents as a function; the
 //! engine keeps them.
 
+mod below;
 mod brief;
 mod budget;
 mod code;
@@ -18,6 +19,7 @@ mod scopes;
 mod text_form;
 mod tokens;
 
+pub use below::{Elder, admit_below, charge_below};
 pub use brief::{
     Candidate, ForRole, Material, OpenGrant, Pinned, PinnedWhat, admit_pin, compose, may_pin,
     quoted,

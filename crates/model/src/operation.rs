@@ -6,156 +6,18 @@
 //! and addresses out of a body; nothing else rewrites one.
 
 mod agents;
+mod kind;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::{
     AgentId, Anchored, Code, ConflictId, ConflictStatus, Engram, EngramId, EventId, Figures,
-    Granted, How, LineageId, ProjectId, Refusal, Severity, Tier, engram::words,
+    Granted, How, LineageId, ProjectId, Refusal, Severity, Tier,
 };
 
 pub use agents::*;
-
-words!(
-    /// The name of an operation in the journal.
-    OperationKind {
-        /// [`Operation::Stored`]
-        Stored = "stored",
-        /// [`Operation::Corroborated`]
-        Corroborated = "corroborated",
-        /// [`Operation::Forgotten`]
-        Forgotten = "forgotten",
-        /// [`Operation::Unlisted`]
-        Unlisted = "unlisted",
-        /// [`Operation::Redacted`]
-        Redacted = "redacted",
-        /// [`Operation::Promoted`]
-        Promoted = "promoted",
-        /// [`Operation::Dereferenced`]
-        Dereferenced = "dereferenced",
-        /// [`Operation::Noted`]
-        Noted = "noted",
-        /// [`Operation::Anchored`]
-        Anchored = "anchored",
-        /// [`Operation::Located`]
-        Located = "located",
-        /// [`Operation::Admitted`]
-        Admitted = "admitted",
-        /// [`Operation::Joined`]
-        Joined = "joined",
-        /// [`Operation::Opened`]
-        Opened = "opened",
-        /// [`Operation::Requested`]
-        Requested = "requested",
-        /// [`Operation::Denied`]
-        Denied = "denied",
-        /// [`Operation::Granted`]
-        Granted = "granted",
-        /// [`Operation::Revoked`]
-        Revoked = "revoked",
-        /// [`Operation::Refused`]
-        Refused = "refused",
-        /// [`Operation::Kept`]
-        Kept = "kept",
-        /// [`Operation::Counted`]
-        Counted = "counted",
-        /// [`Operation::Served`]
-        Served = "served",
-        /// [`Operation::Pinned`]
-        Pinned = "pinned",
-        /// [`Operation::Unpinned`]
-        Unpinned = "unpinned",
-        /// [`Operation::Sent`]
-        Sent = "sent",
-        /// [`Operation::Unsent`]
-        Unsent = "unsent",
-        /// [`Operation::Carried`]
-        Carried = "carried",
-        /// [`Operation::Recovered`]
-        Recovered = "recovered",
-        /// [`Operation::Conflicted`]
-        Conflicted = "conflict",
-        /// [`Operation::Resolved`]
-        Resolved = "resolved",
-        /// [`Operation::Allowed`]
-        Allowed = "allowed",
-    }
-);
-
-/// Who may read of an operation.
-#[derive(PartialEq, Eq)]
-enum Readers {
-    /// Nobody: it is bookkeeping.
-    None,
-    /// The user: it is between agents, or between them and the user.
-    User,
-    /// Whoever may see what it is about.
-    All,
-}
-
-impl OperationKind {
-    fn readers(self) -> Readers {
-        match self {
-            Self::Located
-            | Self::Admitted
-            | Self::Kept
-            | Self::Counted
-            | Self::Served
-            | Self::Unsent
-            | Self::Carried
-            | Self::Recovered => Readers::None,
-            Self::Joined
-            | Self::Opened
-            | Self::Requested
-            | Self::Denied
-            | Self::Granted
-            | Self::Revoked
-            | Self::Refused
-            | Self::Pinned
-            | Self::Unpinned
-            | Self::Sent => Readers::User,
-            Self::Stored
-            | Self::Corroborated
-            | Self::Forgotten
-            | Self::Unlisted
-            | Self::Redacted
-            | Self::Promoted
-            | Self::Dereferenced
-            | Self::Noted
-            | Self::Anchored
-            | Self::Conflicted
-            | Self::Resolved
-            | Self::Allowed => Readers::All,
-        }
-    }
-
-    /// Whether readers of the journal see it; the others are bookkeeping.
-    pub fn is_told(self) -> bool {
-        self.readers() != Readers::None
-    }
-
-    /// Whether it is between agents, or between them and the user: only the user is told of it.
-    pub fn is_between(self) -> bool {
-        self.readers() == Readers::User
-    }
-
-    /// Whether the feed shows it unasked.
-    pub fn is_news(self) -> bool {
-        matches!(
-            self,
-            Self::Stored
-                | Self::Corroborated
-                | Self::Forgotten
-                | Self::Unlisted
-                | Self::Redacted
-                | Self::Promoted
-                | Self::Conflicted
-                | Self::Resolved
-                | Self::Allowed
-        )
-    }
-}
+pub use kind::OperationKind;
 
 /// One change of a home.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,5 +1,5 @@
-//! Tables `agent`, `token` and `spend`: the handles that were issued, what proves them, their turns, and
-//! what those cost.
+//! Tables `agent`, `token`, `spend` and `spend_below`: the handles that were issued, what proves them, their
+//! turns, and what those cost.
 
 use engram_model::{AgentId, OperationKind, ProjectId, Spend, operation::Agent};
 use jiff::Timestamp;
@@ -316,11 +316,20 @@ impl Reader<'_> {
 
     /// What an agent spent in a turn.
     pub fn spend(&self, agent: &AgentId, turn: &str) -> Result<Spend> {
+        self.sum("spend", agent, turn)
+    }
+
+    /// What all agents below one read in its turn.
+    pub fn spend_below(&self, agent: &AgentId, turn: &str) -> Result<Spend> {
+        self.sum("spend_below", agent, turn)
+    }
+
+    fn sum(&self, table: &str, agent: &AgentId, turn: &str) -> Result<Spend> {
         Ok(self
             .0
-            .prepare_cached(
-                "SELECT repo_spans, artifact_sections, sam_items, tokens FROM spend WHERE agent = ?1 AND turn = ?2",
-            )?
+            .prepare_cached(&format!(
+                "SELECT repo_spans, artifact_sections, sam_items, tokens FROM {table} WHERE agent = ?1 AND turn = ?2"
+            ))?
             .query_row(params![agent.0, turn], |row| {
                 Ok(Spend {
                     repo_spans: row.get(0)?,

@@ -329,19 +329,24 @@ impl Applied<'_> {
                 params![grant, self.seq],
             )?;
         }
+        for below in &it.above {
+            self.spend("spend_below", &below.agent, &below.turn, &below.spent)?;
+        }
         match (self.agent, &it.turn, &it.spent) {
-            (Some(agent), Some(turn), Some(spent)) => self.spend(agent, turn, spent),
+            (Some(agent), Some(turn), Some(spent)) => self.spend("spend", agent, turn, spent),
             _ => Ok(()),
         }
     }
 
-    fn spend(&self, agent: &AgentId, turn: &str, spent: &Spend) -> Result<()> {
+    fn spend(&self, table: &str, agent: &AgentId, turn: &str, spent: &Spend) -> Result<()> {
         self.run(
             // In place: another row would be written to the table and to its index.
-            "INSERT INTO spend (agent, turn, repo_spans, artifact_sections, sam_items, tokens)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-             ON CONFLICT (agent, turn) DO UPDATE SET repo_spans = ?3, artifact_sections = ?4,
-               sam_items = ?5, tokens = ?6",
+            &format!(
+                "INSERT INTO {table} (agent, turn, repo_spans, artifact_sections, sam_items, tokens)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                 ON CONFLICT (agent, turn) DO UPDATE SET repo_spans = ?3, artifact_sections = ?4,
+                   sam_items = ?5, tokens = ?6"
+            ),
             params![
                 agent.0,
                 turn,
@@ -549,7 +554,7 @@ impl Applied<'_> {
             self.join(agent)?;
         }
         for (agent, turn, spent) in &it.spent {
-            self.spend(agent, turn, spent)?;
+            self.spend("spend", agent, turn, spent)?;
         }
         for snapshot in &it.snapshots {
             // An earlier schema did not say in which project.

@@ -1,6 +1,8 @@
 //! Table `journal`: the truth. [`Writer::record`] is the one way that anything happens to a home: it
 //! appends an operation and applies it to the tables, in one transaction.
 
+use std::sync::LazyLock;
+
 use engram_model::{
     AgentId, OWN_EVENT, Operation, OperationKind, ProjectId, Refusal, SCHEMA_VERSION,
 };
@@ -160,33 +162,19 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// How often this agent stored, closed, settled, opened, asked for, granted, pinned or sent anything, or began
-    /// another's turn, after `since` and up to `now`, by the clock. The event of saying a claim counts with its claim, and so do the conflicts that are found
-    /// with it or end with it.
+    /// How often this agent did what its rates count ([`OperationKind::is_rated`]), after `since` and up to `now`,
+    /// by the clock: of turns, those that it began for others. The event of saying a claim counts with its claim,
+    /// and so do the conflicts that are found with it or end with it.
     pub fn count_by_agent(&self, agent: &AgentId, since: Timestamp, now: Timestamp) -> Result<u32> {
-        Ok(self
-            .0
-            .prepare_cached(
-                "SELECT count(*) FROM journal INDEXED BY journal_agent
-                 WHERE agent = ?1 AND (kind <> 'joined' OR body ->> '$.handle' <> ?1) AND kind IN ('joined', 'resolved', 'stored', 'corroborated', 'forgotten', 'noted', 'promoted', 'opened',
-                   'requested', 'granted', 'denied', 'pinned', 'unpinned', 'sent', 'unsent')
-                   AND recorded_at > ?2
-                   AND coalesce(clock, recorded_at) > ?2 AND coalesce(clock, recorded_at) <= ?3
-                   AND NOT (kind = 'noted' AND EXISTS
-                       (SELECT 1 FROM event WHERE event.seq = journal.seq AND event.kind = ?4))
-                   AND NOT (kind IN ('stored', 'forgotten') AND EXISTS
-                       (SELECT 1 FROM engram JOIN conflict ON conflict.risk = engram.lineage
-                        WHERE engram.id = journal.subject))",
-            )?
-            .query_row(
-                params![
-                    agent.0,
-                    since.as_microsecond(),
-                    now.as_microsecond(),
-                    OWN_EVENT
-                ],
-                |row| row.get(0),
-            )?)
+        Ok(self.0.prepare_cached(&COUNT_RATED)?.query_row(
+            params![
+                agent.0,
+                since.as_microsecond(),
+                now.as_microsecond(),
+                OWN_EVENT
+            ],
+            |row| row.get(0),
+        )?)
     }
 
     /// How many entries only a newer build knows.
@@ -233,6 +221,25 @@ impl Reader<'_> {
         Ok(missing.chain(faults).take(most).collect())
     }
 }
+
+/// Counts what agent ?1 did that its rates count.
+static COUNT_RATED: LazyLock<String> = LazyLock::new(|| {
+    let rated = OperationKind::ALL.iter().filter(|kind| kind.is_rated());
+    let rated: Vec<String> = rated.map(|kind| format!("'{kind}'")).collect();
+    format!(
+        "SELECT count(*) FROM journal INDEXED BY journal_agent
+         WHERE agent = ?1 AND kind IN ({})
+           AND (kind <> 'joined' OR body ->> '$.handle' <> ?1)
+           AND recorded_at > ?2
+           AND coalesce(clock, recorded_at) > ?2 AND coalesce(clock, recorded_at) <= ?3
+           AND NOT (kind = 'noted' AND EXISTS
+               (SELECT 1 FROM event WHERE event.seq = journal.seq AND event.kind = ?4))
+           AND NOT (kind IN ('stored', 'forgotten') AND EXISTS
+               (SELECT 1 FROM engram JOIN conflict ON conflict.risk = engram.lineage
+                WHERE engram.id = journal.subject))",
+        rated.join(", ")
+    )
+});
 
 /// The columns of an entry, for [`journalled`].
 pub(crate) const ENTRY: &str = "journal.seq, journal.recorded_at, journal.project, journal.agent,

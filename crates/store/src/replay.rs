@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// What operations write; each is the same after a replay. What followers keep is not among it.
-const TABLES: [&str; 23] = [
+const TABLES: [&str; 24] = [
     "engram",
     "figure",
     "event",
@@ -21,6 +21,7 @@ const TABLES: [&str; 23] = [
     "agent",
     "token",
     "spend",
+    "spend_below",
     "grant",
     "request",
     "refused",

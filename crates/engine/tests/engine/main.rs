@@ -4,6 +4,7 @@
 mod agents;
 mod anchors;
 mod briefs;
+mod children;
 mod clocks;
 mod conflicts;
 mod due;

@@ -201,6 +201,7 @@ fn a_grant_is_for_one_agent_and_one_pointer_and_once() {
             agent: &agent,
             pointer: &pointer,
             kind: PointerType::Repo,
+            elders: &[],
             now: at(when),
         };
         let named = Some(grant.as_ref());
@@ -236,6 +237,7 @@ fn a_grant_that_is_not_named_serves_where_the_budget_refuses() {
         agent: &agent,
         pointer: &pointer,
         kind: PointerType::Repo,
+        elders: &[],
         now: at(0),
     };
     let sooner = IssuedGrant {

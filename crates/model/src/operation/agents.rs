@@ -21,6 +21,17 @@ pub struct Spend {
     pub tokens: u32,
 }
 
+/// What all agents below one have read in its turn: its children, theirs, and so on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadBelow {
+    /// The one above them.
+    pub agent: AgentId,
+    /// Its turn.
+    pub turn: String,
+    /// What they have read.
+    pub spent: Spend,
+}
+
 /// A dereference.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Read {
@@ -42,6 +53,10 @@ pub struct Read {
     /// The grant that paid, and is spent with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant: Option<String>,
+    /// For each agent above the reader: what those below it have read in its turn, this included. None where the
+    /// user granted it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub above: Vec<ReadBelow>,
     /// Fingerprints of what the agent was shown; kept beside the journal.
     #[serde(skip)]
     pub prints: Vec<u64>,

@@ -23,9 +23,11 @@ macro_rules! fourteenth {
     };
 }
 
-macro_rules! seventeenth {
+macro_rules! since_seventeenth {
     () => {
-        "DROP TABLE due; ALTER TABLE conflict DROP COLUMN severity; ALTER TABLE conflict DROP COLUMN newer;
+        "DROP TABLE spend_below;
+         UPDATE journal SET body = json_remove(body, '$.above') WHERE kind = 'dereferenced';
+         DROP TABLE due; ALTER TABLE conflict DROP COLUMN severity; ALTER TABLE conflict DROP COLUMN newer;
          ALTER TABLE conflict DROP COLUMN older; ALTER TABLE conflict DROP COLUMN ruled;"
     };
 }
@@ -35,7 +37,7 @@ pub(crate) const FOURTEENTH: &str = fourteenth!();
 
 /// What the steps after the fourteenth made.
 pub(crate) const LAST: &str = concat!(
-    seventeenth!(),
+    since_seventeenth!(),
     "DROP INDEX delivery_uncounted; ALTER TABLE delivery DROP COLUMN tokens;
      DROP TABLE served;
      CREATE TABLE served (seq INTEGER PRIMARY KEY, agent TEXT NOT NULL, prints BLOB NOT NULL) STRICT;
@@ -44,7 +46,7 @@ pub(crate) const LAST: &str = concat!(
 
 /// What the steps after the tenth made.
 pub(crate) const LATER: &str = concat!(
-    seventeenth!(),
+    since_seventeenth!(),
     fourteenth!(),
     "DROP TABLE served; DROP TABLE reading; DROP TABLE pin;
      DROP TABLE message; DROP TABLE delivery; DROP TABLE delivered; DROP TABLE unsent;

@@ -6,8 +6,8 @@ use engram_model::{
     AgentId, Code, ConflictId, ConflictStatus, Durability, EngramId, EventId, How, LineageId,
     Operation, RunId, Severity, Spend, Tier, Ttl,
     operation::{
-        Admitted, Agent, Contradiction, Event, Located, Permit, Pin, Promotion, Read, Redaction,
-        Ruling, Sent, Served, Snapshot, Topics, Unsent,
+        Admitted, Agent, Contradiction, Event, Located, Permit, Pin, Promotion, Read, ReadBelow,
+        Redaction, Ruling, Sent, Served, Snapshot, Topics, Unsent,
     },
 };
 use engram_store::{NewEntry, Replayed, Store, StoreError};
@@ -87,6 +87,15 @@ fn everything(store: &Store) {
                 tokens: 5,
                 ..Spend::default()
             }),
+            above: vec![ReadBelow {
+                agent: AgentId("lead".to_owned()),
+                turn: "t0".to_owned(),
+                spent: Spend {
+                    repo_spans: 4,
+                    tokens: 50,
+                    ..Spend::default()
+                },
+            }],
             ..Read::default()
         }),
         Operation::Promoted(Promotion {
@@ -292,6 +301,7 @@ fn a_table_that_the_journal_does_not_make_is_named_and_made_again() {
         ("engram", "DELETE FROM engram"),
         ("figure", "UPDATE figure SET query_hits = 99"),
         ("spend", "DELETE FROM spend"),
+        ("spend_below", "UPDATE spend_below SET tokens = 1"),
         ("agent", "UPDATE agent SET turn = 'mine'"),
         ("project", "UPDATE project SET common_dir = '/y'"),
         ("admitted", "DELETE FROM admitted"),

@@ -193,3 +193,49 @@ async fn what_is_refused() {
         assert_eq!(Bus::code(&(answered, said)), (status, code), "{what}");
     }
 }
+
+/// What all below an agent read in its turn is bounded, and nothing that it may call begins that turn anew: it
+/// would read without a bound through a child.
+#[tokio::test]
+async fn no_call_of_an_agent_begins_its_own_turn() {
+    let bus = Bus::new().await;
+    let (lead, ada) = bus.family().await;
+    let one = json!({ "role": "architect", "instructions": ["Read little."], "budgets": { "max_repo_spans": 1 } });
+    let order = json!({ "message": one, "to": "lead" });
+    bus.ok("TOKEN", "POST /message", order).await;
+    let read = json!({ "pointer": POINTER });
+    for _ in 0..10 {
+        bus.ok("TOKEN", "POST /agent/ada/turn", Value::Null).await;
+        bus.ok(&ada, "POST /pointer/deref", read.clone()).await;
+    }
+    let hello = json!({
+        "protocolVersion": ERAS[1], "capabilities": {}, "clientInfo": { "name": "another", "version": "1" },
+    });
+    bus.rpc(&lead, "", ERAS[1], "initialize", hello).await;
+    bus.tool(&lead, "", ERAS[1], "engram_deref", read.clone())
+        .await;
+    let said = json!({ "message": { "role": "programmer", "instructions": ["Go on."] } });
+    let turned = json!({ "pointer": POINTER, "turn": "mine" });
+    for (call, body, status) in [
+        ("POST /hook/on_parent_broadcast", said, 200),
+        ("POST /pointer/deref", turned, 403),
+        ("POST /agent/lead/turn", json!({ "turn": "mine" }), 403),
+        ("POST /agent", json!({ "name": "lead" }), 403),
+        ("POST /agent/ada/turn", json!({ "turn": "mine" }), 200),
+        ("GET /brief", Value::Null, 200),
+    ] {
+        let (answered, reply) = bus.call(&lead, call, body).await;
+        assert_eq!(answered, status, "{call}: {reply}");
+        bus.ok("TOKEN", "POST /agent/ada/turn", Value::Null).await;
+        let denied = bus.call(&ada, "POST /pointer/deref", read.clone()).await;
+        assert_eq!(Bus::code(&denied), (403, "DEREF_DENIED"), "{call}");
+        let over_mcp = bus
+            .tool(&ada, "", ERAS[0], "engram_deref", read.clone())
+            .await;
+        assert_eq!(over_mcp["error"]["code"], "DEREF_DENIED", "{call}");
+        let figures = &denied.1["error"]["figures"]["repo_spans"];
+        assert_eq!(figures, &json!({ "used": 10, "limit": 10 }), "{call}");
+    }
+    bus.ok("TOKEN", "POST /agent/lead/turn", Value::Null).await;
+    bus.ok(&ada, "POST /pointer/deref", read).await;
+}

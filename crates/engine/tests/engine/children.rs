@@ -1,0 +1,279 @@
+//! A budget binds through children: what all agents below one read in its turn, whatever turns they are in.
+
+use engram_engine::Treatment;
+use engram_model::{
+    AgentId, Caller, Code, Draft, GrantWanted, NextTurn, PointerInput, Sending, ask,
+};
+use serde_json::json;
+
+use crate::{
+    fixture::{Asked, Ground, POINTER, draft, refused},
+    handles::{called, open},
+};
+
+const USER: Caller = Caller::User;
+const ARTIFACT: &str = "artifact:README.md#sec=Rules@HEAD";
+const SAM: &str = "sam:decision:one@2026-01-08";
+
+/// `ada` and `bob`, whom `lead` opened, and `eve`, whom ada opened: each may read one of a kind in its turn, since
+/// `lead` may.
+fn team() -> (Ground, Asked) {
+    let ground = Ground::new();
+    let engine = ground.open();
+    engine.note(&USER, "one", "We use one.");
+    open(&engine, &USER, "lead", None).unwrap();
+    for (parent, child) in [("lead", "ada"), ("lead", "bob"), ("ada", "eve")] {
+        open(&engine, &called(parent), child, None).unwrap();
+    }
+    let one = json!({ "max_repo_spans": 1, "max_artifact_sections": 1, "max_sam_items": 1 });
+    let message = json!({
+        "role": "programmer", "shared_brief_micro": ["Ship."], "budgets": one,
+        "instructions": ["Read little."],
+    });
+    let to = Some(AgentId("lead".to_owned()));
+    let sending = Sending { message, to };
+    engine.0.ask(&USER, ask::Send(sending)).unwrap();
+    (ground, engine)
+}
+
+fn begin(engine: &Asked, who: &Caller, child: &str, turn: Option<&str>) {
+    let next = NextTurn {
+        agent: AgentId(child.to_owned()),
+        turn: turn.map(str::to_owned),
+    };
+    engine.0.ask(who, ask::NextTurn(next)).unwrap();
+}
+
+/// How often a child reads where each of its reads is in another turn.
+fn read_anew(engine: &Asked, who: &Caller, child: &str, pointer: &str, times: usize) -> usize {
+    let reads = |_: &usize| {
+        begin(engine, who, child, None);
+        engine.deref(&called(child), pointer).is_ok()
+    };
+    (0..times).filter(reads).count()
+}
+
+/// A grant for the pointer, by whom.
+fn grant(engine: &Asked, by: &Caller, to: &str) {
+    let wanted = GrantWanted {
+        to: AgentId(to.to_owned()),
+        pointer: Some(PointerInput::Text(POINTER.to_owned())),
+        cap_tokens: None,
+        code_chars: None,
+        ttl: None,
+        by: None,
+    };
+    engine.0.ask(by, ask::IssueGrant(wanted)).unwrap();
+}
+
+#[track_caller]
+fn is_bound(engine: &Asked, child: &str, says: &str) {
+    begin(engine, &USER, child, None);
+    let refusal = refused(engine.deref(&called(child), POINTER), Code::DerefDenied);
+    assert!(refusal.message.contains(says), "{refusal}");
+    assert!(refusal.hint.contains("the user"), "{refusal}");
+    for name in ["lead", "bob", "eve"] {
+        assert!(!refusal.to_string().contains(name), "{refusal}");
+    }
+    let figures = refusal.remedy.unwrap().figures;
+    let spans = &figures["repo_spans"];
+    assert_eq!((spans.used, spans.limit), (10, 10));
+}
+
+/// One that may read one span read 120 through a child whose turn it began anew each time.
+#[test]
+fn an_agent_reads_through_a_child_ten_times_its_figures_at_most() {
+    let (ground, engine) = team();
+    let read: usize = (0..120)
+        .map(|_| {
+            // As slowly as the rates of who begins turns want it, and without a pause that ends its own.
+            ground.clock.turn(80);
+            read_anew(&engine, &called("lead"), "ada", POINTER, 1)
+        })
+        .sum();
+    assert_eq!(read, 10);
+    is_bound(&engine, "ada", "your parent's turn");
+    // Its own budget is its own.
+    let own = engine.deref(&called("lead"), POINTER).unwrap();
+    assert_eq!(own.budget.unwrap().repo_spans.used, 1);
+    let replay = Treatment {
+        replay: true,
+        reindex: false,
+        rebuild: false,
+    };
+    assert!(engine.0.doctor(replay).unwrap().ok);
+}
+
+#[test]
+fn each_kind_has_its_bound_and_so_have_tokens() {
+    let (_ground, engine) = team();
+    for pointer in [POINTER, ARTIFACT, SAM] {
+        assert_eq!(
+            read_anew(&engine, &USER, "ada", pointer, 11),
+            10,
+            "{pointer}"
+        );
+    }
+    let (_ground, engine) = team();
+    let message = json!({
+        "role": "programmer", "instructions": ["Read less."], "budgets": { "max_repo_spans": 3, "max_tokens": 3 },
+    });
+    let to = Some(AgentId("lead".to_owned()));
+    let sending = Sending { message, to };
+    engine.0.ask(&USER, ask::Send(sending)).unwrap();
+    let tokens = (0..10).map_while(|_| {
+        begin(&engine, &USER, "ada", None);
+        let read = engine.deref(&called("ada"), POINTER).ok()?;
+        Some(read.tokens)
+    });
+    assert_eq!(tokens.sum::<u32>(), 30);
+    begin(&engine, &USER, "bob", None);
+    let refusal = refused(engine.deref(&called("bob"), POINTER), Code::DerefDenied);
+    assert!(refusal.message.contains("30 of 30"), "{refusal}");
+}
+
+/// What somebody tries, and how.
+type Way = (&'static str, fn(&Ground, &Asked));
+
+/// Nothing that the agents of a team can do begins the turn of the one at its head.
+#[test]
+fn the_bound_is_that_of_a_turn_which_no_agent_begins_for_itself() {
+    let ways: [Way; 8] = [
+        ("a sibling", |_, engine| {
+            assert_eq!(read_anew(engine, &USER, "bob", POINTER, 1), 0);
+        }),
+        ("a child's child", |_, engine| {
+            assert_eq!(read_anew(engine, &called("ada"), "eve", POINTER, 1), 0);
+        }),
+        ("another child", |_, engine| {
+            open(engine, &called("lead"), "new", None).unwrap();
+            refused(engine.deref(&called("new"), POINTER), Code::DerefDenied);
+        }),
+        ("another token", |_, engine| {
+            open(engine, &called("lead"), "ada", None).unwrap();
+        }),
+        ("a turn by its old name", |_, engine| {
+            for turn in ["a", "b", "a"] {
+                begin(engine, &called("lead"), "ada", Some(turn));
+            }
+        }),
+        ("another process", |ground, _| {
+            let there = ground.open_at("repo", 7);
+            there.status(&called("lead")).unwrap();
+            there.deref(&called("lead"), POINTER).unwrap();
+            is_bound(&there, "ada", "your parent's turn");
+        }),
+        ("a turn of one's own", |_, engine| {
+            for who in ["lead", "ada"] {
+                let own = NextTurn {
+                    agent: AgentId("lead".to_owned()),
+                    turn: None,
+                };
+                let began = engine.0.ask(&called(who), ask::NextTurn(own));
+                refused(began, Code::ScopeDenied);
+            }
+            refused(
+                open(engine, &called("lead"), "lead", None),
+                Code::ScopeDenied,
+            );
+        }),
+        ("a grant of the parent", |_, engine| {
+            grant(engine, &called("lead"), "ada");
+        }),
+    ];
+    for (way, tries) in ways {
+        println!("{way}");
+        let (ground, engine) = team();
+        assert_eq!(read_anew(&engine, &USER, "ada", POINTER, 11), 10);
+        tries(&ground, &engine);
+        is_bound(&engine, "ada", "your parent's turn");
+    }
+}
+
+/// What its parent or the user begins, and ten minutes of silence, as any turn.
+#[test]
+fn the_next_turn_of_the_parent_has_its_own_bound() {
+    let (ground, engine) = team();
+    assert_eq!(read_anew(&engine, &USER, "ada", POINTER, 11), 10);
+    begin(&engine, &USER, "lead", None);
+    assert_eq!(read_anew(&engine, &USER, "ada", POINTER, 11), 10);
+    ground.clock.turn(601);
+    // It has not called since: its turn goes on until then.
+    is_bound(&engine, "ada", "your parent's turn");
+    engine.deref(&called("lead"), POINTER).unwrap();
+    assert_eq!(read_anew(&engine, &USER, "ada", POINTER, 11), 10);
+}
+
+#[test]
+fn what_a_childs_child_reads_counts_for_all_above_it() {
+    let (_ground, engine) = team();
+    assert_eq!(read_anew(&engine, &called("ada"), "eve", POINTER, 11), 10);
+    is_bound(&engine, "eve", "your parent's turn");
+    begin(&engine, &called("lead"), "ada", None);
+    is_bound(&engine, "eve", "an agent above your parent");
+    is_bound(&engine, "ada", "your parent's turn");
+    is_bound(&engine, "bob", "your parent's turn");
+}
+
+/// The user's grant is the user's will; a grant of an agent is bound like its own figures.
+#[test]
+fn grants_of_agents_count_and_those_of_the_user_do_not() {
+    let (_ground, engine) = team();
+    assert_eq!(read_anew(&engine, &USER, "ada", POINTER, 8), 8);
+    for (by, ok) in [
+        (USER, true),
+        (called("lead"), true),
+        (called("lead"), true),
+        (called("lead"), false),
+        (USER, true),
+    ] {
+        grant(&engine, &by, "ada");
+        let read = engine.deref(&called("ada"), POINTER);
+        assert_eq!(read.is_ok(), ok, "{by:?}: {read:?}");
+    }
+}
+
+/// Whoever may read nothing more is told nothing of what there is, though its own turn has budget.
+#[test]
+fn who_is_bound_gets_no_suggestions() {
+    let (_ground, engine) = team();
+    let is_told = || {
+        begin(&engine, &USER, "ada", None);
+        let claim = Draft {
+            pointers: vec![PointerInput::Text(ARTIFACT.replace("Rules", "Nothing"))],
+            ..draft("There are rules.")
+        };
+        refused(engine.put(&called("ada"), claim), Code::PointerNotFound)
+            .hint
+            .contains("Notes")
+    };
+    assert!(is_told());
+    read_anew(&engine, &USER, "ada", ARTIFACT, 10);
+    assert!(!is_told());
+}
+
+/// Children read at once, each in a process of its own: together no more than is left.
+#[test]
+fn what_is_left_cannot_be_read_twice_at_once() {
+    let (ground, engine) = team();
+    assert_eq!(read_anew(&engine, &USER, "ada", POINTER, 8), 8);
+    let children = ["c1", "c2", "c3", "c4", "c5", "c6"];
+    let processes = children.map(|child| {
+        open(&engine, &called("lead"), child, None).unwrap();
+        (
+            child,
+            ground.open_at("repo", 10 + child.as_bytes()[1] as u64),
+        )
+    });
+    let read = std::thread::scope(|scope| {
+        let threads = processes
+            .each_ref()
+            .map(|(child, process)| scope.spawn(|| process.deref(&called(child), POINTER).is_ok()));
+        threads
+            .map(|it| usize::from(it.join().unwrap()))
+            .iter()
+            .sum::<usize>()
+    });
+    assert_eq!(read, 2);
+    is_bound(&engine, "ada", "your parent's turn");
+}

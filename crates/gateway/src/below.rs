@@ -1,0 +1,141 @@
+//! A budget binds through children: what all agents below one may read in its turn. Else one that is narrowed
+//! would read through a child whose turn it begins anew each time.
+
+use engram_model::{DerefLimits, PointerType, Refusal, operation::ReadBelow};
+
+use crate::{budget::left, charge};
+
+/// How many times its own figures those below an agent may read in its turn, together.
+const TIMES: u32 = 10;
+
+/// An agent above the one that reads.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Elder {
+    /// What it may read itself in a turn.
+    pub limits: DerefLimits,
+    /// What all agents below it have read in its turn.
+    pub below: ReadBelow,
+}
+
+/// Whether those above an agent, its parent first, let it read one more pointer of this kind; if so, how many
+/// tokens are left for it.
+pub fn admit_below(elders: &[Elder], kind: PointerType) -> Result<u32, Refusal> {
+    let mut least = u32::MAX;
+    for (at, elder) in elders.iter().enumerate() {
+        let whose = match at {
+            0 => "in your parent's turn, the agents below it have read",
+            _ => "in the turn of an agent above your parent, the agents below it have read",
+        };
+        let left = left(&times(&elder.limits), &elder.below.spent, kind).map_err(|mut full| {
+            // What they read before it was narrowed is nothing for the reader to know.
+            full.used = full.limit;
+            full.refusal(
+                whose,
+                "Query what others already know, wait for that agent's next turn, or ask the user to grant the read; a grant by an agent goes no further.",
+            )
+        })?;
+        least = least.min(left);
+    }
+    Ok(least)
+}
+
+fn times(limits: &DerefLimits) -> DerefLimits {
+    DerefLimits {
+        repo_spans: limits.repo_spans.saturating_mul(TIMES),
+        artifact_sections: limits.artifact_sections.saturating_mul(TIMES),
+        sam_items: limits.sam_items.saturating_mul(TIMES),
+        tokens: limits.tokens.saturating_mul(TIMES),
+        ..limits.clone()
+    }
+}
+
+/// What those below each of them have read after one pointer of this kind was read for `tokens`.
+pub fn charge_below(elders: &[Elder], kind: PointerType, tokens: u32) -> Vec<ReadBelow> {
+    let after = |elder: &Elder| ReadBelow {
+        spent: charge(elder.below.spent, kind, tokens),
+        ..elder.below.clone()
+    };
+    elders.iter().map(after).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use engram_model::{AgentId, Code, Spend};
+
+    use super::*;
+
+    fn elder(limits: DerefLimits, spent: Spend) -> Elder {
+        Elder {
+            limits,
+            below: ReadBelow {
+                agent: AgentId("lead".to_owned()),
+                turn: "t".to_owned(),
+                spent,
+            },
+        }
+    }
+
+    fn spans(most: u32, read: u32) -> Elder {
+        let limits = DerefLimits {
+            repo_spans: most,
+            ..DerefLimits::default()
+        };
+        let spent = Spend {
+            repo_spans: read,
+            tokens: read,
+            ..Spend::default()
+        };
+        elder(limits, spent)
+    }
+
+    #[test]
+    fn each_one_above_bounds_what_those_below_it_read() {
+        let spent = |tokens| Spend {
+            tokens,
+            ..Spend::default()
+        };
+        for (elders, left, says) in [
+            (vec![], Some(u32::MAX), ""),
+            (vec![spans(3, 29)], Some(11_971), ""),
+            (vec![spans(3, 30)], None, "your parent's turn"),
+            (
+                vec![spans(1, 10), spans(3, 30)],
+                None,
+                "read 10 of 10 repo spans",
+            ),
+            (vec![spans(3, 0), spans(1, 10)], None, "above your parent"),
+            // It was narrowed in its turn.
+            (vec![spans(0, 7)], None, "read 0 of 0 repo spans"),
+            (
+                vec![spans(3, 5), elder(DerefLimits::default(), spent(11_990))],
+                Some(10),
+                "",
+            ),
+            (
+                vec![elder(DerefLimits::default(), spent(12_000))],
+                None,
+                "12000 of 12000 dereferenced tokens",
+            ),
+            (vec![spans(u32::MAX, u32::MAX - 1)], None, "tokens"),
+        ] {
+            let admitted = admit_below(&elders, PointerType::Repo);
+            assert_eq!(admitted.as_ref().ok().copied(), left, "{elders:?}");
+            if let Err(refusal) = admitted {
+                assert_eq!(refusal.code, Code::DerefDenied);
+                assert!(refusal.message.contains(says), "{refusal}");
+                assert!(refusal.hint.contains("the user"), "{refusal}");
+            }
+        }
+        let after = charge_below(&[spans(1, 9), spans(3, 20)], PointerType::Test, 40);
+        let after: Vec<_> = after.iter().map(|it| it.spent).collect();
+        assert_eq!(
+            after
+                .iter()
+                .map(|it| (it.repo_spans, it.tokens))
+                .collect::<Vec<_>>(),
+            [(10, 49), (21, 60)]
+        );
+    }
+}

@@ -1,0 +1,10 @@
+-- What all agents below one have read in its turn. Reads of before were not added up.
+CREATE TABLE spend_below (
+    agent             TEXT    NOT NULL,
+    turn              TEXT    NOT NULL,
+    repo_spans        INTEGER NOT NULL,
+    artifact_sections INTEGER NOT NULL,
+    sam_items         INTEGER NOT NULL,
+    tokens            INTEGER NOT NULL,
+    PRIMARY KEY (agent, turn)
+) STRICT, WITHOUT ROWID;
