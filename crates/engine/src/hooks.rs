@@ -30,6 +30,8 @@ const FILE: usize = 100_000;
 /// Longest question that a claim repeats, and longest statement, in characters.
 const QUESTION: usize = 200;
 const STATEMENT: usize = 120;
+/// How many days of events of one name are looked at, newest first.
+const DAYS: usize = 32;
 /// An event is relied on for so many days.
 const RELIED_ON: u32 = 90;
 
@@ -242,19 +244,31 @@ impl Context<'_> {
     /// Turns an event into a pointer and how it begins; all of it is under the budget.
     fn state(&self, read: &SamRead) -> Result<SamReply, Refusal> {
         let project = self.project()?;
-        let store = &self.engine.store;
-        let day =
-            store.read::<_, Refusal>(|it| Ok(it.last_event(project, &read.kind, &read.slug)?))?;
-        let missing = || {
+        let days = self
+            .engine
+            .store
+            .read::<_, Refusal>(|tx| Ok(tx.event_days(project, &read.kind, &read.slug, DAYS)?))?;
+        let shelf = self.shelf(Some(project));
+        let mut found = None;
+        for day in days {
+            let pointer: Pointer = format!("sam:{}:{}@{day}", read.kind, read.slug).parse()?;
+            match resolve(None, &shelf, &pointer) {
+                Ok(resolved) => {
+                    found = Some((pointer, resolved));
+                    break;
+                }
+                // The caller may not see it, or it was erased.
+                Err(refusal) if refusal.code == Code::PointerNotFound => {}
+                Err(refusal) => return Err(refusal),
+            }
+        }
+        let (pointer, resolved) = found.ok_or_else(|| {
             Refusal::new(
                 Code::PointerNotFound,
                 "there is no event of this kind and slug",
                 "Name a kind and a slug that `engram note` was given.",
             )
-        };
-        let day = day.ok_or_else(missing)?;
-        let pointer: Pointer = format!("sam:{}:{}@{day}", read.kind, read.slug).parse()?;
-        let resolved = resolve(None, &self.shelf(Some(project)), &pointer)?;
+        })?;
         let statement = first_sentence(&mask(&resolved.text()).text);
         if let Some(agent) = self.agent()? {
             let prints = told(&statement, [pointer.to_string()]);

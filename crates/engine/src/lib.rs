@@ -68,6 +68,7 @@ mod sample;
 mod send;
 mod served;
 mod settle;
+mod status;
 mod tell;
 mod world;
 
@@ -511,15 +512,12 @@ impl Shelf for HomeShelf<'_> {
         };
         self.store.read(|it: &Reader<'_>| {
             // The event of saying a claim repeats it: who may not see the one does not see the other.
-            if kind == OWN_EVENT {
-                let said = it.events_at(project, kind, slug, date)?;
-                if let Some(seq) = said.last()
-                    && !self.may_see_said(it, *seq)?
-                {
-                    return Ok(None);
+            for seq in it.events_at(project, kind, slug, date)?.into_iter().rev() {
+                if kind != OWN_EVENT || self.may_see_said(it, seq)? {
+                    return Ok(it.event(seq)?);
                 }
             }
-            Ok(it.event(project, kind, slug, date)?)
+            Ok(None)
         })
     }
 

@@ -1,19 +1,14 @@
 //! What can be read without changing anything.
 
-use engram_gateway::budget;
 use engram_model::{
-    Change, Code, Engram, EngramId, Entry, Evidence, Facets, Feed, FeedPage, Figures, Filter,
-    LineReply, LineView, OWN_EVENT, Pointer, PointerInput, ProjectId, ProjectStatus, Refusal,
-    SourceReply, SourceView, Spending, StatusReply, Target,
+    Change, Code, Engram, EngramId, Entry, Facets, Feed, FeedPage, Figures, Filter, LineReply,
+    LineView, OWN_EVENT, Pointer, PointerInput, ProjectId, Refusal, SourceReply, SourceView,
+    Target,
 };
 use engram_pointers::{Repo, Shelf, View};
-use engram_store::{CommitCount, INDEX_FOLLOWER, Reader};
-use jiff::{SignedDuration, Timestamp};
+use engram_store::Reader;
 
 use crate::{context::Context, eyes::Eyes, not_found, project, risks::may_see};
-
-/// Most agents in a turn that are compared for what they spent.
-const SPENDERS: usize = 100;
 
 impl Context<'_> {
     /// A version that the caller may see, as it is stored.
@@ -157,92 +152,6 @@ impl Context<'_> {
         };
         ask(repo, &self.shelf(project), &pointer)
     }
-
-    pub(crate) fn where_things_stand(&self) -> Result<StatusReply, Refusal> {
-        let id = self.known_project()?;
-        let project = id.unwrap_or_else(|| project::of_home(&self.engine.store));
-        let (agent, tree) = (self.agent()?, self.tree()?);
-        let user = agent.is_none();
-        let here = match self.repo() {
-            Ok(repo) => repo.map(|repo| project_status(repo, id, user)),
-            Err(gone) => Some(self.seat_of_gone(gone.clone())?.status(&gone)),
-        };
-        let watching = self.watching()?;
-        let limits = &self.limits()?.deref;
-        let now = self.engine.world.now();
-        self.engine.store.read(|it| {
-            let count = match id {
-                Some(id) => it.count_engrams(id, now)?,
-                None => CommitCount::default(),
-            };
-            let budget = match agent {
-                Some(agent) => {
-                    let spent = it.spend(&agent.handle, &agent.turn)?;
-                    Some(budget(limits, &spent, &agent.turn))
-                }
-                None => None,
-            };
-            let drifted = match &tree {
-                Some(tree) => {
-                    it.count_standing(tree.project, &tree.worktree, &Evidence::DRIFTED)?
-                }
-                None => 0,
-            };
-            Ok(StatusReply {
-                status: if count.ever == 0 { "empty" } else { "ready" }.to_owned(),
-                next: next_step(user, here.is_some(), count.ever),
-                project: here.clone(),
-                engrams: count.holding,
-                head: it.head()?,
-                indexed: it.cursor(INDEX_FOLLOWER)?,
-                drifted,
-                due: it.count_due(project, self.agent()?.map(|agent| &agent.handle))?,
-                conflicts: match user {
-                    true => Some(it.count_conflicts(project, now)?),
-                    false => None,
-                },
-                requests: match user {
-                    true => Some(it.count_requests(project, None, false)?),
-                    false => None,
-                },
-                watching: watching.clone(),
-                agents: it.count_agents(project)?,
-                budget,
-                spending: match id {
-                    Some(id) if user => self.spending(it, id)?,
-                    _ => None,
-                },
-                home: user.then(|| self.engine.store.home().display().to_string()),
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-            })
-        })
-    }
-
-    /// Of the agents that are in a turn, the one that is nearest to a limit.
-    fn spending(&self, it: &Reader<'_>, project: ProjectId) -> Result<Option<Spending>, Refusal> {
-        let idle = self.engine.config.limits.deref.turn_idle_seconds;
-        let idle = SignedDuration::from_secs(idle);
-        // A turn may be set to end never.
-        let since = self
-            .engine
-            .now()
-            .checked_sub(idle)
-            .unwrap_or(Timestamp::MIN);
-        let mut all = Vec::new();
-        for spender in it.spenders(project, since, SPENDERS)?.into_iter().rev() {
-            let limits = self.engine.limits_of(it, &spender.handle)?.deref;
-            let last = spender.last_call;
-            all.push(Spending {
-                budget: budget(&limits, &spender.spend, &spender.turn),
-                agent: spender.label,
-                until: last.checked_add(idle).unwrap_or(Timestamp::MAX),
-            });
-        }
-        // Of two that are as near, the later caller.
-        Ok(all
-            .into_iter()
-            .max_by(|a, b| a.budget.fullest().total_cmp(&b.budget.fullest())))
-    }
 }
 
 /// Whether the caller is told of an entry: of nothing that it says of a claim that may not be seen.
@@ -290,32 +199,4 @@ fn said_at(it: &Reader<'_>, project: ProjectId, pointer: &str) -> Result<Option<
         }
         _ => Ok(None),
     }
-}
-
-fn project_status(repo: &Repo, id: Option<ProjectId>, user: bool) -> ProjectStatus {
-    let (branch, head) = repo.head();
-    let root = repo.workdir().unwrap_or(repo.common_dir());
-    ProjectStatus {
-        id,
-        name: repo.name(),
-        branch,
-        head,
-        root: user.then(|| root.display().to_string()),
-        unavailable: None,
-    }
-}
-
-fn next_step(user: bool, is_in_repository: bool, ever: u64) -> String {
-    match (user, ever) {
-        (true, 0) if !is_in_repository => {
-            "Change to a git repository, or name one with --repo; then connect an agent there: run `engram connect claude` or `engram connect codex`."
-        }
-        (true, 0) => "Connect an agent: run `engram connect claude` or `engram connect codex`.",
-        (true, _) => "Ask with `engram query TEXT`, or watch the feed with `engram feed --follow`.",
-        (false, 0) => {
-            "No claims here yet: commit what you learn with engram_commit, with a pointer to its evidence."
-        }
-        (false, _) => "Call engram_query before you work on an area; commit what you learn with engram_commit.",
-    }
-    .to_owned()
 }

@@ -449,6 +449,24 @@ impl Reader<'_> {
         })
     }
 
+    /// How many engrams that hold somebody sees, by their scope, run and topic; at most `most` of them. What tells
+    /// of a conflict is not counted.
+    pub fn count_seen(
+        &self,
+        project: ProjectId,
+        now: Timestamp,
+        most: usize,
+        sees: &dyn Fn(Scope, Option<RunId>, &str) -> bool,
+    ) -> Result<u64> {
+        let mut statement = self.0.prepare_cached(&format!(
+            "SELECT scope, run, topic FROM engram
+             WHERE project = ?1 AND valid_until IS NULL AND {NOT_OVER}
+               AND (kind <> 'risk' OR NOT EXISTS (SELECT 1 FROM conflict WHERE risk = engram.lineage))"
+        ))?;
+        let rows = statement.query(params![project.to_string(), now.as_microsecond()])?;
+        count_rows(rows, most, sees)
+    }
+
     /// Whether this agent (or, without a handle, the user under this name) has said this before, by
     /// the entries about the version. Two agents may bear one name.
     pub fn has_said(&self, agent: Option<&AgentId>, by: &str, id: EngramId) -> Result<bool> {
@@ -473,4 +491,22 @@ impl Reader<'_> {
             params![project.to_string(), content_hash],
         )
     }
+}
+
+/// Counts rows of scope, run and topic that somebody sees.
+pub(crate) fn count_rows(
+    mut rows: rusqlite::Rows<'_>,
+    most: usize,
+    sees: &dyn Fn(Scope, Option<RunId>, &str) -> bool,
+) -> Result<u64> {
+    let mut count = 0;
+    while count < most
+        && let Some(row) = rows.next()?
+    {
+        let (scope, run): (String, Option<String>) = (row.get(0)?, row.get(1)?);
+        let run = run.map(|run| parse_id(&run)).transpose()?;
+        let topic = row.get_ref(2)?.as_str().unwrap_or_default();
+        count += usize::from(parse_id(&scope).is_ok_and(|scope| sees(scope, run, topic)));
+    }
+    Ok(count as u64)
 }

@@ -10,27 +10,17 @@ use crate::{
 };
 
 impl Reader<'_> {
-    /// The text of the newest event at this address, and who recorded it when; none when there is none
-    /// or it was erased.
-    pub fn event(
-        &self,
-        project: ProjectId,
-        kind: &str,
-        slug: &str,
-        day: Date,
-    ) -> Result<Option<(String, Recorded)>> {
+    /// The text of the event at this place, and who said it when; none once it was erased.
+    pub fn event(&self, seq: u64) -> Result<Option<(String, Recorded)>> {
         let found = self
             .0
             .prepare_cached(
                 "SELECT said.text, journal.by, event.recorded_at
-                 FROM event JOIN journal USING (seq) LEFT JOIN said USING (seq)
-                 WHERE event.project = ?1 AND event.kind = ?2 AND slug = ?3 AND day = ?4
-                 ORDER BY seq DESC LIMIT 1",
+                 FROM event JOIN journal USING (seq) LEFT JOIN said USING (seq) WHERE event.seq = ?1",
             )?
-            .query_row(
-                params![project.to_string(), kind, slug, day.to_string()],
-                |row| Ok((row.get::<_, Option<String>>(0)?, row.get(1)?, row.get(2)?)),
-            )
+            .query_row([seq as i64], |row| {
+                Ok((row.get::<_, Option<String>>(0)?, row.get(1)?, row.get(2)?))
+            })
             .optional()?;
         let Some((Some(text), by, at)) = found else {
             return Ok(None);
@@ -39,16 +29,25 @@ impl Reader<'_> {
         Ok(Some((text, Recorded { by, at })))
     }
 
-    /// The day of the newest event of this kind and slug.
-    pub fn last_event(&self, project: ProjectId, kind: &str, slug: &str) -> Result<Option<String>> {
-        Ok(self
-            .0
+    /// The newest days of events of this kind and slug, newest first.
+    pub fn event_days(
+        &self,
+        project: ProjectId,
+        kind: &str,
+        slug: &str,
+        most: usize,
+    ) -> Result<Vec<String>> {
+        self.0
             .prepare_cached(
-                "SELECT day FROM event WHERE project = ?1 AND kind = ?2 AND slug = ?3
-                 ORDER BY day DESC LIMIT 1",
+                "SELECT DISTINCT day FROM event WHERE project = ?1 AND kind = ?2 AND slug = ?3
+                 ORDER BY day DESC LIMIT ?4",
             )?
-            .query_row(params![project.to_string(), kind, slug], |row| row.get(0))
-            .optional()?)
+            .query_map(
+                params![project.to_string(), kind, slug, most as i64],
+                |row| row.get(0),
+            )?
+            .map(|day| Ok(day?))
+            .collect()
     }
 
     /// The event with this id: its project, its place, its address and the digest (hex) of its text.

@@ -2,12 +2,12 @@
 //! `look`, how the evidence of claims stands in each working tree. They can be dropped at any time,
 //! and are then built anew.
 
-use engram_model::{EngramId, Evidence, Health, ProjectId};
+use engram_model::{EngramId, Evidence, Health, ProjectId, RunId, Scope};
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, params};
 use serde_json::json;
 
-use crate::{Reader, Result, Store, StoreError, Writer};
+use crate::{Reader, Result, Store, StoreError, Writer, engrams::count_rows};
 
 /// What was looked at last in a working tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -85,6 +85,27 @@ impl Reader<'_> {
                     row.get(0)
                 })?;
             count += found as u64;
+        }
+        Ok(count)
+    }
+
+    /// How many of them somebody sees, by their scope, run and topic; at most `most`.
+    pub fn count_standing_seen(
+        &self,
+        project: ProjectId,
+        worktree: &str,
+        standing: &[Evidence],
+        most: usize,
+        sees: &dyn Fn(Scope, Option<RunId>, &str) -> bool,
+    ) -> Result<u64> {
+        let mut statement = self.0.prepare_cached(
+            "SELECT scope, run, topic FROM health JOIN engram ON engram.id = health.engram
+             WHERE worktree = ?1 AND standing = ?2 AND project = ?3 AND valid_until IS NULL",
+        )?;
+        let mut count = 0;
+        for it in standing {
+            let rows = statement.query(params![worktree, it.as_str(), project.to_string()])?;
+            count += count_rows(rows, most, sees)?;
         }
         Ok(count)
     }

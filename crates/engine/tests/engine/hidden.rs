@@ -2,8 +2,9 @@
 //! open to whoever sees it, and is told to nobody else.
 
 use engram_model::{
-    Caller, Code, Conflict, ConflictId, ConflictStatus, Draft, EngramId, Feed, Gate, GateCheck,
-    Kind, Listed, Opening, PointerInput, Query, Refusal, Resolve, ResolveReply, Scope, Settle, ask,
+    Caller, Code, Commit, Conflict, ConflictId, ConflictStatus, Draft, EngramId, Feed, Gate,
+    GateCheck, Hook, HookEvent, HookReply, Kind, Listed, OWN_EVENT, Opening, PointerInput, Query,
+    Refusal, Resolve, ResolveReply, SamRead, Scope, Settle, ask,
 };
 use engram_store::Store;
 
@@ -240,4 +241,76 @@ fn nobody_passes_for_the_user_or_for_an_agent_that_was_opened() {
         let by = at.get(&USER, said.id).unwrap().provenance.created_by;
         assert!(by.starts_with(&format!("{name} (")), "{name}: {by}");
     }
+}
+
+fn reads_event(at: &Asked, who: &Caller, slug: &str) -> Result<HookReply, Refusal> {
+    let read = SamRead {
+        kind: OWN_EVENT.to_owned(),
+        slug: slug.to_owned(),
+    };
+    let hook = Hook {
+        agent: None,
+        event: HookEvent::SamRead(read),
+    };
+    at.0.ask(who, ask::Hook(Box::new(hook))).map(|reply| *reply)
+}
+
+/// Whoever may not see the claim that an event says is told what he is told where there is none, and his own event
+/// of the same words is his as before.
+#[test]
+fn an_event_that_is_hidden_is_not_told_from_none() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let ada = at.agent("ada");
+    let say = |who: &Caller, claim: &str, scope: Scope| {
+        let draft = Draft {
+            claim: claim.to_owned(),
+            scope: Some(scope),
+            ..Draft::default()
+        };
+        let said =
+            at.0.ask(who, ask::Commit(Box::new(Commit { draft, words: None })));
+        let id = said.unwrap().id;
+        let pointer = at.get(&Caller::User, id).unwrap().pointers[0].to_string();
+        let slug = pointer.split(':').nth(2).unwrap();
+        slug.split('@').next().unwrap().to_owned()
+    };
+    let hidden = say(&USER, "The vault opens at nine.", Scope::Run);
+    assert!(reads_event(&at, &ada, &hidden).is_err());
+    let [there, none] = [&*hidden, "nothing"].map(|slug| reads_event(&at, &ada, slug).unwrap_err());
+    assert_eq!(there, none);
+    // Said by both, seen by each.
+    let own = say(&ada, "The ledger closes at ten.", Scope::Project);
+    let before = reads_event(&at, &ada, &own).unwrap();
+    assert_eq!(say(&USER, "The ledger closes at ten.", Scope::Run), own);
+    assert_eq!(reads_event(&at, &ada, &own).unwrap(), before);
+}
+
+/// What an agent is told of a home is the same whatever is hidden from it.
+#[test]
+fn a_status_counts_what_its_caller_may_see() {
+    let told = |is_hidden: bool| {
+        let ground = Ground::new();
+        let at = ground.open();
+        let [ada, bob] = ["ada", "bob"].map(|name| at.agent(name));
+        let empty = at.status(&ada).unwrap();
+        if is_hidden {
+            at.put(&USER, of_user_alone(SHORT)).unwrap();
+            at.put(&bob, of_user_alone(LONG)).unwrap();
+            at.put(&bob, of_user_alone(SHORT)).unwrap();
+        }
+        let hidden = at.status(&ada).unwrap();
+        assert_eq!((&hidden.status, &hidden.next), (&empty.status, &empty.next));
+        at.put(&ada, on("wallet", SHORT)).unwrap();
+        let status = at.status(&ada).unwrap();
+        assert_eq!((status.engrams, &*status.status), (1, "ready"));
+        (
+            status.agents,
+            status.drifted,
+            status.due,
+            status.engrams,
+            status.next,
+        )
+    };
+    assert_eq!(told(true), told(false));
 }

@@ -1,0 +1,168 @@
+//! Where things stand: what `engram status` tells the user, and an agent of what it may see.
+
+use engram_gateway::budget;
+use engram_model::{Evidence, ProjectId, ProjectStatus, Refusal, Spending, StatusReply};
+use engram_pointers::Repo;
+use engram_store::{INDEX_FOLLOWER, Reader};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::{
+    context::{Context, Tree},
+    eyes::Eyes,
+    project,
+};
+
+/// Most agents in a turn that are compared for what they spent.
+const SPENDERS: usize = 100;
+/// Most claims that are counted for an agent.
+const COUNTED: usize = 1000;
+
+impl Context<'_> {
+    pub(crate) fn where_things_stand(&self) -> Result<StatusReply, Refusal> {
+        let id = self.known_project()?;
+        let project = id.unwrap_or_else(|| project::of_home(&self.engine.store));
+        let (agent, tree) = (self.agent()?, self.tree()?);
+        let user = agent.is_none();
+        let here = match self.repo() {
+            Ok(repo) => repo.map(|repo| project_status(repo, id, user)),
+            Err(gone) => Some(self.seat_of_gone(gone.clone())?.status(&gone)),
+        };
+        let watching = self.watching()?;
+        let limits = &self.limits()?.deref;
+        let now = self.engine.world.now();
+        let eyes = self.eyes_in(project)?;
+        self.engine.store.read(|it| {
+            let count = counted(it, &eyes, project, tree.as_ref(), now)?;
+            let budget = match agent {
+                Some(agent) => {
+                    let spent = it.spend(&agent.handle, &agent.turn)?;
+                    Some(budget(limits, &spent, &agent.turn))
+                }
+                None => None,
+            };
+            Ok(StatusReply {
+                status: if count.is_empty { "empty" } else { "ready" }.to_owned(),
+                next: next_step(user, here.is_some(), count.is_empty),
+                project: here.clone(),
+                engrams: count.holding,
+                head: it.head()?,
+                indexed: it.cursor(INDEX_FOLLOWER)?,
+                drifted: count.drifted,
+                due: it.count_due(project, self.agent()?.map(|agent| &agent.handle))?,
+                conflicts: match user {
+                    true => Some(it.count_conflicts(project, now)?),
+                    false => None,
+                },
+                requests: match user {
+                    true => Some(it.count_requests(project, None, false)?),
+                    false => None,
+                },
+                watching: watching.clone(),
+                agents: count.agents,
+                budget,
+                spending: match id {
+                    Some(id) if user => self.spending(it, id)?,
+                    _ => None,
+                },
+                home: user.then(|| self.engine.store.home().display().to_string()),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+            })
+        })
+    }
+
+    /// Of the agents that are in a turn, the one that is nearest to a limit.
+    fn spending(&self, it: &Reader<'_>, project: ProjectId) -> Result<Option<Spending>, Refusal> {
+        let idle = self.engine.config.limits.deref.turn_idle_seconds;
+        let idle = SignedDuration::from_secs(idle);
+        // A turn may be set to end never.
+        let since = self
+            .engine
+            .now()
+            .checked_sub(idle)
+            .unwrap_or(Timestamp::MIN);
+        let mut all = Vec::new();
+        for spender in it.spenders(project, since, SPENDERS)?.into_iter().rev() {
+            let limits = self.engine.limits_of(it, &spender.handle)?.deref;
+            let last = spender.last_call;
+            all.push(Spending {
+                budget: budget(&limits, &spender.spend, &spender.turn),
+                agent: spender.label,
+                until: last.checked_add(idle).unwrap_or(Timestamp::MAX),
+            });
+        }
+        // Of two that are as near, the later caller.
+        Ok(all
+            .into_iter()
+            .max_by(|a, b| a.budget.fullest().total_cmp(&b.budget.fullest())))
+    }
+}
+
+/// What a status counts of a project.
+struct Counted {
+    holding: u64,
+    drifted: u64,
+    agents: u64,
+    /// Whether nothing was ever said that the caller may see.
+    is_empty: bool,
+}
+
+/// Counts all for the user; for an agent what it may see, as far as [`COUNTED`], and the agents of its run.
+fn counted(
+    tx: &Reader<'_>,
+    eyes: &Eyes,
+    project: ProjectId,
+    tree: Option<&Tree>,
+    now: Timestamp,
+) -> Result<Counted, Refusal> {
+    let Eyes::Agent { kin, .. } = eyes else {
+        let count = tx.count_engrams(project, now)?;
+        let drifted =
+            tree.map(|tree| tx.count_standing(tree.project, &tree.worktree, &Evidence::DRIFTED));
+        return Ok(Counted {
+            holding: count.holding,
+            drifted: drifted.transpose()?.unwrap_or_default(),
+            agents: tx.count_agents(project)?,
+            is_empty: count.ever == 0,
+        });
+    };
+    let sees = |scope, run, topic: &str| eyes.may_see_of(project, scope, run, topic);
+    let holding = tx.count_seen(project, now, COUNTED, &sees)?;
+    let drifted = tree.map(|tree| {
+        let standing = &Evidence::DRIFTED;
+        tx.count_standing_seen(tree.project, &tree.worktree, standing, COUNTED, &sees)
+    });
+    Ok(Counted {
+        holding,
+        drifted: drifted.transpose()?.unwrap_or_default(),
+        agents: tx.count_agents_of(project, kin.run)?,
+        is_empty: holding == 0,
+    })
+}
+
+fn project_status(repo: &Repo, id: Option<ProjectId>, user: bool) -> ProjectStatus {
+    let (branch, head) = repo.head();
+    let root = repo.workdir().unwrap_or(repo.common_dir());
+    ProjectStatus {
+        id,
+        name: repo.name(),
+        branch,
+        head,
+        root: user.then(|| root.display().to_string()),
+        unavailable: None,
+    }
+}
+
+fn next_step(user: bool, is_in_repository: bool, is_empty: bool) -> String {
+    match (user, is_empty) {
+        (true, true) if !is_in_repository => {
+            "Change to a git repository, or name one with --repo; then connect an agent there: run `engram connect claude` or `engram connect codex`."
+        }
+        (true, true) => "Connect an agent: run `engram connect claude` or `engram connect codex`.",
+        (true, false) => "Ask with `engram query TEXT`, or watch the feed with `engram feed --follow`.",
+        (false, true) => {
+            "No claims here yet: commit what you learn with engram_commit, with a pointer to its evidence."
+        }
+        (false, false) => "Call engram_query before you work on an area; commit what you learn with engram_commit.",
+    }
+    .to_owned()
+}
