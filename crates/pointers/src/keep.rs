@@ -18,8 +18,6 @@ use crate::{
 
 /// Where the refs are.
 const KEPT: [&str; 3] = ["refs", "engram", "keep"];
-/// How often a ref is written anew whose folder was taken away meanwhile: git removes empty ones.
-const TRIES: usize = 3;
 /// Larger folders are not rebuilt in memory, which happens once for each file that is kept.
 const MOST_FOLDER: usize = 4 << 20;
 
@@ -32,22 +30,17 @@ impl Repo {
         if self.keeps(commit) {
             return Ok(());
         }
+        self.check_on_disk(commit, id)?;
         self.git
             .odb()
             .and_then(|it| it.read_header(id))
             .map_err(|e| self.rev_refused(commit, &e))?;
-        let mut tries = (0..TRIES).map(|_| write(self.common_dir(), &id.to_string()));
-        let is_final =
-            |it: &io::Result<()>| !matches!(it, Err(e) if e.kind() == io::ErrorKind::NotFound);
-        let written = tries.find(is_final);
-        written
-            .unwrap_or(Err(io::ErrorKind::NotFound.into()))
-            .map_err(|e| {
-                refuse::unavailable(
-                    format!("cannot write refs/engram/keep/{id}: {e}"),
-                    "Make the git folder writable, and replace links in its refs by folders.",
-                )
-            })
+        write(self.common_dir(), &id.to_string()).map_err(|e| {
+            refuse::unavailable(
+                format!("cannot write refs/engram/keep/{id}: {e}"),
+                "Make the git folder writable, and replace links in its refs by folders.",
+            )
+        })
     }
 
     /// Whether a ref keeps the commit with this full id, packed or not. A ref that has its name and leads to
@@ -93,9 +86,13 @@ impl Repo {
         let nobody = git2::Signature::new("engram", "engram", &git2::Time::new(0, 0))?;
         let parents: Vec<&git2::Commit<'_>> = parent.iter().collect();
         let tree = self.git.find_tree(tree)?;
-        self.git
-            .commit(None, &nobody, &nobody, "kept", &tree, &parents)
+        let id = self
+            .git
+            .commit(None, &nobody, &nobody, "kept", &tree, &parents)?;
+        self.made.borrow_mut().insert(id);
+        Ok(id)
     }
+
     /// A tree in which a file is to be changed.
     fn base_of(&self, root: Oid, path: &str) -> Result<git2::Tree<'_>, git2::Error> {
         let mut at = root;
