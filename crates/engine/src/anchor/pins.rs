@@ -103,11 +103,11 @@ fn address(shelf: &HomeShelf<'_>, pointer: &Pointer) -> Option<(String, Origin)>
     };
     let origin = match pin {
         Pin::Rev(commit) => Origin::Commit(commit.clone()),
-        Pin::Digest(digest) if matches!(pointer.target, Target::Repo { .. }) => Origin::Kept {
+        Pin::Digest(digest) => Origin::Kept {
             digest_hex: digest.clone(),
             base: shelf.base(path, digest),
         },
-        _ => return None,
+        Pin::Worktree => return None,
     };
     Some((path.clone(), origin))
 }

@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use engram_kit::{Repository, git, write};
-use engram_model::{Caller, Draft, PointerInput};
+use engram_model::{Caller, Draft, Evidence, PointerInput};
+use sha2::{Digest, Sha256};
 
 use crate::fixture::{Ground, draft};
 
@@ -342,4 +343,87 @@ fn what_was_verified_is_found_when_history_and_files_are_gone() {
             assert_eq!(again.content_digest, read.content_digest, "{name}");
         }
     }
+}
+
+/// Sections and tests are found in their copy first, and then followed like lines.
+#[test]
+fn what_a_copy_was_made_of_is_followed() {
+    for pointer in [
+        "artifact:docs/guide.md#sec=Rules@worktree",
+        "artifact:docs/guide.md@worktree",
+        "test:tests/t.rs::works@worktree",
+        "repo:tests/t.rs#L3@worktree",
+    ] {
+        let ground = Ground::new();
+        let repo = ground.path("repo");
+        second(&repo);
+        let engine = ground.open();
+        let id = engine
+            .put(&USER, resting("It rests on this.", pointer))
+            .unwrap()
+            .id;
+        let health = || engine.get(&USER, id).unwrap().health.map(|it| it.standing);
+        assert_eq!(health(), Some(Evidence::Holds), "{pointer}");
+        write(&repo.join("docs/guide.md"), "# Guide\n\n## Rules\n\nTwo.\n");
+        write(
+            &repo.join("tests/t.rs"),
+            "#[test]\nfn works() {\n    assert!(false);\n}\n",
+        );
+        assert_eq!(health(), Some(Evidence::NeedsReverification), "{pointer}");
+    }
+}
+
+/// A git folder that cannot be written at all: neither refs nor the project's id.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_was_verified_over_a_read_only_git_folder_is_found() {
+    engram_kit::with_mounts(
+        "kept::what_was_verified_over_a_read_only_git_folder_is_found",
+        || {
+            let ground = Ground::new();
+            let repo = ground.path("repo");
+            let folder = repo.join(".git");
+            let folder = folder.to_str().unwrap();
+            let read_only = || {
+                engram_kit::mount(&["--bind", folder, folder]);
+                engram_kit::mount(&["-o", "remount,bind,ro", folder]);
+            };
+            second(&repo);
+            write(&repo.join("src/new.rs"), "fn new() {}\n");
+            read_only();
+            let digest = hex::encode(Sha256::digest("fn new() {}\n"));
+            let engine = ground.open();
+            engine.deref(&USER, ON_DISK).unwrap();
+            let by_digest = format!("repo:src/new.rs#L1@sha256:{digest}");
+            let said = [AT_HEAD, &by_digest, "test:tests/t.rs::works@HEAD"];
+            let pinned = said.map(|on| {
+                let stored = engine
+                    .put(&USER, resting(&format!("On {on}."), on))
+                    .unwrap();
+                assert!(stored.verified);
+                let pointer = engine.get(&USER, stored.id).unwrap().pointers.remove(0);
+                (
+                    pointer.to_string(),
+                    engine.deref(&USER, on).unwrap().excerpt,
+                )
+            });
+            drop(engine);
+            // Its owner goes on elsewhere.
+            assert!(
+                std::process::Command::new("umount")
+                    .arg(folder)
+                    .status()
+                    .unwrap()
+                    .success()
+            );
+            write(&repo.join("src/new.rs"), "fn other() {}\n");
+            amend(&repo);
+            collect(&repo);
+            read_only();
+            let later = ground.open_at("repo", 2);
+            for (pointer, excerpt) in &pinned {
+                assert_eq!(later.deref(&USER, pointer).unwrap().excerpt, *excerpt);
+            }
+        },
+    );
 }
