@@ -4,8 +4,7 @@ use engram_consistency::{Masked, mask, mask_diff, mask_span};
 use engram_gateway::{Allowance, Paid, Reading, admit_read, budget, charge, charge_below, fit};
 use engram_model::{
     Budget, Code, Deref, Dereferenced, GrantState, Granted, IssuedGrant, Operation, Pointer,
-    PointerType, ProjectId, Refusal,
-    operation::{Read, Snapshot},
+    PointerType, Refusal, operation::Read,
 };
 use engram_pointers::{AROUND, Resolved, resolve};
 use engram_store::Reader;
@@ -16,7 +15,7 @@ use crate::{
     budgets::Purse,
     context::Context,
     decide::{Plan, Planned},
-    evidence::screen_snapshot,
+    evidence::{copies, screen_snapshot},
     grants::aged,
     served,
 };
@@ -55,11 +54,7 @@ impl Context<'_> {
             Some((payer, papers)) => Some(self.weigh(payer, papers, &address)?.tokens),
             None => None,
         };
-        // What was read in the working tree is there now, and is kept only with this read.
-        let now = match &resolved.snapshot {
-            Some(_) => None,
-            None => repo.and_then(|repo| self.became(repo, &shelf, &pointer, &resolved)),
-        };
+        let now = repo.and_then(|repo| self.became(repo, &shelf, &pointer, &resolved));
         let reply = Dereferenced {
             now,
             ..excerpt(&resolved, payer.is_some(), left, ask.max_tokens)
@@ -72,7 +67,8 @@ impl Context<'_> {
             let (read, budget) = self.spend(it, paying, &reply)?;
             let by = self.speaker_in(it, None)?;
             let grant = read.grant.clone();
-            let mut entries = kept(it, ground.project, resolved.snapshot.as_ref())?;
+            // What was read of a working tree is kept with the reading.
+            let mut entries = copies(it, ground.project, [], resolved.snapshot.as_slice())?;
             entries.push(Operation::Dereferenced(Read {
                 prints: prints.clone(),
                 ..read
@@ -262,20 +258,6 @@ impl Papers {
 /// Tokens of the full span, as an agent would be shown it.
 pub(crate) fn tokens_of(resolved: &Resolved) -> u32 {
     excerpt(resolved, true, None, None).tokens
-}
-
-/// What was read of a working tree is kept with the reading.
-fn kept(
-    it: &Reader<'_>,
-    project: ProjectId,
-    snapshot: Option<&Snapshot>,
-) -> Result<Vec<Operation>, Refusal> {
-    Ok(match snapshot {
-        Some(it_was) if !it.has_snapshot(project, &it_was.digest_hex, &it_was.path)? => {
-            vec![Operation::Kept(it_was.clone())]
-        }
-        _ => Vec::new(),
-    })
 }
 
 /// What is shown. An agent is shown no credential: the digest stays that of the bytes that were pinned.

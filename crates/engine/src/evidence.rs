@@ -1,13 +1,15 @@
-//! Gather: what a claim points at is looked up, pinned and screened. Reads only.
+//! Gather: what a claim points at is looked up, pinned and screened. What that is will be found again: it is
+//! a commit's, which a ref keeps, or a copy is stored. Nothing else is written.
 
 use engram_consistency::screen;
 use engram_gateway::{admit, admit_below};
 use engram_model::{
-    Code, NewEngram, Pointer, PointerType, Refusal, Target, is_hidden,
+    Code, NewEngram, Operation, Pointer, PointerType, ProjectId, Refusal, Target, is_hidden,
     operation::{Event, Snapshot},
     unseen,
 };
-use engram_pointers::{Repo, resolve};
+use engram_pointers::{Repo, copied, resolve};
+use engram_store::Reader;
 use percent_encoding::percent_decode_str;
 
 use crate::{Engine, HomeShelf, context::Context};
@@ -54,6 +56,14 @@ impl Context<'_> {
             }
             self.gather_one(pointer, repo, &shelf, &mut found)?;
         }
+        let pinned = std::mem::take(&mut found.pointers);
+        for pointer in pinned {
+            let (pointer, copy) = self.hold(pointer)?;
+            found.snapshots.extend(copy);
+            if !found.pointers.contains(&pointer) {
+                found.pointers.push(pointer);
+            }
+        }
         Ok(found)
     }
 
@@ -81,10 +91,36 @@ impl Context<'_> {
             found.snapshots.push(snapshot);
         }
         found.verified |= pointer.kind() != PointerType::Sam;
-        if !found.pointers.contains(&resolved.pointer) {
-            found.pointers.push(resolved.pointer);
-        }
+        found.pointers.push(resolved.pointer);
         Ok(())
+    }
+
+    /// Keeps the commits of a pointer that is about to be stored from being collected, whatever becomes of
+    /// history. Where no ref can be written, the pointer is pinned to a copy of its file instead, which is
+    /// stored with it. The commit is all there is of a comparison, and of a file that no copy is made of.
+    pub(crate) fn hold(&self, pointer: Pointer) -> Result<(Pointer, Option<Snapshot>), Refusal> {
+        let Some(repo) = self.repo_for(&pointer)? else {
+            return Ok((pointer, None));
+        };
+        for commit in pointer.commits() {
+            if repo.keeps(commit) {
+                continue;
+            }
+            // Who may store nothing writes no refs either.
+            self.engine.store.read(|tx| self.admit(tx))?;
+            let Err(error) = repo.keep(commit) else {
+                continue;
+            };
+            tracing::info!(%error, "a pinned commit cannot be kept; its file is copied");
+            let fits = |(pointer, copy): &(Pointer, Snapshot)| {
+                screen_snapshot(copy).is_ok() && self.engine.check_length(pointer).is_ok()
+            };
+            return Ok(match copied(repo, &pointer)?.filter(fits) {
+                Some((pointer, copy)) => (pointer, Some(copy)),
+                None => (pointer, None),
+            });
+        }
+        Ok((pointer, None))
     }
 
     /// Whether the agent that calls may read nothing more of this kind in its turn.
@@ -143,14 +179,38 @@ impl Engine {
     }
 }
 
-/// History may be rewritten: what claims are pinned to must not be collected. Where the git folder
-/// cannot be written, git's own time of grace has to do.
-pub(crate) fn keep_commits(repo: &Repo, pointers: &[Pointer]) {
-    for commit in pointers.iter().flat_map(Pointer::commits) {
-        if let Err(error) = repo.keep(commit) {
-            tracing::debug!(%error, "a pinned commit cannot be kept from being collected");
+/// The entries that store copies of files, each once. Refuses pointers to a copy that is not there: it may
+/// have been erased since it was read.
+pub(crate) fn copies<'a>(
+    tx: &Reader<'_>,
+    project: ProjectId,
+    pointers: impl IntoIterator<Item = &'a Pointer>,
+    snapshots: &[Snapshot],
+) -> Result<Vec<Operation>, Refusal> {
+    let mut entries = Vec::new();
+    for snapshot in snapshots {
+        if !tx.has_snapshot(project, &snapshot.digest_hex, &snapshot.path)? {
+            entries.push(Operation::Kept(snapshot.clone()));
         }
     }
+    for pointer in pointers {
+        let Some(digest) = pointer.kept() else {
+            continue;
+        };
+        let path = pointer.name();
+        let is_new = |it: &Snapshot| it.digest_hex == digest && it.path == path;
+        if !snapshots.iter().any(is_new)
+            && !tx.has_snapshot(project, digest, path)?
+            && tx.snapshot(project, digest, path)?.is_none()
+        {
+            return Err(Refusal::new(
+                Code::PointerNotFound,
+                format!("{} was erased while it was read", pointer.label()),
+                "Pin to a commit, or to @worktree to store it now.",
+            ));
+        }
+    }
+    Ok(entries)
 }
 
 /// No text that is stored may carry a credential, in whatever field.

@@ -18,7 +18,7 @@ use crate::{
     context::{Context, Ground},
     decide::{Plan, Planned},
     deref::tokens_of,
-    evidence::{screen_secret, screen_snapshot, screen_text},
+    evidence::{copies, screen_secret, screen_snapshot, screen_text},
     names::apart,
 };
 
@@ -31,8 +31,25 @@ const LISTED: usize = 200;
 pub(crate) struct Looked {
     pub(crate) pointer: Pointer,
     tokens: u32,
-    /// The working-tree file that it addresses, kept from now on.
-    pub(crate) snapshot: Option<Snapshot>,
+    /// The file that it addresses, where a copy is kept from now on.
+    pub(crate) copy: Option<Snapshot>,
+}
+
+/// What an agent asks to read.
+pub(crate) struct Want {
+    pub(crate) looked: Looked,
+    pub(crate) requested: Requested,
+}
+
+impl Looked {
+    /// The entries that keep a copy of its file, where it needs one.
+    pub(crate) fn copies(
+        &self,
+        tx: &Reader<'_>,
+        project: ProjectId,
+    ) -> Result<Vec<Operation>, Refusal> {
+        copies(tx, project, [&self.pointer], self.copy.as_slice())
+    }
 }
 
 /// A grant that is to be given.
@@ -42,13 +59,14 @@ struct Wanted<'a> {
     ttl: Option<&'a Ttl>,
     by: Option<&'a AgentId>,
     request: Option<String>,
-    snapshot: Option<&'a Snapshot>,
+    /// A copy that is stored with it.
+    copy: Option<&'a Snapshot>,
 }
 
 impl Context<'_> {
     pub(crate) fn grant(&self, ask: GrantWanted) -> Result<GrantIssued, Refusal> {
         let ground = self.ground(true)?;
-        let (wish, snapshot) = match (ask.pointer, ask.code_chars) {
+        let (wish, copy) = match (ask.pointer, ask.code_chars) {
             (Some(pointer), None) => {
                 let looked = self.look_up(pointer, &ground)?;
                 let pointer = looked.pointer;
@@ -58,7 +76,7 @@ impl Context<'_> {
                         pointer,
                         cap_tokens,
                     },
-                    looked.snapshot,
+                    looked.copy,
                 )
             }
             (None, Some(chars)) if ask.cap_tokens.is_none() => (Wish::Code { chars }, None),
@@ -77,7 +95,7 @@ impl Context<'_> {
                 ttl: ask.ttl.as_ref(),
                 by: ask.by.as_ref(),
                 request: None,
-                snapshot: snapshot.as_ref(),
+                copy: copy.as_ref(),
             })
         })
     }
@@ -100,7 +118,7 @@ impl Context<'_> {
                 ttl: ask.ttl.as_ref(),
                 by: None,
                 request: Some(ask.id.clone()),
-                snapshot: None,
+                copy: None,
             })
         })
     }
@@ -138,12 +156,12 @@ impl Context<'_> {
                 spent: false,
                 revoked: false,
             };
-            let mut entries = Vec::new();
-            if let Some(kept) = wanted.snapshot
-                && !it.has_snapshot(ground.project, &kept.digest_hex, &kept.path)?
-            {
-                entries.push(Operation::Kept(kept.clone()));
-            }
+            let pointer = match wanted.wish {
+                Wish::Read { pointer, .. } => Some(pointer),
+                Wish::Code { .. } => None,
+            };
+            let copy = wanted.copy.map_or(&[][..], std::slice::from_ref);
+            let mut entries = copies(it, ground.project, pointer, copy)?;
             entries.push(Operation::Granted(Box::new(NewGrant {
                 grant: grant.clone(),
                 token: digest_of(&token),
@@ -202,10 +220,12 @@ impl Context<'_> {
             screen_snapshot(snapshot)?;
         }
         screen_secret("the pointer", &resolved.pointer.to_string())?;
+        let tokens = tokens_of(&resolved);
+        let (pointer, copy) = self.hold(resolved.pointer)?;
         Ok(Looked {
-            tokens: tokens_of(&resolved),
-            pointer: resolved.pointer,
-            snapshot: resolved.snapshot,
+            tokens,
+            pointer,
+            copy: resolved.snapshot.or(copy),
         })
     }
 
@@ -261,25 +281,20 @@ impl Context<'_> {
 
     pub(crate) fn request(&self, ask: DerefRequest) -> Result<Answered, Refusal> {
         let ground = self.ground(true)?;
-        let (wanted, snapshot) = self.wanted(ask, &ground)?;
+        let want = self.wanted(ask, &ground)?;
         let by = self.speaker(None)?;
         let (id, _) = self.decide(&ground, |it, _| {
             self.admit(it)?;
-            self.plan_request(it, &ground, &wanted, snapshot.as_ref())
-                .map(|plan| Plan {
-                    entries: planned(plan.0, &by),
-                    answer: plan.1,
-                })
+            self.plan_request(it, &ground, &want).map(|plan| Plan {
+                entries: planned(plan.0, &by),
+                answer: plan.1,
+            })
         })?;
         Ok(settled(&id, RequestState::Waiting.as_str()))
     }
 
     /// What an agent wants to read, looked up.
-    pub(crate) fn wanted(
-        &self,
-        ask: DerefRequest,
-        ground: &Ground,
-    ) -> Result<(Requested, Option<Snapshot>), Refusal> {
+    pub(crate) fn wanted(&self, ask: DerefRequest, ground: &Ground) -> Result<Want, Refusal> {
         let reason = sentence("the reason", &ask.reason)?;
         let intended_use = sentence("the intended use", &ask.intended_use)?;
         if reason.is_empty() {
@@ -290,7 +305,7 @@ impl Context<'_> {
             ));
         }
         let looked = self.look_up(ask.pointer, ground)?;
-        let mut wanted = Requested {
+        let mut requested = Requested {
             id: self.engine.world.id().to_string(),
             pointer: looked.pointer.to_string(),
             tokens: looked.tokens,
@@ -298,8 +313,8 @@ impl Context<'_> {
             intended_use,
             digest: String::new(),
         };
-        wanted.digest = hex::encode(Sha256::digest(wanted.words()));
-        Ok((wanted, looked.snapshot))
+        requested.digest = hex::encode(Sha256::digest(requested.words()));
+        Ok(Want { looked, requested })
     }
 
     /// The entries and the id of a request; if one for the same pointer already waits, that one.
@@ -307,22 +322,17 @@ impl Context<'_> {
         &self,
         it: &Reader<'_>,
         ground: &Ground,
-        wanted: &Requested,
-        snapshot: Option<&Snapshot>,
+        want: &Want,
     ) -> Result<(Vec<Operation>, String), Refusal> {
+        let Want { looked, requested } = want;
         if let Some(agent) = self.agent()?
-            && let Some(same) = it.waiting(&agent.handle, &wanted.pointer)?
+            && let Some(same) = it.waiting(&agent.handle, &requested.pointer)?
         {
             return Ok((Vec::new(), same));
         }
-        let mut entries = Vec::new();
-        if let Some(kept) = snapshot
-            && !it.has_snapshot(ground.project, &kept.digest_hex, &kept.path)?
-        {
-            entries.push(Operation::Kept(kept.clone()));
-        }
-        entries.push(Operation::Requested(Box::new(wanted.clone())));
-        Ok((entries, wanted.id.clone()))
+        let mut entries = looked.copies(it, ground.project)?;
+        entries.push(Operation::Requested(Box::new(requested.clone())));
+        Ok((entries, requested.id.clone()))
     }
 
     pub(crate) fn list_requests(&self, which: &WhichRequests) -> Result<RequestsReply, Refusal> {

@@ -2,7 +2,7 @@
 //! first reader does not wait for them.
 
 use engram_model::{
-    CheckedPointer, Operation, Pointer, PointerInput, PointerType, Refusal, operation::Snapshot,
+    CheckedPointer, Pointer, PointerInput, PointerType, Refusal, operation::Snapshot,
 };
 use engram_pointers::resolve;
 use engram_store::Reader;
@@ -11,7 +11,8 @@ use crate::{
     HomeShelf,
     context::{Context, Ground},
     decide::Planned,
-    evidence::screen_snapshot,
+    evidence::{copies, screen_snapshot},
+    grants::planned,
 };
 
 /// Pointers of a message, pinned.
@@ -20,7 +21,7 @@ pub(crate) struct Pack {
     pub(crate) pointers: Vec<Pointer>,
     /// Those that no longer match their pins.
     pub(crate) stale: Vec<CheckedPointer>,
-    /// The uncommitted files that they point into.
+    /// The files that they point into and that are copied.
     snapshots: Vec<Snapshot>,
 }
 
@@ -62,7 +63,9 @@ impl Context<'_> {
         }
         pack.stale
             .extend(repo.and_then(|repo| self.became(repo, &shelf, &pointer, &resolved)));
-        pack.pointers.push(resolved.pointer);
+        let (pointer, copy) = self.hold(resolved.pointer)?;
+        pack.snapshots.extend(copy);
+        pack.pointers.push(pointer);
         Ok(())
     }
 }
@@ -73,24 +76,14 @@ impl Pack {
         self.snapshots.is_empty()
     }
 
-    /// The entries that keep a snapshot of each uncommitted file.
+    /// The entries that keep a copy of each file that needs one.
     pub(crate) fn kept(
         &self,
         it: &Reader<'_>,
         ground: &Ground,
         by: &str,
     ) -> Result<Vec<Planned>, Refusal> {
-        let mut entries = Vec::new();
-        for snapshot in &self.snapshots {
-            if !it.has_snapshot(ground.project, &snapshot.digest_hex, &snapshot.path)? {
-                entries.push(Planned {
-                    due: None,
-                    operation: Operation::Kept(snapshot.clone()),
-                    by: by.to_owned(),
-                    shareable: false,
-                });
-            }
-        }
-        Ok(entries)
+        let copies = copies(it, ground.project, &self.pointers, &self.snapshots)?;
+        Ok(planned(copies, by))
     }
 }

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     context::{Context, Ground},
     decide::{Plan, Planned},
-    evidence::{Gathered, keep_commits, screen_claim, screen_text},
+    evidence::{Gathered, copies, screen_claim, screen_text},
     eyes::Eyes,
     findings::{TOLD, Telling},
     lineage::{head_of, superseded},
@@ -84,9 +84,6 @@ impl Context<'_> {
             reply.seq = seq.unwrap_or_default().saturating_sub(after);
         }
         self.note_told(&reply.findings)?;
-        if let Some(repo) = self.repo()? {
-            keep_commits(repo, &claim.found.pointers);
-        }
         Ok(reply)
     }
 
@@ -99,7 +96,7 @@ impl Context<'_> {
         }
     }
 
-    /// Parses a claim, and looks up what it rests on. Reads only.
+    /// Parses a claim, and looks up what it rests on, so that it will be found again.
     pub(crate) fn ready<'a>(
         &'a self,
         mut draft: Draft,
@@ -298,12 +295,14 @@ impl Context<'_> {
             by: by.clone(),
             shareable,
         };
-        let mut entries = Vec::new();
-        for snapshot in &claim.found.snapshots {
-            if !it.has_snapshot(engram.project, &snapshot.digest_hex, &snapshot.path)? {
-                entries.push(planned(Operation::Kept(snapshot.clone()), shareable));
-            }
-        }
+        let Gathered {
+            pointers,
+            snapshots,
+            ..
+        } = &claim.found;
+        let copies = copies(it, engram.project, pointers, snapshots)?;
+        let copies = copies.into_iter().map(|copy| planned(copy, shareable));
+        let mut entries: Vec<Planned> = copies.collect();
         entries.extend(
             claim
                 .own

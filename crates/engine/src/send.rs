@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use engram_gateway::{may_report, skeleton};
 use engram_model::{
-    ChildMessage, Code, Finding, MemoryOp, Message, Noticed, Operation, Outcome, Pointer, PutReply,
-    Refusal, Sending, SentReply, Target,
-    operation::{Agent, Requested, Sent, Served, Snapshot, Unsent},
+    ChildMessage, Code, Finding, MemoryOp, Message, Noticed, Operation, Outcome, PutReply, Refusal,
+    Sending, SentReply, Target,
+    operation::{Agent, Sent, Served, Unsent},
 };
 use engram_store::Reader;
 use jiff::Timestamp;
@@ -18,8 +18,8 @@ use crate::{
     agents::kin_of,
     context::{Context, Ground},
     decide::{Plan, Planned},
-    evidence::{keep_commits, screen_secret},
-    grants::planned,
+    evidence::screen_secret,
+    grants::{Want, planned},
     message::Parsed,
     pack::Pack,
     put::{Claim, Occasion},
@@ -110,6 +110,7 @@ impl Context<'_> {
         let pack = self.resolve_pack("pointer_pack", &child.pointer_pack)?;
         let (ground, by) = (self.ground(true)?, self.speaker(None)?);
         let wanted = self.all_wanted(child, &ground)?;
+        let pinned = pinned(&parsed.value, &pack, &wanted);
         let id = self.engine.world.id().to_string();
         self.before_comparing();
         let ((mut replies, requests, count, resend_of), seq) =
@@ -124,7 +125,7 @@ impl Context<'_> {
                 let resend_of = it.unsent(ground.project, Some(&agent.handle))?;
                 let pointers = claims.iter().flat_map(|it| &it.found.pointers);
                 let pointers = pointers.chain(&pack.pointers);
-                let pointers = pointers.chain(wanted.iter().map(|it| &it.pointer));
+                let pointers = pointers.chain(wanted.iter().map(|it| &it.looked.pointer));
                 let sent = Sent {
                     id: id.clone(),
                     to: agent.parent.iter().cloned().collect(),
@@ -133,7 +134,7 @@ impl Context<'_> {
                     turn: self.turn(it)?,
                     resend_of: resend_of.clone(),
                     files: files(pointers.map(|it| &it.target)),
-                    ..kept(&parsed.value, &replies)
+                    ..kept(&pinned, &replies)
                 };
                 entries.push(one(Operation::Sent(Box::new(sent)), &by));
                 if let Some(parent) = parent_of(it, agent)? {
@@ -155,12 +156,6 @@ impl Context<'_> {
         }
         for reply in &replies {
             self.note_told(&reply.put.findings)?;
-        }
-        if let Some(repo) = self.repo()? {
-            claims
-                .iter()
-                .for_each(|it| keep_commits(repo, &it.found.pointers));
-            keep_commits(repo, &pack.pointers);
         }
         Ok(SentReply {
             id,
@@ -236,14 +231,8 @@ impl Context<'_> {
     /// What a message asks to read, each resolved.
     fn all_wanted(&self, child: &ChildMessage, ground: &Ground) -> Result<Vec<Want>, Refusal> {
         let wanted = child.deref_requests.iter().enumerate().map(|(at, ask)| {
-            let (requested, snapshot) = self
-                .wanted(ask.clone(), ground)
-                .map_err(|refusal| at_place(refusal, "deref_requests", at))?;
-            Ok(Want {
-                pointer: requested.pointer.parse()?,
-                requested,
-                snapshot,
-            })
+            self.wanted(ask.clone(), ground)
+                .map_err(|refusal| at_place(refusal, "deref_requests", at))
         });
         wanted.collect()
     }
@@ -259,13 +248,12 @@ impl Context<'_> {
         for (at, want) in wanted.iter().enumerate() {
             let same = wanted[..at]
                 .iter()
-                .position(|it| it.pointer == want.pointer);
+                .position(|it| it.looked.pointer == want.looked.pointer);
             if let Some(id) = same.and_then(|it| ids.get(it)).cloned() {
                 ids.push(id);
                 continue;
             }
-            let (asked, id) =
-                self.plan_request(it, ground, &want.requested, want.snapshot.as_ref())?;
+            let (asked, id) = self.plan_request(it, ground, want)?;
             entries.extend(asked);
             ids.push(id);
         }
@@ -333,17 +321,10 @@ impl Context<'_> {
         let evidence = pack
             .pointers
             .iter()
-            .chain(wanted.iter().map(|it| &it.pointer));
+            .chain(wanted.iter().map(|it| &it.looked.pointer));
         self.refuse_echo(it, said, evidence.map(ToString::to_string))
             .map_err(|refusal| at_place(refusal, "output.summary", usize::MAX))
     }
-}
-
-/// What a message asks to read.
-struct Want {
-    pointer: Pointer,
-    requested: Requested,
-    snapshot: Option<Snapshot>,
 }
 
 /// The answer to one engram of a message, and its place among the entries.
@@ -429,6 +410,20 @@ pub(crate) fn at_place(mut refusal: Refusal, list: &str, at: usize) -> Refusal {
     };
     refusal.message = format!("`{place}`: {}", refusal.message);
     refusal
+}
+
+/// A child's message with the full pins of its pointers, so that what it means stays readable.
+fn pinned(value: &Value, pack: &Pack, wanted: &[Want]) -> Value {
+    let mut pinned = value.clone();
+    if let Some(sent) = pinned.get_mut("pointer_pack") {
+        *sent = pack.pointers.iter().map(ToString::to_string).collect();
+    }
+    for (at, want) in wanted.iter().enumerate() {
+        if let Some(sent) = pinned.pointer_mut(&format!("/deref_requests/{at}/pointer")) {
+            *sent = json!(want.requested.pointer);
+        }
+    }
+    pinned
 }
 
 /// The message as it is stored: its claims are replaced by their ids, since they must stay erasable, and grant

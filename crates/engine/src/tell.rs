@@ -13,7 +13,6 @@ use crate::{
     agents::{digest_of, in_project, kin_of},
     context::{Context, Ground},
     decide::Plan,
-    evidence::keep_commits,
     grants::{Looked, aged, planned},
     message::Parsed,
     pack::Pack,
@@ -99,9 +98,6 @@ impl Context<'_> {
                 answer: (deliveries, resend_of),
             })
         })?;
-        if let Some(repo) = self.repo()? {
-            keep_commits(repo, &pack.pointers);
-        }
         Ok(SentReply {
             id,
             tokens: parsed.checked.tokens,
@@ -165,11 +161,7 @@ impl Context<'_> {
                 continue;
             };
             let grant = self.new_grant(gift, child, id).map_err(place)?;
-            if let Some(kept) = &gift.looked.snapshot
-                && !it.has_snapshot(ground.project, &kept.digest_hex, &kept.path)?
-            {
-                entries.push(Operation::Kept(kept.clone()));
-            }
+            entries.extend(gift.looked.copies(it, ground.project)?);
             entries.push(Operation::Granted(Box::new(NewGrant {
                 grant,
                 token: digest_of(token),

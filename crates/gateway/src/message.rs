@@ -91,7 +91,6 @@ fn check(message: &Value, written: usize, limits: &Limits) -> Result<Checked, Re
 
 fn inspect(sent: &Value, written: usize, limits: &Limits) -> Result<Checked, Refusal> {
     let text = compact(sent, limits)?;
-    seen(sent)?;
     let message = parse(sent)?;
     if let Message::Parent(parent) = &message {
         budgets::known(&parent.budgets)?;
@@ -99,10 +98,11 @@ fn inspect(sent: &Value, written: usize, limits: &Limits) -> Result<Checked, Ref
     let tokens = count_tokens(&text).max(written);
     overrun::refuse(overrun::overruns(sent, &message, tokens, limits))?;
     content(sent, &message, limits)?;
+    seen(sent)?;
     Ok(Checked { message, tokens })
 }
 
-/// Refuses words that nobody sees, in any text.
+/// Refuses words that nobody sees, in any text but the address of a file, which may have such a name.
 fn seen(message: &Value) -> Result<(), Refusal> {
     let mut found = None;
     code::walk(message, &mut String::new(), &mut |at, text| {

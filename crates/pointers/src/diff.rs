@@ -38,7 +38,7 @@ pub(crate) fn between(
     path: &str,
     lines: Option<Lines>,
 ) -> Result<Change, Refusal> {
-    let (base, head) = (repo.commit(base)?, repo.commit(head)?);
+    let (base, head) = (repo.commit_on_disk(base)?, repo.commit_on_disk(head)?);
     let (old, new) = sides(repo, &base, &head, path)?;
     let same =
         |old: &Side, new: &Side| (old.id, old.mode, &old.path) == (new.id, new.mode, &new.path);

@@ -7,10 +7,14 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
-use engram_model::Refusal;
+use engram_model::{Pin, Pointer, Refusal, Target};
 use git2::{ErrorClass, ErrorCode, Oid};
 
-use crate::{Repo, refuse, tree::FOLDER};
+use crate::{
+    Repo, Snapshot, refuse,
+    tree::{self, FOLDER},
+    worktree,
+};
 
 /// Where the refs are.
 const KEPT: [&str; 3] = ["refs", "engram", "keep"];
@@ -23,10 +27,10 @@ impl Repo {
     /// settings say to a log that can be a link too.
     pub fn keep(&self, commit: &str) -> Result<(), Refusal> {
         let id = Oid::from_str(commit).map_err(|e| self.rev_refused(commit, &e))?;
-        // Packed or not.
-        if self.find_ref(&format!("refs/engram/keep/{id}")).is_ok() {
+        if self.keeps(commit) {
             return Ok(());
         }
+        self.check_on_disk(commit, id)?;
         self.git
             .odb()
             .and_then(|it| it.read_header(id))
@@ -37,6 +41,13 @@ impl Repo {
                 "Make the git folder writable, and replace links in its refs by folders.",
             )
         })
+    }
+
+    /// Whether a ref keeps the commit with this full id, packed or not. A ref that has its name and leads to
+    /// another does not.
+    pub fn keeps(&self, commit: &str) -> bool {
+        let found = self.find_ref(&format!("refs/engram/keep/{commit}"));
+        found.is_ok_and(|it| it.target().is_some_and(|id| id.to_string() == commit))
     }
 
     /// A commit with one file as given and all others as in `base`, in memory alone: it is gone with
@@ -75,9 +86,13 @@ impl Repo {
         let nobody = git2::Signature::new("engram", "engram", &git2::Time::new(0, 0))?;
         let parents: Vec<&git2::Commit<'_>> = parent.iter().collect();
         let tree = self.git.find_tree(tree)?;
-        self.git
-            .commit(None, &nobody, &nobody, "kept", &tree, &parents)
+        let id = self
+            .git
+            .commit(None, &nobody, &nobody, "kept", &tree, &parents)?;
+        self.made.borrow_mut().insert(id);
+        Ok(id)
     }
+
     /// A tree in which a file is to be changed.
     fn base_of(&self, root: Oid, path: &str) -> Result<git2::Tree<'_>, git2::Error> {
         let mut at = root;
@@ -100,6 +115,32 @@ impl Repo {
         }
         self.tree(root)
     }
+}
+
+/// The same pointer, pinned to a copy of its file, where its commit cannot be kept; the caller stores the copy.
+/// None for a comparison, which is of no one file, and for a file that is too large to be copied.
+pub fn copied(repo: &Repo, pointer: &Pointer) -> Result<Option<(Pointer, Snapshot)>, Refusal> {
+    let mut pointer = pointer.clone();
+    let (Target::Repo { path, pin, .. }
+    | Target::Test { path, pin, .. }
+    | Target::Artifact {
+        name: path, pin, ..
+    }) = &mut pointer.target
+    else {
+        return Ok(None);
+    };
+    let Pin::Rev(rev) = &pin else {
+        return Ok(None);
+    };
+    let commit = repo.commit(rev)?;
+    let blob = tree::blob(repo, &commit, path)?;
+    if blob.size() as u64 > worktree::MAX_BYTES {
+        return Ok(None);
+    }
+    let base = Some(commit.id().to_string());
+    let snapshot = worktree::snapshot_of(path, blob.content().to_vec(), base)?;
+    *pin = Pin::Digest(snapshot.digest_hex.clone());
+    Ok(Some((pointer, snapshot)))
 }
 
 /// A file that then takes the ref's name. Not git's lock: this ref has only ever one value, so nobody need

@@ -55,6 +55,7 @@ use sha2::{Digest, Sha256};
 pub use anchors::{Anchors, Found, Origin, Pinned, Stand, Stands};
 pub use blame::blame;
 pub use engram_model::operation::Snapshot;
+pub use keep::copied;
 pub use landmarks::Large;
 pub use repo::Repo;
 pub use standing::standing;

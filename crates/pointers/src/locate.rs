@@ -239,7 +239,7 @@ fn file<'r>(
         Pin::Digest(hex) => (Content::Bytes(stored(shelf, path, hex)?), pin.clone(), None),
         Pin::Rev(rev) => {
             let repo = repo.ok_or_else(refuse::no_repository)?;
-            let commit = repo.commit(rev)?;
+            let commit = repo.commit_on_disk(rev)?;
             let blob = tree::blob(repo, &commit, path)?;
             (Content::Blob(blob), Pin::Rev(commit.id().to_string()), None)
         }

@@ -20,8 +20,9 @@ const MOST_OWN: u64 = 64 << 10;
 pub struct Repo {
     pub(crate) git: Repository,
     common_dir: PathBuf,
-    /// Whether objects are made in memory (`keep`).
+    /// Whether objects are made in memory (`keep`), and the commits among them.
     pub(crate) writes_to_memory: Cell<bool>,
+    pub(crate) made: RefCell<HashSet<Oid>>,
     /// What git reads once, when a repository is opened, as it was then.
     read_once: Vec<(PathBuf, Option<Stamp>)>,
     /// Engram's own file that was read last.
@@ -236,6 +237,7 @@ fn open(path: &Path, flags: RepositoryOpenFlags) -> Result<Repo, git2::Error> {
         git,
         common_dir,
         writes_to_memory: Cell::new(false),
+        made: RefCell::default(),
         read_once,
         own_file: RefCell::new(None),
         named: path.to_owned(),

@@ -75,6 +75,21 @@ impl Repo {
         self.peeled(rev, object)
     }
 
+    /// The commit that the revision of a pointer names: never one that this handle made in memory, which nobody
+    /// would find again.
+    pub(crate) fn commit_on_disk(&self, rev: &str) -> Result<Commit<'_>, Refusal> {
+        let commit = self.commit(rev)?;
+        self.check_on_disk(rev, commit.id())?;
+        Ok(commit)
+    }
+
+    pub(crate) fn check_on_disk(&self, rev: &str, id: Oid) -> Result<(), Refusal> {
+        match self.made.borrow().contains(&id) {
+            true => Err(self.rev_refused(rev, &nowhere())),
+            false => Ok(()),
+        }
+    }
+
     fn peeled<'r>(&'r self, rev: &str, object: Object<'r>) -> Result<Commit<'r>, Refusal> {
         let is_tag = object.kind() == Some(ObjectType::Tag);
         let object = self.behind_tags(object).map_err(|e| match e.class() {

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Larger files belong in a commit.
-const MAX_BYTES: u64 = 16 << 20;
+pub(crate) const MAX_BYTES: u64 = 16 << 20;
 
 /// Reads `path` in the working tree; refuses what leaves it and what git ignores.
 pub(crate) fn snapshot(repo: &Repo, path: &str) -> Result<Snapshot, Refusal> {
@@ -29,14 +29,22 @@ pub(crate) fn snapshot(repo: &Repo, path: &str) -> Result<Snapshot, Refusal> {
             .ok_or_else(|| refused(path, Miss::Leaves))?;
         refuse_ignored(repo, &mut ignored, within, path)?;
     }
-    let bytes = read(file, path)?;
+    snapshot_of(path, read(file, path)?, repo.head().1)
+}
+
+/// What is stored of a file with these bytes.
+pub(crate) fn snapshot_of(
+    path: &str,
+    bytes: Vec<u8>,
+    base: Option<String>,
+) -> Result<Snapshot, Refusal> {
     let blob = Oid::hash_object(ObjectType::Blob, &bytes)
         .map_err(|e| refuse::broken(&refuse::quoted(path), &e))?;
     Ok(Snapshot {
         digest_hex: sha256_hex(&bytes),
         bytes,
         path: path.to_owned(),
-        base: repo.head().1,
+        base,
         blob: blob.to_string(),
     })
 }

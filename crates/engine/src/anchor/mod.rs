@@ -19,7 +19,7 @@ use crate::{
     risks::may_see,
 };
 
-use pins::{Held, checked, health, held, look, look_since};
+use pins::{Held, checked, health, held, look, look_at, look_since};
 
 pub(crate) use follower::AnchorFollower;
 
@@ -245,9 +245,7 @@ impl Context<'_> {
         resolved: &Resolved,
     ) -> Option<CheckedPointer> {
         let held = pins::of_resolved(repo, shelf, asked, resolved)?;
-        let looked = look(&mut Anchors::default(), repo, shelf, std::iter::once(&held));
-        let found = looked.and_then(|(_, mut found)| found.swap_remove(0));
-        let checked = checked(&held, found.and_then(|it| it.here));
+        let checked = checked(&held, look_at(repo, shelf, &held, resolved));
         (!checked.is_unchanged()).then_some(checked)
     }
 
@@ -258,13 +256,7 @@ impl Context<'_> {
         let shelf = self.shelf(self.known_project()?);
         let resolved = resolve(Some(repo), &shelf, &pointer)?;
         if let Some(held) = pins::of_resolved(repo, &shelf, &pointer, &resolved) {
-            let (_, mut found) = look(
-                &mut Anchors::default(),
-                repo,
-                &shelf,
-                std::iter::once(&held),
-            )?;
-            return Ok(checked(&held, found.swap_remove(0).and_then(|it| it.here)));
+            return Ok(checked(&held, look_at(repo, &shelf, &held, &resolved)));
         }
         // In no tree, such as a comparison: its file, where that is there.
         let view = engram_pointers::source(Some(repo), &shelf, &pointer, View::default())?;

@@ -5,7 +5,7 @@ use engram_model::{
 };
 use engram_pointers::{
     Anchors, Found, Origin, Pinned, Repo, Resolved, Shelf, Stand, Stands, resolve,
-    track::{Span, State},
+    track::{Anchor, Span, State},
 };
 
 use crate::HomeShelf;
@@ -103,11 +103,11 @@ fn address(shelf: &HomeShelf<'_>, pointer: &Pointer) -> Option<(String, Origin)>
     };
     let origin = match pin {
         Pin::Rev(commit) => Origin::Commit(commit.clone()),
-        Pin::Digest(digest) if matches!(pointer.target, Target::Repo { .. }) => Origin::Kept {
+        Pin::Digest(digest) => Origin::Kept {
             digest_hex: digest.clone(),
             base: shelf.base(path, digest),
         },
-        _ => return None,
+        Pin::Worktree => return None,
     };
     Some((path.clone(), origin))
 }
@@ -162,6 +162,20 @@ pub(super) fn look_since<'h>(
     let pinned = pinned(held.clone());
     let stands = Anchors::default().since(repo, shelf, rev, &pinned)?;
     Ok(answers(held, stands))
+}
+
+/// Where one pointer that was just resolved is now. What was read in the working tree is there, and no copy of
+/// it is stored yet.
+pub(super) fn look_at(repo: &Repo, shelf: &dyn Shelf, held: &Held, resolved: &Resolved) -> Found {
+    if let (Some(_), Ok(pinned)) = (&resolved.snapshot, &held.pinned) {
+        return Ok(Anchor {
+            state: State::Unchanged,
+            place: Some(pinned.span.clone()),
+            confidence: 1.0,
+        });
+    }
+    let (_, mut found) = look(&mut Anchors::default(), repo, shelf, std::iter::once(held))?;
+    found.pop().unwrap_or_else(|| Err(not_answered()))?.here
 }
 
 fn pinned<'h>(held: impl Iterator<Item = &'h Held>) -> Vec<Pinned> {

@@ -1,6 +1,7 @@
 //! The engine over a real home and a real repository, with a clock that the tests turn.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod accepted;
 mod agents;
 mod anchors;
 mod briefs;
@@ -17,6 +18,7 @@ mod handles;
 mod hidden;
 mod homes;
 mod judges;
+mod kept;
 mod lifecycle;
 mod lost;
 mod messages;

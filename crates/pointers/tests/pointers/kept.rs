@@ -1,8 +1,12 @@
 //! The refs that keep pinned commits from being collected.
 
-use std::{fs, path::PathBuf};
+use std::{fs, io::Write, path::PathBuf, process::Stdio};
 
-use crate::fixture::{Fixture, git};
+use engram_kit::git_command;
+use engram_model::Code;
+use engram_pointers::{Anchors, Origin, Pinned, resolve, track::Span};
+
+use crate::fixture::{Fixture, Stored, git, refused};
 
 /// A repository, its newest commit, and the folder of the refs that keep commits.
 fn begun() -> (Fixture, String, PathBuf) {
@@ -69,4 +73,101 @@ fn many_keep_the_same_commit_at_once() {
         }
     });
     is_kept(&fixture, &head, &[]);
+}
+
+/// A ref that has the name of one commit and leads to another keeps neither.
+#[test]
+fn a_ref_that_leads_elsewhere_is_written_again() {
+    let (fixture, head, refs) = begun();
+    fixture.git(&["commit", "-q", "--allow-empty", "-m", "other"]);
+    let other = fixture.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    for (text, packed) in [
+        (&other, false),
+        (&other, true),
+        (&"ref: HEAD".to_owned(), false),
+    ] {
+        fs::create_dir_all(&refs).unwrap();
+        fs::write(refs.join(&head), format!("{text}\n")).unwrap();
+        if packed {
+            fixture.git(&["pack-refs", "--all"]);
+        }
+        assert!(!fixture.repo().keeps(&head));
+        fixture.repo().keep(&head).unwrap();
+        assert!(fixture.repo().keeps(&head));
+        is_kept(&fixture, &head, &[]);
+    }
+}
+
+/// What is made in memory to follow lines is no commit of the repository, to whoever guesses its id.
+#[test]
+fn a_commit_that_exists_in_memory_alone_is_no_evidence() {
+    let (fixture, head, refs) = begun();
+    fixture.git(&["commit", "-q", "--allow-empty", "-m", "other"]);
+    let mut stored = Stored::default();
+    let kept = Pinned {
+        origin: Origin::Kept {
+            digest_hex: stored.keep(b"two\n"),
+            base: Some(head.clone()),
+        },
+        span: Span {
+            path: "a.rs".to_owned(),
+            start: 1,
+            end: 1,
+        },
+    };
+    let repo = fixture.repo();
+    Anchors::default().look(&repo, &stored, &[kept]).unwrap();
+    let made = made_elsewhere(&fixture, &head, "a.rs", b"two\n");
+    assert!(repo.has_commit(&made), "the test guesses its id");
+    for pointer in [
+        format!("repo:a.rs#L1@{made}"),
+        format!("repo:a.rs#L1@{}", &made[..12]),
+        format!("diff:{head}..{made}#a.rs"),
+        format!("diff:{made}..{head}#a.rs"),
+    ] {
+        let found = resolve(Some(&repo), &stored, &pointer.parse().unwrap());
+        refused(found, &pointer, Code::PointerNotFound, "there is no commit");
+    }
+    refused(
+        repo.keep(&made),
+        &made,
+        Code::PointerNotFound,
+        "there is no commit",
+    );
+    assert!(!refs.join(&made).exists());
+    let real = resolve(
+        Some(&repo),
+        &stored,
+        &format!("repo:a.rs#L1@{made}~1").parse().unwrap(),
+    );
+    assert_eq!(real.unwrap().bytes, b"one\n");
+}
+
+/// The id of the commit that is made in memory: the same one, made by git in a clone.
+fn made_elsewhere(fixture: &Fixture, parent: &str, path: &str, bytes: &[u8]) -> String {
+    let clone = fixture.beside("clone");
+    git(
+        fixture.root(),
+        &["clone", "-q", ".", clone.to_str().unwrap()],
+    );
+    git(&clone, &["checkout", "-q", parent]);
+    fs::write(clone.join(path), bytes).unwrap();
+    git(&clone, &["add", "-A"]);
+    let tree = git(&clone, &["write-tree"]);
+    let mut commit = git_command(&clone);
+    for who in ["AUTHOR", "COMMITTER"] {
+        commit
+            .env(format!("GIT_{who}_NAME"), "engram")
+            .env(format!("GIT_{who}_EMAIL"), "engram")
+            .env(format!("GIT_{who}_DATE"), "@0 +0000");
+    }
+    commit.args(["commit-tree", tree.trim(), "-p", parent]);
+    let mut running = commit
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    running.stdin.take().unwrap().write_all(b"kept").unwrap();
+    let output = running.wait_with_output().unwrap();
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }

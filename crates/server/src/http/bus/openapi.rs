@@ -13,6 +13,9 @@ use super::Door;
 /// What no name has: control characters, and what cannot be seen.
 const HIDDEN: &str = r"\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb";
 
+/// What no words have: what nobody sees. Control characters are words like others, but for NUL.
+const UNSEEN: &str = r"\x00\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb";
+
 /// The document.
 pub(super) fn document(doors: &[Door], limits: &Limits) -> Value {
     let mut taken = schemas(SchemaSettings::draft2020_12().for_deserialize());
@@ -128,7 +131,10 @@ fn says(limits: &Limits) -> Vec<(&'static str, Value)> {
     let printed = format!("^[^{HIDDEN}]*[^\\s{HIDDEN}][^{HIDDEN}]*$");
     let printed_or_nothing = format!("^[^{HIDDEN}]*$");
     let name = json!({ "maxLength": 80, "pattern": printed_or_nothing });
-    let sentence = json!({ "maxLength": 500, "pattern": r"^[^\x00]*$" });
+    let words = format!("^[^{UNSEEN}]*[^\\s{UNSEEN}][^{UNSEEN}]*$");
+    let words_or_nothing = format!("^[^{UNSEEN}]*$");
+    let sentence = json!({ "maxLength": 500, "pattern": words_or_nothing });
+    let said = json!({ "pattern": words_or_nothing });
     vec![
         ("/components/schemas/Ttl", json!({ "pattern": durations() })),
         (
@@ -143,7 +149,7 @@ fn says(limits: &Limits) -> Vec<(&'static str, Value)> {
         ),
         (
             "/components/schemas/Draft/properties/claim",
-            json!({ "maxLength": limits.claim_chars, "pattern": r"^[^\x00]*[^\s\x00][^\x00]*$" }),
+            json!({ "maxLength": limits.claim_chars, "pattern": words }),
         ),
         (
             "/components/schemas/Draft/properties/pointers",
@@ -190,7 +196,7 @@ fn says(limits: &Limits) -> Vec<(&'static str, Value)> {
         ("/components/schemas/Turn/properties/turn", name),
         (
             "/components/schemas/DerefRequest/properties/reason",
-            json!({ "minLength": 1, "maxLength": 500, "pattern": r"^[^\x00]*[^\s\x00][^\x00]*$" }),
+            json!({ "minLength": 1, "maxLength": 500, "pattern": words }),
         ),
         (
             "/components/schemas/DerefRequest/properties/intended_use",
@@ -215,6 +221,34 @@ fn says(limits: &Limits) -> Vec<(&'static str, Value)> {
         (
             "/components/schemas/Wanted/properties/code_chars",
             json!({ "minimum": 1 }),
+        ),
+        (
+            "/components/schemas/ChildMessage/properties/role",
+            said.clone(),
+        ),
+        (
+            "/components/schemas/ChildMessage/properties/task_status",
+            said.clone(),
+        ),
+        (
+            "/components/schemas/ChildOutput/properties/summary",
+            said.clone(),
+        ),
+        (
+            "/components/schemas/ChildOutput/properties/next",
+            said.clone(),
+        ),
+        (
+            "/components/schemas/ParentMessage/properties/role",
+            said.clone(),
+        ),
+        (
+            "/components/schemas/ParentMessage/properties/instructions/items",
+            said.clone(),
+        ),
+        (
+            "/components/schemas/ParentMessage/properties/shared_brief_micro/items",
+            said,
         ),
         (
             "/components/schemas/ChildMessage/properties/engrams",
