@@ -106,7 +106,8 @@ struct Counted {
     is_empty: bool,
 }
 
-/// Counts all for the user; for an agent what it may see, as far as [`COUNTED`], and the agents of its run.
+/// Counts all for the user; for an agent what it may see, as far as [`COUNTED`], and all agents: whoever reads
+/// claims meets their names.
 fn counted(
     tx: &Reader<'_>,
     eyes: &Eyes,
@@ -114,7 +115,7 @@ fn counted(
     tree: Option<&Tree>,
     now: Timestamp,
 ) -> Result<Counted, Refusal> {
-    let Eyes::Agent { kin, .. } = eyes else {
+    if matches!(eyes, Eyes::All) {
         let count = tx.count_engrams(project, now)?;
         let drifted =
             tree.map(|tree| tx.count_standing(tree.project, &tree.worktree, &Evidence::DRIFTED));
@@ -124,7 +125,7 @@ fn counted(
             agents: tx.count_agents(project)?,
             is_empty: count.ever == 0,
         });
-    };
+    }
     let sees = |scope, run, topic: &str| eyes.may_see_of(project, scope, run, topic);
     let holding = tx.count_seen(project, now, COUNTED, &sees)?;
     let drifted = tree.map(|tree| {
@@ -134,7 +135,7 @@ fn counted(
     Ok(Counted {
         holding,
         drifted: drifted.transpose()?.unwrap_or_default(),
-        agents: tx.count_agents_of(project, kin.run)?,
+        agents: tx.count_agents(project)?,
         is_empty: holding == 0,
     })
 }

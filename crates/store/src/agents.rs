@@ -1,7 +1,7 @@
 //! Tables `agent`, `token`, `spend` and `spend_below`: the handles that were issued, what proves them, their
 //! turns, and what those cost.
 
-use engram_model::{AgentId, OperationKind, ProjectId, RunId, Spend, operation::Agent};
+use engram_model::{AgentId, OperationKind, ProjectId, Spend, operation::Agent};
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -181,15 +181,6 @@ impl Reader<'_> {
             .0
             .prepare_cached("SELECT count(*) FROM agent WHERE project = ?1")?
             .query_row([project.to_string()], |row| row.get(0))?;
-        Ok(count as u64)
-    }
-
-    /// How many agents of a project are of this run.
-    pub fn count_agents_of(&self, project: ProjectId, run: RunId) -> Result<u64> {
-        let count: i64 = self
-            .0
-            .prepare_cached("SELECT count(*) FROM agent WHERE project = ?1 AND run = ?2")?
-            .query_row([project.to_string(), run.to_string()], |row| row.get(0))?;
         Ok(count as u64)
     }
 

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::fixture::{POINTER, Place};
 
 /// A parent and its children.
-fn family(place: &Place, children: &[&str]) {
+pub(crate) fn family(place: &Place, children: &[&str]) {
     place.json(&["agents", "open", "lead", "--role", "architect"]);
     for child in children {
         place.json(&[
