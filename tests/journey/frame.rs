@@ -88,7 +88,7 @@ fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
     // An engram by its words.
     window.control('k');
     window.find("[data-testid=palette-input]");
-    window.keys("ledger isolated");
+    window.keys("ledger rings");
     // The last searches all claims.
     window.wait("document.querySelectorAll('[data-testid=palette-option]').length === 2");
     window.keys(ENTER);

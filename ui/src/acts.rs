@@ -94,6 +94,7 @@ fn did(it: Did) -> &'static str {
         Did::Lost(_) => say::acts::LOST,
         Did::Redacted => say::acts::REDACTED,
         Did::Promoted => say::acts::PROMOTED,
+        Did::Widened => say::acts::WIDENED,
     }
 }
 
@@ -226,6 +227,16 @@ mod tests {
                 "ada stored it *",
             ]
         );
+    }
+
+    #[test]
+    fn a_wider_scope_is_no_confirmation() {
+        let wider = json!({"supersedes": id(1), "scope": "org"});
+        let entries = [
+            entry(2, "user", None, stored(2, "It is slow.", 2, wider)),
+            entry(1, "ada", Some("h1"), stored(1, "It is slow.", 2, json!({}))),
+        ];
+        assert_eq!(acts(&entries)[0].did, "gave it a wider scope");
     }
 
     #[test]

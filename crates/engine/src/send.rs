@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use engram_gateway::{may_report, skeleton};
+use engram_gateway::{may_report, with_skeleton};
 use engram_model::{
     ChildMessage, Code, Finding, MemoryOp, Message, Noticed, Operation, Outcome, PutReply, Refusal,
     Sending, SentReply, Target,
@@ -208,7 +208,7 @@ impl Context<'_> {
                     .as_array()
                     .map(|it| it.iter().filter(|it| !it.is_null()).cloned().collect())
                     .unwrap_or_default();
-                Err(refusal.skeleton(skeleton(&kept, self.limits()?)))
+                Err(with_skeleton(refusal, value, &kept, self.limits()?))
             }
         }
     }

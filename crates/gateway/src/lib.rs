@@ -33,7 +33,7 @@ pub use grant::{
 pub use kin::{Kin, may_decide_for, may_open, may_report, recipients, unknown};
 pub use message::{
     Checked, Form, MESSAGE_BYTES, Sent, check_delivery, check_message, narrowed, read_message,
-    skeleton, validate_message,
+    validate_message, with_skeleton,
 };
 pub use prose::{line_count, sentence_count};
 pub use roles::{Template, same_role, template};

@@ -19,7 +19,7 @@ use crate::{count_tokens, tokens::TOKEN_BYTES};
 
 pub use budgets::narrowed;
 pub use read::{Form, Sent, read_message};
-pub use skeleton::skeleton;
+pub use skeleton::with_skeleton;
 
 /// Most bytes of a message, whatever the limits are set to: whoever reads one need not read further.
 pub const MESSAGE_BYTES: usize = 16 << 20;
@@ -80,13 +80,14 @@ pub fn check_delivery(message: &Value, secrets: usize, limits: &Limits) -> Resul
                 .to_owned(),
             ..refusal
         };
-        refusal.skeleton(skeleton(message, &narrow))
+        with_skeleton(refusal, message, message, &narrow)
     })
 }
 
 /// The same for a message that costs this many tokens as written.
 fn check(message: &Value, written: usize, limits: &Limits) -> Result<Checked, Refusal> {
-    inspect(message, written, limits).map_err(|refusal| refusal.skeleton(skeleton(message, limits)))
+    inspect(message, written, limits)
+        .map_err(|refusal| with_skeleton(refusal, message, message, limits))
 }
 
 fn inspect(sent: &Value, written: usize, limits: &Limits) -> Result<Checked, Refusal> {

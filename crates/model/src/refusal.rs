@@ -218,12 +218,10 @@ impl Refusal {
         self
     }
 
-    /// The same, with a message that passes, where there is one.
+    /// The same, with a message that passes.
     #[must_use]
-    pub fn skeleton(mut self, skeleton: Option<Value>) -> Self {
-        if skeleton.is_some() {
-            self.remedy.get_or_insert_default().skeleton = skeleton;
-        }
+    pub fn skeleton(mut self, skeleton: Value) -> Self {
+        self.remedy.get_or_insert_default().skeleton = Some(skeleton);
         self
     }
 
@@ -258,7 +256,7 @@ mod tests {
                 at: "/output/summary".to_owned(),
                 tokens: 700,
             }])
-            .skeleton(Some(serde_json::json!({ "role": "programmer" })));
+            .skeleton(serde_json::json!({ "role": "programmer" }));
         let text = serde_json::to_string(&full).unwrap_or_default();
         assert_eq!(
             text,

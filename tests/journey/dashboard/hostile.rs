@@ -80,16 +80,18 @@ fn a_hostile_claim_is_text_wherever_it_is_shown() {
     assert_eq!(window.script(wide, json!([])), json!([]));
 }
 
-/// Turns what follows around, and says so to nobody.
+/// Turns what follows around, and says so to nobody: names in a repository may.
 const TURNED: &str = "a\u{202E}b\u{2066}c";
 /// As it is shown.
 const NAMED: &str = "a⟨U+202E⟩b⟨U+2066⟩c";
+/// Controls a terminal: words that agents say may.
+const SAID: &str = "a\u{1B}b\u{7}c";
 
 /// What is on the page wherever somebody looks: texts, and what programs that read it aloud are told.
-const RAW: &str = "const raw = /[\\u202A-\\u202E\\u2066-\\u2069]/, found = [];
+const RAW: &str = "const raw = /[\\u0007\\u001B\\u202A-\\u202E\\u2066-\\u2069]/, found = [];
     const say = (it, where, text) => {
         const near = it?.closest('[data-testid]')?.dataset.testid ?? it?.tagName;
-        const escaped = text.trim().replace(/[\\u202A-\\u202E\\u2066-\\u2069]/g, c => '\\\\u' + c.charCodeAt(0).toString(16));
+        const escaped = text.trim().replace(/[\\u0007\\u001B\\u202A-\\u202E\\u2066-\\u2069]/g, c => '\\\\u' + c.charCodeAt(0).toString(16));
         found.push(`${where} in ${near}: ${escaped}`);
     };
     if (raw.test(document.title)) say(null, 'title of the page', document.title);
@@ -202,22 +204,22 @@ fn what_turns_text_around_is_named_wherever_it_is_shown() {
         "--message",
         &format!("Add {TURNED}"),
     ]);
-    // An engram with all of it, its correction, and who else said that.
-    let note = json!({"kind": "decision", "slug": "turned", "agent": format!("{TURNED}-agent"), "text": format!("We keep {TURNED}.")});
+    // An engram that rests on all of it, its correction, and who else said that.
+    let note = json!({"kind": "decision", "slug": "turned", "agent": "abc-agent", "text": format!("We keep {SAID}.")});
     let event = shop.note(note);
     let draft = |agent: &str, claim: &str| {
-        json!({"agent": format!("{TURNED}-{agent}"), "topic": format!("{TURNED}c/d"), "tags": [format!("tag {TURNED}")], "claim": claim,
+        json!({"agent": format!("abc-{agent}"), "topic": "abc/d", "tags": ["tag"], "claim": claim,
             "pointers": [format!("repo:{file}#L3@HEAD"), format!("artifact:{file}#sec=Head {TURNED}@HEAD"), event]})
     };
-    let claim = format!("The second claim of {TURNED}");
-    shop.say([(1, draft("agent", &format!("The first claim of {TURNED}")))]);
+    let claim = format!("The second claim of {SAID}");
+    shop.say([(1, draft("agent", &format!("The first claim of {SAID}")))]);
     let mut second = draft("agent", &claim);
     second["corrects_lineage"] = json!(shop.ids[0]);
     shop.say([
         (2, second),
         (3, draft("other", &claim)),
-        (4, json!({"agent": format!("{TURNED}-agent-2"), "claim": "Another claim of nobody.", "topic": "x", "pointers": [format!("repo:{file}@HEAD")]})),
-        (5, json!({"agent": format!("{TURNED}-agent-2"), "claim": "One more of nobody.", "topic": format!("{TURNED}c/d"), "pointers": [format!("repo:{file}@HEAD")]})),
+        (4, json!({"agent": "abc-agent-2", "claim": "Another claim of nobody.", "topic": "x", "pointers": [format!("repo:{file}@HEAD")]})),
+        (5, json!({"agent": "abc-agent-2", "claim": "One more of nobody.", "topic": "abc/d", "pointers": [format!("repo:{file}@HEAD")]})),
     ]);
     // An agent of that name spends, which the status line tells.
     let engram = Engram::of(dir.path(), &shop.home, &shop.root);
@@ -225,7 +227,7 @@ fn what_turns_text_around_is_named_wherever_it_is_shown() {
         "deref",
         "repo:src/retry.rs#L1-L3@HEAD",
         "--agent",
-        &format!("{TURNED}-agent"),
+        "abc-agent",
         "--turn",
         "1",
     ]);

@@ -22,6 +22,7 @@ mod menu;
 mod outside;
 mod overlay;
 mod palette;
+mod part;
 mod pick;
 mod prose;
 mod rail;

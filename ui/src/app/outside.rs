@@ -3,11 +3,7 @@
 use engram_model::Code;
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{
-    dom,
-    state::App,
-    views::{agents, conflicts, requests},
-};
+use super::{dom, state::App};
 use crate::{
     route::Route,
     words::{self, say},
@@ -49,21 +45,9 @@ impl App {
 
     /// Copies a link that leads to what is read.
     pub(crate) fn copy_link(self) {
-        let view = self.view.get_untracked();
-        let is_conflicts = view.id == conflicts::VIEW.id;
-        let is_requests = view.id == requests::VIEW.id;
-        let is_agents = view.id == agents::VIEW.id;
-        let request = self.requests.selected.get_untracked();
-        let engram = self.reading.selected.get_untracked();
-        let conflict = self.conflicts.selected.get_untracked();
         let route = Route {
-            view: view.id,
             repository: self.root(),
-            engram: engram.filter(|_| view.reads),
-            request: request.filter(|_| is_requests),
-            agent: self.agent.get_untracked().filter(|_| is_agents),
-            conflict: conflict.filter(|_| is_conflicts),
-            ..Route::default()
+            ..self.route_of(true)
         };
         if route.engram.is_some() || route.conflict.is_some() || route.request.is_some() {
             self.copy(route.link(), say::notice::LINK_COPIED);

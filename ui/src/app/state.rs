@@ -164,8 +164,12 @@ impl App {
 
     /// Where the window is, as an address says it.
     fn route(self) -> Route {
+        self.route_of(!self.is_covered())
+    }
+
+    /// The same, with what is open in the view, unless nothing of it `is_read`.
+    pub(super) fn route_of(self, is_read: bool) -> Route {
         let view = self.view.get_untracked();
-        let is_read = !self.is_covered();
         let is_conflicts = view.id == conflicts::VIEW.id;
         let is_requests = view.id == requests::VIEW.id;
         let is_agents = view.id == agents::VIEW.id;

@@ -246,6 +246,7 @@ pub mod acts {
     pub const SHOW_CONFLICT: &str = "Show conflict";
     pub const REDACTED: &str = "redacted it";
     pub const PROMOTED: &str = "made it durable";
+    pub const WIDENED: &str = "gave it a wider scope";
     pub const SAID: &str = "said the same";
     pub const ASKED: &str = "asked agents to check it";
     pub const ANSWERED: &str = "ended the question";

@@ -36,7 +36,7 @@ impl Sent {
 /// Reads a message in either form. A message with more bytes than its tokens could ever have is not examined.
 pub fn read_message(bytes: &[u8], limits: &Limits) -> Result<Sent, Refusal> {
     read(bytes, limits)
-        .map_err(|refusal| refusal.skeleton(skeleton::skeleton(&Value::Null, limits)))
+        .map_err(|refusal| skeleton::with_skeleton(refusal, &Value::Null, &Value::Null, limits))
 }
 
 fn read(bytes: &[u8], limits: &Limits) -> Result<Sent, Refusal> {

@@ -410,6 +410,21 @@ fn a_skeleton_keeps_what_passes_whatever_was_wrong() {
         assert!(validate_message(&skeleton, &Limits::default()).is_ok());
         assert_eq!(skeleton.pointer(key), Some(&kept), "{message}");
     }
+    // What it leaves out is said.
+    let engram = child()["engrams"][0].clone();
+    let mut unsound = engram.clone();
+    unsound["ttl"] = Value::Null;
+    let three = with(child(), "/engrams", json!([unsound, engram, unsound]));
+    let told = validate_message(&three, &Limits::default()).unwrap_err();
+    let hint = told.hint.clone();
+    assert!(
+        hint.ends_with("The skeleton leaves out 2 of 3 engrams."),
+        "{hint}"
+    );
+    assert_eq!(
+        told.remedy.unwrap().skeleton.unwrap()["engrams"],
+        json!([engram])
+    );
     let mut none = Limits::default();
     none.message.inline_tokens = 3;
     let told = validate_message(&child(), &none).unwrap_err();

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use engram_model::{BUDGETS, Limits, PointerInput};
+use engram_model::{BUDGETS, Limits, PointerInput, Refusal};
 use serde_json::{Map, Value, json};
 
 use super::{CHILD, PARENT, budgets::narrowed, engram, inspect};
@@ -15,8 +15,33 @@ const KEPT: usize = 12;
 const TEXT: usize = 240;
 const LOOKED: usize = 4096;
 
+/// The refusal of a message with a skeleton of what is `kept` of it, where one passes. The hint says how much of
+/// what was `sent` the skeleton leaves out.
+pub fn with_skeleton(refusal: Refusal, sent: &Value, kept: &Value, limits: &Limits) -> Refusal {
+    let Some(made) = skeleton(kept, limits) else {
+        return refusal;
+    };
+    let count = |message: &Value, key: &str| message[key].as_array().map_or(0, Vec::len);
+    let left_out: Vec<String> = TAKEN
+        .iter()
+        .filter_map(|key| {
+            let (sent, kept) = (count(sent, key), count(&made, key));
+            (kept < sent).then(|| format!("{} of {sent} {key}", sent - kept))
+        })
+        .collect();
+    let hint = match left_out.as_slice() {
+        [] => refusal.hint.clone(),
+        all => format!(
+            "{} The skeleton leaves out {}.",
+            refusal.hint,
+            all.join(", ")
+        ),
+    };
+    Refusal { hint, ..refusal }.skeleton(made)
+}
+
 /// What can stay of a message, in a form that passes; none if not even an empty one would.
-pub fn skeleton(sent: &Value, limits: &Limits) -> Option<Value> {
+fn skeleton(sent: &Value, limits: &Limits) -> Option<Value> {
     let is_parent = PARENT.iter().any(|key| sent.get(key).is_some())
         && CHILD.iter().all(|key| sent.get(key).is_none());
     let mut made = match is_parent {

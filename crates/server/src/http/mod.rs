@@ -374,8 +374,12 @@ impl Drop for Going {
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Since {
     after: Option<u64>,
+    /// What the guard has read: a browser cannot send it in a header.
+    #[serde(rename = "token")]
+    _token: Option<String>,
 }
 
 /// The receiver goes first, so that a subscription that waits to send is set free.
@@ -393,8 +397,12 @@ async fn events(
     headers: HeaderMap,
     since: Result<Query<Since>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Response, Refused> {
-    let Query(since) =
-        since.map_err(|_| invalid("after is not a position in the journal", "Send ?after=0."))?;
+    let Query(since) = since.map_err(|_| {
+        invalid(
+            "the query is not a position in the journal",
+            "Send ?after=0, and no other parameter.",
+        )
+    })?;
     let last = headers
         .get("last-event-id")
         .and_then(|it| it.to_str().ok()?.parse().ok());

@@ -32,6 +32,7 @@ pub const NO_EVIDENCE: &str = "This claim has no evidence left.";
 pub const ERASED: &str = "This claim was redacted.";
 pub const DIFFERS: &str = "differs";
 pub const SHOW: &str = "Show in the feed";
+pub const SHOW_MERGED: &str = "Show the merged claim";
 
 pub const FIRST_HOLDS: &str = "A holds";
 pub const SECOND_HOLDS: &str = "B holds";

@@ -10,21 +10,25 @@ use std::sync::Arc;
 
 use axum::{
     Router,
+    extract::{Query, Request, State},
     http::{StatusCode, header},
-    middleware,
-    response::IntoResponse,
+    middleware::{self, Next},
+    response::{IntoResponse, Response},
     routing::{MethodRouter, delete, get, post},
 };
 use engram_model::{
     AgentOpened, Answered, BriefReply, BudgetsReply, ChildMessage, Code, Conflict, ConflictsReply,
     Deref, DerefRequest, Dereferenced, Draft, EngramV01, ForgetReply, GrantIssued, Listed, Opening,
     ParentMessage, PutReply, RagReply, Refusal, RequestsReply, ResolveReply, SamReply, SentReply,
-    Severity, Turned,
+    Severity, Turned, shorten, visible,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use super::{Api, Guard, Refused, conflicts, guard};
+use super::{Api, Guard, Refused, conflicts, guard, invalid};
 pub(super) use calls::Answer;
+
+/// Most that a refusal repeats of the name of a parameter, in characters.
+const LONGEST_NAME: usize = 40;
 
 /// The schema of what a call takes or answers.
 type Shape = fn(&mut SchemaGenerator) -> Schema;
@@ -95,6 +99,10 @@ fn how_many(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "integer", "minimum": 1, "maximum": calls::MOST })
 }
 
+fn page(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "integer", "minimum": 1, "maximum": 200 })
+}
+
 const KEYS: Asks = Asks {
     name: "keys",
     says: "Words to look for, with commas between them.",
@@ -130,6 +138,18 @@ const SEVERITY: Asks = Asks {
     says: "Only conflicts of this severity or worse.",
     is_needed: false,
     shape: shape::<Severity>,
+};
+const AFTER: Asks = Asks {
+    name: "after",
+    says: "The next page: `next` of the page before.",
+    is_needed: false,
+    shape: shape::<String>,
+};
+const LIMIT: Asks = Asks {
+    name: "limit",
+    says: "Conflicts on a page; 50 by default.",
+    is_needed: false,
+    shape: page,
 };
 const EMBEDDING: Asks = Asks {
     name: "embedding_ref",
@@ -222,7 +242,7 @@ fn doors() -> Vec<Door> {
         Door::new("post", "/agent/{id}/turn", post(calls::next_turn), shape::<Turned>, "Begin another turn of a child.")
             .may_take(shape::<calls::Turn>),
         Door::new("get", "/conflicts", get(conflicts::list), shape::<ConflictsReply>,
-            "Claims that cannot both hold; the worst first.").asks(&[TOPIC, STATUS, SEVERITY]),
+            "Claims that cannot both hold; the worst first.").asks(&[TOPIC, STATUS, SEVERITY, AFTER, LIMIT]),
         Door::new("get", "/conflicts/{id}", get(conflicts::show), shape::<Conflict>, "One conflict, with both sides."),
         Door::new("post", "/conflicts/{id}", post(conflicts::settle), shape::<ResolveReply>,
             "Settle a conflict, or take its verdict back.").takes(shape::<conflicts::Verdict>),
@@ -249,7 +269,8 @@ pub(super) fn routes(api: Api, guard: Arc<Guard>) -> Router {
     let described = openapi::document(&doors, api.engine.limits()).to_string();
     let mut calls = Router::new();
     for door in doors {
-        calls = calls.route(door.path, door.by);
+        let known = middleware::from_fn_with_state(door.asks, only_known);
+        calls = calls.route(door.path, door.by.layer(known));
     }
     let calls = calls
         .merge(mcp::routes(&api))
@@ -262,6 +283,36 @@ pub(super) fn routes(api: Api, guard: Arc<Guard>) -> Router {
         async move { ([(header::CONTENT_TYPE, "application/json")], described) }
     };
     calls.route("/openapi.json", get(describe))
+}
+
+/// Refuses what a call does not take: a misspelled parameter would say nothing.
+async fn only_known(
+    State(asks): State<&'static [Asks]>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Refused> {
+    let asked = Query::<Vec<(String, String)>>::try_from_uri(request.uri());
+    let Query(asked) = asked.map_err(|_| {
+        invalid(
+            "the query of this address cannot be read",
+            "Send ?name=value.",
+        )
+    })?;
+    let is_known = |name: &String| asks.iter().any(|it| it.name == name);
+    if let Some((name, _)) = asked.iter().find(|(name, _)| !is_known(name)) {
+        let name = visible(&shorten(name, LONGEST_NAME));
+        let known: Vec<&str> = asks.iter().map(|it| it.name).collect();
+        let hint = if known.is_empty() {
+            "Leave it out: this address takes no parameters.".to_owned()
+        } else {
+            format!("This address takes {}.", known.join(", "))
+        };
+        return Err(invalid(
+            format!("there is no parameter `{name}` here"),
+            &hint,
+        ));
+    }
+    Ok(next.run(request).await)
 }
 
 async fn not_this_way() -> impl IntoResponse {

@@ -5,7 +5,7 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::{VIEW, list::WHOSE, pins};
 use crate::{
-    app::{dom, state::App},
+    app::{dom, part::part, state::App},
     commands::Act,
     tags::Tag,
 };
@@ -18,49 +18,33 @@ pub(super) struct Draft {
     pub(super) text: String,
 }
 
-/// The brief.
-#[derive(Clone, Copy)]
-pub(crate) struct Brief {
-    /// What was read; none until it comes.
-    pub(crate) known: RwSignal<Option<ShownBrief>>,
-    /// Why it could not be read.
-    pub(crate) refused: RwSignal<Option<Refusal>>,
-    /// Whose it is; everybody's where it is none.
-    pub(crate) whose: RwSignal<Option<AgentId>>,
-    pub(super) agents: RwSignal<Vec<AgentStatus>>,
-    /// The open line, by its words: others come and go around it.
-    pub(crate) selected: RwSignal<Option<String>>,
-    /// The line that is written, and why it could not be pinned.
-    pub(super) draft: RwSignal<Option<Draft>>,
-    pub(crate) pin_refused: RwSignal<Option<Refusal>>,
-    /// Changes with each reading: earlier answers are dropped.
-    number: StoredValue<u64>,
+part! {
+    /// The brief.
+    pub(crate) struct Brief {
+        /// What was read; none until it comes.
+        pub(crate) known: RwSignal<Option<ShownBrief>> = None,
+        /// Why it could not be read.
+        pub(crate) refused: RwSignal<Option<Refusal>> = None,
+        /// Whose it is; everybody's where it is none.
+        pub(crate) whose: RwSignal<Option<AgentId>> = None,
+        pub(super) agents: RwSignal<Vec<AgentStatus>> = Vec::new(),
+        /// The open line, by its words: others come and go around it.
+        pub(crate) selected: RwSignal<Option<String>> = None,
+        /// The line that is written, and why it could not be pinned.
+        pub(super) draft: RwSignal<Option<Draft>> = None,
+        pub(crate) pin_refused: RwSignal<Option<Refusal>> = None,
+        stays {
+            /// Changes with each reading: earlier answers are dropped.
+            number: StoredValue<u64> = StoredValue::new(0),
+        }
+    }
 }
 
 impl Brief {
-    pub(crate) fn new() -> Self {
-        Self {
-            known: RwSignal::new(None),
-            refused: RwSignal::new(None),
-            whose: RwSignal::new(None),
-            agents: RwSignal::new(Vec::new()),
-            selected: RwSignal::new(None),
-            draft: RwSignal::new(None),
-            pin_refused: RwSignal::new(None),
-            number: StoredValue::new(0),
-        }
-    }
-
-    /// Knows nothing any more of the repository that was in front.
+    /// Forgets everything about the repository that was in front.
     pub(crate) fn reset(self) {
         self.begin();
-        self.known.set(None);
-        self.refused.set(None);
-        self.whose.set(None);
-        self.agents.set(Vec::new());
-        self.selected.set(None);
-        self.draft.set(None);
-        self.pin_refused.set(None);
+        self.clear();
     }
 
     fn begin(self) -> u64 {

@@ -117,11 +117,14 @@ fn head(app: App, it: &Arc<Conflict>) -> impl IntoView + use<> {
         {(!it.why.is_empty()).then(|| view! { <p class="reason" data-testid="why" dir=why.direction>{why.text}</p> })}
         {it.settled.as_ref().map(|it| {
             let by = say::conflicts::by(&words::person(&it.by), &clock.moment(it.at));
-            told("settled", outcome, by, it.why.as_deref())
+            let merged = it.merged.map(|id| view! {
+                " "<button class="plain" data-testid="show-merged" on:click=move |_| app.show_in_feed(id)>{say::conflicts::SHOW_MERGED}</button>
+            });
+            told("settled", outcome, by, it.why.as_deref(), merged)
         })}
         {it.allowed.as_ref().map(|it| {
             let by = say::conflicts::by(&words::person(&it.by), &clock.moment(it.at));
-            told("allowed", say::conflicts::IS_ALLOWED_BY, by, Some(&it.why))
+            told("allowed", say::conflicts::IS_ALLOWED_BY, by, Some(&it.why), None::<()>)
         })}
     }
 }
@@ -134,18 +137,20 @@ fn severity_class(it: Severity) -> &'static str {
     }
 }
 
-/// What was done, by whom and why.
-fn told(
+/// What was done, by whom and why, and what can be done about it.
+fn told<V: IntoView + 'static>(
     testid: &'static str,
     what: &'static str,
     by: String,
     why: Option<&str>,
-) -> impl IntoView + use<> {
+    more: Option<V>,
+) -> impl IntoView + use<V> {
     let why = why.filter(|it| !it.is_empty()).map(words::visible);
     view! {
         <p class="settled" data-testid=testid>
             <b>{what}</b>" "{by}
             {why.map(|it| view! { <q dir="auto">{it}</q> })}
+            {more}
         </p>
     }
 }

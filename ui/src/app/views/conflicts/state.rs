@@ -10,7 +10,7 @@ use leptos::{ev, prelude::*, task::spawn_local};
 
 use super::{VIEW, list::element_id, merge::Merge};
 use crate::{
-    app::{dom, state::App},
+    app::{dom, part::part, state::App},
     chosen::Chosen,
     commands::Act,
     queue::{Queue, Verdict},
@@ -28,72 +28,45 @@ pub(super) struct Written {
     pub(super) merge: Option<Merge>,
 }
 
-/// The conflicts.
-#[derive(Clone, Copy)]
-pub(crate) struct Conflicts {
-    /// What was read; none until it comes.
-    pub(crate) queue: RwSignal<Option<Queue>>,
-    pub(crate) filter: RwSignal<ConflictFilter>,
-    /// The filter with which the list was read.
-    read_with: StoredValue<ConflictFilter>,
-    /// All topics of the list, from when it was last not limited to one.
-    pub(super) topics: RwSignal<Vec<String>>,
-    /// Why the list could not be read.
-    pub(crate) refused: RwSignal<Option<Refusal>>,
-    pub(crate) selected: RwSignal<Option<ConflictId>>,
-    /// The open conflict, which the list may leave out.
-    visited: RwSignal<Option<Arc<Conflict>>>,
-    /// Why the last verdict on it failed.
-    pub(crate) verdict_refused: RwSignal<Option<Refusal>>,
-    /// The selected rows, and the reason for all of them.
-    pub(crate) chosen: RwSignal<Chosen<Conflict>>,
-    pub(super) chosen_reason: RwSignal<String>,
-    /// Drafts, kept until they are sent.
-    pub(super) written: RwSignal<HashMap<ConflictId, Written>>,
-    /// A verdict that needs a reason waits for it.
-    pub(crate) wants_reason: RwSignal<bool>,
-    /// Changes with each request: answers to earlier ones are dropped.
-    number: StoredValue<u64>,
-    /// Whether the pointer is on the rows, and where it was last.
-    is_pointing: StoredValue<bool>,
-    pointer: StoredValue<(i32, i32)>,
+part! {
+    /// The conflicts.
+    pub(crate) struct Conflicts {
+        /// What was read; none until it comes.
+        pub(crate) queue: RwSignal<Option<Queue>> = None,
+        pub(crate) filter: RwSignal<ConflictFilter> = ConflictFilter::default(),
+        /// The filter with which the list was read.
+        read_with: StoredValue<ConflictFilter> = ConflictFilter::default(),
+        /// All topics of the list, from when it was last not limited to one.
+        pub(super) topics: RwSignal<Vec<String>> = Vec::new(),
+        /// Why the list could not be read.
+        pub(crate) refused: RwSignal<Option<Refusal>> = None,
+        pub(crate) selected: RwSignal<Option<ConflictId>> = None,
+        /// The open conflict, which the list may leave out.
+        visited: RwSignal<Option<Arc<Conflict>>> = None,
+        /// Why the last verdict on it failed.
+        pub(crate) verdict_refused: RwSignal<Option<Refusal>> = None,
+        /// The selected rows, and the reason for all of them.
+        pub(crate) chosen: RwSignal<Chosen<Conflict>> = Chosen::default(),
+        pub(super) chosen_reason: RwSignal<String> = String::new(),
+        /// Drafts, kept until they are sent.
+        pub(super) written: RwSignal<HashMap<ConflictId, Written>> = HashMap::new(),
+        /// A verdict that needs a reason waits for it.
+        pub(crate) wants_reason: RwSignal<bool> = false,
+        /// Whether the pointer is on the rows, and where it was last.
+        is_pointing: StoredValue<bool> = false,
+        pointer: StoredValue<(i32, i32)> = (0, 0),
+        stays {
+            /// Changes with each request: answers to earlier ones are dropped.
+            number: StoredValue<u64> = StoredValue::new(0),
+        }
+    }
 }
 
 impl Conflicts {
-    pub(crate) fn new() -> Self {
-        Self {
-            queue: RwSignal::new(None),
-            filter: RwSignal::new(ConflictFilter::default()),
-            read_with: StoredValue::new(ConflictFilter::default()),
-            topics: RwSignal::new(Vec::new()),
-            refused: RwSignal::new(None),
-            selected: RwSignal::new(None),
-            visited: RwSignal::new(None),
-            verdict_refused: RwSignal::new(None),
-            chosen: RwSignal::new(Chosen::default()),
-            chosen_reason: RwSignal::new(String::new()),
-            written: RwSignal::new(HashMap::new()),
-            wants_reason: RwSignal::new(false),
-            number: StoredValue::new(0),
-            is_pointing: StoredValue::new(false),
-            pointer: StoredValue::new((0, 0)),
-        }
-    }
-
     /// Forgets everything about the repository that was in front.
     pub(crate) fn reset(self) {
         self.begin();
-        self.queue.set(None);
-        self.filter.set(ConflictFilter::default());
-        self.topics.set(Vec::new());
-        self.refused.set(None);
-        self.selected.set(None);
-        self.visited.set(None);
-        self.verdict_refused.set(None);
-        self.clear_chosen();
-        self.written.update(HashMap::clear);
-        self.wants_reason.set(false);
-        self.is_pointing.set_value(false);
+        self.clear();
     }
 
     /// Begins another request: answers to the one before are dropped.
@@ -435,7 +408,12 @@ impl App {
         let Some(it) = untrack(|| self.conflict()) else {
             return;
         };
-        self.go_to(if side == 0 { it.a.id } else { it.b.id });
+        self.show_in_feed(if side == 0 { it.a.id } else { it.b.id });
+    }
+
+    /// Opens a claim in the feed.
+    pub(super) fn show_in_feed(self, id: EngramId) {
+        self.go_to(id);
         request_animation_frame(move || self.focus_pane());
     }
 

@@ -10,6 +10,7 @@ use super::{chosen::Choice, filter, look::Look};
 use crate::{
     app::{
         dom,
+        part::part,
         state::App,
         views::{View, knowledge},
     },
@@ -36,34 +37,37 @@ struct Left {
     instead: Option<EngramId>,
 }
 
-/// A list of engrams: a stretch of the journal, as a filter leaves it.
-#[derive(Clone, Copy)]
-pub(crate) struct Listing {
-    pub(crate) feed: RwSignal<Feed>,
-    pub(crate) filter: RwSignal<Filter>,
-    /// Changes with each list that is begun: answers for another are dropped.
-    pub(super) filter_number: StoredValue<u64>,
-    /// How far a filter was looked for, while or since its search took more than a moment.
-    pub(crate) search: RwSignal<Option<Search>>,
-    /// A page of older or newer engrams is on its way.
-    pub(crate) page_is_coming: StoredValue<bool>,
-    /// The values that a filter can have, with counts; read while they are looked at.
-    pub(crate) facets: RwSignal<Option<Facets>>,
-    pub(crate) facets_open: RwSignal<bool>,
-    /// Whether the list stands at its newest end.
-    pub(crate) at_top: RwSignal<bool>,
-    /// Each change asks the list to go to its newest end.
-    pub(crate) scroll_to_top: RwSignal<u32>,
-    /// The row whose whole claim is shown.
-    pub(crate) expanded: RwSignal<Option<EngramId>>,
-    /// Why the list, or its next page, could not be read, until it is; and how to retry.
-    pub(crate) refused: RwSignal<Option<(Refusal, fn(App))>>,
-    /// The same for the values of the filter.
-    pub(crate) facets_refused: RwSignal<Option<Refusal>>,
-    /// The selected rows.
-    pub(crate) choice: Choice,
-    pub(crate) look: Look,
-    left: StoredValue<Left>,
+part! {
+    /// A list of engrams: a stretch of the journal, as a filter leaves it.
+    pub(crate) struct Listing {
+        pub(crate) feed: RwSignal<Feed> = Feed::default(),
+        /// How far a filter was looked for, while or since its search took more than a moment.
+        pub(crate) search: RwSignal<Option<Search>> = None,
+        /// A page of older or newer engrams is on its way.
+        pub(crate) page_is_coming: StoredValue<bool> = false,
+        /// The values that a filter can have, with counts; read while they are looked at.
+        pub(crate) facets: RwSignal<Option<Facets>> = None,
+        /// Whether the list stands at its newest end.
+        pub(crate) at_top: RwSignal<bool> = true,
+        /// The row whose whole claim is shown.
+        pub(crate) expanded: RwSignal<Option<EngramId>> = None,
+        /// Why the list, or its next page, could not be read, until it is; and how to retry.
+        pub(crate) refused: RwSignal<Option<(Refusal, fn(App))>> = None,
+        /// The same for the values of the filter.
+        pub(crate) facets_refused: RwSignal<Option<Refusal>> = None,
+        left: StoredValue<Left> = Left::default(),
+        stays {
+            pub(crate) filter: RwSignal<Filter> = RwSignal::new(Filter::default()),
+            pub(crate) facets_open: RwSignal<bool> = RwSignal::new(false),
+            /// Changes with each list that is begun: answers for another are dropped.
+            pub(super) filter_number: StoredValue<u64> = StoredValue::new(0),
+            /// Each change asks the list to go to its newest end.
+            pub(crate) scroll_to_top: RwSignal<u32> = RwSignal::new(0),
+            /// The selected rows.
+            pub(crate) choice: Choice = Choice::new(),
+            pub(crate) look: Look = Look::new(),
+        }
+    }
 }
 
 /// Topics in their order; what has none comes last.
@@ -72,38 +76,12 @@ fn topic_order(it: &Engram) -> (bool, &str) {
 }
 
 impl Listing {
-    pub(crate) fn new() -> Self {
-        Self {
-            feed: RwSignal::new(Feed::default()),
-            filter: RwSignal::new(Filter::default()),
-            filter_number: StoredValue::new(0),
-            search: RwSignal::new(None),
-            page_is_coming: StoredValue::new(false),
-            facets: RwSignal::new(None),
-            facets_open: RwSignal::new(false),
-            at_top: RwSignal::new(true),
-            scroll_to_top: RwSignal::new(0),
-            expanded: RwSignal::new(None),
-            refused: RwSignal::new(None),
-            facets_refused: RwSignal::new(None),
-            choice: Choice::new(),
-            look: Look::new(),
-            left: StoredValue::new(Left::default()),
-        }
-    }
-
     /// Lists nothing; the filter and whether its values are shown stay.
     pub(crate) fn reset(self) {
         self.begin();
-        self.page_is_coming.set_value(false);
-        self.feed.set(Feed::default());
-        self.at_top.set(true);
-        self.facets.set(None);
-        self.facets_refused.set(None);
-        self.expanded.set(None);
+        self.clear();
         self.choice.reset();
         self.look.reset();
-        self.left.set_value(Left::default());
     }
 
     /// Another list: pages and searches of the one before are dropped when they come. Its number.

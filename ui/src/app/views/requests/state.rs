@@ -7,7 +7,7 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::{VIEW, answer, list::element_id};
 use crate::{
-    app::{dom, state::App},
+    app::{dom, part::part, state::App},
     asked::{Answer, in_order},
     commands::Act,
     tags::Tag,
@@ -22,49 +22,34 @@ pub(super) struct Written {
     pub(super) reason: String,
 }
 
-/// The requests.
-#[derive(Clone, Copy)]
-pub(crate) struct Requests {
-    /// What was read, in the order of the list; none until it comes.
-    pub(crate) known: RwSignal<Option<Vec<RequestTold>>>,
-    /// How many more there are.
-    pub(super) omitted: RwSignal<Option<u64>>,
-    /// Why the list could not be read.
-    pub(crate) refused: RwSignal<Option<Refusal>>,
-    pub(crate) selected: RwSignal<Option<String>>,
-    /// Why the last answer failed.
-    pub(crate) answer_refused: RwSignal<Option<Refusal>>,
-    /// Nothing written is lost before it is sent.
-    written: RwSignal<HashMap<String, Written>>,
-    /// A denial waits for its reason.
-    pub(crate) wants_reason: RwSignal<bool>,
-    /// Changes with each reading: earlier answers are dropped.
-    number: StoredValue<u64>,
+part! {
+    /// The requests.
+    pub(crate) struct Requests {
+        /// What was read, in the order of the list; none until it comes.
+        pub(crate) known: RwSignal<Option<Vec<RequestTold>>> = None,
+        /// How many more there are.
+        pub(super) omitted: RwSignal<Option<u64>> = None,
+        /// Why the list could not be read.
+        pub(crate) refused: RwSignal<Option<Refusal>> = None,
+        pub(crate) selected: RwSignal<Option<String>> = None,
+        /// Why the last answer failed.
+        pub(crate) answer_refused: RwSignal<Option<Refusal>> = None,
+        /// Nothing written is lost before it is sent.
+        written: RwSignal<HashMap<String, Written>> = HashMap::new(),
+        /// A denial waits for its reason.
+        pub(crate) wants_reason: RwSignal<bool> = false,
+        stays {
+            /// Changes with each reading: earlier answers are dropped.
+            number: StoredValue<u64> = StoredValue::new(0),
+        }
+    }
 }
 
 impl Requests {
-    pub(crate) fn new() -> Self {
-        Self {
-            known: RwSignal::new(None),
-            omitted: RwSignal::new(None),
-            refused: RwSignal::new(None),
-            selected: RwSignal::new(None),
-            answer_refused: RwSignal::new(None),
-            written: RwSignal::new(HashMap::new()),
-            wants_reason: RwSignal::new(false),
-            number: StoredValue::new(0),
-        }
-    }
-
-    /// Knows nothing any more of the repository that was in front.
+    /// Forgets everything about the repository that was in front.
     pub(crate) fn reset(self) {
         self.begin();
-        self.known.set(None);
-        self.refused.set(None);
-        self.selected.set(None);
-        self.answer_refused.set(None);
-        self.written.update(HashMap::clear);
-        self.wants_reason.set(false);
+        self.clear();
     }
 
     fn begin(self) -> u64 {
