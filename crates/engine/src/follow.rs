@@ -1,5 +1,6 @@
 //! Followers of a process that stays: the index reads on (`indexing`), evidence is followed
-//! (`anchor`), claims are compared that are due (`due`), and readers get what is new.
+//! (`anchor`), claims are compared that are due (`due`), what others were answered with becomes durable
+//! (`promote`), and readers get what is new.
 //! Woken by the doorbell; nothing runs at rest.
 
 use std::{
@@ -18,7 +19,16 @@ use jiff::Timestamp;
 
 use crate::{
     Engine, anchor::AnchorFollower, context::Context, due::DueFollower, indexing::IndexFollower,
+    promote::PromoteFollower,
 };
+
+/// The followers of a process that stays.
+const FOLLOWERS: &[fn(&Arc<Engine>) -> Result<Following, Refusal>] = &[
+    Engine::start::<IndexFollower>,
+    Engine::start::<AnchorFollower>,
+    Engine::start::<DueFollower>,
+    Engine::start::<PromoteFollower>,
+];
 
 /// The first change goes out at once; those after it wait this long for company.
 pub(crate) const BATCH: Duration = Duration::from_millis(50);
@@ -27,14 +37,15 @@ const FLOOD: Duration = Duration::from_millis(500);
 /// Writes of one delivery that make a flood, until fewer come in all that time. A write may record several
 /// entries: a claim, the conflict that it raises, and what reports it.
 const MANY: usize = 3;
-/// The followers of a process that stays.
+/// The followers that run in this process.
 pub(crate) struct Followers {
     _listener: Listener,
-    all: [Following; 3],
+    all: Vec<Following>,
 }
 
-/// Runs until it is dropped.
+/// A follower that runs until this is dropped.
 pub(crate) struct Following {
+    name: &'static str,
     sender: Sender<Woken>,
 }
 
@@ -47,7 +58,7 @@ impl Drop for Following {
 
 /// Why a follower woke.
 pub(crate) enum Woken {
-    /// The journal moved.
+    /// The journal moved, or there is work for this one.
     Bell,
     /// The working tree did.
     Tree(Stir),
@@ -124,13 +135,19 @@ impl Engine {
         if following.is_some() || !self.store.is_writable() {
             return Ok(());
         }
-        let all = [
-            self.start::<IndexFollower>()?,
-            self.start::<AnchorFollower>()?,
-            self.start::<DueFollower>()?,
-        ];
-        *following = Some(self.wake_with(all)?);
+        let all = FOLLOWERS.iter().map(|start| start(self));
+        *following = Some(self.wake_with(all.collect::<Result<_, _>>()?)?);
         Ok(())
+    }
+
+    /// Wakes a follower of this process, if it has any.
+    pub(crate) fn wake<F: Follower>(&self) {
+        let following = self.following();
+        let all = following.iter().flat_map(|it| &it.all);
+        for following in all.filter(|it| it.name == F::NAME) {
+            // One that ended hears nothing.
+            let _ = following.sender.send(Woken::Bell);
+        }
     }
 
     /// Whether this process follows.
@@ -143,8 +160,8 @@ impl Engine {
     }
 
     /// Followers that the doorbell wakes, and once for what was there before.
-    fn wake_with(&self, all: [Following; 3]) -> Result<Followers, Refusal> {
-        let senders = all.each_ref().map(|it| it.sender.clone());
+    fn wake_with(&self, all: Vec<Following>) -> Result<Followers, Refusal> {
+        let senders: Vec<_> = all.iter().map(|it| it.sender.clone()).collect();
         let ring = move || {
             for sender in &senders {
                 let _ = sender.send(Woken::Bell);
@@ -171,7 +188,10 @@ impl Engine {
         let (sender, woken) = channel();
         let (engine, own) = (Arc::downgrade(self), sender.clone());
         spawn(F::NAME, move || run::<F>(&engine, &own, &woken))?;
-        Ok(Following { sender })
+        Ok(Following {
+            name: F::NAME,
+            sender,
+        })
     }
 
     /// Calls `each` on a thread of its own with the entries after `after` in this project, in

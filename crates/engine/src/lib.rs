@@ -127,6 +127,8 @@ pub struct Engine {
     lost: lost::KeptLost,
     /// What agents were shown and is not stored yet; it rides on the next write.
     served: served::Servings,
+    /// What agents were answered with and may be durable by that.
+    answered: promote::Answered,
     /// What agents asked, in a file.
     calls: calls::Calls,
     following: Mutex<Option<follow::Followers>>,
@@ -175,6 +177,7 @@ impl Engine {
             claims: parsed::KeptClaims::default(),
             lost: lost::KeptLost::default(),
             served: served::Servings::default(),
+            answered: promote::Answered::default(),
             calls: calls::Calls::of(&options.home),
             following: Mutex::default(),
             succeeding: Arc::default(),
@@ -340,21 +343,24 @@ impl Engine {
         self.claims.forget();
         self.lost.forget();
         self.take_served();
+        self.answered.take();
         self.listen_again()?;
         *known = renewed;
         Ok(())
     }
 
-    /// Stores what agents were shown and no write has stored yet: before the process ends.
+    /// Stores what agents were shown and no write has stored yet, and promotes what they were answered with:
+    /// before the process ends.
     pub fn keep_shown(&self) -> Result<(), Refusal> {
+        self.promote_answered();
         match self.located.last() {
             Some(seat) if self.store.is_writable() => self.store_shown(seat.project),
             _ => Ok(()),
         }
     }
 
-    /// Leaves the home in order: stores what agents were shown, compares some of what is due, and lets the
-    /// index read on when what it has not read grew long. For commands that run once and end; those that stay call [`Engine::follow`].
+    /// Leaves the home in order: stores what agents were shown, promotes what they were answered with, compares
+    /// some of what is due, and lets the index read on when what it has not read grew long. For commands that run once and end; those that stay call [`Engine::follow`].
     pub fn help_index(&self) -> Result<(), Refusal> {
         const LONG: u64 = 256;
         self.settle()?;

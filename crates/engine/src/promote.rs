@@ -1,6 +1,14 @@
 //! Claims reach further. Ephemeral ones become durable: by hand, or once others were answered with them (seed
 //! 002, phase 8). A parent or the user gives them a wider scope (seed 001, 4.3).
 
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        mpsc::{Receiver, Sender},
+    },
+};
+
 use engram_gateway::{Promoted, may_promote};
 use engram_model::{
     AgentId, Caller, Code, Durability, Engram, EngramId, Figures, MemoryOp, Operation, ProjectId,
@@ -8,10 +16,12 @@ use engram_model::{
 };
 
 use crate::{
+    Engine,
     agents::{in_project, kin_of},
     context::{Context, Ground},
     decide::{Plan, Planned},
     findings::{Compared, Telling},
+    follow::{Follower, Woken},
     lineage::{head_of, superseded},
     put::answered,
 };
@@ -165,38 +175,100 @@ impl Context<'_> {
         Ttl::seconds(self.engine.config.limits.ephemeral_ttl_seconds).ok()
     }
 
-    /// What was ephemeral when another agent was answered with it may have become durable by that. The
-    /// count is written at once: agents ask from processes of their own, none of which alone would know of
-    /// the second answer. By then it is durable, so few answers wait for a write.
-    pub(crate) fn promote_answered(&self, engrams: &[Engram]) {
+    /// Notes what was ephemeral when another agent was answered with it, and may be durable by that: it is
+    /// counted and promoted behind the answer, which waits for no write.
+    pub(crate) fn note_answered(&self, engrams: &[Engram]) {
         let Caller::Agent(asks) = self.caller else {
             return;
         };
-        let is_ephemeral = |it: &&Engram| it.durability == Durability::Ephemeral;
-        let asked = engrams.iter().filter(|it| counts(it, asks));
-        let asked: Vec<&Engram> = asked.filter(is_ephemeral).collect();
-        let Some(project) = asked.first().map(|it| it.project) else {
-            return;
-        };
-        // An answer never fails by what is counted.
-        if let Err(refusal) = self.promote_asked(project, &asked) {
-            tracing::info!(%refusal, "an ephemeral claim was asked for and is not promoted yet");
+        let is_asked = |it: &&Engram| it.durability == Durability::Ephemeral && counts(it, asks);
+        let mut asked = engrams.iter().filter(is_asked).peekable();
+        if asked.peek().is_some() {
+            self.engine.answered.add(asked);
+            self.engine.wake::<PromoteFollower>();
+        }
+    }
+}
+
+/// Most claims that wait to be looked at; more were answered than anybody could promote.
+const WAITING: usize = 10_000;
+
+/// Ephemeral claims that agents were answered with, by project, until their answers are counted.
+#[derive(Default)]
+pub(crate) struct Answered(Mutex<BTreeMap<ProjectId, BTreeSet<EngramId>>>);
+
+impl Answered {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<ProjectId, BTreeSet<EngramId>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add<'a>(&self, engrams: impl Iterator<Item = &'a Engram>) {
+        let mut all = self.lock();
+        for engram in engrams {
+            let waiting = all.entry(engram.project).or_default();
+            if waiting.len() < WAITING {
+                waiting.insert(engram.id);
+            }
         }
     }
 
-    fn promote_asked(&self, project: ProjectId, asked: &[&Engram]) -> Result<(), Refusal> {
-        self.engine.store_served(project)?;
-        let wanted = self.engine.config.limits.ephemeral_hits;
-        let own = Context::own(self.engine);
-        for engram in asked {
-            let store = &self.engine.store;
-            let now = store.read::<_, Refusal>(|it| Ok(it.engram(engram.id)?))?;
+    /// All, which are looked at now.
+    pub(crate) fn take(&self) -> BTreeMap<ProjectId, BTreeSet<EngramId>> {
+        std::mem::take(&mut *self.lock())
+    }
+}
+
+/// Promotes what others were answered with, behind the answers of a process that stays.
+pub(crate) struct PromoteFollower;
+
+impl Follower for PromoteFollower {
+    const NAME: &'static str = "promote";
+    type Patience = ();
+
+    fn begin(engine: &Arc<Engine>, _: &Sender<Woken>) -> Result<Option<Self>, Refusal> {
+        engine.promote_answered();
+        Ok(Some(Self))
+    }
+
+    fn gather(
+        _: Option<&Self>,
+        _: &Weak<Engine>,
+        first: Woken,
+        woken: &Receiver<Woken>,
+        (): &mut (),
+    ) -> Vec<Woken> {
+        std::iter::once(first).chain(woken.try_iter()).collect()
+    }
+
+    fn wake(&mut self, engine: &Engine, _: Vec<Woken>) -> Result<(), Refusal> {
+        engine.promote_answered();
+        Ok(())
+    }
+}
+
+impl Engine {
+    /// Promotes what agents were answered with often enough. The counts are written at once: agents ask from
+    /// processes of their own, none of which alone would know of the second answer. What fails is not tried
+    /// again: the next answer counts as well.
+    pub(crate) fn promote_answered(&self) {
+        for (project, asked) in self.answered.take() {
+            if let Err(refusal) = self.promote_asked(project, asked) {
+                tracing::info!(%refusal, "an ephemeral claim was asked for and is not promoted yet");
+            }
+        }
+    }
+
+    fn promote_asked(&self, project: ProjectId, asked: BTreeSet<EngramId>) -> Result<(), Refusal> {
+        self.store_served(project)?;
+        let wanted = self.config.limits.ephemeral_hits;
+        let own = Context::own(self);
+        for id in asked {
+            let now = self.store.read::<_, Refusal>(|tx| Ok(tx.engram(id)?))?;
             let is_due = |it: &Engram| {
-                (1..=it.figures.query_hits).contains(&wanted)
-                    && it.holds_now(self.engine.world.now())
+                (1..=it.figures.query_hits).contains(&wanted) && it.holds_now(self.world.now())
             };
-            if now.as_ref().is_some_and(is_due) {
-                own.make_durable(engram, ENGRAM)?;
+            if let Some(engram) = now.filter(is_due) {
+                own.make_durable(&engram, ENGRAM)?;
             }
         }
         Ok(())

@@ -15,7 +15,7 @@ use crate::{
     keys::{Keys, number},
     lost::Lost,
     rank::{Ranked, Weights, count_terms, due, respelled},
-    risks::sees_found,
+    risks::sees_all,
 };
 
 /// Longest accepted query, in characters; claims are 500.
@@ -66,7 +66,7 @@ impl Context<'_> {
             store.read::<_, Refusal>(|it| self.tell_conflicts(it, engrams.iter_mut()))?;
         }
         self.note_shown(&reply.engrams, true)?;
-        self.promote_answered(&reply.engrams);
+        self.note_answered(&reply.engrams);
         Ok(reply)
     }
 
@@ -368,10 +368,11 @@ impl Filter<'_> {
             return true;
         }
         // What reports a conflict is seen with both sides of it, and only by those who ask for risks.
-        match it.told_at(traits.seq) {
+        match it.reported_at(traits.seq) {
             Ok(None) => true,
-            Ok(Some(pair)) => {
-                self.query.kind.is_some() && sees_found(it, &self.eyes, &pair).unwrap_or(false)
+            Ok(Some(report)) => {
+                self.query.kind.is_some()
+                    && sees_all(it, &self.eyes, &report.found).unwrap_or(false)
             }
             Err(_) => false,
         }

@@ -22,13 +22,24 @@ fn promote(
     at.0.ask(who, ask::Promote(engram_model::Promote { id, scope: None }))
 }
 
-/// Asks with what does not last; how many answers came.
+/// Asks with what does not last; how many answers came. What follows the answer is done.
 fn ask_all(at: &Asked, who: &Caller, text: &str) -> usize {
+    let found = only_ask(at, who, text);
+    at.0.help_index().unwrap();
+    found
+}
+
+/// The same; the answer itself writes nothing.
+fn only_ask(at: &Asked, who: &Caller, text: &str) -> usize {
     let all = Query {
         include_ephemeral: true,
         ..query(text)
     };
-    at.ask(who, all).unwrap().engrams.len()
+    let head = || at.status(&USER).unwrap().head;
+    let before = head();
+    let found = at.ask(who, all).unwrap().engrams.len();
+    assert_eq!(head(), before, "a query wrote");
+    found
 }
 
 fn is_durable(at: &Asked, id: EngramId) -> bool {
@@ -174,7 +185,7 @@ fn two_answers_to_others_make_it_durable() {
     // From then on, asking writes nothing again.
     let head = at.status(&USER).unwrap().head;
     for _ in 0..3 {
-        assert_eq!(ask_all(&other, &eve, "cache"), 1);
+        assert_eq!(only_ask(&other, &eve, "cache"), 1);
     }
     assert_eq!(at.status(&USER).unwrap().head, head);
     let promotions = |at: &Asked| {
@@ -201,4 +212,34 @@ fn the_home_says_how_many_answers_it_takes() {
         }
         assert_eq!(is_durable(&at, said.id), durable, "{wanted} {asked}");
     }
+}
+
+/// In a process that stays, a follower promotes; nobody has to ask again.
+#[test]
+fn a_process_that_stays_promotes_behind_its_answers() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let (ada, bob) = (at.agent("claude"), at.agent("codex"));
+    let said = at.put(&ada, ephemeral("The cache is cold.")).unwrap();
+    at.0.follow().unwrap();
+    let (sender, changes) = std::sync::mpsc::channel();
+    let after = at.status(&USER).unwrap().head;
+    let _reading = at.0.subscribe(after, move |entries| {
+        let _ = sender.send(entries);
+    });
+    let all = || Query {
+        include_ephemeral: true,
+        ..query("cache")
+    };
+    for _ in 0..2 {
+        assert_eq!(at.ask(&bob, all()).unwrap().engrams.len(), 1);
+    }
+    let is_promotion = |entry: engram_model::Entry| matches!(entry.change, Change::Promoted { .. });
+    while !changes
+        .recv_timeout(std::time::Duration::from_secs(60))
+        .expect("the claim is promoted")
+        .into_iter()
+        .any(is_promotion)
+    {}
+    assert!(is_durable(&at, said.id));
 }
