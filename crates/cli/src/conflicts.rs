@@ -102,10 +102,11 @@ pub(crate) fn one(it: &Conflict) -> String {
             out,
             "\n{}{}{}, {}{}",
             settled.how,
-            match it.winner() {
-                Some(side) if side.id == it.a.id => ": a",
-                Some(_) => ": b",
-                None => "",
+            match (it.winner(), settled.merged) {
+                (Some(side), _) if side.id == it.a.id => ": a".to_owned(),
+                (Some(_), _) => ": b".to_owned(),
+                (None, Some(id)) => format!(": {id}"),
+                (None, None) => String::new(),
             },
             match settled.by.as_str() {
                 // Nobody did it: a term ended.

@@ -6,13 +6,19 @@ use std::{cmp::Reverse, collections::HashMap};
 
 use engram_model::{
     Allowed, Code, Conflict, ConflictFilter, ConflictId, ConflictSide, ConflictStatus,
-    ConflictsReply, Engram, EngramId, Finding, Gate, GateCheck, GateReply, How, LineageId, Listed,
-    Noticed, OperationKind, ProjectId, Refusal, Settled, Severity, is_on_topic,
+    ConflictsReply, Engram, EngramId, Finding, Gate, GateCheck, GateReply, How, Listed, Noticed,
+    OperationKind, ProjectId, Refusal, Settled, Severity, is_on_topic,
 };
 use engram_store::{Listing, Pair, Reader, side};
 use jiff::Timestamp;
 
-use crate::{context::Context, eyes::Eyes, findings::author, names, risks::sees_found};
+use crate::{
+    context::Context,
+    eyes::Eyes,
+    findings::author,
+    names,
+    risks::{sees_all, standing},
+};
 
 /// Conflicts of a page that names no number, and of the longest.
 const PAGE: usize = 50;
@@ -151,12 +157,13 @@ impl Context<'_> {
         Ok(found.is_some())
     }
 
-    /// The open conflicts that a claim which holds is part of, as its author was told of them: the worst
-    /// first, of equals the one with the claim that was said last.
+    /// The open conflicts that a claim which holds is part of, as its author was told of them, and those that are
+    /// `reopened` now: the worst first, of equals the one with the claim that was said last.
     pub(crate) fn disputes_of(
         &self,
         it: &Reader<'_>,
         engram: &Engram,
+        reopened: &[ConflictId],
     ) -> Result<Vec<Finding>, Refusal> {
         let (eyes, clock) = (self.eyes()?, self.engine.world.now());
         let own = side(&engram.topic, &engram.claim);
@@ -171,7 +178,7 @@ impl Context<'_> {
                 voices: [a, b],
                 ..
             } = shown;
-            if conflict.status != ConflictStatus::Open {
+            if conflict.status != ConflictStatus::Open && !reopened.contains(&conflict.id) {
                 continue;
             }
             let [first, _] = sides;
@@ -203,7 +210,7 @@ impl Context<'_> {
                 if engram.conflicts.len() == NAMED {
                     break;
                 }
-                if pair.status != ConflictStatus::Open {
+                if standing(it, &eyes, &pair)? != ConflictStatus::Open {
                     continue;
                 }
                 let [a, b] = &pair.sides;
@@ -284,17 +291,15 @@ fn listed(
     eyes: &Eyes,
     clock: Timestamp,
 ) -> Result<Vec<Listing>, Refusal> {
-    // One that closed automatically has no verdict, so it is stored as open. One that is settled as far as an
-    // agent may see may be open to others.
-    let (status, open) = match (filter.status, eyes) {
-        (Listed::Open, _) => (Some(ConflictStatus::Open), Some(true)),
-        (Listed::Closed, _) => (Some(ConflictStatus::Open), Some(false)),
-        (Listed::Resolved, Eyes::All) => (Some(ConflictStatus::Resolved), None),
-        (Listed::Dismissed, Eyes::All) => (Some(ConflictStatus::Dismissed), None),
-        (Listed::Resolved | Listed::Dismissed, _) => (None, Some(false)),
-        (Listed::All, _) => (None, None),
+    // One that closed automatically has no verdict, so it is stored as open.
+    let (status, holds) = match filter.status {
+        Listed::Open => (Some(ConflictStatus::Open), Some(true)),
+        Listed::Closed => (Some(ConflictStatus::Open), Some(false)),
+        Listed::Resolved => (Some(ConflictStatus::Resolved), None),
+        Listed::Dismissed => (Some(ConflictStatus::Dismissed), None),
+        Listed::All => (None, None),
     };
-    let mut found = tx.conflicts_listed(project, status, open, eyes.run(), clock)?;
+    let mut found = tx.conflicts_listed(project, status, holds, eyes.run(), clock)?;
     let topic = filter.topic.as_deref().unwrap_or_default();
     found.retain(|one| {
         filter.severity.is_none_or(|least| one.severity >= least)
@@ -374,11 +379,7 @@ pub(crate) fn shown(
         return Ok(None);
     };
     let holds = [&a.1, &b.1].map(|it| it.holds_now(clock));
-    // Found again after a verdict only by what the caller may not see: to it, the verdict stands.
-    let by_verdict = match pair.ruled {
-        Some(ruled) if !sees_found(it, eyes, &pair)? => ruled,
-        _ => pair.status,
-    };
+    let by_verdict = standing(it, eyes, &pair)?;
     let (status, settled) = match by_verdict {
         ConflictStatus::Open | ConflictStatus::Closed if holds == [true, true] => {
             (ConflictStatus::Open, None)
@@ -390,7 +391,7 @@ pub(crate) fn shown(
             let first = ends.into_iter().min_by_key(|it| it.at);
             (ConflictStatus::Closed, first)
         }
-        status => (status, verdict(it, &pair)?),
+        status => (status, verdict(it, &pair, eyes)?),
     };
     let allowed = match pair.allowed {
         Some(seq) => it.deed(seq)?.map(|deed| Allowed {
@@ -400,12 +401,12 @@ pub(crate) fn shown(
         }),
         None => None,
     };
-    let risk = match pair.risk {
-        Some(risk) if sees_found(it, eyes, &pair)? => {
-            it.lineage(LineageId(risk.0))?.first().map(|it| it.id)
+    let mut risk = None;
+    for report in it.reports(pair.id)?.into_iter().rev() {
+        if risk.is_none() && sees_all(it, eyes, &report.found)? {
+            risk = it.lineage(report.risk)?.first().map(|it| it.id);
         }
-        _ => None,
-    };
+    }
     let sides = [a.0, b.0];
     let conflict = Conflict {
         id: pair.id,
@@ -474,18 +475,26 @@ fn side_of(engram: &Engram, mut differs: Vec<(usize, usize)>) -> ConflictSide {
     }
 }
 
-fn verdict(it: &Reader<'_>, pair: &Pair) -> Result<Option<Settled>, Refusal> {
+fn verdict(tx: &Reader<'_>, pair: &Pair, eyes: &Eyes) -> Result<Option<Settled>, Refusal> {
     let Some(seq) = pair.verdict else {
         return Ok(None);
     };
-    let (Some(ruling), Some(deed)) = (it.ruling(seq)?, it.deed(seq)?) else {
+    let (Some(ruling), Some(deed)) = (tx.ruling(seq)?, tx.deed(seq)?) else {
         return Ok(None);
     };
-    Ok(ruling.how.map(|how| Settled {
+    let Some(how) = ruling.how else {
+        return Ok(None);
+    };
+    let merged = match ruling.merged.or(ruling.stored.first().copied()) {
+        Some(id) if how == How::Merge => tx.engram(id)?.filter(|it| eyes.may_see(it)),
+        _ => None,
+    };
+    Ok(Some(Settled {
         how,
         by: deed.by,
         at: deed.at,
         why: deed.why,
+        merged: merged.map(|it| it.id),
     }))
 }
 
@@ -496,6 +505,7 @@ fn ended(it: &Reader<'_>, engram: &Engram) -> Result<Settled, Refusal> {
         by,
         at,
         why: None,
+        merged: None,
     };
     let Some(at) = engram.valid_until else {
         // Nothing is recorded when a term ends.

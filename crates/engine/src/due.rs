@@ -20,6 +20,7 @@ use crate::{
     decide::Plan,
     findings::{ENGINE, Telling},
     follow::{BATCH, Follower, Woken, gather},
+    risks::is_told,
 };
 
 /// Steps of one waking: each compares one version with a few hundred others.
@@ -165,6 +166,8 @@ impl Context<'_> {
             }
             known => known?,
         };
+        // What reports a conflict is compared with nothing.
+        let known = known.filter(|known| !store.read(|tx| is_told(tx, known)).unwrap_or(false));
         let Some(known) = known else {
             store.write(self.engine.world.now(), |tx| tx.drop_due(seq))?;
             return Ok(Step::Done);

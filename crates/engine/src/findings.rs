@@ -10,7 +10,7 @@ use engram_consistency::tier;
 use engram_gateway::quoted;
 use engram_model::{
     AgentId, ConflictId, ConflictStatus, Durability, Engram, EngramId, Finding, Noticed, Operation,
-    Refusal, Scope, Severity,
+    Refusal, Scope, Severity, operation::Contradiction,
 };
 use engram_store::{Due, Pair, Reader, conflict_id, side};
 use jiff::Timestamp;
@@ -22,7 +22,7 @@ use crate::{
     eyes::Eyes,
     names,
     parsed::Parsed,
-    risks::{held_risk, is_told},
+    risks::{held, is_told, standing},
 };
 
 /// Most versions that are compared by their words at once.
@@ -100,6 +100,10 @@ struct Contradicted {
     id: ConflictId,
     /// Who says it: the user first, then the worst first.
     voices: Vec<Against>,
+    /// The one that the author of the new claim is told of; none where it may not know of any, or dismissed them.
+    told: Option<usize>,
+    /// One that the author is not told of, where there is any.
+    hidden: Option<usize>,
     /// What is known of it.
     pair: Option<Pair>,
 }
@@ -122,6 +126,12 @@ impl Contradicted {
 
     fn severity(&self) -> Option<Severity> {
         self.voices.first().map(|voice| voice.found.severity)
+    }
+
+    /// The voice by which the conflict is raised: as many as can see it.
+    fn voice(&self) -> Option<&Against> {
+        self.voices
+            .get(self.told.or(self.hidden).unwrap_or_default())
     }
 
     fn author(&self) -> Option<&AgentId> {
@@ -195,36 +205,41 @@ impl Context<'_> {
         } else {
             RAISED
         };
-        let mut raised = 0;
-        for Contradicted { id, voices, pair } in
-            self.contradicted(tx, engram, met.against, telling)?
-        {
-            let Some(worst) = voices.first() else {
+        // A write raises so many, whatever it records.
+        let mut raised = telling.before.iter().filter_map(raised_by).count();
+        for one in self.contradicted(tx, engram, met.against, &eyes, telling)? {
+            let Some(voice) = one.voice() else {
                 continue;
             };
-            let seen = voices.iter().find(|it| eyes.may_see(&it.engram));
-            if self.is_news(tx, pair.as_ref(), worst, telling)? {
-                if raised == most {
+            let pair = one.pair.as_ref();
+            if self.is_news(tx, &one, [engram, &voice.engram], voice, telling)? {
+                if raised >= most {
                     left.pairs += 1;
-                    left.told += u64::from(seen.is_some());
+                    left.told += u64::from(one.told.is_some());
                     continue;
                 }
                 raised += 1;
-                let entries = self.raised(tx, engram, &here, worst, pair.as_ref(), telling)?;
+                let entries = self.raised(tx, engram, &here, voice, pair, telling)?;
                 compared.entries.extend(entries);
             }
-            if let Some(seen) = seen {
-                let finding = told_of(tx, id, seen, pair.as_ref())?;
+            if one.told.is_some() {
+                let finding = told_of(tx, &eyes, one.id, voice, pair)?;
                 told.push((
-                    Reverse(seen.found.severity),
-                    Reverse(seen.engram.seq),
+                    Reverse(voice.found.severity),
+                    Reverse(voice.engram.seq),
                     finding,
                 ));
             }
         }
+        // How many there are that somebody may not see is not told by what is left to compare.
+        let is_user = u64::from(matches!(eyes, Eyes::All));
         compared.due = match (left.pairs, met.has_failed, met.floor) {
             (0, false, 0) => None,
-            (0, false, below) => Some(Due { below, ..Due::ALL }),
+            (0, false, below) => Some(Due {
+                below,
+                told: is_user,
+                ..Due::ALL
+            }),
             (0, true, _) => Some(Due {
                 below: telling.below,
                 ..Due::ALL
@@ -249,8 +264,11 @@ impl Context<'_> {
     ) -> Result<Met, Refusal> {
         let own = self.engine.claims.of(engram);
         // A new claim that says one thing, and contradicts so many, is a value of a series: older ones need not
-        // be read.
+        // be read, once those of the user were.
         let may_stop = LazyCell::new(|| {
+            if telling.is_due {
+                return false;
+            }
             let known = tx.conflicts_of(engram.project, here);
             own.claim.statements.len() == 1 && known.is_ok_and(|known| known.is_empty())
         });
@@ -312,13 +330,15 @@ impl Context<'_> {
         Ok(met)
     }
 
-    /// The sides that a new one is held against, the user's first, then the newest: none that were found to
-    /// hold with it, and few of a series.
+    /// The sides that a new one is held against: none that were found to hold with it, and few of a series. What
+    /// the author is told of comes first, so that what is hidden takes no place from it; then the user's, then the
+    /// newest.
     fn contradicted(
         &self,
         tx: &Reader<'_>,
         engram: &Engram,
         against: BTreeMap<ConflictId, Vec<Against>>,
+        eyes: &Eyes,
         telling: &Telling<'_>,
     ) -> Result<Vec<Contradicted>, Refusal> {
         let mut found = Vec::new();
@@ -327,21 +347,40 @@ impl Context<'_> {
                 continue;
             }
             let pair = tx.conflict(id)?;
-            if let Some(pair) = &pair
-                && pair.status == ConflictStatus::Dismissed
-            {
-                let all = voices.iter().map(|it| &it.engram).chain([engram]);
-                if self.is_dismissed_for_all(tx, pair, all)? {
-                    continue;
-                }
-            }
             voices.sort_by_key(|it| {
                 (
                     it.engram.agent.is_some(),
                     Reverse((it.found.severity, it.engram.seq)),
                 )
             });
-            found.push(Contradicted { id, voices, pair });
+            let sees = |it: &Against| eyes.may_see(&it.engram);
+            let mut told = voices.iter().position(sees);
+            let hidden = voices.iter().position(|it| !sees(it));
+            if let Some(pair) = &pair
+                && pair.ruled == Some(ConflictStatus::Dismissed)
+            {
+                let engrams = |hidden: bool| {
+                    let voices = voices.iter().filter(move |it| hidden || sees(it));
+                    voices.map(|it| &it.engram).chain([engram])
+                };
+                if self.is_dismissed_for_all(tx, pair, engrams(false))? {
+                    told = None;
+                }
+                // Where it is open by what is hidden, there is nothing to add for those who see that.
+                let is_open = pair.status == ConflictStatus::Open;
+                if (told.is_none() && is_open)
+                    || (!is_open && self.is_dismissed_for_all(tx, pair, engrams(true))?)
+                {
+                    continue;
+                }
+            }
+            found.push(Contradicted {
+                id,
+                voices,
+                told,
+                hidden,
+                pair,
+            });
         }
         let mut alike: BTreeMap<Vec<(usize, usize)>, Alike> = BTreeMap::new();
         for one in &found {
@@ -358,7 +397,10 @@ impl Context<'_> {
             // What was found before stays found.
             one.pair.is_some() || *count <= SERIES || is_last
         });
-        found.sort_by_key(|one| Reverse((one.is_users(), one.severity(), one.said())));
+        found.sort_by_key(|one| {
+            let is_told = one.told.is_some();
+            Reverse((is_told, one.is_users(), one.severity(), one.said()))
+        });
         Ok(found)
     }
 
@@ -390,26 +432,44 @@ impl Context<'_> {
     }
 
     /// Whether what was found is worth an entry: the pair is new, is no longer open, or is worse than was
-    /// known; or its risk ends with this write.
+    /// known; or nothing that these versions may be seen with reports it, or no longer. What this write records
+    /// before is known.
     fn is_news(
         &self,
         tx: &Reader<'_>,
-        pair: Option<&Pair>,
-        worst: &Against,
+        one: &Contradicted,
+        present: [&Engram; 2],
+        voice: &Against,
         telling: &Telling<'_>,
     ) -> Result<bool, Refusal> {
-        let Some(pair) = pair else {
+        let mut before = telling.before.iter().filter_map(raised_by);
+        if before.any(|known| known.id == one.id) {
+            return Ok(false);
+        }
+        let Some(pair) = &one.pair else {
             return Ok(true);
         };
         if pair.status != ConflictStatus::Open {
             return Ok(true);
         }
         let known = tx.contradiction(pair.last)?;
-        if known.is_none_or(|known| known.severity < worst.found.severity) {
+        if known.is_none_or(|known| known.severity < voice.found.severity) {
             return Ok(true);
         }
-        let risk = held_risk(tx, pair)?;
-        Ok(risk.is_none_or(|risk| telling.ending.contains(&risk.id)))
+        for report in held(tx, pair)? {
+            if !telling.ending.contains(&report.risk.id) && report.is_seen_with(tx, present)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// The conflict that an entry raises.
+fn raised_by(entry: &Planned) -> Option<&Contradiction> {
+    match &entry.operation {
+        Operation::Conflicted(it) => Some(it),
+        _ => None,
     }
 }
 
@@ -438,19 +498,21 @@ fn is_another_voice(engram: &Engram, other: &Engram, by: &str) -> bool {
 }
 
 fn told_of(
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
+    eyes: &Eyes,
     id: ConflictId,
     against: &Against,
     pair: Option<&Pair>,
 ) -> Result<Finding, Refusal> {
     let Against { engram, found } = against;
     let mut note = found.why.clone();
-    if let Some(pair) = pair.filter(|it| it.status == ConflictStatus::Resolved)
+    if let Some(pair) = pair
+        && standing(tx, eyes, pair)? == ConflictStatus::Resolved
         && let Some(seq) = pair.verdict
-        && let (Some(ruling), Some(deed)) = (it.ruling(seq)?, it.deed(seq)?)
+        && let (Some(ruling), Some(deed)) = (tx.ruling(seq)?, tx.deed(seq)?)
     {
         let how = ruling.how.map_or("", engram_model::How::as_str);
-        let by = quoted(&named(&deed.by));
+        let by = quoted(named(&deed.by));
         note.push_str(&format!(
             " It was settled before ({how}, by {by}) and is open again."
         ));

@@ -168,7 +168,7 @@ impl Context<'_> {
             None => {
                 let held = self.held_already(it, ground.project, &eyes, claim)?;
                 if let Some(same) = held.iter().find(|it| covers(it, &claim.new, &claim.found)) {
-                    return self.repeat(it, claim, same);
+                    return self.repeat(it, now, claim, same);
                 }
                 findings.extend(held.iter().map(|same| {
                     let note = "The same claim exists with other evidence.";
@@ -217,22 +217,30 @@ impl Context<'_> {
     fn repeat(
         &self,
         it: &Reader<'_>,
+        now: Timestamp,
         claim: &Claim<'_>,
         same: &Engram,
     ) -> Result<Plan<(PutReply, u64)>, Refusal> {
         let handle = claim.agent.map(|agent| &agent.handle);
-        let entries = match it.has_said(handle, &claim.by, same.id)? {
-            true => Vec::new(),
-            false => vec![Planned {
+        let mut entries = Vec::new();
+        if !it.has_said(handle, &claim.by, same.id)? {
+            entries.push(Planned {
                 due: None,
                 operation: Operation::Corroborated(same.id),
                 by: claim.by.clone(),
                 shareable: same.scope != Scope::Run,
-            }],
+            });
+        }
+        let (reopened, again) = if handle.is_none() && !entries.is_empty() {
+            self.reopened(it, same, now)?
+        } else {
+            (Vec::new(), Vec::new())
         };
+        let after = again.len() as u64;
+        entries.extend(again);
         let note = "This claim already exists with this evidence.";
         let mut findings = vec![Finding::new(Noticed::Duplicate, same.id, note)];
-        let disputes = self.disputes_of(it, same)?;
+        let disputes = self.disputes_of(it, same, &reopened)?;
         let conflicts = disputes.len() as u64;
         findings.extend(disputes.into_iter().take(TOLD));
         let answer = PutReply {
@@ -243,7 +251,7 @@ impl Context<'_> {
         };
         Ok(Plan {
             entries,
-            answer: (answer, 0),
+            answer: (answer, after),
         })
     }
 

@@ -38,14 +38,18 @@ impl Context<'_> {
         let there = side(&other.topic, &other.claim);
         let id = conflict_id(engram.project, here, &there);
         let shareable = engram.scope != Scope::Run && other.scope != Scope::Run;
-        let known = match pair {
-            Some(pair) => held_risk(it, pair)?,
-            None => None,
+        let mut narrower = match pair {
+            Some(pair) => held(it, pair)?,
+            None => Vec::new(),
         };
-        let risk = match known {
-            Some(_) => None,
-            None => Some(self.risk(id, engram, other, &found.why, telling.now)),
-        };
+        narrower.retain(|report| !telling.ending.contains(&report.risk.id));
+        let mut is_reported = false;
+        for report in &narrower {
+            is_reported |= report.is_seen_with(it, [engram, other])?;
+        }
+        // What reports it from now on takes the place of what fewer may see.
+        let risk = (!is_reported).then(|| self.risk(id, engram, other, &found.why, telling.now));
+        narrower.retain(|_| risk.is_some());
         let mut both = [
             (here.to_owned(), engram.id, found.differs_a.clone()),
             (there, other.id, found.differs_b.clone()),
@@ -73,6 +77,8 @@ impl Context<'_> {
             Operation::Conflicted(Box::new(conflict)),
             telling.by,
         )];
+        let ended = narrower.iter().map(|report| report.risk.id);
+        entries.extend(ended.map(|id| planned(Operation::Forgotten(id), ENGINE)));
         entries.extend(risk.map(|it| planned(Operation::Stored(Box::new(it)), ENGINE)));
         Ok(entries)
     }
@@ -214,9 +220,10 @@ pub(crate) fn ended_risks(
     let by = entries.last().map_or("", |it| it.by.as_str());
     let mut risks: Vec<Planned> = Vec::new();
     for pair in settled {
-        if let Some(risk) = held_risk(it, &pair)?
-            && !ended.contains(&risk.id)
-        {
+        for Held { risk, .. } in held(it, &pair)? {
+            if ended.contains(&risk.id) {
+                continue;
+            }
             ended.push(risk.id);
             risks.push(Planned {
                 due: None,
@@ -229,13 +236,69 @@ pub(crate) fn ended_risks(
     Ok(risks)
 }
 
-/// The engram of kind risk that currently reports a conflict.
-pub(crate) fn held_risk(it: &Reader<'_>, pair: &Pair) -> Result<Option<Engram>, Refusal> {
-    let Some(risk) = pair.risk else {
-        return Ok(None);
-    };
-    let versions = it.lineage(LineageId(risk.0))?;
-    Ok(versions.into_iter().find(|it| it.valid_until.is_none()))
+/// An engram of kind risk that reports a conflict and holds.
+pub(crate) struct Held {
+    pub(crate) risk: Engram,
+    found: [EngramId; 2],
+}
+
+impl Held {
+    /// Whether everybody who may see both of these versions of its sides sees this report.
+    pub(crate) fn is_seen_with(
+        &self,
+        tx: &Reader<'_>,
+        present: [&Engram; 2],
+    ) -> Result<bool, Refusal> {
+        is_seen_with(tx, self.found, present)
+    }
+}
+
+/// Whether everybody who may see both versions of `present` sees those by which the conflict was `found`. Their
+/// topics decide nothing: those of a side are one.
+fn is_seen_with(
+    tx: &Reader<'_>,
+    found: [EngramId; 2],
+    present: [&Engram; 2],
+) -> Result<bool, Refusal> {
+    for id in found {
+        let Some(found) = tx.engram(id)? else {
+            return Ok(false);
+        };
+        let of_its_run = |it: &&Engram| it.scope == Scope::Run && it.run == found.run;
+        if found.scope == Scope::Run && !present.iter().any(of_its_run) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// What reported a conflict to everybody who may see both of these versions, and has ended; none where it holds.
+pub(crate) fn ended_report(
+    tx: &Reader<'_>,
+    pair: &Pair,
+    present: [&Engram; 2],
+) -> Result<Option<Engram>, Refusal> {
+    for report in tx.reports(pair.id)?.into_iter().rev() {
+        if is_seen_with(tx, report.found, present)? {
+            let newest = tx.lineage(report.risk)?.into_iter().next();
+            return Ok(newest.filter(|it| it.valid_until.is_some() && !it.redacted));
+        }
+    }
+    Ok(None)
+}
+
+/// What reports a conflict and holds; more than one only in homes of earlier builds.
+pub(crate) fn held(tx: &Reader<'_>, pair: &Pair) -> Result<Vec<Held>, Refusal> {
+    let mut all = Vec::new();
+    for report in tx.reports(pair.id)? {
+        let versions = tx.lineage(report.risk)?;
+        let risk = versions.into_iter().find(|it| it.valid_until.is_none());
+        all.extend(risk.map(|risk| Held {
+            risk,
+            found: report.found,
+        }));
+    }
+    Ok(all)
 }
 
 /// Whether a caller may see a version: what reports a conflict only with both of the versions by which it was
@@ -254,15 +317,28 @@ pub(crate) fn may_see_sides(
     if kind != Kind::Risk || matches!(eyes, Eyes::All) {
         return Ok(true);
     }
-    match tx.told_by(lineage)? {
-        Some(pair) => sees_found(tx, eyes, &pair),
+    match tx.reported_by(lineage)? {
+        Some(report) => sees_all(tx, eyes, &report.found),
         None => Ok(true),
     }
 }
 
-/// Whether a caller may see the versions by which a conflict was found last.
-pub(crate) fn sees_found(tx: &Reader<'_>, eyes: &Eyes, pair: &Pair) -> Result<bool, Refusal> {
-    for id in &pair.found {
+/// How a conflict stands by verdict for a caller: one that was found again only by what it may not see stands
+/// as it was settled.
+pub(crate) fn standing(
+    tx: &Reader<'_>,
+    eyes: &Eyes,
+    pair: &Pair,
+) -> Result<ConflictStatus, Refusal> {
+    Ok(match pair.ruled {
+        Some(ruled) if !sees_all(tx, eyes, &pair.found)? => ruled,
+        _ => pair.status,
+    })
+}
+
+/// Whether a caller may see each of the versions by which a conflict was found.
+pub(crate) fn sees_all(tx: &Reader<'_>, eyes: &Eyes, found: &[EngramId]) -> Result<bool, Refusal> {
+    for id in found {
         if !tx.engram(*id)?.is_some_and(|engram| eyes.may_see(&engram)) {
             return Ok(false);
         }
@@ -276,11 +352,12 @@ pub(crate) fn is_told(it: &Reader<'_>, engram: &Engram) -> Result<bool, Refusal>
 }
 
 /// The conflict that an engram reports.
-pub(crate) fn told_by(it: &Reader<'_>, engram: &Engram) -> Result<Option<Pair>, Refusal> {
-    match engram.kind {
-        Kind::Risk => Ok(it.told_by(engram.lineage_id)?),
-        _ => Ok(None),
+fn told_by(tx: &Reader<'_>, engram: &Engram) -> Result<Option<Pair>, Refusal> {
+    if engram.kind != Kind::Risk {
+        return Ok(None);
     }
+    let report = tx.reported_by(engram.lineage_id)?;
+    Ok(report.map_or(Ok(None), |report| tx.conflict(report.conflict))?)
 }
 
 /// What reports an open conflict ends with it, by a verdict, and is neither closed nor reworded by hand. A

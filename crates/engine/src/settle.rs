@@ -3,9 +3,9 @@
 //! (DESIGN, rule 3).
 
 use engram_model::{
-    Allow, Caller, Code, Conflict, ConflictId, ConflictStatus, Durability, Engram, EngramId,
-    Figures, How, LineageId, MemoryOp, Operation, Provenance, Refusal, Resolve, ResolveReply,
-    Scope, Settle, Source, fold, is_over,
+    AgentId, Allow, Caller, Code, Conflict, ConflictId, ConflictStatus, Durability, Engram,
+    EngramId, Figures, How, LineageId, MemoryOp, Operation, Provenance, Refusal, Resolve,
+    ResolveReply, Scope, Settle, Source, fold, is_over,
     operation::{Permit, Ruling},
 };
 use engram_store::{Pair, Reader, side};
@@ -19,9 +19,9 @@ use crate::{
     decide::{Plan, Planned},
     evidence::screen_text,
     eyes::Eyes,
-    findings::{Telling, is_comparable},
+    findings::{ENGINE, Telling, is_comparable},
     put::answered,
-    risks::{held_risk, sources},
+    risks::{ended_report, sources},
 };
 
 /// A verdict that is to be planned.
@@ -38,6 +38,8 @@ struct Done {
     entries: Vec<Planned>,
     closed: Vec<EngramId>,
     stored: Vec<EngramId>,
+    /// Comparisons that are left.
+    due: u64,
 }
 
 impl Context<'_> {
@@ -173,6 +175,15 @@ impl Context<'_> {
                 let done = self.undone(it, found, &ruling, asked)?;
                 Ok(planned(found, asked, done, None))
             }
+            // An agent's verdict that left what the agent could not see: its work can be undone, though the
+            // conflict is open.
+            (Settle::Undo, ConflictStatus::Open)
+                if self.agent()?.is_none() && is_left_over(it, found)? =>
+            {
+                let (_, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
+                let done = self.undone(it, found, &ruling, asked)?;
+                Ok(planned(found, asked, done, None))
+            }
             (Settle::Undo, _) => match last {
                 // What was done last is not an undo that is repeated, but the allowance.
                 Some((seq, ruling))
@@ -220,7 +231,7 @@ impl Context<'_> {
                 for side in &found.sides {
                     for voice in it.holding(found.pair.project, side, clock)? {
                         if eyes.may_see(&voice) {
-                            self.may_close(&voice)?;
+                            self.may_judge(it, &voice)?;
                         }
                     }
                 }
@@ -292,7 +303,7 @@ impl Context<'_> {
         &self,
         tx: &Reader<'_>,
         pair: &Pair,
-        engrams: impl Iterator<Item = &'a Engram>,
+        engrams: impl IntoIterator<Item = &'a Engram>,
     ) -> Result<bool, Refusal> {
         let deed = pair.verdict.map_or(Ok(None), |seq| tx.deed(seq))?;
         let Some(handle) = deed.and_then(|deed| deed.agent) else {
@@ -307,13 +318,53 @@ impl Context<'_> {
         };
         let caller = Caller::Agent(handle);
         let scopes = &self.engine.config.scopes;
-        let mut engrams = engrams;
-        Ok(engrams.all(|engram| {
-            let author = engram.agent.as_ref();
-            eyes.may_see(engram)
-                && engram_gateway::may_close(&caller, engram.scope, author, scopes).is_ok()
-                && engram_gateway::may_write_topic(&judge, &engram.topic).is_ok()
-        }))
+        for engram in engrams {
+            let owner = owner(tx, engram)?;
+            let is_reached = eyes.may_see(engram)
+                && engram_gateway::may_close(&caller, engram.scope, owner, scopes).is_ok()
+                && engram_gateway::may_write_topic(&judge, &engram.topic).is_ok();
+            if !is_reached {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether the caller's verdict may end a version.
+    fn may_judge(&self, tx: &Reader<'_>, engram: &Engram) -> Result<(), Refusal> {
+        let scopes = &self.engine.config.scopes;
+        engram_gateway::may_close(self.caller, engram.scope, owner(tx, engram)?, scopes)?;
+        self.may_write_topic(&engram.topic)
+    }
+
+    /// The user says what an agent said: conflicts with it that agents dismissed are open again.
+    pub(crate) fn reopened(
+        &self,
+        tx: &Reader<'_>,
+        same: &Engram,
+        now: Timestamp,
+    ) -> Result<(Vec<ConflictId>, Vec<Planned>), Refusal> {
+        let (mut ids, mut entries) = (Vec::new(), Vec::new());
+        let clock = self.engine.world.now();
+        for pair in tx.conflicts_of(same.project, &side(&same.topic, &same.claim))? {
+            let verdict = pair
+                .verdict
+                .filter(|_| pair.status == ConflictStatus::Dismissed);
+            let deed = verdict.map_or(Ok(None), |seq| tx.deed(seq))?;
+            if deed.is_none_or(|deed| deed.agent.is_none()) {
+                continue;
+            }
+            let Some(Shown { pair, voices, .. }) = shown(tx, pair, &Eyes::All, clock)? else {
+                continue;
+            };
+            if let Some(known) = tx.contradiction(pair.last)?
+                && voices.iter().all(|voice| voice.holds_now(clock))
+            {
+                ids.push(pair.id);
+                entries.extend(self.found_again(&pair, known, voices, now));
+            }
+        }
+        Ok((ids, entries))
     }
 
     /// An agent's verdict that a person gives too is the person's from now on.
@@ -361,6 +412,7 @@ impl Context<'_> {
             seq,
             closed: seen(ruling.closed)?,
             stored: seen(ruling.stored)?,
+            due: 0,
         };
         Ok(Plan {
             entries: Vec::new(),
@@ -386,7 +438,7 @@ impl Context<'_> {
             if !eyes.may_see(&engram) {
                 continue;
             }
-            self.may_close(&engram)?;
+            self.may_judge(it, &engram)?;
             done.entries
                 .extend(answered(it, engram.lineage_id, &asked.by)?);
             done.closed.push(engram.id);
@@ -414,6 +466,7 @@ impl Context<'_> {
             },
         );
         done.stored.push(engram.id);
+        done.due += compared.told_due();
         done.entries.push(Planned {
             due: compared.due.map(|due| (None, due)),
             shareable: engram.scope != Scope::Run,
@@ -563,10 +616,7 @@ impl Context<'_> {
             }
         }
         if holds_again(it, found, &done, clock)?
-            && let Some(id) = found.pair.risk
-            && held_risk(it, &found.pair)?.is_none()
-            && let Some(old) = it.lineage(LineageId(id.0))?.into_iter().next()
-            && !old.redacted
+            && let Some(old) = ended_report(it, &found.pair, found.voices.each_ref())?
         {
             let risk = self.again(old, asked.now, None);
             done.entries.push(Planned {
@@ -632,6 +682,7 @@ fn planned(
         seq: 0,
         closed: done.closed.clone(),
         stored: done.stored.clone(),
+        due: done.due,
     };
     let ruling = Ruling {
         id: found.pair.id,
@@ -654,6 +705,20 @@ fn planned(
         entries,
         answer: (answer, 0),
     }
+}
+
+/// The agent whose a version is; none is the user, who may have repeated what an agent said.
+fn owner<'a>(tx: &Reader<'_>, engram: &'a Engram) -> Result<Option<&'a AgentId>, Refusal> {
+    let is_users = tx.is_users_too(engram.id)?;
+    Ok(engram.agent.as_ref().filter(|_| !is_users))
+}
+
+/// Whether an agent's verdict stands for that agent alone: in the same moment, Engram found the conflict again by
+/// what the agent could not see.
+fn is_left_over(tx: &Reader<'_>, found: &Shown) -> Result<bool, Refusal> {
+    let pair = &found.pair;
+    let is_again = pair.ruled.is_some() && pair.verdict.is_some_and(|seq| seq < pair.last);
+    Ok(is_again && tx.deed(pair.last)?.is_some_and(|deed| deed.by == ENGINE))
 }
 
 /// Whether a person made this entry.

@@ -1,7 +1,7 @@
 //! Where things stand: what `engram status` tells the user, and an agent of what it may see.
 
 use engram_gateway::budget;
-use engram_model::{Evidence, ProjectId, ProjectStatus, Refusal, Spending, StatusReply};
+use engram_model::{AgentId, Evidence, ProjectId, ProjectStatus, Refusal, Spending, StatusReply};
 use engram_pointers::Repo;
 use engram_store::{INDEX_FOLLOWER, Reader};
 use jiff::{SignedDuration, Timestamp};
@@ -32,7 +32,14 @@ impl Context<'_> {
         let now = self.engine.world.now();
         let eyes = self.eyes_in(project)?;
         self.engine.store.read(|it| {
-            let count = counted(it, &eyes, project, tree.as_ref(), now)?;
+            let count = counted(
+                it,
+                &eyes,
+                agent.map(|it| &it.handle),
+                project,
+                tree.as_ref(),
+                now,
+            )?;
             let budget = match agent {
                 Some(agent) => {
                     let spent = it.spend(&agent.handle, &agent.turn)?;
@@ -106,11 +113,11 @@ struct Counted {
     is_empty: bool,
 }
 
-/// Counts all for the user; for an agent what it may see, as far as [`COUNTED`], and all agents: whoever reads
-/// claims meets their names.
+/// Counts all for the user; for an agent what it may see, as far as [`COUNTED`], and whose it is.
 fn counted(
     tx: &Reader<'_>,
     eyes: &Eyes,
+    caller: Option<&AgentId>,
     project: ProjectId,
     tree: Option<&Tree>,
     now: Timestamp,
@@ -127,7 +134,8 @@ fn counted(
         });
     }
     let sees = |scope, run, topic: &str| eyes.may_see_of(project, scope, run, topic);
-    let holding = tx.count_seen(project, now, COUNTED, &sees)?;
+    let (holding, mut agents) = tx.count_seen(project, now, COUNTED, &sees)?;
+    agents.extend(caller.cloned());
     let drifted = tree.map(|tree| {
         let standing = &Evidence::DRIFTED;
         tx.count_standing_seen(tree.project, &tree.worktree, standing, COUNTED, &sees)
@@ -135,7 +143,7 @@ fn counted(
     Ok(Counted {
         holding,
         drifted: drifted.transpose()?.unwrap_or_default(),
-        agents: tx.count_agents(project)?,
+        agents: agents.len() as u64,
         is_empty: holding == 0,
     })
 }

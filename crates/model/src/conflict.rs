@@ -197,6 +197,9 @@ pub struct Settled {
     pub at: Timestamp,
     /// The reason that was given; null where none was, or once it was erased.
     pub why: Option<String>,
+    /// Of a merge: the claim that replaced both sides, as far as the reader may see it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged: Option<EngramId>,
 }
 
 /// The verdict that ended a claim.
@@ -363,6 +366,9 @@ pub struct ResolveReply {
     pub closed: Vec<EngramId>,
     /// The engrams that it stored.
     pub stored: Vec<EngramId>,
+    /// How many comparisons of those are still due; absent if none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub due: u64,
 }
 
 /// Lets an open conflict pass the gate, or takes that back.

@@ -27,6 +27,8 @@ pub enum Did {
     Redacted,
     /// It no longer ends by itself.
     Promoted,
+    /// Its words stayed, and more may see it.
+    Widened,
 }
 
 impl Did {
@@ -38,7 +40,13 @@ impl Did {
             Change::Stored(it) if it.restores.is_some() => Self::Restored,
             Change::Stored(it) => match (it.supersedes, it.supersedes.and_then(&find)) {
                 (None, _) => Self::Stored,
-                (_, Some(before)) if before.content_hash == it.content_hash => Self::Confirmed,
+                (_, Some(before)) if before.content_hash == it.content_hash => {
+                    if before.scope == it.scope {
+                        Self::Confirmed
+                    } else {
+                        Self::Widened
+                    }
+                }
                 (_, None) if it.place.is_some() => Self::Confirmed,
                 _ => Self::Corrected,
             },
@@ -77,6 +85,7 @@ impl Did {
             Self::Lost(_) => "lost",
             Self::Redacted => "redacted",
             Self::Promoted => "promoted",
+            Self::Widened => "widened",
         }
     }
 }

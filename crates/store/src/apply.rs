@@ -439,11 +439,11 @@ impl Applied<'_> {
     fn conflict(&self, it: &Contradiction) -> Result<()> {
         let [a, b] = &it.sides;
         self.run(
-            "INSERT INTO conflict (id, project, a, b, status, first, last, risk, severity, newer, older)
-             VALUES (?1, ?2, ?3, ?4, 'open', ?5, ?5, ?6, ?7,
-               coalesce((SELECT id FROM engram WHERE id IN (?8, ?9) ORDER BY place DESC, seq DESC LIMIT 1), ''),
-               coalesce((SELECT id FROM engram WHERE id IN (?8, ?9) ORDER BY place, seq LIMIT 1), ''))
-             ON CONFLICT (id) DO UPDATE SET status = 'open', last = ?5, risk = coalesce(?6, risk),
+            "INSERT INTO conflict (id, project, a, b, status, first, last, severity, newer, older)
+             VALUES (?1, ?2, ?3, ?4, 'open', ?5, ?5, ?6,
+               coalesce((SELECT id FROM engram WHERE id IN (?7, ?8) ORDER BY place DESC, seq DESC LIMIT 1), ''),
+               coalesce((SELECT id FROM engram WHERE id IN (?7, ?8) ORDER BY place, seq LIMIT 1), ''))
+             ON CONFLICT (id) DO UPDATE SET status = 'open', last = ?5,
                allowed = CASE WHEN status = 'open' THEN allowed END, severity = excluded.severity,
                newer = excluded.newer, older = excluded.older",
             params![
@@ -452,11 +452,18 @@ impl Applied<'_> {
                 a,
                 b,
                 self.seq,
-                it.risk.map(|it| it.to_string()),
                 it.severity as i64,
                 it.engrams[0].to_string(),
                 it.engrams[1].to_string(),
             ],
+        )?;
+        let Some(risk) = it.risk else {
+            return Ok(());
+        };
+        let [one, other] = it.engrams.map(|it| it.to_string());
+        self.run(
+            "INSERT OR REPLACE INTO report (risk, conflict, one, other) VALUES (?1, ?2, ?3, ?4)",
+            params![risk.to_string(), it.id.to_string(), one, other],
         )
     }
 

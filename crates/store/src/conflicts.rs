@@ -20,9 +20,10 @@ const VOICES: usize = 64;
 
 /// The versions of the engrams of kind risk that tell of conflicts, each with its conflict. They are not
 /// counted as claims: nobody said them.
-pub(crate) const RISKS: &str = "conflict JOIN engram ON engram.seq IN (
-     SELECT seq FROM engram WHERE id = conflict.risk UNION ALL
-     SELECT seq FROM engram WHERE lineage = conflict.risk AND lineage <> id)";
+pub(crate) const RISKS: &str = "report JOIN conflict ON conflict.id = report.conflict
+     JOIN engram ON engram.seq IN (
+     SELECT seq FROM engram WHERE id = report.risk UNION ALL
+     SELECT seq FROM engram WHERE lineage = report.risk AND lineage <> id)";
 
 /// A pair of sides, and the entries about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,12 +45,21 @@ pub struct Pair {
     /// The entry that let it pass the gate; none once that was taken back, and while the conflict is more severe
     /// than when it was allowed.
     pub allowed: Option<u64>,
-    /// The engram of kind risk that reports it.
-    pub risk: Option<EngramId>,
     /// The last verdict, if it was not undone: `status` is open again where the pair was found after it.
     pub ruled: Option<ConflictStatus>,
     /// The versions by which it was found last.
     pub found: Vec<EngramId>,
+}
+
+/// An engram of kind risk that reports a conflict, or did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// Which conflict.
+    pub conflict: ConflictId,
+    /// The lineage of the engram.
+    pub risk: LineageId,
+    /// The versions by which the conflict was found then.
+    pub found: [EngramId; 2],
 }
 
 /// What a list of conflicts is sorted and counted by.
@@ -82,7 +92,7 @@ pub struct Deed {
 
 const PAIR: &str =
     "conflict.id, conflict.project, conflict.a, conflict.b, conflict.status, conflict.first,
-     conflict.last, conflict.verdict, conflict.allowed, conflict.risk, conflict.ruled, conflict.newer,
+     conflict.last, conflict.verdict, conflict.allowed, conflict.ruled, conflict.newer,
      conflict.older FROM conflict";
 
 fn pair(row: &Row<'_>) -> Result<Pair> {
@@ -97,15 +107,11 @@ fn pair(row: &Row<'_>) -> Result<Pair> {
         last: place(6)?.unwrap_or_default(),
         verdict: place(7)?,
         allowed: place(8)?,
-        risk: row
+        ruled: row
             .get::<_, Option<String>>(9)?
             .map(|it| parse_id(&it))
             .transpose()?,
-        ruled: row
-            .get::<_, Option<String>>(10)?
-            .map(|it| parse_id(&it))
-            .transpose()?,
-        found: [text(11)?, text(12)?]
+        found: [text(10)?, text(11)?]
             .iter()
             .filter(|it| !it.is_empty())
             .map(|it| parse_id(it))
@@ -128,11 +134,31 @@ fn both_hold() -> String {
     format!("{} AND {}", holds("a"), holds("b"))
 }
 
-/// It is open as far as whoever is of the run `?3` may see: not found again, after a verdict, only by what
-/// is hidden.
-const OPEN: &str = "(?3 IS NULL OR conflict.ruled IS NULL OR NOT EXISTS
+/// Whoever is of the run `?3` may see the versions by which a conflict was found last.
+const SEES_FOUND: &str = "(?3 IS NULL OR NOT EXISTS
    (SELECT 1 FROM engram WHERE engram.id IN (conflict.newer, conflict.older)
       AND engram.scope = 'run' AND engram.run IS NOT ?3))";
+
+/// How a conflict stands by verdict for whoever is of the run `?3`: one that was found again only by what is
+/// hidden from them stands as it was settled.
+fn standing() -> String {
+    format!(
+        "CASE WHEN conflict.ruled IS NULL OR {SEES_FOUND} THEN conflict.status ELSE conflict.ruled END"
+    )
+}
+
+/// Whoever is of the run `?3` may see a version of each side, whether it holds or not.
+fn sees_both() -> String {
+    let sees = |side: &str| {
+        format!(
+            "EXISTS (SELECT 1 FROM content INDEXED BY content_side
+               CROSS JOIN engram ON engram.id = content.engram
+             WHERE content.side = conflict.{side} AND engram.project = ?1
+               AND (engram.scope <> 'run' OR engram.run = ?3))"
+        )
+    };
+    format!("({SEES_FOUND} OR ({} AND {}))", sees("a"), sees("b"))
+}
 
 fn severity(stored: i64) -> Severity {
     let known = Severity::ALL.iter().copied();
@@ -182,23 +208,23 @@ impl Reader<'_> {
         Ok(self.pairs("WHERE id = ?1", [id.to_string()])?.pop())
     }
 
-    /// The conflicts of a project in no order, without composing any: those with this status by verdict, or
-    /// all. `open` tells of those that are open whether both sides hold now, by versions that an agent of this
-    /// run may see (any version, without a run), and were not settled as far as it may see: `Some(true)` those
-    /// alone, `Some(false)` the others.
+    /// The conflicts of a project in no order, without composing any, as an agent of this run may see them (without
+    /// a run, all): those with this status by verdict, or all. `holds` tells whether both sides hold now:
+    /// `Some(true)` those alone, `Some(false)` the others.
     pub fn conflicts_listed(
         &self,
         project: ProjectId,
         status: Option<ConflictStatus>,
-        open: Option<bool>,
+        holds: Option<bool>,
         run: Option<RunId>,
         now: Timestamp,
     ) -> Result<Vec<Listing>> {
-        let open = match open {
+        let holds = match holds {
             None => String::new(),
-            Some(true) => format!("AND {OPEN} AND {}", both_hold()),
-            Some(false) => format!("AND NOT ({OPEN} AND {})", both_hold()),
+            Some(true) => format!("AND {}", both_hold()),
+            Some(false) => format!("AND NOT ({})", both_hold()),
         };
+        let (stands, sees) = (standing(), sees_both());
         let found: Vec<(Listing, bool)> = self
             .0
             .prepare_cached(&format!(
@@ -206,8 +232,8 @@ impl Reader<'_> {
                    conflict.allowed IS NOT NULL, conflict.allowed < conflict.last
                  FROM conflict LEFT JOIN engram AS newer ON newer.id = conflict.newer
                    LEFT JOIN engram AS older ON older.id = conflict.older
-                 WHERE conflict.project = ?1 AND (?4 IS NULL OR conflict.status = ?4)
-                   AND ?2 IS ?2 AND ?3 IS ?3 {open}"
+                 WHERE conflict.project = ?1 AND (?4 IS NULL OR {stands} = ?4)
+                   AND ?2 IS ?2 AND {sees} {holds}"
             ))?
             .query_and_then(
                 params![
@@ -312,9 +338,37 @@ impl Reader<'_> {
         )
     }
 
-    /// The conflict that an engram of kind risk reports. Decided by its lineage, named by its first version.
-    pub fn told_by(&self, risk: LineageId) -> Result<Option<Pair>> {
-        Ok(self.pairs("WHERE risk = ?1", [risk.to_string()])?.pop())
+    fn reports_where(&self, tail: &str, value: impl rusqlite::ToSql) -> Result<Vec<Report>> {
+        let sql = format!("SELECT risk, conflict, one, other FROM report WHERE {tail}");
+        self.0
+            .prepare_cached(&sql)?
+            .query_and_then([value], |row| {
+                let text = |at: usize| row.get::<_, String>(at);
+                Ok(Report {
+                    risk: parse_id(&text(0)?)?,
+                    conflict: parse_id(&text(1)?)?,
+                    found: [parse_id(&text(2)?)?, parse_id(&text(3)?)?],
+                })
+            })?
+            .collect()
+    }
+
+    /// What reports a conflict, or did; the newest last.
+    pub fn reports(&self, conflict: ConflictId) -> Result<Vec<Report>> {
+        let tail =
+            "conflict = ?1 ORDER BY (SELECT min(seq) FROM engram WHERE lineage = report.risk)";
+        self.reports_where(tail, conflict.to_string())
+    }
+
+    /// What an engram of kind risk reports. Decided by its lineage.
+    pub fn reported_by(&self, risk: LineageId) -> Result<Option<Report>> {
+        Ok(self.reports_where("risk = ?1", risk.to_string())?.pop())
+    }
+
+    /// What the version stored by this entry reports.
+    pub fn reported_at(&self, seq: u64) -> Result<Option<Report>> {
+        let risk = "risk = (SELECT lineage FROM engram WHERE seq = ?1)";
+        Ok(self.reports_where(risk, seq as i64)?.pop())
     }
 
     /// The verdict that ended a version.
@@ -336,12 +390,6 @@ impl Reader<'_> {
             }
         }
         Ok(None)
-    }
-
-    /// The conflict that the version stored by this entry reports.
-    pub fn told_at(&self, seq: u64) -> Result<Option<Pair>> {
-        let told = "WHERE risk = (SELECT lineage FROM engram WHERE seq = ?1)";
-        Ok(self.pairs(told, [seq as i64])?.pop())
     }
 
     /// The side of a version; none once its words were erased.

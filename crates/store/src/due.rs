@@ -96,7 +96,8 @@ impl Writer<'_> {
 pub(crate) fn all_are_due(connection: &Connection) -> Result<()> {
     connection.execute(
         "INSERT OR REPLACE INTO due SELECT seq, project, ?1, 1, 0 FROM engram
-         WHERE valid_until IS NULL AND durability = 'durable'",
+         WHERE valid_until IS NULL AND durability = 'durable'
+           AND lineage NOT IN (SELECT risk FROM report)",
         [Due::ALL.below as i64],
     )?;
     Ok(())

@@ -1,6 +1,8 @@
 //! Tables `engram` and `figure`: one row for each version of a claim, and what reading has taught
 //! about it. Its words are read from beside the journal.
 
+use std::collections::BTreeSet;
+
 use engram_model::{
     AgentId, Durability, Engram, EngramId, FactType, Figures, Kind, LineageId, ProjectId, Refusal,
     RunId, Scope,
@@ -449,22 +451,28 @@ impl Reader<'_> {
         })
     }
 
-    /// How many engrams that hold somebody sees, by their scope, run and topic; at most `most` of them. What tells
-    /// of a conflict is not counted.
+    /// How many engrams that hold somebody sees, by their scope, run and topic, and the agents that said them; at
+    /// most `most` of them. What reports a conflict is not counted.
     pub fn count_seen(
         &self,
         project: ProjectId,
         now: Timestamp,
         most: usize,
         sees: &dyn Fn(Scope, Option<RunId>, &str) -> bool,
-    ) -> Result<u64> {
+    ) -> Result<(u64, BTreeSet<AgentId>)> {
         let mut statement = self.0.prepare_cached(&format!(
-            "SELECT scope, run, topic FROM engram
+            "SELECT scope, run, topic, (SELECT agent FROM journal WHERE journal.seq = engram.seq)
+             FROM engram
              WHERE project = ?1 AND valid_until IS NULL AND {NOT_OVER}
-               AND (kind <> 'risk' OR NOT EXISTS (SELECT 1 FROM conflict WHERE risk = engram.lineage))"
+               AND (kind <> 'risk' OR NOT EXISTS (SELECT 1 FROM report WHERE risk = engram.lineage))"
         ))?;
         let rows = statement.query(params![project.to_string(), now.as_microsecond()])?;
-        count_rows(rows, most, sees)
+        let mut agents = BTreeSet::new();
+        let count = count_rows(rows, most, sees, |row| {
+            agents.extend(row.get::<_, Option<String>>(3)?.map(AgentId));
+            Ok(())
+        })?;
+        Ok((count, agents))
     }
 
     /// Whether this agent (or, without a handle, the user under this name) has said this before, by
@@ -483,6 +491,16 @@ impl Reader<'_> {
             .is_some())
     }
 
+    /// Whether the user said the same as a version that an agent stored, on the same evidence.
+    pub fn is_users_too(&self, id: EngramId) -> Result<bool> {
+        Ok(self
+            .0
+            .prepare_cached(
+                "SELECT 1 FROM journal WHERE subject = ?1 AND kind = 'corroborated' AND agent IS NULL LIMIT 1",
+            )?
+            .exists([id.to_string()])?)
+    }
+
     /// Every version of a project that carries these words, closed or not; none that was erased.
     pub fn versions_saying(&self, project: ProjectId, content_hash: &str) -> Result<Vec<Engram>> {
         self.engrams_where(
@@ -498,6 +516,7 @@ pub(crate) fn count_rows(
     mut rows: rusqlite::Rows<'_>,
     most: usize,
     sees: &dyn Fn(Scope, Option<RunId>, &str) -> bool,
+    mut note: impl FnMut(&Row<'_>) -> Result<()>,
 ) -> Result<u64> {
     let mut count = 0;
     while count < most
@@ -506,7 +525,10 @@ pub(crate) fn count_rows(
         let (scope, run): (String, Option<String>) = (row.get(0)?, row.get(1)?);
         let run = run.map(|run| parse_id(&run)).transpose()?;
         let topic = row.get_ref(2)?.as_str().unwrap_or_default();
-        count += usize::from(parse_id(&scope).is_ok_and(|scope| sees(scope, run, topic)));
+        if parse_id(&scope).is_ok_and(|scope| sees(scope, run, topic)) {
+            count += 1;
+            note(row)?;
+        }
     }
     Ok(count as u64)
 }

@@ -105,7 +105,7 @@ impl Reader<'_> {
         let mut count = 0;
         for it in standing {
             let rows = statement.query(params![worktree, it.as_str(), project.to_string()])?;
-            count += count_rows(rows, most, sees)?;
+            count += count_rows(rows, most, sees, |_| Ok(()))?;
         }
         Ok(count)
     }

@@ -235,7 +235,7 @@ static COUNT_RATED: LazyLock<String> = LazyLock::new(|| {
            AND NOT (kind = 'noted' AND EXISTS
                (SELECT 1 FROM event WHERE event.seq = journal.seq AND event.kind = ?4))
            AND NOT (kind IN ('stored', 'forgotten') AND EXISTS
-               (SELECT 1 FROM engram JOIN conflict ON conflict.risk = engram.lineage
+               (SELECT 1 FROM engram JOIN report ON report.risk = engram.lineage
                 WHERE engram.id = journal.subject))",
         rated.join(", ")
     )

@@ -48,7 +48,7 @@ mod until;
 mod vacant;
 
 pub use agents::{Seen, Spender};
-pub use conflicts::{Deed, Listing, Pair};
+pub use conflicts::{Deed, Listing, Pair, Report};
 pub use db::{Reader, Store, Writer};
 pub use doorbell::{Doorbell, Listener};
 pub use due::Due;

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// What operations write; each is the same after a replay. What followers keep is not among it.
-const TABLES: [&str; 24] = [
+const TABLES: [&str; 25] = [
     "engram",
     "figure",
     "event",
@@ -37,6 +37,7 @@ const TABLES: [&str; 24] = [
     "narrowed",
     "inline",
     "conflict",
+    "report",
 ];
 /// Entries that are read at once.
 const PAGE: i64 = 5_000;

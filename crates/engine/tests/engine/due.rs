@@ -73,6 +73,38 @@ fn nothing_is_pushed_out_of_the_comparison() {
     assert!(said.findings.iter().any(|it| it.id == users.id), "{said:?}");
 }
 
+/// It lies under more claims that hold than one write looks at; an agent's is found behind the answer.
+#[test]
+fn what_lies_under_many_that_hold_is_compared_in_the_end() {
+    for is_users in [true, false] {
+        let ground = Ground::new();
+        let at = ground.open();
+        let first = if is_users { USER } else { at.agent("first") };
+        let old = at.put(&first, on("wallet", SHORT)).unwrap();
+        let flood = at.agent("flood");
+        for number in 0..150 {
+            ground.clock.turn(120);
+            let claim = format!("The wallet lock in service S{number} is named lock_{number}_of.");
+            at.put(&flood, on("wallet", &claim)).unwrap();
+        }
+        at.0.doctor(REINDEX).unwrap();
+        while due(&at, &USER) > 0 {
+            at.0.help_index().unwrap();
+        }
+        let ada = at.agent("ada");
+        let said = at.put(&ada, on("wallet", LONG)).unwrap();
+        let is_told = said.findings.iter().any(|it| it.id == old.id);
+        assert!(is_told || due(&at, &USER) > 0, "{said:?}");
+        assert!(is_told || !is_users, "the user's are looked at first");
+        at.0.help_index().unwrap();
+        let known = open(&at);
+        let is_found = known
+            .iter()
+            .any(|it| it.a.id == old.id && it.b.id == said.id);
+        assert!(is_found, "{known:?}");
+    }
+}
+
 /// One neighbour cannot be read: the claim is stored, and its comparison is due until it can.
 #[test]
 fn an_error_is_not_taken_for_nothing_found() {

@@ -2,9 +2,9 @@
 //! open to whoever sees it, and is told to nobody else.
 
 use engram_model::{
-    Caller, Code, Commit, Conflict, ConflictId, ConflictStatus, Draft, EngramId, Feed, Gate,
-    GateCheck, Hook, HookEvent, HookReply, Kind, Listed, OWN_EVENT, Opening, PointerInput, Query,
-    Refusal, Resolve, ResolveReply, SamRead, Scope, Settle, ask,
+    Caller, Code, Commit, Conflict, ConflictFilter, ConflictId, ConflictStatus, ConflictsReply,
+    Draft, EngramId, Feed, Gate, GateCheck, Hook, HookEvent, HookReply, Kind, Listed, OWN_EVENT,
+    Opening, PointerInput, Query, Refusal, Resolve, ResolveReply, SamRead, Scope, Settle, ask,
 };
 use engram_store::Store;
 
@@ -76,10 +76,13 @@ fn a_verdict_settles_only_what_its_judge_may_close() {
             // To the judge the conflict is settled, whatever else holds.
             let told = seen_by(&at, &judge, known.id);
             assert_eq!((told.status, told.settled.is_some()), (status, true));
-            assert!(!is_hidden || told.risk.is_none());
+            assert!(told.risk.is_some());
             assert_eq!(listed(&at, &judge, Listed::Open), []);
             let all = listed(&at, &judge, Listed::All);
             assert_eq!((all.len(), all[0].status), (1, status));
+            assert_eq!(page_of(&at, &judge, Listed::Resolved).omitted, None);
+            let record = at.get(&judge, winner.id).unwrap();
+            assert_eq!((record.conflicts.len(), record.figures.conflicts), (0, 0));
             let again = settle(&at, &judge, known.id, how(winner.id)).unwrap();
             assert_eq!((&again.closed, again.status), (&reply.closed, status));
             // The user and the gate know better.
@@ -96,6 +99,7 @@ fn a_verdict_settles_only_what_its_judge_may_close() {
                 // A person's dismissal is final.
                 settle(&at, &USER, known.id, Settle::Dismiss).unwrap();
                 assert_eq!((open(&at), gate(&at)), (Vec::new(), Gate::Open));
+                assert_eq!(risks(&at), 0, "nothing reports it any more");
                 at.put(&USER, on("wallet", LONG)).unwrap();
                 assert_eq!(open(&at), []);
             }
@@ -105,6 +109,98 @@ fn a_verdict_settles_only_what_its_judge_may_close() {
         }
         assert_eq!(replies[0], replies[1], "{status}");
     }
+}
+
+/// The user takes back what an agent decided about what it could see, though the conflict is open to the user.
+#[test]
+fn the_user_undoes_a_verdict_that_left_what_its_judge_could_not_see() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let judge = at.agent("judge");
+    at.put(&USER, of_user_alone(SHORT)).unwrap();
+    let short = at.put(&judge, on("wallet", SHORT)).unwrap();
+    let long = at.put(&judge, on("wallet", LONG)).unwrap();
+    let id = open(&at)[0].id;
+    let reply = settle(&at, &judge, id, Settle::Newer).unwrap();
+    assert_eq!(reply.closed, [short.id]);
+    let undone = settle(&at, &USER, id, Settle::Undo).unwrap();
+    assert_eq!(undone.stored.len(), 1);
+    assert!(
+        at.get(&USER, undone.stored[0])
+            .unwrap()
+            .valid_until
+            .is_none()
+    );
+    assert!(at.get(&USER, long.id).unwrap().valid_until.is_none());
+    assert_eq!(seen_by(&at, &judge, id).status, ConflictStatus::Open);
+}
+
+/// Whoever says again what lost is told the same, and finds the conflict as open, whatever is hidden.
+#[test]
+fn what_is_said_again_is_told_alike_whatever_is_hidden() {
+    for how in [Settle::Newer, Settle::Dismiss] {
+        let told = |is_hidden: bool| {
+            let ground = Ground::new();
+            let at = ground.open();
+            let [judge, eve] = ["judge", "eve"].map(|name| at.agent(name));
+            if is_hidden {
+                at.put(&USER, of_user_alone(SHORT)).unwrap();
+            }
+            at.put(&judge, on("wallet", SHORT)).unwrap();
+            at.put(&judge, on("wallet", LONG)).unwrap();
+            let id = open(&at)[0].id;
+            settle(&at, &judge, id, how.clone()).unwrap();
+            settle(&at, &judge, id, Settle::Undo).unwrap();
+            let undone = seen_by(&at, &judge, id);
+            assert_eq!(undone.status, ConflictStatus::Open);
+            let undone = (undone.settled, undone.risk.is_some());
+            settle(&at, &judge, id, how.clone()).unwrap();
+            let again = Draft {
+                pointers: elsewhere(),
+                ..on("wallet", SHORT)
+            };
+            let said = at.put(&eve, again).unwrap();
+            let notes: Vec<String> = said
+                .findings
+                .into_iter()
+                .filter(|it| it.conflict.is_some())
+                .map(|it| it.note)
+                .collect();
+            let seen = [&judge, &eve].map(|who| {
+                let conflict = seen_by(&at, who, id);
+                let record = at.get(who, said.id).unwrap();
+                (conflict.status, conflict.risk.is_some(), record.conflicts)
+            });
+            (said.conflicts, said.due, notes, seen, undone)
+        };
+        assert_eq!(told(true), told(false), "{how:?}");
+    }
+}
+
+/// What is hidden from an author neither takes a place in the reply nor is counted in it, and counts for no page.
+#[test]
+fn what_is_hidden_takes_no_place_from_what_is_seen() {
+    let told = |is_hidden: bool| {
+        let ground = Ground::new();
+        let at = ground.open();
+        let [ada, bob] = ["ada", "bob"].map(|name| at.agent(name));
+        if is_hidden {
+            for number in 0..6 {
+                let claim = format!("The wallet lock lasts {} minutes.", 40 + number);
+                at.put(&USER, of_user_alone(&claim)).unwrap();
+                at.0.help_index().unwrap();
+            }
+        }
+        at.put(&bob, on("wallet", LONG)).unwrap();
+        let said = at.put(&ada, on("wallet", SHORT)).unwrap();
+        at.0.help_index().unwrap();
+        let pages = [Listed::Open, Listed::All, Listed::Closed, Listed::Resolved].map(|status| {
+            let page = page_of(&at, &ada, status);
+            (page.conflicts.len(), page.omitted, page.open, page.due)
+        });
+        (said.conflicts, said.due, said.findings.len(), pages)
+    };
+    assert_eq!(told(true), told(false));
 }
 
 /// It repeats the user's words with other evidence, and so stands for the side; the user's claim holds still.
@@ -142,6 +238,46 @@ fn an_agents_dismissal_ends_where_the_user_says_the_same() {
     };
     at.put(&USER, said).unwrap();
     assert_eq!((open(&at).len(), gate(&at)), (1, Gate::Shut));
+}
+
+/// On the same evidence too, where only a voice is counted; and no agent dismisses it from then on.
+#[test]
+fn what_the_user_repeats_is_the_users() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let judge = at.agent("judge");
+    let short = at.put(&judge, on("wallet", SHORT)).unwrap();
+    at.put(&judge, on("wallet", LONG)).unwrap();
+    let id = open(&at)[0].id;
+    settle(&at, &judge, id, Settle::Dismiss).unwrap();
+    let again = at.put(&USER, on("wallet", SHORT)).unwrap();
+    assert_eq!((again.id, again.conflicts), (short.id, 1));
+    assert_eq!((open(&at).len(), gate(&at)), (1, Gate::Shut));
+    for how in [Settle::Dismiss, Settle::Newer] {
+        refused(settle(&at, &judge, id, how), Code::ScopeDenied);
+    }
+    settle(&at, &USER, id, Settle::Dismiss).unwrap();
+    at.put(&USER, on("wallet", SHORT)).unwrap();
+    assert_eq!((open(&at), gate(&at)), (Vec::new(), Gate::Open));
+}
+
+fn page_of(at: &Asked, who: &Caller, status: Listed) -> ConflictsReply {
+    let filter = ConflictFilter {
+        status,
+        limit: Some(1),
+        ..ConflictFilter::default()
+    };
+    at.0.ask(who, ask::Conflicts(filter)).unwrap()
+}
+
+/// How many engrams report conflicts.
+fn risks(at: &Asked) -> usize {
+    let asked = Query {
+        kind: Some(Kind::Risk),
+        k: Some(50),
+        ..query("claims contradict each other")
+    };
+    at.ask(&USER, asked).unwrap().engrams.len()
 }
 
 fn reader(at: &Asked, topics: &[&str]) -> Caller {
@@ -199,6 +335,24 @@ fn what_reports_a_conflict_is_told_to_nobody_who_may_not_see_both_sides() {
         assert!(!told.contains("4711"), "{when}: {told}");
     };
     is_told("while both hold");
+    // What reported it once is as visible, though another reports it now.
+    let then = at.0.now();
+    ground.clock.turn(60);
+    settle(&at, &USER, known.id, Settle::Newer).unwrap();
+    let hidden = at
+        .put(
+            &at.agent("eve"),
+            on("vault", "The wallet service listens on port 4711."),
+        )
+        .unwrap();
+    assert_ne!(open(&at)[0].risk, Some(risk));
+    is_told("once another reports it");
+    let asked = Query {
+        kind: Some(Kind::Risk),
+        as_of: Some(then),
+        ..query("wallet service port contradict")
+    };
+    assert_eq!(at.ask(&stranger, asked).unwrap().engrams, []);
     at.redact(&USER, hidden.id).unwrap();
     is_told("once the hidden side is erased");
 }

@@ -148,6 +148,8 @@ fn a_merge_has_the_evidence_of_both() {
     let (id, a, b) = contradicted(&at);
     let merged = settle(&at, &USER, id, Settle::Merge(MERGED.to_owned())).unwrap();
     assert_eq!(merged.closed.len(), 2);
+    let settled = conflict(&at, id).settled.unwrap();
+    assert_eq!(settled.merged, Some(merged.stored[0]));
     let merged = at.get(&USER, merged.stored[0]).unwrap();
     for side in [a, b] {
         for pointer in &at.get(&USER, side).unwrap().pointers {
@@ -170,6 +172,8 @@ fn a_claim_that_was_stored_before_replaces_both() {
     let both = at.put(&USER, on("wallet", MERGED)).unwrap();
     let reply = settle(&at, &USER, id, Settle::MergedBy(both.id)).unwrap();
     assert_eq!((reply.closed.len(), reply.stored.len()), (2, 0));
+    let settled = conflict(&at, id).settled.unwrap();
+    assert_eq!(settled.merged, Some(both.id));
     settle(&at, &USER, id, Settle::Undo).unwrap();
     assert!(is_held(&at, both.id));
 }

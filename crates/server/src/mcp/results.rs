@@ -68,6 +68,8 @@ pub(super) struct Promoted {
     durability: Durability,
     scope: Scope,
     lineage_id: LineageId,
+    #[serde(skip_serializing_if = "is_none")]
+    due: u64,
     findings: Vec<Finding>,
 }
 
@@ -78,6 +80,7 @@ impl From<PromoteReply> for Promoted {
             durability: reply.durability,
             scope: reply.scope,
             lineage_id: reply.lineage_id,
+            due: reply.due,
             findings: reply.findings,
         }
     }
@@ -296,6 +299,8 @@ pub(super) struct Settled {
     pub(super) resolution_type: Way,
     pub(super) closed: Vec<EngramId>,
     pub(super) stored: Vec<EngramId>,
+    #[serde(skip_serializing_if = "is_none")]
+    pub(super) due: u64,
 }
 
 /// `engram_deref`
@@ -340,6 +345,8 @@ pub(super) struct Overview {
     branch: Option<String>,
     engrams: u64,
     agents: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    due: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     budget: Option<Left>,
 }
@@ -356,6 +363,7 @@ impl From<StatusReply> for Overview {
             branch,
             engrams: reply.engrams,
             agents: reply.agents,
+            due: reply.due,
             budget: reply.budget.map(Left::from),
         }
     }

@@ -65,6 +65,7 @@ impl Server {
                     resolution_type,
                     closed: settled.closed,
                     stored: settled.stored,
+                    due: settled.due,
                 })
             }
             "engram_promote" => {

@@ -43,8 +43,10 @@ impl Kin {
         guarded(|| {
             let mut found = Vec::new();
             let mut has_more = false;
+            // Who goes on from a place reads a long list to its end, behind the answers.
+            let is_first = below > self.indexed;
             for segment in self.searcher.segment_readers() {
-                has_more |= self.in_segment(segment, key, &mut found)?;
+                has_more |= self.in_segment(segment, key, is_first, &mut found)?;
             }
             found.retain(|seq| *seq < below);
             has_more |= found.len() > most;
@@ -58,7 +60,13 @@ impl Kin {
     }
 
     /// Whether some were passed over.
-    fn in_segment(&self, segment: &SegmentReader, key: u64, found: &mut Vec<u64>) -> Result<bool> {
+    fn in_segment(
+        &self,
+        segment: &SegmentReader,
+        key: u64,
+        may_skip: bool,
+        found: &mut Vec<u64>,
+    ) -> Result<bool> {
         let term = Term::from_field_u64(self.field, key);
         let list = segment
             .inverted_index(self.field)?
@@ -71,7 +79,8 @@ impl Kin {
         // Pieces are merged in any order, so the newest may be anywhere: all of a list is read, but for one
         // that is so long that its key says nothing.
         let (documents, length) = (u64::from(segment.max_doc()), u64::from(list.size_hint()));
-        if length > LONG {
+        let skips = may_skip && length > LONG;
+        if skips {
             let first = documents - documents * LONG / length;
             let first = u32::try_from(first).unwrap_or_default();
             if list.doc() < first {
@@ -84,6 +93,6 @@ impl Kin {
             }
             list.advance();
         }
-        Ok(length > LONG)
+        Ok(skips)
     }
 }

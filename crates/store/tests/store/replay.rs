@@ -251,8 +251,8 @@ fn what_is_said_of_a_conflict_is_read_back_with_its_words() {
             assert_eq!((all.id, all.first), (CONFLICT, pair.first));
             assert_eq!(it.entries_about(CONFLICT)?.len(), 3);
             assert!(
-                it.told_by(LineageId(Ulid(9)))?.is_some()
-                    && it.told_by(LineageId(Ulid(1)))?.is_none()
+                it.reported_by(LineageId(Ulid(9)))?.is_some()
+                    && it.reported_by(LineageId(Ulid(1)))?.is_none()
             );
             Ok(())
         })
