@@ -25,7 +25,9 @@ macro_rules! fourteenth {
 
 macro_rules! since_seventeenth {
     () => {
-        "DROP TABLE spend_below;
+        "DROP TABLE report; ALTER TABLE conflict ADD COLUMN risk TEXT;
+         CREATE INDEX conflict_risk ON conflict (risk) WHERE risk IS NOT NULL;
+         DROP TABLE spend_below;
          UPDATE journal SET body = json_remove(body, '$.above') WHERE kind = 'dereferenced';
          DROP TABLE due; ALTER TABLE conflict DROP COLUMN severity; ALTER TABLE conflict DROP COLUMN newer;
          ALTER TABLE conflict DROP COLUMN older; ALTER TABLE conflict DROP COLUMN ruled;"

@@ -311,6 +311,7 @@ fn a_table_that_the_journal_does_not_make_is_named_and_made_again() {
         ("held", "UPDATE held SET open = 7"),
         ("tally", "DELETE FROM tally"),
         ("conflict", "UPDATE conflict SET status = 'open'"),
+        ("report", "DELETE FROM report"),
         ("reading", "UPDATE reading SET own = 9"),
         ("pin", "DELETE FROM pin"),
         ("message", "DELETE FROM message"),
