@@ -90,7 +90,7 @@ Pointers:
         #[arg(long)]
         scope: Option<Scope>,
     },
-    /// Erase the text of a claim or a note for good, including every copy of it
+    /// Erase the text of a claim or a note for good, and name what else quotes it
     #[command(after_help = "Example:
   engram redact 01JD8X2M5Q7R9T1V3W5Y7Z9A1B          cannot be undone")]
     Redact {

@@ -1,6 +1,9 @@
 //! Forget closes a window; redact erases text for good. Both are entries like any other.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use engram_model::{
     Code, Engram, EngramId, EventId, ForgetReply, LineageId, OWN_EVENT, Operation, Pointer,
@@ -14,6 +17,7 @@ use crate::{
     context::{Context, Ground},
     decide::{Plan, Planned},
     put::answered,
+    quotations::Quotations,
     risks::reports_nothing_open,
 };
 
@@ -62,11 +66,11 @@ impl Context<'_> {
 
     /// Erases a claim in every version that carries its words, or a note: words, topic, author, addresses
     /// and kept files that nothing else needs, from the database, from the write-ahead log and, by its
-    /// follower, from the index.
+    /// follower, from the index. What weighs or points at it in its words goes too; what else quotes it is named.
     pub(crate) fn erase(&self, id: EngramId) -> Result<ForgetReply, Refusal> {
         let store = &self.engine.store;
         let event = store.read::<_, Refusal>(|it| Ok(it.event_of(EventId(id.0))?))?;
-        let reply = match event {
+        let (reply, quotations) = match event {
             Some((project, seq, address, digest)) => {
                 let said = Redaction {
                     id: Some(id),
@@ -75,23 +79,45 @@ impl Context<'_> {
                     ..Redaction::default()
                 };
                 let addresses = [address];
-                self.record_of(id, project, false, |it| {
-                    let erased = reach(it, project, said.clone(), &addresses)?;
-                    Ok((Operation::Redacted(erased), Vec::new()))
+                let event = store.read::<_, Refusal>(|it| Ok(it.event(seq)?))?;
+                let text = event.map(|(text, _)| text).unwrap_or_default();
+                self.erase_of(id, project, false, &text, |it| {
+                    reach(it, project, said.clone(), &addresses)
                 })?
             }
             None => {
                 let engram = self.find(id)?;
                 let shareable = engram.scope != Scope::Run;
-                self.record_of(id, engram.project, shareable, |it| {
-                    Ok((Operation::Redacted(redaction(it, &engram)?), Vec::new()))
+                self.erase_of(id, engram.project, shareable, &engram.claim, |it| {
+                    redaction(it, &engram)
                 })?
             }
         };
-        Ok(ForgetReply {
-            pending: self.engine.finish_erasing(reply.seq)?,
-            ..reply
-        })
+        let mut pending = self.engine.finish_erasing(reply.seq)?;
+        pending.extend(store.read(|it| quotations.left(it))?);
+        Ok(ForgetReply { pending, ..reply })
+    }
+
+    /// Records an erasure, of a text and of the words that go wherever they quote it.
+    fn erase_of(
+        &self,
+        id: EngramId,
+        project: ProjectId,
+        shareable: bool,
+        text: &str,
+        plan: impl Fn(&Reader<'_>) -> Result<Redaction, Refusal>,
+    ) -> Result<(ForgetReply, Quotations), Refusal> {
+        // It outlives a plan that is made again, which then reads only what is new.
+        let quotations = RefCell::new(Quotations::of(text));
+        let reply = self.record_of(id, project, shareable, |it| {
+            let mut erased = plan(it)?;
+            let mut quotations = quotations.borrow_mut();
+            erased.reasons.extend(quotations.read_on(it, project)?);
+            erased.reasons.sort_unstable();
+            erased.reasons.dedup();
+            Ok((Operation::Redacted(erased), Vec::new()))
+        })?;
+        Ok((reply, quotations.into_inner()))
     }
 
     /// Records one operation about a version or an event, in its own project, and what follows from it.

@@ -61,6 +61,7 @@ mod project;
 mod promote;
 mod put;
 mod query;
+mod quotations;
 mod rank;
 mod read;
 mod risks;

@@ -195,7 +195,7 @@ fn says_something(word: &str) -> bool {
 }
 
 /// The words of a text: lower case, without punctuation; in scripts without spaces, each character is one.
-fn words(text: &str) -> Vec<String> {
+pub(crate) fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut open = String::new();
     for c in text.chars() {

@@ -14,6 +14,7 @@ mod grant;
 mod kin;
 mod message;
 mod prose;
+mod quote;
 mod roles;
 mod scopes;
 mod text_form;
@@ -36,6 +37,7 @@ pub use message::{
     validate_message, with_skeleton,
 };
 pub use prose::{line_count, sentence_count};
+pub use quote::Quotable;
 pub use roles::{Template, same_role, template};
 pub use scopes::{Promoted, may_promote, may_read_topic, may_write_scope, may_write_topic};
 pub use text_form::to_text;

@@ -180,7 +180,8 @@ pub struct Redaction {
     /// Digests of kept files that nothing else rests on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub digests: Vec<String>,
-    /// The places of entries about conflicts whose words repeat or weigh what was erased.
+    /// The places of entries whose words alone go: what was said about its conflicts, and pins, requests, denials,
+    /// verdicts and allowances that quote what was erased.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<u64>,
     /// The places of other entries that name what was erased.

@@ -377,7 +377,8 @@ pub struct ForgetReply {
     pub id: EngramId,
     /// The journal entry of the change.
     pub seq: u64,
-    /// Where erased words still are, and why; empty once they are gone.
+    /// Where erased words still are, and why; empty once they are gone. What others said and quotes them is named
+    /// here by its id.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pending: Vec<String>,
 }

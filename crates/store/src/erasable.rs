@@ -1,14 +1,78 @@
 //! What an erasure has to reach beside the words themselves.
 
 use engram_model::{EngramId, Granted, Operation, OperationKind, ProjectId};
-use rusqlite::params;
+use rusqlite::{OptionalExtension, Row, params};
 
 use crate::{
     Reader, Result,
     journal::{ENTRY, journalled},
 };
 
+/// The words of claims, with their tags.
+const CLAIMS: &str = "SELECT engram.seq, 'stored', content.claim || ' ' || content.tags
+     FROM engram JOIN content ON content.engram = engram.id
+     WHERE engram.project = ?1 AND engram.seq > ?2";
+/// All other words that lie beside the journal.
+const OTHERS: &str = "SELECT said.seq, journal.kind, said.text
+     FROM said JOIN journal USING (seq) WHERE journal.project = ?1 AND said.seq > ?2";
+
+/// A text that can be erased.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Erasable<'a> {
+    /// The place of the entry that said it.
+    pub seq: u64,
+    /// What kind of entry that is.
+    pub kind: OperationKind,
+    /// Its words, as they are kept.
+    pub text: &'a str,
+}
+
+impl<'a> Erasable<'a> {
+    /// None of an entry of a newer build, nor of one that cannot be read.
+    fn of(row: &'a Row<'_>) -> Option<Self> {
+        let text = |at: usize| row.get_ref(at).ok()?.as_str().ok();
+        Some(Self {
+            seq: row.get::<_, i64>(0).ok()? as u64,
+            kind: text(1)?.parse().ok()?,
+            text: text(2)?,
+        })
+    }
+}
+
 impl Reader<'_> {
+    /// Shows every text of a project that can be erased and was said after this place; one at a time, however
+    /// many there are.
+    pub fn erasable_after(
+        &self,
+        project: ProjectId,
+        after: u64,
+        mut look: impl FnMut(Erasable<'_>),
+    ) -> Result<()> {
+        for sql in [CLAIMS, OTHERS] {
+            let mut found = self.0.prepare_cached(sql)?;
+            let mut rows = found.query(params![project.to_string(), after as i64])?;
+            while let Some(row) = rows.next()? {
+                if let Some(text) = Erasable::of(row) {
+                    look(text);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The id of what was said at this place; none once its words were erased.
+    pub fn still_said(&self, seq: u64) -> Result<Option<String>> {
+        Ok(self
+            .0
+            .prepare_cached(
+                "SELECT subject FROM journal WHERE seq = ?1 AND subject IS NOT NULL
+                   AND (EXISTS (SELECT 1 FROM said WHERE said.seq = journal.seq)
+                     OR EXISTS (SELECT 1 FROM content WHERE content.engram = journal.subject))",
+            )?
+            .query_row([seq as i64], |row| row.get(0))
+            .optional()?)
+    }
+
     /// The places of entries, besides those of the versions and events themselves, that name what is
     /// erased with these versions: files of these digests, what became of their evidence, and readings
     /// of addresses that no other claim points at.

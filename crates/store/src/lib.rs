@@ -53,6 +53,7 @@ pub use db::{Reader, Store, Writer};
 pub use doorbell::{Doorbell, Listener};
 pub use due::Due;
 pub use engrams::{CommitCount, Traits};
+pub use erasable::Erasable;
 pub use error::StoreError;
 pub use files::{
     Links, append_private, close_to_others, is_open_to_others, make_private_folder, open_file,

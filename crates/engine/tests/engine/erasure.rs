@@ -2,9 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use engram_model::{Caller, Draft, PointerInput};
+use engram_model::{
+    Allow, Caller, Code, ConflictId, DenyAnswer, DerefRequest, Draft, EngramId, Pinning,
+    PointerInput, Resolve, Sending, Settle, ask,
+};
+use serde_json::json;
 
-use crate::fixture::{Ground, correcting, draft};
+use crate::{
+    conflicts::on,
+    fixture::{Asked, Ground, POINTER, correcting, draft, refused},
+};
 
 const USER: Caller = Caller::User;
 /// Words that no other file of a home holds.
@@ -222,4 +229,254 @@ fn what_is_not_gone_yet_is_told() {
         .unwrap();
     engine.claim("Whatever is written next.");
     assert_eq!(holding(&ground.home()), Vec::<PathBuf>::new());
+}
+
+/// Eleven words, which no other file of a home holds in a row.
+const SAID: &str = "The xylophone of the quagmire holds nine zeppelins for every zugzwang.";
+
+/// How a text repeats them, and whether that is a quotation.
+const REPEATED: [(&str, bool); 5] = [
+    (
+        "THE Xylophone -- of   the (quagmire) holds; nine \"Zeppelins\" for every ZUGZWANG!",
+        true,
+    ),
+    (
+        "Once more, the xylophone of the quagmire holds nine zeppelins for every zugzwang, as agreed.",
+        true,
+    ),
+    (
+        "So, of the quagmire holds nine zeppelins for every four",
+        true,
+    ),
+    ("So, of the quagmire holds nine zeppelins for two", false),
+    (
+        "The xylophone of the quagmire holds no zeppelins for every zugzwang.",
+        false,
+    ),
+];
+
+/// Says a text somewhere; the id under which it is named where it stays.
+type Say = fn(&Asked, &str) -> String;
+
+/// Words that weigh or point: they go with what they quote.
+const GOES: [(&str, Say); 6] = [
+    ("pin", |at, text| {
+        at.0.ask(&USER, ask::Pin(Pinning::Text(text.to_owned())))
+            .unwrap();
+        String::new()
+    }),
+    ("reason", |at, text| request(at, "dora", text, "To judge.")),
+    ("use", |at, text| request(at, "emil", "To judge.", text)),
+    ("denial", |at, text| {
+        let deny = DenyAnswer {
+            id: request(at, "fred", "To judge.", "To judge."),
+            why: Some(text.to_owned()),
+        };
+        at.0.ask(&USER, ask::DenyRequest(deny)).unwrap().id
+    }),
+    ("verdict", |at, text| {
+        let resolve = Resolve {
+            conflict: contradiction(at, "purse"),
+            how: Settle::Newer,
+            why: Some(text.to_owned()),
+        };
+        let settled = at.0.ask(&USER, ask::Resolve(Box::new(resolve))).unwrap();
+        settled.conflict.to_string()
+    }),
+    ("allowance", |at, text| {
+        let allow = Allow {
+            conflict: contradiction(at, "safe"),
+            why: text.to_owned(),
+            undo: false,
+        };
+        at.0.ask(&USER, ask::Allow(allow)).unwrap();
+        String::new()
+    }),
+];
+
+/// What others said for itself: it stays, and is named.
+const STAYS: [(&str, Say); 5] = [
+    ("claim", |at, text| {
+        let eve = at.agent("eve");
+        at.put(&eve, draft(text)).unwrap().id.to_string()
+    }),
+    ("own", |at, text| {
+        at.put(&USER, draft(text)).unwrap().id.to_string()
+    }),
+    ("merge", |at, text| {
+        let resolve = Resolve {
+            conflict: contradiction(at, "chest"),
+            how: Settle::Merge(text.to_owned()),
+            why: None,
+        };
+        let settled = at.0.ask(&USER, ask::Resolve(Box::new(resolve))).unwrap();
+        settled.stored[0].to_string()
+    }),
+    ("note", |at, text| {
+        at.note(&USER, "overheard", text).id.to_string()
+    }),
+    ("message", |at, text| {
+        let lead = at.opened("lead", "architect", None);
+        at.opened("child", "programmer", Some(&lead));
+        // Two lines of it, as JSON writes them, are one text.
+        let message = json!({
+            "role": "programmer", "shared_brief_micro": ["Ship on Friday."], "budgets": {},
+            "target_pointer_pack": [POINTER], "instructions": [text.replacen(" the", "\nthe", 1)],
+        });
+        at.0.ask(&lead, ask::Send(Sending { message, to: None }))
+            .unwrap()
+            .id
+    }),
+];
+
+/// What an agent of this name asks for, once its budget is spent.
+fn request(at: &Asked, name: &str, reason: &str, intended_use: &str) -> String {
+    let agent = at.opened(name, "programmer", None);
+    while at.deref(&agent, POINTER).is_ok() {}
+    let wanted = DerefRequest {
+        pointer: PointerInput::Text(POINTER.to_owned()),
+        reason: reason.to_owned(),
+        intended_use: intended_use.to_owned(),
+    };
+    let asked = at.0.ask(&agent, ask::RequestDeref(Box::new(wanted)));
+    asked.unwrap().id
+}
+
+/// A conflict about something else.
+fn contradiction(at: &Asked, what: &str) -> ConflictId {
+    let said = |who: &str, long: &str| {
+        let claim = format!("The {what} lock lasts {long}.");
+        at.put(&at.agent(who), on(what, &claim)).unwrap()
+    };
+    said("ada", "3 minutes");
+    let second = said("bob", "half an hour");
+    let mut found = second.findings.iter().filter_map(|it| it.conflict);
+    found.next().unwrap()
+}
+
+/// What is erased: a claim, or a note.
+fn stored(at: &Asked, is_note: bool) -> EngramId {
+    if is_note {
+        EngramId(at.note(&USER, "plan", SAID).id.0)
+    } else {
+        at.put(&USER, draft(SAID)).unwrap().id
+    }
+}
+
+fn is_sound(at: &Asked) -> bool {
+    let replayed = engram_engine::Treatment {
+        replay: true,
+        ..Default::default()
+    };
+    at.0.doctor(replayed).unwrap().ok
+}
+
+/// A word that a kind of text alone holds.
+fn mark(kind: &str) -> String {
+    format!("Keepsake{kind}")
+}
+
+#[test]
+fn what_weighs_or_points_goes_with_what_it_quotes() {
+    for (text, is_quoted) in REPEATED {
+        for is_note in [false, true] {
+            let ground = Ground::new();
+            let at = ground.open();
+            let erased = stored(&at, is_note);
+            for (kind, say) in GOES {
+                say(&at, &format!("{}: {text}", mark(kind)));
+            }
+            let reply = at.redact(&USER, erased).unwrap();
+            assert_eq!(reply.pending, Vec::<String>::new(), "{text}");
+            for (kind, _) in GOES {
+                let left = engram_kit::holding(&ground.home(), &mark(kind));
+                assert_eq!(left.is_empty(), is_quoted, "{kind}: {text}: {left:?}");
+            }
+            assert_eq!(holding(&ground.home()).is_empty(), is_quoted, "{text}");
+            assert!(is_sound(&at), "{text}");
+        }
+    }
+}
+
+#[test]
+fn what_others_said_stays_and_is_named() {
+    for (text, is_quoted) in REPEATED {
+        for is_note in [false, true] {
+            let ground = Ground::new();
+            let at = ground.open();
+            let said =
+                STAYS.map(|(kind, say)| (kind, say(&at, &format!("{}: {text}", mark(kind)))));
+            let erased = stored(&at, is_note);
+            let pending = at.redact(&USER, erased).unwrap().pending;
+            for (kind, id) in &said {
+                let named = pending.iter().filter(|it| it.contains(id.as_str()));
+                let count = usize::from(is_quoted);
+                assert_eq!(named.count(), count, "{kind}: {text}: {pending:?}");
+                let left = engram_kit::holding(&ground.home(), &mark(kind));
+                assert!(!left.is_empty(), "{kind}: {text}");
+            }
+            assert_eq!(
+                pending.len(),
+                said.len() * usize::from(is_quoted),
+                "{pending:?}"
+            );
+            let told = pending.concat().to_lowercase();
+            assert!(!WORDS.iter().any(|it| told.contains(it)), "{told}");
+            assert!(is_sound(&at), "{text}");
+        }
+    }
+}
+
+/// Another version of the same claim has words of its own.
+#[test]
+fn a_correction_that_repeats_what_was_erased_is_named() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let first = at.claim(SAID).id;
+    let again = "The xylophone of the quagmire holds nine zeppelins for every pond.";
+    let newer = at.put(&USER, correcting(first, again)).unwrap().id;
+    let pending = at.redact(&USER, first).unwrap().pending;
+    assert_eq!(pending.len(), 1, "{pending:?}");
+    assert!(pending[0].contains(&newer.to_string()), "{pending:?}");
+    assert!(at.get(&USER, newer).unwrap().valid_until.is_none());
+    assert_eq!(at.redact(&USER, newer).unwrap().pending, [""; 0]);
+    assert_eq!(holding(&ground.home()), Vec::<PathBuf>::new());
+}
+
+/// A claim of a few words is quoted as a whole or not at all, and many quotations are counted.
+#[test]
+fn a_short_claim_is_quoted_whole_and_many_are_counted() {
+    let ground = Ground::new();
+    let at = ground.open();
+    for id in 0..30 {
+        at.claim(&format!(
+            "Number {id}: the xylophone fell into the quagmire."
+        ));
+    }
+    at.claim("The xylophone fell into the pond.");
+    let tagged = Draft {
+        tags: vec!["the-xylophone-fell-into-the-quagmire".to_owned()],
+        ..draft("Something is tagged.")
+    };
+    let tagged = at.put(&USER, tagged).unwrap().id;
+    let erased = at.claim("The xylophone fell into the quagmire.").id;
+    let pending = at.redact(&USER, erased).unwrap().pending;
+    assert_eq!(pending.len(), 21, "{pending:?}");
+    assert!(pending[20].contains("11 more"), "{pending:?}");
+    at.redact(&USER, tagged).unwrap();
+    // Nothing is left that it could be found by.
+    assert!(at.redact(&USER, erased).unwrap().pending.is_empty());
+}
+
+#[test]
+fn only_the_user_erases() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let ada = at.agent("ada");
+    let said = at.put(&ada, draft(SAID)).unwrap().id;
+    let pinned = ask::Pin(Pinning::Text(SAID.to_owned()));
+    at.0.ask(&USER, pinned).unwrap();
+    refused(at.redact(&ada, said), Code::ScopeDenied);
+    assert!(!at.get(&USER, said).unwrap().redacted);
+    assert!(!holding(&ground.home()).is_empty());
 }

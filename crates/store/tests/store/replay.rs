@@ -259,6 +259,57 @@ fn what_is_said_of_a_conflict_is_read_back_with_its_words() {
         .unwrap();
 }
 
+#[test]
+fn what_can_be_erased_is_shown_from_a_place_on() {
+    let home = TempDir::new().unwrap();
+    let store = open(home.path());
+    everything(&store);
+    let shown = |after: u64| {
+        let look = |it: &engram_store::Reader<'_>| {
+            let mut found = Vec::new();
+            it.erasable_after(PROJECT, after, |said| {
+                found.push((said.seq, said.kind, said.text.to_owned()));
+            })?;
+            found.sort_by_key(|it| it.0);
+            Ok::<_, StoreError>(found)
+        };
+        store.read(look).unwrap()
+    };
+    let all = shown(0);
+    let texts: Vec<_> = all
+        .iter()
+        .map(|it| (it.1.as_str(), it.2.as_str()))
+        .collect();
+    let want = [
+        ("stored", "one []"),
+        ("stored", "two []"),
+        ("conflict", "1 is not 2."),
+        ("allowed", "Known."),
+        ("sent", "{}"),
+    ];
+    assert_eq!(texts, want);
+    assert_eq!(shown(all[2].0), all[3..]);
+    // Words that go with an erasure are gone for good, and its replay makes the same.
+    let allowed = all[3].0;
+    let erased = Operation::Redacted(Redaction {
+        id: Some(EngramId(Ulid(2))),
+        reasons: vec![allowed],
+        ..Redaction::default()
+    });
+    store
+        .write::<_, StoreError>(now(), |it| record(it, erased))
+        .unwrap();
+    assert!(shown(0).iter().all(|it| it.0 != allowed));
+    let said = |seq| {
+        store
+            .read::<_, StoreError>(|it| it.still_said(seq))
+            .unwrap()
+    };
+    assert_eq!(said(allowed), None);
+    assert_eq!(said(all[0].0), Some(EngramId(Ulid(1)).to_string()));
+    sound(&store);
+}
+
 /// Whoever says the same of the same topic is found, also in a home of before there were sides.
 #[test]
 fn sides_are_filled_in_when_a_home_is_brought_up_to_date() {

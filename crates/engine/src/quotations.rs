@@ -1,0 +1,249 @@
+//! Where a text that is erased is quoted: which words go with it, and which stay, since others said them.
+
+use std::borrow::Cow;
+
+use engram_gateway::Quotable;
+use engram_model::{Noun, OperationKind, ProjectId, Refusal, count};
+use engram_store::{Erasable, Reader};
+use icu_normalizer::ComposingNormalizerBorrowed;
+use serde_json::Value;
+
+/// Most quotations of one kind that are named; of the others it is said how many there are.
+const NAMED: usize = 20;
+
+/// The quotations of one text in a project, found so far.
+#[derive(Default)]
+pub(crate) struct Quotations {
+    of: Quotable,
+    /// The place up to which was read.
+    read: u64,
+    /// The places of entries whose words go.
+    going: Vec<u64>,
+    /// The places of entries whose words stay, and what kind they are. Only places: a word may be a claim, and
+    /// quoted in all that was ever said.
+    staying: Vec<(OperationKind, u64)>,
+}
+
+impl Quotations {
+    pub(crate) fn of(text: &str) -> Self {
+        Self {
+            of: Quotable::new(&alike(text)),
+            ..Self::default()
+        }
+    }
+
+    /// Reads what was said since it read last, and returns the entries whose words go. An erasure is planned on a
+    /// snapshot, and again under the write lock if the journal moved: all that is read then is what moved it.
+    pub(crate) fn read_on(
+        &mut self,
+        it: &Reader<'_>,
+        project: ProjectId,
+    ) -> Result<&[u64], Refusal> {
+        if self.of.is_empty() {
+            return Ok(&[]);
+        }
+        let head = it.head()?;
+        it.erasable_after(project, self.read, |said| {
+            if !is_quoted(&self.of, said) {
+                return;
+            }
+            if goes(said.kind) {
+                self.going.push(said.seq);
+            } else {
+                self.staying.push((said.kind, said.seq));
+            }
+        })?;
+        self.read = head;
+        Ok(&self.going)
+    }
+
+    /// What still quotes it, by id; to be asked once it is erased. The words themselves are not repeated.
+    pub(crate) fn left(&self, it: &Reader<'_>) -> Result<Vec<String>, Refusal> {
+        let mut left = Vec::new();
+        for of in STAYS {
+            let (mut named, mut more) = (Vec::new(), 0);
+            for (_, seq) in self.staying.iter().filter(|it| it.0 == of.kind) {
+                let Some(id) = it.still_said(*seq)? else {
+                    continue;
+                };
+                let name = format!("{} {id}, which quotes it; {}", of.what, of.advice);
+                if named.len() == NAMED {
+                    more += 1;
+                } else if !named.contains(&name) {
+                    named.push(name);
+                }
+            }
+            left.extend(named);
+            if more > 0 {
+                left.push(format!("{} quoting it", count(more, of.more)));
+            }
+        }
+        Ok(left)
+    }
+}
+
+/// A kind of text that stays where it quotes something.
+struct Stays {
+    kind: OperationKind,
+    /// What one is called.
+    what: &'static str,
+    /// What those are called that are not named.
+    more: Noun,
+    /// What becomes of it, or can be done.
+    advice: &'static str,
+}
+
+const STAYS: [Stays; 4] = [
+    Stays {
+        kind: OperationKind::Stored,
+        what: "engram",
+        more: ("more engram", "more engrams"),
+        advice: "redact that too if the words must go",
+    },
+    Stays {
+        kind: OperationKind::Noted,
+        what: "note",
+        more: ("more note", "more notes"),
+        advice: "redact that too if the words must go",
+    },
+    Stays {
+        kind: OperationKind::Sent,
+        what: "message",
+        more: ("more message", "more messages"),
+        advice: "a message stays as it was sent",
+    },
+    Stays {
+        kind: OperationKind::Conflicted,
+        what: "the explanation of conflict",
+        more: (
+            "more explanation of a conflict",
+            "more explanations of conflicts",
+        ),
+        advice: "redact a side of it too if the words must go",
+    },
+];
+
+/// Whether words of this kind only weigh or point at what was said, so that they go with it.
+fn goes(kind: OperationKind) -> bool {
+    matches!(
+        kind,
+        OperationKind::Pinned
+            | OperationKind::Requested
+            | OperationKind::Denied
+            | OperationKind::Resolved
+            | OperationKind::Allowed
+    )
+}
+
+/// One spelling of what looks the same: an accent may be a character of its own, a letter may be wide.
+fn alike(text: &str) -> Cow<'_, str> {
+    ComposingNormalizerBorrowed::new_nfkc().normalize(text)
+}
+
+fn is_quoted(of: &Quotable, said: Erasable<'_>) -> bool {
+    // Some are kept as JSON, which spells the end of a line as a letter.
+    let is_json = matches!(said.kind, OperationKind::Requested | OperationKind::Sent);
+    let value = is_json.then(|| serde_json::from_str(said.text).ok());
+    let Some(value) = value.flatten() else {
+        return of.is_quoted_in(&alike(said.text));
+    };
+    let mut words = String::new();
+    collect(&value, &mut words);
+    of.is_quoted_in(&alike(&words))
+}
+
+/// All texts of a value, one to a line.
+fn collect(value: &Value, words: &mut String) {
+    match value {
+        Value::String(text) => {
+            words.push_str(text);
+            words.push('\n');
+        }
+        Value::Array(all) => all.iter().for_each(|it| collect(it, words)),
+        Value::Object(all) => all.values().for_each(|it| collect(it, words)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use engram_kit::Folder;
+    use engram_model::{
+        Operation,
+        operation::{Pin, Requested},
+    };
+    use engram_store::{NewEntry, Store, Writer};
+    use jiff::Timestamp;
+    use ulid::Ulid;
+
+    use super::*;
+
+    const PROJECT: ProjectId = ProjectId(Ulid(7));
+
+    fn record(it: &Writer<'_>, operation: &Operation) -> Result<u64, Refusal> {
+        Ok(it.record(&NewEntry {
+            project: PROJECT,
+            shareable: false,
+            agent: None,
+            by: "user",
+            operation,
+        })?)
+    }
+
+    fn pin(text: &str) -> Operation {
+        Operation::Pinned(Pin {
+            text: Some(text.to_owned()),
+            ..Pin::default()
+        })
+    }
+
+    /// Under the write lock nothing is read that was read before it.
+    #[test]
+    fn it_reads_on_where_it_left_off() {
+        let folder = Folder::temporary();
+        let store = Store::open(&folder.path("home"), Ulid(1)).unwrap();
+        let mut found = Quotations::of("Use SQLite.");
+        let add = |text: &str| {
+            let entry = pin(text);
+            store
+                .write(Timestamp::UNIX_EPOCH, |it| record(it, &entry))
+                .unwrap()
+        };
+        let first = add("We use SQLite here.");
+        add("We use Postgres.");
+        let mut read = || -> Vec<u64> {
+            let going = |it: &Reader<'_>| found.read_on(it, PROJECT).map(<[u64]>::to_vec);
+            store.read(going).unwrap()
+        };
+        assert_eq!(read(), [first]);
+        let second = add("use sqlite");
+        assert_eq!(read(), [first, second], "each once");
+    }
+
+    #[test]
+    fn a_quotation_is_found_however_it_is_kept() {
+        let asked = Requested {
+            reason: "We\nuse\t\u{1}caf\u{e9}".to_owned(),
+            ..Requested::default()
+        };
+        for (kind, text, want) in [
+            (OperationKind::Pinned, "use cafe\u{301}", true),
+            (OperationKind::Pinned, "ｕｓｅ café", true),
+            (OperationKind::Pinned, "use cafe", false),
+            (OperationKind::Requested, &asked.words(), true),
+            (OperationKind::Requested, "no JSON: use café", true),
+            (
+                OperationKind::Sent,
+                r#"{"a":["We use"],"b":{"c":"café","d":1}}"#,
+                true,
+            ),
+            (OperationKind::Sent, r#"{"use":"café"}"#, false),
+        ] {
+            let said = Erasable { seq: 1, kind, text };
+            let of = Quotations::of("Use café.").of;
+            assert_eq!(is_quoted(&of, said), want, "{text}");
+        }
+    }
+}

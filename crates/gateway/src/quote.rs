@@ -1,0 +1,99 @@
+//! Whether a text quotes another: what is erased must go where it was repeated, too.
+//!
+//! Words are those of the echo check: case, punctuation, spaces and zero-width characters are ignored.
+
+use std::collections::BTreeSet;
+
+use crate::echo::words;
+
+/// Words in a row that are a quotation: fewer would match what anyone says of the same thing.
+const RUN: usize = 8;
+
+/// A text, as others may quote it.
+#[derive(Debug, Clone, Default)]
+pub struct Quotable {
+    /// Words of each run.
+    length: usize,
+    runs: BTreeSet<Vec<String>>,
+}
+
+impl Quotable {
+    /// A text of fewer than eight words is quoted as a whole only; one without words, never.
+    pub fn new(text: &str) -> Self {
+        let words = words(text);
+        let length = words.len().min(RUN);
+        let runs = words.windows(length.max(1)).map(<[String]>::to_vec);
+        Self {
+            length,
+            runs: runs.collect(),
+        }
+    }
+
+    /// Whether it has no words, so that nothing quotes it.
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// Whether a text quotes it: all of it, or eight words in a row.
+    pub fn is_quoted_in(&self, text: &str) -> bool {
+        let words = words(text);
+        let mut runs = words.windows(self.length.max(1));
+        runs.any(|it| self.runs.contains(it))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: &str = "Retries of the ledger are bounded by 3, with full jitter.";
+
+    #[test]
+    fn a_quotation_is_known_by_its_words() {
+        for (said, text, want) in [
+            (LONG, LONG, true),
+            (
+                LONG,
+                "RETRIES, of the\tledger are «bounded» by (3)\nwith full-jitter",
+                true,
+            ),
+            (
+                LONG,
+                "As agreed: retries of the ledger are bounded by 3, with full jitter. Yes.",
+                true,
+            ),
+            (
+                LONG,
+                "Re\u{200b}tries of the ledger are bounded by 3.",
+                true,
+            ),
+            (LONG, "of the ledger are bounded by 3 with", true),
+            (LONG, "of the ledger are bounded by 3", false),
+            (
+                LONG,
+                "Retries of the ledger are not bounded by 3, with full jitter.",
+                false,
+            ),
+            (LONG, "", false),
+            ("Use SQLite.", "We use sqlite here.", true),
+            ("Use SQLite.", "We use it: SQLite.", false),
+            ("Use SQLite.", "SQLite", false),
+            ("It isn't so.", "it isn’t so", true),
+            ("予約は原子的です。", "「予約は原子的です」と言った", true),
+            ("...", "...", false),
+            ("", "anything", false),
+        ] {
+            assert_eq!(
+                Quotable::new(said).is_quoted_in(text),
+                want,
+                "{said}: {text}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_has_no_words_is_quoted_nowhere() {
+        assert!(Quotable::new(" \u{200b}!").is_empty() && Quotable::default().is_empty());
+        assert!(!Quotable::new("a").is_empty());
+    }
+}
