@@ -64,14 +64,28 @@ impl Context<'_> {
         }
     }
 
-    /// Erases a claim in every version that carries its words, or a note: words, topic, author, addresses
-    /// and kept files that nothing else needs, from the database, from the write-ahead log and, by its
-    /// follower, from the index. What weighs or points at it in its words goes too; what else quotes it is named.
+    /// Erases a claim in every version that carries its words, a note, or the text of a message: words, topic,
+    /// author, addresses and kept files that nothing else needs, from the database, from the write-ahead log and,
+    /// by its follower, from the index. What weighs or points at it in its words goes too; what else quotes it is named.
     pub(crate) fn erase(&self, id: EngramId) -> Result<ForgetReply, Refusal> {
         let store = &self.engine.store;
-        let event = store.read::<_, Refusal>(|it| Ok(it.event_of(EventId(id.0))?))?;
-        let (reply, quotations) = match event {
-            Some((project, seq, address, digest)) => {
+        let (event, message) = store.read::<_, Refusal>(|it| {
+            let message = it.message(&id.to_string())?;
+            Ok((it.event_of(EventId(id.0))?, message))
+        })?;
+        let (reply, quotations) = match (event, message) {
+            (None, Some((project, seq))) => {
+                let said = Redaction {
+                    id: Some(id),
+                    reasons: vec![seq],
+                    ..Redaction::default()
+                };
+                let reply = self.record_of(id, project, false, |_| {
+                    Ok((Operation::Redacted(said.clone()), Vec::new()))
+                })?;
+                (reply, Quotations::default())
+            }
+            (Some((project, seq, address, digest)), _) => {
                 let said = Redaction {
                     id: Some(id),
                     content_hash: format!("sha256:{digest}"),
@@ -85,7 +99,7 @@ impl Context<'_> {
                     reach(it, project, said.clone(), &addresses)
                 })?
             }
-            None => {
+            (None, None) => {
                 let engram = self.find(id)?;
                 let shareable = engram.scope != Scope::Run;
                 self.erase_of(id, engram.project, shareable, &engram.claim, |it| {

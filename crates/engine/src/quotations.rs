@@ -110,7 +110,7 @@ const STAYS: [Stays; 4] = [
         kind: OperationKind::Sent,
         what: "message",
         more: ("more message", "more messages"),
-        advice: "a message stays as it was sent",
+        advice: "redact that too if the words must go",
     },
     Stays {
         kind: OperationKind::Conflicted,

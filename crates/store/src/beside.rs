@@ -159,12 +159,6 @@ pub(crate) fn erase(connection: &Connection, it: &Redaction) -> Result<()> {
             .prepare_cached("DELETE FROM delivery WHERE seq = ?1")?
             .execute([*seq as i64])?;
     }
-    // A message may quote it, shortened: of those that came after, figures and pointers stay.
-    if let Some(first) = it.seqs.iter().chain(&it.events).min() {
-        connection
-            .prepare_cached("DELETE FROM said WHERE seq > ?1 AND seq IN (SELECT seq FROM message)")?
-            .execute([*first as i64])?;
-    }
     // What was shown may repeat the words, and part of them can be guessed.
     connection.execute("DELETE FROM served", [])?;
     let told = it.seqs.iter().chain(&it.events).chain(&it.entries);

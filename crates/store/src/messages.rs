@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use engram_model::{AgentId, ProjectId};
 use rusqlite::{OptionalExtension, params};
 
-use crate::{Reader, Result, StoreError};
+use crate::{Reader, Result, StoreError, journal::parse_id};
 
 /// Totals of a project's messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -31,6 +31,18 @@ pub struct Files {
 }
 
 impl Reader<'_> {
+    /// A message by its id: its project and its place; none once its text was erased.
+    pub fn message(&self, id: &str) -> Result<Option<(ProjectId, u64)>> {
+        let found: Option<(String, i64)> = self
+            .0
+            .prepare_cached("SELECT project, seq FROM message JOIN said USING (seq) WHERE id = ?1")?
+            .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        found
+            .map(|(project, seq)| Ok((parse_id(&project)?, seq as u64)))
+            .transpose()
+    }
+
     /// Totals of a project's messages.
     pub fn delivered(&self, project: ProjectId) -> Result<Delivered> {
         let found = self

@@ -548,13 +548,31 @@ fn an_erased_claim_is_in_no_message() {
     let Outcome::Reported { engrams, .. } = reply.outcome else {
         panic!("a child's message");
     };
-    // Nor in what others said with its words.
+    // What others said with its words stays, is named, and goes by its own id.
     let order = json!({
-        "role": "programmer", "shared_brief_micro": ["The plan: zebra."], "budgets": {},
+        "role": "programmer", "shared_brief_micro": ["The secret plan is: ZEBRA!"], "budgets": {},
         "target_pointer_pack": [], "instructions": ["Follow it."],
     });
-    engine.send(&lead, order).unwrap();
-    engine.redact(&USER, engrams[0].id).unwrap();
+    let order = engine.send(&lead, order).unwrap().id;
+    let other = json!({
+        "role": "programmer", "shared_brief_micro": ["Ship on Friday."], "budgets": {},
+        "target_pointer_pack": [], "instructions": ["Follow it."],
+    });
+    engine.send(&lead, other).unwrap();
+    let erased = engine.redact(&USER, engrams[0].id).unwrap();
+    let [named] = &erased.pending[..] else {
+        panic!("one message quotes it: {:?}", erased.pending);
+    };
+    assert!(named.starts_with(&format!("message {order}, which quotes it")));
+    refused(
+        engine.redact(&lead, order.parse().unwrap()),
+        Code::ScopeDenied,
+    );
+    let erased = engine.redact(&USER, order.parse().unwrap()).unwrap();
+    assert_eq!(erased.pending, Vec::<String>::new());
+    let database = std::fs::read(ground.home().join("engram.db")).unwrap();
+    let stays = database.windows(15).any(|it| it == b"Ship on Friday.");
+    assert!(stays, "another message was erased too");
     for name in ["engram.db", "engram.db-wal"] {
         let bytes = std::fs::read(ground.home().join(name)).unwrap_or_default();
         assert!(!bytes.windows(5).any(|it| it == b"zebra"), "{name}");
