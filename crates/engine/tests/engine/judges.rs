@@ -3,12 +3,12 @@
 
 use engram_engine::{Pair, detect};
 use engram_model::{
-    Caller, ConflictStatus, Draft, Engram, EngramId, Gate, GateCheck, Listed, Promote, Resolve,
-    Scope, Settle, Severity, ask,
+    Allow, Caller, ConflictStatus, Draft, Engram, EngramId, Gate, GateCheck, Listed, Opening,
+    Promote, Resolve, Scope, Settle, Severity, ask,
 };
 
 use crate::{
-    conflicts::{USER, conflict, evidence, listed, on},
+    conflicts::{USER, evidence, listed, on},
     fixture::{Asked, Ground, correcting},
 };
 
@@ -58,7 +58,18 @@ fn claim(dice: &mut Dice) -> Draft {
 /// One act of somebody. Most are refused: that is none of this test's business.
 fn act(at: &Asked, who: &Caller, dice: &mut Dice, said: &mut Vec<EngramId>) {
     let any = |dice: &mut Dice, said: &[EngramId]| said.get(dice.below(said.len().max(1))).copied();
-    match dice.below(10) {
+    match dice.below(11) {
+        10 => {
+            let all = listed(at, who, Listed::Open);
+            if let Some(found) = all.get(dice.below(all.len().max(1))) {
+                let allow = Allow {
+                    conflict: found.id,
+                    why: "Known.".to_owned(),
+                    undo: dice.below(3) == 0,
+                };
+                let _ = at.0.ask(who, ask::Allow(allow));
+            }
+        }
         0..=3 => said.extend(at.put(who, claim(dice)).ok().map(|reply| reply.id)),
         4 => {
             if let Some(id) = any(dice, said) {
@@ -110,20 +121,24 @@ fn holding(at: &Asked, said: &[EngramId]) -> Vec<Engram> {
     all
 }
 
-/// With the gate open, nothing severe contradicts what the user says but what a person dismissed.
+/// Whatever the rules find between two claims that hold is known to the gate: it blocks, a person let it pass, it was
+/// dismissed (by a person, where one side is the user's), or something is still due.
 fn is_known_to_the_gate(at: &Asked, holding: &[Engram], when: &str) {
     let check = GateCheck {
         severity: Severity::Low,
     };
-    if at.0.ask(&USER, ask::Gate(check)).unwrap().gate == Gate::Shut {
+    let gate = at.0.ask(&USER, ask::Gate(check)).unwrap();
+    let is_shut = !gate.blocking.is_empty() || gate.due > 0;
+    assert_eq!(gate.gate == Gate::Shut, is_shut, "{when}");
+    if gate.due > 0 {
         return;
     }
+    let all = listed(at, &USER, Listed::All);
     for (number, one) in holding.iter().enumerate() {
         for other in &holding[..number] {
-            let is_users = one.agent.is_none() || other.agent.is_none();
             let is_apart =
                 (one.scope, other.scope) == (Scope::Run, Scope::Run) && one.run != other.run;
-            if !is_users || is_apart || one.lineage_id == other.lineage_id {
+            if is_apart || one.lineage_id == other.lineage_id {
                 continue;
             }
             let pair = Pair {
@@ -135,18 +150,24 @@ fn is_known_to_the_gate(at: &Asked, holding: &[Engram], when: &str) {
             if !detect(&pair).unwrap().conflict {
                 continue;
             }
-            let all = listed(at, &USER, Listed::Dismissed);
-            let id = all.iter().find(|known| {
+            let known = all.iter().find(|known| {
                 let sides = [&known.a.claim, &known.b.claim];
                 sides.contains(&&one.claim) && sides.contains(&&other.claim)
             });
-            let known = conflict(
-                at,
-                id.unwrap_or_else(|| panic!("{when}: {one:#?} {other:#?}"))
-                    .id,
+            let known = known.unwrap_or_else(|| panic!("{when}: {one:#?} {other:#?}"));
+            if known.status == ConflictStatus::Open {
+                let passes = gate.blocking.contains(&known.id) || known.allowed.is_some();
+                assert!(passes, "{when}: {known:#?}");
+                continue;
+            }
+            assert_eq!(
+                known.status,
+                ConflictStatus::Dismissed,
+                "{when}: {known:#?}"
             );
-            assert_eq!(known.status, ConflictStatus::Dismissed, "{when}");
-            assert_eq!(known.settled.unwrap().by, "user", "{when}");
+            let is_users = one.agent.is_none() || other.agent.is_none();
+            let by = known.settled.as_ref().unwrap().by.as_str();
+            assert!(by == "user" || !is_users, "{when}: {known:#?}");
         }
     }
 }
@@ -157,7 +178,7 @@ fn whatever_agents_do_the_users_claims_hold_and_the_gate_knows() {
         let ground = Ground::new();
         let at = ground.open_at("repo", 100 + seed);
         let mut dice = Dice(seed);
-        let agents = ["ada", "bob", "eve"].map(|name| at.agent(name));
+        let mut agents = vec![at.agent("ada"), at.agent("bob"), at.agent("eve")];
         let mut said = vec![at.put(&USER, claim(&mut dice)).unwrap().id];
         for step in 0..STEPS {
             let when = format!("seed {seed}, step {step}");
@@ -171,8 +192,17 @@ fn whatever_agents_do_the_users_claims_hold_and_the_gate_knows() {
             let who = if is_user {
                 &USER
             } else {
-                &agents[dice.below(3)]
+                &agents[dice.below(agents.len())].clone()
             };
+            if !is_user && dice.below(12) == 0 {
+                let opening = Opening {
+                    name: format!("child-{step}"),
+                    parent: None,
+                    ..Opening::default()
+                };
+                let opened = at.0.ask(who, ask::OpenAgent(opening));
+                agents.extend(opened.map(|opened| Caller::Agent(opened.agent)));
+            }
             act(&at, who, &mut dice, &mut said);
             if !is_user {
                 for id in before {
