@@ -25,7 +25,8 @@ macro_rules! fourteenth {
 
 macro_rules! since_seventeenth {
     () => {
-        "DROP TABLE spend_below;
+        "DROP INDEX journal_named; DROP INDEX journal_lately; ALTER TABLE agent DROP COLUMN given;
+         DROP TABLE spend_below;
          UPDATE journal SET body = json_remove(body, '$.above') WHERE kind = 'dereferenced';
          DROP TABLE due; ALTER TABLE conflict DROP COLUMN severity; ALTER TABLE conflict DROP COLUMN newer;
          ALTER TABLE conflict DROP COLUMN older; ALTER TABLE conflict DROP COLUMN ruled;"
