@@ -20,7 +20,7 @@ use crate::{
     context::Context,
     decide::{Plan, Planned},
     evidence::screen_text,
-    names::{apart, named, refuse_ours},
+    names::{Taken, named, refuse_ours},
     project,
 };
 
@@ -112,6 +112,7 @@ impl Agents {
             }
             (None, None) => {
                 screen_text("the agent's name", &handle.0)?;
+                refuse_ours("the agent's name", &handle.0)?;
                 Called::new(root(world, handle.clone(), &handle.0, project), None)
             }
         };
@@ -305,19 +306,20 @@ impl Context<'_> {
             let more = it
                 .count_agents(project)?
                 .saturating_sub(agents.len() as u64);
-            let agents = agents.into_iter().map(|seen| self.told(it, seen));
+            let taken = Taken::of(it, project)?;
+            let agents = agents.into_iter().map(|seen| self.told(it, seen, &taken));
             let agents = agents.collect::<Result<_, Refusal>>()?;
             Ok(AgentsReply { agents, more })
         })
     }
 
-    fn told(&self, reader: &Reader<'_>, it: Seen) -> Result<AgentStatus, Refusal> {
+    fn told(&self, reader: &Reader<'_>, it: Seen, taken: &Taken) -> Result<AgentStatus, Refusal> {
         let limits = &self.engine.config.limits.deref;
         let idle = SignedDuration::from_secs(limits.turn_idle_seconds);
         let last_call = it.agent.last_call;
-        let spent = self.spent_by(reader, it.agent.clone())?;
+        let spent = self.spent_by(reader, it.agent.clone(), taken)?;
         Ok(AgentStatus {
-            name: apart(reader, &it.agent, &it.agent.label)?,
+            name: spent.label,
             role: it.agent.role,
             parent: it.agent.parent,
             started_by: it.parent.as_deref().map(named),

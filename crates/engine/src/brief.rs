@@ -344,7 +344,7 @@ impl Context<'_> {
             .map(|agent| {
                 let spent = it.spend(&agent.handle, &agent.turn)?;
                 let limits = self.engine.limits_of(it, &agent.handle)?;
-                Ok((agent.label.clone(), figures(spent, &limits.deref)))
+                Ok((names::named(&agent.label), figures(spent, &limits.deref)))
             })
             .collect()
     }
@@ -367,7 +367,7 @@ impl Context<'_> {
                     Granted::Code { chars } => (None, chars),
                 };
                 open.push(OpenGrant {
-                    to: agent.label.clone(),
+                    to: names::named(&agent.label),
                     pointer,
                     cap,
                     expires_at: grant.expires_at,

@@ -13,7 +13,7 @@ use crate::{
     context::Context,
     decide::{Plan, Planned},
     grants::aged,
-    names::apart,
+    names::Taken,
     project,
 };
 
@@ -85,7 +85,10 @@ impl Context<'_> {
                     all
                 }
             };
-            let agents = agents.into_iter().map(|agent| self.spent_by(it, agent));
+            let taken = Taken::of(it, project)?;
+            let agents = agents
+                .into_iter()
+                .map(|agent| self.spent_by(it, agent, &taken));
             let mut agents = agents.collect::<Result<Vec<_>, Refusal>>()?;
             if of.costs
                 && let (Some(_), [one]) = (&of.agent, agents.as_mut_slice())
@@ -96,7 +99,12 @@ impl Context<'_> {
         })
     }
 
-    pub(crate) fn spent_by(&self, it: &Reader<'_>, agent: Agent) -> Result<AgentBudget, Refusal> {
+    pub(crate) fn spent_by(
+        &self,
+        it: &Reader<'_>,
+        agent: Agent,
+        taken: &Taken,
+    ) -> Result<AgentBudget, Refusal> {
         let now = self.engine.world.now();
         let limits = self.engine.limits_of(it, &agent.handle)?;
         let spent = it.spend(&agent.handle, &agent.turn)?;
@@ -106,7 +114,7 @@ impl Context<'_> {
             open += u32::from(aged(it, grant, now)?.state(now) == GrantState::Open);
         }
         Ok(AgentBudget {
-            label: apart(it, &agent, &agent.label)?,
+            label: taken.apart(&agent, &agent.label),
             role: agent.role,
             parent: agent.parent,
             inline_tokens: Meter {

@@ -395,7 +395,7 @@ pub(crate) fn shown(
     };
     let allowed = match pair.allowed {
         Some(seq) => it.deed(seq)?.map(|deed| Allowed {
-            by: deed.by,
+            by: names::by(&deed),
             at: deed.at,
             why: deed.why.unwrap_or_default(),
         }),
@@ -491,7 +491,7 @@ fn verdict(tx: &Reader<'_>, pair: &Pair, eyes: &Eyes) -> Result<Option<Settled>,
     };
     Ok(Some(Settled {
         how,
-        by: deed.by,
+        by: names::by(&deed),
         at: deed.at,
         why: deed.why,
         merged: merged.map(|it| it.id),
@@ -514,11 +514,11 @@ fn ended(it: &Reader<'_>, engram: &Engram) -> Result<Settled, Refusal> {
     };
     let about = |kind| it.last_about(&engram.id.to_string(), kind);
     if engram.redacted {
-        let by = about(OperationKind::Redacted)?.map_or(String::new(), |it| it.by);
+        let by = about(OperationKind::Redacted)?.map_or(String::new(), |it| names::by(&it));
         return Ok(settled(How::Redacted, by, at));
     }
     if let Some(deed) = about(OperationKind::Forgotten)? {
-        return Ok(settled(How::Forgotten, deed.by, at));
+        return Ok(settled(How::Forgotten, names::by(&deed), at));
     }
     let newer = match it.successor(engram.lineage_id, engram.seq)? {
         Some(id) => it.engram(id)?,

@@ -167,6 +167,7 @@ impl Engine {
         let answered = context
             .is_of_this_project()
             .and_then(|()| context.answer_in_time(request))
+            .map(with_names)
             .inspect_err(|it| {
                 // A hook counts it for the agent that it is about.
                 if !is_hook {
@@ -201,9 +202,15 @@ fn without_secrets(mut refusal: Refusal) -> Refusal {
     refusal
 }
 
-fn with_keys(mut reply: Reply) -> Reply {
+fn with_names(mut reply: Reply) -> Reply {
     for engram in reply.records() {
         engram.provenance.created_by = names::author(engram);
+    }
+    reply
+}
+
+fn with_keys(mut reply: Reply) -> Reply {
+    for engram in reply.records() {
         engram.derive_keys();
         engram.entities = Claim::read(&engram.claim).entities().to_vec();
     }

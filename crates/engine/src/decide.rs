@@ -12,12 +12,12 @@ use jiff::Timestamp;
 use crate::{
     agents::{Called, since},
     context::{Context, Ground},
-    names::apart,
+    names::{apart, refuse_ours},
     risks::ended_risks,
 };
 
-/// Most agents that nobody opened whose writes are counted together: those that called last.
-const STRANGERS: usize = 200;
+/// What the user is called in records.
+const USER: &str = "user";
 
 /// What is to be recorded, and what is answered then.
 pub(crate) struct Plan<T> {
@@ -112,30 +112,26 @@ impl Context<'_> {
         let limits = &self.engine.config.limits.rate;
         let now = self.engine.world.now();
         let more = u32::try_from(engrams.saturating_sub(1)).unwrap_or(u32::MAX);
-        let count = |agent: &AgentId, seconds| -> Result<u32, Refusal> {
-            Ok(tx.count_by_agent(agent, since(now, seconds), now)?)
+        let own = |seconds| -> Result<u32, Refusal> {
+            let count = tx.count_by_agent(&agent.handle, since(now, seconds), now)?;
+            Ok(count.saturating_add(more))
         };
-        let own = |seconds| Ok::<_, Refusal>(count(&agent.handle, seconds)?.saturating_add(more));
-        let (minute, hour) = (own(60)?, own(3_600)?);
-        engram_gateway::admit_write(limits, minute, hour)?;
+        engram_gateway::admit_write(limits, own(60)?, own(3_600)?)?;
         if tx.is_opened(&agent.handle)? {
             return Ok(());
         }
-        let (mut minute, mut hour) = (minute, hour);
-        for other in tx.not_opened(agent.project, since(now, 3_600), STRANGERS)? {
-            if other != agent.handle {
-                minute = minute.saturating_add(count(&other, 60)?);
-                hour = hour.saturating_add(count(&other, 3_600)?);
-            }
-        }
-        engram_gateway::admit_strangers(limits, minute, hour)
+        let all = |seconds| -> Result<u32, Refusal> {
+            let count = tx.count_by_strangers(agent.project, since(now, seconds), now)?;
+            Ok(count.saturating_add(more))
+        };
+        engram_gateway::admit_strangers(limits, all(60)?, all(3_600)?)
     }
 
     /// Who is said to have done what this caller does: the name that is `given` with it, else the
     /// agent's label, else the user.
     pub(crate) fn speaker(&self, given: Option<&str>) -> Result<String, Refusal> {
         match self.agent()? {
-            None => Ok(given.unwrap_or("user").to_owned()),
+            None => users(given),
             Some(_) => self.engine.store.read(|it| self.speaker_in(it, given)),
         }
     }
@@ -147,10 +143,19 @@ impl Context<'_> {
         given: Option<&str>,
     ) -> Result<String, Refusal> {
         match self.agent()? {
-            None => Ok(given.unwrap_or("user").to_owned()),
+            None => users(given),
             Some(agent) => apart(it, agent, given.unwrap_or(&agent.label)),
         }
     }
+}
+
+/// Whom the user names as the author: an agent that they write down for, else themselves.
+fn users(given: Option<&str>) -> Result<String, Refusal> {
+    let name = given.filter(|it| !it.is_empty()).unwrap_or(USER);
+    if name != USER {
+        refuse_ours("the author's name", name)?;
+    }
+    Ok(name.to_owned())
 }
 
 /// What the journal has to say before: where the project is, who calls, and what agents were shown

@@ -512,7 +512,7 @@ fn told_of(
         && let (Some(ruling), Some(deed)) = (tx.ruling(seq)?, tx.deed(seq)?)
     {
         let how = ruling.how.map_or("", engram_model::How::as_str);
-        let by = quoted(named(&deed.by));
+        let by = quoted(named(&names::by(&deed)));
         note.push_str(&format!(
             " It was settled before ({how}, by {by}) and is open again."
         ));

@@ -19,7 +19,7 @@ use crate::{
     decide::{Plan, Planned},
     deref::tokens_of,
     evidence::{copies, screen_secret, screen_snapshot, screen_text},
-    names::apart,
+    names::{self, Taken},
 };
 
 /// Longest reason, intended use or answer, in characters.
@@ -343,6 +343,7 @@ impl Context<'_> {
             let found = it.requests(project, of, which.all, LISTED)?;
             let count = it.count_requests(project, of, which.all)?;
             let beyond = count.saturating_sub(found.len() as u64);
+            let taken = Taken::of(it, project)?;
             for asked in found {
                 let agent = it.agent(&asked.agent)?;
                 let grant = match asked.state {
@@ -352,10 +353,9 @@ impl Context<'_> {
                 let grant = grant.map(|grant| aged(it, grant, now)).transpose()?;
                 requests.push(RequestTold {
                     id: asked.id,
-                    label: match &agent {
-                        Some(agent) => apart(it, agent, &agent.label)?,
-                        None => String::new(),
-                    },
+                    label: agent
+                        .as_ref()
+                        .map_or_else(String::new, |it| taken.apart(it, &it.label)),
                     parent: agent.as_ref().and_then(|it| it.parent.clone()),
                     role: agent.and_then(|it| it.role),
                     agent: asked.agent,
@@ -366,9 +366,9 @@ impl Context<'_> {
                     tokens: asked.tokens,
                     state: asked.state,
                     why: asked.why,
-                    answer: asked.answer.map(|(by, at)| AnsweredBy {
-                        by: by_name(&by).to_owned(),
-                        at,
+                    answer: asked.answer.map(|deed| AnsweredBy {
+                        by: by_name(&names::by(&deed)).to_owned(),
+                        at: deed.at,
                     }),
                     grant: grant.map(|it| told_grant(it, now)),
                 });

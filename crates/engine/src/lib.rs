@@ -80,7 +80,7 @@ use std::{
 
 use engram_model::{Code, EngramId, Limits, OWN_EVENT, ProjectId, Recorded, Refusal};
 use engram_pointers::{Repo, Shelf};
-use engram_store::{Doorbell, Index, Reader, Store};
+use engram_store::{Deed, Doorbell, Index, Reader, Store};
 use jiff::civil::Date;
 
 pub use agents::is_token;
@@ -521,7 +521,11 @@ impl Shelf for HomeShelf<'_> {
             // The event of saying a claim repeats it: who may not see the one does not see the other.
             for seq in it.events_at(project, kind, slug, date)?.into_iter().rev() {
                 if kind != OWN_EVENT || self.may_see_said(it, seq)? {
-                    return Ok(it.event(seq)?);
+                    let told = |(text, deed): (String, Deed)| {
+                        let (by, at) = (names::by(&deed), deed.at);
+                        (text, Recorded { by, at })
+                    };
+                    return Ok(it.event(seq)?.map(told));
                 }
             }
             Ok(None)

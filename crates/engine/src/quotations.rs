@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use engram_gateway::Quotable;
 use engram_model::{Noun, OperationKind, ProjectId, Refusal, count};
 use engram_store::{Erasable, Reader};
-use icu_normalizer::ComposingNormalizerBorrowed;
 use serde_json::Value;
+use unicode_normalization::UnicodeNormalization;
 
 /// Most quotations of one kind that are named; of the others it is said how many there are.
 const NAMED: usize = 20;
@@ -137,7 +137,11 @@ fn goes(kind: OperationKind) -> bool {
 
 /// One spelling of what looks the same: an accent may be a character of its own, a letter may be wide.
 fn alike(text: &str) -> Cow<'_, str> {
-    ComposingNormalizerBorrowed::new_nfkc().normalize(text)
+    if text.is_ascii() {
+        Cow::Borrowed(text)
+    } else {
+        text.nfkc().collect()
+    }
 }
 
 fn is_quoted(of: &Quotable, said: Erasable<'_>) -> bool {

@@ -8,7 +8,7 @@ use engram_model::{
 use engram_pointers::{Repo, Shelf, View};
 use engram_store::Reader;
 
-use crate::{context::Context, eyes::Eyes, not_found, project, risks::may_see};
+use crate::{context::Context, eyes::Eyes, names, not_found, project, risks::may_see};
 
 impl Context<'_> {
     /// A version that the caller may see, as it is stored.
@@ -57,6 +57,7 @@ impl Context<'_> {
             about.is_none_or(|id| !unseen.contains(&id))
         });
         self.tell_health(entries.iter_mut().filter_map(|it| it.change.stored_mut()));
+        entries.iter_mut().for_each(names::tell);
         Ok(entries)
     }
 
@@ -84,6 +85,7 @@ impl Context<'_> {
                 }
             }
             let mut entries = seen;
+            entries.iter_mut().for_each(names::tell);
             let mut replaced = Vec::new();
             for told in entries.iter_mut().filter_map(|it| it.change.stored_mut()) {
                 if is_past {

@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::{
     context::{Context, Tree},
     eyes::Eyes,
-    project,
+    names, project,
 };
 
 /// Most agents in a turn that are compared for what they spent.
@@ -93,7 +93,7 @@ impl Context<'_> {
             let last = spender.last_call;
             all.push(Spending {
                 budget: budget(&limits, &spender.spend, &spender.turn),
-                agent: spender.label,
+                agent: names::named(&spender.label),
                 until: last.checked_add(idle).unwrap_or(Timestamp::MAX),
             });
         }

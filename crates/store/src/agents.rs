@@ -64,6 +64,17 @@ pub struct Spender {
     pub spend: Spend,
 }
 
+/// An agent whose name others must not pass for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    /// Its handle.
+    pub handle: AgentId,
+    /// What it is called.
+    pub label: String,
+    /// Whether a person gave it that name, and no agent.
+    pub is_given: bool,
+}
+
 /// An agent, with what the journal says about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
@@ -116,34 +127,37 @@ impl Reader<'_> {
             .exists([&handle.0])?)
     }
 
-    /// The agents of a project that somebody opened.
-    pub fn opened(&self, project: ProjectId) -> Result<Vec<Agent>> {
+    /// The agents of a project that were opened, or that a person named.
+    pub fn holders(&self, project: ProjectId) -> Result<Vec<Holder>> {
         self.0
-            .prepare_cached(&format!(
-                "SELECT {AGENT} FROM agent WHERE project = ?1 AND handle IN (SELECT agent FROM token)
-                 ORDER BY handle"
-            ))?
-            .query_map([project.to_string()], raw)?
-            .map(|row| agent(row?))
+            .prepare_cached(
+                "SELECT handle, label, given FROM agent
+                 WHERE project = ?1 AND (given OR handle IN (SELECT agent FROM token))",
+            )?
+            .query_and_then([project.to_string()], |row| {
+                Ok(Holder {
+                    handle: AgentId(row.get(0)?),
+                    label: row.get(1)?,
+                    is_given: row.get(2)?,
+                })
+            })?
             .collect()
     }
 
-    /// The agents of a project that nobody opened and that called after this time, at most `most`.
-    pub fn not_opened(
-        &self,
-        project: ProjectId,
-        since: Timestamp,
-        most: usize,
-    ) -> Result<Vec<AgentId>> {
+    /// The names under which no agent said anything in a project: those that a person gave, and what the engine
+    /// calls itself and them. One step in the index for each, however often it was given.
+    pub fn names_of_no_agent(&self, project: ProjectId) -> Result<Vec<String>> {
         self.0
             .prepare_cached(
-                "SELECT handle FROM agent WHERE project = ?1 AND last_call > ?2
-                   AND handle NOT IN (SELECT agent FROM token) ORDER BY last_call DESC LIMIT ?3",
+                "WITH RECURSIVE named (name) AS (
+                    SELECT min(by) FROM journal WHERE project = ?1 AND agent IS NULL AND by <> ''
+                    UNION ALL
+                    SELECT (SELECT min(by) FROM journal
+                            WHERE project = ?1 AND agent IS NULL AND by <> '' AND by > name)
+                    FROM named WHERE name IS NOT NULL)
+                 SELECT name FROM named WHERE name IS NOT NULL",
             )?
-            .query_and_then(
-                params![project.to_string(), since.as_microsecond(), most as i64],
-                |row| Ok(AgentId(row.get(0)?)),
-            )?
+            .query_and_then([project.to_string()], |row| Ok(row.get(0)?))?
             .collect()
     }
 

@@ -394,9 +394,16 @@ impl Applied<'_> {
     fn open(&self, it: &Opened) -> Result<()> {
         self.join(&it.agent)?;
         let agent = &it.agent;
+        // A name that a person gave stays theirs, also where another opens the agent again.
         self.run(
-            "UPDATE agent SET label = ?2, role = ?3, topics = ?4 WHERE handle = ?1",
-            params![agent.handle.0, agent.label, agent.role, topics(agent)],
+            "UPDATE agent SET label = ?2, role = ?3, topics = ?4, given = given OR ?5 WHERE handle = ?1",
+            params![
+                agent.handle.0,
+                agent.label,
+                agent.role,
+                topics(agent),
+                self.agent.is_none(),
+            ],
         )?;
         self.run(
             "INSERT OR REPLACE INTO token (agent, digest) VALUES (?1, ?2)",
@@ -406,8 +413,8 @@ impl Applied<'_> {
 
     fn join(&self, agent: &Agent) -> Result<()> {
         self.run(
-            "INSERT INTO agent (handle, label, role, parent, run, project, topics, turn, last_call)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+            "INSERT INTO agent (handle, label, role, parent, run, project, topics, turn, last_call, given)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
              ON CONFLICT (handle) DO UPDATE SET turn = ?8, last_call = ?9",
             params![
                 agent.handle.0,
@@ -419,6 +426,7 @@ impl Applied<'_> {
                 topics(agent),
                 agent.turn,
                 agent.last_call.as_microsecond(),
+                agent.is_named_by_handle(),
             ],
         )
     }

@@ -1,32 +1,42 @@
 //! Table `event`: the episodic plane. Its text lies beside the journal and alone can be erased.
 
-use engram_model::{EventId, ProjectId, Recorded};
+use engram_model::{AgentId, EventId, ProjectId};
 use jiff::civil::Date;
 use rusqlite::{OptionalExtension, params};
 
 use crate::{
-    Reader, Result,
+    Deed, Reader, Result,
     journal::{parse_id, timestamp},
 };
 
 impl Reader<'_> {
     /// The text of the event at this place, and who said it when; none once it was erased.
-    pub fn event(&self, seq: u64) -> Result<Option<(String, Recorded)>> {
+    pub fn event(&self, seq: u64) -> Result<Option<(String, Deed)>> {
         let found = self
             .0
             .prepare_cached(
-                "SELECT said.text, journal.by, event.recorded_at
+                "SELECT said.text, journal.agent, journal.by, event.recorded_at
                  FROM event JOIN journal USING (seq) LEFT JOIN said USING (seq) WHERE event.seq = ?1",
             )?
             .query_row([seq as i64], |row| {
-                Ok((row.get::<_, Option<String>>(0)?, row.get(1)?, row.get(2)?))
+                Ok((
+                    row.get::<_, Option<String>>(0)?,
+                    row.get::<_, Option<String>>(1)?,
+                    row.get(2)?,
+                    row.get(3)?,
+                ))
             })
             .optional()?;
-        let Some((Some(text), by, at)) = found else {
+        let Some((Some(text), agent, by, at)) = found else {
             return Ok(None);
         };
-        let at = timestamp(at)?;
-        Ok(Some((text, Recorded { by, at })))
+        let deed = Deed {
+            agent: agent.map(AgentId),
+            by,
+            at: timestamp(at)?,
+            why: None,
+        };
+        Ok(Some((text, deed)))
     }
 
     /// The newest days of events of this kind and slug, newest first.

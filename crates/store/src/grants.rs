@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde::Deserialize;
 
 use crate::{
-    Reader, Result, StoreError,
+    Deed, Reader, Result, StoreError,
     journal::{AHEAD, ENTRY, Journalled, journalled, timestamp},
 };
 
@@ -72,8 +72,8 @@ pub struct Request {
     pub why: Option<String>,
     /// When it was made.
     pub asked_at: Timestamp,
-    /// Who answered it, by name, and when.
-    pub answer: Option<(String, Timestamp)>,
+    /// Who answered it, and when; without the reason.
+    pub answer: Option<Deed>,
 }
 
 /// The words of a request, as they lie beside the journal.
@@ -87,7 +87,7 @@ struct Words {
 const REQUEST: &str = "SELECT request.id, request.agent, request.pointer, tokens, state, said.text,
     (SELECT told.text FROM journal JOIN said AS told USING (seq)
      WHERE journal.subject = request.id AND journal.kind = 'denied' LIMIT 1),
-    asked.recorded_at, answer.by, answer.recorded_at
+    asked.recorded_at, answer.by, answer.recorded_at, answer.agent
     FROM request JOIN journal AS asked USING (seq) LEFT JOIN said USING (seq)
     LEFT JOIN journal AS answer ON answer.subject = request.id AND answer.kind IN ('denied', 'granted')";
 
@@ -109,7 +109,12 @@ fn request(row: &Row<'_>) -> Result<Request> {
         why: row.get(6)?,
         asked_at: timestamp(row.get(7)?)?,
         answer: match (row.get(8)?, row.get::<_, Option<i64>>(9)?) {
-            (Some(by), Some(at)) => Some((by, timestamp(at)?)),
+            (Some(by), Some(at)) => Some(Deed {
+                agent: row.get::<_, Option<String>>(10)?.map(AgentId),
+                by,
+                at: timestamp(at)?,
+                why: None,
+            }),
             _ => None,
         },
     })

@@ -177,6 +177,24 @@ impl Reader<'_> {
         )?)
     }
 
+    /// How often all agents of a project that nobody opened did that together, counted in the same way.
+    pub fn count_by_strangers(
+        &self,
+        project: ProjectId,
+        since: Timestamp,
+        now: Timestamp,
+    ) -> Result<u32> {
+        Ok(self.0.prepare_cached(&COUNT_STRANGERS)?.query_row(
+            params![
+                project.to_string(),
+                since.as_microsecond(),
+                now.as_microsecond(),
+                OWN_EVENT
+            ],
+            |row| row.get(0),
+        )?)
+    }
+
     /// How many entries only a newer build knows.
     pub(crate) fn count_newer(&self) -> Result<u64> {
         let (mut count, mut after) = (0, 0);
@@ -223,13 +241,21 @@ impl Reader<'_> {
 }
 
 /// Counts what agent ?1 did that its rates count.
-static COUNT_RATED: LazyLock<String> = LazyLock::new(|| {
+static COUNT_RATED: LazyLock<String> = LazyLock::new(|| count_rated("journal_agent", "agent = ?1"));
+
+/// The same of all agents of project ?1 that nobody opened.
+static COUNT_STRANGERS: LazyLock<String> = LazyLock::new(|| {
+    let strangers = "project = ?1 AND agent IS NOT NULL AND agent NOT IN (SELECT agent FROM token)";
+    count_rated("journal_lately", strangers)
+});
+
+fn count_rated(index: &str, whose: &str) -> String {
     let rated = OperationKind::ALL.iter().filter(|kind| kind.is_rated());
     let rated: Vec<String> = rated.map(|kind| format!("'{kind}'")).collect();
     format!(
-        "SELECT count(*) FROM journal INDEXED BY journal_agent
-         WHERE agent = ?1 AND kind IN ({})
-           AND (kind <> 'joined' OR body ->> '$.handle' <> ?1)
+        "SELECT count(*) FROM journal INDEXED BY {index}
+         WHERE {whose} AND kind IN ({})
+           AND (kind <> 'joined' OR body ->> '$.handle' <> agent)
            AND recorded_at > ?2
            AND coalesce(clock, recorded_at) > ?2 AND coalesce(clock, recorded_at) <= ?3
            AND NOT (kind = 'noted' AND EXISTS
@@ -239,7 +265,7 @@ static COUNT_RATED: LazyLock<String> = LazyLock::new(|| {
                 WHERE engram.id = journal.subject))",
         rated.join(", ")
     )
-});
+}
 
 /// The columns of an entry, for [`journalled`].
 pub(crate) const ENTRY: &str = "journal.seq, journal.recorded_at, journal.project, journal.agent,

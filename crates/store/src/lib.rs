@@ -47,7 +47,7 @@ mod snapshots;
 mod until;
 mod vacant;
 
-pub use agents::{Seen, Spender};
+pub use agents::{Holder, Seen, Spender};
 pub use conflicts::{Deed, Listing, Pair, Report};
 pub use db::{Reader, Store, Writer};
 pub use doorbell::{Doorbell, Listener};

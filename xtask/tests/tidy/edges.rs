@@ -264,6 +264,6 @@ fn the_number_of_packages_only_falls() {
     }
 }
 
-// 590, and what tests share.
-const PACKAGES: usize = 595;
+// 590, what tests share, and the three that compare names as they look.
+const PACKAGES: usize = 598;
 const UI_PACKAGES: usize = 190;

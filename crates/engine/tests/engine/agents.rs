@@ -536,6 +536,29 @@ fn agents_without_a_token_share_the_rates_of_four() {
     engine.put(&agent, draft("The minute is over.")).unwrap();
 }
 
+/// However many agents without a token call meanwhile, and read: what the writers wrote counts.
+#[test]
+fn strangers_who_read_push_no_writer_out_of_the_rates() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    for connection in 0..4 {
+        let agent = engine.agent(&format!("writer-{connection}"));
+        for at in 0..20 {
+            let said = draft(&format!("Part {at} of file {connection} is read."));
+            engine.put(&agent, said).unwrap();
+        }
+    }
+    ground.clock.turn(1);
+    for reader in 0..201 {
+        let reader = engine.agent(&format!("reader-{reader}"));
+        engine.deref(&reader, POINTER).unwrap();
+    }
+    let next = engine.agent("next");
+    refused(engine.put(&next, draft("One more.")), Code::RateLimited);
+    ground.clock.turn(60);
+    engine.put(&next, draft("The minute is over.")).unwrap();
+}
+
 /// Many agents called: the latest are listed, the others counted.
 #[test]
 fn of_many_agents_the_latest_are_listed() {

@@ -22,6 +22,7 @@ mod kept;
 mod lifecycle;
 mod lost;
 mod messages;
+mod names;
 mod patience;
 mod places;
 mod promotion;

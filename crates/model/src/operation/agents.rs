@@ -178,6 +178,14 @@ pub struct Agent {
     pub last_call: Timestamp,
 }
 
+impl Agent {
+    /// Whether its name is its handle: a person called it so in a command. The handles that the engine makes up
+    /// are nobody's name, and an opened agent is named by whoever opened it.
+    pub fn is_named_by_handle(&self) -> bool {
+        self.parent.is_none() && self.handle.0 == self.label
+    }
+}
+
 /// What an agent may read and write: these topics and those below them; all topics where a list is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Topics {

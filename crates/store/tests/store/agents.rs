@@ -1,10 +1,10 @@
 //! Agents, what proves them, and what they were permitted: all of it is made again from the journal.
 
 use engram_model::{
-    AgentId, Code, GrantState, Granted, IssuedGrant, Operation, RequestState, RunId,
-    operation::{Agent, Denied, NewGrant, Opened, Read, Refused, Requested, Topics},
+    AgentId, Code, EventId, GrantState, Granted, IssuedGrant, Operation, RequestState, RunId,
+    operation::{Agent, Denied, Event, NewGrant, Opened, Read, Refused, Requested, Topics},
 };
-use engram_store::{NewEntry, Reader, Store, StoreError};
+use engram_store::{NewEntry, Reader, Store, StoreError, Writer};
 use tempfile::TempDir;
 use ulid::Ulid;
 
@@ -118,6 +118,127 @@ fn by(store: &Store, agent: &str, operation: Operation) -> u64 {
             })
         })
         .unwrap()
+}
+
+/// A name is a person's who opened its agent or called it so in a command, or wrote it under a claim; an earlier
+/// home says so too, and a replay.
+#[test]
+fn who_gave_a_name_is_known_of_every_home() {
+    let home = TempDir::new().unwrap();
+    let store = open(home.path());
+    let named = |handle: &str, label: &str, parent: Option<&str>| Agent {
+        label: label.to_owned(),
+        parent: parent.map(|it| AgentId(it.to_owned())),
+        ..agent(handle)
+    };
+    let joined = |it: Agent| Operation::Joined(Box::new(it));
+    let open_one = |agent: Agent| {
+        Operation::Opened(Box::new(Opened {
+            token: format!("token of {}", agent.handle.0),
+            agent,
+        }))
+    };
+    let child = |handle: &str| named(handle, handle, Some("lead"));
+    tell(
+        &store,
+        [
+            open_one(named("lead", "lead", None)),
+            joined(named("typed", "typed", None)),
+            joined(named("01k9", "client", None)),
+        ],
+    );
+    by(&store, "lead", open_one(child("chosen")));
+    by(&store, "lead", open_one(child("both")));
+    tell(&store, [open_one(child("both"))]);
+    by(&store, "lead", open_one(child("both")));
+    let write = |number: u128, name: &str, by: Option<&str>| {
+        let by = by.map(|it| AgentId(it.to_owned()));
+        let noted = Operation::Noted(Event {
+            id: EventId(Ulid(number)),
+            pointer: format!("sam:decision:n{number}@2026-01-08"),
+            digest: String::new(),
+            text: String::new(),
+        });
+        let entry = |it: &Writer<'_>| {
+            it.record(&NewEntry {
+                project: PROJECT,
+                shareable: false,
+                agent: by.as_ref(),
+                by: name,
+                operation: &noted,
+            })
+        };
+        store.write::<_, StoreError>(now(), entry).unwrap();
+    };
+    for (number, name, by) in [
+        (1, "user", None),
+        (2, "written", None),
+        (3, "written", None),
+        (4, "said of itself", Some("01k9")),
+    ] {
+        write(number, name, by);
+    }
+    let known = |store: &Store| {
+        let mut holders = ask(store, |it| it.holders(PROJECT));
+        holders.sort_by(|a, b| a.handle.cmp(&b.handle));
+        let holders: Vec<(String, bool)> = holders
+            .into_iter()
+            .map(|it| (it.handle.0, it.is_given))
+            .collect();
+        (holders, ask(store, |it| it.names_of_no_agent(PROJECT)))
+    };
+    let expected = (
+        [
+            ("both", true),
+            ("chosen", false),
+            ("lead", true),
+            ("typed", true),
+        ]
+        .map(|(handle, is_given)| (handle.to_owned(), is_given))
+        .to_vec(),
+        vec!["user".to_owned(), "written".to_owned()],
+    );
+    assert_eq!(known(&store), expected);
+    sound(&store);
+    drop(store);
+    damage(
+        home.path(),
+        "DROP INDEX journal_named; DROP INDEX journal_lately; ALTER TABLE agent DROP COLUMN given;
+         PRAGMA user_version = 18",
+    );
+    let store = open(home.path());
+    assert_eq!(known(&store), expected);
+    sound(&store);
+}
+
+/// What agents that nobody opened did is counted together, whoever of them called last; what an opened one did, and
+/// what was done elsewhere or before, is not.
+#[test]
+fn strangers_are_counted_together() {
+    let home = TempDir::new().unwrap();
+    let store = open(home.path());
+    tell(&store, [opened("opened", "00", &[])]);
+    for stranger in ["x", "y", "z"] {
+        by(
+            &store,
+            stranger,
+            Operation::Joined(Box::new(agent(stranger))),
+        );
+        by(&store, stranger, requested(&format!("r-{stranger}")));
+        by(&store, stranger, Operation::Dereferenced(Read::default()));
+    }
+    by(&store, "opened", requested("r-opened"));
+    let after = |seconds: i64| now() + jiff::SignedDuration::from_secs(seconds);
+    for (project, since, count) in [
+        (PROJECT, -1, 3),
+        (PROJECT, 0, 0),
+        (engram_model::ProjectId(Ulid(8)), -1, 0),
+    ] {
+        let counted = ask(&store, |it| {
+            it.count_by_strangers(project, after(since), after(0))
+        });
+        assert_eq!(counted, count, "{project} since {since}");
+    }
 }
 
 fn granted(id: &str, digest: &str, what: Granted, request: Option<&str>) -> Operation {

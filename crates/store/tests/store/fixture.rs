@@ -27,6 +27,7 @@ macro_rules! since_seventeenth {
     () => {
         "DROP TABLE report; ALTER TABLE conflict ADD COLUMN risk TEXT;
          CREATE INDEX conflict_risk ON conflict (risk) WHERE risk IS NOT NULL;
+         DROP INDEX journal_named; DROP INDEX journal_lately; ALTER TABLE agent DROP COLUMN given;
          DROP TABLE spend_below;
          UPDATE journal SET body = json_remove(body, '$.above') WHERE kind = 'dereferenced';
          DROP TABLE due; ALTER TABLE conflict DROP COLUMN severity; ALTER TABLE conflict DROP COLUMN newer;
