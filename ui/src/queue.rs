@@ -130,7 +130,7 @@ impl Queue {
         &self.rows
     }
 
-    /// How many contradictions are still to be recorded as conflicts.
+    /// How many comparisons are still due; the gate is shut until they are done.
     pub fn due(&self) -> u64 {
         self.due
     }

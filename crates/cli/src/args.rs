@@ -90,7 +90,7 @@ Pointers:
         #[arg(long)]
         scope: Option<Scope>,
     },
-    /// Erase the text of a claim or a note for good, and name what else quotes it
+    /// Erase the text of a claim, note or message for good, and name what else quotes it
     #[command(after_help = "Example:
   engram redact 01JD8X2M5Q7R9T1V3W5Y7Z9A1B          cannot be undone")]
     Redact {
@@ -652,10 +652,10 @@ pub(crate) struct ConflictsList {
     /// high, medium or low: this or worse [default: all; high with --gate]
     #[arg(long)]
     pub(crate) severity: Option<Severity>,
-    /// Continue after this place: `next` of the page before
+    /// Continue after `next` of the previous page
     #[arg(long)]
     pub(crate) after: Option<String>,
-    /// At most so many, up to 200 [default: 50]
+    /// Page size, up to 200 [default: 50]
     #[arg(long)]
     pub(crate) limit: Option<u32>,
 }

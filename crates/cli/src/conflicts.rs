@@ -3,15 +3,15 @@
 use std::fmt::Write as _;
 
 use engram_model::{
-    Conflict, ConflictId, ConflictSide, ConflictStatus, ConflictsReply, Gate, GateReply, Listed,
-    ResolveReply,
+    Conflict, ConflictFilter, ConflictId, ConflictSide, ConflictStatus, ConflictsReply, Gate,
+    GateReply, Listed, ResolveReply, quoted,
 };
 
 use crate::out::one_line;
 
 /// Grouped by the topic of the newer side, as the reply is.
-pub(crate) fn list(it: &ConflictsReply, listed: Listed) -> String {
-    let mut out = heading(it, listed);
+pub(crate) fn list(it: &ConflictsReply, asked: &ConflictFilter) -> String {
+    let mut out = heading(it, asked.status);
     let mut topic = None;
     for conflict in &it.conflicts {
         if topic != Some(&conflict.b.topic) {
@@ -33,23 +33,46 @@ pub(crate) fn list(it: &ConflictsReply, listed: Listed) -> String {
         );
     }
     if let (Some(more), Some(next)) = (it.omitted, &it.next) {
-        let next = one_line(next);
-        let _ = write!(out, "\n\n{more} more: engram conflicts --after '{next}'");
+        let _ = write!(out, "\n\n{more} more: {}", next_page(asked, next));
     }
     if it.due > 0 {
-        let _ = write!(out, "\n\n{}", still_compared(it.due));
+        let due = still_due(it.due);
+        let _ = write!(out, "\n\n{due} Meanwhile, the gate stays shut.");
     }
     out
 }
 
-/// What is said of contradictions that are not recorded yet.
-fn still_compared(due: u64) -> String {
-    let claims = if due == 1 {
+/// The command that prints the next page of the same list.
+fn next_page(asked: &ConflictFilter, next: &str) -> String {
+    let mut command = "engram conflicts".to_owned();
+    let options = [
+        ("topic", asked.topic.clone()),
+        (
+            "status",
+            Some(asked.status)
+                .filter(|it| *it != Listed::Open)
+                .map(|it| it.to_string()),
+        ),
+        ("severity", asked.severity.map(|it| it.to_string())),
+        ("limit", asked.limit.map(|it| it.to_string())),
+        ("after", Some(next.to_owned())),
+    ];
+    for (name, value) in options {
+        if let Some(value) = value {
+            let _ = write!(command, " --{name}={}", quoted(&one_line(value)));
+        }
+    }
+    command
+}
+
+/// What is said of comparisons that are due.
+fn still_due(due: u64) -> String {
+    let comparisons = if due == 1 {
         "1 comparison is"
     } else {
         &format!("{due} comparisons are")
     };
-    format!("{claims} still due. Until they are done, the gate stays shut.")
+    format!("{comparisons} still due.")
 }
 
 /// How many are listed, and how many are open.
@@ -142,11 +165,13 @@ pub(crate) fn gate(it: &GateReply, known: &[Conflict]) -> String {
                 }
             };
             let ids: Vec<String> = it.blocking.iter().map(about).collect();
-            let due = (it.due > 0).then(|| still_compared(it.due));
+            let due = (it.due > 0).then(|| still_due(it.due));
             if let (Some(due), true) = (&due, ids.is_empty()) {
-                return format!("the gate is shut. {due} Run this again in a moment.");
+                return format!("the gate is shut: {due} Run this again in a moment.");
             }
-            let due = due.map_or(String::new(), |due| format!("\n{due}"));
+            let due = due.map_or(String::new(), |due| {
+                format!("\n{due} Meanwhile, the gate stays shut.")
+            });
             format!(
                 "the gate is shut: {}\n{}\nSettle each with `engram resolve`, or let it pass with `engram conflicts allow ID --why REASON`.{due}",
                 match ids.len() {

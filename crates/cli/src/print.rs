@@ -3,9 +3,9 @@
 use std::{collections::HashMap, fmt::Write as _};
 
 use engram_model::{
-    AgentStatus, AgentsReply, BriefReply, Budget, Change, CheckReply, Did, Engram, EngramId, Entry,
-    Evidence, Listed, Meter, Noun, OperationKind, Outcome, PutReply, Reply, SampleReply, SentReply,
-    StatusReply, Verdict, count,
+    AgentStatus, AgentsReply, BriefReply, Budget, Change, CheckReply, ConflictFilter, Did, Engram,
+    EngramId, Entry, Evidence, Listed, Meter, Noun, OperationKind, Outcome, PutReply, Reply,
+    SampleReply, SentReply, StatusReply, Verdict, count,
 };
 use serde_json::{Value, json};
 
@@ -171,7 +171,13 @@ fn words(reply: &Reply) -> String {
             it.token.0
         ),
         Reply::Valid(it) => format!("ok, {}", count(it.tokens as u64, TOKENS)),
-        Reply::Conflicts(it) => conflicts::list(it, Listed::All),
+        Reply::Conflicts(it) => conflicts::list(
+            it,
+            &ConflictFilter {
+                status: Listed::All,
+                ..ConflictFilter::default()
+            },
+        ),
         Reply::Conflict(it) => conflicts::one(it),
         Reply::Gate(it) => conflicts::gate(it, &[]),
         Reply::Resolved(it) => conflicts::resolved(it),
@@ -219,7 +225,7 @@ fn stored(it: &PutReply) -> String {
     }
     if it.due > 0 {
         let due = it.due;
-        let _ = write!(out, "\n  {due} more to be compared: engram conflicts");
+        let _ = write!(out, "\n  comparisons due: {due} (engram conflicts)");
     }
     out
 }

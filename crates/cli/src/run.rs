@@ -83,7 +83,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
             match (verb, &reply) {
                 (Verb::Sample { remove: true }, Reply::Sample(it)) if !json => print::removed(it),
                 (Verb::Conflicts(asked), Reply::Conflicts(it)) if !json => {
-                    out::line(&conflicts::list(it, status_of(asked)));
+                    out::line(&conflicts::list(it, &filter_of(asked)));
                 }
                 (_, Reply::Gate(it)) if !json => {
                     let open = engine.ask(
@@ -279,26 +279,23 @@ fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
 }
 
 /// Which conflicts a list is of.
-fn status_of(asked: &args::Conflicts) -> Listed {
+fn filter_of(asked: &args::Conflicts) -> ConflictFilter {
     let list = match &asked.verb {
         Some(ConflictsVerb::List(list)) => list,
         _ => &asked.list,
     };
-    list.status.unwrap_or(Listed::Open)
+    ConflictFilter {
+        topic: list.topic.clone(),
+        status: list.status.unwrap_or(Listed::Open),
+        severity: list.severity,
+        after: list.after.clone(),
+        limit: list.limit,
+    }
 }
 
 fn about_conflicts(asked: &args::Conflicts) -> Result<Request, Refusal> {
-    let list = |list: &args::ConflictsList| {
-        Request::Conflicts(ConflictFilter {
-            topic: list.topic.clone(),
-            status: status_of(asked),
-            severity: list.severity,
-            after: list.after.clone(),
-            limit: list.limit,
-        })
-    };
     Ok(match &asked.verb {
-        Some(ConflictsVerb::List(asked)) => list(asked),
+        Some(ConflictsVerb::List(_)) => Request::Conflicts(filter_of(asked)),
         Some(ConflictsVerb::Show { id }) => Request::Conflict(id.parse()?),
         Some(ConflictsVerb::Allow { id, why, undo }) => Request::Allow(Allow {
             conflict: id.parse()?,
@@ -309,7 +306,7 @@ fn about_conflicts(asked: &args::Conflicts) -> Result<Request, Refusal> {
             Some(severity) => GateCheck { severity },
             None => GateCheck::default(),
         }),
-        None => list(&asked.list),
+        None => Request::Conflicts(filter_of(asked)),
     })
 }
 

@@ -276,8 +276,8 @@ impl Place {
         parsed().ok_or_else(|| {
             Refusal::new(
                 Code::SchemaInvalid,
-                "this is no place in the list of conflicts",
-                "Pass `next` of the page before as it is, or leave it out to start at the top.",
+                "`after` is not the `next` of any page",
+                "Pass the previous page's `next` unchanged, or omit it to start at the top.",
             )
         })
     }

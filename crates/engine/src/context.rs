@@ -258,7 +258,7 @@ impl<'e> Context<'e> {
         answered.unwrap_or_else(|| {
             Err(Refusal::new(
                 Code::RateLimited,
-                "composing this answer took longer than one request of an agent may",
+                "composing this answer took too long for an agent's request",
                 "Ask for less: a narrower topic, a more specific question, or a smaller limit.",
             ))
         })

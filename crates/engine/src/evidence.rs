@@ -206,7 +206,7 @@ pub(crate) fn copies<'a>(
             return Err(Refusal::new(
                 Code::PointerNotFound,
                 format!("{} was erased while it was read", pointer.label()),
-                "Pin to a commit, or to @worktree to store it now.",
+                "Pin to a commit, or to @worktree for a new copy.",
             ));
         }
     }
@@ -231,7 +231,7 @@ pub(crate) fn screen_claim(new: &NewEngram) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses words that nobody sees and what looks like a credential; `field` says to a reader where they stand.
+/// Refuses invisible characters and what looks like a credential; `field` says to a reader where they stand.
 pub(crate) fn screen_text(field: &str, text: &str) -> Result<(), Refusal> {
     screen_secret(field, text)?;
     match unseen(text) {
@@ -240,7 +240,7 @@ pub(crate) fn screen_text(field: &str, text: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses what looks like a credential. An address may hold what nobody sees: files have such names.
+/// Refuses what looks like a credential. An address may hold invisible characters: files have such names.
 pub(crate) fn screen_secret(field: &str, text: &str) -> Result<(), Refusal> {
     // Invisible characters do not split a credential.
     let unhidden = || text.chars().filter(|c| !is_hidden(*c)).collect::<String>();

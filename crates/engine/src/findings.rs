@@ -52,7 +52,7 @@ pub(crate) struct Compared {
 }
 
 impl Compared {
-    /// How many contradictions are left to be recorded that its author may know of.
+    /// How many comparisons are due that its author may know of.
     pub(crate) fn told_due(&self) -> u64 {
         self.due.map_or(0, |due| due.told)
     }
@@ -517,7 +517,7 @@ fn told_of(
             " It was settled before ({how}, by {by}) and is open again."
         ));
         if let Some(why) = ruling.why {
-            note.push_str(&format!(" The reason that {by} gave: {}.", quoted(&why)));
+            note.push_str(&format!(" {by} gave this reason: {}.", quoted(&why)));
         }
     }
     Ok(Finding {

@@ -99,19 +99,19 @@ fn alike(c: char) -> char {
     }
 }
 
-/// Whether a name looks like what Engram calls itself or the user.
+/// Whether a name could be mistaken for Engram or the user.
 pub(crate) fn is_ours(name: &str) -> bool {
     OURS.contains(&folded(name))
 }
 
-/// Refuses a name that looks like what Engram calls itself or the user.
+/// Refuses a name that could be mistaken for Engram or the user.
 pub(crate) fn refuse_ours(what: &str, name: &str) -> Result<(), Refusal> {
     if !is_ours(name) {
         return Ok(());
     }
     Err(Refusal::new(
         Code::SchemaInvalid,
-        format!("{what} looks like what Engram calls itself or the user"),
+        format!("{what} could be mistaken for Engram or the user"),
         "Use a name that says what the agent does, such as programmer-1.",
     ))
 }

@@ -1,4 +1,4 @@
-//! A budget binds through children: what all agents below one may read in its turn. Else one that is narrowed
+//! A budget binds children too: what all agents below one may read in its turn. Else one that is narrowed
 //! would read through a child whose turn it begins anew each time.
 
 use engram_model::{DerefLimits, PointerType, Refusal, operation::ReadBelow};
@@ -31,7 +31,7 @@ pub fn admit_below(elders: &[Elder], kind: PointerType) -> Result<u32, Refusal> 
             full.used = full.limit;
             full.refusal(
                 whose,
-                "Query what others already know, wait for that agent's next turn, or ask the user to grant the read; a grant by an agent goes no further.",
+                "Query what others already know, wait for that agent's next turn, or ask the user to grant the read; an agent's grant does not help.",
             )
         })?;
         least = least.min(left);

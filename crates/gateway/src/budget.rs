@@ -135,7 +135,7 @@ pub fn admit_strangers(
             Code::RateLimited,
             format!("agents without a token share {limit} writes a {time}, and all are used"),
             format!(
-                "Wait up to a {time}, or ask the user to run `engram agents open NAME`: an agent with a token has rates of its own."
+                "Wait up to a {time}, or ask the user to run `engram agents open NAME`: an agent with a token has its own limits."
             ),
         )
     })

@@ -103,7 +103,7 @@ fn inspect(sent: &Value, written: usize, limits: &Limits) -> Result<Checked, Ref
     Ok(Checked { message, tokens })
 }
 
-/// Refuses words that nobody sees, in any text but the address of a file, which may have such a name.
+/// Refuses invisible characters, in any text but the address of a file, which may have such a name.
 fn seen(message: &Value) -> Result<(), Refusal> {
     let mut found = None;
     code::walk(message, &mut String::new(), &mut |at, text| {

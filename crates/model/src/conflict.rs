@@ -236,10 +236,10 @@ pub struct ConflictFilter {
     /// Only this severity and worse.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
-    /// After this place of the list: `next` of the page before.
+    /// Continue after `next` of the previous page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// At most so many; 50 without it, 200 at most.
+    /// Page size; 50 if absent, at most 200.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }
@@ -262,17 +262,17 @@ impl Default for ConflictFilter {
 pub struct ConflictsReply {
     /// How many are open in the whole project, whatever was asked for.
     pub open: u64,
-    /// How many contradictions are still to be recorded as conflicts; the gate is shut until they are. An agent
-    /// is told of those of its own claims.
+    /// How many comparisons are still due; the gate is shut until they are done. An agent is told of those of
+    /// its own claims.
     #[serde(default)]
     pub due: u64,
     /// Grouped by the topic of the newer side, the group with the worst first; in a group, the worst
     /// first, among equals the newest.
     pub conflicts: Vec<Conflict>,
-    /// How many more there are behind this page; absent where it is the last.
+    /// How many more follow this page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub omitted: Option<u64>,
-    /// Where the next page starts: `after` of the next request; absent where this is the last.
+    /// Where the next page starts: `after` of the next request; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
@@ -310,7 +310,7 @@ pub struct GateReply {
     pub gate: Gate,
     /// Open conflicts that nobody allowed, the worst first.
     pub blocking: Vec<ConflictId>,
-    /// How many contradictions are still to be recorded as conflicts: their severity is not known yet.
+    /// How many comparisons are still due: what they will find is not known yet.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub due: u64,
 }

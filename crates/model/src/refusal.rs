@@ -190,13 +190,13 @@ impl Refusal {
         }
     }
 
-    /// A text has a character that [nobody sees](crate::unseen); `what` says where it stands.
+    /// A text has an [invisible character](crate::unseen); `what` says where it stands.
     pub fn unseen(what: &str, character: char) -> Self {
         let code = u32::from(character);
         Self::new(
             Code::SchemaInvalid,
-            format!("{what} contains U+{code:04X}, a character that nobody sees"),
-            "Send the text as people see it, without tags, selectors or marks of direction.",
+            format!("{what} contains U+{code:04X}, an invisible character"),
+            "Remove all invisible characters: tags, variation selectors, direction marks.",
         )
     }
 

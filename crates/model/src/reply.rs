@@ -243,8 +243,7 @@ pub struct PutReply {
     /// How many open conflicts it is part of; `findings` tells the worst.
     #[serde(default)]
     pub conflicts: u64,
-    /// How many contradictions are still to be recorded as conflicts; absent where none is. The gate is shut
-    /// until they are.
+    /// How many comparisons are still due; absent if none. The gate is shut until they are done.
     #[serde(default, skip_serializing_if = "is_none")]
     pub due: u64,
     /// What the engine noticed; never a reason for failure.
@@ -397,7 +396,7 @@ pub struct PromoteReply {
     pub lineage_id: LineageId,
     /// The journal entry of the promotion; that of the version where there was nothing to promote.
     pub seq: u64,
-    /// How many contradictions are still to be recorded as conflicts; absent where none is.
+    /// How many comparisons are still due; absent if none.
     #[serde(default, skip_serializing_if = "is_none")]
     pub due: u64,
     /// What the engine noticed; never a reason for failure.
@@ -658,8 +657,7 @@ pub struct StatusReply {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub conflicts: Option<u64>,
-    /// How many contradictions are still to be recorded as conflicts; absent where none is. An agent is told of
-    /// those of its own claims.
+    /// How many comparisons are still due; absent if none. An agent is told of those of its own claims.
     #[serde(default, skip_serializing_if = "is_none")]
     pub due: u64,
     /// Requests to read beyond a budget that wait for an answer; for the user only.

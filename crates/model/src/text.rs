@@ -59,10 +59,9 @@ pub fn is_hidden(c: char) -> bool {
         || (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
 }
 
-/// The first character of a text that nobody sees and that no writing needs: tags, selectors of variants,
-/// marks of direction, spaces without width. Words can be written in them that a model reads and a person does
-/// not. A joiner between two letters beyond ASCII and the selector after an emoji are writing; control
-/// characters are shown everywhere.
+/// The first invisible character of a text that no script needs: tags, variation selectors, direction marks,
+/// zero-width spaces. They can spell words that a model reads and a person does not. A joiner between two
+/// letters beyond ASCII and the selector after an emoji are writing; control characters are shown everywhere.
 pub fn unseen(text: &str) -> Option<char> {
     let joins =
         |c: Option<char>| c.is_some_and(|c| !c.is_ascii() && !is_unseen(c) && !is_joiner(c));

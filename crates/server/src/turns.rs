@@ -57,9 +57,7 @@ impl Turns {
         turn.ok_or_else(|| {
             Refusal::new(
                 Code::RateLimited,
-                format!(
-                    "this request waited too long: {EACH} requests of an agent are answered at once"
-                ),
+                format!("this request waited too long; an agent may have {EACH} under way at once"),
                 "Wait for the answers to earlier requests, then send it again.",
             )
         })

@@ -49,7 +49,7 @@ impl Reader<'_> {
                  WHERE project = ?1",
             )?,
             kinds: kinds.into_iter().map(|it| (it.0, it.1 as u64)).collect(),
-            risks: count("SELECT count(*) FROM conflict WHERE project = ?1 AND risk IS NOT NULL")?,
+            risks: count("SELECT count(*) FROM conflict WHERE project = ?1")?,
             inline_tokens: self.by_word(
                 project,
                 "SELECT coalesce(role, ''), avg(tokens) FROM inline JOIN agent ON handle = inline.agent

@@ -34,8 +34,8 @@ impl Limit {
     }
 }
 
-/// Runs `work`, and lets all that it reads on this thread fail once `is_due` says so. None if anything did:
-/// what `work` made of the rest is not whole.
+/// Runs `work`; once `is_due` says so, its reads on this thread fail. None if any did: the result would be
+/// incomplete.
 pub fn read_until<T>(is_due: impl Fn() -> bool + 'static, work: impl FnOnce() -> T) -> Option<T> {
     let limit = Rc::new(Limit {
         is_due: Box::new(is_due),

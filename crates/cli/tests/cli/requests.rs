@@ -95,6 +95,35 @@ fn an_allowance_is_marked_and_taken_back() {
     assert!(told.contains(&format!("allowed    {id}  undone")), "{told}");
 }
 
+/// The command that is printed below a page leads to the next page of the same list.
+#[test]
+fn the_next_page_is_of_the_same_list() {
+    let place = Place::new();
+    for minutes in [3, 30, 40] {
+        let claim = format!("The wallet lock lasts {minutes} minutes.");
+        let topic = ["--topic", "my wallet", "--pointer", POINTER];
+        place.json(&[&["put", "--claim", &claim], &topic[..]].concat());
+    }
+    let filter = ["--topic=my wallet", "--severity=low", "--limit=1"];
+    let page = |more: &[&str]| place.run(&[&["conflicts"], &filter[..], more].concat()).out;
+    let first = page(&[]);
+    let command = "2 more: engram conflicts --topic='my wallet' --severity=low --limit=1 --after='";
+    let (_, next) = first
+        .split_once(command)
+        .unwrap_or_else(|| panic!("{first}"));
+    let next = next.split('\'').next().unwrap_or_default();
+    let second = page(&["--after", next]);
+    assert!(second.contains("1 more: engram conflicts"), "{second}");
+    assert_ne!(first, second);
+    let closed = place.run(&["conflicts", "--status=all", "--limit=1"]).out;
+    assert!(closed.contains("engram conflicts --status=all --limit=1 "));
+    let wrong = place.run(&["conflicts", "--after", "2"]).err;
+    assert!(
+        wrong.contains("`after` is not the `next` of any page"),
+        "{wrong}"
+    );
+}
+
 /// The history of a claim that lost says so, and names the conflict.
 #[test]
 fn a_history_says_that_a_claim_lost_a_conflict() {

@@ -1,4 +1,4 @@
-//! A budget binds through children: what all agents below one read in its turn, whatever turns they are in.
+//! A budget binds children too: what all agents below one read in its turn, whatever turns they are in.
 
 use engram_engine::Treatment;
 use engram_model::{

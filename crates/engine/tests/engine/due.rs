@@ -1,4 +1,4 @@
-//! What is due: contradictions that a write left, that were cut or could not be read. Nothing is taken for
+//! What is due: comparisons that a write left, that were cut or that could not be read. Nothing is taken for
 //! compared that was not.
 
 use engram_model::{Code, ConflictFilter, ConflictStatus, Draft, Gate, GateCheck, MemoryOp, ask};

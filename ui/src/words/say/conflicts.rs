@@ -191,7 +191,7 @@ pub fn omitted(conflicts: &str) -> String {
 }
 
 pub fn due(comparisons: &str) -> String {
-    format!("Still to do: {comparisons}. The gate stays shut until then.")
+    format!("Still due: {comparisons}. The gate stays shut meanwhile.")
 }
 
 pub fn waiting(count: usize) -> String {

@@ -141,13 +141,13 @@ const SEVERITY: Asks = Asks {
 };
 const AFTER: Asks = Asks {
     name: "after",
-    says: "The next page: `next` of the page before.",
+    says: "Continue after `next` of the previous page.",
     is_needed: false,
     shape: shape::<String>,
 };
 const LIMIT: Asks = Asks {
     name: "limit",
-    says: "Conflicts on a page; 50 by default.",
+    says: "Page size; 50 if absent.",
     is_needed: false,
     shape: page,
 };

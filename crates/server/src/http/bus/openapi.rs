@@ -13,7 +13,7 @@ use super::Door;
 /// What no name has: control characters, and what cannot be seen.
 const HIDDEN: &str = r"\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb";
 
-/// What no words have: what nobody sees. Control characters are words like others, but for NUL.
+/// What no words have: invisible characters. Control characters are words like others, but for NUL.
 const UNSEEN: &str = r"\x00\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb";
 
 /// The document.
