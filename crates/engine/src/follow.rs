@@ -22,8 +22,11 @@ use crate::{
     promote::PromoteFollower,
 };
 
+/// Starts a follower.
+type Start = fn(&Arc<Engine>) -> Result<Following, Refusal>;
+
 /// The followers of a process that stays.
-const FOLLOWERS: &[fn(&Arc<Engine>) -> Result<Following, Refusal>] = &[
+const FOLLOWERS: &[Start] = &[
     Engine::start::<IndexFollower>,
     Engine::start::<AnchorFollower>,
     Engine::start::<DueFollower>,

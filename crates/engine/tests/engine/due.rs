@@ -1,11 +1,15 @@
 //! What is due: comparisons that a write left, that were cut or that could not be read. Nothing is taken for
 //! compared that was not.
 
-use engram_model::{Code, ConflictFilter, ConflictStatus, Draft, Gate, GateCheck, MemoryOp, ask};
+use engram_model::{
+    Code, ConflictFilter, ConflictStatus, Draft, Gate, GateCheck, Kind, MemoryOp, Query, ask,
+};
+use serde_json::json;
 
 use crate::{
     conflicts::{LONG, SHORT, USER, due, on, open},
-    fixture::{Asked, Ground, REINDEX, refused},
+    fixture::{Asked, Ground, POINTER, REINDEX, query, refused},
+    messages::{engram, report},
 };
 
 fn gate(at: &Asked) -> (Gate, u64) {
@@ -176,4 +180,45 @@ fn a_list_is_read_in_pages() {
     for wrong in ["", "x", "high", "high.high.1", "high.high.x.y.z", "ä.."] {
         refused(page(Some(wrong.to_owned())), Code::SchemaInvalid);
     }
+}
+
+/// A message is one write: it raises five conflicts, and reports each once, however often it says a thing.
+#[test]
+fn a_message_raises_five_conflicts_and_reports_each_once() {
+    let ground = Ground::new();
+    let engine = ground.open();
+    let lead = engine.opened("lead", "architect", None);
+    let ada = engine.opened("ada", "programmer", Some(&lead));
+    for number in 0..4 {
+        let claim = format!("The wallet lock lasts {} minutes.", 10 + number);
+        engine.put(&USER, on("wallet", &claim)).unwrap();
+        engine.0.help_index().unwrap();
+    }
+    let before = open(&engine).len();
+    let about = |claim: &str, pointer: &str| {
+        let mut engram = engram(claim);
+        engram["topic"] = json!("wallet");
+        engram["pointers"] = json!([pointer]);
+        engram
+    };
+    let twins = [
+        about(SHORT, POINTER),
+        about(SHORT, "repo:README.md@HEAD"),
+        about("The wallet lock lasts 50 minutes.", POINTER),
+        about("The wallet lock lasts 60 minutes.", POINTER),
+    ];
+    engine.send(&ada, report(twins.to_vec(), "Four.")).unwrap();
+    let known = open(&engine);
+    assert_eq!(known.len(), before + 5, "one write raises five");
+    assert!(due(&engine, &USER) > 0);
+    engine.0.help_index().unwrap();
+    let known = open(&engine);
+    assert_eq!(due(&engine, &USER), 0);
+    let asked = Query {
+        kind: Some(Kind::Risk),
+        k: Some(50),
+        ..query("claims contradict each other")
+    };
+    let risks = engine.ask(&USER, asked).unwrap().engrams;
+    assert_eq!(risks.len(), known.len(), "each is reported once");
 }

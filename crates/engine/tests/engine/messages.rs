@@ -2,17 +2,14 @@
 //! from what was refused before.
 
 use engram_model::{
-    Caller, Code, ConflictFilter, Deref, Draft, Hook, HookEvent, Kind, Opening, Operation, Outcome,
-    PointerInput, Query, Refusal, Sending, SentReply, ask, operation::Sent,
+    Caller, Code, ConflictFilter, Deref, Draft, Hook, HookEvent, Opening, Operation, Outcome,
+    PointerInput, Refusal, Sending, SentReply, ask, operation::Sent,
 };
 use engram_store::{NewEntry, Store, StoreError};
 use serde_json::{Value, json};
 use ulid::Ulid;
 
-use crate::{
-    conflicts::{SHORT, due, on, open},
-    fixture::{Asked, Ground, POINTER, draft, git, handle, query, refused},
-};
+use crate::fixture::{Asked, Ground, POINTER, draft, git, handle, refused};
 
 const USER: Caller = Caller::User;
 
@@ -28,7 +25,7 @@ impl Asked {
         Caller::Agent(self.0.ask(&USER, ask::OpenAgent(opening)).unwrap().agent)
     }
 
-    fn send(&self, who: &Caller, message: Value) -> Result<SentReply, Refusal> {
+    pub(crate) fn send(&self, who: &Caller, message: Value) -> Result<SentReply, Refusal> {
         self.send_to(who, message, None)
     }
 
@@ -72,14 +69,14 @@ fn team() -> Team {
     }
 }
 
-fn engram(claim: &str) -> Value {
+pub(crate) fn engram(claim: &str) -> Value {
     json!({
         "kind": "fact", "claim": claim, "confidence": 0.8, "ttl": "P7D", "scope": "project",
         "pointers": [POINTER],
     })
 }
 
-fn report(engrams: Vec<Value>, summary: &str) -> Value {
+pub(crate) fn report(engrams: Vec<Value>, summary: &str) -> Value {
     json!({
         "role": "programmer", "task_status": "done", "engrams": engrams,
         "pointer_pack": ["repo:src/lib.rs#L5-L9@HEAD"],
@@ -785,47 +782,4 @@ fn what_was_delivered_is_counted_when_it_is_asked() {
         .inline_tokens
         .used;
     assert!(u64::from(used) > tokens);
-}
-
-/// A message is one write: it raises five conflicts, and reports each once, however often it says a thing.
-#[test]
-fn a_message_raises_five_conflicts_and_reports_each_once() {
-    let Team {
-        ground: _ground,
-        engine,
-        ada,
-        ..
-    } = team();
-    for number in 0..4 {
-        let claim = format!("The wallet lock lasts {} minutes.", 10 + number);
-        engine.put(&USER, on("wallet", &claim)).unwrap();
-        engine.0.help_index().unwrap();
-    }
-    let before = open(&engine).len();
-    let about = |claim: &str, pointer: &str| {
-        let mut engram = engram(claim);
-        engram["topic"] = json!("wallet");
-        engram["pointers"] = json!([pointer]);
-        engram
-    };
-    let twins = [
-        about(SHORT, POINTER),
-        about(SHORT, "repo:README.md@HEAD"),
-        about("The wallet lock lasts 50 minutes.", POINTER),
-        about("The wallet lock lasts 60 minutes.", POINTER),
-    ];
-    engine.send(&ada, report(twins.to_vec(), "Four.")).unwrap();
-    let known = open(&engine);
-    assert_eq!(known.len(), before + 5, "one write raises five");
-    assert!(due(&engine, &USER) > 0);
-    engine.0.help_index().unwrap();
-    let known = open(&engine);
-    assert_eq!(due(&engine, &USER), 0);
-    let asked = Query {
-        kind: Some(Kind::Risk),
-        k: Some(50),
-        ..query("claims contradict each other")
-    };
-    let risks = engine.ask(&USER, asked).unwrap().engrams;
-    assert_eq!(risks.len(), known.len(), "each is reported once");
 }

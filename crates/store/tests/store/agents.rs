@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use ulid::Ulid;
 
 use crate::{
-    fixture::{LATER, PROJECT, now, open, record},
+    fixture::{LATER, NINETEENTH, PROJECT, now, open, record},
     replay::{damage, sound},
 };
 
@@ -203,8 +203,7 @@ fn who_gave_a_name_is_known_of_every_home() {
     drop(store);
     damage(
         home.path(),
-        "DROP INDEX journal_named; DROP INDEX journal_lately; ALTER TABLE agent DROP COLUMN given;
-         PRAGMA user_version = 18",
+        &format!("{NINETEENTH} PRAGMA user_version = 18"),
     );
     let store = open(home.path());
     assert_eq!(known(&store), expected);

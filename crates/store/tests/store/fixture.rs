@@ -23,23 +23,32 @@ macro_rules! fourteenth {
     };
 }
 
-macro_rules! since_seventeenth {
+macro_rules! nineteenth {
     () => {
         "DROP TABLE report; ALTER TABLE conflict ADD COLUMN risk TEXT;
          CREATE INDEX conflict_risk ON conflict (risk) WHERE risk IS NOT NULL;
-         DROP INDEX journal_named; DROP INDEX journal_lately; ALTER TABLE agent DROP COLUMN given;
-         DROP TABLE spend_below;
+         DROP INDEX journal_named; DROP INDEX journal_lately; ALTER TABLE agent DROP COLUMN given;"
+    };
+}
+
+macro_rules! since_seventeenth {
+    () => {
+        "DROP TABLE spend_below;
          UPDATE journal SET body = json_remove(body, '$.above') WHERE kind = 'dereferenced';
          DROP TABLE due; ALTER TABLE conflict DROP COLUMN severity; ALTER TABLE conflict DROP COLUMN newer;
          ALTER TABLE conflict DROP COLUMN older; ALTER TABLE conflict DROP COLUMN ruled;"
     };
 }
 
+/// What the nineteenth step made, likewise.
+pub(crate) const NINETEENTH: &str = nineteenth!();
+
 /// What the fourteenth step made, to be unmade before an older home is.
 pub(crate) const FOURTEENTH: &str = fourteenth!();
 
 /// What the steps after the fourteenth made.
 pub(crate) const LAST: &str = concat!(
+    nineteenth!(),
     since_seventeenth!(),
     "DROP INDEX delivery_uncounted; ALTER TABLE delivery DROP COLUMN tokens;
      DROP TABLE served;
@@ -49,6 +58,7 @@ pub(crate) const LAST: &str = concat!(
 
 /// What the steps after the tenth made.
 pub(crate) const LATER: &str = concat!(
+    nineteenth!(),
     since_seventeenth!(),
     fourteenth!(),
     "DROP TABLE served; DROP TABLE reading; DROP TABLE pin;

@@ -21,18 +21,20 @@ pub(super) struct Draft {
 part! {
     /// The brief.
     pub(crate) struct Brief {
-        /// What was read; none until it comes.
-        pub(crate) known: RwSignal<Option<ShownBrief>> = None,
-        /// Why it could not be read.
-        pub(crate) refused: RwSignal<Option<Refusal>> = None,
-        /// Whose it is; everybody's where it is none.
-        pub(crate) whose: RwSignal<Option<AgentId>> = None,
-        pub(super) agents: RwSignal<Vec<AgentStatus>> = Vec::new(),
-        /// The open line, by its words: others come and go around it.
-        pub(crate) selected: RwSignal<Option<String>> = None,
-        /// The line that is written, and why it could not be pinned.
-        pub(super) draft: RwSignal<Option<Draft>> = None,
-        pub(crate) pin_refused: RwSignal<Option<Refusal>> = None,
+        anew {
+            /// What was read; none until it comes.
+            pub(crate) known: RwSignal<Option<ShownBrief>> = None,
+            /// Why it could not be read.
+            pub(crate) refused: RwSignal<Option<Refusal>> = None,
+            /// Whose it is; everybody's where it is none.
+            pub(crate) whose: RwSignal<Option<AgentId>> = None,
+            pub(super) agents: RwSignal<Vec<AgentStatus>> = Vec::new(),
+            /// The open line, by its words: others come and go around it.
+            pub(crate) selected: RwSignal<Option<String>> = None,
+            /// The line that is written, and why it could not be pinned.
+            pub(super) draft: RwSignal<Option<Draft>> = None,
+            pub(crate) pin_refused: RwSignal<Option<Refusal>> = None,
+        }
         stays {
             /// Changes with each reading: earlier answers are dropped.
             number: StoredValue<u64> = StoredValue::new(0),

@@ -3,8 +3,8 @@
 use std::{collections::HashMap, sync::Arc};
 
 use engram_model::{
-    Code, Conflict, ConflictFilter, ConflictId, ConflictStatus, ConflictsReply, Filter, Pointer,
-    Refusal, ask,
+    Code, Conflict, ConflictFilter, ConflictId, ConflictStatus, ConflictsReply, EngramId, Filter,
+    Pointer, Refusal, ask,
 };
 use leptos::{ev, prelude::*, task::spawn_local};
 
@@ -31,30 +31,32 @@ pub(super) struct Written {
 part! {
     /// The conflicts.
     pub(crate) struct Conflicts {
-        /// What was read; none until it comes.
-        pub(crate) queue: RwSignal<Option<Queue>> = None,
-        pub(crate) filter: RwSignal<ConflictFilter> = ConflictFilter::default(),
-        /// The filter with which the list was read.
-        read_with: StoredValue<ConflictFilter> = ConflictFilter::default(),
-        /// All topics of the list, from when it was last not limited to one.
-        pub(super) topics: RwSignal<Vec<String>> = Vec::new(),
-        /// Why the list could not be read.
-        pub(crate) refused: RwSignal<Option<Refusal>> = None,
-        pub(crate) selected: RwSignal<Option<ConflictId>> = None,
-        /// The open conflict, which the list may leave out.
-        visited: RwSignal<Option<Arc<Conflict>>> = None,
-        /// Why the last verdict on it failed.
-        pub(crate) verdict_refused: RwSignal<Option<Refusal>> = None,
-        /// The selected rows, and the reason for all of them.
-        pub(crate) chosen: RwSignal<Chosen<Conflict>> = Chosen::default(),
-        pub(super) chosen_reason: RwSignal<String> = String::new(),
-        /// Drafts, kept until they are sent.
-        pub(super) written: RwSignal<HashMap<ConflictId, Written>> = HashMap::new(),
-        /// A verdict that needs a reason waits for it.
-        pub(crate) wants_reason: RwSignal<bool> = false,
-        /// Whether the pointer is on the rows, and where it was last.
-        is_pointing: StoredValue<bool> = false,
-        pointer: StoredValue<(i32, i32)> = (0, 0),
+        anew {
+            /// What was read; none until it comes.
+            pub(crate) queue: RwSignal<Option<Queue>> = None,
+            pub(crate) filter: RwSignal<ConflictFilter> = ConflictFilter::default(),
+            /// The filter with which the list was read.
+            read_with: StoredValue<ConflictFilter> = ConflictFilter::default(),
+            /// All topics of the list, from when it was last not limited to one.
+            pub(super) topics: RwSignal<Vec<String>> = Vec::new(),
+            /// Why the list could not be read.
+            pub(crate) refused: RwSignal<Option<Refusal>> = None,
+            pub(crate) selected: RwSignal<Option<ConflictId>> = None,
+            /// The open conflict, which the list may leave out.
+            visited: RwSignal<Option<Arc<Conflict>>> = None,
+            /// Why the last verdict on it failed.
+            pub(crate) verdict_refused: RwSignal<Option<Refusal>> = None,
+            /// The selected rows, and the reason for all of them.
+            pub(crate) chosen: RwSignal<Chosen<Conflict>> = Chosen::default(),
+            pub(super) chosen_reason: RwSignal<String> = String::new(),
+            /// Drafts, kept until they are sent.
+            pub(super) written: RwSignal<HashMap<ConflictId, Written>> = HashMap::new(),
+            /// A verdict that needs a reason waits for it.
+            pub(crate) wants_reason: RwSignal<bool> = false,
+            /// Whether the pointer is on the rows, and where it was last.
+            is_pointing: StoredValue<bool> = false,
+            pointer: StoredValue<(i32, i32)> = (0, 0),
+        }
         stays {
             /// Changes with each request: answers to earlier ones are dropped.
             number: StoredValue<u64> = StoredValue::new(0),

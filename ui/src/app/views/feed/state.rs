@@ -40,22 +40,24 @@ struct Left {
 part! {
     /// A list of engrams: a stretch of the journal, as a filter leaves it.
     pub(crate) struct Listing {
-        pub(crate) feed: RwSignal<Feed> = Feed::default(),
-        /// How far a filter was looked for, while or since its search took more than a moment.
-        pub(crate) search: RwSignal<Option<Search>> = None,
-        /// A page of older or newer engrams is on its way.
-        pub(crate) page_is_coming: StoredValue<bool> = false,
-        /// The values that a filter can have, with counts; read while they are looked at.
-        pub(crate) facets: RwSignal<Option<Facets>> = None,
-        /// Whether the list stands at its newest end.
-        pub(crate) at_top: RwSignal<bool> = true,
-        /// The row whose whole claim is shown.
-        pub(crate) expanded: RwSignal<Option<EngramId>> = None,
-        /// Why the list, or its next page, could not be read, until it is; and how to retry.
-        pub(crate) refused: RwSignal<Option<(Refusal, fn(App))>> = None,
-        /// The same for the values of the filter.
-        pub(crate) facets_refused: RwSignal<Option<Refusal>> = None,
-        left: StoredValue<Left> = Left::default(),
+        anew {
+            pub(crate) feed: RwSignal<Feed> = Feed::default(),
+            /// How far a filter was looked for, while or since its search took more than a moment.
+            pub(crate) search: RwSignal<Option<Search>> = None,
+            /// A page of older or newer engrams is on its way.
+            pub(crate) page_is_coming: StoredValue<bool> = false,
+            /// The values that a filter can have, with counts; read while they are looked at.
+            pub(crate) facets: RwSignal<Option<Facets>> = None,
+            /// Whether the list stands at its newest end.
+            pub(crate) at_top: RwSignal<bool> = true,
+            /// The row whose whole claim is shown.
+            pub(crate) expanded: RwSignal<Option<EngramId>> = None,
+            /// Why the list, or its next page, could not be read, until it is; and how to retry.
+            pub(crate) refused: RwSignal<Option<(Refusal, fn(App))>> = None,
+            /// The same for the values of the filter.
+            pub(crate) facets_refused: RwSignal<Option<Refusal>> = None,
+            left: StoredValue<Left> = Left::default(),
+        }
         stays {
             pub(crate) filter: RwSignal<Filter> = RwSignal::new(Filter::default()),
             pub(crate) facets_open: RwSignal<bool> = RwSignal::new(false),

@@ -25,19 +25,21 @@ pub(super) struct Written {
 part! {
     /// The requests.
     pub(crate) struct Requests {
-        /// What was read, in the order of the list; none until it comes.
-        pub(crate) known: RwSignal<Option<Vec<RequestTold>>> = None,
-        /// How many more there are.
-        pub(super) omitted: RwSignal<Option<u64>> = None,
-        /// Why the list could not be read.
-        pub(crate) refused: RwSignal<Option<Refusal>> = None,
-        pub(crate) selected: RwSignal<Option<String>> = None,
-        /// Why the last answer failed.
-        pub(crate) answer_refused: RwSignal<Option<Refusal>> = None,
-        /// Nothing written is lost before it is sent.
-        written: RwSignal<HashMap<String, Written>> = HashMap::new(),
-        /// A denial waits for its reason.
-        pub(crate) wants_reason: RwSignal<bool> = false,
+        anew {
+            /// What was read, in the order of the list; none until it comes.
+            pub(crate) known: RwSignal<Option<Vec<RequestTold>>> = None,
+            /// How many more there are.
+            pub(super) omitted: RwSignal<Option<u64>> = None,
+            /// Why the list could not be read.
+            pub(crate) refused: RwSignal<Option<Refusal>> = None,
+            pub(crate) selected: RwSignal<Option<String>> = None,
+            /// Why the last answer failed.
+            pub(crate) answer_refused: RwSignal<Option<Refusal>> = None,
+            /// Nothing written is lost before it is sent.
+            written: RwSignal<HashMap<String, Written>> = HashMap::new(),
+            /// A denial waits for its reason.
+            pub(crate) wants_reason: RwSignal<bool> = false,
+        }
         stays {
             /// Changes with each reading: earlier answers are dropped.
             number: StoredValue<u64> = StoredValue::new(0),
