@@ -86,7 +86,7 @@ fn a_list_for_an_agent_ends_after_its_time_and_the_users_does_not() {
     let full = Full::new();
     for list in lists() {
         let late = refused(full.slowly(&full.agent, list.clone()), Code::RateLimited);
-        assert!(late.message.contains("took longer"), "{list:?}: {late}");
+        assert!(late.message.contains("took too long"), "{list:?}: {late}");
         assert!(full.slowly(&USER, list.clone()).is_ok(), "{list:?}");
         // Nothing that is kept for the next one is less for it.
         assert!(full.engine.handle(&full.agent, list.clone()).is_ok());
