@@ -13,6 +13,8 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
+/// What `cargo xtask test` knows its processes by, to find what is left of them.
+const RUN: &str = "ENGRAM_TEST_RUN";
 /// No agent, client or browser step takes this long, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -115,7 +117,12 @@ pub fn clean(program: impl AsRef<OsStr>, home: &Path) -> Command {
         .env_clear()
         .env("PATH", path.unwrap())
         .env("HOME", home)
-        .env("LANG", "C.UTF-8");
+        .env("LANG", "C.UTF-8")
+        // A window that finds no bus would start one that outlives it, and look like one on a desktop.
+        .env("DBUS_SESSION_BUS_ADDRESS", "disabled:")
+        .env("GSETTINGS_BACKEND", "memory")
+        .env("NO_AT_BRIDGE", "1")
+        .envs(env::var_os(RUN).map(|it| (RUN, it)));
     command.stdin(Stdio::null());
     command
 }

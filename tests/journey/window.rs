@@ -69,7 +69,6 @@ impl Window {
                 .env("TAURI_WEBVIEW_AUTOMATION", "true")
                 .env("WEBKIT_DISABLE_DMABUF_RENDERER", "1")
                 .env("LIBGL_ALWAYS_SOFTWARE", "1")
-                .env("NO_AT_BRIDGE", "1")
                 .env("VISUAL", editor)
                 .env("XDG_RUNTIME_DIR", home),
         );

@@ -8,6 +8,7 @@ mod bench;
 mod fuzz;
 mod host;
 mod http;
+mod left;
 mod pictures;
 mod run;
 mod schemas;

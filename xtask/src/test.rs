@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use which::which;
 
 use crate::{
-    schemas, setup,
+    left, schemas, setup,
     shell::{DASHBOARD, build, cargo, line, run},
     steps::Steps,
     tally::Tally,
@@ -123,11 +123,16 @@ fn run_tests(steps: &mut Steps, root: &Path, name: &str, mut command: Command, t
     let mut tally = Tally::default();
     steps.step(name, &again, || {
         let home = Trap::new()?;
+        let mark = std::process::id().to_string();
         command
             .current_dir(root)
+            .env(left::RUN, &mark)
             .env("ENGRAM_TOOLS", tools::folder())
             .env("ENGRAM_HOME", &home.path);
-        watch(command, &mut tally, std::io::stdout())?;
+        let watched = watch(command, &mut tally, std::io::stdout());
+        let all_ended = left::end_all(&mark);
+        watched?;
+        all_ended?;
         home.untouched()
     });
     total.add(tally);
