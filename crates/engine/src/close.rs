@@ -17,7 +17,7 @@ use crate::{
     context::{Context, Ground},
     decide::{Plan, Planned},
     put::answered,
-    quotations::Quotations,
+    quotations::{Quotations, said_in},
     risks::reports_nothing_open,
 };
 
@@ -30,6 +30,12 @@ impl Context<'_> {
     /// Closes the window of a version that the caller may see.
     pub(crate) fn close_window(&self, engram: &Engram) -> Result<ForgetReply, Refusal> {
         self.may_close(engram)?;
+        let author = engram.agent.as_ref();
+        let parent = self.engine.store.read::<_, Refusal>(|tx| {
+            let author = author.map_or(Ok(None), |author| tx.agent(author))?;
+            Ok(author.and_then(|author| author.parent))
+        })?;
+        engram_gateway::may_retire(self.caller, author, parent.as_ref())?;
         let id = engram.id;
         let shareable = engram.scope != Scope::Run;
         self.record_of(id, engram.project, shareable, |it| {
@@ -74,16 +80,13 @@ impl Context<'_> {
             Ok((it.event_of(EventId(id.0))?, message))
         })?;
         let (reply, quotations) = match (event, message) {
-            (None, Some((project, seq))) => {
+            (None, Some((project, seq, text))) => {
                 let said = Redaction {
                     id: Some(id),
                     reasons: vec![seq],
                     ..Redaction::default()
                 };
-                let reply = self.record_of(id, project, false, |_| {
-                    Ok((Operation::Redacted(said.clone()), Vec::new()))
-                })?;
-                (reply, Quotations::default())
+                self.erase_of(id, project, false, &said_in(&text), |_| Ok(said.clone()))?
             }
             (Some((project, seq, address, digest)), _) => {
                 let said = Redaction {

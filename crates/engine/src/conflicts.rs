@@ -7,7 +7,7 @@ use std::{cmp::Reverse, collections::HashMap};
 use engram_model::{
     Allowed, Code, Conflict, ConflictFilter, ConflictId, ConflictSide, ConflictStatus,
     ConflictsReply, Engram, EngramId, Finding, Gate, GateCheck, GateReply, How, Listed, Noticed,
-    OperationKind, ProjectId, Refusal, Settled, Severity, is_on_topic,
+    OperationKind, ProjectId, Refusal, Settled, Severity, is_on_topic, operation::Contradiction,
 };
 use engram_store::{Listing, Pair, Reader, side};
 use jiff::Timestamp;
@@ -17,7 +17,7 @@ use crate::{
     eyes::Eyes,
     findings::author,
     names,
-    risks::{sees_all, standing},
+    risks::{saw_judged, sees_all, standing},
 };
 
 /// Conflicts of a page that names no number, and of the longest.
@@ -157,13 +157,12 @@ impl Context<'_> {
         Ok(found.is_some())
     }
 
-    /// The open conflicts that a claim which holds is part of, as its author was told of them, and those that are
-    /// `reopened` now: the worst first, of equals the one with the claim that was said last.
+    /// The open conflicts that a claim which holds is part of, as its author was told of them: the worst
+    /// first, of equals the one with the claim that was said last.
     pub(crate) fn disputes_of(
         &self,
         it: &Reader<'_>,
         engram: &Engram,
-        reopened: &[ConflictId],
     ) -> Result<Vec<Finding>, Refusal> {
         let (eyes, clock) = (self.eyes()?, self.engine.world.now());
         let own = side(&engram.topic, &engram.claim);
@@ -178,7 +177,7 @@ impl Context<'_> {
                 voices: [a, b],
                 ..
             } = shown;
-            if conflict.status != ConflictStatus::Open && !reopened.contains(&conflict.id) {
+            if conflict.status != ConflictStatus::Open {
                 continue;
             }
             let [first, _] = sides;
@@ -361,7 +360,8 @@ pub(crate) fn shown(
     eyes: &Eyes,
     clock: Timestamp,
 ) -> Result<Option<Shown>, Refusal> {
-    let (Some(found), Some(first)) = (it.contradiction(pair.last)?, it.deed(pair.first)?) else {
+    let seen = seen_findings(it, &pair, eyes)?;
+    let Some(found) = it.contradiction(pair.last)? else {
         return Ok(None);
     };
     let mut told = Vec::new();
@@ -379,6 +379,12 @@ pub(crate) fn shown(
         return Ok(None);
     };
     let holds = [&a.1, &b.1].map(|it| it.holds_now(clock));
+    let (found, found_at) = match seen {
+        Some(seen) => seen,
+        None if holds == [true, true] => (found, a.1.recorded_at.max(b.1.recorded_at)),
+        // It was never there to be found by what this caller may see.
+        None => return Ok(None),
+    };
     let by_verdict = standing(it, eyes, &pair)?;
     let (status, settled) = match by_verdict {
         ConflictStatus::Open | ConflictStatus::Closed if holds == [true, true] => {
@@ -415,7 +421,7 @@ pub(crate) fn shown(
         tier: found.tier,
         score: found.score,
         why: found.why,
-        found_at: first.at,
+        found_at,
         a: side_of(&a.1, a.2),
         b: side_of(&b.1, b.2),
         risk,
@@ -429,6 +435,31 @@ pub(crate) fn shown(
         sides,
         voices: [a.1, b.1],
     }))
+}
+
+/// How a conflict was found, as far as a caller may see: what was found last, and when it was found first. None where
+/// each time a version by which it was found is hidden.
+fn seen_findings(
+    tx: &Reader<'_>,
+    pair: &Pair,
+    eyes: &Eyes,
+) -> Result<Option<(Contradiction, Timestamp)>, Refusal> {
+    let mut seen: Option<(Contradiction, Timestamp)> = None;
+    let entries = if matches!(eyes, Eyes::All) {
+        vec![pair.first, pair.last]
+    } else {
+        tx.entries_about(pair.id)?
+    };
+    for seq in entries {
+        let (Some(found), Some(deed)) = (tx.contradiction(seq)?, tx.deed(seq)?) else {
+            continue;
+        };
+        if sees_all(tx, eyes, &found.engrams)? {
+            let at = seen.map_or(deed.at, |(_, at)| at);
+            seen = Some((found, at));
+        }
+    }
+    Ok(seen)
 }
 
 /// The engram that represents a side: the newest that holds, else the newest of all. If the words were
@@ -485,6 +516,7 @@ fn verdict(tx: &Reader<'_>, pair: &Pair, eyes: &Eyes) -> Result<Option<Settled>,
     let Some(how) = ruling.how else {
         return Ok(None);
     };
+    let is_told = saw_judged(tx, eyes, pair)?;
     let merged = match ruling.merged.or(ruling.stored.first().copied()) {
         Some(id) if how == How::Merge => tx.engram(id)?.filter(|it| eyes.may_see(it)),
         _ => None,
@@ -493,7 +525,7 @@ fn verdict(tx: &Reader<'_>, pair: &Pair, eyes: &Eyes) -> Result<Option<Settled>,
         how,
         by: names::by(&deed),
         at: deed.at,
-        why: deed.why,
+        why: deed.why.filter(|_| is_told),
         merged: merged.map(|it| it.id),
     }))
 }

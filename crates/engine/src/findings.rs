@@ -4,7 +4,11 @@
 //! Every version that is stored passes here, so the order in which two claims arrive does not matter:
 //! whichever comes last is compared with the other. A finding never fails a write.
 
-use std::{cell::LazyCell, cmp::Reverse, collections::BTreeMap};
+use std::{
+    cell::LazyCell,
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use engram_consistency::tier;
 use engram_gateway::quoted;
@@ -22,7 +26,7 @@ use crate::{
     eyes::Eyes,
     names,
     parsed::Parsed,
-    risks::{held, is_told, standing},
+    risks::{held, is_told, saw_judged, standing},
 };
 
 /// Most versions that are compared by their words at once.
@@ -98,7 +102,7 @@ pub(crate) struct Against {
 /// A side that cannot hold together with the new one.
 struct Contradicted {
     id: ConflictId,
-    /// Who says it: the user first, then the worst first.
+    /// Who says it: those that most can see first, then the user, then the worst.
     voices: Vec<Against>,
     /// The one that the author of the new claim is told of; none where it may not know of any, or dismissed them.
     told: Option<usize>,
@@ -151,6 +155,8 @@ struct Alike {
 #[derive(Default)]
 struct Met {
     against: BTreeMap<ConflictId, Vec<Against>>,
+    /// Of those, the ones that the author may know of.
+    seen: BTreeSet<ConflictId>,
     /// Versions that say the same in other words.
     same: Vec<Engram>,
     /// Everything stored here and later was compared; 0 where all was.
@@ -192,8 +198,8 @@ impl Context<'_> {
             return Ok(compared);
         }
         let here = side(&engram.topic, &engram.claim);
-        let met = self.meet(tx, engram, &here, telling)?;
         let eyes = self.eyes_in(engram.project)?;
+        let met = self.meet(tx, engram, &here, &eyes, telling)?;
         let mut left = Due {
             below: telling.below,
             pairs: 0,
@@ -231,8 +237,12 @@ impl Context<'_> {
                 ));
             }
         }
-        // How many there are that somebody may not see is not told by what is left to compare.
-        let is_user = u64::from(matches!(eyes, Eyes::All));
+        // How many there are that somebody may not see is not told by what is left to compare, nor what the engine
+        // sees where it acts by itself.
+        let is_user = u64::from(matches!(eyes, Eyes::All) && telling.by != ENGINE);
+        if telling.by == ENGINE {
+            left.told = 0;
+        }
         compared.due = match (left.pairs, met.has_failed, met.floor) {
             (0, false, 0) => None,
             (0, false, below) => Some(Due {
@@ -260,11 +270,12 @@ impl Context<'_> {
         tx: &Reader<'_>,
         engram: &Engram,
         here: &str,
+        eyes: &Eyes,
         telling: &Telling<'_>,
     ) -> Result<Met, Refusal> {
         let own = self.engine.claims.of(engram);
-        // A new claim that says one thing, and contradicts so many, is a value of a series: older ones need not
-        // be read, once those of the user were.
+        // A new claim that says one thing, and contradicts so many, is a value of a series: older ones are read
+        // behind the answer.
         let may_stop = LazyCell::new(|| {
             if telling.is_due {
                 return false;
@@ -278,6 +289,9 @@ impl Context<'_> {
             let there = side(&other.topic, &other.claim);
             if let Some(found) = tier::compare(&one, &two) {
                 let id = conflict_id(engram.project, here, &there);
+                if eyes.may_see(&other) {
+                    met.seen.insert(id);
+                }
                 let found = Against {
                     engram: other,
                     found,
@@ -289,7 +303,7 @@ impl Context<'_> {
             {
                 met.same.push(other);
             }
-            met.against.len() <= 2 * SERIES || !*may_stop
+            met.seen.len() <= 2 * SERIES || !*may_stop
         };
         let mut ended: Vec<EngramId> = telling.ending.to_vec();
         // No reader sees them yet.
@@ -323,7 +337,7 @@ impl Context<'_> {
             }
             let parsed = self.engine.claims.of(&other);
             if !judge(&mut met, other, &parsed) {
-                met.floor = 0;
+                met.floor = met.floor.max(found.places_before(count + 1));
                 break;
             }
         }
@@ -347,8 +361,10 @@ impl Context<'_> {
                 continue;
             }
             let pair = tx.conflict(id)?;
+            // By the one that most can see, so that all who see the sides learn of it.
             voices.sort_by_key(|it| {
                 (
+                    it.engram.scope == Scope::Run,
                     it.engram.agent.is_some(),
                     Reverse((it.found.severity, it.engram.seq)),
                 )
@@ -382,13 +398,15 @@ impl Context<'_> {
                 pair,
             });
         }
-        let mut alike: BTreeMap<Vec<(usize, usize)>, Alike> = BTreeMap::new();
+        // What is hidden from the author makes no series of what is not.
+        let series = |one: &Contradicted| (one.told.is_some(), one.words().to_vec());
+        let mut alike: BTreeMap<(bool, Vec<(usize, usize)>), Alike> = BTreeMap::new();
         for one in &found {
-            alike.entry(one.words().to_vec()).or_default().count += 1;
+            alike.entry(series(one)).or_default().count += 1;
         }
         found.sort_by_key(|one| Reverse(one.said()));
         found.retain(|one| {
-            let Some(Alike { count, authors }) = alike.get_mut(one.words()) else {
+            let Some(Alike { count, authors }) = alike.get_mut(&series(one)) else {
                 return true;
             };
             let author = one.author().cloned();
@@ -457,7 +475,10 @@ impl Context<'_> {
             return Ok(true);
         }
         for report in held(tx, pair)? {
-            if !telling.ending.contains(&report.risk.id) && report.is_seen_with(tx, present)? {
+            if !telling.ending.contains(&report.risk.id)
+                && report.lasts_as_long_as(present)
+                && report.is_seen_with(tx, present)?
+            {
                 return Ok(false);
             }
         }
@@ -508,6 +529,7 @@ fn told_of(
     let mut note = found.why.clone();
     if let Some(pair) = pair
         && standing(tx, eyes, pair)? == ConflictStatus::Resolved
+        && saw_judged(tx, eyes, pair)?
         && let Some(seq) = pair.verdict
         && let (Some(ruling), Some(deed)) = (tx.ruling(seq)?, tx.deed(seq)?)
     {

@@ -20,7 +20,7 @@ use crate::{
     agents::{in_project, kin_of},
     context::{Context, Ground},
     decide::{Plan, Planned},
-    findings::{Compared, Telling},
+    findings::{Compared, ENGINE, Telling},
     follow::{Follower, Woken},
     lineage::{head_of, superseded},
     put::answered,
@@ -33,9 +33,6 @@ fn outlived(head: &Engram) -> Refusal {
         "Nothing was changed. Commit the claim again as durable.",
     )
 }
-
-/// Who promotes what others were answered with.
-const ENGRAM: &str = "engram";
 
 /// Whether it counts that an agent was answered with this: what is ephemeral, only if another said it.
 pub(crate) fn counts(it: &Engram, asks: &AgentId) -> bool {
@@ -140,6 +137,11 @@ impl Context<'_> {
                     ..head.clone()
                 };
                 compared = self.compare(it, &lasting, &Telling::of(now, by, &[]));
+                // The engine is no voice of anything.
+                let is_voice = |it: &Planned| {
+                    matches!(it.operation, Operation::Corroborated(_)) && by == ENGINE
+                };
+                compared.entries.retain(|it| !is_voice(it));
                 entries.push(Planned {
                     due: compared.due.map(|due| (Some(head.seq), due)),
                     operation: Operation::Promoted(Promotion {
@@ -268,7 +270,7 @@ impl Engine {
                 (1..=it.figures.query_hits).contains(&wanted) && it.holds_now(self.world.now())
             };
             if let Some(engram) = now.filter(is_due) {
-                own.make_durable(&engram, ENGRAM)?;
+                own.make_durable(&engram, ENGINE)?;
             }
         }
         Ok(())

@@ -167,11 +167,19 @@ impl Context<'_> {
             }
             None => {
                 let held = self.held_already(it, ground.project, &eyes, claim)?;
-                if let Some(same) = held.iter().find(|it| covers(it, &claim.new, &claim.found)) {
-                    return self.repeat(it, now, claim, same);
+                // What an agent said is not the user's until the user says it: that is a claim of its own, which
+                // no agent ends.
+                let is_of_equals = |it: &&Engram| claim.agent.is_some() || it.agent.is_none();
+                let mut same = held.iter().filter(is_of_equals);
+                if let Some(same) = same.find(|it| covers(it, &claim.new, &claim.found)) {
+                    return self.repeat(it, claim, same);
                 }
                 findings.extend(held.iter().map(|same| {
-                    let note = "The same claim exists with other evidence.";
+                    let note = if covers(same, &claim.new, &claim.found) {
+                        "An agent said the same on this evidence."
+                    } else {
+                        "The same claim exists with other evidence."
+                    };
                     Finding::new(Noticed::SameClaim, same.id, note)
                 }));
                 match claim.new.operation {
@@ -217,7 +225,6 @@ impl Context<'_> {
     fn repeat(
         &self,
         it: &Reader<'_>,
-        now: Timestamp,
         claim: &Claim<'_>,
         same: &Engram,
     ) -> Result<Plan<(PutReply, u64)>, Refusal> {
@@ -231,16 +238,9 @@ impl Context<'_> {
                 shareable: same.scope != Scope::Run,
             });
         }
-        let (reopened, again) = if handle.is_none() && !entries.is_empty() {
-            self.reopened(it, same, now)?
-        } else {
-            (Vec::new(), Vec::new())
-        };
-        let after = again.len() as u64;
-        entries.extend(again);
         let note = "This claim already exists with this evidence.";
         let mut findings = vec![Finding::new(Noticed::Duplicate, same.id, note)];
-        let disputes = self.disputes_of(it, same, &reopened)?;
+        let disputes = self.disputes_of(it, same)?;
         let conflicts = disputes.len() as u64;
         findings.extend(disputes.into_iter().take(TOLD));
         let answer = PutReply {
@@ -251,7 +251,7 @@ impl Context<'_> {
         };
         Ok(Plan {
             entries,
-            answer: (answer, after),
+            answer: (answer, 0),
         })
     }
 

@@ -145,15 +145,22 @@ fn alike(text: &str) -> Cow<'_, str> {
 }
 
 fn is_quoted(of: &Quotable, said: Erasable<'_>) -> bool {
-    // Some are kept as JSON, which spells the end of a line as a letter.
     let is_json = matches!(said.kind, OperationKind::Requested | OperationKind::Sent);
-    let value = is_json.then(|| serde_json::from_str(said.text).ok());
-    let Some(value) = value.flatten() else {
-        return of.is_quoted_in(&alike(said.text));
-    };
+    if is_json {
+        of.is_quoted_in(&alike(&said_in(said.text)))
+    } else {
+        of.is_quoted_in(&alike(said.text))
+    }
+}
+
+/// The words of what is kept as JSON, which spells the end of a line as a letter.
+pub(crate) fn said_in(text: &str) -> String {
     let mut words = String::new();
-    collect(&value, &mut words);
-    of.is_quoted_in(&alike(&words))
+    match serde_json::from_str(text) {
+        Ok(value) => collect(&value, &mut words),
+        Err(_) => words.push_str(text),
+    }
+    words
 }
 
 /// All texts of a value, one to a line.

@@ -45,7 +45,8 @@ impl Context<'_> {
         narrower.retain(|report| !telling.ending.contains(&report.risk.id));
         let mut is_reported = false;
         for report in &narrower {
-            is_reported |= report.is_seen_with(it, [engram, other])?;
+            is_reported |= report.lasts_as_long_as([engram, other])
+                && report.is_seen_with(it, [engram, other])?;
         }
         // What reports it from now on takes the place of what fewer may see.
         let risk = (!is_reported).then(|| self.risk(id, engram, other, &found.why, telling.now));
@@ -243,6 +244,13 @@ pub(crate) struct Held {
 }
 
 impl Held {
+    /// Whether it ends no sooner than the first of these versions.
+    pub(crate) fn lasts_as_long_as(&self, present: [&Engram; 2]) -> bool {
+        let first = present.iter().filter_map(|it| it.expires_at).min();
+        let end = self.risk.expires_at;
+        end.is_none_or(|end| first.is_some_and(|first| end >= first))
+    }
+
     /// Whether everybody who may see both of these versions of its sides sees this report.
     pub(crate) fn is_seen_with(
         &self,
@@ -334,6 +342,24 @@ pub(crate) fn standing(
         Some(ruled) if !sees_all(tx, eyes, &pair.found)? => ruled,
         _ => pair.status,
     })
+}
+
+/// Whether a caller may see versions by which a conflict was found before it was judged last: what was said of it then
+/// is not told to others.
+pub(crate) fn saw_judged(tx: &Reader<'_>, eyes: &Eyes, pair: &Pair) -> Result<bool, Refusal> {
+    if matches!(eyes, Eyes::All) {
+        return Ok(true);
+    }
+    let verdict = pair.verdict.unwrap_or_default();
+    for seq in tx.entries_about(pair.id)? {
+        if seq < verdict
+            && let Some(found) = tx.contradiction(seq)?
+            && sees_all(tx, eyes, &found.engrams)?
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether a caller may see each of the versions by which a conflict was found.

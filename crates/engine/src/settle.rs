@@ -18,7 +18,7 @@ use crate::{
     decide::{Plan, Planned},
     evidence::screen_text,
     findings::{Telling, is_comparable},
-    judge::{is_left_over, is_persons},
+    judge::is_persons,
     put::answered,
     risks::{ended_report, sources},
 };
@@ -174,10 +174,10 @@ impl Context<'_> {
                 let done = self.undone(it, found, &ruling, asked)?;
                 Ok(planned(found, asked, done, None))
             }
-            // An agent's verdict that left what the agent could not see: its work can be undone, though the
-            // conflict is open.
+            // What a verdict ended can be undone though the conflict was found again: by what the judge could not
+            // see, or by who said it again.
             (Settle::Undo, ConflictStatus::Open)
-                if self.agent()?.is_none() && is_left_over(it, found)? =>
+                if self.agent()?.is_none() && found.pair.ruled.is_some() =>
             {
                 let (_, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
                 let done = self.undone(it, found, &ruling, asked)?;
@@ -230,7 +230,7 @@ impl Context<'_> {
                 for side in &found.sides {
                     for voice in it.holding(found.pair.project, side, clock)? {
                         if eyes.may_see(&voice) {
-                            self.may_judge(it, &voice)?;
+                            self.may_close(&voice)?;
                         }
                     }
                 }
@@ -368,7 +368,7 @@ impl Context<'_> {
             if !eyes.may_see(&engram) {
                 continue;
             }
-            self.may_judge(it, &engram)?;
+            self.may_close(&engram)?;
             done.entries
                 .extend(answered(it, engram.lineage_id, &asked.by)?);
             done.closed.push(engram.id);

@@ -177,6 +177,25 @@ pub fn may_close(
     }
 }
 
+/// Whether the caller may retire a claim by `author`, whose parent is `parent`, without saying anything instead: an
+/// agent its own and its children's (`contracts/consistency.md`).
+pub fn may_retire(
+    caller: &Caller,
+    author: Option<&AgentId>,
+    parent: Option<&AgentId>,
+) -> Result<(), Refusal> {
+    match caller {
+        Caller::Agent(agent) if author != Some(agent) && parent != Some(agent) => {
+            Err(Refusal::new(
+                Code::ScopeDenied,
+                "an agent may retire only its own claims and its children's",
+                "Commit your finding with its evidence; where the two contradict each other, settle the conflict.",
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]

@@ -95,7 +95,8 @@ fn is_unseen(c: char) -> bool {
     is_hidden(c) && !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}')
         || matches!(c,
             '\u{34F}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' | '\u{3164}'
-            | '\u{FE00}'..='\u{FE0D}' | '\u{FFA0}' | '\u{E0080}'..='\u{E0FFF}')
+            | '\u{FE00}'..='\u{FE0D}' | '\u{FFA0}' | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}'
+            | '\u{E0080}'..='\u{E0FFF}' | '\u{FFFE}' | '\u{FFFF}')
 }
 
 /// A text as it is, with what is [hidden](is_hidden) in it named: `⟨U+202E⟩`. So is a return that ends no
@@ -152,6 +153,9 @@ mod tests {
             "👨\u{200D}\u{200D}👩",
             "می\u{200C}",
             "a\u{3164}b",
+            "a\u{1D173}b",
+            "a\u{1BCA0}b",
+            "a\u{FFFF}b",
         ] {
             assert!(unseen(hidden).is_some(), "{hidden:?}");
         }

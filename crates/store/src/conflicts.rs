@@ -147,17 +147,16 @@ fn standing() -> String {
     )
 }
 
-/// Whoever is of the run `?3` may see a version of each side, whether it holds or not.
-fn sees_both() -> String {
-    let sees = |side: &str| {
-        format!(
-            "EXISTS (SELECT 1 FROM content INDEXED BY content_side
-               CROSS JOIN engram ON engram.id = content.engram
-             WHERE content.side = conflict.{side} AND engram.project = ?1
-               AND (engram.scope <> 'run' OR engram.run = ?3))"
-        )
-    };
-    format!("({SEES_FOUND} OR ({} AND {}))", sees("a"), sees("b"))
+/// Whoever is of the run `?3` may know of a conflict: it was found by versions that they may see, last or when
+/// something reported it, or both sides hold by such versions.
+fn is_known() -> String {
+    format!(
+        "({SEES_FOUND} OR ({})
+          OR EXISTS (SELECT 1 FROM report WHERE report.conflict = conflict.id AND NOT EXISTS
+               (SELECT 1 FROM engram WHERE engram.id IN (report.one, report.other)
+                  AND engram.scope = 'run' AND engram.run IS NOT ?3)))",
+        both_hold()
+    )
 }
 
 fn severity(stored: i64) -> Severity {
@@ -224,7 +223,7 @@ impl Reader<'_> {
             Some(true) => format!("AND {}", both_hold()),
             Some(false) => format!("AND NOT ({})", both_hold()),
         };
-        let (stands, sees) = (standing(), sees_both());
+        let (stands, sees) = (standing(), is_known());
         let found: Vec<(Listing, bool)> = self
             .0
             .prepare_cached(&format!(

@@ -491,16 +491,6 @@ impl Reader<'_> {
             .is_some())
     }
 
-    /// Whether the user said the same as a version that an agent stored, on the same evidence.
-    pub fn is_users_too(&self, id: EngramId) -> Result<bool> {
-        Ok(self
-            .0
-            .prepare_cached(
-                "SELECT 1 FROM journal WHERE subject = ?1 AND kind = 'corroborated' AND agent IS NULL LIMIT 1",
-            )?
-            .exists([id.to_string()])?)
-    }
-
     /// Every version of a project that carries these words, closed or not; none that was erased.
     pub fn versions_saying(&self, project: ProjectId, content_hash: &str) -> Result<Vec<Engram>> {
         self.engrams_where(

@@ -31,15 +31,19 @@ pub struct Files {
 }
 
 impl Reader<'_> {
-    /// A message by its id: its project and its place; none once its text was erased.
-    pub fn message(&self, id: &str) -> Result<Option<(ProjectId, u64)>> {
-        let found: Option<(String, i64)> = self
+    /// A message by its id: its project, its place and its text, which is empty once it was erased.
+    pub fn message(&self, id: &str) -> Result<Option<(ProjectId, u64, String)>> {
+        let found: Option<(String, i64, Option<String>)> = self
             .0
-            .prepare_cached("SELECT project, seq FROM message JOIN said USING (seq) WHERE id = ?1")?
-            .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
+            .prepare_cached(
+                "SELECT project, seq, text FROM message LEFT JOIN said USING (seq) WHERE id = ?1",
+            )?
+            .query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
             .optional()?;
         found
-            .map(|(project, seq)| Ok((parse_id(&project)?, seq as u64)))
+            .map(|(project, seq, text)| {
+                Ok((parse_id(&project)?, seq as u64, text.unwrap_or_default()))
+            })
             .transpose()
     }
 

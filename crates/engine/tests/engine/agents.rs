@@ -113,7 +113,8 @@ fn agents_write_run_and_project_alone() {
     }
 }
 
-/// What the user said ends by the user; what agents said, by any of them.
+/// What the user said ends by the user. An agent replaces what another said, and retires only its own and its
+/// children's.
 #[test]
 fn an_agent_closes_no_claim_of_the_user() {
     let ground = Ground::new();
@@ -136,7 +137,14 @@ fn an_agent_closes_no_claim_of_the_user() {
     let newer = engine
         .put(&bob, correcting(adas.id, "The lexer is fast."))
         .unwrap();
-    engine.put(&ada, delete(newer.id)).unwrap();
+    refused(engine.put(&ada, delete(newer.id)), Code::ScopeDenied);
+    refused(engine.forget(&ada, newer.id), Code::ScopeDenied);
+    engine.put(&bob, delete(newer.id)).unwrap();
+    let lead = engine.opened("lead", "architect", None);
+    let child = engine.opened("child", "programmer", Some(&lead));
+    let of_child = engine.put(&child, draft("The child is quick.")).unwrap();
+    refused(engine.forget(&ada, of_child.id), Code::ScopeDenied);
+    engine.forget(&lead, of_child.id).unwrap();
     // The user who points a claim at where its evidence is now leaves it with its author.
     let adas = engine.put(&ada, draft("Line two computes.")).unwrap();
     let repinned = engine
@@ -159,8 +167,10 @@ fn rates_bind_all_that_an_agent_writes() {
             // Two a minute: the other is not held up.
             ground.clock.turn(120);
             let claim = draft(&format!("Setting_{at} is {at} ms."));
-            others.push((engine.put(&bob, claim.clone()).unwrap(), claim));
+            let whose = if what == 1 { &ada } else { &bob };
+            others.push((engine.put(whose, claim.clone()).unwrap(), claim));
         }
+        ground.clock.turn(3_600);
         let write = |at: usize| -> Result<(), engram_model::Refusal> {
             let (other, claim) = &others[at];
             match what {

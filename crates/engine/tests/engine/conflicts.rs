@@ -542,7 +542,9 @@ fn the_values_of_a_series_are_not_all_held_against_each_other() {
         let expected = if number <= 16 { number } else { 1 };
         let told = (reply.conflicts, reply.conflicts + reply.due);
         let expected = expected as u64;
-        assert_eq!(told, (expected.min(5), expected), "value {number}");
+        // So many that older ones are read behind the answer.
+        let left = u64::from(number > 32);
+        assert_eq!(told, (expected.min(5), expected + left), "value {number}");
         at.0.help_index().unwrap();
         if number > 16 {
             assert_eq!(reply.findings[0].id, said[number - 1], "the last one");

@@ -109,6 +109,41 @@ fn what_lies_under_many_that_hold_is_compared_in_the_end() {
     }
 }
 
+/// So many say other values that the claim counts as one of a series: what lies under them is found in the end, and
+/// the gate is shut until then.
+#[test]
+fn a_series_of_strangers_hides_no_claim() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let value = |number: usize| {
+        on(
+            "net/http",
+            &format!("The retry limit is {number} attempts."),
+        )
+    };
+    let old = at.put(&at.agent("ada"), value(3)).unwrap();
+    for number in 0..34 {
+        ground.clock.turn(120);
+        let stranger = at.agent(["one", "two"][number % 2]);
+        at.put(&stranger, value(100 + number)).unwrap();
+        at.0.help_index().unwrap();
+    }
+    while due(&at, &USER) > 0 {
+        at.0.help_index().unwrap();
+    }
+    let said = at.put(&USER, value(5)).unwrap();
+    let is_told = said.findings.iter().any(|it| it.id == old.id);
+    assert!(is_told || said.due > 0, "{said:?}");
+    while due(&at, &USER) > 0 {
+        at.0.help_index().unwrap();
+    }
+    let known = open(&at);
+    let is_found = known
+        .iter()
+        .any(|it| it.a.id == old.id && it.b.id == said.id);
+    assert!(is_found, "{known:?}");
+}
+
 /// One neighbour cannot be read: the claim is stored, and its comparison is due until it can.
 #[test]
 fn an_error_is_not_taken_for_nothing_found() {

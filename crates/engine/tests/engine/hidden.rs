@@ -177,6 +177,68 @@ fn what_is_said_again_is_told_alike_whatever_is_hidden() {
     }
 }
 
+/// What the user decided about a claim that nobody else sees, and why, is told to nobody else.
+#[test]
+fn a_reason_given_about_what_is_hidden_is_told_to_nobody_else() {
+    for how in [Settle::Newer, Settle::Dismiss] {
+        let ground = Ground::new();
+        let at = ground.open();
+        let [ada, eve] = ["ada", "eve"].map(|name| at.agent(name));
+        at.put(&USER, of_user_alone(SHORT)).unwrap();
+        at.put(&ada, on("wallet", LONG)).unwrap();
+        let resolve = Resolve {
+            conflict: open(&at)[0].id,
+            how,
+            why: Some("The board said so.".to_owned()),
+        };
+        at.0.ask(&USER, ask::Resolve(Box::new(resolve))).unwrap();
+        let said = at.put(&eve, on("wallet", SHORT)).unwrap();
+        let told = format!("{said:?} {:?}", listed(&at, &eve, Listed::All));
+        assert!(!told.contains("board"), "{told}");
+    }
+}
+
+/// A conflict is raised by the versions that most can see, so that everybody who sees both sides learns of it.
+#[test]
+fn a_conflict_is_reported_to_all_who_see_both_sides() {
+    let told = |is_hidden: bool| {
+        let ground = Ground::new();
+        let at = ground.open();
+        let [ada, eve] = ["ada", "eve"].map(|name| at.agent(name));
+        at.put(&ada, on("wallet", SHORT)).unwrap();
+        if is_hidden {
+            at.put(&eve, of_user_alone(SHORT)).unwrap();
+        }
+        at.put(&USER, on("wallet", LONG)).unwrap();
+        let seen = listed(&at, &ada, Listed::Open);
+        assert_eq!(seen.len(), 1);
+        (seen[0].severity, seen[0].risk.is_some())
+    };
+    assert_eq!(told(true), told(false));
+}
+
+/// What reports a conflict lasts as long as the claims that are in it.
+#[test]
+fn a_report_does_not_end_before_its_conflict() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let [ada, bob] = ["ada", "bob"].map(|name| at.agent(name));
+    at.put(&bob, on("wallet", LONG)).unwrap();
+    let short = Draft {
+        ttl: Some("PT60S".parse().unwrap()),
+        ..on("wallet", SHORT)
+    };
+    at.put(&ada, short).unwrap();
+    let again = Draft {
+        pointers: elsewhere(),
+        ..on("wallet", SHORT)
+    };
+    at.put(&bob, again).unwrap();
+    assert_eq!(risks(&at), 1);
+    ground.clock.turn(120);
+    assert_eq!((open(&at).len(), risks(&at)), (1, 1));
+}
+
 /// What is hidden from an author neither takes a place in the reply nor is counted in it, and counts for no page.
 #[test]
 fn what_is_hidden_takes_no_place_from_what_is_seen() {
@@ -240,22 +302,23 @@ fn an_agents_dismissal_ends_where_the_user_says_the_same() {
     assert_eq!((open(&at).len(), gate(&at)), (1, Gate::Shut));
 }
 
-/// On the same evidence too, where only a voice is counted; and no agent dismisses it from then on.
+/// On the same evidence too: it is a claim of their own, and no agent dismisses it or ends it from then on.
 #[test]
 fn what_the_user_repeats_is_the_users() {
     let ground = Ground::new();
     let at = ground.open();
     let judge = at.agent("judge");
     let short = at.put(&judge, on("wallet", SHORT)).unwrap();
-    at.put(&judge, on("wallet", LONG)).unwrap();
+    let long = at.put(&judge, on("wallet", LONG)).unwrap();
     let id = open(&at)[0].id;
     settle(&at, &judge, id, Settle::Dismiss).unwrap();
     let again = at.put(&USER, on("wallet", SHORT)).unwrap();
-    assert_eq!((again.id, again.conflicts), (short.id, 1));
+    assert!(again.id != short.id && again.conflicts == 1);
     assert_eq!((open(&at).len(), gate(&at)), (1, Gate::Shut));
-    for how in [Settle::Dismiss, Settle::Newer] {
+    for how in [Settle::Dismiss, Settle::Winner(long.id)] {
         refused(settle(&at, &judge, id, how), Code::ScopeDenied);
     }
+    refused(at.forget(&judge, again.id), Code::ScopeDenied);
     settle(&at, &USER, id, Settle::Dismiss).unwrap();
     at.put(&USER, on("wallet", SHORT)).unwrap();
     assert_eq!((open(&at), gate(&at)), (Vec::new(), Gate::Open));

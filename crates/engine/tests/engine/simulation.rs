@@ -56,6 +56,11 @@ impl Model {
         who.is_none() || it.owner.is_some()
     }
 
+    /// What an agent said is retired by that agent and by the user.
+    fn retires(&self, who: Option<usize>, it: &Held) -> bool {
+        who.is_none() || it.owner == who
+    }
+
     /// The claims of a word that a caller must find now.
     fn answers(&self, who: Option<usize>, word: &str, now: Timestamp) -> Vec<String> {
         let mut claims: Vec<String> = self
@@ -232,15 +237,15 @@ impl Run {
         let Some((id, held)) = self.pick(dice[2]) else {
             return;
         };
-        let may = held.open && self.model.sees(who, &held) && self.model.closes(who, &held);
+        let may = held.open && self.model.sees(who, &held) && self.model.retires(who, &held);
         match self.engine.forget(&self.caller(who), id) {
             Ok(_) => {
                 assert!(may, "{id} was forgotten");
                 self.model.held.get_mut(&id).unwrap().open = false;
             }
             Err(refusal) => {
-                let is_users = self.model.sees(who, &held) && !self.model.closes(who, &held);
-                let code = match is_users {
+                let is_others = self.model.sees(who, &held) && !self.model.retires(who, &held);
+                let code = match is_others {
                     true => Code::ScopeDenied,
                     false => Code::NotFound,
                 };

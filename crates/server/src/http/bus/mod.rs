@@ -22,6 +22,7 @@ use engram_model::{
     ParentMessage, PutReply, RagReply, Refusal, RequestsReply, ResolveReply, SamReply, SentReply,
     Severity, Turned, shorten, visible,
 };
+use percent_encoding::percent_decode_str;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::{Api, Guard, Refused, conflicts, guard, invalid};
@@ -291,6 +292,16 @@ async fn only_known(
     request: Request,
     next: Next,
 ) -> Result<Response, Refused> {
+    // What is extracted from the path would refuse it without a code.
+    if percent_decode_str(request.uri().path())
+        .decode_utf8()
+        .is_err()
+    {
+        return Err(invalid(
+            "this address is not UTF-8",
+            "Send ids as they were answered.",
+        ));
+    }
     let asked = Query::<Vec<(String, String)>>::try_from_uri(request.uri());
     let Query(asked) = asked.map_err(|_| {
         invalid(

@@ -215,6 +215,8 @@ async fn engrams_are_put_asked_for_and_closed_over_the_bus() {
     for (to, status, code) in [
         ("GET /engram/query?keys=a&k=13", 400, "SCHEMA_INVALID"),
         ("GET /engram/query", 400, "SCHEMA_INVALID"),
+        ("GET /conflicts/%ff", 400, "SCHEMA_INVALID"),
+        ("DELETE /engram/%ff", 400, "SCHEMA_INVALID"),
         // A misspelled parameter is not passed over.
         ("GET /engram/query?keys=a&limit=3", 400, "SCHEMA_INVALID"),
         ("GET /brief?topic=wallet", 400, "SCHEMA_INVALID"),
