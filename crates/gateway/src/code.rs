@@ -6,7 +6,8 @@
 //! prose between them; (5) removed and added lines of a diff; (6) a body, consecutive statements,
 //! or several statements in backticks, within a line of prose; (7) a text that is nothing but one
 //! unmistakable line; (8) anything that decodes to one of these; (9) a stretch whose words and signs are
-//! code's rather than prose's, in any language (`likeness.rs`). How lines are judged (`lines.rs`):
+//! code's rather than prose's, in any language (`likeness.rs`); (10) several statements of one unmistakable
+//! shape, as sentences or steps of a list (`shapes.rs`). How lines are judged (`lines.rs`):
 //! - *unmistakable*: ends with `{` or `;` and has the shape of a statement, declares (`def f(`,
 //!   `fn f`, `class X:`, `#include <`), branches (`if x:`, `else:`), is SQL, markup or a diff;
 //! - *possible*: assigns, calls, only closes brackets, is a key and value of a data file, or is indented
@@ -24,6 +25,7 @@ mod dress;
 mod encoded;
 mod likeness;
 mod lines;
+mod shapes;
 mod unveil;
 mod within;
 
@@ -89,7 +91,7 @@ fn code_within(text: &str, depth: usize) -> usize {
 /// each other.
 pub(crate) fn alike(text: &str) -> usize {
     let (lines, words) = (text.lines().count(), text.split_whitespace().count());
-    let chars = likeness::code_chars(text);
+    let chars = likeness::code_chars(text).max(shapes::code_chars(text));
     if lines < 8 || words > 3 * lines {
         return chars;
     }
