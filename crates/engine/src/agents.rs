@@ -214,6 +214,9 @@ impl Context<'_> {
         }
         refuse_ours("the agent's name", &name)?;
         let role = word("the role", ask.role.as_deref().unwrap_or_default())?;
+        if !role.is_empty() {
+            refuse_ours("the role", &role)?;
+        }
         let topics = Topics {
             read: topics("read", &ask.read)?,
             write: topics("write", &ask.write)?,

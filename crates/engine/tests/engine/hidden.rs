@@ -435,6 +435,15 @@ fn nobody_passes_for_the_user_or_for_an_agent_that_was_opened() {
             at.0.ask(&USER, ask::OpenAgent(opening)),
             Code::SchemaInvalid,
         );
+        let in_that_role = Opening {
+            name: "clerk".to_owned(),
+            role: Some(name.to_owned()),
+            ..Opening::default()
+        };
+        refused(
+            at.0.ask(&USER, ask::OpenAgent(in_that_role)),
+            Code::SchemaInvalid,
+        );
         let client = at.agent(name);
         let as_itself = at
             .put(&client, on("wallet", &format!("{name} says so.")))
