@@ -216,7 +216,8 @@ proptest! {
         let shown = mask_span(file.as_bytes(), from..to, utf8);
         for secret in secrets(file.as_bytes()) {
             let cut = from.max(secret.range.start)..to.min(secret.range.end);
-            if cut.len() >= 8 {
+            // Chance may plant the same words within others, where they are no secret.
+            if cut.len() >= 8 && file.matches(&file[cut.clone()]).count() == 1 {
                 prop_assert!(!shown.text.contains(&file[cut]));
             }
         }
