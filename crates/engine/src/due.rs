@@ -167,8 +167,10 @@ impl Context<'_> {
             known => known?,
         };
         // What reports a conflict is compared with nothing.
-        let known = known.filter(|known| !store.read(|tx| is_told(tx, known)).unwrap_or(false));
-        let Some(known) = known else {
+        let is_told = known
+            .as_ref()
+            .map_or(Ok(false), |known| store.read(|tx| is_told(tx, known)))?;
+        let Some(known) = known.filter(|_| !is_told) else {
             store.write(self.engine.world.now(), |tx| tx.drop_due(seq))?;
             return Ok(Step::Done);
         };

@@ -239,7 +239,7 @@ impl Context<'_> {
         }
         // How many there are that somebody may not see is not told by what is left to compare, nor what the engine
         // sees where it acts by itself.
-        let is_user = u64::from(matches!(eyes, Eyes::All) && telling.by != ENGINE);
+        let floor_told = u64::from(matches!(eyes, Eyes::All) && telling.by != ENGINE);
         if telling.by == ENGINE {
             left.told = 0;
         }
@@ -247,7 +247,7 @@ impl Context<'_> {
             (0, false, 0) => None,
             (0, false, below) => Some(Due {
                 below,
-                told: is_user,
+                told: floor_told,
                 ..Due::ALL
             }),
             (0, true, _) => Some(Due {

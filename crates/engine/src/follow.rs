@@ -80,14 +80,17 @@ pub(crate) trait Follower: Sized {
     /// Begins; none where there is nothing to follow yet, or another process does.
     fn begin(engine: &Arc<Engine>, own: &Sender<Woken>) -> Result<Option<Self>, Refusal>;
 
-    /// Lets more gather after the first that woke it. All that was heard.
+    /// Lets more gather after the first that woke it; without a pause, where a follower does not say otherwise. All
+    /// that was heard.
     fn gather(
-        begun: Option<&Self>,
-        engine: &Weak<Engine>,
+        _begun: Option<&Self>,
+        _engine: &Weak<Engine>,
         first: Woken,
         woken: &Receiver<Woken>,
-        patience: &mut Self::Patience,
-    ) -> Vec<Woken>;
+        _patience: &mut Self::Patience,
+    ) -> Vec<Woken> {
+        std::iter::once(first).chain(woken.try_iter()).collect()
+    }
 
     /// Takes in what happened since.
     fn wake(&mut self, engine: &Engine, heard: Vec<Woken>) -> Result<(), Refusal>;

@@ -39,19 +39,19 @@ impl Context<'_> {
     }
 
     /// An agent neither replaces nor undoes what a person decided.
-    pub(crate) fn may_change(&self, it: &Reader<'_>, seq: u64) -> Result<(), Refusal> {
-        match self.agent()?.is_some() && is_persons(it, seq)? {
-            true => Err(Refusal::new(
-                Code::ScopeDenied,
-                "an agent may not change the user's verdict",
-                "Commit your finding with its evidence; the user sees it and decides.",
-            )),
-            false => Ok(()),
+    pub(crate) fn may_change(&self, tx: &Reader<'_>, seq: u64) -> Result<(), Refusal> {
+        if self.agent()?.is_none() || !is_persons(tx, seq)? {
+            return Ok(());
         }
+        Err(Refusal::new(
+            Code::ScopeDenied,
+            "an agent may not change the user's verdict",
+            "Commit your finding with its evidence; the user sees it and decides.",
+        ))
     }
 }
 
 /// Whether a person made this entry.
-pub(crate) fn is_persons(it: &Reader<'_>, seq: u64) -> Result<bool, Refusal> {
-    Ok(it.deed(seq)?.is_some_and(|it| it.agent.is_none()))
+pub(crate) fn is_persons(tx: &Reader<'_>, seq: u64) -> Result<bool, Refusal> {
+    Ok(tx.deed(seq)?.is_some_and(|it| it.agent.is_none()))
 }

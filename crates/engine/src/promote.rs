@@ -3,10 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
-        mpsc::{Receiver, Sender},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::Sender},
 };
 
 use engram_gateway::{Promoted, may_promote};
@@ -230,16 +227,6 @@ impl Follower for PromoteFollower {
     fn begin(engine: &Arc<Engine>, _: &Sender<Woken>) -> Result<Option<Self>, Refusal> {
         engine.promote_answered();
         Ok(Some(Self))
-    }
-
-    fn gather(
-        _: Option<&Self>,
-        _: &Weak<Engine>,
-        first: Woken,
-        woken: &Receiver<Woken>,
-        (): &mut (),
-    ) -> Vec<Woken> {
-        std::iter::once(first).chain(woken.try_iter()).collect()
     }
 
     fn wake(&mut self, engine: &Engine, _: Vec<Woken>) -> Result<(), Refusal> {

@@ -36,14 +36,14 @@ impl Quotations {
     /// snapshot, and again under the write lock if the journal moved: all that is read then is what moved it.
     pub(crate) fn read_on(
         &mut self,
-        it: &Reader<'_>,
+        tx: &Reader<'_>,
         project: ProjectId,
     ) -> Result<&[u64], Refusal> {
         if self.of.is_empty() {
             return Ok(&[]);
         }
-        let head = it.head()?;
-        it.erasable_after(project, self.read, |said| {
+        let head = tx.head()?;
+        tx.erasable_after(project, self.read, |said| {
             if !is_quoted(&self.of, said) {
                 return;
             }
@@ -58,12 +58,12 @@ impl Quotations {
     }
 
     /// What still quotes it, by id; to be asked once it is erased. The words themselves are not repeated.
-    pub(crate) fn left(&self, it: &Reader<'_>) -> Result<Vec<String>, Refusal> {
+    pub(crate) fn left(&self, tx: &Reader<'_>) -> Result<Vec<String>, Refusal> {
         let mut left = Vec::new();
         for of in STAYS {
             let (mut named, mut more) = (Vec::new(), 0);
             for (_, seq) in self.staying.iter().filter(|it| it.0 == of.kind) {
-                let Some(id) = it.still_said(*seq)? else {
+                let Some(id) = tx.still_said(*seq)? else {
                     continue;
                 };
                 let name = format!("{} {id}, which quotes it; {}", of.what, of.advice);

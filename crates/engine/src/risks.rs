@@ -295,7 +295,7 @@ pub(crate) fn ended_report(
     Ok(None)
 }
 
-/// What reports a conflict and holds; more than one only in homes of earlier builds.
+/// What reports a conflict and holds: more than one, where a hidden version keeps open what was reopened for all.
 pub(crate) fn held(tx: &Reader<'_>, pair: &Pair) -> Result<Vec<Held>, Refusal> {
     let mut all = Vec::new();
     for report in tx.reports(pair.id)? {
