@@ -101,7 +101,7 @@ pub(crate) fn alike(text: &str) -> usize {
 fn read(text: &str) -> usize {
     let mut scan = Scan::default();
     text.lines().for_each(|line| scan.line(line));
-    let plain = scan.end();
+    let plain = scan.end().max(remarks(text));
     match is_comparison(text) {
         false => plain,
         true => {
@@ -110,6 +110,28 @@ fn read(text: &str) -> usize {
             plain.max(scan.end())
         }
     }
+}
+
+/// Characters of code in a text whose lines are all comments but for a few.
+fn remarks(text: &str) -> usize {
+    let bare = |mark: &str| {
+        let lines = text
+            .lines()
+            .filter_map(|line| line.trim_start().strip_prefix(mark));
+        lines
+            .map(|line| line.strip_prefix(' ').unwrap_or(line))
+            .collect::<Vec<_>>()
+    };
+    let lines = text.lines().count();
+    let marks = ["#", "//", "--", "%", ";"];
+    let commented = marks.map(bare).into_iter();
+    let most = commented.filter(|bare| bare.len() >= 3 && 2 * bare.len() > lines);
+    let read = |lines: Vec<&str>| {
+        let mut scan = Scan::default();
+        lines.into_iter().for_each(|line| scan.line(line));
+        scan.end()
+    };
+    most.map(read).max().unwrap_or_default()
 }
 
 /// Whether lines start like a diff's: at least one of each sign, or one that no list starts with.

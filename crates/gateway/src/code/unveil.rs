@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 
 use engram_model::is_hidden;
+use unicode_security::skeleton;
 
 /// The text without its disguises; unchanged if it has none.
 pub(super) fn unveiled(text: &str) -> Cow<'_, str> {
@@ -20,7 +21,7 @@ pub(super) fn unveiled(text: &str) -> Cow<'_, str> {
         }
     }
     let shown: String = whole.chars().filter_map(shown).collect();
-    let shown = unescaped(&entities(&shown)).into_owned();
+    let shown = latin(&unescaped(&entities(&shown)));
     match shown == text {
         true => Cow::Borrowed(text),
         false => Cow::Owned(shown),
@@ -44,7 +45,8 @@ fn shown(c: char) -> Option<char> {
         0xff01..=0xff5e => from(0xff01, b'!'),
         0x37e | 0xfe54 | 0x204f => Some(';'),
         0x2236 | 0xa789 | 0x2d0 | 0xfe55 | 0xfe13 => Some(':'),
-        0xa78a | 0x2550 | 0xfe66 | 0x30a0 => Some('='),
+        // Arrows to the left assign
+        0xa78a | 0x2550 | 0xfe66 | 0x30a0 | 0x2190 | 0x2b05 | 0x1f7f0 => Some('='),
         // Brackets of mathematics, ornament and other scripts
         0x2768 | 0x276a | 0x27ee | 0x2985 | 0xfe59 | 0x207d | 0x208d => Some('('),
         0x2769 | 0x276b | 0x27ef | 0x2986 | 0xfe5a | 0x207e | 0x208e => Some(')'),
@@ -68,6 +70,24 @@ fn shown(c: char) -> Option<char> {
         _ if is_hidden(c) => None,
         _ => Some(c),
     }
+}
+
+/// Words that are written wholly in letters that look like Latin ones, in Latin letters.
+fn latin(text: &str) -> String {
+    let alike = |c: char| {
+        let looks = skeleton(c.encode_utf8(&mut [0; 4])).collect::<Vec<_>>();
+        match looks[..] {
+            _ if c.is_ascii() => Some(c),
+            [c] if c.is_ascii_alphanumeric() => Some(c),
+            _ => None,
+        }
+    };
+    let words = text.split_inclusive(|c: char| !c.is_alphanumeric());
+    let read = |word: &str| match word.chars().map(alike).collect::<Option<String>>() {
+        Some(read) if !word.is_ascii() => read,
+        _ => word.to_owned(),
+    };
+    words.map(read).collect()
 }
 
 /// Longest name or number of an entity, in bytes.

@@ -1,5 +1,5 @@
 //! Code in forms that somebody chose who had not read the finder: `forms.jsonl` was looked at while the
-//! finder was made, `unseen.jsonl` was only counted.
+//! finder was made, `unseen.jsonl` by the same author and `strangers.jsonl` by another were only counted.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -26,6 +26,8 @@ fn code_is_found_in_forms_that_were_looked_at() {
 
 #[test]
 fn code_is_found_in_forms_that_nobody_looked_at() {
-    let (passed, of) = passed(include_str!("unseen.jsonl"));
-    assert!(of == 20 && passed.len() <= 2, "{passed:?}");
+    for forms in [include_str!("unseen.jsonl"), include_str!("strangers.jsonl")] {
+        let (passed, of) = passed(forms);
+        assert!(of == 20 && passed.len() <= 2, "{passed:?}");
+    }
 }
