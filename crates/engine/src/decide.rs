@@ -13,7 +13,6 @@ use crate::{
     agents::{Called, since},
     context::{Context, Ground},
     names::{apart, refuse_ours},
-    risks::ended_risks,
 };
 
 /// What the user is called in records.
@@ -51,7 +50,7 @@ impl Context<'_> {
         let plan = |it: &Reader<'_>, now| {
             let Plan { entries, answer } = plan(it, now)?;
             // First, since the answer tells of the last.
-            let mut all = ended_risks(it, world, &entries)?;
+            let mut all = self.ended_risks(it, now, &entries)?;
             all.extend(entries);
             Ok::<_, Refusal>(Plan {
                 entries: all,

@@ -26,7 +26,7 @@ use crate::{
     eyes::Eyes,
     names,
     parsed::Parsed,
-    risks::{held, is_told, saw_judged, standing},
+    risks::{is_told, saw_judged, standing},
 };
 
 /// Most versions that are compared by their words at once.
@@ -474,11 +474,8 @@ impl Context<'_> {
         if known.is_none_or(|known| known.severity < voice.found.severity) {
             return Ok(true);
         }
-        for report in held(tx, pair)? {
-            if !telling.ending.contains(&report.risk.id)
-                && report.lasts_as_long_as(present)
-                && report.is_seen_with(tx, present)?
-            {
+        for report in self.reporting(tx, pair, present[0], telling.ending)? {
+            if report.lasts_as_long_as(present) && report.is_seen_with(tx, present)? {
                 return Ok(false);
             }
         }

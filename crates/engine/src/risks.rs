@@ -39,10 +39,9 @@ impl Context<'_> {
         let id = conflict_id(engram.project, here, &there);
         let shareable = engram.scope != Scope::Run && other.scope != Scope::Run;
         let mut narrower = match pair {
-            Some(pair) => held(it, pair)?,
+            Some(pair) => self.reporting(it, pair, engram, telling.ending)?,
             None => Vec::new(),
         };
-        narrower.retain(|report| !telling.ending.contains(&report.risk.id));
         let mut is_reported = false;
         for report in &narrower {
             is_reported |= report.lasts_as_long_as([engram, other])
@@ -110,6 +109,96 @@ impl Context<'_> {
             planned(Operation::Conflicted(Box::new(found))),
             planned(Operation::Stored(Box::new(risk))),
         ]
+    }
+
+    /// What reports a conflict once `engram` is stored and these versions have ended.
+    pub(crate) fn reporting(
+        &self,
+        tx: &Reader<'_>,
+        pair: &Pair,
+        engram: &Engram,
+        ending: &[EngramId],
+    ) -> Result<Vec<Held>, Refusal> {
+        let sides = holding(tx, pair, self.engine.world.now(), ending, &[engram])?;
+        let mut all = Vec::new();
+        for report in held(tx, pair)? {
+            if !ending.contains(&report.risk.id) && report.goes_on(tx, &sides)? {
+                all.push(report);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Closes what reports conflicts that these entries settle, or of which its readers see a side no more, in the
+    /// same transaction. Whoever sees other versions of both sides is told by them.
+    pub(crate) fn ended_risks(
+        &self,
+        tx: &Reader<'_>,
+        now: Timestamp,
+        entries: &[Planned],
+    ) -> Result<Vec<Planned>, Refusal> {
+        let clock = self.engine.world.now();
+        let Ends {
+            mut ended,
+            begun,
+            mut touched,
+        } = Ends::of(tx, entries)?;
+        for id in ended.clone() {
+            if let (Some(engram), Some(side)) = (tx.engram(id)?, tx.side_of(id)?) {
+                let pairs = tx.conflicts_of(engram.project, &side)?;
+                touched.extend(pairs.into_iter().map(|pair| (pair, false)));
+            }
+        }
+        let by = entries.last().map_or("", |entry| entry.by.as_str());
+        let mut risks: Vec<Planned> = Vec::new();
+        for (pair, is_settled) in touched {
+            let sides = holding(tx, &pair, clock, &ended, &begun)?;
+            let before = ended.len();
+            for report in held(tx, &pair)? {
+                let ends = is_settled || !report.goes_on(tx, &sides)?;
+                if !ends || ended.contains(&report.risk.id) {
+                    continue;
+                }
+                ended.push(report.risk.id);
+                risks.push(Planned {
+                    due: None,
+                    operation: Operation::Forgotten(report.risk.id),
+                    by: by.to_owned(),
+                    shareable: report.risk.scope != Scope::Run,
+                });
+            }
+            if before < ended.len() && !is_settled {
+                risks.extend(self.told_by_others(tx, &pair, sides, &begun, now)?);
+            }
+        }
+        Ok(risks)
+    }
+
+    /// A conflict that is found again by versions that hold. What is stored in the same transaction has been
+    /// compared already.
+    fn told_by_others(
+        &self,
+        tx: &Reader<'_>,
+        pair: &Pair,
+        mut sides: [Vec<Engram>; 2],
+        begun: &[&Engram],
+        now: Timestamp,
+    ) -> Result<Vec<Planned>, Refusal> {
+        for side in &mut sides {
+            // Those that most can see first.
+            side.sort_by_key(|version| version.scope == Scope::Run);
+        }
+        let [Some(one), Some(two)] = sides.map(|side| side.into_iter().next()) else {
+            return Ok(Vec::new());
+        };
+        let is_new = |version: &Engram| begun.iter().any(|new| new.id == version.id);
+        let known = tx.contradiction(pair.last)?;
+        Ok(match known {
+            Some(known) if !is_new(&one) && !is_new(&two) => {
+                self.found_again(pair, known, [one, two], now)
+            }
+            _ => Vec::new(),
+        })
     }
 
     /// A contradiction as an engram of its own, with the evidence of both sides, so that whoever queries the
@@ -184,57 +273,57 @@ impl Context<'_> {
     }
 }
 
-/// Closes the risks of conflicts that these entries settle, or of which they end a side: in the same
-/// transaction.
-pub(crate) fn ended_risks(
-    it: &Reader<'_>,
+/// What entries end and begin.
+struct Ends<'a> {
+    ended: Vec<EngramId>,
+    begun: Vec<&'a Engram>,
+    /// Conflicts, and whether they are settled.
+    touched: Vec<(Pair, bool)>,
+}
+
+impl<'a> Ends<'a> {
+    fn of(tx: &Reader<'_>, entries: &'a [Planned]) -> Result<Self, Refusal> {
+        let (mut ended, mut begun, mut touched) = (Vec::new(), Vec::new(), Vec::new());
+        for entry in entries {
+            match &entry.operation {
+                Operation::Forgotten(id) => ended.push(*id),
+                Operation::Redacted(erased) => ended.extend(&erased.ids),
+                Operation::Stored(engram) => {
+                    ended.extend(engram.supersedes);
+                    begun.push(&**engram);
+                }
+                Operation::Resolved(ruling) if ruling.status != ConflictStatus::Open => {
+                    let pair = tx.conflict(ruling.id)?;
+                    touched.extend(pair.map(|pair| (pair, true)));
+                }
+                _ => {}
+            }
+        }
+        Ok(Self {
+            ended,
+            begun,
+            touched,
+        })
+    }
+}
+
+/// The versions of each side of a conflict that hold once these have ended and those have begun.
+fn holding(
+    tx: &Reader<'_>,
+    pair: &Pair,
     clock: Timestamp,
-    entries: &[Planned],
-) -> Result<Vec<Planned>, Refusal> {
-    let mut ended: Vec<EngramId> = Vec::new();
-    let mut begun: Vec<String> = Vec::new();
-    let mut settled: Vec<Pair> = Vec::new();
-    for entry in entries {
-        match &entry.operation {
-            Operation::Forgotten(id) => ended.push(*id),
-            Operation::Redacted(it) => ended.extend(&it.ids),
-            Operation::Stored(engram) => {
-                ended.extend(engram.supersedes);
-                begun.push(side(&engram.topic, &engram.claim));
-            }
-            Operation::Resolved(ruling) if ruling.status != ConflictStatus::Open => {
-                settled.extend(it.conflict(ruling.id)?);
-            }
-            _ => {}
-        }
+    ended: &[EngramId],
+    begun: &[&Engram],
+) -> Result<[Vec<Engram>; 2], Refusal> {
+    let mut sides = [Vec::new(), Vec::new()];
+    for (own, holding) in pair.sides.iter().zip(&mut sides) {
+        *holding = tx.holding(pair.project, own, clock)?;
+        holding.retain(|version| !ended.contains(&version.id));
+        let is_of_side = |new: &&&Engram| side(&new.topic, &new.claim) == *own;
+        let begun = begun.iter().filter(is_of_side);
+        holding.extend(begun.map(|new| (*new).clone()));
     }
-    for id in ended.clone() {
-        let (Some(engram), Some(side)) = (it.engram(id)?, it.side_of(id)?) else {
-            continue;
-        };
-        let others = it.holding(engram.project, &side, clock)?;
-        if begun.contains(&side) || others.iter().any(|it| !ended.contains(&it.id)) {
-            continue;
-        }
-        settled.extend(it.conflicts_of(engram.project, &side)?);
-    }
-    let by = entries.last().map_or("", |it| it.by.as_str());
-    let mut risks: Vec<Planned> = Vec::new();
-    for pair in settled {
-        for Held { risk, .. } in held(it, &pair)? {
-            if ended.contains(&risk.id) {
-                continue;
-            }
-            ended.push(risk.id);
-            risks.push(Planned {
-                due: None,
-                operation: Operation::Forgotten(risk.id),
-                by: by.to_owned(),
-                shareable: risk.scope != Scope::Run,
-            });
-        }
-    }
-    Ok(risks)
+    Ok(sides)
 }
 
 /// An engram of kind risk that reports a conflict and holds.
@@ -249,6 +338,19 @@ impl Held {
         let first = present.iter().filter_map(|it| it.expires_at).min();
         let end = self.risk.expires_at;
         end.is_none_or(|end| first.is_some_and(|first| end >= first))
+    }
+
+    /// Whether everybody who sees this report sees a version of each side.
+    fn goes_on(&self, tx: &Reader<'_>, sides: &[Vec<Engram>; 2]) -> Result<bool, Refusal> {
+        let mut runs = Vec::new();
+        for id in self.found {
+            let found = tx.engram(id)?.filter(|found| found.scope == Scope::Run);
+            runs.extend(found.and_then(|found| found.run));
+        }
+        let is_seen = |version: &Engram| {
+            version.scope != Scope::Run || version.run.is_some_and(|run| runs.contains(&run))
+        };
+        Ok(sides.iter().all(|side| side.iter().any(is_seen)))
     }
 
     /// Whether everybody who may see both of these versions of its sides sees this report.
@@ -296,7 +398,7 @@ pub(crate) fn ended_report(
 }
 
 /// What reports a conflict and holds: more than one, where a hidden version keeps open what was reopened for all.
-pub(crate) fn held(tx: &Reader<'_>, pair: &Pair) -> Result<Vec<Held>, Refusal> {
+fn held(tx: &Reader<'_>, pair: &Pair) -> Result<Vec<Held>, Refusal> {
     let mut all = Vec::new();
     for report in tx.reports(pair.id)? {
         let versions = tx.lineage(report.risk)?;

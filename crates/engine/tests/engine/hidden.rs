@@ -239,6 +239,44 @@ fn a_report_does_not_end_before_its_conflict() {
     assert_eq!((open(&at).len(), risks(&at)), (1, 1));
 }
 
+/// A side whose visible version is deleted ends for whoever sees no other of it; the rest are told still.
+#[test]
+fn a_report_ends_for_whoever_sees_a_side_of_it_no_more() {
+    let told = |is_hidden: bool, is_narrowed: bool| {
+        let ground = Ground::new();
+        let at = ground.open();
+        let [ada, bob] = ["ada", "bob"].map(|name| at.agent(name));
+        at.put(&bob, on("wallet", LONG)).unwrap();
+        let said = at.put(&ada, on("wallet", SHORT)).unwrap();
+        if is_hidden {
+            at.put(&USER, of_user_alone(SHORT)).unwrap();
+        }
+        assert_eq!(risks_to(&at, &bob), 1);
+        if is_narrowed {
+            let own = Draft {
+                scope: Some(Scope::Run),
+                corrects_lineage: Some(said.id.to_string()),
+                ..on("wallet", SHORT)
+            };
+            at.put(&ada, own).unwrap();
+        } else {
+            at.forget(&ada, said.id).unwrap();
+        }
+        at.0.help_index().unwrap();
+        let told = |who: &Caller| (listed(&at, who, Listed::Open).len(), risks_to(&at, who));
+        let due = page_of(&at, &bob, Listed::Open).due;
+        ((told(&bob), due), told(&ada), told(&USER).0)
+    };
+    for is_narrowed in [false, true] {
+        let (with, without) = (told(true, is_narrowed), told(false, is_narrowed));
+        assert_eq!((with.0, with.1), (without.0, without.1), "{is_narrowed}");
+        assert_eq!(with.2, 1, "{is_narrowed}");
+        assert_eq!(with.0, ((0, 0), 0), "{is_narrowed}");
+        let own = usize::from(is_narrowed);
+        assert_eq!(with.1, (own, own), "{is_narrowed}");
+    }
+}
+
 /// What is hidden from an author neither takes a place in the reply nor is counted in it, and counts for no page.
 #[test]
 fn what_is_hidden_takes_no_place_from_what_is_seen() {
@@ -335,12 +373,16 @@ fn page_of(at: &Asked, who: &Caller, status: Listed) -> ConflictsReply {
 
 /// How many engrams report conflicts.
 fn risks(at: &Asked) -> usize {
+    risks_to(at, &USER)
+}
+
+fn risks_to(at: &Asked, who: &Caller) -> usize {
     let asked = Query {
         kind: Some(Kind::Risk),
         k: Some(50),
         ..query("claims contradict each other")
     };
-    at.ask(&USER, asked).unwrap().engrams.len()
+    at.ask(who, asked).unwrap().engrams.len()
 }
 
 fn reader(at: &Asked, topics: &[&str]) -> Caller {

@@ -26,7 +26,10 @@ fn code_is_found_in_forms_that_were_looked_at() {
 
 #[test]
 fn code_is_found_in_forms_that_nobody_looked_at() {
-    for forms in [include_str!("unseen.jsonl"), include_str!("strangers.jsonl")] {
+    for forms in [
+        include_str!("unseen.jsonl"),
+        include_str!("strangers.jsonl"),
+    ] {
         let (passed, of) = passed(forms);
         assert!(of == 20 && passed.len() <= 2, "{passed:?}");
     }

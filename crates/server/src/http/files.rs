@@ -9,11 +9,14 @@ use std::{
 use axum::{
     body::{Body, Bytes},
     extract::State,
-    http::{Method, StatusCode, Uri, header},
+    http::{Method, Uri, header},
     response::{IntoResponse, Response},
 };
+use engram_model::{Code, Refusal};
 use futures_util::stream;
 use tokio::sync::Semaphore;
+
+use super::{Refused, not_this_way};
 
 /// Reads of a folder that are under way at once, and how much of a file each takes.
 static READS: Semaphore = Semaphore::const_new(4);
@@ -37,22 +40,18 @@ Build it with <code>--features dashboard</code>, after <code>cargo xtask ui --re
 
 pub(super) async fn serve(State(pages): State<Pages>, method: Method, uri: Uri) -> Response {
     if method != Method::GET && method != Method::HEAD {
-        return (
-            StatusCode::METHOD_NOT_ALLOWED,
-            [(header::ALLOW, "GET, HEAD")],
-        )
-            .into_response();
+        return ([(header::ALLOW, "GET, HEAD")], not_this_way()).into_response();
     }
     let Some(path) = plain(uri.path()) else {
-        return StatusCode::NOT_FOUND.into_response();
+        return nothing().into_response();
     };
     let kind = [(header::CONTENT_TYPE, kind(path))];
     match pages {
         Pages::None if path == Path::new("index.html") => (kind, NO_PAGES).into_response(),
-        Pages::None => StatusCode::NOT_FOUND.into_response(),
+        Pages::None => nothing().into_response(),
         Pages::Built(files) => match files.iter().find(|it| Path::new(it.0) == path) {
             Some((_, bytes)) => (kind, *bytes).into_response(),
-            None => StatusCode::NOT_FOUND.into_response(),
+            None => nothing().into_response(),
         },
         Pages::Folder(folder) => {
             let path = path.to_owned();
@@ -60,11 +59,19 @@ pub(super) async fn serve(State(pages): State<Pages>, method: Method, uri: Uri) 
                 Ok(file) => (kind, file.sent()).into_response(),
                 Err(error) => {
                     tracing::debug!(%error, "no page");
-                    StatusCode::NOT_FOUND.into_response()
+                    nothing().into_response()
                 }
             }
         }
     }
+}
+
+fn nothing() -> Refused {
+    Refused::from(Refusal::new(
+        Code::NotFound,
+        "there is nothing at this address",
+        "GET / is the window; GET /openapi.json lists the other addresses.",
+    ))
 }
 
 /// Off the threads that serve connections, a few at a time.

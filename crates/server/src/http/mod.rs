@@ -208,6 +208,7 @@ fn router(api: Api, pages: Pages, connect: Vec<ConnectHint>, guard: Arc<Guard>) 
     }
     let calls = calls
         .route("/api/{*rest}", any(nothing_here))
+        .method_not_allowed_fallback(async || not_this_way())
         .layer(middleware::from_fn_with_state(
             Arc::clone(&guard),
             guard::token,
@@ -272,6 +273,16 @@ fn status(code: Code) -> StatusCode {
 
 fn invalid(message: impl Into<String>, hint: &str) -> Refused {
     Refused::from(Refusal::new(Code::SchemaInvalid, message, hint))
+}
+
+fn not_this_way() -> Refused {
+    let refusal = Refusal::new(
+        Code::NotFound,
+        "this address is not called with this method",
+        "GET /openapi.json says how it is called.",
+    );
+    let status = StatusCode::METHOD_NOT_ALLOWED;
+    Refused { status, refusal }
 }
 
 async fn nothing_here() -> Refused {

@@ -13,19 +13,19 @@ use axum::{
     extract::{Query, Request, State},
     http::{StatusCode, header},
     middleware::{self, Next},
-    response::{IntoResponse, Response},
+    response::Response,
     routing::{MethodRouter, delete, get, post},
 };
 use engram_model::{
-    AgentOpened, Answered, BriefReply, BudgetsReply, ChildMessage, Code, Conflict, ConflictsReply,
-    Deref, DerefRequest, Dereferenced, Draft, EngramV01, ForgetReply, GrantIssued, Listed, Opening,
-    ParentMessage, PutReply, RagReply, Refusal, RequestsReply, ResolveReply, SamReply, SentReply,
-    Severity, Turned, shorten, visible,
+    AgentOpened, Answered, BriefReply, BudgetsReply, ChildMessage, Conflict, ConflictsReply, Deref,
+    DerefRequest, Dereferenced, Draft, EngramV01, ForgetReply, GrantIssued, Listed, Opening,
+    ParentMessage, PutReply, RagReply, RequestsReply, ResolveReply, SamReply, SentReply, Severity,
+    Turned, shorten, visible,
 };
 use percent_encoding::percent_decode_str;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use super::{Api, Guard, Refused, conflicts, guard, invalid};
+use super::{Api, Guard, Refused, conflicts, guard, invalid, not_this_way};
 pub(super) use calls::Answer;
 
 /// Most that a refusal repeats of the name of a parameter, in characters.
@@ -275,7 +275,7 @@ pub(super) fn routes(api: Api, guard: Arc<Guard>) -> Router {
     }
     let calls = calls
         .merge(mcp::routes(&api))
-        .method_not_allowed_fallback(not_this_way)
+        .method_not_allowed_fallback(async || not_this_way())
         .layer(middleware::from_fn_with_state(known, guard::caller))
         .with_state(api);
     // Whoever wants to know how to call need not be known.
@@ -283,7 +283,10 @@ pub(super) fn routes(api: Api, guard: Arc<Guard>) -> Router {
         let described = described.clone();
         async move { ([(header::CONTENT_TYPE, "application/json")], described) }
     };
-    calls.route("/openapi.json", get(describe))
+    let asks: &[Asks] = &[];
+    let describe = get(describe).layer(middleware::from_fn_with_state(asks, only_known));
+    let described = Router::new().route("/openapi.json", describe);
+    calls.merge(described.method_not_allowed_fallback(async || not_this_way()))
 }
 
 /// Refuses what a call does not take: a misspelled parameter would say nothing.
@@ -324,14 +327,4 @@ async fn only_known(
         ));
     }
     Ok(next.run(request).await)
-}
-
-async fn not_this_way() -> impl IntoResponse {
-    let refusal = Refusal::new(
-        Code::NotFound,
-        "this address is not called with this method",
-        "GET /openapi.json says how it is called.",
-    );
-    let status = StatusCode::METHOD_NOT_ALLOWED;
-    Refused { status, refusal }
 }

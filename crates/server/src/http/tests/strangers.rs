@@ -77,15 +77,24 @@ async fn pages_come_only_by_the_methods_that_read() {
             .await;
         assert_eq!(got, status, "{method}: {head}");
     }
-    for (method, path) in [
-        ("GET", "/api/read"),
-        ("GET", "/api/change"),
-        ("POST", "/api/subscribe"),
-        ("DELETE", "/api/read"),
+    for (method, path, status, code) in [
+        ("GET", "/api/read", 405, "NOT_FOUND"),
+        ("GET", "/api/change", 405, "NOT_FOUND"),
+        ("POST", "/api/subscribe", 405, "NOT_FOUND"),
+        ("DELETE", "/api/read", 405, "NOT_FOUND"),
+        ("POST", "/", 405, "NOT_FOUND"),
+        ("POST", "/openapi.json", 405, "NOT_FOUND"),
+        ("GET", "/openapi.json?x=1", 400, "SCHEMA_INVALID"),
+        ("GET", "/enrgams", 404, "NOT_FOUND"),
+        ("GET", "/../engrams", 404, "NOT_FOUND"),
     ] {
         let head = format!("{method} {path} HTTP/1.1\r\n{OWN}\r\n{JSON}");
-        let (got, ..) = served.ask(&head, b"").await;
-        assert_eq!(got, 405, "{method} {path}");
+        let (got, _, body) = served.ask(&head, b"").await;
+        assert_eq!(got, status, "{method} {path}");
+        let told: serde_json::Value = serde_json::from_str(&body).unwrap_or_default();
+        let told = &told["error"];
+        assert_eq!(told["code"], code, "{method} {path}: {body}");
+        assert!(told["hint"].is_string(), "{method} {path}: {body}");
     }
 }
 
