@@ -4,7 +4,7 @@ use engram_model::{Noun, Refusal, StatusReply, count, thousands};
 use engram_store::{Index, StoreError};
 use serde::Serialize;
 
-use crate::{Engine, context::Context};
+use crate::{Engine, context::Context, follow::no_watch};
 
 const ENTRIES: Noun = ("entry", "entries");
 /// Most faults that are named.
@@ -57,6 +57,7 @@ impl Engine {
             false => self.look_at_index()?,
         });
         findings.push(self.look_at_privacy());
+        findings.extend(self.look_at_watches());
         findings.push(self.look_at_repository());
         Ok(Checkup {
             ok: findings.iter().all(|it| it.ok),
@@ -230,6 +231,20 @@ impl Engine {
                 ),
             },
         }
+    }
+
+    /// Whether a process is told of what others write; nothing where the home cannot be written.
+    fn look_at_watches(&self) -> Option<Diagnosis> {
+        let bell = self.bell.read().unwrap_or_else(|it| it.into_inner());
+        let refused = bell.as_ref()?.try_watch().err();
+        Some(Diagnosis {
+            what: "watches".to_owned(),
+            ok: refused.is_none(),
+            found: refused.map_or_else(
+                || "a process is told of what others write".to_owned(),
+                |why| no_watch(&why.to_string()),
+            ),
+        })
     }
 
     fn look_at_repository(&self) -> Diagnosis {

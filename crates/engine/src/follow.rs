@@ -42,7 +42,7 @@ const FLOOD: Duration = Duration::from_millis(500);
 const MANY: usize = 3;
 /// The followers that run in this process.
 pub(crate) struct Followers {
-    _listener: Listener,
+    listener: Listener,
     all: Vec<Following>,
 }
 
@@ -161,6 +161,13 @@ impl Engine {
         self.following().is_some()
     }
 
+    /// Why this process is not told of what others write, where it follows.
+    pub(crate) fn unwatched(&self) -> Option<String> {
+        let following = self.following();
+        let why = following.as_ref()?.listener.unwatched()?;
+        Some(no_watch(&why))
+    }
+
     fn following(&self) -> MutexGuard<'_, Option<Followers>> {
         self.following.lock().unwrap_or_else(|it| it.into_inner())
     }
@@ -175,10 +182,7 @@ impl Engine {
         };
         let listener = self.listen_with(ring.clone())?;
         ring();
-        Ok(Followers {
-            _listener: listener,
-            all,
-        })
+        Ok(Followers { listener, all })
     }
 
     /// The home was reopened, and has another doorbell.
@@ -305,6 +309,13 @@ impl Engine {
         })?;
         Ok(bell.listen(heard)?)
     }
+}
+
+/// What a process that gets no watch does instead, and what to do.
+pub(crate) fn no_watch(why: &str) -> String {
+    format!(
+        "this system has no file watch left ({why}): changes are looked for twice a second until it has; close programs that watch files, or raise fs.inotify.max_user_instances"
+    )
 }
 
 /// Waits for a ring and takes all that came with it; false when there will be no more.

@@ -664,7 +664,8 @@ pub struct StatusReply {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub requests: Option<u64>,
-    /// Why not all of the working tree is watched; absent if it is, or if nobody watches.
+    /// Why not all of the working tree is watched, or why changes by other processes are looked for instead of
+    /// watched; absent if all is watched, or if nobody watches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watching: Option<String>,
     /// Where data lives; for the user only.

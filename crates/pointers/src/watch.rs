@@ -3,7 +3,7 @@
 //!
 //! The whole tree is watched, folder by folder where the system counts watches (inotify). Where
 //! those run out, the folders that hold evidence are watched instead; where there are none to be
-//! had at all, these are looked at every few seconds. [`Watch::coverage`] says which.
+//! had at all, these are looked at every few seconds until there are some. [`Watch::coverage`] says which.
 
 use std::{
     collections::HashSet,
@@ -12,6 +12,7 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
+        mpsc::{RecvTimeoutError, Sender, channel},
     },
     time::Duration,
 };
@@ -23,6 +24,8 @@ use crate::{Repo, disk, refuse, rules::Ignored};
 
 /// How often is looked where nothing tells.
 const EVERY: Duration = Duration::from_secs(2);
+/// How often watches are asked for again where there were none.
+const AGAIN: Duration = Duration::from_secs(5);
 
 /// What was heard.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +74,8 @@ pub struct Watch {
     tell: Tell,
     told: Arc<AtomicBool>,
     watched: HashSet<PathBuf>,
+    /// Ends the thread that asks for watches again.
+    asks: Option<Sender<()>>,
 }
 
 /// Where things are.
@@ -97,9 +102,13 @@ impl Watch {
         };
         let told = Arc::new(AtomicBool::new(false));
         let tell: Tell = Arc::new(tell);
-        let (watcher, coverage) = match system(&tree, &tell, &told) {
-            Ok(watcher) => (watcher, Coverage::Whole),
-            Err(error) => (polling(&tree, &tell, &told)?, Coverage::Polled(why(&error))),
+        let (watcher, coverage, asks) = match system(&tree, &tell, &told) {
+            Ok(watcher) => (watcher, Coverage::Whole, None),
+            Err(error) => {
+                let watcher = polling(&tree, &tell, &told)?;
+                let asks = ask_again(&tree, &tell, &told);
+                (watcher, Coverage::Polled(why(&error)), asks)
+            }
         };
         let mut watch = Self {
             watcher,
@@ -109,6 +118,7 @@ impl Watch {
             tell,
             told,
             watched: HashSet::new(),
+            asks,
         };
         watch.renew()?;
         Ok(watch)
@@ -126,6 +136,14 @@ impl Watch {
 
     /// Finds again what to watch.
     pub fn renew(&mut self) -> Result<(), Refusal> {
+        if matches!(self.coverage, Coverage::Polled(_))
+            && let Ok(watcher) = system(&self.tree, &self.tell, &self.told)
+        {
+            tracing::info!("the working tree is watched again");
+            (self.watcher, self.coverage) = (watcher, Coverage::Whole);
+            self.watched.clear();
+            self.asks = None;
+        }
         if let Err(error) = self.watch_git() {
             self.fall_back(&error)?;
         }
@@ -210,17 +228,16 @@ impl Watch {
         // A recreated folder is a different one: it is watched again.
         self.watcher.watch(folder, RecursiveMode::NonRecursive)?;
         self.watched.insert(folder.to_owned());
-        match self.watched.len() > self.most {
-            true => Err(notify::Error::new(notify::ErrorKind::MaxFilesWatch)),
-            false => Ok(()),
+        if self.coverage == Coverage::Whole && self.watched.len() > self.most {
+            return Err(notify::Error::new(notify::ErrorKind::MaxFilesWatch));
         }
+        Ok(())
     }
 
     /// Less is watched from now on.
     fn fall_back(&mut self, error: &notify::Error) -> Result<(), Refusal> {
         let reason = why(error);
         self.watched.clear();
-        self.most = usize::MAX;
         self.coverage = match self.coverage {
             Coverage::Whole => Coverage::Evidence(reason),
             Coverage::Evidence(_) => Coverage::Polled(reason),
@@ -233,7 +250,10 @@ impl Watch {
         };
         tracing::warn!(why = ?self.coverage.words(), "not all of the working tree is watched");
         self.watcher = match self.coverage {
-            Coverage::Polled(_) => polling(&self.tree, &self.tell, &self.told)?,
+            Coverage::Polled(_) => {
+                self.asks = ask_again(&self.tree, &self.tell, &self.told);
+                polling(&self.tree, &self.tell, &self.told)?
+            }
             _ => system(&self.tree, &self.tell, &self.told)
                 .or_else(|_| polling(&self.tree, &self.tell, &self.told))?,
         };
@@ -319,6 +339,23 @@ fn polling(
     }
 }
 
+/// Asks for watches until there are some, and tells to renew then; ends when what is returned is dropped.
+fn ask_again(tree: &Tree, tell: &Tell, told: &Arc<AtomicBool>) -> Option<Sender<()>> {
+    let (asks, ended) = channel();
+    let (tree, tell, told) = (tree.clone(), Arc::clone(tell), Arc::clone(told));
+    let ask = move || {
+        while ended.recv_timeout(AGAIN) == Err(RecvTimeoutError::Timeout) {
+            if system(&tree, &tell, &told).is_ok() {
+                return tell(Stir::Lost);
+            }
+        }
+    };
+    let thread = std::thread::Builder::new().name("watch".to_owned());
+    let started = thread.spawn(ask);
+    let refused = |error: &_| tracing::warn!(%error, "watches are not asked for again");
+    started.inspect_err(refused).ok().map(|_| asks)
+}
+
 /// What an event says of the tree. Git is asked only for the first since the last look.
 fn hear(
     tree: &Tree,
@@ -393,6 +430,7 @@ fn why(error: &notify::Error) -> String {
         notify::ErrorKind::MaxFilesWatch => {
             "it has more folders than can be watched; raise fs.inotify.max_user_watches or limits.watched_folders".to_owned()
         }
+        notify::ErrorKind::Io(ref error) => format!("{error}; close programs that watch files, or raise fs.inotify.max_user_instances"),
         _ => error.to_string(),
     }
 }

@@ -1,16 +1,26 @@
 //! The doorbell: a file that every writer touches after its commit, and that others watch.
-//! Nothing runs at rest: the kernel wakes the watcher.
+//! Nothing runs at rest: the kernel wakes the watcher. Where the system has no watch left, the file is looked at
+//! twice a second until there is one.
 
 use std::{
     fs::File,
     io::{Seek, Write},
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{RecvTimeoutError, Sender, channel},
+    },
+    time::Duration,
 };
 
-use notify::{RecursiveMode, Watcher};
+use notify::{PollWatcher, RecursiveMode, Watcher};
 
 use crate::{Result, StoreError, files::open_private};
+
+/// How often the file is looked at where nothing tells of a ring.
+const EVERY: Duration = Duration::from_millis(500);
+/// How often a watch is asked for again where there was none.
+const AGAIN: Duration = Duration::from_secs(5);
 
 /// The bell of one home.
 #[derive(Debug, Clone)]
@@ -23,7 +33,23 @@ pub struct Doorbell {
 
 /// Hears the bell until it is dropped.
 pub struct Listener {
-    _watcher: Box<dyn Watcher + Send + Sync>,
+    hears: Arc<Mutex<Hears>>,
+    /// Ends the thread that asks for a watch again.
+    _asks: Option<Sender<()>>,
+}
+
+struct Hears {
+    _by: Box<dyn Watcher + Send>,
+    /// Why it looks by itself.
+    unwatched: Option<String>,
+}
+
+impl Listener {
+    /// Why it is not told of rings and looks for them twice a second; none where it is told.
+    pub fn unwatched(&self) -> Option<String> {
+        let hears = self.hears.lock().unwrap_or_else(PoisonError::into_inner);
+        hears.unwatched.clone()
+    }
 }
 
 impl Doorbell {
@@ -48,17 +74,65 @@ impl Doorbell {
 
     /// Calls `heard` after each ring of any process, perhaps once for several.
     pub fn listen(&self, heard: impl Fn() + Send + Clone + 'static) -> Result<Listener> {
-        match self.watch(heard.clone()) {
-            Ok(listener) => Ok(listener),
-            // Out of inotify watches: look twice a second instead, and say so.
-            Err(error) => {
-                tracing::warn!(%error, "no file watch to be had; looking for changes twice a second");
-                self.poll(heard)
+        let hears = |by, unwatched| {
+            let _by = by;
+            Arc::new(Mutex::new(Hears { _by, unwatched }))
+        };
+        let error = match self.watch(heard.clone()) {
+            Ok(watcher) => {
+                return Ok(Listener {
+                    hears: hears(watcher, None),
+                    _asks: None,
+                });
             }
-        }
+            Err(error) => error,
+        };
+        tracing::warn!(%error, "no file watch is left: changes are looked for twice a second");
+        let hears = hears(self.poll(heard.clone())?, Some(error.to_string()));
+        let asks = self.ask_again(&hears, heard)?;
+        Ok(Listener {
+            hears,
+            _asks: Some(asks),
+        })
     }
 
-    fn watch(&self, heard: impl Fn() + Send + 'static) -> Result<Listener, notify::Error> {
+    /// Whether this process gets a watch now; why not.
+    pub fn try_watch(&self) -> Result<(), notify::Error> {
+        self.watch(|| ()).map(drop)
+    }
+
+    /// Asks for a watch until there is one, or until what is returned is dropped.
+    fn ask_again(
+        &self,
+        hears: &Arc<Mutex<Hears>>,
+        heard: impl Fn() + Send + Clone + 'static,
+    ) -> Result<Sender<()>> {
+        let (asks, ended) = channel();
+        let (bell, hears) = (self.clone(), Arc::clone(hears));
+        let ask = move || {
+            while ended.recv_timeout(AGAIN) == Err(RecvTimeoutError::Timeout) {
+                if let Ok(watcher) = bell.watch(heard.clone()) {
+                    let told = Hears {
+                        _by: watcher,
+                        unwatched: None,
+                    };
+                    *hears.lock().unwrap_or_else(PoisonError::into_inner) = told;
+                    tracing::info!("changes are watched again");
+                    // What was rung between the last look and now.
+                    return heard();
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("doorbell".to_owned());
+        let failed = |error| StoreError::io(&self.path, error);
+        thread.spawn(ask).map_err(failed)?;
+        Ok(asks)
+    }
+
+    fn watch(
+        &self,
+        heard: impl Fn() + Send + 'static,
+    ) -> Result<Box<dyn Watcher + Send>, notify::Error> {
         let path = self.path.canonicalize().map_err(notify::Error::io)?;
         let home = path.parent().map(Path::to_owned).unwrap_or_default();
         let mut change = on_change(heard);
@@ -78,22 +152,17 @@ impl Doorbell {
         {
             tracing::debug!(%error, "a home that is moved will be noticed by the next request");
         }
-        Ok(Listener {
-            _watcher: Box::new(watcher),
-        })
+        Ok(Box::new(watcher))
     }
 
-    fn poll(&self, heard: impl Fn() + Send + 'static) -> Result<Listener> {
-        let config =
-            notify::Config::default().with_poll_interval(std::time::Duration::from_millis(500));
+    fn poll(&self, heard: impl Fn() + Send + 'static) -> Result<Box<dyn Watcher + Send>> {
+        let config = notify::Config::default().with_poll_interval(EVERY);
         let failed = |e: notify::Error| StoreError::io(&self.path, std::io::Error::other(e));
-        let mut watcher = notify::PollWatcher::new(on_change(heard), config).map_err(failed)?;
+        let mut watcher = PollWatcher::new(on_change(heard), config).map_err(failed)?;
         watcher
             .watch(&self.path, RecursiveMode::NonRecursive)
             .map_err(failed)?;
-        Ok(Listener {
-            _watcher: Box::new(watcher),
-        })
+        Ok(Box::new(watcher))
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::{
     io::{BufRead, BufReader, Write},
-    process::{Child, ChildStdin, Stdio},
+    process::{Child, ChildStdin, Command, Stdio},
+    time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
@@ -23,13 +24,13 @@ impl Client {
 
     /// As the agent that a token proves; a new one without.
     fn start_as(place: &Place, token: &str) -> Self {
-        let mut child = place
-            .command()
-            .arg("mcp")
-            .env("ENGRAM_AGENT", token)
-            .stdin(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = place.command();
+        command.arg("mcp").env("ENGRAM_AGENT", token);
+        Self::start_by(command)
+    }
+
+    fn start_by(mut command: Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut client = Self {
             stdin: child.stdin.take(),
@@ -310,4 +311,70 @@ fn a_token_is_the_agent_over_every_connection() {
         }
         client.end();
     }
+}
+
+/// The number of watches that a user has is the kernel's: here it is 0, until the test has more.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_process_that_gets_no_watch_says_so_and_looks_again() {
+    const NONE: &str = "echo 0 > /proc/sys/user/max_inotify_instances";
+    let may_have_its_own = Command::new("unshare").args(["-Ur", "true"]).output();
+    if !may_have_its_own.is_ok_and(|it| it.status.success()) {
+        eprintln!("not tested: this machine lets nobody make a user namespace");
+        return;
+    }
+    let place = Place::new();
+    place.put("The gateway retries with full jitter.");
+    let without = |first: &str, args: &[&str]| {
+        let inner = place.after(&format!("{NONE}\n{first}"), args);
+        let mut command = place.plain("timeout", &place.repo());
+        command
+            .args(["60", "unshare", "-Ur"])
+            .arg(inner.get_program())
+            .args(inner.get_args())
+            .env("ENGRAM_LOG", "engram_store=info");
+        command
+    };
+    let doctor = ran(without("", &["doctor", "--json"]).output().unwrap());
+    let doctor: Value = serde_json::from_str(&doctor.out).unwrap();
+    let findings = doctor["findings"].as_array().unwrap();
+    let watches = findings.iter().find(|it| it["what"] == "watches").unwrap();
+    assert_eq!(watches["ok"], false, "{watches}");
+    let hint = "raise fs.inotify.max_user_instances";
+    assert!(
+        watches["found"].as_str().unwrap().contains(hint),
+        "{watches}"
+    );
+
+    let more = place.path("more");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&more)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let raise =
+        "{ read more < ../more; echo 99 > /proc/sys/user/max_inotify_instances; } <&- >&- 2>&- &";
+    let mut client = Client::start_by(without(raise, &["mcp"]));
+    let until = |is_watched: bool| {
+        let begin = Instant::now();
+        while begin.elapsed() < Duration::from_secs(60) {
+            let status = place.json(&["status"]);
+            let watching = status["watching"].as_str().map(str::to_owned);
+            if watching.is_none() == is_watched {
+                return watching.unwrap_or_default();
+            }
+        }
+        panic!("watched: {}", !is_watched);
+    };
+    let told = until(false);
+    assert!(told.contains(hint), "{told}");
+    std::fs::write(&more, "\n").unwrap();
+    until(true);
+    let log = BufReader::new(client.child.stderr.take().unwrap());
+    let mut log = log.lines().map_while(Result::ok);
+    assert!(log.any(|line| line.contains("changes are watched again")));
+    drop(client.stdin.take());
+    assert_eq!(client.child.wait().unwrap().code(), Some(0));
 }

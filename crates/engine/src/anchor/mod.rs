@@ -176,15 +176,18 @@ impl Context<'_> {
         Ok(seen)
     }
 
-    /// Why not all of the working tree is watched, by who follows it.
+    /// Why not all of the working tree is watched, by who follows it; or why this process is not told of what
+    /// others write.
     pub(crate) fn watching(&self) -> Result<Option<String>, Refusal> {
-        match self.tree()? {
-            Some(tree) if self.engine.is_followed(&tree) => self.engine.store.read(|it| {
-                let looked = it.looked(tree.project, &tree.worktree)?;
-                Ok(looked.and_then(|it| it.note))
-            }),
-            _ => Ok(None),
-        }
+        let of_tree = match self.tree()? {
+            Some(tree) if self.engine.is_followed(&tree) => {
+                let store = &self.engine.store;
+                store.read(|tx| tx.looked(tree.project, &tree.worktree))?
+            }
+            _ => None,
+        };
+        let note = of_tree.and_then(|looked| looked.note);
+        Ok(note.or_else(|| self.engine.unwatched()))
     }
 
     /// Says of each claim how its evidence stands, as it was last looked at. What cannot be said is
