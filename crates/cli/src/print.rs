@@ -225,7 +225,10 @@ fn stored(it: &PutReply) -> String {
     }
     if it.due > 0 {
         let due = it.due;
-        let _ = write!(out, "\n  comparisons due: {due} (engram conflicts)");
+        let _ = write!(
+            out,
+            "\n  {due} more to compare, which happens by itself (engram conflicts)"
+        );
     }
     out
 }

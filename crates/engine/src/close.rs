@@ -104,6 +104,11 @@ impl Context<'_> {
             }
             (None, None) => {
                 let engram = self.find(id)?;
+                let clock = self.engine.world.now();
+                store.read(|tx| reports_nothing_open(tx, &engram, clock)).map_err(|open| Refusal {
+                    hint: "Redact the claim whose words it repeats: what reports a conflict goes with either side.".to_owned(),
+                    ..open
+                })?;
                 let shareable = engram.scope != Scope::Run;
                 self.erase_of(id, engram.project, shareable, &engram.claim, |it| {
                     redaction(it, &engram)

@@ -184,9 +184,11 @@ impl Context<'_> {
                 Ok(planned(found, asked, done, None))
             }
             (Settle::Undo, _) => match last {
-                // What was done last is not an undo that is repeated, but the allowance.
+                // What was done last is not an undo that is repeated, but the allowance, or the end of a side.
                 Some((seq, ruling))
-                    if ruling.how.is_none() && found.pair.allowed.is_none_or(|it| it < seq) =>
+                    if ruling.how.is_none()
+                        && found.conflict.status == ConflictStatus::Open
+                        && found.pair.allowed.is_none_or(|it| it < seq) =>
                 {
                     self.repeated(it, found, seq, ruling)
                 }
@@ -706,7 +708,7 @@ fn settled_already(caller: &Caller, found: &Shown) -> Refusal {
             (_, Caller::User) => {
                 format!("Run `engram resolve {} --undo` first.", found.pair.id)
             }
-            _ => "Undo that verdict first; an agent cannot undo the user's.".to_owned(),
+            _ => "If the verdict is wrong, commit the claim that is right, with its evidence; the user can undo a verdict.".to_owned(),
         },
     )
 }

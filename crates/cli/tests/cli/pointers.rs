@@ -93,6 +93,22 @@ fn changed_speaks_of_uncommitted_work_alone() {
             "{args:?}"
         );
     }
+    let repin = |id: &str| {
+        let stored = place.json(&["pointers", "repin", id]);
+        stored["id"].as_str().unwrap().to_owned()
+    };
+    let mut id = repin(&id);
+    place.write("repo/src/retry.rs", SOURCE.replace("= 3", "= 7"));
+    for args in [&["--changed"][..], &["--since", "HEAD~1"]] {
+        let check = |code| {
+            let ran = place.run(&[&["pointers", "check", "--exit-code"], args].concat());
+            assert_eq!(ran.code, Some(code), "{args:?}: {ran:?}");
+        };
+        check(1);
+        id = repin(&id);
+        check(0);
+        place.write("repo/src/retry.rs", SOURCE.replace("= 3", "= 8"));
+    }
     let refused = place.run(&["pointers", "check", "--since", "nowhere"]);
     assert_eq!(refused.code, Some(1));
     assert!(refused.err.contains("nowhere"), "{refused:?}");

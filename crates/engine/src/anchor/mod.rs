@@ -55,13 +55,23 @@ impl Context<'_> {
                 let pointers: Vec<_> = held
                     .iter()
                     .zip(found.by_ref())
-                    .map(|(held, found)| match since {
-                        // What was read before that work is none of its doing.
-                        Some(_) => CheckedPointer {
-                            phantom: false,
-                            ..checked(held, found.and_then(|it| it.since_head))
-                        },
-                        None => checked(held, found.and_then(|it| it.here)),
+                    .map(|(held, found)| {
+                        let found = found.and_then(|stand| {
+                            // What was pointed at what that work left has been reviewed.
+                            let here = stand.here.as_ref().map(|anchor| anchor.state);
+                            if since.is_none() || here.is_ok_and(|state| state == State::Unchanged)
+                            {
+                                stand.here
+                            } else {
+                                stand.since_head
+                            }
+                        });
+                        let told = checked(held, found);
+                        CheckedPointer {
+                            // What was read before that work is none of its doing.
+                            phantom: told.phantom && since.is_none(),
+                            ..told
+                        }
                     })
                     .collect();
                 CheckedEngram {

@@ -616,3 +616,19 @@ fn an_allowance_holds_for_the_severity_that_was_known() {
     assert!(allow(&at, id, false).unwrap().allowed.is_some());
     assert_eq!(gate(Severity::Low), []);
 }
+
+/// An undo that is asked for again is answered as before, while that is what holds; what reports an open conflict is
+/// erased with a side of it, not by itself.
+#[test]
+fn what_ended_since_is_not_undone_and_no_report_is_erased_alone() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let (id, ..) = contradicted(&at);
+    let risk = open(&at)[0].risk.unwrap();
+    refused(at.redact(&USER, risk), Code::ScopeDenied);
+    settle(&at, &USER, id, Settle::Newer).unwrap();
+    let undone = settle(&at, &USER, id, Settle::Undo).unwrap();
+    assert_eq!(settle(&at, &USER, id, Settle::Undo).unwrap(), undone);
+    at.forget(&USER, undone.stored[0]).unwrap();
+    refused(settle(&at, &USER, id, Settle::Undo), Code::NotFound);
+}
